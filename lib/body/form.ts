@@ -1,0 +1,64 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import multer from 'multer';
+import { Problem } from '../problems/problem';
+import type { Pair } from './pairs';
+
+/** A multipart form: its fields in the order they were sent, and its files as multer describes them. */
+export interface Form {
+  readonly fields: readonly Pair[];
+  readonly files: readonly Express.Multer.File[];
+}
+
+/** What multer is told: where files go, and how much of everything is accepted. */
+export type FormSettings = Pick<multer.Options, 'storage' | 'limits' | 'fileFilter'>;
+
+/**
+ * Makes a reader of multipart/form-data (RFC 7578). Multer stores the files and counts everything; the fields are taken
+ * from its parser as flat pairs, because `req.body` as multer builds it folds `a[0][b]` and loses the order.
+ */
+export function formReader(settings: FormSettings): (source: IncomingMessage) => Promise<Form> {
+  const collected = new WeakMap<object, Pair[]>();
+  const parser = multer({
+    defParamCharset: 'utf8',
+    ...settings,
+    streamHandler(source: Readable, busboy: NodeJS.WritableStream) {
+      const fields: Pair[] = [];
+      collected.set(source, fields);
+      busboy.on('field', (name: string | undefined, value: string) => { if (name !== undefined) fields.push([name, value]); });
+      source.pipe(busboy);
+    },
+  } as multer.Options).any();
+
+  return source => new Promise((resolve, reject) => {
+    parser(source as Parameters<typeof parser>[0], undefined as never, (error?: unknown) => {
+      if (error !== undefined && error !== null) reject(asProblem(error));
+      else resolve({ fields: collected.get(source) ?? [], files: ((source as { files?: Express.Multer.File[] }).files ?? []) });
+    });
+  });
+}
+
+/** Lets a stream of bytes stand in for the request that they came with. */
+export function asRequest(bytes: Readable, { headers }: IncomingMessage): IncomingMessage {
+  return Object.assign(bytes, { headers }) as unknown as IncomingMessage;
+}
+
+/** The storage of a form that is only measured: sizes are counted, bytes are dropped. */
+export const measuring: multer.StorageEngine = {
+  _handleFile(_req, { stream }, done) {
+    let size = 0;
+    stream.on('data', (chunk: Buffer) => { size += chunk.length; }).on('end', () => { done(null, { size }); });
+  },
+  _removeFile(_req, _file, done) { done(null); },
+};
+
+/** An error of the operating system (a full disk) is not the client's fault and stays an error. */
+function asProblem(error: unknown): unknown {
+  if (error instanceof multer.MulterError) {
+    const code = /^LIMIT_(FILE_SIZE|FILE_COUNT|FIELD_COUNT|FIELD_VALUE|FIELD_KEY|PART_COUNT|FIELD_NESTING|FIELD_ARRAY_INDEX)$/.test(error.code) ? 'body-too-large' : 'body-malformed';
+    const name = error.field === undefined ? '' : ` (${JSON.stringify(error.field.slice(0, 80))})`;
+    return new Problem(code, `${error.message}${name}.`, { cause: error });
+  }
+  if (error instanceof Error && !('syscall' in error)) return new Problem('body-malformed', 'The multipart form is malformed.', { cause: error });
+  return error;
+}

@@ -1,0 +1,29 @@
+import type { IncomingMessage } from 'node:http';
+import { parse } from 'content-type';
+
+/** The kinds of body that the middlewares tell apart. */
+export type BodyKind = 'json' | 'multipart' | 'urlencoded' | 'other';
+
+/** A media type (RFC 9110, section 8.3.1): type and parameter names in lower case. */
+export interface MediaType {
+  readonly type: string;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** The media type of the request's body; the empty type where the request does not say. */
+export function mediaTypeOf(req: IncomingMessage): MediaType {
+  return parse(req.headers['content-type'] ?? '');
+}
+
+/** JSON is `application/json` and every `+json` suffix (RFC 6839, section 3.1). */
+export function kindOf({ type }: MediaType): BodyKind {
+  if (type === 'application/json' || /^[^/]+\/[^/]+\+json$/.test(type)) return 'json';
+  if (type === 'multipart/form-data') return 'multipart';
+  if (type === 'application/x-www-form-urlencoded') return 'urlencoded';
+  return 'other';
+}
+
+/** RFC 9112, section 6.3: a request has a body when it declares a length above zero or a transfer coding. */
+export function hasBody(req: IncomingMessage): boolean {
+  return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
+}

@@ -1,0 +1,97 @@
+import { createReadStream } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { bodyTooLarge } from './errors';
+import { hasBody, kindOf, mediaTypeOf } from './media-type';
+import { readAndPutBack, readUpTo } from './read';
+import { spool } from './spool';
+
+/**
+ * The body of one request, read once.
+ * - `none`: the request has no body.
+ * - `bytes`: all of it, in memory, and put back into the request stream.
+ * - `file`: a multipart body too large for memory; the request stream is used up.
+ * - `parsed`: a parser before us used the stream up; this is what it left.
+ */
+export type Received =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'bytes'; readonly bytes: Buffer }
+  | { readonly kind: 'file'; readonly path: string; readonly size: number; readonly digest: string }
+  | { readonly kind: 'parsed'; readonly body: unknown; readonly files: readonly Express.Multer.File[] };
+
+/** Bytes of a multipart body that are kept in memory; a longer one is spooled to disk. */
+const MULTIPART_IN_MEMORY = 1_048_576;
+
+/** Shared by every copy of this module in the process: the second middleware must find what the first one read. */
+const RECEIVED = Symbol.for('bindonce.received');
+
+interface WithReceived {
+  [RECEIVED]?: Promise<Received>;
+}
+
+/** What body parsers and multer leave behind. */
+interface WithParsed {
+  body?: unknown;
+  rawBody?: unknown;
+  file?: Express.Multer.File;
+  files?: readonly Express.Multer.File[] | Readonly<Record<string, readonly Express.Multer.File[]>>;
+}
+
+/**
+ * The body, read when first asked for. Temporary files are removed when the response ends or the client hangs up.
+ * @param limit bytes; a longer body is refused with 413.
+ */
+export async function receive(req: IncomingMessage, res: ServerResponse, limit: number): Promise<Received> {
+  const received = await ((req as WithReceived)[RECEIVED] ??= read(req, res, limit));
+  if (sizeOf(received) > limit) throw bodyTooLarge(limit);
+  return received;
+}
+
+/** True when the body can still be streamed: nobody, we included, has touched it. */
+export function isUntouched(req: IncomingMessage): boolean {
+  return !req.readableDidRead && !(RECEIVED in req);
+}
+
+/** The bytes of a received body as a stream. */
+export function openReceived(received: Extract<Received, { kind: 'bytes' | 'file' }>): Readable {
+  return received.kind === 'file' ? createReadStream(received.path) : Readable.from([received.bytes]);
+}
+
+async function read(req: IncomingMessage, res: ServerResponse, limit: number): Promise<Received> {
+  if (!hasBody(req)) return { kind: 'none' };
+  if (req.readableDidRead) return leftBehind(req);
+  if (kindOf(mediaTypeOf(req)) !== 'multipart') return { kind: 'bytes', bytes: await readAndPutBack(req, limit) };
+  const first = await readUpTo(req, Math.min(MULTIPART_IN_MEMORY, limit));
+  if (first.complete) {
+    if (first.bytes.length > 0) req.unshift(first.bytes);
+    return { kind: 'bytes', bytes: first.bytes };
+  }
+  const { path, size, digest, remove } = await spool(req, first.head, limit);
+  if (res.destroyed) await remove();
+  else res.once('close', () => { void remove(); });
+  return { kind: 'file', path, size, digest };
+}
+
+/**
+ * The stream was used up before us. The exact bytes (`req.rawBody`) are best; what a parser made of them will do.
+ * @throws when neither is there: a body that cannot be seen must not be taken for an empty one.
+ */
+function leftBehind(req: IncomingMessage): Received {
+  const { body, rawBody, file, files } = req as WithParsed;
+  if (Buffer.isBuffer(rawBody)) return { kind: 'bytes', bytes: rawBody };
+  if (Buffer.isBuffer(body)) return { kind: 'bytes', bytes: body };
+  const all = [...(file ? [file] : []), ...(Array.isArray(files) ? files : Object.values(files ?? {}).flat())] as Express.Multer.File[];
+  if (body === undefined && all.length === 0) {
+    throw new Error('bindonce: the request body was read before this middleware and neither req.body nor req.rawBody was left behind. Mount it before whatever reads the body, or set req.rawBody to the bytes.');
+  }
+  return { kind: 'parsed', body, files: all };
+}
+
+function sizeOf(received: Received): number {
+  switch (received.kind) {
+    case 'bytes': return received.bytes.length;
+    case 'file': return received.size;
+    case 'none':
+    case 'parsed': return 0;
+  }
+}

@@ -1,0 +1,41 @@
+import { Problem } from '../problems/problem';
+import { StoreTimeout, withinDeadline } from './deadline';
+import type { Exchange } from './exchange';
+import { replay } from './recorded-response';
+import type { RequestIdempotency } from './run';
+
+/** Replays what an earlier run of the same request was answered with. */
+export async function answerStored(exchange: Exchange, { token, waited }: { readonly token: string; readonly waited: boolean }): Promise<void> {
+  const { res, claim, settings, tell } = exchange;
+  const response = await withinDeadline(() => settings.responses.read(claim.cacheKey, token), settings.storeTimeout).catch((error: unknown) => {
+    tell('store-failed', { error });
+    throw storeUnavailable(error);
+  });
+  if (!response) {
+    tell('conflicted', { status: 409 });
+    throw new Problem('response-unavailable', 'The request was executed before and is not executed again, but its response could not be kept.');
+  }
+  if (res.destroyed) return;
+  replay(response, res, settings.replayedHeader);
+  tell(waited ? 'waited' : 'replayed', { status: response.status });
+}
+
+/** @param msLeft milliseconds until the running request has to renew its lease. */
+export function inFlight({ tell }: Exchange, msLeft: number): Problem {
+  tell('conflicted', { status: 409 });
+  return new Problem('request-in-flight', 'The first request with this idempotency key is still being processed. Retry later.', {
+    headers: { 'Retry-After': String(Math.max(1, Math.min(5, Math.ceil(msLeft / 1_000)))) },
+  });
+}
+
+/** The store failed before the handler ran: refuse, or run without the guarantee where the application prefers that. */
+export function withoutStore({ req, next, key, claim, settings }: Exchange, error: StoreTimeout): void {
+  if (settings.whenStoreFails === 'reject') throw storeUnavailable(error);
+  const guard: RequestIdempotency = { key, cacheKey: claim.cacheKey, signal: new AbortController().signal, forget() { /* nothing is kept */ } };
+  Object.assign(req, { idempotency: guard });
+  next();
+}
+
+function storeUnavailable(cause: unknown): Problem {
+  return new Problem('store-unavailable', 'The request was not executed because the idempotency store is unavailable. Retry later.', { headers: { 'Retry-After': '1' }, cause });
+}

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import objectHash from 'object-hash';
+import { asRequest, formReader, measuring, type Form } from '../body/form';
+import { kindOf, mediaTypeOf } from '../body/media-type';
+import { openReceived, receive, type Received } from '../body/received';
+import { canonicalPairs, splitPairs } from './canonical-pairs';
+
+/** Bounds of a form that is measured for its key; what a DTO accepts is bounded again when it is bound. */
+const measure = formReader({ storage: measuring, limits: { parts: 100_000, fieldNameSize: 1_000, fieldSize: 10_485_760 } });
+
+/**
+ * How the body takes part in the cache key.
+ * - a form: its fields by name; of its files field, name and size, but not their bytes;
+ * - anything else: media type and raw bytes;
+ * - a body that somebody has parsed before us: what it was parsed into.
+ */
+export async function bodyParts(req: IncomingMessage, res: ServerResponse, limit: number): Promise<string[]> {
+  const received = await receive(req, res, limit);
+  if (received.kind === 'none') return ['none'];
+  if (received.kind === 'parsed') return ['parsed', objectHash(received.body ?? null, { algorithm: 'sha256', ignoreUnknown: true, respectType: false }), ...formParts({ fields: [], files: received.files })];
+  const mediaType = mediaTypeOf(req);
+  switch (kindOf(mediaType)) {
+    // The boundary is chosen anew for each attempt, so neither the media type's parameters nor the raw bytes take part.
+    case 'multipart': return ['multipart', ...formParts(await measure(asRequest(openReceived(received), req)))];
+    case 'urlencoded': return ['urlencoded', ...bytesOf(received, bytes => canonicalPairs(splitPairs(bytes.toString('latin1'))))];
+    case 'json':
+    case 'other': return ['bytes', mediaType.type, ...Object.entries(mediaType.parameters).sort().flat(), ...bytesOf(received, bytes => [createHash('sha256').update(bytes).digest('hex')])];
+  }
+}
+
+function formParts({ fields, files }: Form): string[] {
+  const filePairs = files.map(({ fieldname, originalname, size }) => [fieldname, originalname, String(size)] as const);
+  return [String(fields.length), ...canonicalPairs(fields), String(files.length), ...canonicalPairs(filePairs)];
+}
+
+/** Only multipart bodies are ever spooled to a file. */
+function bytesOf<T>(received: Exclude<Received, { kind: 'none' | 'parsed' }>, read: (bytes: Buffer) => T[]): (T | string)[] {
+  return received.kind === 'bytes' ? read(received.bytes) : [received.digest];
+}

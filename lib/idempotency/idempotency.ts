@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Request } from 'express';
+import { ClientGone } from '../body/errors';
+import { refuse, type Next, type OnProblem } from '../problems/answer';
+import { giveUp, takeTurn } from './acquire';
+import { answerStored, inFlight, withoutStore } from './answers';
+import { identify } from './cache-key';
+import { teller } from './events';
+import type { Exchange } from './exchange';
+import { readKey } from './key';
+import { settle, type IdempotencyOptions, type Settings } from './options';
+import { purge } from './purge';
+import { runAndRecord } from './run';
+
+/** Express middleware; see {@link idempotency}. */
+export interface IdempotencyMiddleware {
+  (req: IncomingMessage, res: ServerResponse, next: Next): void;
+  /** Removes the stored response of `req.idempotency.cacheKey`: the next request runs the handler. @returns whether there was one. */
+  purge(cacheKey: string): Promise<boolean>;
+}
+
+export function makeIdempotency(options: IdempotencyOptions, onProblem?: OnProblem): IdempotencyMiddleware {
+  const settings = settle(options);
+  const middleware = function idempotency(req: IncomingMessage, res: ServerResponse, next: Next): void {
+    // Mounted twice (for the application and for a route), it would wait for itself.
+    if ((req as Partial<Request>).idempotency) return next();
+    serve(req, res, next, settings).catch((error: unknown) => {
+      if (!(error instanceof ClientGone)) refuse(error, req, res, next, onProblem);
+    });
+  };
+  return Object.assign(middleware, { purge: (cacheKey: string) => purge(cacheKey, settings) });
+}
+
+/** THE FLOW: key, identity, the right to run; and by what that came to: run and record, replay, or refuse. */
+async function serve(req: IncomingMessage, res: ServerResponse, next: Next, settings: Settings): Promise<void> {
+  const received = performance.now();
+  const key = readKey(req, settings.headerName, settings.keyPattern);
+  const identity = await identify(req, res, key, settings);
+  const exchange: Exchange = {
+    req, res, next, key, settings,
+    claim: { ...identity, token: `${identity.fingerprint}.${randomBytes(16).toString('hex')}` },
+    tell: teller(settings.onEvent, { key, cacheKey: identity.cacheKey }, received),
+  };
+  const turn = await takeTurn(exchange);
+  switch (turn.kind) {
+    case 'acquired': return await runAndRecord(exchange) ? undefined : answerLikeWinner(exchange);
+    case 'done': return answerStored(exchange, turn);
+    case 'running': throw inFlight(exchange, turn.msLeft);
+    case 'store-failed': return withoutStore(exchange, turn.error);
+  }
+}
+
+/** The lease was lost and another request's response counts: this one gets it too. The handler has run; it never runs again here. */
+async function answerLikeWinner(exchange: Exchange): Promise<void> {
+  const turn = await takeTurn(exchange);
+  if (turn.kind === 'done') return answerStored(exchange, turn);
+  if (turn.kind === 'acquired') await giveUp(exchange.claim, exchange.settings);
+  throw inFlight(exchange, turn.kind === 'running' ? turn.msLeft : 0);
+}

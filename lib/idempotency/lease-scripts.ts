@@ -1,0 +1,38 @@
+/**
+ * The four steps on Redis, each one script and so one atomic step (redis.io, "Scripting with Lua").
+ * A lease is the string `r:<token>` (running) or `d:<token>` (done) with an expiry; its key is KEYS[1].
+ * KEYS[1] is also the channel on which the end of a run is announced.
+ */
+export const scripts = {
+  /** ARGV: token, ms. Answers `{'acquired'}`, `{'done', token}` or `{'running', token, ms left}`. */
+  acquire: `
+local held = redis.call('GET', KEYS[1])
+if not held or held == 'r:' .. ARGV[1] then
+  redis.call('SET', KEYS[1], 'r:' .. ARGV[1], 'PX', ARGV[2])
+  return {'acquired'}
+end
+local token = string.sub(held, 3)
+if string.sub(held, 1, 2) == 'd:' then return {'done', token} end
+return {'running', token, redis.call('PTTL', KEYS[1])}`,
+
+  /** ARGV: token, ms. */
+  renew: `
+if redis.call('GET', KEYS[1]) ~= 'r:' .. ARGV[1] then return 0 end
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])`,
+
+  /** ARGV: token, ms. A lease that ran out and that nobody has taken since may still be completed. */
+  complete: `
+local held = redis.call('GET', KEYS[1])
+if held and string.sub(held, 3) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], 'd:' .. ARGV[1], 'PX', ARGV[2])
+redis.call('PUBLISH', KEYS[1], 'done')
+return 1`,
+
+  /** ARGV: token. */
+  release: `
+local held = redis.call('GET', KEYS[1])
+if not held or string.sub(held, 3) ~= ARGV[1] then return 0 end
+redis.call('DEL', KEYS[1])
+redis.call('PUBLISH', KEYS[1], 'released')
+return 1`,
+} as const;

@@ -1,0 +1,110 @@
+import type { Request } from 'express';
+import type { Keyv } from 'keyv';
+import { aBoolean, aCount, aFunction, aHeaderName, anInstance, checkOptions, either, headerNames, milliseconds, oneOf, type Rule } from '../options/check';
+import { defaultStore } from './default-store';
+import type { IdempotencyEvent } from './events';
+import type { LeaseStore } from './lease-store';
+import type { RecordedResponse } from './recorded-response';
+import { responsesIn, type ResponseStore } from './response-store';
+import { defaultScope } from './scope';
+import { leasesBeside } from './store-leases';
+
+export interface IdempotencyOptions {
+  /** Name of the request header that carries the idempotency key. Default `'Idempotency-Key'`. */
+  headerName?: string;
+  /** Further request headers that take part in the cache key. Default none. */
+  additionalHeaders?: readonly string[];
+  /** When true, the body takes no part in the cache key and is not read: a handler can stream it. Default false. */
+  ignoreRequestBody?: boolean;
+  /** How long a response is kept, in milliseconds from when it was stored. Default 600 000 (10 minutes). */
+  cacheDuration?: number;
+  /** When true, the response carries the idempotency key header, unless the handler sets it. Default true. */
+  addHeaderToResponse?: boolean;
+  /** Where responses live. Default: one bounded Keyv in memory for the whole process. */
+  store?: Keyv;
+  /** Where the right to run lives. Default: beside the store, in memory or on Redis. */
+  leases?: LeaseStore;
+  /** Who may share a response; called for each request. Default: the caller's id, else the Authorization header. */
+  scope?: (req: Request) => string | undefined;
+  /** What a duplicate does while the first request runs: wait for its response, or 409 at once. Default `'wait'`. */
+  whenInFlight?: 'wait' | 'reject';
+  /** How long a duplicate waits before it gets a 409, in milliseconds. Default 10 000. */
+  waitTimeout?: number;
+  /** A known key on a request with other values: another request that runs, or 422. Default `'run'`. */
+  whenKeyReused?: 'run' | 'reject';
+  /** When the store is out of reach before the handler: 503, or run without the guarantee. Default `'reject'`. */
+  whenStoreFails?: 'reject' | 'run';
+  /** How long each call to the store may take, in milliseconds. Default 2 000. */
+  storeTimeout?: number;
+  /** How long the right to run outlives its process, in milliseconds; renewed while the handler runs. Default 30 000. */
+  leaseDuration?: number;
+  /** Whether a response is stored; when not, the next duplicate runs the handler. Default: every response is. */
+  shouldCache?: (response: RecordedResponse, req: Request) => boolean;
+  /** Response header that says `true` on a replay, or false for none. Default `'Idempotent-Replayed'`. */
+  replayedHeader?: string | false;
+  /** What a key must look like; others are refused with 400. Default: any non-empty string. */
+  keyPattern?: RegExp;
+  /** Bytes of a request body that are accepted; a longer one is refused with 413. Default 10 485 760 (10 MiB). */
+  maxRequestBytes?: number;
+  /** Bytes of a response body that are kept; duplicates of a longer one get 409. Default 10 485 760 (10 MiB). */
+  maxResponseBytes?: number;
+  /** Told what became of each request, for logs and metrics; what it throws is a process warning. */
+  onEvent?: (event: IdempotencyEvent) => void;
+}
+
+const rules: Readonly<Record<keyof IdempotencyOptions, Rule>> = {
+  headerName: aHeaderName,
+  additionalHeaders: headerNames,
+  ignoreRequestBody: aBoolean,
+  cacheDuration: milliseconds,
+  addHeaderToResponse: aBoolean,
+  store: anInstance('a Keyv', 'get', 'set', 'delete', 'on'),
+  leases: anInstance('a LeaseStore', 'acquire', 'renew', 'complete', 'release'),
+  scope: aFunction,
+  whenInFlight: oneOf('wait', 'reject'),
+  waitTimeout: milliseconds,
+  whenKeyReused: oneOf('run', 'reject'),
+  whenStoreFails: oneOf('reject', 'run'),
+  storeTimeout: milliseconds,
+  leaseDuration: milliseconds,
+  shouldCache: aFunction,
+  replayedHeader: either(aHeaderName, oneOf(false)),
+  keyPattern: { expects: 'a regular expression', accepts: value => value instanceof RegExp },
+  maxRequestBytes: aCount,
+  maxResponseBytes: aCount,
+  onEvent: aFunction,
+};
+
+const defaults = {
+  headerName: 'Idempotency-Key',
+  additionalHeaders: [],
+  ignoreRequestBody: false,
+  cacheDuration: 600_000,
+  addHeaderToResponse: true,
+  scope: defaultScope,
+  whenInFlight: 'wait',
+  waitTimeout: 10_000,
+  whenKeyReused: 'run',
+  whenStoreFails: 'reject',
+  storeTimeout: 2_000,
+  leaseDuration: 30_000,
+  shouldCache: () => true,
+  replayedHeader: 'Idempotent-Replayed',
+  maxRequestBytes: 10_485_760,
+  maxResponseBytes: 10_485_760,
+  onEvent: () => undefined,
+} satisfies IdempotencyOptions;
+
+/** The options with nothing left open. */
+export interface Settings extends Required<Omit<IdempotencyOptions, 'store' | 'keyPattern'>> {
+  readonly keyPattern: RegExp | undefined;
+  readonly responses: ResponseStore;
+}
+
+/** @throws TypeError for an unknown option, a value that is none, or a store that leases cannot be taken on. */
+export function settle(options: IdempotencyOptions): Settings {
+  checkOptions('idempotency', options, rules);
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as IdempotencyOptions;
+  const { store = defaultStore(), leases = leasesBeside(store), keyPattern, ...rest } = given;
+  return { ...defaults, ...rest, leases, keyPattern, responses: responsesIn(store) };
+}

@@ -1,0 +1,50 @@
+import type { ServerResponse } from 'node:http';
+
+/** A response as it was sent: what a duplicate of the request is answered with. */
+export interface RecordedResponse {
+  readonly status: number;
+  /** The reason phrase, only where the handler set one of its own. */
+  readonly reason?: string;
+  /** Header lines in the order and spelling they were sent; several values make several lines. */
+  readonly headers: readonly HeaderLine[];
+  /** The bytes of the content, without chunk framing; empty where the response has none (HEAD, 204, 304). */
+  readonly body: Buffer;
+  /** RFC 9110, section 6.5. */
+  readonly trailers: readonly HeaderLine[];
+}
+
+export type HeaderLine = readonly [name: string, value: string | readonly string[]];
+
+/**
+ * Headers that belong to one exchange or one connection (RFC 9110, sections 6.6.1 and 7.6.1) and are made afresh for each.
+ * `Trailer` is kept: it announces the trailers, which are replayed.
+ */
+const PER_EXCHANGE = new Set(['date', 'connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'te', 'upgrade']);
+
+/** Node has this method since 15.4; its types have it on requests only. */
+type WithRawNames = ServerResponse & { getRawHeaderNames(): string[] };
+
+/** The header lines that are set on a response and belong to its record. */
+export function headersOf(res: ServerResponse): HeaderLine[] {
+  return (res as WithRawNames).getRawHeaderNames()
+    .filter(name => !PER_EXCHANGE.has(name.toLowerCase()))
+    .map((name): HeaderLine => {
+      const value = res.getHeader(name) ?? '';
+      return [name, Array.isArray(value) ? value.map(String) : String(value)];
+    });
+}
+
+/**
+ * Sends a recorded response. The header lines are exactly the recorded ones: what middleware before us has set on this
+ * response gives way, or the replay would differ from the original.
+ */
+export function replay({ status, reason, headers, body, trailers }: RecordedResponse, res: ServerResponse, replayedHeader: string | false): void {
+  for (const [name] of headersOf(res)) res.removeHeader(name);
+  for (const [name, value] of headers) res.setHeader(name, value);
+  if (replayedHeader !== false) res.setHeader(replayedHeader, 'true');
+  // Writing the head first keeps node from adding a Content-Length that the original did not have.
+  if (reason === undefined) res.writeHead(status);
+  else res.writeHead(status, reason);
+  if (trailers.length > 0) res.addTrailers(trailers as [string, string][]);
+  res.end(body.length > 0 ? body : undefined);
+}

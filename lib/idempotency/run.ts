@@ -1,0 +1,108 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Request } from 'express';
+import { giveUp } from './acquire';
+import { withinDeadline } from './deadline';
+import type { Claim, Exchange } from './exchange';
+import type { Settings } from './options';
+import type { RecordedResponse } from './recorded-response';
+import { record, type Recording } from './recorder';
+import { keepRenewing } from './renewal';
+
+/** What a handler sees of the guard around it. */
+export interface RequestIdempotency {
+  /** The idempotency key that the client sent. */
+  readonly key: string;
+  /** What the response is kept under; `purge()` takes it. */
+  readonly cacheKey: string;
+  /** Aborts when the lease is lost: another request may run the handler from then on. */
+  readonly signal: AbortSignal;
+  /** "Nothing happened here": the response is sent but not stored, and a retry runs the handler again. */
+  forget(): void;
+}
+
+/** How a run ended for those who come after it. */
+type Publication =
+  | { readonly kind: 'published' }
+  /** Nothing is kept, on purpose; the key is free again. */
+  | { readonly kind: 'forgotten' }
+  /** The store failed; the lease is left to run out. */
+  | { readonly kind: 'failed'; readonly error: unknown }
+  /** Another request has taken the lease. */
+  | { readonly kind: 'lost' };
+
+/**
+ * Runs the handler under the lease and records its response. The end of the response is released only when the response
+ * is stored and the lease completed: a client that has seen it can retry for ever within `cacheDuration`.
+ * @returns false when the lease was lost to another request and this response must not be shown; `res` is bare again then.
+ */
+export async function runAndRecord({ req, res, next, key, claim, settings, tell }: Exchange): Promise<boolean> {
+  const lost = new AbortController();
+  let forgotten = false;
+  const guard: RequestIdempotency = { key, cacheKey: claim.cacheKey, signal: lost.signal, forget() { forgotten = true; } };
+  Object.assign(req, { idempotency: guard });
+  echoKey(req, res, settings);
+  const recording = record(req, res, settings.maxResponseBytes);
+  const renewal = keepRenewing(claim, settings, () => recording.clientGone, () => {
+    lost.abort(new Error('The idempotency lease was lost'));
+    tell('lease-lost');
+  });
+  next();
+  const ending = await recording.ending;
+  renewal.stop();
+  const keep = ending.kind === 'complete' && !forgotten && wanted(ending.response, req, settings);
+  const publication = keep ? await publish(claim, ending.response, settings) : await forget(claim, settings);
+  if (publication.kind === 'lost') {
+    if (!lost.signal.aborted) tell('lease-lost');
+  } else if (publication.kind === 'published' && keep && ending.response) tell('executed', { status: res.statusCode });
+  else tell('not-stored', { status: res.statusCode, ...(publication.kind === 'failed' && { error: publication.error }) });
+  return hand(recording, ending.kind === 'cut-off', publication);
+}
+
+/** Lets the response go, or takes it back: an answer that another run has overtaken is not shown as the answer. */
+function hand(recording: Recording, cutOff: boolean, { kind }: Publication): boolean {
+  if (cutOff) recording.cut();
+  else if (kind !== 'lost') recording.release();
+  else if (recording.canBeReplaced) {
+    recording.withdraw();
+    return false;
+  } else recording.cut();
+  return true;
+}
+
+/** The response goes first, under the run's own token; completing the lease is what publishes it. */
+async function publish({ cacheKey, token }: Claim, response: RecordedResponse | undefined, settings: Settings): Promise<Publication> {
+  const { leases, responses, cacheDuration, storeTimeout } = settings;
+  try {
+    if (response) await withinDeadline(() => responses.write(cacheKey, token, response, cacheDuration), storeTimeout);
+    const completed = await withinDeadline(() => leases.complete(cacheKey, token, cacheDuration), storeTimeout);
+    return { kind: completed ? 'published' : 'lost' };
+  } catch (error) {
+    return { kind: 'failed', error };
+  }
+}
+
+async function forget(claim: Claim, settings: Settings): Promise<Publication> {
+  try {
+    await giveUp(claim, settings);
+    return { kind: 'forgotten' };
+  } catch (error) {
+    return { kind: 'failed', error };
+  }
+}
+
+/** The response has ended: there is no error handler left that an exception could go to, and storing is the safe side. */
+function wanted(response: RecordedResponse | undefined, req: IncomingMessage, { shouldCache }: Settings): boolean {
+  try {
+    // A response too large to keep cannot be shown to `shouldCache`; that the handler ran is kept all the same.
+    return response === undefined || shouldCache(response, req as Request);
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : String(error));
+    return true;
+  }
+}
+
+/** Set before the handler runs, so that it is part of the response that is stored. */
+function echoKey(req: IncomingMessage, res: ServerResponse, { addHeaderToResponse, headerName }: Settings): void {
+  const sent = req.headers[headerName.toLowerCase()];
+  if (addHeaderToResponse && !res.hasHeader(headerName) && sent !== undefined) res.setHeader(headerName, sent);
+}

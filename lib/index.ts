@@ -1,0 +1,1 @@
+export { makeIdempotency } from './idempotency/idempotency';

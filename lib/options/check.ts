@@ -1,0 +1,85 @@
+/** What a value of an option must be. */
+export interface Rule {
+  /** Completes the sentence "headerName must be …". */
+  readonly expects: string;
+  accepts(value: unknown): boolean;
+}
+
+/**
+ * Checks options when a middleware is made, so that a mistake is found at start-up and not by the first payment.
+ * @param owner the function whose options these are, for the message.
+ * @throws TypeError naming the option, what it must be, and for an unknown name the one that was probably meant.
+ */
+export function checkOptions(owner: string, options: unknown, rules: Readonly<Record<string, Rule>>): void {
+  if (typeof options !== 'object' || options === null) throw new TypeError(`${owner}: options must be an object, not ${describe(options)}`);
+  for (const [name, value] of Object.entries(options)) {
+    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
+    if (!rule) throw new TypeError(`${owner}: there is no option ${JSON.stringify(name)}${suggestion(name, Object.keys(rules))}`);
+    if (value !== undefined && !rule.accepts(value)) throw new TypeError(`${owner}: ${name} must be ${rule.expects}, not ${describe(value)}`);
+  }
+}
+
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+
+/** RFC 9110, section 5.6.2: what a header name is made of. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const isHeaderName = (value: unknown): boolean => typeof value === 'string' && TOKEN.test(value);
+
+/** Node fires a timer with a longer delay at once (its delays are 32 bits). */
+const MAX_TIMER = 2_147_483_647;
+
+export const aBoolean: Rule = { expects: 'true or false', accepts: value => typeof value === 'boolean' };
+export const aFunction: Rule = { expects: 'a function', accepts: isFunction };
+export const aHeaderName: Rule = { expects: 'an HTTP header name', accepts: isHeaderName };
+export const headerNames: Rule = { expects: 'an array of HTTP header names', accepts: value => Array.isArray(value) && value.every(isHeaderName) };
+export const milliseconds: Rule = { expects: `a whole number of milliseconds from 1 to ${MAX_TIMER}`, accepts: value => isCount(value) && value <= MAX_TIMER };
+export const aCount: Rule = { expects: 'a whole number above zero', accepts: isCount };
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}
+
+export function oneOf(...values: readonly unknown[]): Rule {
+  return { expects: values.map(describe).join(' or '), accepts: value => values.includes(value) };
+}
+
+export function anInstance(expects: string, ...methods: readonly string[]): Rule {
+  return { expects, accepts: value => typeof value === 'object' && value !== null && methods.every(method => isFunction((value as Record<string, unknown>)[method])) };
+}
+
+/** Accepts what any of the rules accepts. */
+export function either(...rules: readonly Rule[]): Rule {
+  return { expects: rules.map(rule => rule.expects).join(', or '), accepts: value => rules.some(rule => rule.accepts(value)) };
+}
+
+/** A value as it may stand in a message: short, and never the contents of an object. */
+export function describe(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
+  return String(value);
+}
+
+function suggestion(name: string, known: readonly string[]): string {
+  const [closest] = known
+    .map(candidate => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ candidate, distance }) => distance <= Math.max(2, candidate.length / 3))
+    .sort((a, b) => a.distance - b.distance);
+  return closest ? `; did you mean ${JSON.stringify(closest.candidate)}?` : `; there are: ${known.join(', ')}`;
+}
+
+/** Levenshtein distance, one row at a time. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    let diagonal = i - 1;
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const above = row[j] ?? 0;
+      next.push(Math.min(above + 1, (next[j - 1] ?? 0) + 1, diagonal + (a[i - 1] === b[j - 1] ? 0 : 1)));
+      diagonal = above;
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,38 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Problem, type ProblemBody } from './problem';
+
+/** What Express calls `next`. */
+export type Next = (error?: unknown) => void;
+
+/** Takes over the answering of refused requests, for example `(problem, req, res, next) => next(problem)`. */
+export type OnProblem = (problem: Problem, req: IncomingMessage, res: ServerResponse, next: Next) => void;
+
+/**
+ * Ends a request that could not be served. A {@link Problem} is a refusal: nothing has happened, so the idempotency key
+ * stays usable, and the answer goes to the application's `onProblem` or out as it is. Any other error is Express's.
+ */
+export function refuse(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next, onProblem?: OnProblem): void {
+  if (!(error instanceof Problem)) {
+    next(error);
+    return;
+  }
+  (req as { idempotency?: { forget(): void } }).idempotency?.forget();
+  if (onProblem) onProblem(error, req, res, next);
+  else sendProblem(error.toBody(pathOf(req)), error.headers, req, res);
+}
+
+/** Writes a problem as `application/problem+json` (RFC 9457, section 3). */
+export function sendProblem(body: ProblemBody, headers: Readonly<Record<string, string>>, req: IncomingMessage, res: ServerResponse): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+  res.setHeader('Content-Type', 'application/problem+json; charset=utf-8');
+  res.setHeader('Content-Length', bytes.length);
+  res.statusCode = body.status;
+  res.end(req.method === 'HEAD' ? undefined : bytes);
+}
+
+/** The path alone: a query can hold what must not be repeated in an answer or a log. */
+export function pathOf(req: IncomingMessage): string | undefined {
+  const url = (req as { originalUrl?: string }).originalUrl ?? req.url;
+  return url?.split('?', 1)[0];
+}

@@ -1,0 +1,31 @@
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import { pathOf, refuse, sendProblem, type Next } from './answer';
+import { Problem } from './problem';
+
+/**
+ * Express error-handling middleware that answers our refusals, and the errors that http-errors makes (body parsers,
+ * routers, multer-like middlewares), as RFC 9457 problems. Other errors, and errors after the head of the response has
+ * been sent, go on to the next error handler: they are the application's, and their text is not for clients.
+ */
+export function problemDetails() {
+  return function problemDetails(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next): void {
+    if (res.headersSent) next(error);
+    else if (error instanceof Problem) refuse(error, req, res, next);
+    else if (isHttpError(error)) {
+      const { status, message, headers = {} } = error;
+      sendProblem({ type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail: message, instance: pathOf(req) }, headers, req, res);
+    } else next(error);
+  };
+}
+
+interface HttpError extends Error {
+  status: number;
+  expose: true;
+  headers?: Record<string, string>;
+}
+
+/** `expose` is http-errors' own word for "this message may be shown to the client": true for 4xx, false for 5xx. */
+function isHttpError(error: unknown): error is HttpError {
+  return error instanceof Error && 'status' in error && 'expose' in error && error.expose === true
+    && typeof error.status === 'number' && error.status >= 400 && error.status <= 599;
+}

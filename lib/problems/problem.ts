@@ -1,0 +1,68 @@
+import { catalogue, type ProblemCode } from './catalogue';
+
+/** Where a refused value was looked for. `body` stands for a body that is neither JSON nor a form. */
+export type ProblemLocation = 'json' | 'form' | 'route' | 'query' | 'claim' | 'header' | 'cookie' | 'permission' | 'body';
+
+/** One refused value. */
+export interface ProblemError {
+  /** The name that the value was looked up under: `bindFrom`, claim, header or permission name, else the property. */
+  readonly name: string;
+  readonly in: ProblemLocation;
+  /** RFC 6901 pointer into a JSON document; only where the value came out of JSON. */
+  readonly pointer?: string;
+  readonly detail: string;
+}
+
+/** The JSON form of a problem (RFC 9457, section 3.1), extended by `errors`. */
+export interface ProblemBody {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  instance?: string;
+  errors?: readonly ProblemError[];
+}
+
+/** What a {@link Problem} carries besides its code and detail. */
+export interface ProblemExtras {
+  readonly errors?: readonly ProblemError[];
+  /** Response headers, for example `Retry-After`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+/**
+ * A request that is refused. It has the fields that http-errors gives its errors (`status`, `statusCode`, `expose`,
+ * `headers`), so an application's own error handler can treat both alike.
+ */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly status: number;
+  readonly statusCode: number;
+  readonly title: string;
+  readonly expose = true;
+  readonly errors: readonly ProblemError[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(readonly code: ProblemCode, detail: string, { errors, headers = {}, cause }: ProblemExtras = {}) {
+    super(detail, cause === undefined ? undefined : { cause });
+    const { status, title } = catalogue[code];
+    this.status = status;
+    this.statusCode = status;
+    this.title = title;
+    this.errors = errors;
+    this.headers = headers;
+  }
+
+  /** @param instance the URI reference of this occurrence: the path of the request. */
+  toBody(instance?: string): ProblemBody {
+    return {
+      type: `urn:bindonce:${this.code}`,
+      title: this.title,
+      status: this.status,
+      detail: this.message,
+      ...(instance !== undefined && { instance }),
+      ...(this.errors && { errors: this.errors }),
+    };
+  }
+}
