@@ -1,0 +1,112 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { textOf, uncompressed } from '../body/decode';
+import { asRequest, type Form } from '../body/form';
+import { hasBody, kindOf, mediaTypeOf, type BodyKind, type MediaType } from '../body/media-type';
+import { readPairs, type Pair } from '../body/pairs';
+import { isUntouched, openReceived, receive } from '../body/received';
+import { Problem } from '../problems/problem';
+import { parseExactly } from './json-text';
+import type { Settings } from './options';
+
+/** How a dto uses the body. */
+export interface BodyUse {
+  readonly json: boolean;
+  readonly form: boolean;
+  readonly text: boolean;
+  /** JSON numbers must keep all their digits, for a `long` or a `decimal`. */
+  readonly keepsDigits: boolean;
+}
+
+/** The body of a request as the dto can use it. `none`: there is none, or the dto has no use for any. */
+export type Body =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'text'; readonly text: string }
+  | ({ readonly kind: 'form' } & Form);
+
+const NONE: Body = { kind: 'none' };
+
+/**
+ * Reads the body.
+ * @throws a 415 problem for a kind of body that the dto cannot use, 413 when it is too large, 400 when it is malformed.
+ */
+export async function readBody(req: IncomingMessage, res: ServerResponse, use: BodyUse, settings: Settings): Promise<Body> {
+  if (!(use.json || use.form || use.text) || !hasBody(req)) return NONE;
+  const mediaType = mediaTypeOf(req);
+  if (use.text) return { kind: 'text', text: await readText(req, res, mediaType, settings) };
+  const kind = kindOf(mediaType);
+  if (!accepts(kind, use, settings)) throw unsupported(mediaType, use, settings);
+  switch (kind) {
+    case 'json': return readJson(req, res, mediaType, use, settings);
+    case 'urlencoded': return { kind: 'form', fields: await readUrlEncoded(req, res, mediaType, settings), files: [] };
+    case 'multipart': return { kind: 'form', ...await readMultipart(req, res, settings) };
+    case 'other': return NONE;
+  }
+}
+
+function accepts(kind: BodyKind, use: BodyUse, settings: Settings): boolean {
+  switch (kind) {
+    case 'json': return use.json;
+    case 'multipart': return use.form && settings.allowMultipart;
+    case 'urlencoded': return use.form && settings.allowUrlEncoded;
+    case 'other': return false;
+  }
+}
+
+function unsupported({ type }: MediaType, use: BodyUse, settings: Settings): Problem {
+  const accepted = [
+    use.json && 'application/json',
+    accepts('multipart', use, settings) && 'multipart/form-data',
+    accepts('urlencoded', use, settings) && 'application/x-www-form-urlencoded',
+  ].filter(Boolean);
+  // RFC 9110, section 15.5.16: the answer may name what would have been accepted.
+  return new Problem('body-unsupported', `${type === '' ? 'A body without a content type' : `The content type "${type.slice(0, 80)}"`} is not accepted here; send ${accepted.join(' or ')}.`, { headers: { Accept: accepted.join(', ') } });
+}
+
+async function readText(req: IncomingMessage, res: ServerResponse, mediaType: MediaType, { limits }: Settings): Promise<string> {
+  const received = await receive(req, res, limits.bodyBytes);
+  switch (received.kind) {
+    case 'none': return '';
+    case 'bytes': return textOf(await uncompressed(received.bytes, req.headers['content-encoding'], limits.bodyBytes), mediaType);
+    case 'parsed': if (typeof received.body === 'string') return received.body; break;
+    case 'file': break;
+  }
+  throw new Error('bindonce: a plain text dto needs the raw body, but it was parsed before. Mount bindRequest() before the body parser, or set req.rawBody to the bytes.');
+}
+
+async function readJson(req: IncomingMessage, res: ServerResponse, mediaType: MediaType, use: BodyUse, settings: Settings): Promise<Body> {
+  const received = await receive(req, res, settings.limits.bodyBytes);
+  if (received.kind === 'parsed' && typeof received.body !== 'string') return { kind: 'json', value: received.body };
+  const text = await readText(req, res, mediaType, settings);
+  if (text.trim() === '') return NONE;
+  try {
+    return { kind: 'json', value: use.keepsDigits ? parseExactly(text) : JSON.parse(text) as unknown };
+  } catch (error) {
+    throw new Problem('body-malformed', `The body is not valid JSON: ${(error as Error).message.slice(0, 200)}.`, { cause: error });
+  }
+}
+
+async function readUrlEncoded(req: IncomingMessage, res: ServerResponse, mediaType: MediaType, settings: Settings): Promise<Pair[]> {
+  const received = await receive(req, res, settings.limits.bodyBytes);
+  if (received.kind === 'parsed' && typeof received.body !== 'string') return flatPairs(received.body);
+  return readPairs(await readText(req, res, mediaType, settings), settings.limits.fields);
+}
+
+/** A form that nobody has read goes straight from the connection to where files are to be stored. */
+async function readMultipart(req: IncomingMessage, res: ServerResponse, { readUpload, limits }: Settings): Promise<Form> {
+  if (isUntouched(req)) return readUpload(req, res);
+  const received = await receive(req, res, Number.MAX_SAFE_INTEGER);
+  switch (received.kind) {
+    case 'none': return { fields: [], files: [] };
+    case 'parsed': return { fields: flatPairs(received.body).slice(0, limits.fields + 1), files: received.files };
+    case 'bytes':
+    case 'file': return readUpload(asRequest(openReceived(received), req), res);
+  }
+}
+
+/** What a form parser before us has nested, flat again: `{ a: { b: ['1', '2'] } }` is `a[b]=1&a[b]=2`. */
+function flatPairs(value: unknown, name = ''): Pair[] {
+  if (Array.isArray(value)) return value.flatMap((item, index) => flatPairs(item, typeof item === 'object' && item !== null ? `${name}[${index}]` : name));
+  if (typeof value !== 'object' || value === null) return value === undefined || value === null ? [] : [[name, String(value)]];
+  return Object.entries(value).flatMap(([key, child]) => flatPairs(child, name === '' ? key : `${name}[${key}]`));
+}

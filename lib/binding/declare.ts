@@ -1,0 +1,120 @@
+import './metadata-symbol';
+import { declareProperty, type PropertyKind, type PropertyOptions, type PropertySpec, type Source } from './property';
+import type { AnyType, Infer } from './types/property-type';
+import { bool, string } from './types/scalar';
+import { typeOf } from './types/type-of';
+
+/** Marks what the functions below return, and carries the type of the property's value. */
+declare const VALUE: unique symbol;
+
+/** What the compiler says of a decorator on a property of another type. */
+interface WrongPropertyType<V> {
+  readonly 'the declared type of this property must accept': V;
+}
+
+/**
+ * A declared property: an entry of `dto({...})`, and a decorator of a class field in both standards. The conditions compare
+ * `V` with the declared type of the field; a plain context parameter would compare them the wrong way round.
+ */
+export interface Property<V> {
+  readonly [VALUE]?: V;
+  readonly spec: PropertySpec;
+  <This, Declared>(value: undefined, context: ClassFieldDecoratorContext<This, Declared> & ([V] extends [Declared] ? unknown : WrongPropertyType<V>)): void;
+  <C extends object, K extends keyof C>(prototype: C, name: K & ([V] extends [C[K]] ? unknown : WrongPropertyType<V>)): void;
+}
+
+/** The type of a property's value: it may be `undefined` where nothing is required and there is no default. */
+type Bound<T, O> = O extends { required: false } ? (O extends { default: unknown } ? T : T | undefined) : T;
+
+type FieldOptions = Pick<PropertyOptions, 'bindFrom' | 'jsonPropertyName' | 'dontBind' | 'required' | 'jsonRequired' | 'default'>;
+type SingleOptions = Pick<PropertyOptions, 'bindFrom' | 'required' | 'default'>;
+type NamedOptions = Pick<PropertyOptions, 'name' | 'required' | 'default' | 'fallback' | 'jsonPropertyName' | 'bindFrom' | 'dontBind'>;
+
+/** A property with no attribute: bound from the JSON body, a form field, a route or a query parameter, the later ones first. */
+export function field<X extends AnyType, const O extends FieldOptions = Record<never, never>>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+  return property('field', type, options);
+}
+
+/** SPEC's FormField: bound from a form field and from nothing else. */
+export function formField<X extends AnyType, const O extends SingleOptions = Record<never, never>>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+  return property('formField', type, options);
+}
+
+/** SPEC's QueryParam: bound from a query parameter and from nothing else. */
+export function queryParam<X extends AnyType, const O extends SingleOptions = Record<never, never>>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+  return property('queryParam', type, options);
+}
+
+/** SPEC's RouteParam: bound from a route parameter and from nothing else. */
+export function routeParam<X extends AnyType, const O extends SingleOptions = Record<never, never>>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+  return property('routeParam', type, options);
+}
+
+/** SPEC's FromBody: the whole JSON body binds to this property; no other JSON field binds to anything. */
+export function fromBody<X extends AnyType>(type: X): Property<Infer<X>> {
+  return property('fromBody', type);
+}
+
+/** SPEC's FromClaim: bound from the claims of the caller. */
+export function fromClaim<X extends AnyType, const O extends NamedOptions = Record<never, never>>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+  return property('fromClaim', type, options);
+}
+
+/** SPEC's FromHeader: bound from a request header. */
+export function fromHeader<X extends AnyType, const O extends NamedOptions = Record<never, never>>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+  return property('fromHeader', type, options);
+}
+
+/** Bound from a cookie (RFC 6265). */
+export function fromCookie<X extends AnyType, const O extends NamedOptions = Record<never, never>>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+  return property('fromCookie', type, options);
+}
+
+/** SPEC's HasPermission: true or false, from the permissions of the caller and from nothing that a client sends. */
+export function hasPermission(name: string, options: { readonly required?: boolean } = {}): Property<boolean> {
+  if (typeof name !== 'string' || name === '') throw new TypeError('hasPermission: name the permission, for example hasPermission(\'orders:discount\')');
+  return property('hasPermission', bool, { name, ...options });
+}
+
+/** SPEC's IPlainTextRequest.Content: the whole body as text, whatever its content type. */
+export function plainText(): Property<string> {
+  return property('plainText', string);
+}
+
+const sources: readonly Source[] = ['json', 'form', 'route', 'query', 'claim', 'header', 'cookie', 'permission'];
+
+function property<V>(kind: PropertyKind, type: AnyType, options: PropertyOptions = {}): Property<V> {
+  for (const source of options.dontBind ?? []) {
+    if (!sources.includes(source)) throw new TypeError(`${kind}: dontBind has ${JSON.stringify(source)}; there are: ${sources.join(', ')}`);
+  }
+  const resolved = typeOf(type);
+  const required = options.required ?? (resolved.isOptional !== true && options.default === undefined);
+  const spec: PropertySpec = { ...options, kind, type: resolved, required };
+  return Object.assign(decorate(spec), { spec }) as unknown as Property<V>;
+}
+
+/** Standard decorators pass a context, legacy ones the prototype and the name. */
+function decorate(spec: PropertySpec): (target: unknown, context: unknown) => ((initial: unknown) => unknown) | undefined {
+  return (target, context) => {
+    if (isFieldContext(context)) {
+      if (typeof context.name !== 'string' || context.static) throw new TypeError(`${spec.kind}: only public instance properties with a plain name can be bound, not ${String(context.name)}`);
+      declareProperty(context.metadata, context.name, spec);
+      return spec.default === undefined ? undefined : initial => (initial === undefined ? defaultOf(spec) : initial);
+    }
+    if (typeof target === 'object' && target !== null && typeof context === 'string') {
+      declareProperty(target.constructor, context, spec);
+      return undefined;
+    }
+    throw new TypeError(`${spec.kind} decorates class fields only`);
+  };
+}
+
+function isFieldContext(context: unknown): context is ClassFieldDecoratorContext {
+  return typeof context === 'object' && context !== null && (context as { kind?: unknown }).kind === 'field';
+}
+
+/** A default that can be changed is copied, so that no request sees what another made of it. */
+export function defaultOf({ default: value }: PropertySpec): unknown {
+  return typeof value === 'object' && value !== null ? structuredClone(value) : value;
+}
+

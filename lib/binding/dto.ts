@@ -1,0 +1,38 @@
+import './metadata-symbol';
+import { defaultOf, field, type Property } from './declare';
+import { declareProperty, type PropertySpec } from './property';
+import type { AnyType, Infer } from './types/property-type';
+
+/** The declarations of a dto: a bare type is `field(type)`. */
+export type Shape = Readonly<Record<string, Property<unknown> | AnyType>>;
+
+/** The properties that a shape declares. */
+export type InferShape<S extends Shape> = {
+  [K in keyof S]: S[K] extends Property<infer V> ? V : S[K] extends AnyType ? Infer<S[K]> : never;
+};
+
+/**
+ * Makes a dto class out of a shape, to be named by extending it:
+ * `class OrderLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}`.
+ * @throws TypeError when an entry is no type.
+ */
+export function dto<S extends Shape>(shape: S): new () => InferShape<S> {
+  const specs = Object.entries(shape).map(([name, entry]): [string, PropertySpec] => [name, specOf(name, entry)]);
+  const defaults = specs.filter(([, spec]) => spec.default !== undefined);
+  class Dto {
+    constructor() {
+      for (const [name, spec] of defaults) Object.assign(this, { [name]: defaultOf(spec) });
+    }
+  }
+  for (const [name, spec] of specs) declareProperty(Dto, name, spec);
+  return Dto as new () => InferShape<S>;
+}
+
+function specOf(name: string, entry: Property<unknown> | AnyType): PropertySpec {
+  if (typeof entry === 'function' && 'spec' in entry) return entry.spec;
+  try {
+    return field(entry as AnyType).spec;
+  } catch (error) {
+    throw new TypeError(`dto: property ${JSON.stringify(name)}: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,36 @@
+import { aCount, checkOptions } from '../options/check';
+
+/** What one request may consist of. More is refused: bytes and counts with 413, items with 400. */
+export interface BindingLimits {
+  /** Bytes of a JSON, text or urlencoded body. Default 1 048 576 (1 MiB). */
+  bodyBytes?: number;
+  /** Fields of a form, or parameters of a query. Default 20 000. */
+  fields?: number;
+  /** Bytes of one field of a multipart form. Default 1 048 576 (1 MiB). */
+  fieldBytes?: number;
+  /** Files of a multipart form. Default 100. */
+  files?: number;
+  /** Bytes of one file. Default 10 485 760 (10 MiB). */
+  fileBytes?: number;
+  /** Items of one collection, and the highest index plus one. Default 10 000. */
+  items?: number;
+  /** Failures that are listed in one answer. Default 100. */
+  failures?: number;
+}
+
+export type SettledLimits = Readonly<Required<BindingLimits>>;
+
+const defaults: SettledLimits = {
+  bodyBytes: 1_048_576,
+  fields: 20_000,
+  fieldBytes: 1_048_576,
+  files: 100,
+  fileBytes: 10_485_760,
+  items: 10_000,
+  failures: 100,
+};
+
+export function settleLimits(given: BindingLimits = {}): SettledLimits {
+  checkOptions('bindRequest: limits', given, Object.fromEntries(Object.keys(defaults).map(name => [name, aCount])));
+  return { ...defaults, ...given };
+}

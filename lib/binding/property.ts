@@ -1,0 +1,75 @@
+import type { DtoClass, PropertyType } from './types/property-type';
+
+/** SPEC's binding sources, and cookies. */
+export type Source = 'json' | 'form' | 'route' | 'query' | 'claim' | 'header' | 'cookie' | 'permission';
+
+/** How a property was declared: the names of the functions that declare it. */
+export type PropertyKind = 'field' | 'formField' | 'queryParam' | 'routeParam' | 'fromBody' | 'fromClaim' | 'fromHeader' | 'fromCookie' | 'hasPermission' | 'plainText';
+
+/** Everything that is declared about a property. */
+export interface PropertySpec extends PropertyOptions {
+  readonly kind: PropertyKind;
+  readonly type: PropertyType<unknown>;
+  readonly required: boolean;
+}
+
+export interface PropertyOptions {
+  /** Name of the claim, header, cookie or permission. Default: the property's name. */
+  readonly name?: string;
+  /** Name of the form field, route parameter or query parameter, in place of the property's name. */
+  readonly bindFrom?: string;
+  /** Name of the JSON field, in place of the property's name. */
+  readonly jsonPropertyName?: string;
+  /** Sources that must not bind to the property. */
+  readonly dontBind?: readonly Source[];
+  /** When false, the value may be missing. Default true, unless the type is optional or there is a default. */
+  readonly required?: boolean;
+  /** When true, the value must stand in the JSON body itself, whatever other sources say. Default false. */
+  readonly jsonRequired?: boolean;
+  /** The value when no source has one. */
+  readonly default?: unknown;
+  /** When false, an optional claim, header or cookie does not fall back to the other sources. Default true. */
+  readonly fallback?: boolean;
+}
+
+/**
+ * Where a class keeps its declarations: as a static property (dto({...}), legacy decorators) or on its metadata object
+ * (standard decorators). `Symbol.for`, so that two copies of this package understand each other's classes.
+ */
+const PROPERTIES = Symbol.for('bindonce.properties');
+
+type Declarations = Map<string, PropertySpec>;
+interface Declared {
+  [PROPERTIES]?: Declarations;
+}
+
+/** Adds a declaration to a class or its metadata object, without touching what it inherits. */
+export function declareProperty(holder: object, name: string, spec: PropertySpec): void {
+  if (!Object.hasOwn(holder, PROPERTIES)) Object.defineProperty(holder, PROPERTIES, { value: new Map(), configurable: true });
+  (holder as Declared)[PROPERTIES]?.set(name, spec);
+}
+
+/** The declared properties of a class and its base classes; a derived class's declaration replaces its base's. */
+export function propertiesOf(Dto: DtoClass<unknown>): ReadonlyMap<string, PropertySpec> {
+  const all: Declarations = new Map();
+  for (const holder of [...baseClasses(Dto)].reverse().flatMap(own => [own, metadataOf(own)])) {
+    if (!holder || !Object.hasOwn(holder, PROPERTIES)) continue;
+    for (const [name, spec] of (holder as Declared)[PROPERTIES] ?? []) all.set(name, spec);
+  }
+  return withInitialisers(Dto, all);
+}
+
+/** An initialiser (`rush = false`) is a default: a property that has one may be missing. */
+function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Declarations {
+  if (properties.size === 0) return properties;
+  const sample = new Dto() as Record<string, unknown>;
+  return new Map([...properties].map(([name, spec]) => [name, sample[name] === undefined ? spec : { ...spec, required: false }]));
+}
+
+function* baseClasses(Dto: object): Generator<object> {
+  for (let one: object | null = Dto; one !== null && one !== Function.prototype; one = Object.getPrototypeOf(one) as object | null) yield one;
+}
+
+function metadataOf(Dto: object): object | undefined {
+  return Object.hasOwn(Dto, Symbol.metadata) ? (Dto as { [Symbol.metadata]?: object })[Symbol.metadata] : undefined;
+}

@@ -1,0 +1,57 @@
+import type { BinderContext } from './binder-context';
+import type { Requirement } from './plan';
+import type { Source } from './property';
+import { sourcesInOrder } from './sources/order';
+import { INVALID } from './types/property-type';
+
+/**
+ * THE FLOW of binding: a fresh dto, the whole body where one property takes it, then source after source, each overwriting
+ * what an earlier one has set, and in the end a look at what is required and still missing. Failures are left in the context.
+ */
+export function bindTo(context: BinderContext): Readonly<Record<string, unknown>> {
+  const { plan } = context;
+  const dto = new plan.Dto() as Record<string, unknown>;
+  const settled = new Set<string>();
+  const set = (property: string, value: unknown): void => {
+    if (value === undefined) return;
+    settled.add(property);
+    if (value !== INVALID) dto[property] = value;
+  };
+  bindWhole(context, set);
+  for (const source of sourcesInOrder) {
+    const slots = plan.slots.get(source.source);
+    const read = slots && source.open(context);
+    if (read) for (const slot of slots) set(slot.property, read(slot));
+  }
+  for (const requirement of plan.required) {
+    if (!settled.has(requirement.property) && dto[requirement.property] === undefined) noteMissing(context, requirement);
+  }
+  return dto;
+}
+
+/** `fromBody` takes all of the JSON body, `plainText` all of the text. */
+function bindWhole(context: BinderContext, set: (property: string, value: unknown) => void): void {
+  const { plan: { wholeBody, content }, body, req } = context;
+  if (wholeBody && body.kind === 'json' && body.value !== null) set(wholeBody.property, wholeBody.type.fromJson(body.value, context.at('json', '', '')));
+  // A list that nobody sent with a GET is an empty list.
+  if (wholeBody?.type.shape === 'list' && body.kind === 'none' && isSafe(req.method)) set(wholeBody.property, []);
+  if (content && body.kind === 'text') set(content.property, body.text);
+}
+
+/** Reports a missing value under the name it would have been found under, in the source where this client would have sent it. */
+function noteMissing(context: BinderContext, { property, slots }: Requirement): void {
+  const source = expectedIn(context, slots);
+  const name = (source && slots.get(source)?.name) ?? property;
+  const missing = sourcesInOrder.find(one => one.source === source)?.missing ?? 'A value is required.';
+  if (source !== 'json') context.at(source ?? 'body', name).fail(missing);
+  // Of a body that is no object at all, that has been said.
+  else if (!context.failures.some(({ pointer }) => pointer === '')) context.at('json', '', '').property(name).fail(missing);
+}
+
+function expectedIn({ body, plan, req }: BinderContext, slots: Requirement['slots']): Source | undefined {
+  const sendsForm = body.kind === 'form' || (body.kind === 'none' && !plan.body.json);
+  const preferred: Source = isSafe(req.method) ? 'query' : sendsForm ? 'form' : 'json';
+  return slots.has(preferred) ? preferred : [...slots.keys()].at(-1);
+}
+
+const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD';

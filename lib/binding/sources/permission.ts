@@ -1,0 +1,22 @@
+import type { Claims } from '../../principal/principal';
+import type { ValueSource } from './value-source';
+
+/**
+ * SPEC, "Permissions": true when the caller has the permission, its name compared exactly. No other source binds to such a
+ * property, so nothing that a client sends can set it.
+ */
+export const permission: ValueSource = {
+  source: 'permission',
+  missing: 'The user does not have this permission.',
+  open(context) {
+    const held = new Set(context.settings.permissions(context.req));
+    return ({ name, required }) => held.has(name) || (required ? context.at('permission', name).fail(permission.missing) : false);
+  },
+};
+
+/** The `permissions` claim (a list, or one text), else the `scope` claim split at spaces (RFC 8693, section 4.2). */
+export function permissionsIn(claims: Claims | undefined): Iterable<string> {
+  const { permissions, scope } = claims ?? {};
+  if (permissions !== undefined && permissions !== null) return [permissions].flat().filter(one => typeof one === 'string');
+  return typeof scope === 'string' ? scope.split(' ').filter(one => one !== '') : [];
+}

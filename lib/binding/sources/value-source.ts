@@ -1,0 +1,15 @@
+import type { BinderContext } from '../binder-context';
+import type { Slot } from '../plan';
+import type { Source } from '../property';
+
+/** Reads the value of one property; undefined where the request has none. */
+export type ReadSlot = (slot: Slot) => unknown;
+
+/** One of SPEC's binding sources. */
+export interface ValueSource {
+  readonly source: Source;
+  /** @returns undefined when the request has nothing of this kind at all. */
+  open(context: BinderContext): ReadSlot | undefined;
+  /** What is said when a required value is not there. */
+  readonly missing: string;
+}

@@ -1,0 +1,28 @@
+import { isLosslessNumber } from 'lossless-json';
+import { failure, success, type ParseResult, type PropertyType } from './property-type';
+import { scalar } from './scalar';
+
+type EnumObject = Readonly<Record<string, string | number>>;
+
+/**
+ * One of a fixed set of values: a member name in any case, or a defined value.
+ * @param members a TypeScript enum, an object like one, or a list of strings.
+ */
+export function enumOf<const E extends EnumObject | readonly string[]>(members: E): PropertyType<E extends readonly (infer V)[] ? V : E[keyof E]> {
+  const entries: [name: string, value: string | number][] = Array.isArray(members)
+    ? members.map((value: string) => [value, value])
+    // A numeric enum also has its values as keys (`E[1] = 'A'`).
+    : Object.entries(members as EnumObject).filter(([name]) => !/^-?\d/.test(name));
+  if (entries.length === 0) throw new TypeError('enumOf: there are no members');
+  const byName = new Map(entries.map(([name, value]) => [name.toLowerCase(), value]));
+  const byValue = new Map(entries.map(([, value]) => [String(value), value]));
+  const parse = (text: string): ParseResult<string | number> => {
+    const value = byValue.get(text.trim()) ?? byName.get(text.trim().toLowerCase());
+    return value === undefined ? failure : success(value);
+  };
+  const name = `enum (${entries.map(([member]) => member).slice(0, 10).join(', ')}${entries.length > 10 ? ', …' : ''})`;
+  return scalar(name, parse, value => {
+    if (typeof value === 'string') return parse(value);
+    return typeof value === 'number' || isLosslessNumber(value) ? parse(String(value)) : failure;
+  }) as PropertyType<E extends readonly (infer V)[] ? V : E[keyof E]>;
+}

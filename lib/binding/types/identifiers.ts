@@ -1,0 +1,42 @@
+import { failure, success, type ParseResult, type PropertyType } from './property-type';
+import { scalar } from './scalar';
+
+/** A GUID, with or without dashes, braces or parentheses; as lower-case text with dashes. */
+export const guid: PropertyType<string> = scalar('guid', text => {
+  const match = /^(?:\{([\da-f-]+)\}|\(([\da-f-]+)\)|([\da-f-]+))$/i.exec(text.trim());
+  const digits = match?.[1] ?? match?.[2] ?? match?.[3] ?? '';
+  if (!/^(?:[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i.test(digits)) return failure;
+  return success(digits.replaceAll('-', '').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5').toLowerCase());
+});
+
+/** An absolute URI (WHATWG URL). */
+export const uri: PropertyType<URL> = scalar('uri', text => {
+  try {
+    return success(new URL(text));
+  } catch {
+    return failure;
+  }
+});
+
+/** Two to four numbers: major, minor, build, revision. */
+export class Version {
+  constructor(readonly major: number, readonly minor: number, readonly build?: number, readonly revision?: number) {}
+
+  static tryParse(text: string | undefined): ParseResult<Version> {
+    const parts = (text ?? '').trim().split('.');
+    if (parts.length < 2 || parts.length > 4 || !parts.every(part => /^\d{1,10}$/.test(part) && Number(part) <= 0x7fff_ffff)) return failure;
+    const [major = 0, minor = 0, build, revision] = parts.map(Number);
+    return success(new Version(major, minor, build, revision));
+  }
+
+  toString(): string {
+    return [this.major, this.minor, this.build, this.revision].filter(part => part !== undefined).join('.');
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+}
+
+/** A version number of two to four dotted parts. */
+export const version: PropertyType<Version> = scalar('version', text => Version.tryParse(text));

@@ -1,0 +1,60 @@
+import { makeBindRequest } from './binding/bind-request';
+import type { BindHandler } from './binding/bound';
+import type { BindingOptions } from './binding/options';
+import type { AnyType, Infer } from './binding/types/property-type';
+import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
+import type { IdempotencyOptions } from './idempotency/options';
+import { aFunction, anInstance, checkOptions } from './options/check';
+import type { OnProblem } from './problems/answer';
+
+/** Defaults for a whole application. */
+export interface Configuration {
+  /** Default options of `idempotency()`. */
+  idempotency?: IdempotencyOptions;
+  /** Default options of `bindRequest()`. */
+  binding?: BindingOptions;
+  /** Answers refused requests in place of the RFC 9457 body, for example `(problem, req, res, next) => next(problem)`. */
+  onProblem?: OnProblem;
+}
+
+/** The two middlewares with an application's defaults. */
+export interface Configured {
+  /** {@link idempotency} with these defaults. */
+  idempotency(options?: IdempotencyOptions): IdempotencyMiddleware;
+  /** {@link bindRequest} with these defaults. */
+  bindRequest<D extends AnyType>(Dto: D, options?: BindingOptions): BindHandler<Infer<D>>;
+}
+
+/**
+ * SPEC's global configurator: makes both middlewares with other defaults. What an endpoint gives wins. There is no global
+ * state: two configurations live side by side.
+ * @throws TypeError for an unknown option or a value that is none, now and not at the first use.
+ */
+export function configure(configuration: Configuration = {}): Configured {
+  checkOptions('configure', configuration, { idempotency: anInstance('an object'), binding: anInstance('an object'), onProblem: aFunction });
+  const { onProblem } = configuration;
+  makeIdempotency({ ...configuration.idempotency }, onProblem);
+  return {
+    idempotency: (options = {}) => makeIdempotency({ ...configuration.idempotency, ...options }, onProblem),
+    bindRequest: (Dto, options = {}) => makeBindRequest(Dto, { ...configuration.binding, ...options }, onProblem),
+  };
+}
+
+/**
+ * Express middleware: for a given unique request the handler after it runs once, and every identical request gets the
+ * stored response. Mount it after authentication and before whatever must not happen twice.
+ * @throws TypeError for an unknown option, a value that is none, or a store that leases cannot be taken on.
+ */
+export function idempotency(options: IdempotencyOptions = {}): IdempotencyMiddleware {
+  return makeIdempotency(options);
+}
+
+/**
+ * Express middleware: fills one `req.dto` from JSON body, form, route, query, claims, headers, cookies and permissions, in
+ * that order, a later source overwriting an earlier one. All failures of all sources are answered at once, with 400.
+ * @param Dto a class made with `dto({...})` or decorators, or `list(Dto)` for a JSON array.
+ * @throws TypeError for a declaration that cannot work, naming the property, an unknown option or a value that is none.
+ */
+export function bindRequest<D extends AnyType>(Dto: D, options: BindingOptions = {}): BindHandler<Infer<D>> {
+  return makeBindRequest(Dto, options);
+}
