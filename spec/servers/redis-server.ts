@@ -1,0 +1,71 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A real redis-server of one suite, on a free port of the loopback interface, that can be killed and paused. */
+export class RedisServer {
+  private child: ChildProcess | undefined;
+  private readonly directory = mkdtempSync(join(tmpdir(), 'bindonce-redis-'));
+
+  private constructor(readonly port: number) {}
+
+  static async start(): Promise<RedisServer> {
+    const server = new RedisServer(await freePort());
+    await server.up();
+    return server;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** Starts it, or starts it again on the same port; its data is gone then. */
+  async up(): Promise<void> {
+    const child = spawn('redis-server', ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', this.directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.child = child;
+    await new Promise<void>((resolve, reject) => {
+      child.once('exit', code => { reject(new Error(`redis-server ended with ${code}`)); });
+      child.stdout.on('data', (text: Buffer) => { if (text.includes('Ready to accept connections')) resolve(); });
+    });
+  }
+
+  /** kill -9: connections break, data is gone. */
+  async kill(): Promise<void> {
+    const { child } = this;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+
+  /** Connections stay, nothing is answered. */
+  pause(): void {
+    this.child?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.child?.kill('SIGCONT');
+  }
+
+  async stop(): Promise<void> {
+    await this.kill();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+/** The server for what needs no faults: the one that REDIS_URL names, or one of our own. */
+export async function anyRedis(): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const { REDIS_URL: url } = process.env;
+  return url ? { url, stop: () => Promise.resolve() } : RedisServer.start();
+}
+
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
