@@ -12,6 +12,8 @@ export default tseslint.config(
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/only-throw-error': 'error',
+      // `import x = require()` is how a CommonJS package that exports one class is imported for every consumer's settings.
+      '@typescript-eslint/no-require-imports': ['error', { allowAsImport: true }],
       eqeqeq: 'error',
       'no-restricted-imports': ['error', { patterns: ['*/lib/index', '**/index'] }],
     },

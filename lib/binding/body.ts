@@ -106,7 +106,7 @@ async function readMultipart(req: IncomingMessage, res: ServerResponse, { readUp
 
 /** What a form parser before us has nested, flat again: `{ a: { b: ['1', '2'] } }` is `a[b]=1&a[b]=2`. */
 function flatPairs(value: unknown, name = ''): Pair[] {
-  if (Array.isArray(value)) return value.flatMap((item, index) => flatPairs(item, typeof item === 'object' && item !== null ? `${name}[${index}]` : name));
-  if (typeof value !== 'object' || value === null) return value === undefined || value === null ? [] : [[name, String(value)]];
-  return Object.entries(value).flatMap(([key, child]) => flatPairs(child, name === '' ? key : `${name}[${key}]`));
+  if (typeof value === 'string') return [[name, value]];
+  if (Array.isArray(value)) return value.flatMap((item, index) => flatPairs(item, typeof item === 'string' ? name : `${name}[${index}]`));
+  return Object.entries(value ?? {}).flatMap(([key, child]) => flatPairs(child, name === '' ? key : `${name}[${key}]`));
 }

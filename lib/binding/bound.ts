@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-explicit-any, @typescript-eslint/no-unused-vars -- Express's own types are spelled with them, and an augmentation must repeat them to the letter. */
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
 import type { ParamsDictionary } from 'express-serve-static-core';

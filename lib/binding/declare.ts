@@ -26,27 +26,29 @@ export interface Property<V> {
 /** The type of a property's value: it may be `undefined` where nothing is required and there is no default. */
 type Bound<T, O> = O extends { required: false } ? (O extends { default: unknown } ? T : T | undefined) : T;
 
+/** What the options are taken for when there are none: they say nothing about the type. */
+interface NoOptions { readonly required?: undefined }
 type FieldOptions = Pick<PropertyOptions, 'bindFrom' | 'jsonPropertyName' | 'dontBind' | 'required' | 'jsonRequired' | 'default'>;
 type SingleOptions = Pick<PropertyOptions, 'bindFrom' | 'required' | 'default'>;
 type NamedOptions = Pick<PropertyOptions, 'name' | 'required' | 'default' | 'fallback' | 'jsonPropertyName' | 'bindFrom' | 'dontBind'>;
 
 /** A property with no attribute: bound from the JSON body, a form field, a route or a query parameter, the later ones first. */
-export function field<X extends AnyType, const O extends FieldOptions = Record<never, never>>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+export function field<X extends AnyType, const O extends FieldOptions = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
   return property('field', type, options);
 }
 
 /** SPEC's FormField: bound from a form field and from nothing else. */
-export function formField<X extends AnyType, const O extends SingleOptions = Record<never, never>>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+export function formField<X extends AnyType, const O extends SingleOptions = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
   return property('formField', type, options);
 }
 
 /** SPEC's QueryParam: bound from a query parameter and from nothing else. */
-export function queryParam<X extends AnyType, const O extends SingleOptions = Record<never, never>>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+export function queryParam<X extends AnyType, const O extends SingleOptions = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
   return property('queryParam', type, options);
 }
 
 /** SPEC's RouteParam: bound from a route parameter and from nothing else. */
-export function routeParam<X extends AnyType, const O extends SingleOptions = Record<never, never>>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+export function routeParam<X extends AnyType, const O extends SingleOptions = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
   return property('routeParam', type, options);
 }
 
@@ -56,17 +58,17 @@ export function fromBody<X extends AnyType>(type: X): Property<Infer<X>> {
 }
 
 /** SPEC's FromClaim: bound from the claims of the caller. */
-export function fromClaim<X extends AnyType, const O extends NamedOptions = Record<never, never>>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+export function fromClaim<X extends AnyType, const O extends NamedOptions = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
   return property('fromClaim', type, options);
 }
 
 /** SPEC's FromHeader: bound from a request header. */
-export function fromHeader<X extends AnyType, const O extends NamedOptions = Record<never, never>>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+export function fromHeader<X extends AnyType, const O extends NamedOptions = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
   return property('fromHeader', type, options);
 }
 
 /** Bound from a cookie (RFC 6265). */
-export function fromCookie<X extends AnyType, const O extends NamedOptions = Record<never, never>>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+export function fromCookie<X extends AnyType, const O extends NamedOptions = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
   return property('fromCookie', type, options);
 }
 
@@ -90,7 +92,7 @@ function property<V>(kind: PropertyKind, type: AnyType, options: PropertyOptions
   const resolved = typeOf(type);
   const required = options.required ?? (resolved.isOptional !== true && options.default === undefined);
   const spec: PropertySpec = { ...options, kind, type: resolved, required };
-  return Object.assign(decorate(spec), { spec }) as unknown as Property<V>;
+  return Object.assign(decorate(spec), { spec });
 }
 
 /** Standard decorators pass a context, legacy ones the prototype and the name. */

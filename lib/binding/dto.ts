@@ -19,19 +19,17 @@ export type InferShape<S extends Shape> = {
 export function dto<S extends Shape>(shape: S): new () => InferShape<S> {
   const specs = Object.entries(shape).map(([name, entry]): [string, PropertySpec] => [name, specOf(name, entry)]);
   const defaults = specs.filter(([, spec]) => spec.default !== undefined);
-  class Dto {
-    constructor() {
-      for (const [name, spec] of defaults) Object.assign(this, { [name]: defaultOf(spec) });
-    }
+  function Dto(this: object): void {
+    for (const [name, spec] of defaults) Object.assign(this, { [name]: defaultOf(spec) });
   }
   for (const [name, spec] of specs) declareProperty(Dto, name, spec);
-  return Dto as new () => InferShape<S>;
+  return Dto as unknown as new () => InferShape<S>;
 }
 
 function specOf(name: string, entry: Property<unknown> | AnyType): PropertySpec {
   if (typeof entry === 'function' && 'spec' in entry) return entry.spec;
   try {
-    return field(entry as AnyType).spec;
+    return field(entry).spec;
   } catch (error) {
     throw new TypeError(`dto: property ${JSON.stringify(name)}: ${(error as Error).message}`);
   }

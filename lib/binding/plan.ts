@@ -38,7 +38,7 @@ export interface Plan {
 
 /** @param Dto a dto class, or `list(Dto)`. */
 export function planFor(Dto: AnyType): Plan {
-  if (typeof Dto === 'function') return planForClass(Dto as DtoClass<unknown>);
+  if (typeof Dto === 'function') return planForClass(Dto);
   const type = typeOf(Dto);
   if (type.shape !== 'list') throw new TypeError(`bindRequest: ${type.name} cannot be the dto of a request; use a dto class or list(Dto).`);
   return planForList(type);

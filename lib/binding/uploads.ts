@@ -37,7 +37,7 @@ export function uploadReader(uploads: UploadOptions | Multer = {}, limits: Settl
 }
 
 function removeWithResponse({ files }: Form, res: ServerResponse): void {
-  const paths = files.flatMap(({ path }) => path ?? []);
+  const paths = files.flatMap(({ path }: { readonly path?: string }) => path ?? []);
   const remove = (): void => { void Promise.allSettled(paths.map(path => rm(path, { force: true }))); };
   if (paths.length === 0) return;
   if (res.destroyed) remove();

@@ -32,7 +32,7 @@ export function formReader(settings: FormSettings): (source: IncomingMessage) =>
 
   return source => new Promise((resolve, reject) => {
     parser(source as Parameters<typeof parser>[0], undefined as never, (error?: unknown) => {
-      if (error !== undefined && error !== null) reject(asProblem(error));
+      if (error instanceof Error) reject(asProblem(error));
       else resolve({ fields: collected.get(source) ?? [], files: ((source as { files?: Express.Multer.File[] }).files ?? []) });
     });
   });
@@ -53,12 +53,12 @@ export const measuring: multer.StorageEngine = {
 };
 
 /** An error of the operating system (a full disk) is not the client's fault and stays an error. */
-function asProblem(error: unknown): unknown {
+function asProblem(error: Error): Error {
   if (error instanceof multer.MulterError) {
     const code = /^LIMIT_(FILE_SIZE|FILE_COUNT|FIELD_COUNT|FIELD_VALUE|FIELD_KEY|PART_COUNT|FIELD_NESTING|FIELD_ARRAY_INDEX)$/.test(error.code) ? 'body-too-large' : 'body-malformed';
     const name = error.field === undefined ? '' : ` (${JSON.stringify(error.field.slice(0, 80))})`;
     return new Problem(code, `${error.message}${name}.`, { cause: error });
   }
-  if (error instanceof Error && !('syscall' in error)) return new Problem('body-malformed', 'The multipart form is malformed.', { cause: error });
+  if (!('syscall' in error)) return new Problem('body-malformed', 'The multipart form is malformed.', { cause: error });
   return error;
 }

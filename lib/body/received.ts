@@ -66,10 +66,10 @@ async function read(req: IncomingMessage, res: ServerResponse, limit: number): P
     if (first.bytes.length > 0) req.unshift(first.bytes);
     return { kind: 'bytes', bytes: first.bytes };
   }
-  const { path, size, digest, remove } = await spool(req, first.head, limit);
-  if (res.destroyed) await remove();
-  else res.once('close', () => { void remove(); });
-  return { kind: 'file', path, size, digest };
+  const spooled = await spool(req, first.head, limit);
+  if (res.destroyed) await spooled.remove();
+  else res.once('close', () => { void spooled.remove(); });
+  return { kind: 'file', ...spooled };
 }
 
 /**
@@ -80,7 +80,7 @@ function leftBehind(req: IncomingMessage): Received {
   const { body, rawBody, file, files } = req as WithParsed;
   if (Buffer.isBuffer(rawBody)) return { kind: 'bytes', bytes: rawBody };
   if (Buffer.isBuffer(body)) return { kind: 'bytes', bytes: body };
-  const all = [...(file ? [file] : []), ...(Array.isArray(files) ? files : Object.values(files ?? {}).flat())] as Express.Multer.File[];
+  const all = [...file ? [file] : [], ...Object.values<Express.Multer.File | readonly Express.Multer.File[]>(files ?? {}).flat()];
   if (body === undefined && all.length === 0) {
     throw new Error('bindonce: the request body was read before this middleware and neither req.body nor req.rawBody was left behind. Mount it before whatever reads the body, or set req.rawBody to the bytes.');
   }

@@ -1,5 +1,5 @@
 import { Problem } from '../problems/problem';
-import { StoreTimeout, withinDeadline } from './deadline';
+import { withinDeadline, type StoreTimeout } from './deadline';
 import type { Exchange } from './exchange';
 import { replay } from './recorded-response';
 import type { RequestIdempotency } from './run';

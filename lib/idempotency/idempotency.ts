@@ -24,8 +24,8 @@ export function makeIdempotency(options: IdempotencyOptions, onProblem?: OnProbl
   const settings = settle(options);
   const middleware = function idempotency(req: IncomingMessage, res: ServerResponse, next: Next): void {
     // Mounted twice (for the application and for a route), it would wait for itself.
-    if ((req as Partial<Request>).idempotency) return next();
-    serve(req, res, next, settings).catch((error: unknown) => {
+    if ((req as Partial<Request>).idempotency) next();
+    else serve(req, res, next, settings).catch((error: unknown) => {
       if (!(error instanceof ClientGone)) refuse(error, req, res, next, onProblem);
     });
   };
@@ -47,7 +47,9 @@ async function serve(req: IncomingMessage, res: ServerResponse, next: Next, sett
     case 'acquired': return await runAndRecord(exchange) ? undefined : answerLikeWinner(exchange);
     case 'done': return answerStored(exchange, turn);
     case 'running': throw inFlight(exchange, turn.msLeft);
-    case 'store-failed': return withoutStore(exchange, turn.error);
+    case 'store-failed':
+      withoutStore(exchange, turn.error);
+      return;
   }
 }
 

@@ -79,13 +79,14 @@ class Recorder implements Recording {
   constructor(private readonly req: IncomingMessage, private readonly res: ServerResponse, private readonly maxBytes: number) {
     this.ending = new Promise(resolve => { this.settle = resolve; });
     this.progress = res as unknown as Progress;
+    // eslint-disable-next-line @typescript-eslint/unbound-method -- they are called with `res` as `this`.
     const { writeHead, write, end, flushHeaders, addTrailers, destroy, emit } = res;
     this.below = { writeHead, write, end, flushHeaders, addTrailers, destroy, emit };
-    res.writeHead = this.writeHead.bind(this) as typeof writeHead;
+    res.writeHead = this.writeHead.bind(this);
     res.write = this.write.bind(this) as typeof write;
     res.end = this.end.bind(this) as typeof end;
     res.flushHeaders = this.flushHeaders.bind(this);
-    res.addTrailers = this.addTrailers.bind(this) as typeof addTrailers;
+    res.addTrailers = this.addTrailers.bind(this);
     res.destroy = this.destroy.bind(this) as typeof destroy;
     res.emit = this.emit.bind(this) as typeof emit;
   }
@@ -124,7 +125,7 @@ class Recorder implements Recording {
     const reason = typeof second === 'string' ? second : this.res.statusMessage;
     const headers = typeof second === 'string' ? third : second ?? third;
     // Node says what is wrong, in its own words: a head that is already written, a status that is none.
-    if (this.head || !(status >= 100 && status <= 999)) return ServerResponse.prototype.writeHead.call(this.res, status);
+    if (this.head || !(status >= 100 && status <= 999)) return (ServerResponse.prototype.writeHead as (this: ServerResponse, status: number) => ServerResponse).call(this.res, status);
     setHeaders(this.res, headers);
     this.res.statusCode = Math.trunc(status);
     if (reason) this.res.statusMessage = reason;
@@ -179,7 +180,7 @@ class Recorder implements Recording {
     this.below.flushHeaders.call(this.res);
   }
 
-  private addTrailers(trailers: NodeJS.Dict<string> | readonly (readonly [string, string])[]): void {
+  private addTrailers(trailers: OutgoingHttpHeaders | readonly [string, string][]): void {
     const lines = (Array.isArray(trailers) ? trailers : Object.entries(trailers)) as [string, string][];
     this.below.addTrailers.call(this.res, lines);
     this.trailers = lines;

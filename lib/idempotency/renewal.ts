@@ -18,15 +18,16 @@ export function keepRenewing({ cacheKey, token }: Claim, settings: Settings, isC
   let renewed = started;
   let timer: NodeJS.Timeout;
   let stopped = false;
+  const hasStopped = (): boolean => stopped;
 
   const renew = async (): Promise<void> => {
     const asked = performance.now();
     if (isClientGone() && asked - started > cacheDuration) return;
     const answer = await withinDeadline(() => leases.renew(cacheKey, token, leaseDuration), Math.min(storeTimeout, leaseDuration)).catch(() => undefined);
-    if (stopped) return;
+    if (hasStopped()) return;
     if (answer) renewed = asked;
-    if (answer === false || performance.now() - renewed >= leaseDuration) return onLost();
-    schedule();
+    if (answer === false || performance.now() - renewed >= leaseDuration) onLost();
+    else schedule();
   };
   const schedule = (): void => {
     timer = setTimeout(() => { void renew(); }, leaseDuration / RENEWALS_PER_LEASE).unref();

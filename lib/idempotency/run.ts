@@ -37,8 +37,8 @@ type Publication =
  */
 export async function runAndRecord({ req, res, next, key, claim, settings, tell }: Exchange): Promise<boolean> {
   const lost = new AbortController();
-  let forgotten = false;
-  const guard: RequestIdempotency = { key, cacheKey: claim.cacheKey, signal: lost.signal, forget() { forgotten = true; } };
+  const handler = { forgot: false };
+  const guard: RequestIdempotency = { key, cacheKey: claim.cacheKey, signal: lost.signal, forget() { handler.forgot = true; } };
   Object.assign(req, { idempotency: guard });
   echoKey(req, res, settings);
   const recording = record(req, res, settings.maxResponseBytes);
@@ -49,11 +49,11 @@ export async function runAndRecord({ req, res, next, key, claim, settings, tell 
   next();
   const ending = await recording.ending;
   renewal.stop();
-  const keep = ending.kind === 'complete' && !forgotten && wanted(ending.response, req, settings);
+  const keep = ending.kind === 'complete' && !handler.forgot && wanted(ending.response, req, settings);
   const publication = keep ? await publish(claim, ending.response, settings) : await forget(claim, settings);
   if (publication.kind === 'lost') {
     if (!lost.signal.aborted) tell('lease-lost');
-  } else if (publication.kind === 'published' && keep && ending.response) tell('executed', { status: res.statusCode });
+  } else if (publication.kind === 'published' && ending.kind === 'complete' && ending.response) tell('executed', { status: res.statusCode });
   else tell('not-stored', { status: res.statusCode, ...(publication.kind === 'failed' && { error: publication.error }) });
   return hand(recording, ending.kind === 'cut-off', publication);
 }

@@ -15,9 +15,11 @@ export default function installRedis(): void {
   if (!has('redis-server')) throw new Error(`${command} ended well, but there is still no redis-server on the PATH: install it by hand and run the tests again.`);
 }
 
-function installer(): [name: string, ...steps: [string, ...string[]][]] {
-  const sudo: string[] = process.getuid?.() === 0 ? [] : ['sudo', '-n'];
-  if (has('apt-get')) return ['apt-get', [...sudo, 'apt-get', 'update'], [...sudo, 'apt-get', 'install', '-y', '--no-install-recommends', 'redis-server']] as [string, ...[string, ...string[]][]];
+type Command = readonly [file: string, ...args: string[]];
+
+function installer(): readonly [name: string, ...steps: Command[]] {
+  const asRoot = (...command: Command): Command => (process.getuid?.() === 0 ? command : ['sudo', '-n', ...command]);
+  if (has('apt-get')) return ['apt-get', asRoot('apt-get', 'update'), asRoot('apt-get', 'install', '-y', '--no-install-recommends', 'redis-server')];
   if (has('brew')) return ['brew', ['brew', 'install', 'redis']];
   throw new Error('The specs need redis-server, and neither apt-get nor brew is here to install it: install it by hand and run the tests again.');
 }

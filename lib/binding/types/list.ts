@@ -16,9 +16,9 @@ export function list<X extends AnyType>(type: X): PropertyType<Infer<X>[]> {
     const items: Infer<X>[] = [];
     let valid = true;
     for (const [index, value] of values.entries()) {
-      const read1 = read(value, index);
-      if (read1 === INVALID) valid = false;
-      else items.push(read1 as Infer<X>);
+      const item = read(value, index);
+      if (item === INVALID) valid = false;
+      else items.push(item);
     }
     return valid ? items : INVALID;
   };
