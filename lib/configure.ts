@@ -20,9 +20,9 @@ export interface Configuration {
 /** The two middlewares with an application's defaults. */
 export interface Configured {
   /** {@link idempotency} with these defaults. */
-  idempotency(options?: IdempotencyOptions): IdempotencyMiddleware;
+  readonly idempotency: (options?: IdempotencyOptions) => IdempotencyMiddleware;
   /** {@link bindRequest} with these defaults. */
-  bindRequest<D extends AnyType>(Dto: D, options?: BindingOptions): BindHandler<Infer<D>>;
+  readonly bindRequest: <D extends AnyType>(Dto: D, options?: BindingOptions) => BindHandler<Infer<D>>;
 }
 
 /**

@@ -87,7 +87,7 @@ class Recorder implements Recording {
     res.end = this.end.bind(this) as typeof end;
     res.flushHeaders = this.flushHeaders.bind(this);
     res.addTrailers = this.addTrailers.bind(this);
-    res.destroy = this.destroy.bind(this) as typeof destroy;
+    res.destroy = this.destroy.bind(this);
     res.emit = this.emit.bind(this) as typeof emit;
   }
 

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pay } from 'node:timers/promises';
+import { bool, decimal, dto, field, fromHeader, int, list, optional, queryParam, routeParam, string, type Configured } from 'bindonce';
+import BigNumber from 'bignumber.js';
+import { Router } from 'express';
+import type { Ledger } from './ledger';
+
+class OrderLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}
+
+class PlaceOrder extends dto({
+  customerId: routeParam(string),
+  items: field(list(OrderLine)),
+  note: optional(string),
+  channel: fromHeader(string, { name: 'X-Channel', required: false }),
+  rush: queryParam(bool, { default: false }),
+}) {}
+
+export interface Order {
+  readonly orderId: string;
+  readonly customerId: string;
+  readonly items: readonly { readonly sku: string; readonly quantity: number; readonly unitPrice: string }[];
+  readonly total: string;
+  readonly rush: boolean;
+  readonly note?: string;
+  readonly channel?: string;
+}
+
+/** Milliseconds that a payment takes. */
+const PAYMENT_TIME = 300;
+
+export function orders({ idempotency, bindRequest }: Configured, ledger: Ledger<Order>): Router {
+  const router = Router();
+
+  router.post('/customers/:customerId/orders', idempotency(), bindRequest(PlaceOrder), async (req, res) => {
+    const order = orderOf(req.dto);
+    await pay(PAYMENT_TIME);
+    await ledger.add(order);
+    res.status(201).location(`/customers/${encodeURIComponent(order.customerId)}/orders/${order.orderId}`).json(order);
+  });
+
+  router.get('/customers/:customerId/orders/:orderId', async (req, res) => {
+    const order = (await ledger.all()).find(({ orderId, customerId }) => orderId === req.params.orderId && customerId === req.params.customerId);
+    if (order) res.json(order);
+    else res.sendStatus(404);
+  });
+
+  router.get('/orders', async (_req, res) => {
+    res.json({ orders: await ledger.all() });
+  });
+
+  return router;
+}
+
+function orderOf({ customerId, items, note, channel, rush }: PlaceOrder): Order {
+  const total = items.reduce((sum, { quantity, unitPrice }) => sum.plus(unitPrice.times(quantity)), new BigNumber(0));
+  return {
+    orderId: randomUUID(),
+    customerId,
+    items: items.map(({ sku, quantity, unitPrice }) => ({ sku, quantity, unitPrice: unitPrice.toFixed() })),
+    total: total.toFixed(2),
+    rush,
+    ...(note !== undefined && { note }),
+    ...(channel !== undefined && { channel }),
+  };
+}
