@@ -1,6 +1,5 @@
 import { parse as parseLossless } from 'lossless-json';
-import type { Place } from './place';
-import type { Invalid } from './types/property-type';
+import type { Invalid, Place } from './place';
 
 /** JSON as it was written: numbers keep all their digits, for `long` and `decimal`. @throws SyntaxError */
 export function parseExactly(text: string): unknown {

@@ -1,9 +1,9 @@
 import type { Request } from 'express';
 import type { Multer } from 'multer';
 import { aBoolean, aFunction, anInstance, checkOptions, type Rule } from '../options/check';
+import { permissionsIn } from '../principal/permissions';
 import { principalOf, type Claims } from '../principal/principal';
 import { settleLimits, type BindingLimits, type SettledLimits } from './limits';
-import { permissionsIn } from './sources/permission';
 import { uploadReader, type ReadUpload, type UploadOptions } from './uploads';
 
 export interface BindingOptions {

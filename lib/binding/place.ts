@@ -1,5 +1,8 @@
 import type { ProblemError, ProblemLocation } from '../problems/problem';
-import { INVALID, type Invalid } from './types/property-type';
+
+/** What reading a value comes to when it cannot be read; the failure has been noted at its place. */
+export const INVALID: unique symbol = Symbol('invalid');
+export type Invalid = typeof INVALID;
 
 /** Characters of a refused value that are repeated in a message. */
 const QUOTED_LENGTH = 60;

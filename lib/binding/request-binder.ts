@@ -1,8 +1,8 @@
 import type { BinderContext } from './binder-context';
+import { INVALID } from './place';
 import type { Requirement } from './plan';
 import type { Source } from './property';
 import { sourcesInOrder } from './sources/order';
-import { INVALID } from './types/property-type';
 
 /**
  * THE FLOW of binding: a fresh dto, the whole body where one property takes it, then source after source, each overwriting

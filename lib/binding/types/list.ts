@@ -1,6 +1,6 @@
 import { jsonInText } from '../json-text';
-import type { Place } from '../place';
-import { INVALID, type AnyType, type Infer, type Invalid, type PropertyType } from './property-type';
+import { INVALID, type Invalid, type Place } from '../place';
+import type { AnyType, Infer, PropertyType } from './property-type';
 import { typeOf } from './type-of';
 
 /**

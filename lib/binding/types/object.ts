@@ -1,8 +1,8 @@
 import { isLosslessNumber } from 'lossless-json';
 import { jsonInText } from '../json-text';
-import type { Place } from '../place';
+import { INVALID, type Invalid, type Place } from '../place';
 import { propertiesOf, type PropertySpec } from '../property';
-import { INVALID, type DtoClass, type Invalid, type PropertyType } from './property-type';
+import type { DtoClass, PropertyType } from './property-type';
 
 const made = new WeakMap<DtoClass<unknown>, PropertyType<unknown>>();
 

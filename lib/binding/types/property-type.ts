@@ -1,8 +1,4 @@
-import type { Place } from '../place';
-
-/** What reading a value comes to when it cannot be read; the failure has been noted at its place. */
-export const INVALID: unique symbol = Symbol('invalid');
-export type Invalid = typeof INVALID;
+import type { Invalid, Place } from '../place';
 
 /** The result of a parser, in the shape of SPEC's parse result. */
 export type ParseResult<T> = { readonly success: true; readonly value: T } | { readonly success: false };
