@@ -1,3 +1,4 @@
+import { isLosslessNumber } from 'lossless-json';
 import type { ProblemError, ProblemLocation } from '../problems/problem';
 
 /** What reading a value comes to when it cannot be read; the failure has been noted at its place. */
@@ -65,8 +66,13 @@ export class Place {
   }
 }
 
+/** Never asks the value itself for its text: `{"toString": 1}` is JSON, too. */
 function quoted(value: unknown): string {
-  const text = Array.isArray(value) ? '[…]' : String(value) === '[object Object]' ? '{…}' : String(value);
-  const cut = text.length > QUOTED_LENGTH ? `${text.slice(0, QUOTED_LENGTH)}…` : text;
-  return typeof value === 'string' ? JSON.stringify(cut) : cut;
+  if (isLosslessNumber(value)) return cut(value.value);
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? '[…]' : '{…}';
+  return typeof value === 'string' ? JSON.stringify(cut(value)) : cut(String(value));
+}
+
+function cut(text: string): string {
+  return text.length > QUOTED_LENGTH ? `${text.slice(0, QUOTED_LENGTH)}…` : text;
 }

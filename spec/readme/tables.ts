@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { catalogue } from '../../lib/problems/catalogue';
+
+const root = join(__dirname, '../..');
+
+/** The tables of the README that say what the code says, made from the code. */
+export function tableFor(marker: string): string {
+  const [, file, name] = /^options: (\S+) (\S+)$/.exec(marker) ?? [];
+  if (file !== undefined && name !== undefined) return optionsTable(file, name);
+  if (marker === 'failures') return failuresTable();
+  throw new Error(`There is no table "${marker}"`);
+}
+
+/** One row for each property of an interface, out of its type and its doc comment. */
+function optionsTable(file: string, name: string): string {
+  const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.ES2022, true);
+  const declaration = source.statements.find((one): one is ts.InterfaceDeclaration => ts.isInterfaceDeclaration(one) && one.name.text === name);
+  const rows = (declaration?.members ?? []).filter(ts.isPropertySignature).map(member => {
+    const [doc] = ts.getJSDocCommentsAndTags(member);
+    const text = doc && ts.isJSDoc(doc) ? ts.getTextOfJSDocComment(doc.comment) ?? '' : '';
+    return `| \`${member.name.getText()}\` | \`${(member.type?.getText() ?? '').replaceAll('|', '\\|')}\` | ${text.replaceAll('\n', ' ').replaceAll('|', '\\|')} |`;
+  });
+  return ['| Option | Type | Meaning and default |', '|---|---|---|', ...rows].join('\n');
+}
+
+function failuresTable(): string {
+  const rows = Object.entries(catalogue).map(([code, { status, meaning }]) => `| \`urn:bindonce:${code}\` | ${status} | ${meaning} |`);
+  return ['| `type` | Status | Meaning |', '|---|---|---|', ...rows].join('\n');
+}
