@@ -21,7 +21,8 @@ async function main(): Promise<void> {
   greet(`http://${HOST}:${port}`);
 
   const stop = (): void => {
-    // Requests that have begun are finished and answered; then the process ends by itself.
+    // Requests that have begun are finished and answered; then their connections close, and the process ends by itself.
+    server.keepAliveTimeout = 1;
     server.close(() => { void storage.close(); });
   };
   process.once('SIGTERM', stop).once('SIGINT', stop);
