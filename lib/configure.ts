@@ -1,10 +1,11 @@
 import { makeBindRequest } from './binding/bind-request';
 import type { BindHandler } from './binding/bound';
-import type { BindingOptions } from './binding/options';
+import { settle as settleBinding, type BindingOptions } from './binding/options';
 import type { AnyType, Infer } from './binding/types/property-type';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
 import type { IdempotencyOptions } from './idempotency/options';
 import { aFunction, anInstance, checkOptions } from './options/check';
+import { withDefaults } from './options/merge';
 import type { OnProblem } from './problems/answer';
 
 /** Defaults for a whole application. */
@@ -32,11 +33,12 @@ export interface Configured {
  */
 export function configure(configuration: Configuration = {}): Configured {
   checkOptions('configure', configuration, { idempotency: anInstance('an object'), binding: anInstance('an object'), onProblem: aFunction });
-  const { onProblem } = configuration;
-  makeIdempotency({ ...configuration.idempotency }, onProblem);
+  const { idempotency = {}, binding = {}, onProblem } = configuration;
+  makeIdempotency(idempotency, onProblem);
+  settleBinding(binding);
   return {
-    idempotency: (options = {}) => makeIdempotency({ ...configuration.idempotency, ...options }, onProblem),
-    bindRequest: (Dto, options = {}) => makeBindRequest(Dto, { ...configuration.binding, ...options }, onProblem),
+    idempotency: (options = {}) => makeIdempotency(withDefaults(idempotency, options), onProblem),
+    bindRequest: (Dto, options = {}) => makeBindRequest(Dto, withDefaults(binding, options), onProblem),
   };
 }
 

@@ -1,4 +1,5 @@
 import { aCount, checkOptions } from '../options/check';
+import { withDefaults } from '../options/merge';
 
 /** What one request may consist of. More is refused: bytes and counts with 413, items with 400. */
 export interface BindingLimits {
@@ -32,5 +33,5 @@ const defaults: SettledLimits = {
 
 export function settleLimits(given: BindingLimits = {}): SettledLimits {
   checkOptions('bindRequest: limits', given, Object.fromEntries(Object.keys(defaults).map(name => [name, aCount])));
-  return { ...defaults, ...given };
+  return withDefaults(defaults, given);
 }

@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import type { Keyv } from 'keyv';
 import { aBoolean, aCount, aFunction, aHeaderName, anInstance, checkOptions, either, headerNames, milliseconds, oneOf, type Rule } from '../options/check';
+import { withDefaults } from '../options/merge';
 import { defaultStore } from './default-store';
 import type { IdempotencyEvent } from './events';
 import type { LeaseStore } from './lease-store';
@@ -104,7 +105,6 @@ export interface Settings extends Required<Omit<IdempotencyOptions, 'store' | 'k
 /** @throws TypeError for an unknown option, a value that is none, or a store that leases cannot be taken on. */
 export function settle(options: IdempotencyOptions): Settings {
   checkOptions('idempotency', options, rules);
-  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as IdempotencyOptions;
-  const { store = defaultStore(), leases = leasesBeside(store), keyPattern, ...rest } = given;
-  return { ...defaults, ...rest, leases, keyPattern, responses: responsesIn(store) };
+  const { store = defaultStore(), leases = leasesBeside(store), keyPattern, ...rest } = options;
+  return { ...withDefaults(defaults, rest), leases, keyPattern, responses: responsesIn(store) };
 }
