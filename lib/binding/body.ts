@@ -60,14 +60,16 @@ function unsupported({ type }: MediaType, use: BodyUse, settings: Settings): Pro
     accepts('urlencoded', use, settings) && 'application/x-www-form-urlencoded',
   ].filter(Boolean);
   // RFC 9110, section 15.5.16: the answer may name what would have been accepted.
-  return new Problem('body-unsupported', `${type === '' ? 'A body without a content type' : `The content type "${type.slice(0, 80)}"`} is not accepted here; send ${accepted.join(' or ')}.`, { headers: { Accept: accepted.join(', ') } });
+  const what = type === '' ? 'A body without a content type' : `The content type "${type.slice(0, 80)}"`;
+  if (accepted.length === 0) return new Problem('body-unsupported', `${what} is not accepted here.`);
+  return new Problem('body-unsupported', `${what} is not accepted here; send ${accepted.join(' or ')}.`, { headers: { Accept: accepted.join(', ') } });
 }
 
 async function readText(req: IncomingMessage, res: ServerResponse, mediaType: MediaType, { limits }: Settings): Promise<string> {
   const received = await receive(req, res, limits.bodyBytes);
   switch (received.kind) {
     case 'none': return '';
-    case 'bytes': return textOf(await uncompressed(received.bytes, req.headers['content-encoding'], limits.bodyBytes), mediaType);
+    case 'bytes': return textOf(await uncompressed(received.bytes, received.coding, limits.bodyBytes), mediaType);
     case 'parsed': if (typeof received.body === 'string') return received.body; break;
     case 'file': break;
   }
@@ -107,6 +109,6 @@ async function readMultipart(req: IncomingMessage, res: ServerResponse, { readUp
 /** What a form parser before us has nested, flat again: `{ a: { b: ['1', '2'] } }` is `a[b]=1&a[b]=2`. */
 function flatPairs(value: unknown, name = ''): Pair[] {
   if (typeof value === 'string') return [[name, value]];
-  if (Array.isArray(value)) return value.flatMap((item, index) => flatPairs(item, typeof item === 'string' ? name : `${name}[${index}]`));
-  return Object.entries(value ?? {}).flatMap(([key, child]) => flatPairs(child, name === '' ? key : `${name}[${key}]`));
+  // Of an array, too, only what is there: multer makes one of 4 294 967 294 holes out of `t[4294967294]=x`.
+  return Object.entries(value ?? {}).flatMap(([key, child]) => flatPairs(child, name === '' ? key : Array.isArray(value) && typeof child === 'string' ? name : `${name}[${key}]`));
 }

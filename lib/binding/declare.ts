@@ -18,7 +18,8 @@ interface WrongPropertyType<V> {
  */
 export interface Property<V> {
   readonly [VALUE]?: V;
-  readonly spec: PropertySpec;
+  /** What is declared, under the name that it is declared for. @throws TypeError naming the property when it cannot be bound. */
+  declaredAs(name: string): PropertySpec;
   <This, Declared>(value: undefined, context: ClassFieldDecoratorContext<This, Declared> & ([V] extends [Declared] ? unknown : WrongPropertyType<V>)): void;
   <C extends object, K extends keyof C>(prototype: C, name: K & ([V] extends [C[K]] ? unknown : WrongPropertyType<V>)): void;
 }
@@ -86,28 +87,39 @@ export function plainText(): Property<string> {
 const sources: readonly Source[] = ['json', 'form', 'route', 'query', 'claim', 'header', 'cookie', 'permission'];
 
 function property<V>(kind: PropertyKind, type: AnyType, options: PropertyOptions = {}): Property<V> {
+  const declaredAs = (name: string): PropertySpec => {
+    try {
+      return specify(kind, type, options);
+    } catch (error) {
+      throw new TypeError(`${name}: ${(error as Error).message}`);
+    }
+  };
+  return Object.assign(decorate(kind, declaredAs), { declaredAs });
+}
+
+function specify(kind: PropertyKind, type: AnyType, options: PropertyOptions): PropertySpec {
   for (const source of options.dontBind ?? []) {
     if (!sources.includes(source)) throw new TypeError(`${kind}: dontBind has ${JSON.stringify(source)}; there are: ${sources.join(', ')}`);
   }
   const resolved = typeOf(type);
   const required = options.required ?? (resolved.isOptional !== true && options.default === undefined);
-  const spec: PropertySpec = { ...options, kind, type: resolved, required };
-  return Object.assign(decorate(spec), { spec });
+  return { ...options, kind, type: resolved, required };
 }
 
 /** Standard decorators pass a context, legacy ones the prototype and the name. */
-function decorate(spec: PropertySpec): (target: unknown, context: unknown) => ((initial: unknown) => unknown) | undefined {
+function decorate(kind: PropertyKind, declaredAs: (name: string) => PropertySpec): (target: unknown, context: unknown) => ((initial: unknown) => unknown) | undefined {
   return (target, context) => {
     if (isFieldContext(context)) {
-      if (typeof context.name !== 'string' || context.static) throw new TypeError(`${spec.kind}: only public instance properties with a plain name can be bound, not ${String(context.name)}`);
+      if (typeof context.name !== 'string' || context.static || context.private) throw new TypeError(`${kind}: only public instance properties with a plain name can be bound, not ${String(context.name)}`);
+      const spec = declaredAs(context.name);
       declareProperty(context.metadata, context.name, spec);
       return spec.default === undefined ? undefined : initial => (initial === undefined ? defaultOf(spec) : initial);
     }
     if (typeof target === 'object' && target !== null && typeof context === 'string') {
-      declareProperty(target.constructor, context, spec);
+      declareProperty(target.constructor, context, declaredAs(`${target.constructor.name}.${context}`));
       return undefined;
     }
-    throw new TypeError(`${spec.kind} decorates class fields only`);
+    throw new TypeError(`${kind} decorates class fields only`);
   };
 }
 

@@ -27,10 +27,6 @@ export function dto<S extends Shape>(shape: S): new () => InferShape<S> {
 }
 
 function specOf(name: string, entry: Property<unknown> | AnyType): PropertySpec {
-  if (typeof entry === 'function' && 'spec' in entry) return entry.spec;
-  try {
-    return field(entry).spec;
-  } catch (error) {
-    throw new TypeError(`dto: property ${JSON.stringify(name)}: ${(error as Error).message}`);
-  }
+  const property = typeof entry === 'function' && 'declaredAs' in entry ? entry : field(entry);
+  return property.declaredAs(`dto: property ${JSON.stringify(name)}`);
 }

@@ -51,7 +51,7 @@ function planForList(type: PropertyType<unknown>): Plan {
   return {
     Dto: ListOf,
     slots: new Map(),
-    required: [{ property: 'items', slots: new Map([['json', items]]) }],
+    required: [{ property: 'items', slots: new Map() }],
     wholeBody: items,
     content: undefined,
     body: { json: true, form: false, text: false, keepsDigits: type.keepsDigits ?? false },
@@ -65,6 +65,7 @@ function planForClass(Dto: DtoClass<unknown>): Plan {
   if (properties.size === 0) throw new TypeError(`bindRequest: ${Dto.name || 'this class'} has no declared properties; declare them with dto({...}) or decorators.`);
   const wholeBody = onlyOne(Dto, properties, 'fromBody');
   const content = onlyOne(Dto, properties, 'plainText');
+  if (wholeBody?.type.shape === 'file') throw new TypeError(`bindRequest: ${Dto.name}.${wholeBody.property} cannot be a file: fromBody takes a JSON body, a file comes from a form.`);
   if (wholeBody && content) throw new TypeError(`bindRequest: ${Dto.name} has both fromBody and plainText; the body can go to one property only.`);
 
   const slots = new Map<Source, Slot[]>();
@@ -74,7 +75,9 @@ function planForClass(Dto: DtoClass<unknown>): Plan {
     // The body has its taker: no part of it goes anywhere else.
     if (wholeBody || content) own.delete('json');
     for (const [source, slot] of own) slots.set(source, [...slots.get(source) ?? [], slot]);
-    if (spec.required) required.push({ property, slots: spec.kind === 'fromBody' ? new Map([['json', slotFor(property, spec, property)]]) : own });
+    if (!spec.required) continue;
+    if (own.size === 0 && property !== wholeBody?.property && property !== content?.property) throw new TypeError(`bindRequest: ${Dto.name}.${property} is required, but no source can bring it: ${spec.type.shape === 'file' ? 'a file comes from a form only' : 'all its sources are blocked'}.`);
+    required.push({ property, slots: own });
   }
   const inJson = [...slots.get('json') ?? [], ...wholeBody ? [wholeBody] : []];
   const body: BodyUse = { json: inJson.length > 0, form: slots.has('form'), text: content !== undefined, keepsDigits: inJson.some(({ type }) => type.keepsDigits) };

@@ -17,7 +17,7 @@ export async function uncompressed(bytes: Buffer, coding: string | undefined, li
   try {
     return await decoders[name as keyof typeof decoders](bytes, { maxOutputLength: limit });
   } catch (error) {
-    if (error instanceof RangeError) throw bodyTooLarge(limit);
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw bodyTooLarge(limit);
     throw new Problem('body-malformed', `The body is not valid ${name} data.`, { cause: error });
   }
 }

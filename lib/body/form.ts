@@ -22,6 +22,7 @@ export function formReader(settings: FormSettings): (source: IncomingMessage) =>
   const parser = multer({
     defParamCharset: 'utf8',
     ...settings,
+    storage: markingFailures(settings.storage ?? multer.memoryStorage()),
     streamHandler(source: Readable, busboy: NodeJS.WritableStream) {
       const fields: Pair[] = [];
       collected.set(source, fields);
@@ -32,7 +33,7 @@ export function formReader(settings: FormSettings): (source: IncomingMessage) =>
 
   return source => new Promise((resolve, reject) => {
     parser(source as Parameters<typeof parser>[0], undefined as never, (error?: unknown) => {
-      if (error instanceof Error) reject(asProblem(error));
+      if (error) reject(reasonFor(error));
       else resolve({ fields: collected.get(source) ?? [], files: ((source as { files?: Express.Multer.File[] }).files ?? []) });
     });
   });
@@ -52,13 +53,24 @@ export const measuring: multer.StorageEngine = {
   _removeFile(_req, _file, done) { done(null); },
 };
 
-/** An error of the operating system (a full disk) is not the client's fault and stays an error. */
-function asProblem(error: Error): Error {
+/** A storage that fails (a full disk, a bucket that is gone) is not the client's fault: its error must stay an error. */
+class StorageFailure extends Error {}
+
+function markingFailures(storage: multer.StorageEngine): multer.StorageEngine {
+  return {
+    _handleFile(req, file, done) {
+      storage._handleFile(req, file, (error?: unknown, info?) => { done(error === undefined || error === null ? error : new StorageFailure('', { cause: error }), info); });
+    },
+    _removeFile(req, file, done) { storage._removeFile(req, file, done); },
+  };
+}
+
+function reasonFor(error: unknown): Error {
+  if (error instanceof StorageFailure) return error.cause instanceof Error ? error.cause : new Error(String(error.cause));
   if (error instanceof multer.MulterError) {
     const code = /^LIMIT_(FILE_SIZE|FILE_COUNT|FIELD_COUNT|FIELD_VALUE|FIELD_KEY|PART_COUNT|FIELD_NESTING|FIELD_ARRAY_INDEX)$/.test(error.code) ? 'body-too-large' : 'body-malformed';
     const name = error.field === undefined ? '' : ` (${JSON.stringify(error.field.slice(0, 80))})`;
     return new Problem(code, `${error.message}${name}.`, { cause: error });
   }
-  if (!('syscall' in error)) return new Problem('body-malformed', 'The multipart form is malformed.', { cause: error });
-  return error;
+  return new Problem('body-malformed', 'The multipart form is malformed.', { cause: error });
 }

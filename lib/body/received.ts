@@ -9,13 +9,13 @@ import { spool } from './spool';
 /**
  * The body of one request, read once.
  * - `none`: the request has no body.
- * - `bytes`: all of it, in memory, and put back into the request stream.
+ * - `bytes`: all of it, in memory, and put back into the request stream; `coding` is the content coding still to be undone.
  * - `file`: a multipart body too large for memory; the request stream is used up.
  * - `parsed`: a parser before us used the stream up; this is what it left.
  */
 export type Received =
   | { readonly kind: 'none' }
-  | { readonly kind: 'bytes'; readonly bytes: Buffer }
+  | { readonly kind: 'bytes'; readonly bytes: Buffer; readonly coding: string | undefined }
   | { readonly kind: 'file'; readonly path: string; readonly size: number; readonly digest: string }
   | { readonly kind: 'parsed'; readonly body: unknown; readonly files: readonly Express.Multer.File[] };
 
@@ -60,11 +60,11 @@ export function openReceived(received: Extract<Received, { kind: 'bytes' | 'file
 async function read(req: IncomingMessage, res: ServerResponse, limit: number): Promise<Received> {
   if (!hasBody(req)) return { kind: 'none' };
   if (req.readableDidRead) return leftBehind(req);
-  if (kindOf(mediaTypeOf(req)) !== 'multipart') return { kind: 'bytes', bytes: await readAndPutBack(req, limit) };
+  if (kindOf(mediaTypeOf(req)) !== 'multipart') return { kind: 'bytes', bytes: await readAndPutBack(req, limit), coding: req.headers['content-encoding'] };
   const first = await readUpTo(req, Math.min(MULTIPART_IN_MEMORY, limit));
   if (first.complete) {
     if (first.bytes.length > 0) req.unshift(first.bytes);
-    return { kind: 'bytes', bytes: first.bytes };
+    return { kind: 'bytes', bytes: first.bytes, coding: req.headers['content-encoding'] };
   }
   const spooled = await spool(req, first.head, limit);
   if (res.destroyed) await spooled.remove();
@@ -78,8 +78,8 @@ async function read(req: IncomingMessage, res: ServerResponse, limit: number): P
  */
 function leftBehind(req: IncomingMessage): Received {
   const { body, rawBody, file, files } = req as WithParsed;
-  if (Buffer.isBuffer(rawBody)) return { kind: 'bytes', bytes: rawBody };
-  if (Buffer.isBuffer(body)) return { kind: 'bytes', bytes: body };
+  // A parser that leaves bytes has unpacked them.
+  for (const bytes of [rawBody, body]) if (Buffer.isBuffer(bytes)) return { kind: 'bytes', bytes, coding: undefined };
   const all = [...file ? [file] : [], ...Object.values<Express.Multer.File | readonly Express.Multer.File[]>(files ?? {}).flat()];
   if (body === undefined && all.length === 0) {
     throw new Error('bindonce: the request body was read before this middleware and neither req.body nor req.rawBody was left behind. Mount it before whatever reads the body, or set req.rawBody to the bytes.');

@@ -203,7 +203,7 @@ class Recorder implements Recording {
   private emit(event: string, ...args: unknown[]): boolean {
     if (event !== 'close' || this.settled) return this.below.emit.call(this.res, event, ...args);
     this.clientGone = true;
-    if (!this.ended && this.begun && wasClosedHere(this.req)) this.settle({ kind: 'cut-off' });
+    if (!this.ended && this.head && wasClosedHere(this.req)) this.settle({ kind: 'cut-off' });
     else {
       Object.assign(this.res, { destroyed: false, _closed: false });
       // Whoever waits for the dead socket to drain would wait for ever.

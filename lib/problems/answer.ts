@@ -12,7 +12,8 @@ export type OnProblem = (problem: Problem, req: IncomingMessage, res: ServerResp
  * stays usable, and the answer goes to the application's `onProblem` or out as it is. Any other error is Express's.
  */
 export function refuse(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next, onProblem?: OnProblem): void {
-  if (!(error instanceof Problem)) {
+  // Once a response has begun there is no room for another; Express's error handler closes the connection.
+  if (!(error instanceof Problem) || res.headersSent) {
     next(error);
     return;
   }

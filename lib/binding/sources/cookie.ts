@@ -1,4 +1,5 @@
 import { parse } from 'cookie';
+import { readText } from '../read-slot';
 import type { ValueSource } from './value-source';
 
 /** Cookies (RFC 6265, section 5.4): names exactly. */
@@ -9,9 +10,9 @@ export const cookie: ValueSource = {
     const { cookie: line } = context.req.headers;
     if (line === undefined) return undefined;
     const cookies = parse(line);
-    return ({ name, type }) => {
-      const value = Object.hasOwn(cookies, name) ? cookies[name] : undefined;
-      return value === undefined ? undefined : type.fromText([value], context.at('cookie', name));
+    return slot => {
+      const value = Object.hasOwn(cookies, slot.name) ? cookies[slot.name] : undefined;
+      return value === undefined ? undefined : readText(slot, [value], context.at('cookie', slot.name));
     };
   },
 };

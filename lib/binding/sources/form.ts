@@ -1,4 +1,5 @@
-import { NamedValues } from './named-values';
+import { INVALID } from '../place';
+import { NamedValues, readNamed } from './named-values';
 import type { ValueSource } from './value-source';
 
 /** SPEC, "Form fields": names in any case, and the files of a multipart form. */
@@ -9,10 +10,12 @@ export const form: ValueSource = {
     const { body } = context;
     if (body.kind !== 'form') return undefined;
     const fields = new NamedValues(body.fields);
+    const files = new NamedValues(body.files.map(file => [file.fieldname, file] as const));
     return slot => {
       const place = context.at('form', slot.name);
-      const sent = body.files.filter(({ fieldname }) => fieldname.replace(/\[\d*\]$/, '').toLowerCase() === slot.name.toLowerCase());
-      if (sent.length === 0) return fields.read(slot, place);
+      const sent = files.of(slot, place);
+      if (sent === undefined) return readNamed(fields, slot, place);
+      if (sent === INVALID) return INVALID;
       return slot.type.fromFiles ? slot.type.fromFiles(sent, place) : place.fail('A file was sent where a value is expected.');
     };
   },

@@ -1,3 +1,4 @@
+import { readText } from '../read-slot';
 import type { ValueSource } from './value-source';
 
 /** SPEC, "HTTP headers": names in any case (RFC 9110, section 5.1); repeated lines are several values. */
@@ -7,9 +8,9 @@ export const header: ValueSource = {
   open(context) {
     // `req.headers` joins repeated lines, or keeps the first only.
     const lines = context.req.headersDistinct;
-    return ({ name, type }) => {
-      const values = lines[name.toLowerCase()];
-      return values && type.fromText(values, context.at('header', name));
+    return slot => {
+      const values = lines[slot.name.toLowerCase()];
+      return values && readText(slot, values, context.at('header', slot.name));
     };
   },
 };

@@ -1,3 +1,4 @@
+import { readJson } from '../read-slot';
 import { isJsonObject } from '../types/object';
 import type { ValueSource } from './value-source';
 
@@ -14,12 +15,11 @@ export const json: ValueSource = {
       context.at('json', '', '').failValue(object, 'JSON object');
       return undefined;
     }
-    return ({ name, type, jsonRequired }) => {
-      const place = context.at('json', '', '').property(name);
+    return slot => {
+      const { name } = slot;
       // Own fields only: `constructor` and `__proto__` are names like any other.
       const value = Object.hasOwn(object, name) ? object[name] : undefined;
-      if (value === undefined) return jsonRequired ? place.fail('The JSON body must have this value.') : undefined;
-      return value === null && type.isOptional ? undefined : type.fromJson(value, place);
+      return value === undefined ? undefined : readJson(slot, value, context.at('json', '', '').property(name));
     };
   },
 };

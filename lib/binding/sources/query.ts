@@ -1,5 +1,5 @@
 import { readPairs } from '../../body/pairs';
-import { NamedValues } from './named-values';
+import { NamedValues, readNamed } from './named-values';
 import type { ValueSource } from './value-source';
 
 /** SPEC, "Query parameters". Read from the URL: what `req.query` is depends on the application's query parser. */
@@ -11,6 +11,6 @@ export const query: ValueSource = {
     const mark = url.indexOf('?');
     if (mark < 0) return undefined;
     const values = new NamedValues(readPairs(url.slice(mark + 1), context.settings.limits.fields));
-    return slot => values.read(slot, context.at('query', slot.name));
+    return slot => readNamed(values, slot, context.at('query', slot.name));
   },
 };

@@ -1,14 +1,14 @@
 import { jsonInText } from '../json-text';
 import { INVALID, type Invalid, type Place } from '../place';
 import type { AnyType, Infer, PropertyType } from './property-type';
-import { typeOf } from './type-of';
+import { innerTypeOf } from './type-of';
 
 /**
  * A collection. As text: repeated values, each one item; or one value that is a JSON array, JSON objects with commas between
  * them (Swagger UI sends `{..},{..}`), or comma-separated.
  */
 export function list<X extends AnyType>(type: X): PropertyType<Infer<X>[]> {
-  const item = typeOf(type) as PropertyType<Infer<X>>;
+  const item = innerTypeOf(type) as PropertyType<Infer<X>>;
   const name = `list of ${item.name}`;
 
   const each = <V>(values: readonly V[], place: Place, read: (value: V, index: number) => Infer<X> | Invalid): Infer<X>[] | Invalid => {
@@ -29,6 +29,8 @@ export function list<X extends AnyType>(type: X): PropertyType<Infer<X>[]> {
   return {
     name,
     shape: item.shape === 'file' ? 'file' : 'list',
+    isCollection: true,
+    ...(item.mistake && { mistake: item.mistake }),
     keepsDigits: item.keepsDigits ?? false,
     fromJson,
     fromText(values, place) {

@@ -66,8 +66,13 @@ function readDecimal(text: string): ParseResult<BigNumber> {
   return value.isFinite() && Math.abs(value.e ?? 0) <= MAX_LENGTH ? success(value) : failure;
 }
 
-/** A JSON number as it was written, or as a parser before us left it. */
+/**
+ * A JSON number as it was written, or as a parser before us left it. Whole numbers are written out: `5.0` and `1e2` are 5 and
+ * 100 for `JSON.parse`, and must not mean something else where numbers keep their digits.
+ */
 function numberText(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);
-  return isLosslessNumber(value) ? value.value : undefined;
+  if (!isLosslessNumber(value)) return undefined;
+  const result = readDecimal(value.value);
+  return result.success && result.value.isInteger() ? result.value.toFixed() : value.value;
 }

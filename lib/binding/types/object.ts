@@ -1,6 +1,7 @@
 import { isLosslessNumber } from 'lossless-json';
 import { jsonInText } from '../json-text';
 import { INVALID, type Invalid, type Place } from '../place';
+import { readJson } from '../read-slot';
 import { propertiesOf, type PropertySpec } from '../property';
 import type { DtoClass, PropertyType } from './property-type';
 
@@ -35,17 +36,11 @@ function readObject<T>(Dto: DtoClass<T>, properties: ReadonlyMap<string, Propert
   if (!isJsonObject(json)) return place.failValue(json, 'JSON object');
   const dto = new Dto() as T & Record<string, unknown>;
   let valid = true;
-  for (const [property, { type, jsonPropertyName = property, required }] of properties) {
+  for (const [property, spec] of properties) {
+    const { jsonPropertyName = property, required } = spec;
     const value = Object.hasOwn(json, jsonPropertyName) ? json[jsonPropertyName] : undefined;
     const at = place.property(jsonPropertyName);
-    if (value === undefined) {
-      if (required && dto[property] === undefined) {
-        at.failMissing();
-        valid = false;
-      }
-      continue;
-    }
-    const read = value === null && !required ? undefined : type.fromJson(value, at);
+    const read = value !== undefined ? readJson(spec, value, at) : required ? at.failMissing() : undefined;
     if (read === INVALID) valid = false;
     else if (read !== undefined) Object.assign(dto, { [property]: read });
   }

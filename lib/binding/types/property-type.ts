@@ -17,8 +17,16 @@ export interface PropertyType<T> {
   readonly shape: 'scalar' | 'list' | 'object' | 'file';
   /** True when a value may be missing. */
   readonly isOptional?: boolean;
+  /** True when several values make one: it is spelled `n`, `n[]` or `n[3]`. */
+  readonly isCollection?: boolean;
+  /** True when empty text is a value. */
+  readonly takesEmptyText?: boolean;
+  /** True when JSON `null` is a value. */
+  readonly takesNull?: boolean;
   /** True when JSON numbers must keep all their digits for it: a double would round them. */
   readonly keepsDigits?: boolean;
+  /** Why the type cannot be used; thrown where the name of the property is known. */
+  readonly mistake?: Error;
   fromText(values: readonly string[], place: Place): T | Invalid;
   fromJson(value: unknown, place: Place): T | Invalid;
   fromFiles?(files: readonly Express.Multer.File[], place: Place): T | Invalid;

@@ -26,6 +26,7 @@ export function scalar<T>(name: string, parse: (text: string) => ParseResult<T>,
 export const string: PropertyType<string> = {
   name: 'string',
   shape: 'scalar',
+  takesEmptyText: true,
   fromText: values => values.join(','),
   fromJson: (value, place) => (typeof value === 'string' ? value : place.failValue(value, 'string')),
 };
