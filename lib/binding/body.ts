@@ -3,7 +3,7 @@ import { textOf, uncompressed } from '../body/decode';
 import { asRequest, type Form } from '../body/form';
 import { hasBody, kindOf, mediaTypeOf, type BodyKind, type MediaType } from '../body/media-type';
 import { readPairs, type Pair } from '../body/pairs';
-import { isUntouched, openReceived, receive } from '../body/received';
+import { allBytes, isUntouched, openReceived, receive } from '../body/received';
 import { Problem } from '../problems/problem';
 import { parseExactly } from './json-text';
 import type { Settings } from './options';
@@ -69,9 +69,9 @@ async function readText(req: IncomingMessage, res: ServerResponse, mediaType: Me
   const received = await receive(req, res, limits.bodyBytes);
   switch (received.kind) {
     case 'none': return '';
-    case 'bytes': return textOf(await uncompressed(received.bytes, received.coding, limits.bodyBytes), mediaType);
-    case 'parsed': if (typeof received.body === 'string') return received.body; break;
-    case 'file': break;
+    case 'bytes':
+    case 'file': return textOf(await uncompressed(await allBytes(received), received.coding, limits.bodyBytes), mediaType);
+    case 'parsed': if (typeof received.body === 'string') return received.body;
   }
   throw new Error('bindonce: a plain text dto needs the raw body, but it was parsed before. Mount bindRequest() before the body parser, or set req.rawBody to the bytes.');
 }

@@ -18,11 +18,13 @@ export type FormSettings = Pick<multer.Options, 'storage' | 'limits' | 'fileFilt
  * from its parser as flat pairs, because `req.body` as multer builds it folds `a[0][b]` and loses the order.
  */
 export function formReader(settings: FormSettings): (source: IncomingMessage) => Promise<Form> {
+  const { fileFilter } = settings;
   const collected = new WeakMap<object, Pair[]>();
   const parser = multer({
     defParamCharset: 'utf8',
     ...settings,
     storage: markingFailures(settings.storage ?? multer.memoryStorage()),
+    ...(fileFilter && { fileFilter: (req, uploaded, done) => { fileFilter(standsFor(req), uploaded, ((error?: unknown, accepted?: boolean) => { (done as (error: Error | null, accepted?: boolean) => void)(marked(error), accepted); })); } }),
     streamHandler(source: Readable, busboy: NodeJS.WritableStream) {
       const fields: Pair[] = [];
       collected.set(source, fields);
@@ -40,8 +42,8 @@ export function formReader(settings: FormSettings): (source: IncomingMessage) =>
 }
 
 /** Lets a stream of bytes stand in for the request that they came with. */
-export function asRequest(bytes: Readable, { headers }: IncomingMessage): IncomingMessage {
-  return Object.assign(bytes, { headers }) as unknown as IncomingMessage;
+export function asRequest(bytes: Readable, req: IncomingMessage): IncomingMessage {
+  return Object.assign(bytes, { headers: req.headers, [REAL]: req }) as unknown as IncomingMessage;
 }
 
 /** The storage of a form that is only measured: sizes are counted, bytes are dropped. */
@@ -53,20 +55,29 @@ export const measuring: multer.StorageEngine = {
   _removeFile(_req, _file, done) { done(null); },
 };
 
-/** A storage that fails (a full disk, a bucket that is gone) is not the client's fault: its error must stay an error. */
-class StorageFailure extends Error {}
+/** What a storage or a filter says (a full disk, a bucket that is gone, "no such files here") is not the form's fault. */
+class OwnError extends Error {}
+
+const marked = (error: unknown): Error | null => (error === undefined || error === null ? null : new OwnError('', { cause: error }));
 
 function markingFailures(storage: multer.StorageEngine): multer.StorageEngine {
   return {
     _handleFile(req, file, done) {
-      storage._handleFile(req, file, (error?: unknown, info?) => { done(error === undefined || error === null ? error : new StorageFailure('', { cause: error }), info); });
+      storage._handleFile(standsFor(req), file, (error?: unknown, info?) => { done(marked(error), info); });
     },
-    _removeFile(req, file, done) { storage._removeFile(req, file, done); },
+    _removeFile(req, file, done) { storage._removeFile(standsFor(req), file, done); },
   };
 }
 
+/** A storage or a filter that asks who uploads gets the real request. */
+const REAL = Symbol('real request');
+
+function standsFor<R extends object>(req: R): R {
+  return (req as { [REAL]?: R })[REAL] ?? req;
+}
+
 function reasonFor(error: unknown): Error {
-  if (error instanceof StorageFailure) return error.cause instanceof Error ? error.cause : new Error(String(error.cause));
+  if (error instanceof OwnError) return error.cause instanceof Error ? error.cause : new Error(String(error.cause));
   if (error instanceof multer.MulterError) {
     const code = /^LIMIT_(FILE_SIZE|FILE_COUNT|FIELD_COUNT|FIELD_VALUE|FIELD_KEY|PART_COUNT|FIELD_NESTING|FIELD_ARRAY_INDEX)$/.test(error.code) ? 'body-too-large' : 'body-malformed';
     const name = error.field === undefined ? '' : ` (${JSON.stringify(error.field.slice(0, 80))})`;

@@ -1,50 +1,42 @@
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { bodyTooLarge, ClientGone } from './errors';
 
-/** What the first read of a body came to: all of it, or its beginning where it is longer than the limit. */
-export type FirstRead = { readonly complete: true; readonly bytes: Buffer } | { readonly complete: false; readonly head: readonly Buffer[] };
-
 /**
- * Reads up to `limit` bytes and stops there.
- *
- * The stream is read with `readable`/`read()` and never past its last byte: as long as nobody calls `read()` on the
- * drained stream, node does not emit `end`, and the bytes can be put back for whoever comes next.
+ * The chunks of a body as they arrive. The last byte is shown and left in the stream: node emits `end` a tick after a stream
+ * that has ended is empty, and then nothing can be put back ({@link putBack}).
+ * @throws ClientGone when the client hangs up before the body is complete.
  */
-export function readUpTo(req: IncomingMessage, limit: number): Promise<FirstRead> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const settle = (then: () => void): void => {
-      req.removeListener('readable', onReadable).removeListener('close', onClose);
-      then();
-    };
-    const onReadable = (): void => {
-      while (req.readableLength > 0) {
-        const chunk = req.read() as Buffer | null;
-        if (chunk === null) break;
-        chunks.push(chunk);
-        size += chunk.length;
-        if (size > limit) return settle(() => { resolve({ complete: false, head: chunks }); });
-      }
-      if (req.complete) settle(() => { resolve({ complete: true, bytes: Buffer.concat(chunks) }); });
-    };
-    const onClose = (): void => { settle(() => { reject(new ClientGone()); }); };
-    req.on('readable', onReadable).on('close', onClose);
-    if (req.complete) onReadable();
-    else if (req.destroyed) onClose();
-  });
+export async function* chunksOf(req: IncomingMessage): AsyncGenerator<Buffer, void> {
+  // What has come in one packet with the head is parsed before this tick is over. On a stream that has ended without a byte,
+  // even a listener for 'readable' brings `end` about.
+  await new Promise<void>(resolve => { process.nextTick(resolve); });
+  for (;;) {
+    const chunk = req.readableLength > 0 ? req.read() as Buffer | null : null;
+    const isLast = req.complete;
+    if (chunk !== null) {
+      if (isLast) req.unshift(chunk.subarray(-1));
+      yield chunk;
+    }
+    if (isLast) return;
+    if (chunk === null) await moreOf(req);
+  }
 }
 
-/** Reads the whole body and puts it back: what comes after reads it as if nobody had been there. */
-export async function readAndPutBack(req: IncomingMessage, limit: number): Promise<Buffer> {
-  if (Number(req.headers['content-length'] ?? 0) > limit) throw refuseRest(req, limit);
-  const read = await readUpTo(req, limit);
-  if (!read.complete) throw refuseRest(req, limit);
-  if (read.bytes.length > 0) req.unshift(read.bytes);
-  return read.bytes;
+async function moreOf(req: IncomingMessage): Promise<void> {
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  try {
+    if (!req.destroyed) await Promise.race([once(req, 'readable', { signal }), once(req, 'close', { signal })]);
+  } catch {
+    // 'error': the connection broke.
+  } finally {
+    waiting.abort();
+  }
+  if (req.destroyed && !req.complete) throw new ClientGone();
 }
 
-/** The rest of a refused body is read and thrown away, or the client could not read the answer (it is still sending). */
+/** The rest of a refused body is read and thrown away, or the client, which is still sending, could not read the answer. */
 export function refuseRest(req: IncomingMessage, limit: number): Error {
   req.resume();
   return bodyTooLarge(limit);

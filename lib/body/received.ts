@@ -1,26 +1,28 @@
 import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { bodyTooLarge } from './errors';
-import { hasBody, kindOf, mediaTypeOf } from './media-type';
-import { readAndPutBack, readUpTo } from './read';
-import { spool } from './spool';
+import { hasBody } from './media-type';
+import { putBack, putBackFile } from './put-back';
+import { chunksOf, refuseRest } from './read';
+import { spool, type Spool } from './spool';
 
 /**
  * The body of one request, read once.
  * - `none`: the request has no body.
- * - `bytes`: all of it, in memory, and put back into the request stream; `coding` is the content coding still to be undone.
- * - `file`: a multipart body too large for memory; the request stream is used up.
+ * - `bytes`, `file`: all of it, in memory or on disk, and put back into the request stream; `coding` is the content coding
+ *   still to be undone.
  * - `parsed`: a parser before us used the stream up; this is what it left.
  */
 export type Received =
   | { readonly kind: 'none' }
   | { readonly kind: 'bytes'; readonly bytes: Buffer; readonly coding: string | undefined }
-  | { readonly kind: 'file'; readonly path: string; readonly size: number; readonly digest: string }
+  | { readonly kind: 'file'; readonly path: string; readonly size: number; readonly digest: string; readonly coding: string | undefined }
   | { readonly kind: 'parsed'; readonly body: unknown; readonly files: readonly Express.Multer.File[] };
 
-/** Bytes of a multipart body that are kept in memory; a longer one is spooled to disk. */
-const MULTIPART_IN_MEMORY = 1_048_576;
+/** Bytes of a body that are kept in memory; a longer one is spooled to disk. */
+const IN_MEMORY = 1_048_576;
 
 /** Shared by every copy of this module in the process: the second middleware must find what the first one read. */
 const RECEIVED = Symbol.for('bindonce.received');
@@ -52,6 +54,11 @@ export function isUntouched(req: IncomingMessage): boolean {
   return !req.readableDidRead && !(RECEIVED in req);
 }
 
+/** All the bytes of a received body. */
+export function allBytes(received: Extract<Received, { kind: 'bytes' | 'file' }>): Promise<Buffer> {
+  return received.kind === 'file' ? readFile(received.path) : Promise.resolve(received.bytes);
+}
+
 /** The bytes of a received body as a stream. */
 export function openReceived(received: Extract<Received, { kind: 'bytes' | 'file' }>): Readable {
   return received.kind === 'file' ? createReadStream(received.path) : Readable.from([received.bytes]);
@@ -60,16 +67,44 @@ export function openReceived(received: Extract<Received, { kind: 'bytes' | 'file
 async function read(req: IncomingMessage, res: ServerResponse, limit: number): Promise<Received> {
   if (!hasBody(req)) return { kind: 'none' };
   if (req.readableDidRead) return leftBehind(req);
-  if (kindOf(mediaTypeOf(req)) !== 'multipart') return { kind: 'bytes', bytes: await readAndPutBack(req, limit), coding: req.headers['content-encoding'] };
-  const first = await readUpTo(req, Math.min(MULTIPART_IN_MEMORY, limit));
-  if (first.complete) {
-    if (first.bytes.length > 0) req.unshift(first.bytes);
-    return { kind: 'bytes', bytes: first.bytes, coding: req.headers['content-encoding'] };
+  if (Number(req.headers['content-length'] ?? 0) > limit) throw refuseRest(req, limit);
+  const coding = req.headers['content-encoding'];
+  const chunks = bounded(req, limit);
+  const inMemory: Buffer[] = [];
+  let size = 0;
+  for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
+    inMemory.push(next.value);
+    size += next.value.length;
+    if (size > IN_MEMORY) return { kind: 'file', coding, ...await readToFile(req, res, inMemory, chunks) };
   }
-  const spooled = await spool(req, first.head, limit);
-  if (res.destroyed) await spooled.remove();
-  else res.once('close', () => { void spooled.remove(); });
-  return { kind: 'file', ...spooled };
+  const bytes = Buffer.concat(inMemory);
+  putBack(req, bytes);
+  return { kind: 'bytes', bytes, coding };
+}
+
+async function readToFile(req: IncomingMessage, res: ServerResponse, inMemory: readonly Buffer[], rest: AsyncIterable<Buffer>): Promise<Spool> {
+  const spooled = await spool((async function* all() {
+    yield* inMemory;
+    yield* rest;
+  })());
+  const closeFile = putBackFile(req, spooled.path);
+  const remove = (): void => {
+    closeFile();
+    void spooled.remove();
+  };
+  if (res.destroyed) remove();
+  else res.once('close', remove);
+  return spooled;
+}
+
+/** @throws a 413 problem at the first byte over the limit. */
+async function* bounded(req: IncomingMessage, limit: number): AsyncGenerator<Buffer, void> {
+  let size = 0;
+  for await (const chunk of chunksOf(req)) {
+    size += chunk.length;
+    if (size > limit) throw refuseRest(req, limit);
+    yield chunk;
+  }
 }
 
 /**

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import objectHash from 'object-hash';
 import { asRequest, formReader, measuring, type Form } from '../body/form';
 import { kindOf, mediaTypeOf } from '../body/media-type';
-import { openReceived, receive, type Received } from '../body/received';
+import { allBytes, openReceived, receive, type Received } from '../body/received';
 import { canonicalPairs, splitPairs } from './canonical-pairs';
 
 /** Bounds of a form that is measured for its key; what a DTO accepts is bounded again when it is bound. */
@@ -23,9 +23,9 @@ export async function bodyParts(req: IncomingMessage, res: ServerResponse, limit
   switch (kindOf(mediaType)) {
     // The boundary is chosen anew for each attempt, so neither the media type's parameters nor the raw bytes take part.
     case 'multipart': return ['multipart', ...formParts(await measure(asRequest(openReceived(received), req)))];
-    case 'urlencoded': return ['urlencoded', ...bytesOf(received, bytes => canonicalPairs(splitPairs(bytes.toString('latin1'))))];
+    case 'urlencoded': return ['urlencoded', ...canonicalPairs(splitPairs((await allBytes(received)).toString('latin1')))];
     case 'json':
-    case 'other': return ['bytes', mediaType.type, ...Object.entries(mediaType.parameters).sort().flat(), ...bytesOf(received, bytes => [createHash('sha256').update(bytes).digest('hex')])];
+    case 'other': return ['bytes', mediaType.type, ...Object.entries(mediaType.parameters).sort().flat(), digestOf(received)];
   }
 }
 
@@ -34,7 +34,6 @@ function formParts({ fields, files }: Form): string[] {
   return [String(fields.length), ...canonicalPairs(fields), String(files.length), ...canonicalPairs(filePairs)];
 }
 
-/** Only multipart bodies are ever spooled to a file. */
-function bytesOf<T>(received: Exclude<Received, { kind: 'none' | 'parsed' }>, read: (bytes: Buffer) => T[]): (T | string)[] {
-  return received.kind === 'bytes' ? read(received.bytes) : [received.digest];
+function digestOf(received: Extract<Received, { kind: 'bytes' | 'file' }>): string {
+  return received.kind === 'file' ? received.digest : createHash('sha256').update(received.bytes).digest('hex');
 }

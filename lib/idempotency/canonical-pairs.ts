@@ -11,7 +11,7 @@ export function canonicalPairs(pairs: readonly (readonly [name: string, ...value
     .flatMap(({ pair }) => pair);
 }
 
-/** Splits `a=1&b=2` text without interpreting it. */
+/** Splits `a=1&b=2` without interpreting it. @param text one character for each byte, as node gives URLs. */
 export function splitPairs(text: string): [name: string, value: string][] {
   return text.split('&').filter(part => part !== '').map(part => {
     const equals = part.indexOf('=');
@@ -25,7 +25,9 @@ export function splitPairs(text: string): [name: string, value: string][] {
  */
 function decoded(text: string): string {
   try {
-    return `=${decodeURIComponent(text.replaceAll('+', ' '))}`;
+    // A byte beyond ASCII is part of a UTF-8 character, escaped or not.
+    const escaped = text.replaceAll('+', ' ').replace(/[\x80-\xff]/g, byte => `%${byte.charCodeAt(0).toString(16)}`);
+    return `=${decodeURIComponent(escaped)}`;
   } catch {
     return `%${text}`;
   }

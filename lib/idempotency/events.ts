@@ -30,7 +30,7 @@ export function teller(onEvent: (event: IdempotencyEvent) => void, about: Pick<I
     try {
       onEvent({ kind, ...about, durationMs: performance.now() - received, ...more });
     } catch (error) {
-      process.emitWarning(error instanceof Error ? error : String(error));
+      process.emitWarning(`bindonce: onEvent threw: ${String(error)}`);
     }
   };
 }

@@ -44,13 +44,25 @@ async function serve(req: IncomingMessage, res: ServerResponse, next: Next, sett
   };
   const turn = await takeTurn(exchange);
   switch (turn.kind) {
-    case 'acquired': return await runAndRecord(exchange) ? undefined : answerLikeWinner(exchange);
+    case 'acquired':
+      await leaveIfGone(exchange);
+      return await runAndRecord(exchange) ? undefined : answerLikeWinner(exchange);
     case 'done': return answerStored(exchange, turn);
     case 'running': throw inFlight(exchange, turn.msLeft);
     case 'store-failed':
       withoutStore(exchange, turn.error);
       return;
   }
+}
+
+/**
+ * A client that is gone before its handler has begun: nothing has happened yet, and body parsers take a request without a
+ * client for one without a body. Its retry is a first request.
+ */
+async function leaveIfGone({ res, claim, settings }: Exchange): Promise<void> {
+  if (!res.destroyed) return;
+  await giveUp(claim, settings);
+  throw new ClientGone();
 }
 
 /** The lease was lost and another request's response counts: this one gets it too. The handler has run; it never runs again here. */

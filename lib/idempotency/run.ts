@@ -73,13 +73,19 @@ function hand(recording: Recording, cutOff: boolean, { kind }: Publication): boo
 async function publish({ cacheKey, token }: Claim, response: RecordedResponse | undefined, settings: Settings): Promise<Publication> {
   const { leases, responses, cacheDuration, storeTimeout } = settings;
   try {
-    if (response) await withinDeadline(() => responses.write(cacheKey, token, response, cacheDuration), storeTimeout);
+    if (response) await withinDeadline(() => responses.write(cacheKey, token, response, cacheDuration + outliving(settings)), storeTimeout);
     const completed = await withinDeadline(() => leases.complete(cacheKey, token, cacheDuration), storeTimeout);
     return { kind: completed ? 'published' : 'lost' };
   } catch (error) {
     return { kind: 'failed', error };
   }
 }
+
+/**
+ * Milliseconds by which a response outlives the record of its run: from its writing to the completion of the lease, from the
+ * reading of the record to the reading of the response, and the difference between two machines' clocks (Keyv compares wall clocks).
+ */
+const outliving = ({ storeTimeout }: Settings): number => 2 * storeTimeout + 10_000;
 
 async function forget(claim: Claim, settings: Settings): Promise<Publication> {
   try {
@@ -96,7 +102,7 @@ function wanted(response: RecordedResponse | undefined, req: IncomingMessage, { 
     // A response too large to keep cannot be shown to `shouldCache`; that the handler ran is kept all the same.
     return response === undefined || shouldCache(response, req as Request);
   } catch (error) {
-    process.emitWarning(error instanceof Error ? error : String(error));
+    process.emitWarning(`bindonce: shouldCache threw, and the response is stored: ${String(error)}`);
     return true;
   }
 }

@@ -8,17 +8,14 @@ export type Next = (error?: unknown) => void;
 export type OnProblem = (problem: Problem, req: IncomingMessage, res: ServerResponse, next: Next) => void;
 
 /**
- * Ends a request that could not be served. A {@link Problem} is a refusal: nothing has happened, so the idempotency key
- * stays usable, and the answer goes to the application's `onProblem` or out as it is. Any other error is Express's.
+ * Ends a request before its handler ran: nothing has happened, so the idempotency key stays usable. A {@link Problem} goes to
+ * the application's `onProblem`, or out as it is; any other error is Express's.
  */
 export function refuse(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next, onProblem?: OnProblem): void {
-  // Once a response has begun there is no room for another; Express's error handler closes the connection.
-  if (!(error instanceof Problem) || res.headersSent) {
-    next(error);
-    return;
-  }
   (req as { idempotency?: { forget(): void } }).idempotency?.forget();
-  if (onProblem) onProblem(error, req, res, next);
+  // Once a response has begun there is no room for another; Express's error handler closes the connection.
+  if (!(error instanceof Problem) || res.headersSent) next(error);
+  else if (onProblem) onProblem(error, req, res, next);
   else sendProblem(error.toBody(pathOf(req)), error.headers, req, res);
 }
 

@@ -1,0 +1,74 @@
+import type { Socket } from 'node:net';
+import type { ServerResponse } from 'node:http';
+
+/**
+ * Two properties by which node itself, and the middlewares around us, tell how far a response is. While the head and the end
+ * are held back they are set as if both had gone out: `headersSent` and `writableEnded` are true, and a second response
+ * fails as it would without us. (express-session and finalhandler read `_header`, on-finished reads `finished`.)
+ */
+interface Progress {
+  _header: string | null;
+  finished: boolean;
+}
+
+/** What a response looks like, to the handler and to the middlewares around us, while it is held back. */
+export class Appearance {
+  private readonly progress: Progress;
+  private socket: Socket | null = null;
+  private destroyWanted = false;
+
+  constructor(private readonly res: ServerResponse) {
+    this.progress = res as unknown as Progress;
+  }
+
+  /** Head written, while it is not. */
+  looksBegun(): void {
+    this.progress._header = 'held back by bindonce';
+  }
+
+  hasNotBegun(): void {
+    this.progress._header = null;
+  }
+
+  /**
+   * Ended, while it is not. An error after the end makes Express destroy the socket ("cannot respond"); without us the
+   * response has left by then, so the destruction waits until it has.
+   */
+  looksEnded(): void {
+    this.progress.finished = true;
+    const { socket } = this.res;
+    if (!socket) return;
+    this.socket = socket;
+    socket.destroy = () => {
+      this.destroyWanted = true;
+      return socket;
+    };
+  }
+
+  /** `res.destroy()` after the end waits like the socket's. */
+  destroyLater(): void {
+    this.destroyWanted = true;
+  }
+
+  hasNotEnded(): void {
+    this.progress.finished = false;
+    const { socket } = this;
+    if (!socket) return;
+    delete (socket as Partial<Socket>).destroy;
+    if (this.destroyWanted) this.res.once('finish', () => { socket.destroySoon(); });
+  }
+
+  /**
+   * Open, while the client is gone: what is piped or sent into it goes on to its end. Without a socket, on-finished (and
+   * with it `sendFile`) does not take it for finished.
+   */
+  looksOpen(): void {
+    Object.assign(this.res, { destroyed: false, _closed: false });
+    const { socket } = this.res;
+    if (socket) this.res.detachSocket(socket);
+  }
+
+  isGone(): void {
+    Object.assign(this.res, { destroyed: true, _closed: true });
+  }
+}

@@ -1,0 +1,36 @@
+import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+
+/** What `write` and `end` take. */
+export type Chunk = string | Uint8Array;
+export type Callback = (error?: Error | null) => void;
+export type HeadersArgument = OutgoingHttpHeaders | readonly OutgoingHttpHeader[];
+
+export function isChunk(chunk: unknown): chunk is Chunk {
+  return typeof chunk === 'string' || chunk instanceof Uint8Array;
+}
+
+/** A copy: a handler may use its buffer again once the write is done, ours has to last. */
+export function bytesOf(chunk: Chunk, encoding: unknown): Buffer {
+  return typeof chunk === 'string' ? Buffer.from(chunk, typeof encoding === 'string' ? encoding as BufferEncoding : 'utf8') : Buffer.from(chunk);
+}
+
+/** RFC 9110, section 6.4.1: responses to HEAD, and 1xx, 204 and 304 responses, have no content. */
+export function hasContent(method: string | undefined, status: number): boolean {
+  return method !== 'HEAD' && status >= 200 && status !== 204 && status !== 304;
+}
+
+/** Sets the headers of `writeHead`: an object, a flat list of names and values, or a list of pairs. */
+export function setHeaders(res: ServerResponse, headers: HeadersArgument): void {
+  if (!Array.isArray(headers)) {
+    for (const [name, value] of Object.entries(headers)) if (value !== undefined) res.setHeader(name, value);
+    return;
+  }
+  const list = headers as OutgoingHttpHeader[];
+  const pairs = (Array.isArray(list[0]) ? list : pairUp(list)) as [name: string, value: string | string[]][];
+  for (const [name] of pairs) res.removeHeader(name);
+  for (const [name, value] of pairs) res.appendHeader(name, value);
+}
+
+function pairUp(flat: readonly OutgoingHttpHeader[]): (readonly OutgoingHttpHeader[])[] {
+  return flat.flatMap((_, index) => (index % 2 === 0 ? [flat.slice(index, index + 2)] : []));
+}
