@@ -3,7 +3,7 @@ import { withDefaults } from '../options/merge';
 
 /** What one request may consist of. More is refused: bytes and counts with 413, items with 400. */
 export interface BindingLimits {
-  /** Bytes of a JSON, text or urlencoded body. Default 1 048 576 (1 MiB). */
+  /** Bytes of a JSON, text or urlencoded body, or of all fields of a multipart form together. Default 1 048 576 (1 MiB). */
   bodyBytes?: number;
   /** Fields of a form, or parameters of a query. Default 20 000. */
   fields?: number;

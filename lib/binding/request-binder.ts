@@ -24,19 +24,22 @@ export function bindTo(context: BinderContext): Readonly<Record<string, unknown>
     const read = slots && source.open(context);
     if (read) for (const slot of slots) set(slot.property, read(slot));
   }
+  noteMissingInJson(context, settled);
   for (const requirement of plan.required) {
     if (!settled.has(requirement.property) && dto[requirement.property] === undefined) noteMissing(context, requirement);
   }
-  noteMissingInJson(context);
   return dto;
 }
 
 /** SPEC, "Required keyword caveat": what says `jsonRequired` must stand in the JSON itself, whatever other sources had. */
-function noteMissingInJson(context: BinderContext): void {
+function noteMissingInJson(context: BinderContext, settled: Set<string>): void {
   const { body, plan } = context;
+  if (isNoObject(context)) return;
   const json = body.kind === 'json' && isJsonObject(body.value) ? body.value : {};
-  for (const { name, jsonRequired } of plan.slots.get('json') ?? []) {
-    if (jsonRequired && !Object.hasOwn(json, name)) context.at('json', '', '').property(name).fail('The JSON body must have this value.');
+  for (const { property, name, jsonRequired } of plan.slots.get('json') ?? []) {
+    if (!jsonRequired || Object.hasOwn(json, name)) continue;
+    settled.add(property);
+    context.at('json', '', '').property(name).fail('The JSON body must have this value.');
   }
 }
 
@@ -60,10 +63,12 @@ function noteMissing(context: BinderContext, { property, slots }: Requirement): 
     const name = slots.get(source)?.name ?? property;
     const missing = sourcesInOrder.find(one => one.source === source)?.missing ?? '';
     if (source !== 'json') context.at(source, name).fail(missing);
-    // Of a body that is no object at all, that has been said.
-    else if (!context.failures.some(({ pointer }) => pointer === '')) context.at('json', '', '').property(name).fail(missing);
+    else if (!isNoObject(context)) context.at('json', '', '').property(name).fail(missing);
   }
 }
+
+/** Of a body that is no object at all, that has been said, and what is missing in it goes without saying. */
+const isNoObject = ({ failures }: BinderContext): boolean => failures.some(({ pointer }) => pointer === '');
 
 function expectedIn({ body, plan, req }: BinderContext, slots: Requirement['slots']): Source {
   const sendsForm = body.kind === 'form' || (body.kind === 'none' && !plan.body.json);

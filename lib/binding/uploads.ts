@@ -26,6 +26,7 @@ export function uploadReader(uploads: UploadOptions | Multer = {}, limits: Settl
   const { storage = 'memory', directory = tmpdir() } = uploads;
   if (storage === 'disk') mkdirSync(directory, { recursive: true });
   const read = formReader({
+    fieldsBytes: limits.bodyBytes,
     storage: storage === 'disk' ? multer.diskStorage({ destination: directory }) : multer.memoryStorage(),
     limits: { fields: limits.fields, fieldSize: limits.fieldBytes, fieldNameSize: 1_000, files: limits.files, fileSize: limits.fileBytes, parts: limits.fields + limits.files },
   });

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import multer from 'multer';
 import { Problem } from '../problems/problem';
+import { bodyTooLarge } from './errors';
 import type { Pair } from './pairs';
 
 /** A multipart form: its fields in the order they were sent, and its files as multer describes them. */
@@ -11,24 +12,32 @@ export interface Form {
 }
 
 /** What multer is told: where files go, and how much of everything is accepted. */
-export type FormSettings = Pick<multer.Options, 'storage' | 'limits' | 'fileFilter'>;
+export type FormSettings = Pick<multer.Options, 'storage' | 'limits' | 'fileFilter'> & {
+  /** Bytes of all fields together: multer bounds each, and their number. */
+  readonly fieldsBytes?: number;
+};
 
 /**
  * Makes a reader of multipart/form-data (RFC 7578). Multer stores the files and counts everything; the fields are taken
  * from its parser as flat pairs, because `req.body` as multer builds it folds `a[0][b]` and loses the order.
  */
 export function formReader(settings: FormSettings): (source: IncomingMessage) => Promise<Form> {
-  const { fileFilter } = settings;
+  const { fileFilter, fieldsBytes = Infinity, ...options } = settings;
   const collected = new WeakMap<object, Pair[]>();
   const parser = multer({
     defParamCharset: 'utf8',
-    ...settings,
+    ...options,
     storage: markingFailures(settings.storage ?? multer.memoryStorage()),
     ...(fileFilter && { fileFilter: (req, uploaded, done) => { fileFilter(standsFor(req), uploaded, ((error?: unknown, accepted?: boolean) => { (done as (error: Error | null, accepted?: boolean) => void)(marked(error), accepted); })); } }),
     streamHandler(source: Readable, busboy: NodeJS.WritableStream) {
       const fields: Pair[] = [];
       collected.set(source, fields);
-      busboy.on('field', (name: string | undefined, value: string) => { if (name !== undefined) fields.push([name, value]); });
+      let bytes = 0;
+      busboy.on('field', (name: string | undefined = '', value: string) => {
+        fields.push([name, value]);
+        bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
+        if (bytes > fieldsBytes) busboy.emit('error', bodyTooLarge(fieldsBytes));
+      });
       source.pipe(busboy);
     },
   } as multer.Options).any();
@@ -36,6 +45,8 @@ export function formReader(settings: FormSettings): (source: IncomingMessage) =>
   return source => new Promise((resolve, reject) => {
     parser(source as Parameters<typeof parser>[0], undefined as never, (error?: unknown) => {
       if (error) reject(reasonFor(error));
+      // Multer leaves alone what it does not take for multipart; an unread form must not pass for an empty one.
+      else if (!collected.has(source)) reject(new Problem('body-malformed', 'The content type of the multipart form is malformed.'));
       else resolve({ fields: collected.get(source) ?? [], files: ((source as { files?: Express.Multer.File[] }).files ?? []) });
     });
   });
@@ -77,6 +88,7 @@ function standsFor<R extends object>(req: R): R {
 }
 
 function reasonFor(error: unknown): Error {
+  if (error instanceof Problem) return error;
   if (error instanceof OwnError) return error.cause instanceof Error ? error.cause : new Error(String(error.cause));
   if (error instanceof multer.MulterError) {
     const code = /^LIMIT_(FILE_SIZE|FILE_COUNT|FIELD_COUNT|FIELD_VALUE|FIELD_KEY|PART_COUNT|FIELD_NESTING|FIELD_ARRAY_INDEX)$/.test(error.code) ? 'body-too-large' : 'body-malformed';

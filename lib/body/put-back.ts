@@ -9,7 +9,6 @@ export function putBack(req: IncomingMessage, bytes: Buffer): void {
   if (bytes.length === 0) return;
   req.read();
   req.unshift(bytes);
-  keepReadable(req);
 }
 
 /**
@@ -42,15 +41,5 @@ export function putBackFile(req: IncomingMessage, path: string): () => void {
   };
   read();
   refill();
-  keepReadable(req);
   return close;
-}
-
-/**
- * Node destroys a request when its client goes, even if all of it has arrived; whoever comes next would find the stream
- * closed, and answer a request that was sent in full with an error.
- */
-function keepReadable(req: IncomingMessage): void {
-  const destroy = req.destroy.bind(req);
-  req.destroy = (error?: NodeJS.ErrnoException) => (error?.code === 'ECONNRESET' ? req : destroy(error));
 }

@@ -12,6 +12,7 @@ export async function* chunksOf(req: IncomingMessage): AsyncGenerator<Buffer, vo
   // even a listener for 'readable' brings `end` about.
   await new Promise<void>(resolve => { process.nextTick(resolve); });
   for (;;) {
+    if (req.destroyed) throw new ClientGone();
     const chunk = req.readableLength > 0 ? req.read() as Buffer | null : null;
     const isLast = req.complete;
     if (chunk !== null) {
@@ -27,13 +28,12 @@ async function moreOf(req: IncomingMessage): Promise<void> {
   const waiting = new AbortController();
   const { signal } = waiting;
   try {
-    if (!req.destroyed) await Promise.race([once(req, 'readable', { signal }), once(req, 'close', { signal })]);
+    await Promise.race([once(req, 'readable', { signal }), once(req, 'close', { signal })]);
   } catch {
     // 'error': the connection broke.
   } finally {
     waiting.abort();
   }
-  if (req.destroyed && !req.complete) throw new ClientGone();
 }
 
 /** The rest of a refused body is read and thrown away, or the client, which is still sending, could not read the answer. */

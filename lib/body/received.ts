@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { bodyTooLarge } from './errors';
-import { hasBody } from './media-type';
+import { hasBody, kindOf, mediaTypeOf } from './media-type';
 import { putBack, putBackFile } from './put-back';
 import { chunksOf, refuseRest } from './read';
 import { spool, type Spool } from './spool';
@@ -35,6 +35,7 @@ interface WithReceived {
 interface WithParsed {
   body?: unknown;
   rawBody?: unknown;
+  _body?: boolean;
   file?: Express.Multer.File;
   files?: readonly Express.Multer.File[] | Readonly<Record<string, readonly Express.Multer.File[]>>;
 }
@@ -94,6 +95,8 @@ async function readToFile(req: IncomingMessage, res: ServerResponse, inMemory: r
   };
   if (res.destroyed) remove();
   else res.once('close', remove);
+  // A pipelined response that waits for its turn is told nothing of its connection.
+  if (!res.socket) req.socket.once('close', remove);
   return spooled;
 }
 
@@ -116,10 +119,16 @@ function leftBehind(req: IncomingMessage): Received {
   // A parser that leaves bytes has unpacked them.
   for (const bytes of [rawBody, body]) if (Buffer.isBuffer(bytes)) return { kind: 'bytes', bytes, coding: undefined };
   const all = [...file ? [file] : [], ...Object.values<Express.Multer.File | readonly Express.Multer.File[]>(files ?? {}).flat()];
-  if (body === undefined && all.length === 0) {
+  if (all.length === 0 && (body === undefined || isPlaceholder(req))) {
     throw new Error('bindonce: the request body was read before this middleware and neither req.body nor req.rawBody was left behind. Mount it before whatever reads the body, or set req.rawBody to the bytes.');
   }
   return { kind: 'parsed', body, files: all };
+}
+
+/** On Express 4, body parsers leave an empty object on requests whose media type is none of theirs; `_body` says that they have parsed one. */
+function isPlaceholder(req: IncomingMessage): boolean {
+  const { body, _body } = req as WithParsed;
+  return kindOf(mediaTypeOf(req)) === 'other' && _body !== true && typeof body === 'object' && body !== null && Object.keys(body).length === 0;
 }
 
 function sizeOf(received: Received): number {

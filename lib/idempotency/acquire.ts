@@ -55,7 +55,7 @@ async function acquire(claim: Claim, settings: Settings): Promise<Acquisition> {
     release();
     throw error;
   }
-  if (acquisition.kind !== 'acquired' && fingerprintIn(acquisition.token) !== claim.fingerprint) {
+  if (acquisition.kind !== 'acquired' && ![claim.fingerprint, PURGE].includes(fingerprintIn(acquisition.token))) {
     throw new Problem('key-reused', 'This idempotency key was used for a request with other values. Use a new key for a new request.');
   }
   return acquisition;
@@ -103,7 +103,10 @@ function watch(cacheKey: string, { leases }: Settings): { next(ms: number): Prom
   };
 }
 
+/** What stands for a fingerprint in the token of a purge, which is no request. */
+export const PURGE = 'purge';
+
 /** Tokens begin with the fingerprint of the request that they were made for. */
-export function fingerprintIn(token: string): string {
+function fingerprintIn(token: string): string {
   return token.slice(0, token.indexOf('.'));
 }

@@ -1,5 +1,5 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ServerResponse } from 'node:http';
 
 /**
  * Two properties by which node itself, and the middlewares around us, tell how far a response is. While the head and the end
@@ -16,6 +16,7 @@ export class Appearance {
   private readonly progress: Progress;
   private socket: Socket | null = null;
   private destroyWanted = false;
+  private abortRequest: (() => void) | undefined;
 
   constructor(private readonly res: ServerResponse) {
     this.progress = res as unknown as Progress;
@@ -68,7 +69,24 @@ export class Appearance {
     if (socket) this.res.detachSocket(socket);
   }
 
-  isGone(): void {
+  looksGone(): void {
     Object.assign(this.res, { destroyed: true, _closed: true });
+    this.abortRequest?.();
+  }
+
+  /**
+   * Node aborts a request when its client goes, even if all of it has arrived. A body parser after us would find no body, and
+   * a handler that looks at `req.aborted` would end a response that it has written half of; so a complete request stays as
+   * it is until the response is handed over.
+   */
+  keepRequest(req: IncomingMessage): void {
+    const destroy = req.destroy.bind(req);
+    req.destroy = (error?: NodeJS.ErrnoException) => {
+      if (!req.complete || error?.code !== 'ECONNRESET') return destroy(error);
+      // on-finished, and with it body-parser, asks the socket.
+      Object.defineProperty(req, 'socket', { value: Object.create(req.socket, { readable: { value: true } }) as Socket, configurable: true, writable: true });
+      this.abortRequest = () => { destroy(error); };
+      return req;
+    };
   }
 }

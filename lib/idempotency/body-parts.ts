@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import objectHash from 'object-hash';
 import { asRequest, formReader, measuring, type Form } from '../body/form';
 import { kindOf, mediaTypeOf } from '../body/media-type';
 import { allBytes, openReceived, receive, type Received } from '../body/received';
@@ -18,14 +17,15 @@ const measure = formReader({ storage: measuring, limits: { parts: 100_000, field
 export async function bodyParts(req: IncomingMessage, res: ServerResponse, limit: number): Promise<string[]> {
   const received = await receive(req, res, limit);
   if (received.kind === 'none') return ['none'];
-  if (received.kind === 'parsed') return ['parsed', objectHash(received.body ?? null, { algorithm: 'sha256', ignoreUnknown: true, respectType: false }), ...formParts({ fields: [], files: received.files })];
+  if (received.kind === 'parsed') return ['parsed', mediaTypeOf(req).type, digest(JSON.stringify([received.body], bigintAsText)), ...formParts({ fields: [], files: received.files })];
   const mediaType = mediaTypeOf(req);
+  const { coding = '' } = received;
   switch (kindOf(mediaType)) {
     // The boundary is chosen anew for each attempt, so neither the media type's parameters nor the raw bytes take part.
-    case 'multipart': return ['multipart', ...formParts(await measure(asRequest(openReceived(received), req)))];
-    case 'urlencoded': return ['urlencoded', ...canonicalPairs(splitPairs((await allBytes(received)).toString('latin1')))];
+    case 'multipart': return ['multipart', coding, ...formParts(await measure(asRequest(openReceived(received), req)))];
+    case 'urlencoded': return ['urlencoded', coding, ...await urlEncodedParts(received)];
     case 'json':
-    case 'other': return ['bytes', mediaType.type, ...Object.entries(mediaType.parameters).sort().flat(), digestOf(received)];
+    case 'other': return ['bytes', coding, mediaType.type, ...Object.entries(mediaType.parameters).sort().flat(), digestOf(received)];
   }
 }
 
@@ -34,6 +34,21 @@ function formParts({ fields, files }: Form): string[] {
   return [String(fields.length), ...canonicalPairs(fields), String(files.length), ...canonicalPairs(filePairs)];
 }
 
-function digestOf(received: Extract<Received, { kind: 'bytes' | 'file' }>): string {
-  return received.kind === 'file' ? received.digest : createHash('sha256').update(received.bytes).digest('hex');
+type Bytes = Extract<Received, { kind: 'bytes' | 'file' }>;
+
+/** Fields of an urlencoded form that are compared by name; Express takes no more either. Sorting a million would block the process. */
+const MAX_SORTED = 1_000;
+
+async function urlEncodedParts(received: Bytes): Promise<string[]> {
+  const text = (await allBytes(received)).toString('latin1');
+  return text.split('&', MAX_SORTED + 1).length > MAX_SORTED ? ['bytes', digestOf(received)] : ['pairs', ...canonicalPairs(splitPairs(text))];
 }
+
+function digestOf(received: Bytes): string {
+  return received.kind === 'file' ? received.digest : digest(received.bytes);
+}
+
+const digest = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
+
+/** `JSON.stringify` refuses a bigint, which a reviver may have made. */
+const bigintAsText = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value);

@@ -25,12 +25,14 @@ export interface IdempotencyEvent {
 export type Tell = (kind: IdempotencyEventKind, more?: Pick<IdempotencyEvent, 'status' | 'error'>) => void;
 
 /** An observer that throws must not change what becomes of the request. */
-export function teller(onEvent: (event: IdempotencyEvent) => void, about: Pick<IdempotencyEvent, 'key' | 'cacheKey'>, received: number): Tell {
+export function teller(onEvent: (event: IdempotencyEvent) => unknown, about: Pick<IdempotencyEvent, 'key' | 'cacheKey'>, received: number): Tell {
   return (kind, more) => {
+    const warn = (error: unknown): void => { process.emitWarning(`bindonce: onEvent failed: ${String(error)}`); };
     try {
-      onEvent({ kind, ...about, durationMs: performance.now() - received, ...more });
+      const returned: unknown = onEvent({ kind, ...about, durationMs: performance.now() - received, ...more });
+      if (returned instanceof Promise) returned.catch(warn);
     } catch (error) {
-      process.emitWarning(`bindonce: onEvent threw: ${String(error)}`);
+      warn(error);
     }
   };
 }

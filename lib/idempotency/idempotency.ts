@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request } from 'express';
 import { ClientGone } from '../body/errors';
 import { refuse, type Next, type OnProblem } from '../problems/answer';
-import { giveUp, takeTurn } from './acquire';
+import { giveUp, takeTurn, type Turn } from './acquire';
 import { answerStored, inFlight, withoutStore } from './answers';
 import { identify } from './cache-key';
 import { teller } from './events';
@@ -43,10 +43,9 @@ async function serve(req: IncomingMessage, res: ServerResponse, next: Next, sett
     tell: teller(settings.onEvent, { key, cacheKey: identity.cacheKey }, received),
   };
   const turn = await takeTurn(exchange);
+  if (await isOver(exchange, turn)) return;
   switch (turn.kind) {
-    case 'acquired':
-      await leaveIfGone(exchange);
-      return await runAndRecord(exchange) ? undefined : answerLikeWinner(exchange);
+    case 'acquired': return await runAndRecord(exchange) ? undefined : answerLikeWinner(exchange);
     case 'done': return answerStored(exchange, turn);
     case 'running': throw inFlight(exchange, turn.msLeft);
     case 'store-failed':
@@ -56,13 +55,14 @@ async function serve(req: IncomingMessage, res: ServerResponse, next: Next, sett
 }
 
 /**
- * A client that is gone before its handler has begun: nothing has happened yet, and body parsers take a request without a
- * client for one without a body. Its retry is a first request.
+ * Nobody is to be answered any more: the client is gone, or a middleware before us (a time-out) has answered while we waited.
+ * Nothing has happened yet, and body parsers take a request without a client for one without a body. The retry is a first
+ * request.
  */
-async function leaveIfGone({ res, claim, settings }: Exchange): Promise<void> {
-  if (!res.destroyed) return;
-  await giveUp(claim, settings);
-  throw new ClientGone();
+async function isOver({ res, claim, settings }: Exchange, turn: Turn): Promise<boolean> {
+  if (!res.destroyed && !res.headersSent) return false;
+  if (turn.kind === 'acquired') await giveUp(claim, settings);
+  return true;
 }
 
 /** The lease was lost and another request's response counts: this one gets it too. The handler has run; it never runs again here. */

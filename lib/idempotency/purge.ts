@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { PURGE } from './acquire';
 import { withinDeadline } from './deadline';
 import type { Settings } from './options';
 
@@ -7,10 +8,10 @@ import type { Settings } from './options';
  * @returns whether there was a stored response.
  * @throws StoreTimeout
  */
-export async function purge(cacheKey: string, { leases, responses, leaseDuration, storeTimeout }: Settings): Promise<boolean> {
-  const token = `purge.${randomBytes(16).toString('hex')}`;
+export async function purge(cacheKey: string, { leases, responses, storeTimeout }: Settings): Promise<boolean> {
+  const token = `${PURGE}.${randomBytes(16).toString('hex')}`;
   const release = (owner: string): Promise<boolean> => withinDeadline(() => leases.release(cacheKey, owner), storeTimeout);
-  const found = await withinDeadline(() => leases.acquire(cacheKey, token, leaseDuration), storeTimeout, () => { release(token).catch(() => undefined); });
+  const found = await withinDeadline(() => leases.acquire(cacheKey, token, storeTimeout), storeTimeout, () => { release(token).catch(() => undefined); });
   switch (found.kind) {
     case 'running': return false;
     case 'acquired':

@@ -15,7 +15,10 @@ export interface Recording {
   readonly ending: Promise<Ending>;
   /** False once bytes have gone to the client. */
   readonly canBeReplaced: boolean;
-  readonly clientGone: boolean;
+  /** True when the client is gone and the handler, for `ms` milliseconds since, has not gone on with a response that it had begun. */
+  isAbandoned(ms: number): boolean;
+  /** Takes a handler that will never end its response for one that has cut it off. */
+  abandon(): void;
   /** Lets the end of the response go to the client. */
   release(): void;
   /** Takes the response back and leaves the bare one, as it was before the handler. */
@@ -31,6 +34,9 @@ interface Head {
   /** The declared length of the content in bytes. */
   readonly length: number | undefined;
 }
+
+/** RFC 9112, section 4. */
+const INVALID_IN_REASON = /[^\t\x20-\x7e\x80-\xff]/;
 
 /** Node's own methods: they say in node's own words what is wrong, without waking the middlewares in between. */
 const node = ServerResponse.prototype as unknown as Record<'writeHead' | 'write' | 'end', (this: ServerResponse, ...args: unknown[]) => never>;
@@ -48,7 +54,8 @@ export function record(req: IncomingMessage, res: ServerResponse, maxBytes: numb
 
 class Recorder implements Recording {
   readonly ending: Promise<Ending>;
-  clientGone = false;
+  private clientGone = false;
+  private lastProgress = performance.now();
   private settle: (ending: Ending) => void = () => undefined;
   private readonly appearance: Appearance;
   private readonly below;
@@ -76,19 +83,29 @@ class Recorder implements Recording {
     res.addTrailers = this.addTrailers.bind(this);
     res.destroy = this.destroy.bind(this);
     res.emit = this.emit.bind(this) as typeof emit;
+    this.appearance.keepRequest(req);
+    // A pipelined response that waits for its turn is told nothing of its connection.
+    if (!res.socket) req.socket.once('close', () => { res.emit('close'); });
   }
 
   get canBeReplaced(): boolean {
     return !this.begun;
   }
 
+  isAbandoned(ms: number): boolean {
+    return this.clientGone && this.head !== undefined && performance.now() - this.lastProgress > ms;
+  }
+
+  abandon(): void {
+    if (this.clientGone) this.settle({ kind: 'cut-off' });
+  }
+
   release(): void {
-    if (!this.clientGone) {
-      this.appearance.hasNotEnded();
-      this.begin();
-      const rest = Buffer.concat(this.held);
-      this.below.end.call(this.res, rest.length > 0 ? rest : undefined, 'utf8', this.ended?.callback);
-    }
+    // Also where nobody is there to read it: the middlewares below (a session) do their work at the end.
+    this.appearance.hasNotEnded();
+    this.begin();
+    const rest = Buffer.concat(this.held);
+    this.below.end.call(this.res, rest.length > 0 ? rest : undefined, 'utf8', this.ended?.callback);
     this.handOver();
   }
 
@@ -108,7 +125,7 @@ class Recorder implements Recording {
   }
 
   private writeHead(status: number, second?: string | HeadersArgument, third?: HeadersArgument): ServerResponse {
-    if (this.head || !(status >= 100 && status <= 999)) return node.writeHead.call(this.res, status);
+    if (this.head || !(status >= 100 && status <= 999) || (typeof second === 'string' && INVALID_IN_REASON.test(second))) return node.writeHead.call(this.res, status, second);
     const { res } = this;
     const headers = typeof second === 'string' ? third : second ?? third;
     if (headers) setHeaders(res, headers);
@@ -121,8 +138,10 @@ class Recorder implements Recording {
   }
 
   private write(chunk: Chunk, encoding?: BufferEncoding | Callback, callback?: Callback): boolean {
-    if (this.ended || !isChunk(chunk)) return node.write.call(this.res, chunk, encoding, callback);
     const done = typeof encoding === 'function' ? encoding : callback;
+    if (this.ended) return afterEnd(done, false);
+    if (!isChunk(chunk)) return node.write.call(this.res, chunk, encoding, callback);
+    this.lastProgress = performance.now();
     if (!this.head) this.res.writeHead(this.res.statusCode);
     const bytes = this.keep(bytesOf(chunk, encoding));
     if (this.goesOut()) {
@@ -137,6 +156,8 @@ class Recorder implements Recording {
 
   private end(chunk?: Chunk | Callback | null, encoding?: BufferEncoding | Callback, callback?: Callback): ServerResponse {
     const last = typeof chunk === 'function' ? undefined : chunk ?? undefined;
+    const done = [chunk, encoding, callback].find(argument => typeof argument === 'function');
+    if (this.ended && last !== undefined) return afterEnd(done, this.res);
     if (this.ended || (last !== undefined && !isChunk(last))) return node.end.call(this.res, chunk, encoding, callback);
     const bytes = last === undefined ? Buffer.alloc(0) : bytesOf(last, encoding);
     if (!this.head) {
@@ -144,7 +165,7 @@ class Recorder implements Recording {
       this.res.writeHead(this.res.statusCode);
     }
     this.held.push(this.keep(bytes));
-    this.ended = { callback: [chunk, encoding, callback].find(argument => typeof argument === 'function') };
+    this.ended = { callback: done };
     this.appearance.looksEnded();
     this.settle(this.isShort() ? { kind: 'cut-off' } : { kind: 'complete', response: this.recorded() });
     return this.res;
@@ -181,6 +202,7 @@ class Recorder implements Recording {
     // Once the handler has begun to answer, a connection that is closed from this side is its (or Express's) way to give up.
     if (!this.ended && this.head && wasClosedHere(this.req)) this.settle({ kind: 'cut-off' });
     this.clientGone = true;
+    this.lastProgress = performance.now();
     this.appearance.looksOpen();
     // Whoever waits for the dead socket to drain would wait for ever.
     this.below.emit.call(this.res, 'drain');
@@ -191,7 +213,7 @@ class Recorder implements Recording {
   private handOver(): void {
     this.handedOver = true;
     if (!this.clientGone) return;
-    this.appearance.isGone();
+    this.appearance.looksGone();
     this.below.emit.call(this.res, 'close');
   }
 
@@ -238,6 +260,12 @@ class Recorder implements Recording {
     const { res } = this;
     if (this.mayHaveContent() && !['content-length', 'transfer-encoding', 'trailer'].some(name => res.hasHeader(name))) res.setHeader('Content-Length', length);
   }
+}
+
+/** Node would emit an `error` that ends the process: it does so until the response has left, and ours leaves later. */
+function afterEnd<T>(callback: Callback | undefined, result: T): T {
+  if (callback) process.nextTick(callback, Object.assign(new Error('write after end'), { code: 'ERR_STREAM_WRITE_AFTER_END' }));
+  return result;
 }
 
 /** True when this side destroyed the connection: the client neither ended nor reset it. */

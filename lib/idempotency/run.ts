@@ -42,15 +42,15 @@ export async function runAndRecord({ req, res, next, key, claim, settings, tell 
   Object.assign(req, { idempotency: guard });
   echoKey(req, res, settings);
   const recording = record(req, res, settings.maxResponseBytes);
-  const renewal = keepRenewing(claim, settings, () => recording.clientGone, () => {
+  const renewal = keepRenewing(claim, settings, recording, () => {
     lost.abort(new Error('The idempotency lease was lost'));
     tell('lease-lost');
   });
   next();
   const ending = await recording.ending;
-  renewal.stop();
   const keep = ending.kind === 'complete' && !handler.forgot && wanted(ending.response, req, settings);
-  const publication = keep ? await publish(claim, ending.response, settings) : await forget(claim, settings);
+  const publication = keep ? await publish(claim, ending.response, settings, renewal) : await forget(claim, settings);
+  renewal.stop();
   if (publication.kind === 'lost') {
     if (!lost.signal.aborted) tell('lease-lost');
   } else if (publication.kind === 'published' && ending.kind === 'complete' && ending.response) tell('executed', { status: res.statusCode });
@@ -70,10 +70,12 @@ function hand(recording: Recording, cutOff: boolean, { kind }: Publication): boo
 }
 
 /** The response goes first, under the run's own token; completing the lease is what publishes it. */
-async function publish({ cacheKey, token }: Claim, response: RecordedResponse | undefined, settings: Settings): Promise<Publication> {
+async function publish({ cacheKey, token }: Claim, response: RecordedResponse | undefined, settings: Settings, renewal: { stop(): void }): Promise<Publication> {
   const { leases, responses, cacheDuration, storeTimeout } = settings;
   try {
     if (response) await withinDeadline(() => responses.write(cacheKey, token, response, cacheDuration + outliving(settings)), storeTimeout);
+    // Not before: the writing may take longer than the lease. Not after: a completed lease cannot be renewed.
+    renewal.stop();
     const completed = await withinDeadline(() => leases.complete(cacheKey, token, cacheDuration), storeTimeout);
     return { kind: completed ? 'published' : 'lost' };
   } catch (error) {

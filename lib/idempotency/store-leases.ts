@@ -5,10 +5,10 @@ import { redisLeases, type RedisClient } from './redis-leases';
 
 /**
  * Two middlewares on one store must share their leases, also when two copies of this package are loaded; hence one map in
- * the process, keyed by what actually holds the data.
+ * the process, keyed by what actually holds the data, and by namespace.
  */
 const SHARED = Symbol.for('bindonce.leases');
-const shared = ((globalThis as { [SHARED]?: WeakMap<object, LeaseStore> })[SHARED] ??= new WeakMap());
+const shared = ((globalThis as { [SHARED]?: WeakMap<object, Map<string | undefined, LeaseStore>> })[SHARED] ??= new WeakMap());
 
 /**
  * The leases that belong to a store: in memory beside a Map, on the same server beside Redis.
@@ -16,10 +16,10 @@ const shared = ((globalThis as { [SHARED]?: WeakMap<object, LeaseStore> })[SHARE
  */
 export function leasesBeside(store: Keyv): LeaseStore {
   const holder = holderOf(store);
-  const existing = shared.get(holder);
-  if (existing) return existing;
-  const leases = make(holder, store.namespace);
-  shared.set(holder, leases);
+  const byNamespace = shared.get(holder) ?? new Map<string | undefined, LeaseStore>();
+  shared.set(holder, byNamespace);
+  const leases = byNamespace.get(store.namespace) ?? make(holder, store.namespace);
+  byNamespace.set(store.namespace, leases);
   return leases;
 }
 

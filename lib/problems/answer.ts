@@ -13,10 +13,14 @@ export type OnProblem = (problem: Problem, req: IncomingMessage, res: ServerResp
  */
 export function refuse(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next, onProblem?: OnProblem): void {
   (req as { idempotency?: { forget(): void } }).idempotency?.forget();
-  // Once a response has begun there is no room for another; Express's error handler closes the connection.
-  if (!(error instanceof Problem) || res.headersSent) next(error);
-  else if (onProblem) onProblem(error, req, res, next);
-  else sendProblem(error.toBody(pathOf(req)), error.headers, req, res);
+  try {
+    // Once a response has begun there is no room for another; Express's error handler closes the connection.
+    if (!(error instanceof Problem) || res.headersSent) next(error);
+    else if (onProblem) onProblem(error, req, res, next);
+    else sendProblem(error.toBody(pathOf(req)), error.headers, req, res);
+  } catch (thrown) {
+    next(thrown);
+  }
 }
 
 /** Writes a problem as `application/problem+json` (RFC 9457, section 3). */
