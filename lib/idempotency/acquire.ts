@@ -1,11 +1,9 @@
 import { Problem } from '../problems/problem';
+import { watchForChange } from './change-watch';
 import { StoreTimeout, withinDeadline } from './deadline';
 import type { Claim, Exchange } from './exchange';
 import type { Acquisition } from './lease-store';
 import type { Settings } from './options';
-
-/** Without a wake-up, a waiter asks again after this time; wake-ups make the answer immediate, this makes it certain. */
-const POLL_INTERVAL = { watched: 1_000, unwatched: 100 };
 
 /** What a request is to do: run, replay the response of `token`, or refuse; `waited` is true after it waited for another. */
 export type Turn =
@@ -32,7 +30,7 @@ async function acquireOrWait(claim: Claim, settings: Settings, isGone: () => boo
   let acquisition = await acquire(claim, settings);
   if (acquisition.kind !== 'running' || settings.whenInFlight === 'reject') return { ...acquisition, waited: false };
   const deadline = performance.now() + settings.waitTimeout;
-  const change = watch(claim.cacheKey, settings);
+  const change = watchForChange(claim.cacheKey, settings.leases);
   try {
     while (acquisition.kind === 'running' && performance.now() < deadline && !isGone()) {
       await change.next(Math.min(acquisition.msLeft, deadline - performance.now()));
@@ -64,43 +62,6 @@ async function acquire(claim: Claim, settings: Settings): Promise<Acquisition> {
 /** Releases the lease of this claim, if it has it. @throws StoreTimeout */
 export function giveUp({ cacheKey, token }: Claim, { leases, storeTimeout }: Settings): Promise<boolean> {
   return withinDeadline(() => leases.release(cacheKey, token), storeTimeout);
-}
-
-/** Wake-ups for one key. A change that comes before somebody waits for it is not lost. */
-function watch(cacheKey: string, { leases }: Settings): { next(ms: number): Promise<void>; stop(): void } {
-  let interval = POLL_INTERVAL.unwatched;
-  let changed = false;
-  let stopped = false;
-  let wake = (): void => { changed = true; };
-  const onChange = (): void => { wake(); };
-  let stopWatching = (): void => { stopped = true; };
-  leases.watch?.(cacheKey, onChange).then(
-    stop => {
-      if (stopped) return stop();
-      stopWatching = stop;
-      interval = POLL_INTERVAL.watched;
-      // What happened before we listened is found by asking once more.
-      onChange();
-    },
-    () => undefined,
-  );
-  return {
-    async next(ms) {
-      if (!changed) {
-        await new Promise<void>(resolve => {
-          // The lease runs out a moment after its last whole millisecond.
-          const timer = setTimeout(resolve, Math.max(1, Math.min(ms + 1, interval)));
-          wake = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-        wake = () => { changed = true; };
-      }
-      changed = false;
-    },
-    stop() { stopWatching(); },
-  };
 }
 
 /** What stands for a fingerprint in the token of a purge, which is no request. */

@@ -1,5 +1,6 @@
 import type { Acquisition, LeaseStore } from './lease-store';
 import { scripts } from './lease-scripts';
+import { RedisWakeUps, type RedisSubscriber } from './redis-wake-ups';
 
 /** What we use of a node-redis client (@redis/client 5): single node, Sentinel or Cluster. */
 export interface RedisClient {
@@ -7,15 +8,6 @@ export interface RedisClient {
   connect(): Promise<unknown>;
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   duplicate?(): RedisSubscriber;
-}
-
-/** A connection in subscriber mode, which can do nothing else. */
-export interface RedisSubscriber {
-  connect(): Promise<unknown>;
-  destroy(): void;
-  on(event: 'error', listener: (error: unknown) => void): unknown;
-  subscribe(channel: string, listener: () => void): Promise<unknown>;
-  unsubscribe(channel: string, listener: () => void): Promise<unknown>;
 }
 
 /** What can be chosen about leases on Redis. */
@@ -34,10 +26,10 @@ export function redisLeases(client: RedisClient, options: RedisLeasesOptions = {
 }
 
 class RedisLeases implements LeaseStore {
-  private readonly wakeUps: WakeUps;
+  private readonly wakeUps: RedisWakeUps;
 
   constructor(private readonly client: RedisClient, private readonly prefix: string) {
-    this.wakeUps = new WakeUps(client);
+    this.wakeUps = new RedisWakeUps(client);
   }
 
   async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
@@ -77,46 +69,5 @@ class RedisLeases implements LeaseStore {
     } catch (error) {
       if (!this.client.isOpen) throw error;
     }
-  }
-}
-
-/** The subscriptions of all waiters of this process, on one extra connection. */
-class WakeUps {
-  private subscriber: { readonly client: RedisSubscriber; readonly ready: Promise<unknown> } | undefined;
-  private watching = 0;
-
-  constructor(private readonly client: RedisClient) {}
-
-  async watch(channel: string, onChange: () => void): Promise<() => void> {
-    this.watching++;
-    try {
-      const { client, ready } = this.subscriber ??= this.open();
-      await ready;
-      await client.subscribe(channel, onChange);
-      return () => {
-        void client.unsubscribe(channel, onChange).catch(() => undefined).then(() => { this.leave(); });
-      };
-    } catch (error) {
-      this.leave();
-      throw error;
-    }
-  }
-
-  private open(): NonNullable<WakeUps['subscriber']> {
-    if (!this.client.duplicate) throw new Error('bindonce: this Redis client cannot be duplicated');
-    const client = this.client.duplicate();
-    // Without a listener an 'error' event ends the process. Nothing is lost by ignoring it: waiters ask again by themselves.
-    client.on('error', () => undefined);
-    return { client, ready: client.connect() };
-  }
-
-  /** The connection is open only while somebody waits, so that it never keeps a process from ending. */
-  private leave(): void {
-    if (--this.watching > 0) return;
-    const { subscriber } = this;
-    this.subscriber = undefined;
-    try {
-      subscriber?.client.destroy();
-    } catch { /* it was closed already */ }
   }
 }

@@ -17,7 +17,7 @@ export function tableFor(marker: string): string {
 function optionsTable(file: string, name: string): string {
   const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.ES2022, true);
   const declaration = source.statements.find((one): one is ts.InterfaceDeclaration => ts.isInterfaceDeclaration(one) && one.name.text === name);
-  const rows = (declaration?.members ?? []).filter(ts.isPropertySignature).map(member => {
+  const rows = [...declaration?.members ?? []].filter(one => ts.isPropertySignature(one)).map(member => {
     const [doc] = ts.getJSDocCommentsAndTags(member);
     const text = doc && ts.isJSDoc(doc) ? ts.getTextOfJSDocComment(doc.comment) ?? '' : '';
     return `| \`${member.name.getText()}\` | \`${(member.type?.getText() ?? '').replaceAll('|', '\\|')}\` | ${text.replaceAll('\n', ' ').replaceAll('|', '\\|')} |`;
