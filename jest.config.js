@@ -1,14 +1,15 @@
+/** Types are checked by `npm run typecheck`; here they are only taken off. */
+const compiledWith = tsconfig => ({ transform: { '^.+\\.ts$': ['ts-jest', { tsconfig, diagnostics: false }] }, testEnvironment: 'node', testMatch: ['**/*.spec.ts'] });
+
 /** @type {import('jest').Config} */
 module.exports = {
-  testEnvironment: 'node',
-  roots: ['<rootDir>/spec'],
-  testMatch: ['**/*.spec.ts'],
   globalSetup: '<rootDir>/spec/servers/install-redis.ts',
-  // Types are checked by `npm run typecheck`; here they are only taken off.
-  transform: {
-    '/spec/legacy-decorators/.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/spec/legacy-decorators/tsconfig.json', diagnostics: false }],
-    '^.+\\.ts$': ['ts-jest', { tsconfig: '<rootDir>/spec/tsconfig.json', diagnostics: false }],
-  },
+  transform: compiledWith('<rootDir>/spec/tsconfig.json').transform,
   testTimeout: 30_000,
   maxWorkers: 2,
+  // Two projects, because ts-jest has one set of compiler options for each: decorators are either standard or legacy.
+  projects: [
+    { ...compiledWith('<rootDir>/spec/tsconfig.json'), displayName: 'spec', roots: ['<rootDir>/spec'], testPathIgnorePatterns: ['/node_modules/', '/legacy-decorators/'] },
+    { ...compiledWith('<rootDir>/spec/legacy-decorators/tsconfig.json'), displayName: 'legacy decorators', roots: ['<rootDir>/spec/legacy-decorators'] },
+  ],
 };

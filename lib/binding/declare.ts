@@ -1,5 +1,5 @@
 import './metadata-symbol';
-import { declareProperty, type PropertyKind, type PropertyOptions, type PropertySpec, type Source } from './property';
+import { declareProperty, defaultOf, type PropertyKind, type PropertyOptions, type PropertySpec, type Source } from './property';
 import type { AnyType, Infer } from './types/property-type';
 import { bool, string } from './types/scalar';
 import { typeOf } from './types/type-of';
@@ -107,15 +107,16 @@ function specify(kind: PropertyKind, type: AnyType, options: PropertyOptions): P
 }
 
 /** Standard decorators pass a context, legacy ones the prototype and the name. */
-function decorate(kind: PropertyKind, declaredAs: (name: string) => PropertySpec): (target: unknown, context: unknown) => ((initial: unknown) => unknown) | undefined {
-  return (target, context) => {
+function decorate(kind: PropertyKind, declaredAs: (name: string) => PropertySpec): (target: unknown, context: unknown, descriptor?: PropertyDescriptor) => ((initial: unknown) => unknown) | undefined {
+  return (target, context, descriptor) => {
     if (isFieldContext(context)) {
       if (typeof context.name !== 'string' || context.static || context.private) throw new TypeError(`${kind}: only public instance properties with a plain name can be bound, not ${String(context.name)}`);
       const spec = declaredAs(context.name);
       declareProperty(context.metadata, context.name, spec);
       return spec.default === undefined ? undefined : initial => (initial === undefined ? defaultOf(spec) : initial);
     }
-    if (typeof target === 'object' && target !== null && typeof context === 'string') {
+    const isMethod = descriptor?.value !== undefined || descriptor?.get !== undefined || descriptor?.set !== undefined;
+    if (typeof target === 'object' && target !== null && typeof context === 'string' && !isMethod) {
       declareProperty(target.constructor, context, declaredAs(`${target.constructor.name}.${context}`));
       return undefined;
     }
@@ -127,8 +128,4 @@ function isFieldContext(context: unknown): context is ClassFieldDecoratorContext
   return typeof context === 'object' && context !== null && (context as { kind?: unknown }).kind === 'field';
 }
 
-/** A default that can be changed is copied, so that no request sees what another made of it. */
-export function defaultOf({ default: value }: PropertySpec): unknown {
-  return typeof value === 'object' && value !== null ? structuredClone(value) : value;
-}
 

@@ -1,5 +1,5 @@
 import type { BodyUse } from './body';
-import { propertiesOf, type PropertySpec, type Source } from './property';
+import { instantiate, propertiesOf, type PropertySpec, type Source } from './property';
 import type { AnyType, DtoClass, PropertyType } from './types/property-type';
 import { typeOf } from './types/type-of';
 
@@ -23,7 +23,7 @@ export interface Requirement {
 
 /** What is worked out about a dto class once, when the middleware is made. */
 export interface Plan {
-  readonly Dto: DtoClass<unknown>;
+  readonly create: () => Record<string, unknown>;
   /** What each source is asked for. */
   readonly slots: ReadonlyMap<Source, readonly Slot[]>;
   readonly required: readonly Requirement[];
@@ -46,10 +46,9 @@ export function planFor(Dto: AnyType): Plan {
 
 /** SPEC, "JSON body", rule 3: the body must be a JSON array; no other source binds. */
 function planForList(type: PropertyType<unknown>): Plan {
-  class ListOf { items: unknown = undefined; }
   const items: Slot = { property: 'items', name: '', type, required: true };
   return {
-    Dto: ListOf,
+    create: () => ({}),
     slots: new Map(),
     required: [{ property: 'items', slots: new Map() }],
     wholeBody: items,
@@ -81,7 +80,7 @@ function planForClass(Dto: DtoClass<unknown>): Plan {
   }
   const inJson = [...slots.get('json') ?? [], ...wholeBody ? [wholeBody] : []];
   const body: BodyUse = { json: inJson.length > 0, form: slots.has('form'), text: content !== undefined, keepsDigits: inJson.some(({ type }) => type.keepsDigits) };
-  return { Dto, slots, required, wholeBody, content, body, result: dto => dto };
+  return { create: () => instantiate<unknown>(Dto, properties), slots, required, wholeBody, content, body, result: dto => dto };
 }
 
 /** The sources of a property and the name that each is asked for. */

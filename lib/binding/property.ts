@@ -59,6 +59,20 @@ export function propertiesOf(Dto: DtoClass<unknown>): ReadonlyMap<string, Proper
   return withInitialisers(Dto, all);
 }
 
+/** A default that can be changed is copied, so that no request sees what another made of it. */
+export function defaultOf({ default: value }: PropertySpec): unknown {
+  return typeof value === 'object' && value !== null ? structuredClone(value) : value;
+}
+
+/** A fresh instance with its defaults. (A legacy decorator cannot set them: it never sees an instance.) */
+export function instantiate<T>(Dto: DtoClass<T>, properties: ReadonlyMap<string, PropertySpec>): T & Record<string, unknown> {
+  const dto = new Dto() as T & Record<string, unknown>;
+  for (const [name, spec] of properties) {
+    if (spec.default !== undefined && dto[name] === undefined) Object.assign(dto, { [name]: defaultOf(spec) });
+  }
+  return dto;
+}
+
 /** An initialiser (`rush = false`) is a default: a property that has one may be missing. */
 function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Declarations {
   if (properties.size === 0) return properties;

@@ -11,7 +11,7 @@ import { isJsonObject } from './types/object';
  */
 export function bindTo(context: BinderContext): Readonly<Record<string, unknown>> {
   const { plan } = context;
-  const dto = new plan.Dto() as Record<string, unknown>;
+  const dto = plan.create();
   const settled = new Set<string>();
   const set = (property: string, value: unknown): void => {
     if (value === undefined) return;

@@ -33,7 +33,11 @@ export function formReader(settings: FormSettings): (source: IncomingMessage) =>
       const fields: Pair[] = [];
       collected.set(source, fields);
       let bytes = 0;
-      busboy.on('field', (name: string | undefined = '', value: string) => {
+      busboy.on('field', (name: string | undefined = '', value: string | undefined) => {
+        if (value === undefined) {
+          busboy.emit('error', new Problem('body-malformed', `The form field ${JSON.stringify(name.slice(0, 80))} is in a charset that is not supported.`));
+          return;
+        }
         fields.push([name, value]);
         bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
         if (bytes > fieldsBytes) busboy.emit('error', bodyTooLarge(fieldsBytes));

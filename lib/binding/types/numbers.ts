@@ -4,7 +4,7 @@ import { failure, success, type ParseResult, type PropertyType } from './propert
 import { scalar } from './scalar';
 
 const INTEGER = /^[+-]?\d+$/;
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /** Significant decimal digits that every double holds exactly (IEEE 754: DBL_DIG). */
 const EXACT_DIGITS = 15;

@@ -2,7 +2,7 @@ import { isLosslessNumber } from 'lossless-json';
 import { jsonInText } from '../json-text';
 import { INVALID, type Invalid, type Place } from '../place';
 import { readJson } from '../read-slot';
-import { propertiesOf, type PropertySpec } from '../property';
+import { instantiate, propertiesOf, type PropertySpec } from '../property';
 import type { DtoClass, PropertyType } from './property-type';
 
 const made = new WeakMap<DtoClass<unknown>, PropertyType<unknown>>();
@@ -34,7 +34,7 @@ export function objectType<T>(Dto: DtoClass<T>): PropertyType<T> {
 /** Only declared properties are read, and only the object's own: `__proto__` and `constructor` are names like any other. */
 function readObject<T>(Dto: DtoClass<T>, properties: ReadonlyMap<string, PropertySpec>, json: unknown, place: Place): T | Invalid {
   if (!isJsonObject(json)) return place.failValue(json, 'JSON object');
-  const dto = new Dto() as T & Record<string, unknown>;
+  const dto = instantiate(Dto, properties);
   let valid = true;
   for (const [property, spec] of properties) {
     const { jsonPropertyName = property, required } = spec;

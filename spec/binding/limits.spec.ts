@@ -1,0 +1,55 @@
+import { bindRequest, dto, file, int, list, optional, string, type BindingLimits } from '../../lib';
+import { bind, urlEncoded, type Sent } from './one-endpoint';
+
+class Form extends dto({ v: optional(string), n: optional(list(int)), files: optional(list(file)) }) {}
+const named = (name: string, count: number) => Array.from({ length: count }, (_, index) => [name, String(index)] as const);
+const photos = (count: number, bytes = 1) => Array.from({ length: count }, (_, index) => ['files', new File(['x'.repeat(bytes)], `${index}.png`)] as const);
+
+it.each<[keyof BindingLimits, string, number, Sent, Sent, number]>([
+  ['bodyBytes', 'a JSON body', 12, { json: '{"v":"abcd"}' }, { json: '{"v":"abcde"}' }, 413],
+  ['bodyBytes', 'an urlencoded body', 6, { form: 'v=abcd' }, { form: 'v=abcde' }, 413],
+  ['fields', 'urlencoded fields', 3, { form: named('x', 3) }, { form: named('x', 4) }, 413],
+  ['fields', 'query parameters', 3, { path: '/?x=1&y=2&x=3' }, { path: '/?x=1&y=2&x=3&z=4' }, 413],
+  ['fields', 'multipart fields', 3, { multipart: named('x', 3) }, { multipart: named('x', 4) }, 413],
+  ['fieldBytes', 'a multipart field', 5, { multipart: [['v', 'abcde']] }, { multipart: [['v', 'abcdef']] }, 413],
+  ['files', 'files', 2, { multipart: photos(2) }, { multipart: photos(3) }, 413],
+  ['fileBytes', 'a file', 5, { multipart: photos(1, 5) }, { multipart: photos(1, 6) }, 413],
+  ['items', 'items by repeated names', 3, { form: named('n', 3) }, { form: named('n', 4) }, 400],
+  ['items', 'comma-separated items', 3, { path: '/?n=1,2,3' }, { path: '/?n=1,2,3,4' }, 400],
+  ['items', 'items of a JSON array', 3, { json: { n: [1, 2, 3] } }, { json: { n: [1, 2, 3, 4] } }, 400],
+  ['items', 'items of a JSON array in text', 3, { path: '/?n=[1,2,3]' }, { path: '/?n=[1,2,3,4]' }, 400],
+  ['items', 'an index', 3, { path: '/?n[2]=1' }, { path: '/?n[3]=1' }, 400],
+  ['items', 'files', 3, { multipart: photos(3) }, { multipart: photos(4) }, 400],
+])('%s bounds %s: %i is fine, one more is refused', async (limit, _what, value, fits, tooMuch, expected) => {
+  const options = { ...urlEncoded, limits: { [limit]: value } };
+  expect((await bind(Form, fits, options)).status).toBe(200);
+  const { status, problem } = await bind(Form, tooMuch, options);
+  expect([status, problem?.status]).toEqual([expected, expected]);
+});
+
+it.each<[string, Sent, number]>([
+  ['1 MiB of JSON', { json: { v: 'x'.repeat(1_048_576 - 8) } }, 200], ['more than 1 MiB of JSON', { json: { v: 'x'.repeat(1_048_576 - 7) } }, 413],
+  ['10,000 items', { json: { n: Array.from({ length: 10_000 }, () => 1) } }, 200], ['10,001 items', { json: { n: Array.from({ length: 10_001 }, () => 1) } }, 400],
+  ['10,000 items by name', { form: named('n', 10_000) }, 200], ['10,001 items by name', { form: named('n', 10_001) }, 400],
+  ['10,000 items by index', { form: named('n', 10_000).map(([, value]) => [`n[${value}]`, value]) }, 200], ['10,001 items by index', { form: named('n', 10_001).map(([, value]) => [`n[${value}]`, value]) }, 400],
+  ['20,000 fields', { form: named('x', 20_000) }, 200], ['20,001 fields', { form: named('x', 20_001) }, 413],
+  ['100 files', { multipart: photos(100) }, 200], ['101 files', { multipart: photos(101) }, 413],
+])('without limits of one\'s own: %s', async (_what, sent, expected) => {
+  expect((await bind(Form, sent, urlEncoded)).status).toBe(expected);
+});
+
+it('1,000 items of every shape arrive in order', async () => {
+  const items = Array.from({ length: 1_000 }, (_, index) => index);
+  const shapes: Sent[] = [
+    { form: items.map(item => ['n', String(item)]) }, { form: items.map(item => [`n[${item}]`, String(item)] as const).reverse() }, { form: items.map(item => ['n[]', String(item)]) },
+    { multipart: items.map(item => [`n[${item}]`, String(item)] as const).reverse() }, { form: [['n', items.join(',')]] }, { form: [['n', JSON.stringify(items)]] }, { json: { n: items } },
+  ];
+  for (const sent of shapes) expect((await bind(Form, sent, urlEncoded)).dto?.n).toEqual(items);
+});
+
+it.each<[object, string]>([
+  [{ items: 0 }, 'items must be a whole number above zero, not 0'], [{ files: -1 }, 'files must be'], [{ bodyBytes: 1.5 }, 'bodyBytes must be'], [{ fields: '5' }, 'fields must be a whole number above zero, not "5"'],
+  [{ fileBytes: Infinity }, 'fileBytes must be'], [{ item: 5 }, 'there is no option "item"; did you mean "items"?'],
+])('limits %j are refused when the middleware is made', (limits, message) => {
+  expect(() => bindRequest(Form, { limits: limits as BindingLimits })).toThrow(message);
+});

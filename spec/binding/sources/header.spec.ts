@@ -1,0 +1,54 @@
+import { dateTime, dto, fromHeader, int, string } from '../../../lib';
+import { bind, type Sent } from '../one-endpoint';
+
+class Versioned extends dto({ tenant: fromHeader(string, { name: 'X-Tenant' }), etag: fromHeader(int), since: fromHeader(dateTime, { name: 'x-since', required: false }) }) {}
+
+it('names match in any case; the default name is that of the property', async () => {
+  expect((await bind(Versioned, { headers: { 'X-TENANT': 'a', ETag: '7', 'X-Since': '2026-11-21' } })).dto).toEqual({ tenant: 'a', etag: 7, since: new Date('2026-11-21') });
+});
+
+it('a missing or unreadable header is reported under its name', async () => {
+  expect((await bind(Versioned, { headers: { etag: 'x' } })).errors).toEqual([
+    { name: 'etag', in: 'header', detail: 'The value "x" is not an int.' },
+    { name: 'X-Tenant', in: 'header', detail: 'This header is missing from the request.' },
+  ]);
+});
+
+it('a header that is sent twice is no scalar, though node keeps only the first of some', async () => {
+  class Once extends dto({ length: fromHeader(int, { name: 'Max-Forwards' }) }) {}
+  expect((await bind(Once, { headers: { 'Max-Forwards': ['1', '2'] } })).errors).toEqual([{ name: 'Max-Forwards', in: 'header', detail: 'There are 2 values where one int is expected.' }]);
+});
+
+const elsewhere: readonly [string, Sent][] = [
+  ['the JSON body', { json: { tenant: 'x' } }], ['the query', { path: '/?tenant=x' }], ['the query under the header name', { path: '/?X-Tenant=x' }], ['the route', { path: '/x' }], ['a form', { form: [['tenant', 'x']] }],
+];
+
+describe('a required header', () => {
+  class Required extends dto({ tenant: fromHeader(string, { name: 'X-Tenant' }) }) {}
+
+  it.each(elsewhere)('does not come from %s', async (_source, sent) => {
+    const { status, errors } = await bind(Required, sent, { route: '/{:tenant}', allowFormData: { urlEncoded: true } });
+    expect({ status, errors }).toEqual({ status: 400, errors: [{ name: 'X-Tenant', in: 'header', detail: 'This header is missing from the request.' }] });
+  });
+});
+
+describe('a header that is not required', () => {
+  class Optional extends dto({ tenant: fromHeader(string, { name: 'X-Tenant', required: false }) }) {}
+  class NoFallback extends dto({ tenant: fromHeader(string, { name: 'X-Tenant', required: false, fallback: false }) }) {}
+  const options = { route: '/{:tenant}', allowFormData: { urlEncoded: true } } as const;
+
+  it.each(elsewhere.filter(([source]) => source !== 'the query under the header name'))('comes from %s, under the property\'s name, when it is missing', async (_source, sent) => {
+    expect((await bind(Optional, sent, options)).dto).toEqual({ tenant: 'x' });
+    expect((await bind(Optional, { ...sent, headers: { 'X-Tenant': 'h' } }, options)).dto).toEqual({ tenant: 'h' });
+  });
+
+  it.each(elsewhere)('with fallback: false does not come from %s', async (_source, sent) => {
+    expect((await bind(NoFallback, sent, options)).dto).toEqual({});
+  });
+
+  it('may be missing altogether, or have a default', async () => {
+    class WithDefault extends dto({ tenant: fromHeader(string, { name: 'X-Tenant', default: 'public' }) }) {}
+    expect((await bind(Optional)).dto).toEqual({});
+    expect((await bind(WithDefault)).dto).toEqual({ tenant: 'public' });
+  });
+});

@@ -1,0 +1,45 @@
+import { dto, enumOf, list, optional } from '../../../lib';
+import { bind } from '../one-endpoint';
+
+enum Level { Low, High = 5, Top = -1 }
+enum Colour { Red = 'R', Blue = 'B' }
+const Shape = { Round: 'round', Square: 2 } as const;
+
+class Choice extends dto({ level: optional(enumOf(Level)), colour: optional(enumOf(Colour)), shape: optional(enumOf(Shape)), size: optional(enumOf(['S', 'M', 'L'])) }) {}
+type Name = keyof Choice;
+
+it.each<[Name, string, unknown]>([
+  ['level', 'Low', Level.Low], ['level', 'hIGH', Level.High], ['level', '5', Level.High], ['level', '0', Level.Low], ['level', '-1', Level.Top], ['level', ' top ', Level.Top],
+  ['colour', 'Red', Colour.Red], ['colour', 'BLUE', Colour.Blue], ['colour', 'B', Colour.Blue],
+  ['shape', 'round', 'round'], ['shape', 'SQUARE', 2], ['shape', '2', 2],
+  ['size', 'S', 'S'], ['size', 'm', 'M'],
+])('%s reads %j', async (name, text, value) => {
+  expect((await bind(Choice, { method: 'GET', path: `/?${name}=${encodeURIComponent(text)}` })).dto?.[name]).toBe(value);
+});
+
+it.each<[Name, string]>([['level', '1'], ['level', '5.0'], ['level', 'Middle'], ['level', 'Low,High'], ['colour', 'r'], ['colour', 'Green'], ['shape', '3'], ['size', 'XL'], ['size', '__proto__'], ['level', 'constructor'], ['level', 'toString']])('%s refuses %s, which is not defined', async (name, text) => {
+  const { status, errors } = await bind(Choice, { method: 'GET', path: `/?${name}=${text}` });
+  expect({ status, errors }).toMatchObject({ status: 400, errors: [{ name, in: 'query' }] });
+});
+
+it.each<[Name, unknown, unknown]>([['level', 'low', Level.Low], ['level', 5, Level.High], ['colour', 'R', Colour.Red], ['shape', 2, 2], ['size', 'l', 'L']])('%s reads %j in JSON', async (name, sent, value) => {
+  expect((await bind(Choice, { json: { [name]: sent } })).dto?.[name]).toBe(value);
+});
+
+it.each<[Name, unknown]>([['level', 1], ['level', true], ['level', null], ['level', [0]], ['colour', 0], ['size', {}]])('%s refuses %j in JSON, or has no value', async (name, sent) => {
+  const { dto: bound } = await bind(Choice, { json: { [name]: sent } });
+  expect(bound?.[name]).toBeUndefined();
+});
+
+it('a failure names the members, ten at the most', async () => {
+  class Many extends dto({ one: enumOf(Array.from({ length: 12 }, (_, index) => `m${index}`)), few: list(enumOf(Colour)) }) {}
+  const { errors } = await bind(Many, { method: 'GET', path: '/?one=x&few=red,x' });
+  expect(errors).toEqual([
+    { name: 'one', in: 'query', detail: 'The value "x" is not an enum (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, …).' },
+    { name: 'few', in: 'query', detail: 'The value "x" is not an enum (Red, Blue).' },
+  ]);
+});
+
+it('an enum without members is refused when it is declared', () => {
+  expect(() => enumOf([])).toThrow('enumOf: there are no members');
+});

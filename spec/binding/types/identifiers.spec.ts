@@ -1,0 +1,52 @@
+import { dto, guid, queryParam, uri, version, Version } from '../../../lib';
+import { bind } from '../one-endpoint';
+
+class Ids extends dto({ guid: queryParam(guid, { required: false }), uri: queryParam(uri, { required: false }), version: queryParam(version, { required: false }) }) {}
+const inQuery = (name: keyof Ids, text: string) => bind(Ids, { method: 'GET', path: `/?${name}=${encodeURIComponent(text)}` });
+
+const CANONICAL = '0f8fad5b-d9cb-469f-a165-70867728950e';
+
+it.each([
+  CANONICAL, CANONICAL.toUpperCase(), CANONICAL.replaceAll('-', ''), `{${CANONICAL}}`, `(${CANONICAL})`, ` ${CANONICAL} `,
+])('guid reads %j, as lower-case text with dashes', async text => {
+  expect((await inQuery('guid', text)).dto?.guid).toBe(CANONICAL);
+});
+
+it.each([
+  'x', CANONICAL.slice(1), `${CANONICAL}0`, `{${CANONICAL}`, `{${CANONICAL})`, `${CANONICAL}}`, CANONICAL.replace('0', 'g'), '0f8fad5bd-9cb-469f-a165-70867728950e',
+])('guid refuses %j', async text => {
+  expect((await inQuery('guid', text)).errors).toEqual([{ name: 'guid', in: 'query', detail: `The value "${text}" is not a guid.` }]);
+});
+
+it.each(['https://example.org/a?b=c#d', 'urn:isbn:0451450523', 'mailto:a@example.org'])('uri reads %s as a URL', async text => {
+  const { dto: bound } = await inQuery('uri', text);
+  expect(bound?.uri).toBeInstanceOf(URL);
+  expect(bound?.uri?.href).toBe(text);
+});
+
+it.each(['/path', 'example.org', '//example.org', 'http://', 'http://a b'])('uri refuses %j: it is not absolute', async text => {
+  expect((await inQuery('uri', text)).errors).toMatchObject([{ name: 'uri', in: 'query' }]);
+});
+
+it.each<[string, ConstructorParameters<typeof Version>]>([['1.2', [1, 2]], ['1.2.3', [1, 2, 3]], ['1.2.3.4', [1, 2, 3, 4]], [' 01.0.2147483647 ', [1, 0, 2_147_483_647]]])('version reads %j', async (text, parts) => {
+  const { dto: bound } = await inQuery('version', text);
+  expect(bound?.version).toEqual(new Version(...parts));
+  expect(JSON.stringify(bound?.version)).toBe(JSON.stringify(parts.join('.')));
+});
+
+it.each(['1', '1.2.3.4.5', '1.', '.1', '1.-2', '1.2147483648', 'v1.2', '1.2-beta'])('version refuses %j', async text => {
+  expect((await inQuery('version', text)).errors).toEqual([{ name: 'version', in: 'query', detail: `The value "${text}" is not a version.` }]);
+});
+
+it('empty text is none of them: it is missing, or a failure where a value is required', async () => {
+  class Required extends dto({ guid: queryParam(guid), uri: queryParam(uri), version: queryParam(version) }) {}
+  const sent = { method: 'GET', path: '/?guid=&uri=&version=' };
+  expect((await bind(Ids, sent)).dto).toEqual({});
+  expect((await bind(Required, sent)).errors.map(({ name }) => name)).toEqual(['guid', 'uri', 'version']);
+});
+
+it('all are text in JSON, and nothing else', async () => {
+  class Json extends dto({ guid, uri, version }) {}
+  expect((await bind(Json, { json: { guid: CANONICAL, uri: 'urn:x:y', version: '1.2' } })).dto).toEqual({ guid: CANONICAL, uri: new URL('urn:x:y'), version: new Version(1, 2) });
+  expect((await bind(Json, { json: { guid: 1, uri: {}, version: 1.2 } })).errors.map(({ pointer }) => pointer)).toEqual(['/guid', '/uri', '/version']);
+});

@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import express, { type RequestHandler } from 'express';
+import { idempotency, type IdempotencyOptions } from '../../lib';
+import { spool } from '../../lib/body/spool';
+import { EventLog } from '../idempotency/event-log';
+import { multipart } from '../idempotency/multipart';
+import { serve } from '../idempotency/serve';
+import { signal } from '../idempotency/signal';
+import { send } from '../servers/listen';
+
+/** Temporary files that hold a body of this spec: other processes spool theirs into the same folder. */
+function spooled(mark: string): string[] {
+  return readdirSync(tmpdir()).filter(name => name.startsWith('bindonce-')).map(name => join(tmpdir(), name, 'body')).filter(path => {
+    try {
+      const file = openSync(path, 'r');
+      const beginning = Buffer.alloc(300);
+      readSync(file, beginning);
+      closeSync(file);
+      return beginning.includes(mark);
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Nobody is told when a temporary file is removed, so this looks again and again, until the spec's time is over. */
+async function noneLeft(mark: string): Promise<void> {
+  while (spooled(mark).length > 0) await pause(5);
+}
+
+const SIZE = 3_000_000;
+
+/** A form of 3 MB that is known by its mark. */
+function upload(end = '--b1--\r\n') {
+  const mark = randomBytes(16).toString('hex');
+  const { body, headers } = multipart([{ name: 'mark', value: mark }, { name: 'f', filename: 'f', value: Buffer.alloc(SIZE, 'x') }], 'b1');
+  return { mark, body: Buffer.concat([body.subarray(0, -'--b1--\r\n'.length), Buffer.from(end)]), headers: { ...headers, 'Idempotency-Key': mark } };
+}
+
+const served = (handler: RequestHandler, options: IdempotencyOptions = {}) => serve(express().post('/', idempotency(options), handler));
+
+describe('a body that is too large for memory', () => {
+  it('is in one file that only its owner can read while the handler runs, and gone after the response', async () => {
+    const { mark, body, headers } = upload();
+    let modes: number[] = [];
+    const { url } = await served((_req, res) => { modes = spooled(mark).map(path => statSync(path).mode & 0o777); res.end(); });
+    await send(url, { headers, body });
+    expect(modes).toEqual([0o600]);
+    await noneLeft(mark);
+  });
+
+  it('is gone after a replay', async () => {
+    const { mark, body, headers } = upload();
+    const { url } = await served((_req, res) => { res.end(); });
+    await send(url, { headers, body });
+    expect((await send(url, { headers, body })).headers['idempotent-replayed']).toBe('true');
+    await noneLeft(mark);
+  });
+
+  it('is gone after the handler has failed', async () => {
+    const { mark, body, headers } = upload();
+    const { url } = await served(() => { throw new Error('no'); });
+    expect((await send(url, { headers, body })).status).toBe(500);
+    await noneLeft(mark);
+  });
+
+  it('is gone after the client hung up while sending it', async () => {
+    const { mark, body, headers } = upload();
+    const { url } = await served((_req, res) => { res.end(); });
+    const sent = request(url, { method: 'POST', headers: { ...headers, 'Content-Length': String(body.length) }, agent: false }).on('error', () => undefined);
+    sent.write(body.subarray(0, 2_500_000));
+    while (spooled(mark).length === 0) await pause(5);
+    sent.destroy();
+    await noneLeft(mark);
+  });
+
+  it('is gone after the client hung up while the handler ran, once that has ended', async () => {
+    const { mark, body, headers } = upload();
+    const log = new EventLog();
+    const running = signal();
+    const gone = signal();
+    const { url } = await served((req, res) => {
+      req.socket.once('close', () => { gone.happens(); });
+      running.happens();
+      void gone.happened.then(() => res.send(String(spooled(mark).length)));
+    }, { onEvent: log.onEvent });
+    const sent = request(url, { method: 'POST', headers, agent: false }).on('error', () => undefined);
+    sent.end(body);
+    await running.happened;
+    sent.destroy();
+    await log.first('executed');
+    await noneLeft(mark);
+    expect((await send(url, { headers, body })).text).toBe('1');
+  });
+
+  it.each<[string, string, IdempotencyOptions, number]>([
+    ['too long', '--b1--\r\n', { maxRequestBytes: 2_000_000 }, 413],
+    ['a form without an end', '', {}, 400],
+  ])('is gone after it was refused for being %s', async (_title, end, options, status) => {
+    const { mark, body, headers } = upload(end);
+    const { url } = await served((_req, res) => { res.end(); }, options);
+    expect((await send(url, { headers: { ...headers, 'Transfer-Encoding': 'chunked' }, body })).status).toBe(status);
+    await noneLeft(mark);
+  });
+
+  it('is gone after the request was refused for another reason', async () => {
+    const { mark, body, headers } = upload();
+    const running = signal();
+    const mayEnd = signal();
+    const { url } = await served((_req, res) => { running.happens(); void mayEnd.happened.then(() => res.end()); }, { whenInFlight: 'reject' });
+    const first = send(url, { headers, body });
+    await running.happened;
+    expect((await send(url, { headers, body })).status).toBe(409);
+    mayEnd.happens();
+    await first;
+    await noneLeft(mark);
+  });
+});
+
+describe('spool', () => {
+  it('tells size and digest', async () => {
+    const file = await spool((async function* chunks() { yield Buffer.from('ab'); yield Buffer.from('c'); })());
+    expect(file).toMatchObject({ size: 3, digest: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad' });
+    await file.remove();
+    expect(() => statSync(file.path)).toThrow(expect.objectContaining({ code: 'ENOENT' }));
+  });
+
+  it('leaves nothing behind when the chunks end in an error', async () => {
+    const mark = randomBytes(16).toString('hex');
+    const reached = new AbortController();
+    const failing = (async function* chunks() {
+      yield Buffer.from(mark);
+      if (!reached.signal.aborted) await once(reached.signal, 'abort');
+      throw new Error('cut off');
+    })();
+    const spooling = spool(failing);
+    reached.abort();
+    await expect(spooling).rejects.toThrow('cut off');
+    expect(spooled(mark)).toEqual([]);
+  });
+});

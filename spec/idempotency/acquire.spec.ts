@@ -1,0 +1,183 @@
+import { once } from 'node:events';
+import express, { type RequestHandler } from 'express';
+import Keyv from 'keyv';
+import { idempotency, memoryLeases, type IdempotencyOptions, type LeaseStore } from '../../lib';
+import { send, type WireResponse } from '../servers/listen';
+import { EventLog } from './event-log';
+import { serve } from './serve';
+import { signal } from './signal';
+import { SlowMap } from './slow-map';
+import { keyed, visible, visibleReplay } from './wire';
+
+/** An application whose handler stays in flight until it is told to answer. */
+async function inFlight(options: IdempotencyOptions, answer: RequestHandler = (_req, res) => { res.status(201).cookie('a', '1').json({ id: Math.random() }); }) {
+  const log = new EventLog();
+  const running = signal();
+  const mayAnswer = signal();
+  const state = { runs: 0, arrived: 0 };
+  const app = express().use((_req, _res, next) => { state.arrived++; next(); }).post('/', idempotency({ onEvent: log.onEvent, ...options }), (req, res, next) => {
+    state.runs++;
+    running.happens();
+    void mayAnswer.happened.then(() => answer(req, res, next));
+  });
+  const { url, server } = await serve(app);
+  const post = (body = ''): Promise<WireResponse> => send(url, { headers: keyed('k', { 'Content-Type': 'text/plain' }), body });
+  /** All of them have been received. */
+  const received = async (count: number): Promise<void> => {
+    while (state.arrived < count) await once(server, 'request');
+    await new Promise(setImmediate);
+  };
+  return { log, running, mayAnswer, state, post, received };
+}
+
+/** Leases without wake-ups. */
+function unwatched(): LeaseStore {
+  const leases = memoryLeases();
+  return { acquire: (...args) => leases.acquire(...args), renew: (...args) => leases.renew(...args), complete: (...args) => leases.complete(...args), release: (...args) => leases.release(...args) };
+}
+
+const stores: [title: string, options: () => IdempotencyOptions][] = [
+  ['the default store', () => ({})],
+  ['a Map', () => ({ store: new Keyv({ store: new Map() }) })],
+  ['a store that takes 1 to 20 ms', () => ({ store: new Keyv({ store: new SlowMap() }) })],
+  ['leases without wake-ups', () => ({ store: new Keyv(), leases: unwatched() })],
+];
+const crowds = stores.flatMap(([store, options]) => [20, 200].map(count => ({ store, options, count })));
+
+describe('concurrent duplicates', () => {
+  it.each(crowds)('$count of them on $store are one run and one answer for all', async ({ options, count }) => {
+    const { log, mayAnswer, state, post, received } = await inFlight(options());
+    const answers = Promise.all(Array.from({ length: count }, () => post()));
+    await received(count);
+    mayAnswer.happens();
+
+    const [original, ...others] = (await answers).sort((a, b) => Number(b.headers['idempotent-replayed'] === undefined) - Number(a.headers['idempotent-replayed'] === undefined));
+    if (!original) throw new Error('There is no answer');
+    expect(others.map(visibleReplay)).toEqual(others.map(() => visible(original)));
+    expect(original.headers).not.toHaveProperty('idempotent-replayed');
+    expect(state.runs).toBe(1);
+    expect(log.kinds.filter(kind => kind === 'executed')).toHaveLength(1);
+    expect(log.kinds.filter(kind => kind === 'waited' || kind === 'replayed')).toHaveLength(count - 1);
+  });
+
+  it('that come while the response is being stored are no second run', async () => {
+    const { mayAnswer, state, post } = await inFlight({ store: new Keyv({ store: new SlowMap() }) });
+    mayAnswer.happens();
+    const answers: Promise<WireResponse>[] = [];
+    for (let index = 0; index < 40; index++) {
+      answers.push(post());
+      await new Promise(resolve => setTimeout(resolve, 1));
+    }
+    const texts = new Set((await Promise.all(answers)).map(({ text }) => text));
+    expect([texts.size, state.runs]).toEqual([1, 1]);
+  });
+
+  it('share the failure of the first', async () => {
+    const { mayAnswer, state, post, received } = await inFlight({}, (_req, res) => { res.status(500).send('broken'); });
+    const answers = Promise.all([post(), post(), post()]);
+    await received(3);
+    mayAnswer.happens();
+    expect((await answers).map(({ status, text }) => [status, text])).toEqual([[500, 'broken'], [500, 'broken'], [500, 'broken']]);
+    expect(state.runs).toBe(1);
+  });
+
+  it('of different requests do not wait for each other', async () => {
+    const { mayAnswer, state, post, received } = await inFlight({});
+    const answers = Promise.all([post('a'), post('b')]);
+    await received(2);
+    while (state.runs < 2) await new Promise(setImmediate);
+    mayAnswer.happens();
+    expect(new Set((await answers).map(({ text }) => text)).size).toBe(2);
+  });
+
+  it('run one after another when each run before is forgotten', async () => {
+    let concurrent = 0;
+    let most = 0;
+    const { mayAnswer, state, post, received } = await inFlight({}, (req, res) => {
+      most = Math.max(most, ++concurrent);
+      req.idempotency.forget();
+      setImmediate(() => { concurrent--; res.send('x'); });
+    });
+    const answers = Promise.all([post(), post(), post(), post()]);
+    await received(4);
+    mayAnswer.happens();
+    await answers;
+    expect([state.runs, most]).toEqual([4, 1]);
+  });
+});
+
+describe('a duplicate of a request that is running', () => {
+  it('gets a 409 at once, with Retry-After, when whenInFlight is reject', async () => {
+    const { log, running, mayAnswer, post } = await inFlight({ whenInFlight: 'reject' });
+    const first = post();
+    await running.happened;
+    const second = await post();
+    expect(second.status).toBe(409);
+    expect(second.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+    expect(Number(second.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    expect(JSON.parse(second.text)).toEqual({ type: 'urn:bindonce:request-in-flight', title: 'A request with this idempotency key is in flight', status: 409, detail: expect.any(String) as string, instance: '/' });
+    mayAnswer.happens();
+    expect((await first).status).toBe(201);
+    expect((await post()).headers['idempotent-replayed']).toBe('true');
+    expect(log.kinds).toEqual(['conflicted', 'executed', 'replayed']);
+  });
+
+  it('gets a 409 when waitTimeout is over', async () => {
+    const { log, running, mayAnswer, state, post } = await inFlight({ waitTimeout: 60 });
+    const first = post();
+    await running.happened;
+    const begun = performance.now();
+    expect((await post()).status).toBe(409);
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(59);
+    mayAnswer.happens();
+    await first;
+    expect(state.runs).toBe(1);
+    expect(log.kinds).toEqual(['conflicted', 'executed']);
+  });
+});
+
+describe('when whenKeyReused is reject', () => {
+  it('another body under a key that is in flight gets a 422 at once, and does the original no harm', async () => {
+    const { log, running, mayAnswer, state, post } = await inFlight({ whenKeyReused: 'reject' });
+    const first = post('a');
+    await running.happened;
+    const other = await post('b');
+    expect([other.status, (JSON.parse(other.text) as { type: string }).type]).toEqual([422, 'urn:bindonce:key-reused']);
+    mayAnswer.happens();
+    const original = await first;
+    expect(original.status).toBe(201);
+    expect((await post('b')).status).toBe(422);
+    expect(visibleReplay(await post('a'))).toEqual(visible(original));
+    expect(state.runs).toBe(1);
+    expect(log.kinds).toEqual(['reused', 'executed', 'reused', 'replayed']);
+  });
+
+  it('a 422 wins over a 409 where both would do', async () => {
+    const { running, mayAnswer, post } = await inFlight({ whenKeyReused: 'reject', whenInFlight: 'reject' });
+    const first = post('a');
+    await running.happened;
+    expect([(await post('b')).status, (await post('a')).status]).toEqual([422, 409]);
+    mayAnswer.happens();
+    await first;
+  });
+
+  it('200 concurrent requests with two bodies are one run', async () => {
+    const { mayAnswer, state, post, received } = await inFlight({ whenKeyReused: 'reject' });
+    const answers = Promise.all(Array.from({ length: 200 }, (_, index) => post(index % 2 ? 'a' : 'b')));
+    await received(200);
+    mayAnswer.happens();
+    const statuses = (await answers).map(({ status }) => status);
+    expect(statuses.filter(status => status === 201)).toHaveLength(100);
+    expect(statuses.filter(status => status === 422)).toHaveLength(100);
+    expect(state.runs).toBe(1);
+  });
+
+  it('a key is free for another request when the first was forgotten', async () => {
+    const { mayAnswer, state, post } = await inFlight({ whenKeyReused: 'reject' }, (req, res) => {
+      if (state.runs === 1) req.idempotency.forget();
+      res.send('x');
+    });
+    mayAnswer.happens();
+    expect([(await post('a')).status, (await post('b')).status, (await post('a')).status, state.runs]).toEqual([200, 200, 422, 2]);
+  });
+});

@@ -1,0 +1,126 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import express from 'express';
+import Keyv from 'keyv';
+import { idempotency, type IdempotencyOptions } from '../../lib';
+import { send, type WireResponse } from '../servers/listen';
+import { EventLog } from './event-log';
+import { ObedientLeases, type Hooks } from './obedient-leases';
+import { serve } from './serve';
+import { signal } from './signal';
+import { keyed } from './wire';
+
+const never = (): Promise<void> => new Promise(() => undefined);
+const down = (): never => { throw new Error('ECONNREFUSED'); };
+const outages: [title: string, outage: () => Promise<void> | never][] = [['down', down], ['hanging', never]];
+
+async function served(options: IdempotencyOptions) {
+  const log = new EventLog();
+  const state = { runs: 0 };
+  const app = express().post('/', idempotency({ store: new Keyv(), storeTimeout: 80, onEvent: log.onEvent, ...options }), (_req, res) => { res.json({ run: ++state.runs }); });
+  const { url } = await serve(app);
+  return { log, state, post: (key = 'k'): Promise<WireResponse> => send(url, { headers: keyed(key) }) };
+}
+
+/** Fails as told, until it is told that all is well. */
+function failing(step: keyof Hooks, outage: () => Promise<void>, when: 'before' | 'after' = 'before') {
+  let broken = true;
+  const hooks: Hooks = { [step]: () => (broken ? outage() : undefined) };
+  return { leases: when === 'before' ? new ObedientLeases(hooks) : new ObedientLeases({}, hooks), repair: () => { broken = false; } };
+}
+
+describe.each(outages)('a lease store that is %s', (_title, outage) => {
+  it('when a lease is acquired is a 503 within storeTimeout, and the handler does not run', async () => {
+    const { leases, repair } = failing('acquire', outage);
+    const { log, state, post } = await served({ leases });
+    const begun = performance.now();
+    const answer = await post();
+    expect([answer.status, answer.headers['retry-after'], (JSON.parse(answer.text) as { type: string }).type]).toEqual([503, '1', 'urn:bindonce:store-unavailable']);
+    expect(performance.now() - begun).toBeLessThan(2_000);
+    expect(state.runs).toBe(0);
+    expect(log.kinds).toEqual(['store-failed']);
+    expect(log.events[0]?.error).toBeInstanceOf(Error);
+    repair();
+    expect([(await post()).text, (await post()).text]).toEqual(['{"run":1}', '{"run":1}']);
+  });
+
+  it('when a lease is acquired runs the handler without the guarantee, if so configured', async () => {
+    const { log, state, post } = await served({ leases: failing('acquire', outage).leases, whenStoreFails: 'run' });
+    expect([(await post()).text, (await post()).text]).toEqual(['{"run":1}', '{"run":2}']);
+    expect(state.runs).toBe(2);
+    expect(log.kinds).toEqual(['store-failed', 'store-failed']);
+  });
+
+  it('when the run is completed lets the response go, and nobody runs again while the lease lasts', async () => {
+    const { log, state, post } = await served({ leases: failing('complete', outage).leases, waitTimeout: 50 });
+    expect((await post()).text).toBe('{"run":1}');
+    expect((await post()).status).toBe(409);
+    expect(state.runs).toBe(1);
+    expect(log.kinds).toEqual(['not-stored', 'conflicted']);
+    expect(log.events[0]).toMatchObject({ status: 200, error: expect.any(Error) as unknown });
+  });
+});
+
+/** A Map that fails as told. */
+class FailingMap extends Map<string, unknown> {
+  constructor(private readonly step: 'get' | 'set', private readonly outage: () => Promise<void>) {
+    super();
+  }
+
+  override get(key: string): unknown {
+    return this.step === 'get' ? Promise.resolve().then(this.outage) : super.get(key);
+  }
+
+  override set(key: string, value: unknown): this {
+    return this.step === 'set' ? Promise.resolve().then(this.outage) as unknown as this : super.set(key, value);
+  }
+}
+
+describe.each(outages)('a response store that is %s', (_title, outage) => {
+  it('when the response is written lets it go, and nobody runs again while the lease lasts', async () => {
+    const { log, state, post } = await served({ store: new Keyv({ store: new FailingMap('set', outage) }), waitTimeout: 50 });
+    expect((await post()).text).toBe('{"run":1}');
+    expect((await post()).status).toBe(409);
+    expect(state.runs).toBe(1);
+    expect(log.kinds).toEqual(['not-stored', 'conflicted']);
+  });
+
+  it('when the response is read is a 503, and nothing runs again', async () => {
+    const { log, state, post } = await served({ store: new Keyv({ store: new FailingMap('get', outage) }), waitTimeout: 50 });
+    await post();
+    const answer = await post();
+    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
+    expect(state.runs).toBe(1);
+    expect(log.kinds).toEqual(['executed', 'store-failed']);
+  });
+});
+
+describe('an answer of the store that is lost', () => {
+  it.each(['acquire', 'complete', 'release'] as const)('to %s does no harm: the repeated call is recognised', async step => {
+    const lost = new Set<string>();
+    const leases = new ObedientLeases({}, { [step]: (_key: string, token: string) => {
+      if (lost.has(token)) return;
+      lost.add(token);
+      throw new Error('ECONNRESET');
+    } });
+    const { log, state, post } = await served({ leases, shouldCache: () => step !== 'release' });
+    expect((await post()).text).toBe('{"run":1}');
+    expect((await post()).text).toBe(step === 'release' ? '{"run":2}' : '{"run":1}');
+    expect(state.runs).toBe(step === 'release' ? 2 : 1);
+    expect(log.kinds).not.toContain('store-failed');
+  });
+
+  it('to acquire, and that comes after the deadline, is released again', async () => {
+    const late = signal();
+    const released = signal();
+    let first = true;
+    const leases = new ObedientLeases({ acquire: () => (first ? late.happened : undefined) }, { release: () => { released.happens(); } });
+    const { state, post } = await served({ leases, waitTimeout: 1_000 });
+    expect((await post()).status).toBe(503);
+    await released.happened;
+    first = false;
+    late.happens();
+    await turn();
+    expect((await post()).text).toBe('{"run":1}');
+    expect(state.runs).toBe(1);
+  });
+});

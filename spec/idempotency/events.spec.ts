@@ -1,0 +1,62 @@
+import express, { type RequestHandler } from 'express';
+import { idempotency, type IdempotencyEvent, type IdempotencyOptions } from '../../lib';
+import { send } from '../servers/listen';
+import { EventLog } from './event-log';
+import { ObedientLeases } from './obedient-leases';
+import { serve } from './serve';
+import { signal } from './signal';
+import { keyed } from './wire';
+
+const CREATED: RequestHandler = (_req, res) => { res.status(201).send('x'); };
+const down = (): never => { throw new Error('ECONNREFUSED'); };
+
+/** Events of two requests with one key, one after the other. */
+async function eventsOf(options: IdempotencyOptions, handler = CREATED, bodies: readonly string[] = ['', '']): Promise<IdempotencyEvent[]> {
+  const log = new EventLog();
+  const { url } = await serve(express().post('/', idempotency({ ...options, onEvent: log.onEvent }), handler));
+  for (const body of bodies) await send(url, { headers: keyed('"the key"', { 'Content-Type': 'text/plain' }), body });
+  return log.events;
+}
+
+describe('onEvent', () => {
+  it.each<[string, IdempotencyOptions, RequestHandler, string[], Partial<IdempotencyEvent>[]]>([
+    ['executed and replayed', {}, CREATED, ['', ''], [{ kind: 'executed', status: 201 }, { kind: 'replayed', status: 201 }]],
+    ['executed for an error too', {}, (_req, res) => { res.status(500).end(); }, [''], [{ kind: 'executed', status: 500 }]],
+    ['reused', { whenKeyReused: 'reject' }, CREATED, ['a', 'b'], [{ kind: 'executed', status: 201 }, { kind: 'reused', status: 422 }]],
+    ['not-stored, where that was wanted', {}, (req, res) => { req.idempotency.forget(); res.end(); }, [''], [{ kind: 'not-stored', status: 200 }]],
+    ['not-stored, where shouldCache says no', { shouldCache: () => false }, CREATED, [''], [{ kind: 'not-stored', status: 201 }]],
+    ['not-stored and conflicted, where the response is too large', { maxResponseBytes: 1 }, (_req, res) => { res.send('xx'); }, ['', ''], [{ kind: 'not-stored', status: 200 }, { kind: 'conflicted', status: 409 }]],
+    ['not-stored, where the store fails', { leases: new ObedientLeases({ complete: down }), storeTimeout: 40 }, CREATED, [''], [{ kind: 'not-stored', status: 201, error: expect.objectContaining({ name: 'StoreTimeout', cause: new Error('ECONNREFUSED') }) }]],
+    ['store-failed', { leases: new ObedientLeases({ acquire: down }), storeTimeout: 40 }, CREATED, [''], [{ kind: 'store-failed', error: expect.objectContaining({ name: 'StoreTimeout' }) }]],
+  ])('is told %s', async (_title, options, handler, bodies, expected) => {
+    const events = await eventsOf(options, handler, bodies);
+    expect(events).toEqual(expected.map(event => ({ key: 'the key', cacheKey: expect.stringMatching(/^[0-9a-f]{64}$/) as string, durationMs: expect.any(Number) as number, ...event })));
+    expect(new Set(events.map(({ cacheKey }) => cacheKey)).size).toBe(1);
+  });
+
+  it('is told waited by a duplicate that waited, and how long a request took', async () => {
+    const log = new EventLog();
+    const mayEnd = signal();
+    const { url } = await serve(express().post('/', idempotency({ onEvent: log.onEvent }), (_req, res) => { void mayEnd.happened.then(() => res.status(201).end()); }));
+    const answers = Promise.all([send(url, { headers: keyed('k') }), send(url, { headers: keyed('k') })]);
+    setTimeout(() => { mayEnd.happens(); }, 60);
+    await answers;
+    expect(log.events).toEqual([expect.objectContaining({ kind: 'executed', status: 201 }), expect.objectContaining({ kind: 'waited', status: 201 })]);
+    for (const { durationMs } of log.events) expect(durationMs).toBeGreaterThan(20);
+  });
+
+  it('is told nothing about a request without a key', async () => {
+    const log = new EventLog();
+    const { url } = await serve(express().post('/', idempotency({ onEvent: log.onEvent }), CREATED));
+    await send(url);
+    expect(log.events).toEqual([]);
+  });
+
+  it('that throws is a warning of the process, and changes nothing', async () => {
+    const warn = jest.spyOn(process, 'emitWarning');
+    const { url } = await serve(express().post('/', idempotency({ onEvent: () => { throw new Error('no metrics'); } }), CREATED));
+    const answers = [await send(url, { headers: keyed('k') }), await send(url, { headers: keyed('k') })];
+    expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+    expect(warn.mock.calls.map(([warning]) => String(warning))).toEqual([expect.stringContaining('no metrics'), expect.stringContaining('no metrics')]);
+  });
+});

@@ -1,0 +1,96 @@
+import express from 'express';
+import Keyv from 'keyv';
+import { idempotency, type IdempotencyOptions } from '../../lib';
+import { send, type WireResponse } from '../servers/listen';
+import { ObedientLeases } from './obedient-leases';
+import { serve } from './serve';
+import { signal } from './signal';
+import { keyed } from './wire';
+
+async function served(options: IdempotencyOptions = {}, answer: (res: express.Response, run: number) => unknown = (res, run) => res.json({ run })) {
+  const state = { runs: 0, cacheKey: '' };
+  const guard = idempotency({ store: new Keyv({ store: new Map() }), ...options });
+  const { url } = await serve(express().post('/', guard, async (req, res) => {
+    state.cacheKey = req.idempotency.cacheKey;
+    await answer(res, ++state.runs);
+  }));
+  return { guard, state, post: (key = 'k'): Promise<WireResponse> => send(url, { headers: keyed(key) }) };
+}
+
+describe('purge', () => {
+  it('removes a stored response: the next request runs the handler', async () => {
+    const store = new Keyv({ store: new Map<string, unknown>() });
+    const { guard, state, post } = await served({ store });
+    await post();
+    expect(await guard.purge(state.cacheKey)).toBe(true);
+    expect((store.store as Map<string, unknown>).size).toBe(0);
+    expect([(await post()).text, (await post()).text]).toEqual(['{"run":2}', '{"run":2}']);
+  });
+
+  it('leaves other responses', async () => {
+    const { guard, state, post } = await served();
+    await post('other');
+    await post('k');
+    await guard.purge(state.cacheKey);
+    expect((await post('other')).text).toBe('{"run":1}');
+  });
+
+  it('is false where there is nothing stored, and does no harm', async () => {
+    const { guard, state, post } = await served();
+    expect(await guard.purge('unknown')).toBe(false);
+    await post();
+    expect(await guard.purge(state.cacheKey)).toBe(true);
+    expect(await guard.purge(state.cacheKey)).toBe(false);
+    expect((await post()).text).toBe('{"run":2}');
+  });
+
+  it('removes the record of a response that was too large to keep', async () => {
+    const { guard, state, post } = await served({ maxResponseBytes: 1 });
+    await post();
+    expect((await post()).status).toBe(409);
+    expect(await guard.purge(state.cacheKey)).toBe(true);
+    expect((await post()).text).toBe('{"run":2}');
+  });
+
+  it('leaves a request that is running alone', async () => {
+    const running = signal();
+    const mayEnd = signal();
+    const { guard, state, post } = await served({}, async (res, run) => { running.happens(); await mayEnd.happened; res.json({ run }); });
+    const first = post();
+    await running.happened;
+    expect(await guard.purge(state.cacheKey)).toBe(false);
+    mayEnd.happens();
+    expect([(await first).text, (await post()).text, state.runs]).toEqual(['{"run":1}', '{"run":1}', 1]);
+  });
+
+  it.each<IdempotencyOptions>([{}, { whenKeyReused: 'reject' }])('that is under way lets a request of its key run, with %j', async options => {
+    const purging = signal();
+    const mayRelease = signal();
+    let first = '';
+    const leases = new ObedientLeases({ release: (_key, token) => {
+      first ||= token;
+      if (token !== first) return;
+      purging.happens();
+      return mayRelease.happened;
+    } });
+    const { guard, state, post } = await served({ leases, waitTimeout: 3_000, ...options });
+    await post();
+    await guardless(leases, state.cacheKey);
+    const purged = guard.purge(state.cacheKey);
+    await purging.happened;
+    const answer = post();
+    setImmediate(() => { mayRelease.happens(); });
+    expect([(await answer).text, await purged]).toEqual(['{"run":2}', false]);
+  });
+
+  it('is a rejection when the store is down, within storeTimeout', async () => {
+    const { guard } = await served({ storeTimeout: 60, leases: new ObedientLeases({ acquire: () => { throw new Error('ECONNREFUSED'); } }) });
+    await expect(guard.purge('k')).rejects.toThrow('The store did not answer within 60 ms');
+  });
+});
+
+/** Gives up the record of a key, so that the next purge finds nothing. */
+async function guardless(leases: ObedientLeases, cacheKey: string): Promise<void> {
+  const found = await leases.acquire(cacheKey, 'probe', 1);
+  if (found.kind === 'done') await leases.leases.release(cacheKey, found.token);
+}

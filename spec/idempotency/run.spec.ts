@@ -1,0 +1,143 @@
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+import { idempotency, Problem, problemDetails, type IdempotencyOptions, type RecordedResponse, type RequestIdempotency } from '../../lib';
+import { send, type WireResponse } from '../servers/listen';
+import { EventLog } from './event-log';
+import { expressVersions } from './express-versions';
+import { serve } from './serve';
+import { keyed, visible, visibleReplay } from './wire';
+
+const failure = Object.assign(new Error('no stock'), { status: 422 });
+const onError: ErrorRequestHandler = (error: Error, _req, res, next) => {
+  if (res.headersSent) next(error);
+  else res.status(422).json({ error: error.message });
+};
+
+const failing: [title: string, handler: RequestHandler][] = [
+  ['throws', () => { throw failure; }],
+  ['calls next(error)', (_req, _res, next) => { next(failure); }],
+  ['fails later', (_req, _res, next) => { setImmediate(() => { next(failure); }); }],
+];
+const rejecting: [title: string, handler: RequestHandler] = ['rejects', () => Promise.reject(failure)];
+
+describe.each(expressVersions)('on %s, a handler that', (version, express) => {
+  const served = async (handler: RequestHandler, options: IdempotencyOptions, ...errorHandlers: ErrorRequestHandler[]) => {
+    const state = { runs: 0 };
+    const app = express().set('env', 'test').post('/', idempotency(options), (req, res, next) => {
+      state.runs++;
+      return handler(req, res, next);
+    });
+    for (const errorHandler of errorHandlers) app.use(errorHandler);
+    const { url } = await serve(app);
+    return { state, post: (): Promise<WireResponse> => send(url, { headers: keyed('k') }) };
+  };
+  const table = version === 'Express 5' ? [...failing, rejecting] : failing;
+
+  it.each(table)('%s has its error response stored and replayed', async (_title, handler) => {
+    const { state, post } = await served(handler, {}, onError);
+    const first = await post();
+    expect([first.status, first.text]).toEqual([422, '{"error":"no stock"}']);
+    expect(visibleReplay(await post())).toEqual(visible(first));
+    expect(state.runs).toBe(1);
+  });
+
+  it.each(table)('%s has the answer of Express stored and replayed where the application has no error handler', async (_title, handler) => {
+    const { state, post } = await served(handler, {});
+    const first = await post();
+    expect(first.status).toBe(422);
+    expect(visibleReplay(await post())).toEqual(visible(first));
+    expect(state.runs).toBe(1);
+  });
+
+  it.each(table)('%s runs again when its error handler calls forget()', async (_title, handler) => {
+    const { state, post } = await served(handler, {}, (error, req, res, next) => {
+      req.idempotency.forget();
+      onError(error, req, res, next);
+    });
+    const answers = [await post(), await post()];
+    expect(answers.map(({ status }) => status)).toEqual([422, 422]);
+    expect(answers[1]?.headers).not.toHaveProperty('idempotent-replayed');
+    expect(state.runs).toBe(2);
+  });
+
+  it.each(table)('%s runs again when shouldCache says no', async (_title, handler) => {
+    const { state, post } = await served(handler, { shouldCache: ({ status }) => status < 400 }, onError);
+    await post();
+    expect((await post()).status).toBe(422);
+    expect(state.runs).toBe(2);
+  });
+
+  it('calls next() leaves the answer of whoever comes after it', async () => {
+    const { state, post } = await served((_req, _res, next) => { next(); }, {});
+    const first = await post();
+    expect(first.status).toBe(404);
+    expect(visibleReplay(await post())).toEqual(visible(first));
+    expect(state.runs).toBe(1);
+  });
+
+  it('refuses the request with a Problem is run again', async () => {
+    const { state, post } = await served((_req, _res, next) => { next(new Problem('validation-failed', 'no')); }, {}, problemDetails());
+    expect([(await post()).status, (await post()).status, state.runs]).toEqual([400, 400, 2]);
+  });
+});
+
+describe('run and record', () => {
+  const [, express] = expressVersions[0] ?? [];
+  const app = (options: IdempotencyOptions, handler: RequestHandler) => {
+    if (!express) throw new Error('There is no Express');
+    return express().post('/', idempotency(options), handler);
+  };
+
+  it('shows shouldCache the response as it is stored, and the request', async () => {
+    const seen: [RecordedResponse, string][] = [];
+    const shouldCache: IdempotencyOptions['shouldCache'] = (response, req) => { seen.push([response, req.path]); return true; };
+    const { url } = await serve(app({ shouldCache }, (_req, res) => { res.removeHeader('X-Powered-By'); res.status(201).type('text').set('Trailer', 'X-T').set('Date', 'today'); res.addTrailers({ 'X-T': '1' }); res.end('hi'); }));
+    await send(url, { headers: keyed('k') });
+    expect(seen).toEqual([[{
+      status: 201,
+      headers: [['Idempotency-Key', 'k'], ['Content-Type', 'text/plain; charset=utf-8'], ['Trailer', 'X-T']],
+      body: Buffer.from('hi'),
+      trailers: [['X-T', '1']],
+    }, '/']]);
+  });
+
+  it('stores the response when shouldCache throws, and warns', async () => {
+    const warn = jest.spyOn(process, 'emitWarning');
+    const { url } = await serve(app({ shouldCache: () => { throw new Error('cannot tell'); } }, (_req, res) => { res.send('x'); }));
+    await send(url, { headers: keyed('k') });
+    expect((await send(url, { headers: keyed('k') })).headers['idempotent-replayed']).toBe('true');
+    expect(String(warn.mock.calls[0]?.[0])).toContain('cannot tell');
+  }, 3_000);
+
+  it('tells the handler its key and cache key, with a signal that is not aborted', async () => {
+    const log = new EventLog();
+    const guards: RequestIdempotency[] = [];
+    const { url } = await serve(app({ onEvent: log.onEvent }, (req, res) => { guards.push(req.idempotency); res.end(); }));
+    await send(url, { headers: keyed('"my key"') });
+    expect(guards).toEqual([expect.objectContaining({ key: 'my key', cacheKey: log.events[0]?.cacheKey })]);
+    expect(guards[0]?.signal.aborted).toBe(false);
+  });
+
+  it('lets the next request run when the handler calls forget(), even before it answers', async () => {
+    let runs = 0;
+    const { url } = await serve(app({}, (req, res) => { if (runs++ === 0) req.idempotency.forget(); res.json({ runs }); }));
+    const texts = [];
+    for (let request = 0; request < 3; request++) texts.push((await send(url, { headers: keyed('k') })).text);
+    expect(texts).toEqual(['{"runs":1}', '{"runs":2}', '{"runs":2}']);
+  });
+
+  it.each<[string, IdempotencyOptions, string | undefined]>([
+    ['as it was sent', {}, 'k'],
+    ['not at all when addHeaderToResponse is false', { addHeaderToResponse: false }, undefined],
+    ['under its own name', { headerName: 'X-Once' }, undefined],
+  ])('echoes the key %s', async (_title, options, expected) => {
+    const { url } = await serve(app(options, (_req, res) => { res.end(); }));
+    const { headers } = await send(url, { headers: { 'Idempotency-Key': 'k', 'X-Once': 'once' } });
+    expect(headers['idempotency-key']).toBe(expected);
+    expect(headers['x-once']).toBe(options.headerName && 'once');
+  });
+
+  it('leaves the key header that the handler sets', async () => {
+    const { url } = await serve(app({}, (_req, res) => { res.set('Idempotency-Key', 'mine').end(); }));
+    expect((await send(url, { headers: keyed('k') })).headers['idempotency-key']).toBe('mine');
+  });
+});

@@ -1,0 +1,118 @@
+import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
+import { Keyv } from 'keyv';
+import { bindRequest, configure, dto, idempotency, int, Problem, problemDetails } from '../../lib';
+import { send, type WireRequest } from '../servers/listen';
+import { bind, frameworks, problemIn, serving } from '../binding/one-endpoint';
+
+class Item extends dto({ n: int }) {}
+const json = { 'Content-Type': 'application/json' };
+const httpError = (status: number, more: object = {}) => Object.assign(new Error('text of the error'), { status, expose: status < 500, ...more });
+
+/** Answers with what the error handlers before it let through. */
+const last: ErrorRequestHandler = (error, _req, res, next) => { if (res.headersSent) next(error); else res.status(500).end('went on'); };
+
+function failing(framework: () => Express, error: unknown): Express {
+  const app = framework();
+  app.use((_req: Request, _res: Response, next: (error: unknown) => void) => { next(error); });
+  app.use(problemDetails());
+  return app.use(last);
+}
+
+const ask = (app: Express, sent: WireRequest = {}, path = '/a/b?secret=1') => serving(app, ({ url }) => send(url + path, sent));
+
+describe.each(frameworks)('%s', (_name, framework) => {
+  it.each([
+    ['404 of http-errors', httpError(404), 'Not Found'], ['413 of a body parser', httpError(413, { type: 'entity.too.large' }), 'Payload Too Large'], ['a status without a name', httpError(499), 'Error'],
+  ])('%s becomes a problem', async (_what, error, title) => {
+    const response = await ask(failing(framework, error));
+    expect(response.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+    expect(problemIn(response)).toEqual({ type: 'about:blank', title, status: error.status, detail: 'text of the error', instance: '/a/b' });
+  });
+
+  it('the headers that an error carries are sent', async () => {
+    const { status, headers } = await ask(failing(framework, httpError(429, { headers: { 'Retry-After': '7' } })));
+    expect([status, headers['retry-after']]).toEqual([429, '7']);
+  });
+
+  it.each<[string, unknown]>([
+    ['an error of the application', new Error('secret')], ['a 500 that is not to be exposed', httpError(500)], ['a 502 that says expose: false', httpError(502, { expose: false })], ['a 4xx that says expose: false', httpError(403, { expose: false })],
+    ['a status that is no error', httpError(200)], ['a status that is no number', Object.assign(new Error('x'), { status: '404', expose: true })], ['text', 'secret'], ['an object', { status: 404, expose: true, message: 'x' }],
+  ])('%s goes on to the next error handler', async (_what, error) => {
+    const { status, text } = await ask(failing(framework, error));
+    expect([status, text]).toEqual([500, 'went on']);
+  });
+
+  it('what a body parser refuses becomes a problem', async () => {
+    const app = framework().use(express.json({ limit: 10 }));
+    app.use(problemDetails());
+    expect(problemIn(await ask(app, { headers: json, body: '{' }))).toMatchObject({ status: 400, title: 'Bad Request', instance: '/a/b' });
+    expect(problemIn(await ask(app, { headers: json, body: '{"a":"0123456789"}' }))).toMatchObject({ status: 413 });
+  });
+
+  it('a problem that onProblem has passed on is answered as it would have been', async () => {
+    const { bindRequest: binds } = configure({ onProblem: (problem, _req, _res, next) => next(problem) });
+    const passedOn = framework().post('/', binds(Item)).use(problemDetails());
+    const direct = framework().post('/', bindRequest(Item));
+    const [a, b] = [await ask(passedOn, { headers: json, body: '{}' }, '/'), await ask(direct, { headers: json, body: '{}' }, '/')];
+    expect([a.status, a.text, a.headers['content-type']]).toEqual([b.status, b.text, b.headers['content-type']]);
+  });
+
+  it('an error after the head has been sent goes on', async () => {
+    let seen: unknown;
+    const app = framework();
+    app.use((_req: Request, res: Response, next: (error: unknown) => void) => { res.write('begun'); next(httpError(404)); });
+    app.use(problemDetails());
+    app.use(((error, _req, res, next) => {
+      if (!res.headersSent) return next(error);
+      seen = error;
+      res.end();
+    }) as ErrorRequestHandler);
+    const { status, text } = await ask(app);
+    expect([status, text, seen instanceof Error]).toEqual([200, 'begun', true]);
+  });
+});
+
+it('a HEAD gets the head of the problem alone', async () => {
+  const { status, text, headers } = await ask(failing(express, httpError(404)), { method: 'HEAD' });
+  expect([status, text, Number(headers['content-length']) > 50]).toEqual([404, '', true]);
+});
+
+describe('onProblem', () => {
+  it('takes over the answers of both middlewares', async () => {
+    const seen: string[] = [];
+    const configured = configure({ onProblem: (problem, _req, res) => { seen.push(problem.code); res.statusCode = 418; res.end('mine'); } });
+    const app = express().post('/', configured.idempotency({ store: new Keyv() }), configured.bindRequest(Item));
+    const [noKey, invalid] = [await ask(app, {}, '/'), await ask(app, { headers: { ...json, 'Idempotency-Key': 'k' }, body: '{}' }, '/')];
+    expect([noKey.status, noKey.text, invalid.status, invalid.text, seen]).toEqual([418, 'mine', 418, 'mine', ['key-missing', 'validation-failed']]);
+  });
+
+  it('what it answers with is not stored under the key: the corrected request runs', async () => {
+    const configured = configure({ onProblem: (problem, _req, _res, next) => next(problem) });
+    const app = express().post('/', configured.idempotency({ store: new Keyv() }), configured.bindRequest(Item), (req, res) => { res.json(req.dto.n); });
+    app.use(problemDetails());
+    const keyed = (body: string) => ask(app, { headers: { ...json, 'Idempotency-Key': 'k' }, body }, '/');
+    expect([(await keyed('{}')).status, (await keyed('{}')).headers['idempotent-replayed'], (await keyed('{"n":1}')).text]).toEqual([400, undefined, '1']);
+  });
+
+  it('gets a Problem with everything that the answer would say', async () => {
+    let problem: Problem | undefined;
+    const { bindRequest: binds } = configure({ onProblem: (refusal, _req, res) => { problem = refusal; res.end(); } });
+    await ask(express().post('/', binds(Item, { allowAnonymous: false })), {}, '/');
+    expect(problem).toMatchObject({ code: 'unauthenticated', status: 401, headers: { 'WWW-Authenticate': 'Bearer' } });
+  });
+
+  it('must be a function', () => {
+    expect(() => configure({ onProblem: {} as never })).toThrow('configure: onProblem must be a function, not an object');
+  });
+});
+
+it('a thrown Problem of the application\'s own is answered, too', async () => {
+  const app = express().post('/', idempotency({ store: new Keyv() }), () => { throw new Problem('validation-failed', 'The customer is blocked.', { errors: [{ name: 'customerId', in: 'route', detail: 'Blocked.' }] }); });
+  app.use(problemDetails());
+  const response = await ask(app, { headers: { 'Idempotency-Key': 'k' } }, '/');
+  expect(problemIn(response)).toMatchObject({ status: 400, detail: 'The customer is blocked.', errors: [{ name: 'customerId' }] });
+});
+
+it('without problemDetails() a refusal is answered all the same', async () => {
+  expect((await bind(Item)).response.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+});
