@@ -8,6 +8,7 @@ const photos = (count: number, bytes = 1) => Array.from({ length: count }, (_, i
 it.each<[keyof BindingLimits, string, number, Sent, Sent, number]>([
   ['bodyBytes', 'a JSON body', 12, { json: '{"v":"abcd"}' }, { json: '{"v":"abcde"}' }, 413],
   ['bodyBytes', 'an urlencoded body', 6, { form: 'v=abcd' }, { form: 'v=abcde' }, 413],
+  ['bodyBytes', 'all fields of a multipart form together, names and values', 6, { multipart: [['v', '12'], ['x', '34']] }, { multipart: [['v', '12'], ['x', '345']] }, 413],
   ['fields', 'urlencoded fields', 3, { form: named('x', 3) }, { form: named('x', 4) }, 413],
   ['fields', 'query parameters', 3, { path: '/?x=1&y=2&x=3' }, { path: '/?x=1&y=2&x=3&z=4' }, 413],
   ['fields', 'multipart fields', 3, { multipart: named('x', 3) }, { multipart: named('x', 4) }, 413],
