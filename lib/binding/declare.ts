@@ -103,7 +103,9 @@ function specify(kind: PropertyKind, type: AnyType, options: PropertyOptions): P
   }
   const resolved = typeOf(type);
   const required = options.required ?? (resolved.isOptional !== true && options.default === undefined);
-  return { ...options, kind, type: resolved, required };
+  // A default alone opens no door: who declares `fromClaim(string, { default: 'guest' })` does not mean `?role=admin`.
+  const fallback = options.fallback !== false && (options.required === false || resolved.isOptional === true);
+  return { ...options, kind, type: resolved, required, fallback };
 }
 
 /** Standard decorators pass a context, legacy ones the prototype and the name. */

@@ -52,7 +52,7 @@ export class Place {
   }
 
   failValue(value: unknown, expected: string): Invalid {
-    return this.fail(`The value ${quoted(value)} is not ${/^[aeiou]/.test(expected) ? 'an' : 'a'} ${expected}.`);
+    return this.fail(`The value ${quoted(value)} is not ${/^[aeio]/i.test(expected) ? 'an' : 'a'} ${expected}.`);
   }
 
   failMissing(): Invalid {

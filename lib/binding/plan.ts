@@ -87,7 +87,7 @@ function planForClass(Dto: DtoClass<unknown>): Plan {
 function slotsOf(property: string, spec: PropertySpec): Map<Source, Slot> {
   const { jsonPropertyName = property, bindFrom = property, name = property, dontBind = [] } = spec;
   const anyOf = (): [Source, string][] => [['json', jsonPropertyName], ['form', bindFrom], ['route', bindFrom], ['query', bindFrom]];
-  const fallback = (): [Source, string][] => (spec.required || spec.fallback === false ? [] : anyOf());
+  const fallback = (): [Source, string][] => (spec.fallback ? anyOf() : []);
   const names = ((): [Source, string][] => {
     switch (spec.kind) {
       case 'field': return anyOf();

@@ -11,6 +11,7 @@ export interface PropertySpec extends PropertyOptions {
   readonly kind: PropertyKind;
   readonly type: PropertyType<unknown>;
   readonly required: boolean;
+  readonly fallback: boolean;
 }
 
 export interface PropertyOptions {
@@ -28,7 +29,7 @@ export interface PropertyOptions {
   readonly jsonRequired?: boolean;
   /** The value when no source has one. */
   readonly default?: unknown;
-  /** When false, an optional claim, header or cookie does not fall back to the other sources. Default true. */
+  /** When false, a claim, header or cookie that is `required: false` or of an optional type does not fall back to the other sources. Default true. */
   readonly fallback?: boolean;
 }
 

@@ -61,12 +61,10 @@ export class Appearance {
 
   /**
    * Open, while the client is gone: what is piped or sent into it goes on to its end. Without a socket, on-finished (and
-   * with it `sendFile`) does not take it for finished.
+   * with it `sendFile`) does not take it for finished. (The socket still knows the response: node asserts that when it is finished.)
    */
   looksOpen(): void {
-    Object.assign(this.res, { destroyed: false, _closed: false });
-    const { socket } = this.res;
-    if (socket) this.res.detachSocket(socket);
+    Object.assign(this.res, { destroyed: false, _closed: false, socket: null });
   }
 
   looksGone(): void {

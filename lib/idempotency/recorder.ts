@@ -148,7 +148,7 @@ class Recorder implements Recording {
       this.begin();
       return this.below.write.call(this.res, bytes, 'utf8', done);
     }
-    this.held.push(bytes);
+    if (!this.clientGone) this.held.push(bytes);
     // What is held counts as written: the handler may wait for that before it ends.
     if (done) process.nextTick(done);
     return true;
@@ -164,7 +164,8 @@ class Recorder implements Recording {
       this.declareLength(bytes.length);
       this.res.writeHead(this.res.statusCode);
     }
-    this.held.push(this.keep(bytes));
+    const kept = this.keep(bytes);
+    if (!this.clientGone) this.held.push(kept);
     this.ended = { callback: done };
     this.appearance.looksEnded();
     this.settle(this.isShort() ? { kind: 'cut-off' } : { kind: 'complete', response: this.recorded() });
@@ -203,6 +204,7 @@ class Recorder implements Recording {
     if (!this.ended && this.head && wasClosedHere(this.req)) this.settle({ kind: 'cut-off' });
     this.clientGone = true;
     this.lastProgress = performance.now();
+    this.held = [];
     this.appearance.looksOpen();
     // Whoever waits for the dead socket to drain would wait for ever.
     this.below.emit.call(this.res, 'drain');
