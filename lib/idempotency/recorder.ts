@@ -5,7 +5,7 @@ import { bytesOf, hasContent, isChunk, setHeaders, type Callback, type Chunk, ty
 
 /**
  * How a handler left its response.
- * - `complete`: it ended it; `response` is undefined where the body was too large to keep.
+ * - `complete`: it has run; `response` is undefined where there is none to keep (too large, or never ended).
  * - `cut-off`: it destroyed it half-way.
  */
 export type Ending = { readonly kind: 'complete'; readonly response: RecordedResponse | undefined } | { readonly kind: 'cut-off' };
@@ -15,9 +15,12 @@ export interface Recording {
   readonly ending: Promise<Ending>;
   /** False once bytes have gone to the client. */
   readonly canBeReplaced: boolean;
-  /** True when the client is gone and the handler, for `ms` milliseconds since, has not gone on with a response that it had begun. */
-  isAbandoned(ms: number): boolean;
-  /** Takes a handler that will never end its response for one that has cut it off. */
+  readonly clientGone: boolean;
+  /** True once the handler has written the head. */
+  readonly hasBegun: boolean;
+  /** True when nothing has been written for `ms` milliseconds, counted anew from when the client went. */
+  isStalledFor(ms: number): boolean;
+  /** Waits no longer for the end: the handler has run, and there is no response to keep. */
   abandon(): void;
   /** Lets the end of the response go to the client. */
   release(): void;
@@ -54,7 +57,7 @@ export function record(req: IncomingMessage, res: ServerResponse, maxBytes: numb
 
 class Recorder implements Recording {
   readonly ending: Promise<Ending>;
-  private clientGone = false;
+  clientGone = false;
   private lastProgress = performance.now();
   private settle: (ending: Ending) => void = () => undefined;
   private readonly appearance: Appearance;
@@ -92,20 +95,26 @@ class Recorder implements Recording {
     return !this.begun;
   }
 
-  isAbandoned(ms: number): boolean {
-    return this.clientGone && this.head !== undefined && performance.now() - this.lastProgress > ms;
+  get hasBegun(): boolean {
+    return this.head !== undefined;
+  }
+
+  isStalledFor(ms: number): boolean {
+    return performance.now() - this.lastProgress > ms;
   }
 
   abandon(): void {
-    if (this.clientGone) this.settle({ kind: 'cut-off' });
+    this.settle({ kind: 'complete', response: undefined });
   }
 
   release(): void {
-    // Also where nobody is there to read it: the middlewares below (a session) do their work at the end.
     this.appearance.hasNotEnded();
-    this.begin();
-    const rest = Buffer.concat(this.held);
-    this.below.end.call(this.res, rest.length > 0 ? rest : undefined, 'utf8', this.ended?.callback);
+    if (this.ended) {
+      // Also where nobody is there to read it: the middlewares below (a session) do their work at the end.
+      this.begin();
+      const rest = Buffer.concat(this.held);
+      this.below.end.call(this.res, rest.length > 0 ? rest : undefined, 'utf8', this.ended.callback);
+    }
     this.handOver();
   }
 

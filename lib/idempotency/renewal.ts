@@ -9,9 +9,10 @@ const RENEWALS_PER_LEASE = 3;
 /**
  * Renews the lease while the handler runs.
  *
- * A handler whose client is gone keeps it for `cacheDuration` at the most, and for one lease once it has begun to answer and
- * does not go on: nobody would ever learn that it has stopped without ending its response (on Express 4, a rejected
- * promise does that; so does a file whose sending stops with its client).
+ * Nobody would ever learn that a handler has stopped without ending its response when its client is gone. One that has not
+ * begun to answer (on Express 4, a rejected promise ends so) keeps its lease for `cacheDuration` at the most; one that has
+ * begun and does not go on for a whole lease (a file whose sending stops with its client), or goes on for that long, has run,
+ * and is recorded as that.
  * @param onLost called once, when the lease is somebody else's or has run out because the store was out of reach.
  */
 export function keepRenewing({ cacheKey, token }: Claim, settings: Settings, recording: Recording, onLost: () => void): { stop(): void } {
@@ -24,8 +25,9 @@ export function keepRenewing({ cacheKey, token }: Claim, settings: Settings, rec
 
   const renew = async (): Promise<void> => {
     const asked = performance.now();
-    if (asked - started > cacheDuration || recording.isAbandoned(leaseDuration)) recording.abandon();
-    if (hasStopped()) return;
+    const isLong = asked - started > cacheDuration;
+    if (recording.clientGone && recording.hasBegun && (isLong || recording.isStalledFor(leaseDuration))) recording.abandon();
+    if (recording.clientGone && isLong) return;
     const answer = await withinDeadline(() => leases.renew(cacheKey, token, leaseDuration), Math.min(storeTimeout, leaseDuration)).catch(() => undefined);
     if (hasStopped()) return;
     if (answer) renewed = asked;
