@@ -14,7 +14,8 @@ export async function* chunksOf(req: IncomingMessage): AsyncGenerator<Buffer, vo
   for (;;) {
     if (req.destroyed) throw new ClientGone();
     const chunk = req.readableLength > 0 ? req.read() as Buffer | null : null;
-    const isLast = req.complete;
+    // Up to node 24, `read()` takes all that is there; from 26 on, one chunk.
+    const isLast = req.complete && req.readableLength === 0;
     if (chunk !== null) {
       if (isLast) req.unshift(chunk.subarray(-1));
       yield chunk;
