@@ -1,42 +1,9 @@
 import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { Appearance } from './appearance';
 import { headersOf, type HeaderLine, type RecordedResponse } from './recorded-response';
-import { bytesOf, hasContent, isChunk, setHeaders, type Callback, type Chunk, type HeadersArgument } from './response-parts';
-
-/**
- * How a handler left its response.
- * - `complete`: it has run; `response` is undefined where there is none to keep (too large, or never ended).
- * - `cut-off`: it destroyed it half-way.
- */
-export type Ending = { readonly kind: 'complete'; readonly response: RecordedResponse | undefined } | { readonly kind: 'cut-off' };
-
-/** A response under observation. After `ending`, exactly one of the three methods is to be called. */
-export interface Recording {
-  readonly ending: Promise<Ending>;
-  /** False once bytes have gone to the client. */
-  readonly canBeReplaced: boolean;
-  readonly clientGone: boolean;
-  /** True once the handler has written the head. */
-  readonly hasBegun: boolean;
-  /** True when nothing has been written for `ms` milliseconds, counted anew from when the client went. */
-  isStalledFor(ms: number): boolean;
-  /** Waits no longer for the end: the handler has run, and there is no response to keep. */
-  abandon(): void;
-  /** Lets the end of the response go to the client. */
-  release(): void;
-  /** Takes the response back and leaves the bare one, as it was before the handler. */
-  withdraw(): void;
-  /** Closes the connection, so that the client cannot take what it has for a whole response. */
-  cut(): void;
-}
-
-interface Head {
-  readonly status: number;
-  readonly reason: string | undefined;
-  readonly headers: HeaderLine[];
-  /** The declared length of the content in bytes. */
-  readonly length: number | undefined;
-}
+import type { Ending, Recording } from './recording';
+import { declareLength, ResponseHead } from './response-head';
+import { bytesOf, isChunk, setHeaders, type Callback, type Chunk, type HeadersArgument } from './response-parts';
 
 /** RFC 9112, section 4. */
 const INVALID_IN_REASON = /[^\t\x20-\x7e\x80-\xff]/;
@@ -62,7 +29,7 @@ class Recorder implements Recording {
   private settle: (ending: Ending) => void = () => undefined;
   private readonly appearance: Appearance;
   private readonly below;
-  private head: Head | undefined;
+  private head: ResponseHead | undefined;
   private trailers: HeaderLine[] = [];
   /** What is recorded; undefined once it was too much. */
   private body: Buffer[] | undefined = [];
@@ -140,8 +107,7 @@ class Recorder implements Recording {
     if (headers) setHeaders(res, headers);
     res.statusCode = Math.trunc(status);
     if (typeof second === 'string') res.statusMessage = second;
-    const length = res.getHeader('content-length');
-    this.head = { status: res.statusCode, reason: res.statusMessage || undefined, headers: headersOf(res), length: length === undefined ? undefined : Number(length) };
+    this.head = new ResponseHead(this.req.method, res);
     this.appearance.looksBegun();
     return res;
   }
@@ -151,8 +117,7 @@ class Recorder implements Recording {
     if (this.ended) return afterEnd(done, false);
     if (!isChunk(chunk)) return node.write.call(this.res, chunk, encoding, callback);
     this.lastProgress = performance.now();
-    if (!this.head) this.res.writeHead(this.res.statusCode);
-    const bytes = this.keep(bytesOf(chunk, encoding));
+    const bytes = this.keep(bytesOf(chunk, encoding), this.writtenHead());
     if (this.goesOut()) {
       this.begin();
       return this.below.write.call(this.res, bytes, 'utf8', done);
@@ -169,21 +134,19 @@ class Recorder implements Recording {
     if (this.ended && last !== undefined) return afterEnd(done, this.res);
     if (this.ended || (last !== undefined && !isChunk(last))) return node.end.call(this.res, chunk, encoding, callback);
     const bytes = last === undefined ? Buffer.alloc(0) : bytesOf(last, encoding);
-    if (!this.head) {
-      this.declareLength(bytes.length);
-      this.res.writeHead(this.res.statusCode);
-    }
-    const kept = this.keep(bytes);
+    if (!this.head) declareLength(this.req.method, this.res, bytes.length);
+    const head = this.writtenHead();
+    const kept = this.keep(bytes, head);
     if (!this.clientGone) this.held.push(kept);
     this.ended = { callback: done };
     this.appearance.looksEnded();
-    this.settle(this.isShort() ? { kind: 'cut-off' } : { kind: 'complete', response: this.recorded() });
+    this.settle(head.isShortWith(this.bytes) ? { kind: 'cut-off' } : { kind: 'complete', response: this.recorded(head) });
     return this.res;
   }
 
   /** A head that is the whole response (HEAD, 204, an empty body) waits like any other last byte. */
   private flushHeaders(): void {
-    if (!this.head) this.res.writeHead(this.res.statusCode);
+    this.writtenHead();
     if (this.ended || !this.goesOut()) return;
     this.begin();
     this.below.flushHeaders.call(this.res);
@@ -228,18 +191,22 @@ class Recorder implements Recording {
     this.below.emit.call(this.res, 'close');
   }
 
-  private keep(bytes: Buffer): Buffer {
-    if (!this.mayHaveContent()) return Buffer.alloc(0);
+  /** Writes the head, as node does, through whatever middlewares are above, where the handler has not. */
+  private writtenHead(): ResponseHead {
+    if (!this.head) this.res.writeHead(this.res.statusCode);
+    return this.head ??= new ResponseHead(this.req.method, this.res);
+  }
+
+  private keep(bytes: Buffer, { hasContent }: ResponseHead): Buffer {
+    if (!hasContent) return Buffer.alloc(0);
     this.bytes += bytes.length;
     if (this.bytes > this.maxBytes) this.body = undefined;
     this.body?.push(bytes);
     return bytes;
   }
 
-  private recorded(): RecordedResponse | undefined {
-    if (!this.head || !this.body) return undefined;
-    const { status, reason, headers } = this.head;
-    return { status, ...(reason !== undefined && { reason }), headers, body: Buffer.concat(this.body), trailers: this.trailers };
+  private recorded({ status, reason, headers }: ResponseHead): RecordedResponse | undefined {
+    return this.body && { status, ...(reason !== undefined && { reason }), headers, body: Buffer.concat(this.body), trailers: this.trailers };
   }
 
   /** Writes the held head, as it was when the handler wrote it. */
@@ -254,22 +221,7 @@ class Recorder implements Recording {
 
   /** True when what was written so far may go to the client: somebody is there, and it is not the whole response. */
   private goesOut(): boolean {
-    return !this.clientGone && this.mayHaveContent() && !(this.head?.length !== undefined && this.bytes >= this.head.length);
-  }
-
-  /** True when the handler ended before the length that it declared: no client takes that for a whole response. */
-  private isShort(): boolean {
-    return this.mayHaveContent() && this.head?.length !== undefined && this.bytes < this.head.length;
-  }
-
-  private mayHaveContent(): boolean {
-    return hasContent(this.req.method, this.head?.status ?? this.res.statusCode);
-  }
-
-  /** Node adds this header inside `end`, where it knows the length; we write the head before. */
-  private declareLength(length: number): void {
-    const { res } = this;
-    if (this.mayHaveContent() && !['content-length', 'transfer-encoding', 'trailer'].some(name => res.hasHeader(name))) res.setHeader('Content-Length', length);
+    return !this.clientGone && this.head?.isCompleteWith(this.bytes) === false;
   }
 }
 

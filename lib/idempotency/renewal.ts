@@ -1,7 +1,7 @@
 import { withinDeadline } from './deadline';
 import type { Claim } from './exchange';
 import type { Settings } from './options';
-import type { Recording } from './recorder';
+import type { Recording } from './recording';
 
 /** A lease is renewed this often while it lasts: two renewals may fail before it is lost. */
 const RENEWALS_PER_LEASE = 3;

@@ -5,7 +5,8 @@ import { withinDeadline } from './deadline';
 import type { Claim, Exchange } from './exchange';
 import type { Settings } from './options';
 import type { RecordedResponse } from './recorded-response';
-import { record, type Recording } from './recorder';
+import { record } from './recorder';
+import type { Recording } from './recording';
 import { keepRenewing } from './renewal';
 
 /** What a handler sees of the guard around it. */
