@@ -101,12 +101,13 @@ class Recorder implements Recording {
   }
 
   private writeHead(status: number, second?: string | HeadersArgument, third?: HeadersArgument): ServerResponse {
-    if (this.head || !(status >= 100 && status <= 999) || (typeof second === 'string' && INVALID_IN_REASON.test(second))) return node.writeHead.call(this.res, status, second);
     const { res } = this;
+    const reason = typeof second === 'string' ? second : res.statusMessage;
+    if (this.head || !(status >= 100 && status <= 999) || INVALID_IN_REASON.test(reason)) return node.writeHead.call(res, status, second);
     const headers = typeof second === 'string' ? third : second ?? third;
     if (headers) setHeaders(res, headers);
     res.statusCode = Math.trunc(status);
-    if (typeof second === 'string') res.statusMessage = second;
+    res.statusMessage = reason;
     this.head = new ResponseHead(this.req.method, res);
     this.appearance.looksBegun();
     return res;

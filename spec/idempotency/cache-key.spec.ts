@@ -80,6 +80,7 @@ describe('two requests that differ in', () => {
     ['an additional header', additionalHeaders, { headers: { 'X-One': 'a' } }, { headers: { 'X-One': 'b' } }],
     ['which additional header has the value', additionalHeaders, { headers: { 'X-One': 'a' } }, { headers: { 'X-Two': 'a' } }],
     ['whether an additional header is empty', additionalHeaders, { headers: { 'X-One': '' } }, {}],
+    ['where the values of one additional header end and those of the next begin', additionalHeaders, { headers: { 'X-One': ['x-two', 'x-two'] } }, { headers: { 'X-One': 'x-two', 'X-Two': 'x-two' } }],
     ['how an additional header is split', additionalHeaders, { headers: { 'X-One': ['a', 'b'] } }, { headers: { 'X-One': 'a, b' } }],
     ['the body', {}, text('a'), text('b')],
     ['the last of many bytes', {}, text(`${'x'.repeat(300_000)}a`), text(`${'x'.repeat(300_000)}b`)],

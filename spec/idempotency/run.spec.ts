@@ -136,6 +136,11 @@ describe('run and record', () => {
     expect(headers['x-once']).toBe(options.headerName && 'once');
   });
 
+  it('leaves the key header that a middleware before us has set', async () => {
+    const { url } = await serve((req, res) => { res.setHeader('Idempotency-Key', 'theirs'); app({}, (_req, answer) => { answer.end(); })(req, res); });
+    expect((await send(url, { headers: keyed('k') })).headers['idempotency-key']).toBe('theirs');
+  });
+
   it('leaves the key header that the handler sets', async () => {
     const { url } = await serve(app({}, (_req, res) => { res.set('Idempotency-Key', 'mine').end(); }));
     expect((await send(url, { headers: keyed('k') })).headers['idempotency-key']).toBe('mine');

@@ -22,6 +22,8 @@ describe('by default, a response', () => {
     ['sub in req.auth', { auth: { sub: 'a' } }, { auth: { sub: 'b' } }],
     ['sub in req.user', { user: { sub: 'a' } }, { user: { sub: 'b' } }],
     ['id in req.user', { user: { id: 1 } }, { user: { id: 2 } }],
+    ['issuer of one sub', { user: { iss: 'a', sub: '1' } }, { user: { iss: 'b', sub: '1' } }],
+    ['kind of id', { user: { sub: '1' } }, { user: { id: '1' } }],
     ['big id in req.user', { user: { id: 9007199254740993n } }, { user: { id: 9007199254740992n } }],
     ['name in req.user, which has no id', { user: { name: 'a' } }, { user: { name: 'b' } }],
     ['caller at all', { user: { id: 1 } }, {}],
