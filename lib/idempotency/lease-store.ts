@@ -11,7 +11,8 @@ export type Acquisition =
 
 /**
  * The right to run, for each key at most one holder at a time. Every method is ONE atomic step, and may be repeated with
- * the same arguments when its answer was lost on the way: the repetition changes nothing and answers the same.
+ * the same arguments when its answer was lost on the way: the repetition changes nothing, and answers the same (but `release`
+ * answers whether there was something to release).
  *
  * Tokens are random, not counted: a counter that starts again would let an old owner pass for a new one.
  */
