@@ -28,7 +28,7 @@ export function formReader(settings: FormSettings): (source: IncomingMessage) =>
     defParamCharset: 'utf8',
     ...options,
     storage: markingFailures(settings.storage ?? multer.memoryStorage()),
-    ...(fileFilter && { fileFilter: (req, uploaded, done) => { fileFilter(standsFor(req), uploaded, ((error?: unknown, accepted?: boolean) => { (done as (error: Error | null, accepted?: boolean) => void)(marked(error), accepted); })); } }),
+    ...(fileFilter && { fileFilter: markingRefusals(fileFilter) }),
     streamHandler(source: Readable, busboy: NodeJS.WritableStream) {
       const fields: Pair[] = [];
       collected.set(source, fields);
@@ -81,6 +81,15 @@ function markingFailures(storage: multer.StorageEngine): multer.StorageEngine {
       storage._handleFile(standsFor(req), file, (error?: unknown, info?) => { done(marked(error), info); });
     },
     _removeFile(req, file, done) { storage._removeFile(standsFor(req), file, done); },
+  };
+}
+
+type FileFilter = NonNullable<multer.Options['fileFilter']>;
+
+function markingRefusals(filter: FileFilter): FileFilter {
+  return (req, file, done) => {
+    const decide = done as (error: Error | null, accepted?: boolean) => void;
+    filter(standsFor(req), file, (error?: unknown, accepted?: boolean) => { decide(marked(error), accepted); });
   };
 }
 

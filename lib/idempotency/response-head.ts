@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { headersOf, type HeaderLine } from './recorded-response';
 
 /** RFC 9110, section 6.4.1: responses to HEAD, and 1xx, 204 and 304 responses, have no content. */
-export function mayHaveContent(method: string | undefined, status: number): boolean {
+function mayHaveContent(method: string | undefined, status: number): boolean {
   return method !== 'HEAD' && status >= 200 && status !== 204 && status !== 304;
 }
 

@@ -53,7 +53,7 @@ export function either(...rules: readonly Rule[]): Rule {
 }
 
 /** A value as it may stand in a message: short, and never the contents of an object. */
-export function describe(value: unknown): string {
+function describe(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
   if (typeof value === 'function') return 'a function';
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
