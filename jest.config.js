@@ -1,5 +1,14 @@
 /** Types are checked by `npm run typecheck`; here they are only taken off. */
-const compiledWith = tsconfig => ({ transform: { '^.+\\.ts$': ['ts-jest', { tsconfig, diagnostics: false }] }, testEnvironment: 'node', testMatch: ['**/*.spec.ts'] });
+const compiledWith = tsconfig => ({
+  transform: {
+    '^.+\\.ts$': ['ts-jest', { tsconfig, diagnostics: false }],
+    // Published as ES modules only, which jest cannot load on Node 20.
+    '/node_modules/(arktype|@ark|arkregex)/.+\\.js$': ['ts-jest', { tsconfig: { allowJs: true, module: 'commonjs', target: 'es2022' }, diagnostics: false, isolatedModules: true }],
+  },
+  transformIgnorePatterns: ['/node_modules/(?!(arktype|@ark|arkregex)/)'],
+  testEnvironment: 'node',
+  testMatch: ['**/*.spec.ts'],
+});
 
 /** @type {import('jest').Config} */
 module.exports = {

@@ -1,7 +1,8 @@
 import { makeBindRequest } from './binding/bind-request';
 import type { BindHandler } from './binding/bound';
-import { settle as settleBinding, type BindingOptions } from './binding/options';
+import { mergeBinding, settle as settleBinding, type BindingOptions } from './binding/options';
 import type { AnyType, Infer } from './binding/types/property-type';
+import { valueReaders, type ReadValue } from './binding/values';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
 import type { IdempotencyOptions } from './idempotency/options';
 import { aFunction, anInstance, checkOptions } from './options/check';
@@ -24,6 +25,10 @@ export interface Configured {
   readonly idempotency: (options?: IdempotencyOptions) => IdempotencyMiddleware;
   /** {@link bindRequest} with these defaults. */
   readonly bindRequest: <D extends AnyType>(Dto: D, options?: BindingOptions) => BindHandler<Infer<D>>;
+  /** {@link routeValue} with these defaults. */
+  readonly routeValue: ReadValue;
+  /** {@link queryValue} with these defaults. */
+  readonly queryValue: ReadValue;
 }
 
 /**
@@ -35,10 +40,11 @@ export function configure(configuration: Configuration = {}): Configured {
   checkOptions('configure', configuration, { idempotency: anInstance('an object'), binding: anInstance('an object'), onProblem: aFunction });
   const { idempotency = {}, binding = {}, onProblem } = configuration;
   makeIdempotency(idempotency, onProblem);
-  settleBinding(binding);
+  const { settings } = settleBinding(binding);
   return {
     idempotency: (options = {}) => makeIdempotency(withDefaults(idempotency, options), onProblem),
-    bindRequest: (Dto, options = {}) => makeBindRequest(Dto, withDefaults(binding, options), onProblem),
+    bindRequest: (Dto, options = {}) => makeBindRequest(Dto, mergeBinding(binding, options), onProblem),
+    ...valueReaders(settings),
   };
 }
 
@@ -54,9 +60,15 @@ export function idempotency(options: IdempotencyOptions = {}): IdempotencyMiddle
 /**
  * Express middleware: fills one `req.dto` from JSON body, form, route, query, claims, headers, cookies and permissions, in
  * that order, a later source overwriting an earlier one. All failures of all sources are answered at once, with 400.
- * @param Dto a class made with `dto({...})` or decorators, or `list(Dto)` for a JSON array.
+ * @param Dto a class made with `dto({...})` or decorators, `list(Dto)` for a JSON array, or a Standard Schema for the JSON body.
  * @throws TypeError for a declaration that cannot work, naming the property, an unknown option or a value that is none.
  */
 export function bindRequest<D extends AnyType>(Dto: D, options: BindingOptions = {}): BindHandler<Infer<D>> {
   return makeBindRequest(Dto, options);
 }
+
+/**
+ * SPEC's Route<T> and Query<T>: read one route or query parameter where there is no dto: `routeValue(req, 'id', guid)`.
+ * @throws a problem (400) when the value is missing or cannot be read, unless `{ required: false }` makes it undefined then.
+ */
+export const { routeValue, queryValue } = valueReaders(settleBinding({}).settings);

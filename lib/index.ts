@@ -1,4 +1,4 @@
-export { bindRequest, configure, idempotency, type Configuration, type Configured } from './configure';
+export { bindRequest, configure, idempotency, queryValue, routeValue, type Configuration, type Configured } from './configure';
 
 export type { IdempotencyMiddleware } from './idempotency/idempotency';
 export type { IdempotencyOptions } from './idempotency/options';
@@ -10,14 +10,24 @@ export type { Acquisition, LeaseStore } from './idempotency/lease-store';
 export { memoryLeases } from './idempotency/memory-leases';
 export { redisLeases, type RedisClient, type RedisLeasesOptions } from './idempotency/redis-leases';
 
-export { field, formField, fromBody, fromClaim, fromCookie, fromHeader, hasPermission, plainText, queryParam, routeParam, type Property } from './binding/declare';
+export { field, formField, fromBody, fromClaim, fromCookie, fromForm, fromHeader, fromQuery, hasPermission, plainText, queryParam, routeParam, type Property } from './binding/declare';
 export { dto, type InferShape, type Shape } from './binding/dto';
 export type { BOUND, BindHandler, BoundLocals, BoundRequest } from './binding/bound';
-export type { BindingOptions } from './binding/options';
+export type { Binder } from './binding/binder';
+export type { BinderContext } from './binding/binder-context';
+export type { BindingFailure, FailureCode, FailureFacts } from './binding/failures';
+export type { JsonConverter } from './binding/json-converter';
+export type { NamingPolicy, NamingPolicyName } from './binding/naming-policy';
+export type { BindingOptions, Modifier } from './binding/options';
+export { RequestBinder } from './binding/request-binder';
+export { serializerContext, type SerializerContext, type SerializerTypes } from './binding/serializer-context';
+export type { ResponseTypes, SerializerOptions } from './binding/serializer-options';
+export { valueParserFor, type ValueParser } from './binding/value-parser';
+export type { ReadValue, ValueOptions } from './binding/values';
 export type { BindingLimits } from './binding/limits';
 export type { UploadOptions } from './binding/uploads';
 export type { PropertyOptions, Source } from './binding/property';
-export type { AnyType, DtoClass, Infer, Parsable, ParseResult, PropertyType } from './binding/types/property-type';
+export type { AnyClass, AnyType, DtoClass, Infer, Parsable, ParseResult, PropertyType } from './binding/types/property-type';
 export { bool, string } from './binding/types/scalar';
 export { decimal, double, int, long } from './binding/types/numbers';
 export { guid, uri, Version, version } from './binding/types/identifiers';
@@ -25,7 +35,7 @@ export { dateTime, timeSpan } from './binding/types/time';
 export { enumOf } from './binding/types/enum';
 export { file, type UploadedFile } from './binding/types/file';
 export { list } from './binding/types/list';
-export { nullable, optional } from './binding/types/wrappers';
+export { lazy, nullable, optional } from './binding/types/wrappers';
 
 export { Problem, type ProblemBody, type ProblemError, type ProblemLocation } from './problems/problem';
 export type { ProblemCode } from './problems/catalogue';

@@ -3,19 +3,24 @@ import type { Request, Response } from 'express';
 import { ClientGone } from '../body/errors';
 import { refuse, type Next, type OnProblem } from '../problems/answer';
 import { Problem } from '../problems/problem';
+import type { Binder } from './binder';
 import { BinderContext } from './binder-context';
-import { readBody } from './body';
 import type { BindHandler } from './bound';
-import { settle, type BindingOptions, type Settings } from './options';
-import { planFor, type Plan } from './plan';
-import { bindTo } from './request-binder';
+import { clientSignal } from './client-signal';
+import type { Endpoint } from './endpoint';
+import { responseCodecs, writeResponsesAs } from './json-writer';
+import { settle, type BindingOptions } from './options';
+import { planFor } from './plan';
+import { isDto } from './property';
+import { RequestBinder } from './request-binder';
+import { CodecTable } from './types/codec-table';
+import { isSchema } from './types/own-codec';
 import type { AnyType, Infer } from './types/property-type';
 
 export function makeBindRequest<D extends AnyType>(Dto: D, options: BindingOptions, onProblem?: OnProblem): BindHandler<Infer<D>> {
-  const settings = settle(options);
-  const plan = planFor(Dto);
+  const bind = binding(Dto, options);
   return function bindRequest(req: IncomingMessage, res: Response, next: Next): void {
-    bind(req as Request, res, plan, settings).then(
+    bind(req as Request, res).then(
       dto => {
         Object.assign(req, { dto });
         next();
@@ -25,17 +30,37 @@ export function makeBindRequest<D extends AnyType>(Dto: D, options: BindingOptio
   };
 }
 
-/** @throws a problem that lists every failure of every source. */
-async function bind(req: Request, res: Response, plan: Plan, settings: Settings): Promise<unknown> {
-  if (!settings.allowAnonymous && settings.claims(req) === undefined) {
-    // RFC 9110, section 15.5.2: a 401 answer names how to authenticate.
-    throw new Problem('unauthenticated', 'This endpoint is not open to anonymous callers.', { headers: { 'WWW-Authenticate': 'Bearer' } });
-  }
-  const context = new BinderContext(req, res, plan, settings, await readBody(req, res, plan.body, settings));
-  const dto = bindTo(context);
-  const { failures } = context;
-  if (failures.length > 0) {
-    throw new Problem('validation-failed', failures.length === 1 ? 'One value is not valid.' : `${failures.length} values are not valid.`, { errors: failures });
-  }
-  return plan.result(dto);
+/** SPEC, "Overriding the binder": the binder of the endpoint makes the dto, then the modifier has the last word. */
+function binding(Dto: AnyType, options: BindingOptions): (req: Request, res: Response) => Promise<unknown> {
+  const { settings, binder: given = new RequestBinder(), modifier } = settle(options);
+  const { request = Dto } = options.serializerContext?.types ?? {};
+  if (request !== Dto) throw new TypeError('bindRequest: the serializerContext was made for another request type.');
+  const binder = makeBinder(given, Dto);
+  const codecs = new CodecTable(settings.serializer, settings.valueParsers);
+  const endpoint: Endpoint = { Dto, settings, plan: binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs) : undefined };
+  const responses = responseCodecs(settings.responses, codecs);
+  // The built-in binder asks for no signal; a listener on every response has its price.
+  const isBuiltIn = binder.constructor === RequestBinder && !modifier;
+
+  return async (req, res) => {
+    if (!settings.allowAnonymous && settings.claims(req) === undefined) {
+      // RFC 9110, section 15.5.2: a 401 answer names how to authenticate.
+      throw new Problem('unauthenticated', 'This endpoint is not open to anonymous callers.', { headers: { 'WWW-Authenticate': 'Bearer' } });
+    }
+    const context = new BinderContext(req, res, endpoint);
+    const signal = isBuiltIn ? never : clientSignal(res);
+    const dto = await binder.bind(context, signal);
+    context.refuseFailures();
+    await modifier?.(dto, Dto, context, signal);
+    context.refuseFailures();
+    if (responses.size > 0) writeResponsesAs(responses, res);
+    return dto;
+  };
 }
+
+const makeBinder = (given: Binder | ((Dto: AnyType) => Binder), Dto: AnyType): Binder => (typeof given === 'object' ? given : given(Dto));
+
+const never = new AbortController().signal;
+
+/** False for a class that says nothing about its properties: only the application's own binder can make one. */
+const isDeclared = (Dto: AnyType): boolean => typeof Dto !== 'function' || isSchema(Dto) || isDto(Dto);

@@ -1,24 +1,62 @@
 import type { Request, Response } from 'express';
 import type { ProblemLocation } from '../problems/problem';
-import type { Body } from './body';
-import type { Settings } from './options';
-import { Failures, Place } from './place';
-import type { Plan } from './plan';
+import type { Endpoint } from './endpoint';
+import { Failures, validationProblem, type BindingFailure } from './failures';
+import { Place } from './place';
+import { lookupOf } from './plan';
+import type { SerializerOptions } from './serializer-options';
+import type { AnyType } from './types/property-type';
 
-/** One request that is being bound. */
-export class BinderContext {
+/** SPEC's binder context: one request that is being bound. */
+export class BinderContext<T = unknown> {
+  /** The type of what is bound; there is no such value. */
+  declare readonly bound?: T;
   private readonly noted: Failures;
 
-  constructor(readonly req: Request, readonly res: Response, readonly plan: Plan, readonly settings: Settings, readonly body: Body) {
-    this.noted = new Failures(settings.limits.failures);
+  constructor(
+    readonly req: Request,
+    readonly res: Response,
+    /** @internal */
+    readonly endpoint: Endpoint,
+  ) {
+    this.noted = new Failures(endpoint.settings.limits);
   }
 
-  get failures() {
+  /** What `bindRequest()` was given: a dto class, `list(Dto)`, or a schema. */
+  get Dto(): AnyType {
+    return this.endpoint.Dto;
+  }
+
+  /** How JSON is read and written at this endpoint. */
+  get serializerOptions(): SerializerOptions {
+    return this.endpoint.settings.serializer;
+  }
+
+  /** What is known to be wrong with the request. When something is, the answer is 400, whoever wrote the binder. */
+  get failures(): readonly BindingFailure[] {
     return this.noted.list;
   }
 
-  /** Where a value was looked up: failures are reported under it. */
-  at(source: ProblemLocation, name: string, pointer?: string): Place {
-    return new Place(this.noted, source, name, this.settings.limits.items, pointer);
+  /**
+   * Adds a failure.
+   * @param name what is wrong: usually a property of the dto; it is reported under the name that the client knows it by.
+   * @param reason a sentence for the client.
+   * @param where where the client has sent it. Default: where a property of that name comes from, else the body.
+   */
+  fail(name: string, reason: string, where?: ProblemLocation): void {
+    const { plan } = this.endpoint;
+    const known = where === undefined && plan ? lookupOf(plan, name) : undefined;
+    this.placeOf(known?.source ?? where ?? 'body', known?.name ?? name).fail('application', reason);
+  }
+
+  /** @throws a problem that lists the failures, if there are any. */
+  refuseFailures(): void {
+    const { failures, req, endpoint: { settings: { failureMessage } } } = this;
+    if (failures.length > 0) throw validationProblem(failures, failure => failureMessage?.(failure, req));
+  }
+
+  /** @internal Where a value is looked up: failures are reported under it. */
+  placeOf(source: ProblemLocation, name: string): Place {
+    return source === 'json' ? Place.inJson(this.noted, name) : new Place(this.noted, source, name);
   }
 }

@@ -6,7 +6,7 @@ import { readPairs, type Pair } from '../body/pairs';
 import { allBytes, isUntouched, openReceived, receive } from '../body/received';
 import { Problem } from '../problems/problem';
 import { parseExactly } from './json-text';
-import type { Settings } from './options';
+import type { Settings } from './settings';
 
 /** How a dto uses the body. */
 export interface BodyUse {

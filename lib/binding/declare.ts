@@ -1,8 +1,9 @@
 import './metadata-symbol';
+import { mistakesAt } from './mistake';
 import { declareProperty, defaultOf, type PropertyKind, type PropertyOptions, type PropertySpec, type Source } from './property';
+import { assertType, isOptional } from './types/own-codec';
 import type { AnyType, Infer } from './types/property-type';
 import { bool, string } from './types/scalar';
-import { typeOf } from './types/type-of';
 
 /** Marks what the functions below return, and carries the type of the property's value. */
 declare const VALUE: unique symbol;
@@ -58,6 +59,19 @@ export function fromBody<X extends AnyType>(type: X): Property<Infer<X>> {
   return property('fromBody', type);
 }
 
+/**
+ * SPEC's FromForm: an object of which every property is a form field (`title`, `author.name`, `chapters[0].title`) or a file.
+ * Flat form fields then bind to no other property.
+ */
+export function fromForm<X extends AnyType>(type: X): Property<Infer<X>> {
+  return property('fromForm', type);
+}
+
+/** SPEC's FromQuery: an object of which every property is a query parameter (`page`, `filter.status`, `sort[0].by`). */
+export function fromQuery<X extends AnyType>(type: X): Property<Infer<X>> {
+  return property('fromQuery', type);
+}
+
 /** SPEC's FromClaim: bound from the claims of the caller. */
 export function fromClaim<X extends AnyType, const O extends NamedOptions = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
   return property('fromClaim', type, options);
@@ -87,13 +101,7 @@ export function plainText(): Property<string> {
 const sources: readonly Source[] = ['json', 'form', 'route', 'query', 'claim', 'header', 'cookie', 'permission'];
 
 function property<V>(kind: PropertyKind, type: AnyType, options: PropertyOptions = {}): Property<V> {
-  const declaredAs = (name: string): PropertySpec => {
-    try {
-      return specify(kind, type, options);
-    } catch (error) {
-      throw new TypeError(`${name}: ${(error as Error).message}`);
-    }
-  };
+  const declaredAs = (name: string): PropertySpec => mistakesAt(name, () => specify(kind, type, options));
   return Object.assign(decorate(kind, declaredAs), { declaredAs });
 }
 
@@ -101,11 +109,12 @@ function specify(kind: PropertyKind, type: AnyType, options: PropertyOptions): P
   for (const source of options.dontBind ?? []) {
     if (!sources.includes(source)) throw new TypeError(`${kind}: dontBind has ${JSON.stringify(source)}; there are: ${sources.join(', ')}`);
   }
-  const resolved = typeOf(type);
-  const required = options.required ?? (resolved.isOptional !== true && options.default === undefined);
+  assertType(type);
+  const mayBeMissing = isOptional(type);
+  const required = options.required ?? (!mayBeMissing && options.default === undefined);
   // A default alone opens no door: who declares `fromClaim(string, { default: 'guest' })` does not mean `?role=admin`.
-  const fallback = options.fallback !== false && (options.required === false || resolved.isOptional === true);
-  return { ...options, kind, type: resolved, required, fallback };
+  const fallback = options.fallback !== false && (options.required === false || mayBeMissing);
+  return { ...options, kind, type, required, fallback };
 }
 
 /** Standard decorators pass a context, legacy ones the prototype and the name. */
@@ -129,5 +138,3 @@ function decorate(kind: PropertyKind, declaredAs: (name: string) => PropertySpec
 function isFieldContext(context: unknown): context is ClassFieldDecoratorContext {
   return typeof context === 'object' && context !== null && (context as { kind?: unknown }).kind === 'field';
 }
-
-

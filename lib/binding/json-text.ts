@@ -1,4 +1,5 @@
-import { parse as parseLossless } from 'lossless-json';
+import { isLosslessNumber, parse as parseLossless } from 'lossless-json';
+import type { Awaitable } from './awaitable';
 import type { Invalid, Place } from './place';
 
 /** JSON as it was written: numbers keep all their digits, for `long` and `decimal`. @throws SyntaxError */
@@ -7,12 +8,33 @@ export function parseExactly(text: string): unknown {
 }
 
 /** Reads JSON that stands in one text value: a query parameter, a form field, a claim, a header. */
-export function jsonInText<T>(text: string, place: Place, read: (value: unknown, place: Place) => T | Invalid): T | Invalid {
-  let value: unknown;
+export function jsonInText<T>(text: string, place: Place, read: (value: unknown, place: Place) => Awaitable<T | Invalid>): Awaitable<T | Invalid> {
+  const value = parsed(text);
+  return value === undefined ? place.failValue(text, 'JSON text') : read(value, place.asJson());
+}
+
+/** What looks like a JSON object, an array, or objects with commas between them; undefined for other text. */
+export function jsonLike(text: string): unknown {
+  return /^\s*[[{]/.test(text) ? parsed(text) ?? parsed(`[${text}]`) : undefined;
+}
+
+function parsed(text: string): unknown {
   try {
-    value = parseExactly(text);
+    return parseExactly(text);
   } catch {
-    return place.failValue(text, 'JSON text');
+    return undefined;
   }
-  return read(value, place.asJson());
+}
+
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
+}
+
+/** JSON as JSON.parse makes it, for whoever knows nothing of exact numbers. */
+export function plainJson(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (isLosslessNumber(value)) return Number(value.value);
+  if (Array.isArray(value)) return value.map(plainJson);
+  // Defines properties, and so takes `__proto__` for a name like any other.
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plainJson(one)]));
 }

@@ -15,6 +15,8 @@ export interface BindingLimits {
   fileBytes?: number;
   /** Items of one collection, and the highest index plus one. Default 10 000. */
   items?: number;
+  /** Levels of objects and lists inside each other, in JSON and in names like `a.b[0].c`. Default 32. */
+  depth?: number;
   /** Failures that are listed in one answer. Default 100. */
   failures?: number;
 }
@@ -28,6 +30,7 @@ const defaults: SettledLimits = {
   files: 100,
   fileBytes: 10_485_760,
   items: 10_000,
+  depth: 32,
   failures: 100,
 };
 

@@ -1,58 +1,110 @@
 import type { Request } from 'express';
 import type { Multer } from 'multer';
 import { aBoolean, aFunction, anInstance, checkOptions, type Rule } from '../options/check';
+import { withDefaults } from '../options/merge';
 import { permissionsIn } from '../principal/permissions';
 import { principalOf, type Claims } from '../principal/principal';
-import { settleLimits, type BindingLimits, type SettledLimits } from './limits';
-import { uploadReader, type ReadUpload, type UploadOptions } from './uploads';
+import type { Binder } from './binder';
+import type { BinderContext } from './binder-context';
+import type { BindingFailure } from './failures';
+import { settleLimits, type BindingLimits } from './limits';
+import { SerializerContext } from './serializer-context';
+import { responsesRule, serializerRules, type ResponseTypes, type SerializerOptions } from './serializer-options';
+import type { Settings } from './settings';
+import type { AnyType } from './types/property-type';
+import { uploadReader, type UploadOptions } from './uploads';
+import type { ValueParser } from './value-parser';
 
-export interface BindingOptions {
+export interface BindingOptions extends SerializerOptions {
   /** Whether forms are accepted: not at all (415), multipart, or multipart and urlencoded. Default false. */
   allowFormData?: boolean | { readonly urlEncoded: true };
   /** Whether callers without a principal are accepted; when not, they get 401. Default true. */
   allowAnonymous?: boolean;
+  /** Makes the dto in place of the built-in `RequestBinder`; a function gets the Dto, once, and returns the binder. */
+  binder?: Binder | ((Dto: AnyType) => Binder);
+  /** Called after the binder, for each request that could be bound; may change the dto, add failures, or throw. */
+  modifier?: Modifier;
+  /** Parsers, made by `valueParserFor`, that come before what types do by themselves; an endpoint's come before those of `configure()`. Default none. */
+  valueParsers?: readonly ValueParser[];
+  /** The compiled reader and writer of this endpoint's JSON. */
+  serializerContext?: SerializerContext;
+  /** Types of the responses by status: `res.json()` writes the declared properties, exactly and under their JSON names. */
+  responses?: ResponseTypes;
   /** The claims of the caller. Default: `req.auth.payload`, else `req.auth`, else `req.user`. */
   claims?: (req: Request) => Claims | undefined;
   /** The permissions of the caller. Default: the `permissions` claim, else the `scope` claim split at spaces. */
   permissions?: (req: Request) => Iterable<string>;
+  /** What is said of a failure in place of its own text, for example in the client's language; undefined leaves it. */
+  failureMessage?: (failure: BindingFailure, req: Request) => string | undefined;
   /** Bounds of what one request may consist of. */
   limits?: BindingLimits;
   /** Where uploaded files go: memory (default), disk, or a Multer of your own. */
   uploads?: UploadOptions | Multer;
 }
 
+/** SPEC's binding modifier. @param signal aborts when the client has hung up. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- One modifier is for the dtos of all endpoints.
+export type Modifier = (dto: any, Dto: AnyType, context: BinderContext, signal: AbortSignal) => void | Promise<void>;
+
 const rules: Readonly<Record<keyof BindingOptions, Rule>> = {
   allowFormData: { expects: 'true, false or { urlEncoded: true }', accepts: value => typeof value === 'boolean' || (typeof value === 'object' && value !== null && (value as { urlEncoded?: unknown }).urlEncoded === true) },
   allowAnonymous: aBoolean,
+  binder: { expects: 'an object with a method bind(context, signal), or a function that makes one; of a class, give an instance', accepts: isBinder },
+  modifier: aFunction,
+  valueParsers: { expects: 'an array of what valueParserFor() returns', accepts: value => Array.isArray(value) && value.every(one => typeof (one as Partial<ValueParser> | null)?.parse === 'function') },
+  ...serializerRules,
+  serializerContext: { expects: 'what serializerContext() returns', accepts: value => value instanceof SerializerContext },
+  responses: responsesRule,
   claims: aFunction,
   permissions: aFunction,
+  failureMessage: aFunction,
   limits: anInstance('an object'),
   uploads: anInstance('{ storage, directory } or a Multer'),
 };
 
-/** The options with nothing left open. */
-export interface Settings {
-  readonly allowMultipart: boolean;
-  readonly allowUrlEncoded: boolean;
-  readonly allowAnonymous: boolean;
-  readonly claims: (req: Request) => Claims | undefined;
-  readonly permissions: (req: Request) => Iterable<string>;
-  readonly limits: SettledLimits;
-  readonly readUpload: ReadUpload;
+function isBinder(value: unknown): boolean {
+  if (typeof value === 'function') return typeof (value.prototype as Partial<Binder> | undefined)?.bind !== 'function';
+  return typeof (value as Partial<Binder> | null)?.bind === 'function';
+}
+
+/** What one endpoint does, its options with nothing left open. */
+export interface Settled {
+  readonly settings: Settings;
+  readonly binder: BindingOptions['binder'];
+  readonly modifier: Modifier | undefined;
 }
 
 /** @throws TypeError for an unknown option or a value that is none. */
-export function settle(options: BindingOptions): Settings {
+export function settle(options: BindingOptions): Settled {
   checkOptions('bindRequest', options, rules);
-  const { allowFormData = false, allowAnonymous = true, claims = principalOf, uploads } = options;
+  const { allowFormData = false, allowAnonymous = true, claims = principalOf, uploads, valueParsers = [], responses = {}, failureMessage, binder, modifier } = options;
+  const { types: compiled = {} } = options.serializerContext ?? {};
   const limits = settleLimits(options.limits);
-  return {
+  const settings: Settings = {
     allowMultipart: allowFormData !== false,
     allowUrlEncoded: typeof allowFormData === 'object',
     allowAnonymous,
     claims,
     permissions: options.permissions ?? (req => permissionsIn(claims(req))),
+    valueParsers,
+    serializer: {
+      propertyNamingPolicy: compiled.propertyNamingPolicy ?? options.propertyNamingPolicy ?? 'camelCase',
+      converters: [...compiled.converters ?? [], ...options.converters ?? []],
+    },
+    responses: { ...compiled.responses, ...responses },
+    failureMessage,
     limits,
     readUpload: uploadReader(uploads, limits),
+  };
+  return { settings, binder, modifier };
+}
+
+/** An endpoint's options over an application's. What is a list of things that are looked up, is looked up in both. */
+export function mergeBinding(defaults: BindingOptions, given: BindingOptions): BindingOptions {
+  return {
+    ...withDefaults(defaults, given),
+    valueParsers: [...given.valueParsers ?? [], ...defaults.valueParsers ?? []],
+    converters: [...given.converters ?? [], ...defaults.converters ?? []],
+    limits: withDefaults(defaults.limits ?? {}, given.limits ?? {}),
   };
 }

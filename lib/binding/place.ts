@@ -1,78 +1,117 @@
 import { isLosslessNumber } from 'lossless-json';
-import type { ProblemError, ProblemLocation } from '../problems/problem';
+import type { ProblemLocation } from '../problems/problem';
+import type { FailureCode, FailureFacts, Failures } from './failures';
 
 /** What reading a value comes to when it cannot be read; the failure has been noted at its place. */
 export const INVALID: unique symbol = Symbol('invalid');
 export type Invalid = typeof INVALID;
 
-/** Characters of a refused value that are repeated in a message. */
-const QUOTED_LENGTH = 60;
+/** Characters of a refused value, of a name and of a pointer that are repeated in an answer. */
+const LONGEST = { value: 60, name: 200, pointer: 400 };
 
-/** The failures of one request, bounded: an answer must not grow with the mistakes in a request. */
-export class Failures {
-  readonly list: ProblemError[] = [];
-
-  constructor(private readonly limit: number) {}
-
-  add(failure: ProblemError): void {
-    if (this.list.length < this.limit) this.list.push(failure);
-  }
-}
-
-/** Where a value was found: what a failure is reported under. */
+/**
+ * Where values are being read: what a failure is reported under. It moves with the reader, into an object or an array and
+ * out again, because a place of its own for every value would cost more than reading the value.
+ */
 export class Place {
-  constructor(
-    readonly failures: Failures,
-    readonly source: ProblemLocation,
-    readonly name: string,
-    /** Items that a collection may have. */
-    readonly maxItems: number,
-    /** RFC 6901; only inside JSON. */
-    readonly pointer?: string,
-  ) {}
+  private readonly keys: (string | number)[] = [];
 
-  /** The place of a property of the JSON object here. */
-  property(name: string): Place {
-    return this.child(this.name === '' ? name : `${this.name}.${name}`, name);
+  /**
+   * @param root name that the value was looked up under.
+   * @param document where `root` stands in a JSON document (RFC 6901); undefined outside of JSON.
+   * @param above levels of objects and arrays around `root`.
+   */
+  constructor(private readonly failures: Failures, readonly source: ProblemLocation, private readonly root: string, private readonly document?: string, private readonly above = 0) {}
+
+  /** A field of a JSON body, or with an empty name the body itself. */
+  static inJson(failures: Failures, name: string): Place {
+    const place = new Place(failures, 'json', '', '');
+    if (name !== '') place.enter(name);
+    return place;
   }
 
-  /** The place of an item of the JSON array here. */
-  item(index: number): Place {
-    return this.child(`${this.name}[${index}]`, String(index));
+  get limits() {
+    return this.failures.limits;
   }
 
-  /** The same name, read as JSON from here on. */
+  /** Into a property of the object here, or an item of the array here. */
+  enter(key: string | number): void {
+    this.keys.push(key);
+  }
+
+  /** Back out of what was entered last. */
+  leave(): void {
+    this.keys.pop();
+  }
+
+  /** This very place, for a failure that is known only when the reader has moved on. */
+  stay(): Place {
+    return new Place(this.failures, this.source, this.name, this.pointer, this.depth);
+  }
+
+  /** The same name, read as a JSON document from here on. */
   asJson(): Place {
-    return new Place(this.failures, this.source, this.name, this.maxItems, '');
+    return new Place(this.failures, this.source, this.name, '', this.depth);
   }
 
-  fail(detail: string): Invalid {
-    this.failures.add({ name: this.name, in: this.source, ...(this.pointer !== undefined && { pointer: this.pointer }), detail });
+  /** True, and noted, where objects and arrays stand deeper inside each other than is allowed. */
+  isTooDeep(): boolean {
+    const { depth: limit } = this.limits;
+    if (this.depth <= limit) return false;
+    this.fail('too-deep', `There are more than ${limit} levels of objects and lists inside each other.`, { limit });
+    return true;
+  }
+
+  fail(code: FailureCode, detail: string, facts?: FailureFacts): Invalid {
+    const { name, pointer } = this;
+    this.failures.add({ code, name, in: this.source, ...(pointer !== undefined && { pointer }), detail, ...facts });
     return INVALID;
   }
 
   failValue(value: unknown, expected: string): Invalid {
-    return this.fail(`The value ${quoted(value)} is not ${/^[aeio]/i.test(expected) ? 'an' : 'a'} ${expected}.`);
+    const quoted = quote(value);
+    return this.fail('invalid', `The value ${quoted} is not ${/^[aeio]/i.test(expected) ? 'an' : 'a'} ${expected}.`, { value: quoted, expected });
   }
 
-  failMissing(): Invalid {
-    return this.fail('A value is required.');
+  failCount(count: number, expected: string): Invalid {
+    return this.fail('several-values', `There are ${count} values where one ${expected} is expected.`, { count, expected });
   }
 
-  private child(name: string, token: string): Place {
-    // RFC 6901, section 3: `~` and `/` are escaped.
-    const escaped = token.replaceAll('~', '~0').replaceAll('/', '~1');
-    return new Place(this.failures, this.source, name, this.maxItems, `${this.pointer ?? ''}/${escaped}`);
+  failMissing(detail = 'A value is required.'): Invalid {
+    return this.fail('missing', detail);
+  }
+
+  private get depth(): number {
+    return this.above + this.keys.length;
+  }
+
+  private get name(): string {
+    let name = this.root;
+    for (const key of this.keys) name += typeof key === 'number' ? `[${key}]` : name === '' ? key : `.${key}`;
+    return cut(name, LONGEST.name);
+  }
+
+  /** Ends at the last value that can be pointed to in a bounded length. */
+  private get pointer(): string | undefined {
+    let pointer: string | undefined = this.document;
+    if (pointer === undefined) return undefined;
+    for (const key of this.keys) {
+      // RFC 6901, section 3: `~` and `/` are escaped.
+      const longer: string = `${pointer}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      if (longer.length > LONGEST.pointer) break;
+      pointer = longer;
+    }
+    return pointer;
   }
 }
 
 /** Never asks the value itself for its text: `{"toString": 1}` is JSON, too. */
-function quoted(value: unknown): string {
-  if (isLosslessNumber(value)) return cut(value.value);
+function quote(value: unknown): string {
+  if (isLosslessNumber(value)) return cut(value.value, LONGEST.value);
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? '[…]' : '{…}';
-  return typeof value === 'string' ? JSON.stringify(cut(value)) : cut(String(value));
+  return typeof value === 'string' ? JSON.stringify(cut(value, LONGEST.value)) : cut(String(value), LONGEST.value);
 }
 
-function cut(text: string): string {
-  return text.length > QUOTED_LENGTH ? `${text.slice(0, QUOTED_LENGTH)}…` : text;
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
 }

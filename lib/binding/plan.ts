@@ -1,23 +1,17 @@
+import type { ProblemLocation } from '../problems/problem';
 import type { BodyUse } from './body';
-import { instantiate, propertiesOf, type PropertySpec, type Source } from './property';
-import type { AnyType, DtoClass, PropertyType } from './types/property-type';
-import { typeOf } from './types/type-of';
-
-/** One property as one source sees it. */
-export interface Slot {
-  /** Name of the property on the dto. */
-  readonly property: string;
-  /** Name that the source is asked for. */
-  readonly name: string;
-  readonly type: PropertyType<unknown>;
-  readonly required: boolean;
-  /** The JSON body itself must have the value. */
-  readonly jsonRequired?: boolean;
-}
+import { refuseMisplaced, refuseRootOnly } from './misplaced';
+import { mistakesAt, refuseSameName } from './mistake';
+import { instancesOf, isDto, propertiesOf, type PropertyKind, type Source } from './property';
+import { slotsOf, type Slot } from './slots';
+import { takersOf } from './takers';
+import { withParts, type Codec } from './types/codec';
+import type { CodecTable } from './types/codec-table';
+import { assertType, isSchema } from './types/own-codec';
+import type { AnyType, DtoClass } from './types/property-type';
 
 /** A property that must have a value in the end, with the sources that could have given it. */
-export interface Requirement {
-  readonly property: string;
+export interface Requirement extends Slot {
   readonly slots: ReadonlyMap<Source, Slot>;
 }
 
@@ -36,83 +30,73 @@ export interface Plan {
   readonly result: (dto: Readonly<Record<string, unknown>>) => unknown;
 }
 
-/** @param Dto a dto class, or `list(Dto)`. */
-export function planFor(Dto: AnyType): Plan {
-  if (typeof Dto === 'function') return planForClass(Dto);
-  const type = typeOf(Dto);
-  if (type.shape !== 'list') throw new TypeError(`bindRequest: ${type.name} cannot be the dto of a request; use a dto class or list(Dto).`);
-  return planForList(type);
+/**
+ * @param Dto a dto class, `list(Dto)`, or a Standard Schema for the JSON body.
+ * @throws TypeError naming the class and the property that cannot be bound as declared.
+ */
+export function planFor(Dto: AnyType, codecs: CodecTable): Plan {
+  return mistakesAt('bindRequest', () => {
+    assertType(Dto);
+    if (!isSchema(Dto) && isDto(Dto)) return planForClass(Dto, codecs);
+    const codec = codecs.complete(Dto);
+    if (codec.shape !== 'list' && codec.shape !== 'schema') throw new TypeError(`${codec.name} cannot be the dto of a request; use a dto class, list(Dto) or a Standard Schema.`);
+    return planForBody(codec);
+  });
 }
 
-/** SPEC, "JSON body", rule 3: the body must be a JSON array; no other source binds. */
-function planForList(type: PropertyType<unknown>): Plan {
-  const items: Slot = { property: 'items', name: '', type, required: true };
+/** SPEC, "JSON body", rule 3: the body must be a JSON array; no other source binds. The same goes for a schema. */
+function planForBody(codec: Codec<unknown>): Plan {
+  const body: Slot = { property: 'body', name: '', codec, required: true };
+  refuseRootOnly(codec);
   return {
     create: () => ({}),
     slots: new Map(),
-    required: [{ property: 'items', slots: new Map() }],
-    wholeBody: items,
+    required: [{ ...body, slots: new Map() }],
+    wholeBody: body,
     content: undefined,
-    body: { json: true, form: false, text: false, keepsDigits: type.keepsDigits ?? false },
-    result: dto => dto['items'],
+    body: { json: true, form: false, text: false, keepsDigits: keepsDigits([body]) },
+    result: dto => dto['body'],
   };
 }
 
-/** @throws TypeError naming the class and the property that cannot be bound as declared. */
-function planForClass(Dto: DtoClass<unknown>): Plan {
+function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
   const properties = propertiesOf(Dto);
-  if (properties.size === 0) throw new TypeError(`bindRequest: ${Dto.name || 'this class'} has no declared properties; declare them with dto({...}) or decorators.`);
-  const wholeBody = onlyOne(Dto, properties, 'fromBody');
-  const content = onlyOne(Dto, properties, 'plainText');
-  if (wholeBody?.type.shape === 'file') throw new TypeError(`bindRequest: ${Dto.name}.${wholeBody.property} cannot be a file: fromBody takes a JSON body, a file comes from a form.`);
-  if (wholeBody && content) throw new TypeError(`bindRequest: ${Dto.name} has both fromBody and plainText; the body can go to one property only.`);
-
+  const takers = takersOf(Dto, properties);
   const slots = new Map<Source, Slot[]>();
   const required: Requirement[] = [];
+  const whole = new Map<PropertyKind, Slot>();
   for (const [property, spec] of properties) {
-    const own = slotsOf(property, spec);
-    // The body has its taker: no part of it goes anywhere else.
-    if (wholeBody || content) own.delete('json');
-    for (const [source, slot] of own) slots.set(source, [...slots.get(source) ?? [], slot]);
-    if (!spec.required) continue;
-    if (own.size === 0 && property !== wholeBody?.property && property !== content?.property) throw new TypeError(`bindRequest: ${Dto.name}.${property} is required, but no source can bring it: ${spec.type.shape === 'file' ? 'a file comes from a form only' : 'all its sources are blocked'}.`);
-    required.push({ property, slots: own });
+    mistakesAt(`${Dto.name}.${property}`, () => {
+      const codec = codecs.complete(spec.type);
+      refuseMisplaced(spec, codec, takers);
+      const slot: Slot = { property, name: property, codec, required: spec.required };
+      const own = slotsOf(slot, spec, codecs.jsonName(property), takers);
+      for (const [source, one] of own) slots.set(source, [...slots.get(source) ?? [], one]);
+      if (takesWholeBody(spec.kind)) whole.set(spec.kind, slot);
+      else if (spec.required && own.size === 0) throw new TypeError(`it is required, but no source can bring it: ${codec.shape === 'file' ? 'a file comes from a form only' : 'all its sources are blocked'}.`);
+      if (spec.required) required.push({ ...slot, slots: own });
+    });
   }
+  refuseSameName(Dto.name, 'JSON name', (slots.get('json') ?? []).map(({ property, name }) => [property, name]));
+  const wholeBody = whole.get('fromBody');
+  const content = whole.get('plainText');
   const inJson = [...slots.get('json') ?? [], ...wholeBody ? [wholeBody] : []];
-  const body: BodyUse = { json: inJson.length > 0, form: slots.has('form'), text: content !== undefined, keepsDigits: inJson.some(({ type }) => type.keepsDigits) };
-  return { create: () => instantiate<unknown>(Dto, properties), slots, required, wholeBody, content, body, result: dto => dto };
+  const body: BodyUse = { json: inJson.length > 0, form: slots.has('form'), text: content !== undefined, keepsDigits: keepsDigits(inJson) };
+  return { create: instancesOf<unknown>(Dto, properties), slots, required, wholeBody, content, body, result: dto => dto };
 }
 
-/** The sources of a property and the name that each is asked for. */
-function slotsOf(property: string, spec: PropertySpec): Map<Source, Slot> {
-  const { jsonPropertyName = property, bindFrom = property, name = property, dontBind = [] } = spec;
-  const anyOf = (): [Source, string][] => [['json', jsonPropertyName], ['form', bindFrom], ['route', bindFrom], ['query', bindFrom]];
-  const fallback = (): [Source, string][] => (spec.fallback ? anyOf() : []);
-  const names = ((): [Source, string][] => {
-    switch (spec.kind) {
-      case 'field': return anyOf();
-      case 'formField': return [['form', bindFrom]];
-      case 'queryParam': return [['query', bindFrom]];
-      case 'routeParam': return [['route', bindFrom]];
-      case 'fromClaim': return [...fallback(), ['claim', name]];
-      case 'fromHeader': return [...fallback(), ['header', name]];
-      case 'fromCookie': return [...fallback(), ['cookie', name]];
-      case 'hasPermission': return [['permission', name]];
-      case 'fromBody':
-      case 'plainText': return [];
-    }
-  })();
-  return new Map(names
-    .filter(([source]) => !dontBind.includes(source) && (spec.type.shape !== 'file' || source === 'form'))
-    .map(([source, lookup]) => [source, slotFor(property, spec, lookup)]));
+/** Where a client sends the value of a property, and under which name; undefined when there is no such property. */
+export function lookupOf({ slots, wholeBody, content }: Plan, property: string): { readonly source: ProblemLocation; readonly name: string } | undefined {
+  if (property === wholeBody?.property) return { source: 'json', name: '' };
+  if (property === content?.property) return { source: 'body', name: property };
+  const all = [...slots].flatMap(([source, ones]) => ones.filter(slot => slot.property === property).map(({ name }) => ({ source, name })));
+  return all.find(({ source }) => !anywhere.includes(source)) ?? all[0];
 }
 
-function slotFor(property: string, { type, required, jsonRequired }: PropertySpec, name: string): Slot {
-  return { property, name, type, required, ...(jsonRequired && { jsonRequired }) };
-}
+/** The sources of a property that is bound to none in particular. */
+const anywhere: readonly Source[] = ['json', 'form', 'route', 'query'];
 
-function onlyOne(Dto: DtoClass<unknown>, properties: ReadonlyMap<string, PropertySpec>, kind: PropertySpec['kind']): Slot | undefined {
-  const [first, second] = [...properties].filter(([, spec]) => spec.kind === kind);
-  if (first && second) throw new TypeError(`bindRequest: ${Dto.name}.${first[0]} and ${Dto.name}.${second[0]} are both ${kind}; one property at the most can take the whole body.`);
-  return first && slotFor(first[0], first[1], first[0]);
-}
+/** JSON is parsed with all digits where some type needs them. */
+const keepsDigits = (slots: readonly Slot[]): boolean => slots.some(({ codec }) => [...withParts(codec)].some(part => part.keepsDigits));
+
+const takesWholeBody = (kind: PropertyKind): boolean => kind === 'fromBody' || kind === 'plainText';

@@ -1,15 +1,15 @@
-import type { DtoClass, PropertyType } from './types/property-type';
+import type { AnyType, DtoClass } from './types/property-type';
 
 /** SPEC's binding sources, and cookies. */
 export type Source = 'json' | 'form' | 'route' | 'query' | 'claim' | 'header' | 'cookie' | 'permission';
 
 /** How a property was declared: the names of the functions that declare it. */
-export type PropertyKind = 'field' | 'formField' | 'queryParam' | 'routeParam' | 'fromBody' | 'fromClaim' | 'fromHeader' | 'fromCookie' | 'hasPermission' | 'plainText';
+export type PropertyKind = 'field' | 'formField' | 'queryParam' | 'routeParam' | 'fromBody' | 'fromForm' | 'fromQuery' | 'fromClaim' | 'fromHeader' | 'fromCookie' | 'hasPermission' | 'plainText';
 
 /** Everything that is declared about a property. */
 export interface PropertySpec extends PropertyOptions {
   readonly kind: PropertyKind;
-  readonly type: PropertyType<unknown>;
+  readonly type: AnyType;
   readonly required: boolean;
   readonly fallback: boolean;
 }
@@ -52,26 +52,43 @@ export function declareProperty(holder: object, name: string, spec: PropertySpec
 
 /** The declared properties of a class and its base classes; a derived class's declaration replaces its base's. */
 export function propertiesOf(Dto: DtoClass<unknown>): ReadonlyMap<string, PropertySpec> {
+  return withInitialisers(Dto, declarationsOf(Dto));
+}
+
+/** True for a class that has declarations, its own or inherited. */
+export function isDto(type: unknown): type is DtoClass<unknown> {
+  return typeof type === 'function' && declarationsOf(type).size > 0;
+}
+
+function declarationsOf(Dto: object): Declarations {
   const all: Declarations = new Map();
   for (const holder of [...baseClasses(Dto)].reverse().flatMap(own => [own, metadataOf(own)])) {
     if (!holder || !Object.hasOwn(holder, PROPERTIES)) continue;
     for (const [name, spec] of (holder as Declared)[PROPERTIES] ?? []) all.set(name, spec);
   }
-  return withInitialisers(Dto, all);
+  return all;
 }
 
 /** A default that can be changed is copied, so that no request sees what another made of it. */
-export function defaultOf({ default: value }: PropertySpec): unknown {
-  return typeof value === 'object' && value !== null ? structuredClone(value) : value;
+export function defaultOf({ default: value }: Pick<PropertySpec, 'default'>): unknown {
+  return copyOf(value);
 }
 
-/** A fresh instance with its defaults. (A legacy decorator cannot set them: it never sees an instance.) */
-export function instantiate<T>(Dto: DtoClass<T>, properties: ReadonlyMap<string, PropertySpec>): T & Record<string, unknown> {
-  const dto = new Dto() as T & Record<string, unknown>;
-  for (const [name, spec] of properties) {
-    if (spec.default !== undefined && dto[name] === undefined) Object.assign(dto, { [name]: defaultOf(spec) });
-  }
-  return dto;
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (value instanceof Date) return new Date(value);
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, copyOf(one)]));
+}
+
+/** Makes fresh instances with their defaults. (A legacy decorator cannot set them: it never sees an instance.) */
+export function instancesOf<T>(Dto: DtoClass<T>, properties: ReadonlyMap<string, PropertySpec>): () => T & Record<string, unknown> {
+  const defaults = [...properties].filter(([, spec]) => spec.default !== undefined);
+  return () => {
+    const dto = new Dto() as T & Record<string, unknown>;
+    for (const [name, spec] of defaults) if (dto[name] === undefined) Object.assign(dto, { [name]: defaultOf(spec) });
+    return dto;
+  };
 }
 
 /** An initialiser (`rush = false`) is a default: a property that has one may be missing. */

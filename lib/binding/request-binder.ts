@@ -1,76 +1,97 @@
+import type { Binder } from './binder';
 import type { BinderContext } from './binder-context';
+import { isJsonObject } from './json-text';
 import { INVALID } from './place';
 import type { Requirement } from './plan';
 import type { Source } from './property';
+import { readNothing } from './reading';
+import { RequestInput } from './request-input';
 import { sourcesInOrder } from './sources/order';
-import { isJsonObject } from './types/object';
+
+/** The built-in binder, made to be extended: `const dto = await super.bind(context, signal)`. */
+export class RequestBinder<T = unknown> implements Binder<T> {
+  /** @throws a problem that lists every failure of every source: what follows a call runs on success only. */
+  async bind(context: BinderContext<T>, signal: AbortSignal): Promise<T> {
+    const input = await RequestInput.open(context);
+    signal.throwIfAborted();
+    const dto = await bindTo(input);
+    context.refuseFailures();
+    return input.plan.result(dto) as T;
+  }
+}
 
 /**
- * THE FLOW of binding: a fresh dto, the whole body where one property takes it, then source after source, each overwriting
- * what an earlier one has set, and in the end a look at what is required and still missing. Failures are left in the context.
+ * THE FLOW of binding: the whole body where one property takes it, then source after source, each overwriting what an earlier
+ * one has found, then a look at what is required and still missing. Failures are left in the context.
  */
-export function bindTo(context: BinderContext): Readonly<Record<string, unknown>> {
-  const { plan } = context;
+async function bindTo(input: RequestInput): Promise<Readonly<Record<string, unknown>>> {
+  const { plan } = input;
   const dto = plan.create();
-  const settled = new Set<string>();
-  const set = (property: string, value: unknown): void => {
-    if (value === undefined) return;
-    settled.add(property);
-    if (value !== INVALID) dto[property] = value;
+  const found = new Map<string, unknown>();
+  const promised: Promise<unknown>[] = [];
+  const set: Set = (property, value) => {
+    if (value instanceof Promise) promised.push(value);
+    if (value !== undefined) found.set(property, value);
   };
-  bindWhole(context, set);
+  bindWhole(input, set);
   for (const source of sourcesInOrder) {
     const slots = plan.slots.get(source.source);
-    const read = slots && source.open(context);
+    const read = slots && source.open(input);
     if (read) for (const slot of slots) set(slot.property, read(slot));
   }
-  noteMissingInJson(context, settled);
+  bindMissingInJson(input, set);
   for (const requirement of plan.required) {
-    if (!settled.has(requirement.property) && dto[requirement.property] === undefined) noteMissing(context, requirement);
+    const { property } = requirement;
+    if (!found.has(property) && dto[property] === undefined) set(property, readMissing(input, requirement));
+  }
+  // All of them, the overwritten too: their failures belong into the answer.
+  if (promised.length > 0) await Promise.all(promised);
+  for (const [property, value] of found) {
+    const known = value instanceof Promise ? await value as unknown : value;
+    if (known !== INVALID && known !== undefined) dto[property] = known;
   }
   return dto;
 }
 
-/** SPEC, "Required keyword caveat": what says `jsonRequired` must stand in the JSON itself, whatever other sources had. */
-function noteMissingInJson(context: BinderContext, settled: Set<string>): void {
-  const { body, plan } = context;
-  if (isNoObject(context)) return;
-  const json = body.kind === 'json' && isJsonObject(body.value) ? body.value : {};
-  for (const { property, name, jsonRequired } of plan.slots.get('json') ?? []) {
-    if (!jsonRequired || Object.hasOwn(json, name)) continue;
-    settled.add(property);
-    context.at('json', '', '').property(name).fail('The JSON body must have this value.');
-  }
-}
+type Set = (property: string, value: unknown) => void;
 
 /** `fromBody` takes all of the JSON body, `plainText` all of the text. */
-function bindWhole(context: BinderContext, set: (property: string, value: unknown) => void): void {
-  const { plan: { wholeBody, content }, body, req } = context;
+function bindWhole(input: RequestInput, set: Set): void {
+  const { plan: { wholeBody, content }, body, req } = input;
   // `null` is a body without values, like no body at all, except for a type that takes it.
-  if (wholeBody && body.kind === 'json' && (body.value !== null || wholeBody.type.takesNull)) set(wholeBody.property, wholeBody.type.fromJson(body.value, context.at('json', '', '')));
+  if (wholeBody && body.kind === 'json' && (body.value !== null || wholeBody.codec.takesNull)) set(wholeBody.property, wholeBody.codec.fromJson(body.value, input.placeOf('json', '')));
   // A list that nobody sent with a GET is an empty list.
-  if (wholeBody?.type.shape === 'list' && body.kind === 'none' && isSafe(req.method)) set(wholeBody.property, []);
+  if (wholeBody?.codec.shape === 'list' && body.kind === 'none' && isSafe(req.method)) set(wholeBody.property, []);
   if (content && body.kind === 'text') set(content.property, body.text);
 }
 
-/** Reports a missing value under the name it would have been found under, in the source where this client would have sent it. */
-function noteMissing(context: BinderContext, { property, slots }: Requirement): void {
-  const { wholeBody, content } = context.plan;
-  if (property === wholeBody?.property) context.at('json', '', '').failMissing();
-  else if (property === content?.property) context.at('body', property).failMissing();
-  else {
-    const source = expectedIn(context, slots);
-    const name = slots.get(source)?.name ?? property;
-    const missing = sourcesInOrder.find(one => one.source === source)?.missing ?? '';
-    if (source !== 'json') context.at(source, name).fail(missing);
-    else if (!isNoObject(context)) context.at('json', '', '').property(name).fail(missing);
+/** SPEC, "Required keyword caveat": what says `jsonRequired` must stand in the JSON itself, whatever other sources had. */
+function bindMissingInJson(input: RequestInput, set: Set): void {
+  const { body, plan } = input;
+  if (saysNoObject(input)) return;
+  const json = body.kind === 'json' && isJsonObject(body.value) ? body.value : {};
+  for (const { property, name, jsonRequired } of plan.slots.get('json') ?? []) {
+    if (!jsonRequired || Object.hasOwn(json, name)) continue;
+    set(property, input.placeOf('json', name).fail('missing-in-json', 'The JSON body must have this value.'));
   }
 }
 
-/** Of a body that is no object at all, that has been said, and what is missing in it goes without saying. */
-const isNoObject = ({ failures }: BinderContext): boolean => failures.some(({ pointer }) => pointer === '');
+/** What a missing value comes to; a failure is reported in the source where this client would have sent the value. */
+function readMissing(input: RequestInput, requirement: Requirement): unknown {
+  const { plan: { wholeBody, content } } = input;
+  const { property, slots } = requirement;
+  if (property === wholeBody?.property) return readNothing(requirement, input.placeOf('json', ''));
+  if (property === content?.property) return readNothing(requirement, input.placeOf('body', property));
+  const source = expectedIn(input, slots);
+  const name = slots.get(source)?.name ?? property;
+  if (source === 'json' && saysNoObject(input)) return undefined;
+  return readNothing(requirement, input.placeOf(source, name), sourcesInOrder.find(one => one.source === source)?.missing);
+}
 
-function expectedIn({ body, plan, req }: BinderContext, slots: Requirement['slots']): Source {
+/** Of a body that is no object at all, that has been said, and what is missing in it goes without saying. */
+const saysNoObject = (input: RequestInput): boolean => input.hasFailureAt('');
+
+function expectedIn({ body, plan, req }: RequestInput, slots: Requirement['slots']): Source {
   const sendsForm = body.kind === 'form' || (body.kind === 'none' && !plan.body.json);
   const preferred: Source = isSafe(req.method) || plan.content ? 'query' : sendsForm ? 'form' : 'json';
   return slots.has(preferred) ? preferred : [...slots.keys()].at(-1) ?? preferred;

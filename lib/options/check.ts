@@ -28,6 +28,7 @@ const isHeaderName = (value: unknown): boolean => typeof value === 'string' && T
 /** Node fires a timer with a longer delay at once (its delays are 32 bits). */
 const MAX_TIMER = 2_147_483_647;
 
+export const anything: Rule = { expects: 'anything', accepts: () => true };
 export const aBoolean: Rule = { expects: 'true or false', accepts: value => typeof value === 'boolean' };
 export const aFunction: Rule = { expects: 'a function', accepts: isFunction };
 export const aHeaderName: Rule = { expects: 'an HTTP header name', accepts: isHeaderName };

@@ -1,18 +1,18 @@
 import { parse } from 'cookie';
-import { readText } from '../read-slot';
+import { readText } from '../reading';
 import type { ValueSource } from './value-source';
 
 /** Cookies (RFC 6265, section 5.4): names exactly. */
 export const cookie: ValueSource = {
   source: 'cookie',
   missing: 'This cookie is missing from the request.',
-  open(context) {
-    const { cookie: line } = context.req.headers;
+  open(input) {
+    const { cookie: line } = input.req.headers;
     if (line === undefined) return undefined;
     const cookies = parse(line);
     return slot => {
       const value = Object.hasOwn(cookies, slot.name) ? cookies[slot.name] : undefined;
-      return value === undefined ? undefined : readText(slot, [value], context.at('cookie', slot.name));
+      return value === undefined ? undefined : readText(slot, [value], input.placeOf('cookie', slot.name));
     };
   },
 };

@@ -7,8 +7,8 @@ import type { ValueSource } from './value-source';
 export const permission: ValueSource = {
   source: 'permission',
   missing: 'The user does not have this permission.',
-  open(context) {
-    const held = new Set(context.settings.permissions(context.req));
-    return ({ name, required }) => held.has(name) || (required ? context.at('permission', name).fail(permission.missing) : false);
+  open(input) {
+    const held = new Set(input.settings.permissions(input.req));
+    return ({ name, required }) => held.has(name) || (required ? input.placeOf('permission', name).failMissing(permission.missing) : false);
   },
 };

@@ -1,5 +1,5 @@
-import type { BinderContext } from '../binder-context';
-import type { Slot } from '../plan';
+import type { RequestInput } from '../request-input';
+import type { Slot } from '../slots';
 import type { Source } from '../property';
 
 /** Reads the value of one property; undefined where the request has none. */
@@ -9,7 +9,7 @@ export type ReadSlot = (slot: Slot) => unknown;
 export interface ValueSource {
   readonly source: Source;
   /** @returns undefined when the request has nothing of this kind at all. */
-  open(context: BinderContext): ReadSlot | undefined;
+  open(input: RequestInput): ReadSlot | undefined;
   /** What is said when a required value is not there. */
   readonly missing: string;
 }

@@ -1,5 +1,5 @@
 import { isLosslessNumber } from 'lossless-json';
-import { failure, success, type ParseResult, type PropertyType } from './property-type';
+import type { PropertyType } from './property-type';
 import { scalar } from './scalar';
 
 type EnumObject = Readonly<Record<string, string | number>>;
@@ -16,13 +16,10 @@ export function enumOf<const E extends EnumObject | readonly string[]>(members: 
   if (entries.length === 0) throw new TypeError('enumOf: there are no members');
   const byName = new Map(entries.map(([name, value]) => [name.toLowerCase(), value]));
   const byValue = new Map(entries.map(([, value]) => [String(value), value]));
-  const parse = (text: string): ParseResult<string | number> => {
-    const value = byValue.get(text.trim()) ?? byName.get(text.trim().toLowerCase());
-    return value === undefined ? failure : success(value);
-  };
+  const read = (text: string): string | number | undefined => byValue.get(text.trim()) ?? byName.get(text.trim().toLowerCase());
   const name = `enum (${entries.map(([member]) => member).slice(0, 10).join(', ')}${entries.length > 10 ? ', …' : ''})`;
-  return scalar(name, parse, value => {
-    if (typeof value === 'string') return parse(value);
-    return typeof value === 'number' || isLosslessNumber(value) ? parse(String(value)) : failure;
+  return scalar(name, {
+    text: read,
+    json: value => (typeof value === 'string' || typeof value === 'number' ? read(String(value)) : isLosslessNumber(value) ? read(value.value) : undefined),
   }) as PropertyType<E extends readonly (infer V)[] ? V : E[keyof E]>;
 }

@@ -1,16 +1,21 @@
+import type { Invalid, Place } from '../place';
 import type { PropertyType } from './property-type';
+import { typeWith } from './scalar';
 
 /** An uploaded file, as multer describes it: in memory with `buffer`, on disk with `path`. */
 export type UploadedFile = Express.Multer.File;
 
 /** One uploaded file of a multipart form; `list(file)` for several. */
-export const file: PropertyType<UploadedFile> = {
+export const file: PropertyType<UploadedFile> = typeWith<UploadedFile>({
   name: 'file',
   shape: 'file',
-  fromText: (_values, place) => place.fail('A file is expected.'),
-  fromJson: (_value, place) => place.fail('A file is expected.'),
+  fromText: (_values, place) => failNoFile(place),
+  fromJson: (_value, place) => failNoFile(place),
   fromFiles(files, place) {
     const [only] = files;
-    return only && files.length === 1 ? only : place.fail(`There are ${files.length} files where one is expected.`);
+    const count = files.length;
+    return only && count === 1 ? only : place.fail('several-files', `There are ${count} files where one is expected.`, { count });
   },
-};
+});
+
+const failNoFile = (place: Place): Invalid => place.fail('file-expected', 'A file is expected.');

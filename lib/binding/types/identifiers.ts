@@ -1,21 +1,20 @@
-import { failure, success, type ParseResult, type PropertyType } from './property-type';
+import type { ParseResult, PropertyType } from './property-type';
 import { scalar } from './scalar';
 
 /** A GUID, with or without dashes, braces or parentheses; as lower-case text with dashes. */
-export const guid: PropertyType<string> = scalar('guid', text => {
-  const match = /^(?:\{([\da-f-]+)\}|\(([\da-f-]+)\)|([\da-f-]+))$/i.exec(text.trim());
-  const digits = match?.[1] ?? match?.[2] ?? match?.[3] ?? '';
-  if (!/^(?:[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i.test(digits)) return failure;
-  return success(digits.replaceAll('-', '').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5').toLowerCase());
+export const guid: PropertyType<string> = scalar('guid', {
+  text(text) {
+    const match = /^(?:\{([\da-f-]+)\}|\(([\da-f-]+)\)|([\da-f-]+))$/i.exec(text.trim());
+    const digits = match?.[1] ?? match?.[2] ?? match?.[3] ?? '';
+    if (!/^(?:[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i.test(digits)) return undefined;
+    return digits.replaceAll('-', '').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5').toLowerCase();
+  },
 });
 
 /** An absolute URI (WHATWG URL). */
-export const uri: PropertyType<URL> = scalar('uri', text => {
-  try {
-    return success(new URL(text));
-  } catch {
-    return failure;
-  }
+export const uri: PropertyType<URL> = scalar('uri', {
+  text: text => (URL.canParse(text) ? new URL(text) : undefined),
+  write: value => (value instanceof URL ? value.href : value),
 });
 
 /** Two to four numbers: major, minor, build, revision. */
@@ -24,9 +23,9 @@ export class Version {
 
   static tryParse(text: string | undefined): ParseResult<Version> {
     const parts = (text ?? '').trim().split('.');
-    if (parts.length < 2 || parts.length > 4 || !parts.every(part => /^\d{1,10}$/.test(part) && Number(part) <= 0x7fff_ffff)) return failure;
+    if (parts.length < 2 || parts.length > 4 || !parts.every(part => /^\d{1,10}$/.test(part) && Number(part) <= 0x7fff_ffff)) return { success: false };
     const [major = 0, minor = 0, build, revision] = parts.map(Number);
-    return success(new Version(major, minor, build, revision));
+    return { success: true, value: new Version(major, minor, build, revision) };
   }
 
   toString(): string {
@@ -39,4 +38,9 @@ export class Version {
 }
 
 /** A version number of two to four dotted parts. */
-export const version: PropertyType<Version> = scalar('version', text => Version.tryParse(text));
+export const version: PropertyType<Version> = scalar('version', {
+  text(text) {
+    const result = Version.tryParse(text);
+    return result.success ? result.value : undefined;
+  },
+});

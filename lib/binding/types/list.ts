@@ -1,37 +1,37 @@
+import { after, type Awaitable } from '../awaitable';
 import { jsonInText } from '../json-text';
 import { INVALID, type Invalid, type Place } from '../place';
+import { readNested, readSent } from '../reading';
+import { Branch } from '../sources/branch';
+import { written, type Codec } from './codec';
 import type { AnyType, Infer, PropertyType } from './property-type';
-import { innerTypeOf } from './type-of';
 
 /**
  * A collection. As text: repeated values, each one item; or one value that is a JSON array, JSON objects with commas between
  * them (Swagger UI sends `{..},{..}`), or comma-separated.
  */
 export function list<X extends AnyType>(type: X): PropertyType<Infer<X>[]> {
-  const item = innerTypeOf(type) as PropertyType<Infer<X>>;
+  return { codec: codecs => listOf(codecs.of(type)) };
+}
+
+function listOf<T>(item: Codec<T>): Codec<T[]> {
   const name = `list of ${item.name}`;
 
-  const each = <V>(values: readonly V[], place: Place, read: (value: V, index: number) => Infer<X> | Invalid): Infer<X>[] | Invalid => {
-    if (values.length > place.maxItems) return place.fail(`There are ${values.length} items; ${place.maxItems} are allowed.`);
-    const items: Infer<X>[] = [];
-    let valid = true;
-    for (const [index, value] of values.entries()) {
-      const item = read(value, index);
-      if (item === INVALID) valid = false;
-      else items.push(item);
-    }
-    return valid ? items : INVALID;
+  const fromJson = (value: unknown, place: Place): Awaitable<T[] | Invalid> => {
+    if (!Array.isArray(value)) return place.failValue(value, name);
+    return place.isTooDeep() ? INVALID : each(value as unknown[], place, (one, index) => {
+      place.enter(index);
+      const read = item.fromJson(one, place);
+      place.leave();
+      return read;
+    });
   };
 
-  const fromJson = (value: unknown, place: Place): Infer<X>[] | Invalid =>
-    (Array.isArray(value) ? each(value as unknown[], place, (one, index) => item.fromJson(one, place.item(index))) : place.failValue(value, name));
-
-  return {
+  const codec: Codec<T[]> = {
     name,
     shape: item.shape === 'file' ? 'file' : 'list',
     isCollection: true,
-    ...(item.mistake && { mistake: item.mistake }),
-    keepsDigits: item.keepsDigits ?? false,
+    parts: () => [item],
     fromJson,
     fromText(values, place) {
       const [only = ''] = values;
@@ -42,10 +42,41 @@ export function list<X extends AnyType>(type: X): PropertyType<Infer<X>[]> {
       }
       return each(values.length === 1 ? splitAtCommas(only) : values, place, one => item.fromText([place.source === 'header' ? one.trim() : one], place));
     },
+    fromNames(branch, place) {
+      const indexed = branch.indexed(place);
+      if (indexed === INVALID || place.isTooDeep()) return INVALID;
+      if (indexed.every(([, one]) => one.isLeaf)) return readSent(codec, [...branch.unindexed, ...indexed.flatMap(([, one]) => one.values)], place);
+      return each([...branch.unindexed.map((value, index) => [index, Branch.of([['', value]])] as const), ...indexed], place, ([index, one]) => {
+        place.enter(index);
+        const read = readNested({ codec: item, required: true }, one, place) as Awaitable<T | Invalid> | undefined;
+        const there = read === undefined ? place.failMissing() : read;
+        place.leave();
+        return there;
+      });
+    },
     ...(item.fromFiles && {
       fromFiles: (files: readonly Express.Multer.File[], place: Place) => each(files, place, one => item.fromFiles?.([one], place) ?? INVALID),
     }),
+    ...(item.toJson && { toJson: (value: unknown) => (Array.isArray(value) ? value.map(one => written(item, one)) : value) }),
   };
+  return codec;
+}
+
+/** Reads item after item; all of them, so that every failure is noted. */
+function each<V, T>(values: readonly V[], place: Place, read: (value: V, index: number) => Awaitable<T | Invalid>): Awaitable<T[] | Invalid> {
+  const { items: limit } = place.limits;
+  const count = values.length;
+  if (count > limit) return place.fail('too-many-items', `There are ${count} items; ${limit} are allowed.`, { count, limit });
+  const items: Awaitable<T | Invalid>[] = [];
+  let [valid, later] = [true, false];
+  for (const [index, value] of values.entries()) {
+    const item = read(value, index);
+    if (item === INVALID) valid = false;
+    else if (item instanceof Promise) later = true;
+    items.push(item);
+  }
+  if (!later) return valid ? items as T[] : INVALID;
+  return after(Promise.all(items as readonly unknown[]), all => (all.includes(INVALID) ? INVALID : all as T[]));
 }
 
 /** One value with commas is split, except where that would make an empty item: such a comma belongs to the text. */

@@ -1,6 +1,6 @@
 import BigNumber = require('bignumber.js');
-import { isLosslessNumber } from 'lossless-json';
-import { failure, success, type ParseResult, type PropertyType } from './property-type';
+import { isLosslessNumber, LosslessNumber } from 'lossless-json';
+import type { PropertyType } from './property-type';
 import { scalar } from './scalar';
 
 const INTEGER = /^[+-]?\d+$/;
@@ -12,58 +12,74 @@ const EXACT_DIGITS = 15;
 const MAX_LENGTH = 128;
 
 /** A 32-bit integer: optional sign, digits. */
-export const int: PropertyType<number> = scalar('int', readInt, value => {
-  const text = numberText(value);
-  return text === undefined ? failure : readInt(text);
+export const int: PropertyType<number> = scalar('int', {
+  text: readInt,
+  json(value) {
+    if (typeof value === 'number') return (value | 0) === value ? value | 0 : undefined;
+    return ifNumber(value, readInt);
+  },
 });
 
 /** A 64-bit integer, as a bigint. In JSON a number or, for clients without 64-bit numbers, a string. */
-export const long: PropertyType<bigint> = { ...scalar('long', readLong, value => {
-  if (typeof value === 'number' && !Number.isSafeInteger(value)) return failure;
-  const text = typeof value === 'string' ? value : numberText(value);
-  return text === undefined ? failure : readLong(text);
-}), keepsDigits: true };
+export const long: PropertyType<bigint> = scalar('long', {
+  text: readLong,
+  json(value) {
+    if (typeof value === 'string') return readLong(value);
+    if (typeof value === 'number' && !Number.isSafeInteger(value)) return undefined;
+    return ifNumber(value, readLong);
+  },
+  keepsDigits: true,
+});
 
 /** A finite IEEE 754 double. */
-export const double: PropertyType<number> = scalar('double', readDouble, value => {
-  const text = numberText(value);
-  return text === undefined ? failure : readDouble(text);
+export const double: PropertyType<number> = scalar('double', {
+  text: readDouble,
+  json: value => (typeof value === 'number' && Number.isFinite(value) ? value : ifNumber(value, readDouble)),
 });
 
 /** An exact decimal number: what was sent is what is held, digit for digit. In JSON a number or a string. */
-export const decimal: PropertyType<BigNumber> = { ...scalar('decimal', readDecimal, value => {
-  const text = typeof value === 'string' ? value : numberText(value);
-  if (text === undefined) return failure;
-  const result = readDecimal(text);
-  // A parser before us has rounded to a double; only short numbers are sure to be what was sent.
-  if (typeof value === 'number' && result.success && result.value.sd() > EXACT_DIGITS) return failure;
-  return result;
-}), keepsDigits: true };
+export const decimal: PropertyType<BigNumber> = scalar('decimal', {
+  text: readDecimal,
+  json(value) {
+    if (typeof value === 'string') return readDecimal(value);
+    const result = ifNumber(value, readDecimal);
+    // A parser before us has rounded to a double; only short numbers are sure to be what was sent.
+    return typeof value === 'number' && result && result.sd() > EXACT_DIGITS ? undefined : result;
+  },
+  write: value => (BigNumber.isBigNumber(value) ? new LosslessNumber(value.toFixed()) : value),
+  keepsDigits: true,
+});
 
-function readInt(text: string): ParseResult<number> {
+function readInt(text: string): number | undefined {
   const trimmed = text.trim();
   const value = Number(trimmed);
-  return INTEGER.test(trimmed) && value >= -0x8000_0000 && value <= 0x7fff_ffff ? success(value + 0) : failure;
+  // Adding zero makes a zero of minus zero.
+  return INTEGER.test(trimmed) && value >= -0x8000_0000 && value <= 0x7fff_ffff ? value + 0 : undefined;
 }
 
-function readLong(text: string): ParseResult<bigint> {
+function readLong(text: string): bigint | undefined {
   const trimmed = text.trim();
-  if (!INTEGER.test(trimmed) || trimmed.length > MAX_LENGTH) return failure;
+  if (!INTEGER.test(trimmed) || trimmed.length > MAX_LENGTH) return undefined;
   const value = BigInt(trimmed.replace(/^\+/, ''));
-  return BigInt.asIntN(64, value) === value ? success(value) : failure;
+  return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
-function readDouble(text: string): ParseResult<number> {
+function readDouble(text: string): number | undefined {
   const trimmed = text.trim();
   const value = Number(trimmed);
-  return NUMBER.test(trimmed) && Number.isFinite(value) ? success(value) : failure;
+  return NUMBER.test(trimmed) && Number.isFinite(value) ? value : undefined;
 }
 
-function readDecimal(text: string): ParseResult<BigNumber> {
+function readDecimal(text: string): BigNumber | undefined {
   const trimmed = text.trim();
-  if (!NUMBER.test(trimmed) || trimmed.length > MAX_LENGTH) return failure;
+  if (!NUMBER.test(trimmed) || trimmed.length > MAX_LENGTH) return undefined;
   const value = new BigNumber(trimmed);
-  return value.isFinite() && Math.abs(value.e ?? 0) <= MAX_LENGTH ? success(value) : failure;
+  return value.isFinite() && Math.abs(value.e ?? 0) <= MAX_LENGTH ? value : undefined;
+}
+
+function ifNumber<T>(value: unknown, read: (text: string) => T | undefined): T | undefined {
+  const text = numberText(value);
+  return text === undefined ? undefined : read(text);
 }
 
 /**
@@ -73,6 +89,6 @@ function readDecimal(text: string): ParseResult<BigNumber> {
 function numberText(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);
   if (!isLosslessNumber(value)) return undefined;
-  const result = readDecimal(value.value);
-  return result.success && result.value.isInteger() ? result.value.toFixed() : value.value;
+  const exact = readDecimal(value.value);
+  return exact?.isInteger() ? exact.toFixed() : value.value;
 }

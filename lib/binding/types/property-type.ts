@@ -1,35 +1,25 @@
-import type { Invalid, Place } from '../place';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { Codec } from './codec';
 
 /** The result of a parser, in the shape of SPEC's parse result. */
 export type ParseResult<T> = { readonly success: true; readonly value: T } | { readonly success: false };
 
-export const failure = { success: false } as const;
-export const success = <T>(value: T): ParseResult<T> => ({ success: true, value });
+/** What a type can ask for when its codec is made. */
+export interface Codecs {
+  /** The codec of a type inside. */
+  of<X extends AnyType>(type: X): Codec<Infer<X>>;
+  /** The JSON name of a property. */
+  jsonName(property: string): string;
+  /** Puts off what needs the codecs of types that may refer back to this one. */
+  later(work: () => void): void;
+}
 
-/**
- * A type that values can be read into. Text comes from forms, routes, queries, claims, headers and cookies; JSON from a
- * body, or from text that holds JSON.
- */
+/** A type that values can be read into. */
 export interface PropertyType<T> {
-  /** As it appears in messages: "int", "list of guid". */
-  readonly name: string;
-  /** What the type is made for, where that decides how it is looked up. */
-  readonly shape: 'scalar' | 'list' | 'object' | 'file';
   /** True when a value may be missing. */
   readonly isOptional?: boolean;
-  /** True when several values make one: it is spelled `n`, `n[]` or `n[3]`. */
-  readonly isCollection?: boolean;
-  /** True when empty text is a value. */
-  readonly takesEmptyText?: boolean;
-  /** True when JSON `null` is a value. */
-  readonly takesNull?: boolean;
-  /** True when JSON numbers must keep all their digits for it: a double would round them. */
-  readonly keepsDigits?: boolean;
-  /** Why the type cannot be used; thrown where the name of the property is known. */
-  readonly mistake?: Error;
-  fromText(values: readonly string[], place: Place): T | Invalid;
-  fromJson(value: unknown, place: Place): T | Invalid;
-  fromFiles?(files: readonly Express.Multer.File[], place: Place): T | Invalid;
+  /** How its values are read and written at one endpoint. */
+  codec(codecs: Codecs): Codec<T>;
 }
 
 /** A class that reads itself from text. */
@@ -40,12 +30,17 @@ export interface Parsable<T> {
 /** A class whose properties are declared with `dto({...})` or decorators. */
 export type DtoClass<T> = new () => T;
 
+/** A class that is read by a value parser or a converter. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- The parameters of its constructor are nobody's business here.
+export type AnyClass<T> = abstract new (...args: any[]) => T;
+
 /** Whatever can stand where a type is expected. */
-export type AnyType = PropertyType<unknown> | Parsable<unknown> | DtoClass<unknown>;
+export type AnyType = PropertyType<unknown> | StandardSchemaV1 | Parsable<unknown> | AnyClass<unknown>;
 
 /** The TypeScript type of the values of a type. */
 export type Infer<X> =
-  X extends { fromText(values: readonly string[], place: Place): infer T | Invalid } ? Exclude<T, Invalid>
+  X extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<X>
+  : X extends { codec(codecs: Codecs): Codec<infer T> } ? T
   : X extends Parsable<infer T> ? T
-  : X extends new () => infer T ? T
+  : X extends AnyClass<infer T> ? T
   : never;

@@ -1,42 +1,53 @@
-import { failure, type ParseResult, type PropertyType } from './property-type';
+import type { Codec } from './codec';
+import type { PropertyType } from './property-type';
 
-/**
- * Makes a type of one value. A parser gets the whole text and takes all of it or nothing.
- * @param fromJson how a JSON value is read; without it, JSON strings are parsed like other text.
- */
-export function scalar<T>(name: string, parse: (text: string) => ParseResult<T>, fromJson?: (value: unknown) => ParseResult<T>): PropertyType<T> {
-  const parseJson = fromJson ?? ((value: unknown) => (typeof value === 'string' ? parse(value) : failure));
-  return {
-    name,
-    shape: 'scalar',
-    fromText(values, place) {
-      if (values.length !== 1) return place.fail(`There are ${values.length} values where one ${name} is expected.`);
-      const [text = ''] = values;
-      const result = parse(text);
-      return result.success ? result.value : place.failValue(text, name);
-    },
-    fromJson(value, place) {
-      const result = parseJson(value);
-      return result.success ? result.value : place.failValue(value, name);
-    },
-  };
+/** A type whose codec is the same at every endpoint. */
+export function typeWith<T>(codec: Codec<T>): PropertyType<T> {
+  return { codec: () => codec };
 }
 
+/** How a type of one value is spelled. A reader takes all of what it is given, or answers undefined. */
+export interface Spelling<T> {
+  readonly text: (text: string) => T | undefined;
+  /** Default: JSON strings are read like other text. */
+  readonly json?: (value: unknown) => T | undefined;
+  /** What is written for a value in JSON. Default: the value as it is. */
+  readonly write?: (value: unknown) => unknown;
+  readonly keepsDigits?: boolean;
+}
+
+/** Makes a type of one value. */
+export function scalar<T>(name: string, { text, json = ifText(text), write, keepsDigits = false }: Spelling<T>): PropertyType<T> {
+  return typeWith({
+    name,
+    shape: 'scalar',
+    keepsDigits,
+    fromText(values, place) {
+      const [only = ''] = values;
+      if (values.length !== 1) return place.failCount(values.length, name);
+      return text(only) ?? place.failValue(only, name);
+    },
+    fromJson: (value, place) => json(value) ?? place.failValue(value, name),
+    ...(write && { toJson: write }),
+  });
+}
+
+const ifText = <T>(read: (text: string) => T | undefined) => (value: unknown): T | undefined => (typeof value === 'string' ? read(value) : undefined);
+
 /** Any text. Repeated values are joined, as a repeated header is (RFC 9110, section 5.3). */
-export const string: PropertyType<string> = {
+export const string: PropertyType<string> = typeWith({
   name: 'string',
   shape: 'scalar',
   takesEmptyText: true,
   fromText: values => values.join(','),
   fromJson: (value, place) => (typeof value === 'string' ? value : place.failValue(value, 'string')),
-};
+});
 
 /** `true` or `false` in any case; nothing else. */
-export const bool: PropertyType<boolean> = scalar(
-  'bool',
-  text => {
+export const bool: PropertyType<boolean> = scalar('bool', {
+  text(text) {
     const word = text.trim().toLowerCase();
-    return word === 'true' || word === 'false' ? { success: true, value: word === 'true' } : failure;
+    return word === 'true' || word === 'false' ? word === 'true' : undefined;
   },
-  value => (typeof value === 'boolean' ? { success: true, value } : failure),
-);
+  json: value => (typeof value === 'boolean' ? value : undefined),
+});

@@ -1,21 +1,29 @@
-import { innerTypeOf } from './type-of';
+import type { Codec } from './codec';
 import type { AnyType, Infer, PropertyType } from './property-type';
 
 /** A type whose value may be missing: `undefined` then. */
 export function optional<X extends AnyType>(type: X): PropertyType<Infer<X> | undefined> {
-  const inner = innerTypeOf(type) as PropertyType<Infer<X>>;
-  return {
-    ...inner,
-    isOptional: true,
-  };
+  return { isOptional: true, codec: codecs => codecs.of(type) };
 }
 
 /** A type whose value may be `null`, in JSON. */
 export function nullable<X extends AnyType>(type: X): PropertyType<Infer<X> | null> {
-  const inner = innerTypeOf(type) as PropertyType<Infer<X>>;
   return {
-    ...inner,
-    takesNull: true,
-    fromJson: (value, place) => (value === null ? null : inner.fromJson(value, place)),
+    codec(codecs): Codec<Infer<X> | null> {
+      const inner = codecs.of(type);
+      return {
+        ...inner,
+        takesNull: true,
+        fromJson: (value, place) => (value === null ? null : inner.fromJson(value, place)),
+      };
+    },
   };
+}
+
+/**
+ * A type that is declared further down, or refers to itself: `list(lazy(() => Node))`.
+ * @param resolve called once, when the middleware is made.
+ */
+export function lazy<X extends AnyType>(resolve: () => X): PropertyType<Infer<X>> {
+  return { codec: codecs => codecs.of(resolve()) };
 }

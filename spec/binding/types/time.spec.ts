@@ -1,4 +1,4 @@
-import { dateTime, dto, queryParam, timeSpan } from '../../../lib';
+import { dateTime, dto, list, queryParam, timeSpan } from '../../../lib';
 import { bind } from '../one-endpoint';
 
 class At extends dto({ at: queryParam(dateTime) }) {}
@@ -42,9 +42,10 @@ describe('timeSpan', () => {
     expect({ status, errors }).toEqual({ status: 400, errors: [{ name: 'for', in: 'query', detail: `The value "${text}" is not a timeSpan.` }] });
   });
 
-  it('reads every millisecond of a second exactly', () => {
-    const inexact = Array.from({ length: 1_000 }, (_, ms) => ms).filter(ms => timeSpan.fromText([`00:00:07.${String(ms).padStart(3, '0')}`], undefined as never) !== 7_000 + ms);
-    expect(inexact).toEqual([]);
+  it('reads every millisecond of a second exactly', async () => {
+    const milliseconds = Array.from({ length: 1_000 }, (_, ms) => ms);
+    const { dto: bound } = await bind(list(timeSpan), { json: milliseconds.map(ms => `00:00:07.${String(ms).padStart(3, '0')}`) });
+    expect(bound).toEqual(milliseconds.map(ms => 7_000 + ms));
   });
 });
 

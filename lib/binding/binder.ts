@@ -1,0 +1,7 @@
+import type { BinderContext } from './binder-context';
+
+/** SPEC's IRequestBinder: makes the dto of a request. What it throws is Express's; failures go into the context. */
+export interface Binder<T = unknown> {
+  /** @param signal aborts when the client has hung up. */
+  bind(context: BinderContext<T>, signal: AbortSignal): T | Promise<T>;
+}

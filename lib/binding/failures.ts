@@ -1,0 +1,47 @@
+import { Problem, type ProblemError } from '../problems/problem';
+import type { SettledLimits } from './limits';
+
+/** What can be wrong with a value. */
+export type FailureCode =
+  | 'missing' | 'missing-in-json' | 'invalid' | 'several-values' | 'several-files' | 'file-expected' | 'file-unexpected'
+  | 'too-many-items' | 'index-too-high' | 'too-deep' | 'schema' | 'application';
+
+/** What a message is made of, as far as the failure has it. */
+export interface FailureFacts {
+  /** The refused value as it is quoted: in quotation marks if it is text, and cut to a bounded length. */
+  readonly value?: string;
+  /** The type that is expected, for example `int`. */
+  readonly expected?: string;
+  /** How many there are. */
+  readonly count?: number;
+  /** How many there may be. */
+  readonly limit?: number;
+}
+
+/** One refused value: what stands in the answer, and what another message can be made of. */
+export interface BindingFailure extends ProblemError, FailureFacts {
+  readonly code: FailureCode;
+}
+
+/** The failures of one request, bounded: an answer must not grow with the mistakes in a request. */
+export class Failures {
+  readonly list: BindingFailure[] = [];
+
+  constructor(readonly limits: Pick<SettledLimits, 'items' | 'depth' | 'failures'>) {}
+
+  add(failure: BindingFailure): void {
+    if (this.list.length < this.limits.failures) this.list.push(failure);
+  }
+}
+
+/**
+ * The refusal of a request in which values are missing or unreadable.
+ * @param messageFor what is said of a failure in place of its own text, in another language for example.
+ */
+export function validationProblem(failures: readonly BindingFailure[], messageFor?: (failure: BindingFailure) => string | undefined): Problem {
+  const errors = failures.map((failure): ProblemError => {
+    const { name, in: source, pointer, detail } = failure;
+    return { name, in: source, ...(pointer !== undefined && { pointer }), detail: messageFor?.(failure) ?? detail };
+  });
+  return new Problem('validation-failed', errors.length === 1 ? 'One value is not valid.' : `${errors.length} values are not valid.`, { errors });
+}

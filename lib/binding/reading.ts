@@ -1,0 +1,57 @@
+import { after, type Awaitable } from './awaitable';
+import { INVALID, type Invalid, type Place } from './place';
+import type { Branch, Sent } from './sources/branch';
+import type { Codec } from './types/codec';
+
+/** What decides how nothing is read: whether a value must be there, and what its type takes. */
+interface Expected {
+  readonly codec: Codec<unknown>;
+  readonly required: boolean;
+}
+
+/** Reads text for a property. Empty text is a missing value where one may be missing; for a string it is the empty string. */
+export function readText(expected: Expected, values: readonly string[], place: Place): unknown {
+  return isNothing(expected, values) ? undefined : expected.codec.fromText(values, place);
+}
+
+/** Reads JSON for a property. `null` is a missing value where one may be missing, unless the type takes it. */
+export function readJson({ codec, required }: Expected, value: unknown, place: Place): unknown {
+  return value === null && !required && !codec.takesNull ? undefined : codec.fromJson(value, place);
+}
+
+/** Reads what was sent under a name; what was sent below it belongs to nobody. */
+export function readFlat(expected: Expected, branch: Branch | undefined, place: Place): unknown {
+  const sent = branch && expected.codec.isCollection ? branch.collected(place) : branch?.values ?? [];
+  if (sent === INVALID) return INVALID;
+  return sent.length === 0 || isNothing(expected, sent) ? undefined : readSent(expected.codec, sent, place);
+}
+
+/** Reads what was sent under a name or below it. A collection of which nothing was sent is empty: a form cannot say so otherwise. */
+export function readNested(expected: Expected, branch: Branch | undefined, place: Place): unknown {
+  const { codec, required } = expected;
+  if (!branch || branch.isEmpty) return codec.isCollection && required ? [] : undefined;
+  if (codec.fromNames && !branch.isLeaf) return codec.fromNames(branch, place);
+  return branch.values.length === 0 || isNothing(expected, branch.values) ? undefined : readSent(codec, branch.values, place);
+}
+
+/** Reads text or files. */
+export function readSent<T>(codec: Codec<T>, sent: readonly Sent[], place: Place): Awaitable<T | Invalid> {
+  const files = sent.filter(one => typeof one !== 'string');
+  if (files.length === 0) return codec.fromText(sent as readonly string[], place);
+  return codec.fromFiles ? codec.fromFiles(files, place) : place.fail('file-unexpected', 'A file was sent where a value is expected.');
+}
+
+/**
+ * What a missing value comes to: nothing where it may be missing, else what the type itself makes of nothing, else a failure.
+ * @param detail what is said of a missing value here.
+ */
+export function readNothing({ codec, required }: Expected, place: Place, detail?: string): unknown {
+  if (!required) return undefined;
+  if (!codec.fromNothing) return place.failMissing(detail);
+  const here = place.stay();
+  return after(codec.fromNothing(), made => (made === INVALID ? here.failMissing(detail) : made));
+}
+
+function isNothing({ codec, required }: Expected, sent: readonly Sent[]): boolean {
+  return !required && !codec.takesEmptyText && sent.length === 1 && sent[0] === '';
+}

@@ -1,0 +1,37 @@
+import type { Request } from 'express';
+import type { ProblemLocation } from '../problems/problem';
+import type { BinderContext } from './binder-context';
+import { readBody, type Body } from './body';
+import type { Place } from './place';
+import type { Plan } from './plan';
+import type { Settings } from './settings';
+
+/** What a request brings, its body read: everything that values are taken from. */
+export class RequestInput {
+  private constructor(private readonly context: BinderContext, readonly plan: Plan, readonly body: Body) {}
+
+  /** @throws a problem for a body that cannot be read. */
+  static async open(context: BinderContext): Promise<RequestInput> {
+    const { req, res, endpoint: { plan, settings } } = context;
+    if (!plan) throw new TypeError('bindRequest: the built-in binder binds dto classes, list(Dto) and Standard Schemas only.');
+    return new RequestInput(context, plan, await readBody(req, res, plan.body, settings));
+  }
+
+  get req(): Request {
+    return this.context.req;
+  }
+
+  get settings(): Settings {
+    return this.context.endpoint.settings;
+  }
+
+  /** True when something has been said about the value that a pointer points to. */
+  hasFailureAt(pointer: string): boolean {
+    return this.context.failures.some(failure => failure.pointer === pointer);
+  }
+
+  /** Where a value is looked up: failures are reported under it. The empty name of the JSON is all of it. */
+  placeOf(source: ProblemLocation, name: string): Place {
+    return this.context.placeOf(source, name);
+  }
+}

@@ -1,0 +1,22 @@
+import type { Request } from 'express';
+import type { Claims } from '../principal/principal';
+import type { BindingFailure } from './failures';
+import type { SettledLimits } from './limits';
+import type { ResponseTypes, SerializerOptions } from './serializer-options';
+import type { ReadUpload } from './uploads';
+import type { ValueParser } from './value-parser';
+
+/** How one endpoint reads requests and writes responses: its options with nothing left open. */
+export interface Settings {
+  readonly allowMultipart: boolean;
+  readonly allowUrlEncoded: boolean;
+  readonly allowAnonymous: boolean;
+  readonly claims: (req: Request) => Claims | undefined;
+  readonly permissions: (req: Request) => Iterable<string>;
+  readonly valueParsers: readonly ValueParser[];
+  readonly serializer: Readonly<Required<SerializerOptions>>;
+  readonly responses: ResponseTypes;
+  readonly failureMessage: ((failure: BindingFailure, req: Request) => string | undefined) | undefined;
+  readonly limits: SettledLimits;
+  readonly readUpload: ReadUpload;
+}

@@ -1,0 +1,44 @@
+import type { PropertySpec, Source } from './property';
+import { isTaken, type Takers } from './takers';
+import type { Codec } from './types/codec';
+
+/** One property as one source sees it. */
+export interface Slot {
+  /** Name of the property on the dto. */
+  readonly property: string;
+  /** Name that the source is asked for. */
+  readonly name: string;
+  readonly codec: Codec<unknown>;
+  readonly required: boolean;
+  /** The property takes all names of the source (`fromForm`, `fromQuery`). */
+  readonly isRoot?: boolean;
+  /** The JSON body itself must have the value. */
+  readonly jsonRequired?: boolean;
+}
+
+/** The sources of a property and the name that each is asked for. */
+export function slotsOf(slot: Slot, spec: PropertySpec, jsonName: string, takers: Takers): Map<Source, Slot> {
+  const { jsonPropertyName = jsonName, bindFrom = slot.property, name = slot.property, dontBind = [], jsonRequired } = spec;
+  const anyOf = (): [Source, string][] => [['json', jsonPropertyName], ['form', bindFrom], ['route', bindFrom], ['query', bindFrom]];
+  const fallback = (): [Source, string][] => (spec.fallback ? anyOf() : []);
+  const names = ((): [Source, string][] => {
+    switch (spec.kind) {
+      case 'field': return anyOf();
+      case 'formField': return [['form', bindFrom]];
+      case 'queryParam': return [['query', bindFrom]];
+      case 'routeParam': return [['route', bindFrom]];
+      case 'fromForm': return [['form', '']];
+      case 'fromQuery': return [['query', '']];
+      case 'fromClaim': return [...fallback(), ['claim', name]];
+      case 'fromHeader': return [...fallback(), ['header', name]];
+      case 'fromCookie': return [...fallback(), ['cookie', name]];
+      case 'hasPermission': return [['permission', name]];
+      case 'fromBody':
+      case 'plainText': return [];
+    }
+  })();
+  const isRoot = spec.kind === 'fromForm' || spec.kind === 'fromQuery';
+  return new Map(names
+    .filter(([source]) => !dontBind.includes(source) && !(isTaken(source, takers) && !isRoot) && (slot.codec.shape !== 'file' || source === 'form'))
+    .map(([source, lookup]) => [source, { ...slot, name: lookup, isRoot, ...(jsonRequired && { jsonRequired }) }]));
+}

@@ -1,0 +1,114 @@
+import { INVALID, type Invalid, type Place } from '../place';
+
+/** What can be sent under a name: text, or a file. */
+export type Sent = string | Express.Multer.File;
+
+/** A name that goes on below a branch, and from where in its text. */
+interface Deeper {
+  readonly name: string;
+  readonly from: number;
+  readonly value: Sent;
+}
+
+/**
+ * The names of a query or a form as a tree: `items[0].sku` is `sku` below `0` below `items`, in any case. Names are taken
+ * apart only where a reader goes: what nobody declared is never looked at, and however many levels a client makes up, they
+ * cost it more than us.
+ */
+export class Branch {
+  /** What was sent under the name that ends here. */
+  readonly values: Sent[] = [];
+  private readonly deeper: Deeper[] = [];
+  private children: Map<string, Branch> | undefined;
+
+  /** @param key the part of the name that leads here, as it was sent first. */
+  private constructor(private readonly key: string) {}
+
+  static of(pairs: Iterable<readonly [name: string, value: Sent]>): Branch {
+    const root = new Branch('');
+    for (const [name, value] of pairs) root.add(name, 0, value);
+    return root;
+  }
+
+  /** True when no name goes on from here. */
+  get isLeaf(): boolean {
+    return this.deeper.length === 0;
+  }
+
+  get isEmpty(): boolean {
+    return this.isLeaf && this.values.length === 0;
+  }
+
+  /** The branch of a name, or of a path of names. */
+  at(path: string, from = 0): Branch | undefined {
+    if (from >= path.length) return this;
+    const [key, next] = step(path, from);
+    return this.open().get(key.toLowerCase())?.at(path, next);
+  }
+
+  /** What goes on below, under each key as it was sent. */
+  below(): readonly (readonly [key: string, branch: Branch])[] {
+    return [...this.open().values()].map(branch => [branch.key, branch]);
+  }
+
+  /** `[3]`, in index order; gaps are closed up by whoever reads them. */
+  indexed(place: Place): readonly (readonly [index: number, item: Branch])[] | Invalid {
+    const items = [...this.open()].filter(([key]) => /^\d{1,10}$/.test(key)).map(([key, item]) => [Number(key), item] as const);
+    const { items: limit } = place.limits;
+    const tooHigh = items.find(([index]) => index >= limit);
+    if (tooHigh) return place.fail('index-too-high', `The index ${tooHigh[0]} is too high; ${limit} items are allowed.`, { count: tooHigh[0], limit });
+    // Sorting is stable: what was sent twice under one index stays in the order sent.
+    return items.sort(([a], [b]) => a - b);
+  }
+
+  /** What was sent under the name itself and as `name[]`. */
+  get unindexed(): readonly Sent[] {
+    return this.isLeaf ? this.values : [...this.values, ...this.open().get('')?.values ?? []];
+  }
+
+  /** What was sent for a collection: under the name itself, as `name[]` and as `name[3]`. */
+  collected(place: Place): readonly Sent[] | Invalid {
+    const indexed = this.isLeaf ? [] : this.indexed(place);
+    return indexed === INVALID ? INVALID : [...this.unindexed, ...indexed.flatMap(([, item]) => item.values)];
+  }
+
+  private add(name: string, from: number, value: Sent): void {
+    if (from >= name.length) this.values.push(value);
+    else this.deeper.push({ name, from, value });
+  }
+
+  private open(): ReadonlyMap<string, Branch> {
+    if (this.children) return this.children;
+    const children = new Map<string, Branch>();
+    for (const { name, from, value } of this.deeper) {
+      const [key, next] = step(name, from);
+      let child = children.get(key.toLowerCase());
+      if (!child) children.set(key.toLowerCase(), child = new Branch(key));
+      child.add(name, next, value);
+    }
+    return this.children = children;
+  }
+}
+
+/** `.name` or `[name]`, `[3]`, `[]`. */
+const BELOW = /\.([^.[\]]+)|\[([^.[\]]*)\]/y;
+
+/** The next part of a name, and where the one after it begins. A rest that is spelled like no path is one part. */
+function step(name: string, from: number): readonly [key: string, next: number] {
+  if (from === 0) {
+    const end = name.search(/[.[\]]/);
+    // The usual name has one part; nor does a name begin with a dot or a bracket.
+    return end < 1 ? [name, name.length] : [name.slice(0, end), end];
+  }
+  BELOW.lastIndex = from;
+  const [, property, index] = BELOW.exec(name) ?? [];
+  const key = property ?? index;
+  return key === undefined ? [name.slice(from), name.length] : [key, BELOW.lastIndex];
+}
+
+/** Levels that a name has, counted without taking it apart. */
+export function levelsOf(name: string): number {
+  let levels = 1;
+  for (const character of name) if (character === '.' || character === '[') levels++;
+  return levels;
+}

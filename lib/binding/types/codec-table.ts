@@ -1,0 +1,90 @@
+import type { JsonConverter } from '../json-converter';
+import { plainJson, jsonInText } from '../json-text';
+import type { NamingPolicy } from '../naming-policy';
+import type { Place } from '../place';
+import { namingPolicyOf, type SerializerOptions } from '../serializer-options';
+import type { ValueParser } from '../value-parser';
+import type { Codec } from './codec';
+import { ownCodec } from './own-codec';
+import type { AnyType, Codecs, Infer, ParseResult } from './property-type';
+
+/** The codecs of all types that one endpoint reads or writes: made once, when its middleware is made. */
+export class CodecTable implements Codecs {
+  private readonly made = new WeakMap<AnyType, Codec<unknown>>();
+  private readonly underWay = new Set<AnyType>();
+  private readonly putOff: (() => void)[] = [];
+
+  private readonly nameInJson: NamingPolicy;
+
+  constructor(private readonly serializer: SerializerOptions, private readonly valueParsers: readonly ValueParser[] = []) {
+    this.nameInJson = namingPolicyOf(serializer);
+  }
+
+  /** The codec of a type, ready for use. @throws TypeError naming the class and the property that cannot be read as declared. */
+  complete<X extends AnyType>(type: X): Codec<Infer<X>> {
+    const codec = this.of(type);
+    for (let work = this.putOff.shift(); work; work = this.putOff.shift()) work();
+    return codec;
+  }
+
+  of<X extends AnyType>(type: X): Codec<Infer<X>> {
+    const known = this.made.get(type);
+    if (known) return known as Codec<Infer<X>>;
+    if (this.underWay.has(type)) throw new TypeError('this type contains itself and nothing else; it needs an object in between');
+    this.underWay.add(type);
+    const codec = this.make(type);
+    this.underWay.delete(type);
+    this.made.set(type, codec);
+    return codec as Codec<Infer<X>>;
+  }
+
+  jsonName(property: string): string {
+    return this.nameInJson(property);
+  }
+
+  later(work: () => void): void {
+    this.putOff.push(work);
+  }
+
+  /** What the type does by itself, and in its place what this endpoint has a parser or a converter for. */
+  private make(type: AnyType): Codec<unknown> {
+    const parser = this.valueParsers.find(one => one.type === type);
+    const converter = this.serializer.converters?.find(one => one.type === type);
+    const own = ownCodec(type, this);
+    if (own) return { ...own, ...converter && converting(converter, own.name), ...parser && parsing(parser, own.name) };
+    const name = (type as { name?: string }).name ?? 'value';
+    if (!parser && !converter) throw new TypeError(`${name} has no declared properties and no static tryParse; declare them with dto({...}) or decorators, or give a valueParserFor or a converter for it.`);
+    const json = converter ? converting(converter, name) : { fromJson: (value: unknown, place: Place) => place.failValue(value, name) };
+    return { name, shape: 'scalar', ...json, ...parser ? parsing(parser, name) : { fromText: textThrough(json.fromJson, name) } };
+  }
+}
+
+/** SPEC, "Supported property types": a value parser comes before what the type itself does, and has no part in JSON. */
+function parsing({ parse }: ValueParser, name: string): Pick<Codec<unknown>, 'fromText'> {
+  return {
+    fromText(values, place) {
+      const [text = ''] = values;
+      return values.length === 1 ? accepted(parse(text), text, name, place) : place.failCount(values.length, name);
+    },
+  };
+}
+
+function converting(converter: JsonConverter, name: string): Pick<Codec<unknown>, 'fromJson' | 'toJson'> {
+  return {
+    fromJson: (value, place) => accepted(converter.read(plainJson(value)), value, name, place),
+    toJson: value => converter.write(value),
+  };
+}
+
+/** A type that has a converter alone is read from text as a JSON string, or as the JSON that stands in the text. */
+function textThrough(fromJson: Codec<unknown>['fromJson'], name: string): Codec<unknown>['fromText'] {
+  return (values, place) => {
+    const [text = ''] = values;
+    if (values.length !== 1) return place.failCount(values.length, name);
+    return /^\s*[[{]/.test(text) ? jsonInText(text, place, fromJson) : fromJson(text, place);
+  };
+}
+
+function accepted(result: ParseResult<unknown>, input: unknown, name: string, place: Place): unknown {
+  return result.success ? result.value : place.failValue(input, name);
+}

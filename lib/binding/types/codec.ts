@@ -1,0 +1,48 @@
+import type { Awaitable } from '../awaitable';
+import type { Invalid, Place } from '../place';
+import type { Branch } from '../sources/branch';
+
+/**
+ * Reads the values of one type, as one endpoint is configured, and writes them as JSON. Text comes from forms, routes,
+ * queries, claims, headers and cookies; JSON from a body, or from text that holds JSON. A failure is noted at the place.
+ */
+export interface Codec<T> {
+  /** As it appears in messages: "int", "list of guid". */
+  readonly name: string;
+  /** What the type is made for, where that decides how it is looked up. */
+  readonly shape: 'scalar' | 'list' | 'object' | 'schema' | 'file';
+  /** True when empty text is a value. */
+  readonly takesEmptyText?: boolean;
+  /** True when JSON `null` is a value. */
+  readonly takesNull?: boolean;
+  /** True when JSON numbers must keep all their digits for it: a double would round them. */
+  readonly keepsDigits?: boolean;
+  /** True when several values make one: it is spelled `n`, `n[]` or `n[3]`. */
+  readonly isCollection?: boolean;
+  /** Why it cannot stand inside another type, if it cannot. */
+  readonly rootOnly?: string;
+  /** The types that it is made of. */
+  readonly parts?: () => Iterable<Codec<unknown>>;
+  fromText(values: readonly string[], place: Place): Awaitable<T | Invalid>;
+  fromJson(value: unknown, place: Place): Awaitable<T | Invalid>;
+  /** From the names below one name: `parent.child`, `items[0].field`. */
+  fromNames?(branch: Branch, place: Place): Awaitable<T | Invalid>;
+  fromFiles?(files: readonly Express.Multer.File[], place: Place): Awaitable<T | Invalid>;
+  /** What a missing value comes to; invalid when one is required. */
+  fromNothing?(): Awaitable<T | Invalid>;
+  /** What is written for a value; without it, the value as it is. Gets whatever a handler hands over, but never null or undefined. */
+  readonly toJson?: (value: unknown) => unknown;
+}
+
+/** What is written in JSON for a value; nothing and null stay what they are. */
+export function written(codec: Codec<unknown>, value: unknown): unknown {
+  return codec.toJson && value !== undefined && value !== null ? codec.toJson(value) : value;
+}
+
+/** The type and all the types that it is made of, each once: a type can contain itself. */
+export function* withParts(codec: Codec<unknown>, seen = new Set<Codec<unknown>>()): Generator<Codec<unknown>> {
+  if (seen.has(codec)) return;
+  seen.add(codec);
+  yield codec;
+  for (const part of codec.parts?.() ?? []) yield* withParts(part, seen);
+}

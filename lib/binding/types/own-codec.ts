@@ -1,0 +1,43 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { isDto } from '../property';
+import type { Codec } from './codec';
+import { objectCodec } from './object';
+import { parsableCodec } from './parsable';
+import type { AnyType, Codecs, Parsable, PropertyType } from './property-type';
+import { schemaCodec } from './schema';
+
+/** How a type reads and writes by itself; undefined for a class that needs a value parser or a converter. */
+export function ownCodec(type: AnyType, codecs: Codecs): Codec<unknown> | undefined {
+  assertType(type);
+  if (isSchema(type)) return schemaCodec(type);
+  if (isPropertyType(type)) return type.codec(codecs);
+  const asObject = isDto(type) ? objectCodec(type, codecs) : undefined;
+  return isParsable(type) ? parsableCodec(type, asObject) : asObject;
+}
+
+/** The parameters below are unknown: callers without a compiler pass anything. @throws TypeError when it is no type at all. */
+export function assertType(type: unknown): asserts type is AnyType {
+  if (isPropertyType(type) || isSchema(type) || isParsable(type) || typeof type === 'function') return;
+  throw new TypeError(`${String(type)} is not a type that values can be bound to. Use a type of bindonce (string, int, list(…)), a dto class, a class with a static tryParse, or a Standard Schema.`);
+}
+
+/** True for a type whose values may be missing. */
+export function isOptional(type: AnyType): boolean {
+  return isPropertyType(type) && type.isOptional === true;
+}
+
+export function isSchema(type: unknown): type is StandardSchemaV1 {
+  return has(type, '~standard') && has(type['~standard'], 'validate');
+}
+
+function isPropertyType(type: unknown): type is PropertyType<unknown> {
+  return has(type, 'codec') && typeof type.codec === 'function';
+}
+
+function isParsable(type: unknown): type is Parsable<unknown> {
+  return has(type, 'tryParse') && typeof type.tryParse === 'function';
+}
+
+function has<K extends string>(value: unknown, name: K): value is Record<K, unknown> {
+  return ((typeof value === 'object' && value !== null) || typeof value === 'function') && name in value;
+}

@@ -1,0 +1,36 @@
+import type { Place } from '../place';
+import type { Codec } from './codec';
+import type { Parsable } from './property-type';
+
+/**
+ * A class with `static tryParse(text)`. As JSON it is read from a string.
+ * @param asObject what reads JSON that is no string: its declared properties, if it has some.
+ */
+export function parsableCodec(type: Parsable<unknown>, asObject?: Codec<unknown>): Codec<unknown> {
+  const name = (type as { name?: string }).name ?? 'value';
+  const parse = (text: string, place: Place): unknown => {
+    const result = type.tryParse(text);
+    return result.success ? result.value : place.failValue(text, name);
+  };
+  return {
+    ...asObject,
+    name,
+    shape: 'scalar',
+    fromText(values, place) {
+      const [text = ''] = values;
+      return values.length === 1 ? parse(text, place) : place.failCount(values.length, name);
+    },
+    fromJson(value, place) {
+      if (typeof value === 'string') return parse(value, place);
+      return asObject ? asObject.fromJson(value, place) : place.failValue(value, name);
+    },
+    toJson: asObject?.toJson ?? asText,
+  };
+}
+
+/** Its text, unless it says how it is written (`toJSON`) or has no text of its own. */
+function asText(value: unknown): unknown {
+  const isWritable = typeof value === 'object' && value !== null && 'toJSON' in value;
+  const text = String(value);
+  return isWritable || text === '[object Object]' ? value : text;
+}

@@ -1,0 +1,49 @@
+import type { Request } from 'express';
+import { aBoolean, checkOptions } from '../options/check';
+import { Failures, validationProblem } from './failures';
+import { Place } from './place';
+import { readFlat, readNothing } from './reading';
+import type { Settings } from './settings';
+import { Branch } from './sources/branch';
+import { query, queryOf } from './sources/query';
+import { route, routeOf } from './sources/route';
+import type { SentPair } from './sources/names';
+import type { ValueSource } from './sources/value-source';
+import { CodecTable } from './types/codec-table';
+import { isOptional } from './types/own-codec';
+import type { AnyType, Infer } from './types/property-type';
+
+/** Whether a value must be there. */
+export interface ValueOptions {
+  /** When false, a value that is missing or cannot be read is undefined. Default true. */
+  readonly required?: boolean;
+}
+
+/**
+ * Reads one value of a request without a dto.
+ * @throws a problem (400) when the value is missing or cannot be read.
+ * @throws TypeError when the type cannot be read at all, or only asynchronously.
+ */
+export type ReadValue = <X extends AnyType, const O extends ValueOptions = { readonly required?: true }>(req: Request, name: string, type: X, options?: O) =>
+  O extends { required: false } ? Infer<X> | undefined : Infer<X>;
+
+/** SPEC's Route<T> and Query<T>, as an application is configured. */
+export function valueReaders(settings: Settings): { readonly routeValue: ReadValue; readonly queryValue: ReadValue } {
+  const codecs = new CodecTable(settings.serializer, settings.valueParsers);
+  const readerOf = ({ source, missing }: ValueSource, pairsOf: (req: Request) => readonly SentPair[]) => (req: Request, name: string, type: AnyType, options: ValueOptions = {}): unknown => {
+    checkOptions(`${source}Value`, options, { required: aBoolean });
+    const { required = true } = options;
+    const slot = { codec: codecs.complete(type), required: required && !isOptional(type) };
+    const failures = new Failures(settings.limits);
+    const place = new Place(failures, source, name);
+    const value = readFlat(slot, Branch.of(pairsOf(req)).at(name), place) ?? readNothing(slot, place, missing);
+    if (value instanceof Promise) throw new TypeError(`${source}Value: the type of ${JSON.stringify(name)} is read asynchronously; bind it with bindRequest().`);
+    if (failures.list.length === 0) return value;
+    if (required) throw validationProblem(failures.list, failure => settings.failureMessage?.(failure, req));
+    return undefined;
+  };
+  return {
+    routeValue: readerOf(route, routeOf) as ReadValue,
+    queryValue: readerOf(query, req => queryOf(req, settings.limits.fields)) as ReadValue,
+  };
+}
