@@ -3,9 +3,11 @@ import { textOf, uncompressed } from '../body/decode';
 import { asRequest, type Form } from '../body/form';
 import { hasBody, kindOf, mediaTypeOf, type BodyKind, type MediaType } from '../body/media-type';
 import { readPairs, type Pair } from '../body/pairs';
-import { allBytes, isUntouched, openReceived, receive } from '../body/received';
+import { allBytes, isUntouched, openReceived, receive, type Received } from '../body/received';
 import { Problem } from '../problems/problem';
+import { after, type Awaitable } from './awaitable';
 import { parseExactly } from './json-text';
+import type { SettledLimits } from './limits';
 import type { Settings } from './settings';
 
 /** How a dto uses the body. */
@@ -30,16 +32,16 @@ const NONE: Body = { kind: 'none' };
  * Reads the body.
  * @throws a 415 problem for a kind of body that the dto cannot use, 413 when it is too large, 400 when it is malformed.
  */
-export async function readBody(req: IncomingMessage, res: ServerResponse, use: BodyUse, settings: Settings): Promise<Body> {
+export function readBody(req: IncomingMessage, res: ServerResponse, use: BodyUse, settings: Settings): Awaitable<Body> {
   if (!(use.json || use.form || use.text) || !hasBody(req)) return NONE;
   const mediaType = mediaTypeOf(req);
-  if (use.text) return { kind: 'text', text: await readText(req, res, mediaType, settings) };
+  if (use.text) return after(readText(req, res, mediaType, settings), text => ({ kind: 'text', text }));
   const kind = kindOf(mediaType);
   if (!accepts(kind, use, settings)) throw unsupported(mediaType, use, settings);
   switch (kind) {
     case 'json': return readJson(req, res, mediaType, use, settings);
-    case 'urlencoded': return { kind: 'form', fields: await readUrlEncoded(req, res, mediaType, settings), files: [] };
-    case 'multipart': return { kind: 'form', ...await readMultipart(req, res, settings) };
+    case 'urlencoded': return after(readUrlEncoded(req, res, mediaType, settings), fields => ({ kind: 'form', fields, files: [] }));
+    case 'multipart': return after(readMultipart(req, res, settings), form => ({ kind: 'form', ...form }));
     case 'other': return NONE;
   }
 }
@@ -66,7 +68,10 @@ function unsupported({ type }: MediaType, use: BodyUse, settings: Settings): Pro
 }
 
 async function readText(req: IncomingMessage, res: ServerResponse, mediaType: MediaType, { limits }: Settings): Promise<string> {
-  const received = await receive(req, res, limits.bodyBytes);
+  return textIn(await receive(req, res, limits.bodyBytes), mediaType, limits);
+}
+
+async function textIn(received: Received, mediaType: MediaType, limits: SettledLimits): Promise<string> {
   switch (received.kind) {
     case 'none': return '';
     case 'bytes':
@@ -76,10 +81,14 @@ async function readText(req: IncomingMessage, res: ServerResponse, mediaType: Me
   throw new Error('bindonce: a plain text dto needs the raw body, but it was parsed before. Mount bindRequest() before the body parser, or set req.rawBody to the bytes.');
 }
 
-async function readJson(req: IncomingMessage, res: ServerResponse, mediaType: MediaType, use: BodyUse, settings: Settings): Promise<Body> {
-  const received = await receive(req, res, settings.limits.bodyBytes);
-  if (received.kind === 'parsed' && typeof received.body !== 'string') return { kind: 'json', value: received.body };
-  const text = await readText(req, res, mediaType, settings);
+function readJson(req: IncomingMessage, res: ServerResponse, mediaType: MediaType, use: BodyUse, { limits }: Settings): Awaitable<Body> {
+  return after(receive(req, res, limits.bodyBytes), received => {
+    if (received.kind === 'parsed' && typeof received.body !== 'string') return { kind: 'json', value: received.body };
+    return after(textIn(received, mediaType, limits), text => parseJson(text, use));
+  });
+}
+
+function parseJson(text: string, use: BodyUse): Body {
   if (text.trim() === '') return NONE;
   try {
     return { kind: 'json', value: use.keepsDigits ? parseExactly(text) : JSON.parse(text) as unknown };

@@ -32,9 +32,18 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
 
 /** JSON as JSON.parse makes it, for whoever knows nothing of exact numbers. */
 export function plainJson(value: unknown): unknown {
+  return hasExactNumbers(value) ? copyOf(value) : value;
+}
+
+function hasExactNumbers(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return isLosslessNumber(value) || (Array.isArray(value) ? value : Object.values(value)).some(hasExactNumbers);
+}
+
+function copyOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (isLosslessNumber(value)) return Number(value.value);
-  if (Array.isArray(value)) return value.map(plainJson);
+  if (Array.isArray(value)) return value.map(copyOf);
   // Defines properties, and so takes `__proto__` for a name like any other.
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plainJson(one)]));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, copyOf(one)]));
 }

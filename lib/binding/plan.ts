@@ -18,8 +18,11 @@ export interface Requirement extends Slot {
 /** What is worked out about a dto class once, when the middleware is made. */
 export interface Plan {
   readonly create: () => Record<string, unknown>;
+  readonly properties: readonly string[];
   /** What each source is asked for. */
   readonly slots: ReadonlyMap<Source, readonly Slot[]>;
+  /** What must stand in the JSON body itself. */
+  readonly jsonRequired: readonly Slot[];
   readonly required: readonly Requirement[];
   /** The property that takes the whole JSON body (`fromBody`). */
   readonly wholeBody: Slot | undefined;
@@ -46,11 +49,13 @@ export function planFor(Dto: AnyType, codecs: CodecTable): Plan {
 
 /** SPEC, "JSON body", rule 3: the body must be a JSON array; no other source binds. The same goes for a schema. */
 function planForBody(codec: Codec<unknown>): Plan {
-  const body: Slot = { property: 'body', name: '', codec, required: true };
+  const body: Slot = { property: 'body', index: 0, name: '', codec, required: true };
   refuseRootOnly(codec);
   return {
     create: () => ({}),
+    properties: ['body'],
     slots: new Map(),
+    jsonRequired: [],
     required: [{ ...body, slots: new Map() }],
     wholeBody: body,
     content: undefined,
@@ -60,16 +65,17 @@ function planForBody(codec: Codec<unknown>): Plan {
 }
 
 function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
-  const properties = propertiesOf(Dto);
-  const takers = takersOf(Dto, properties);
+  const specs = propertiesOf(Dto);
+  const properties = [...specs.keys()];
+  const takers = takersOf(Dto, specs);
   const slots = new Map<Source, Slot[]>();
   const required: Requirement[] = [];
   const whole = new Map<PropertyKind, Slot>();
-  for (const [property, spec] of properties) {
+  for (const [property, spec] of specs) {
     mistakesAt(`${Dto.name}.${property}`, () => {
       const codec = codecs.complete(spec.type);
       refuseMisplaced(spec, codec, takers);
-      const slot: Slot = { property, name: property, codec, required: spec.required };
+      const slot: Slot = { property, index: properties.indexOf(property), name: property, codec, required: spec.required };
       const own = slotsOf(slot, spec, codecs.jsonName(property), takers);
       for (const [source, one] of own) slots.set(source, [...slots.get(source) ?? [], one]);
       if (takesWholeBody(spec.kind)) whole.set(spec.kind, slot);
@@ -77,12 +83,13 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
       if (spec.required) required.push({ ...slot, slots: own });
     });
   }
-  refuseSameName(Dto.name, 'JSON name', (slots.get('json') ?? []).map(({ property, name }) => [property, name]));
+  const jsonSlots = slots.get('json') ?? [];
+  refuseSameName(Dto.name, 'JSON name', jsonSlots.map(({ property, name }) => [property, name]));
   const wholeBody = whole.get('fromBody');
   const content = whole.get('plainText');
-  const inJson = [...slots.get('json') ?? [], ...wholeBody ? [wholeBody] : []];
+  const inJson = [...jsonSlots, ...wholeBody ? [wholeBody] : []];
   const body: BodyUse = { json: inJson.length > 0, form: slots.has('form'), text: content !== undefined, keepsDigits: keepsDigits(inJson) };
-  return { create: instancesOf<unknown>(Dto, properties), slots, required, wholeBody, content, body, result: dto => dto };
+  return { create: instancesOf<unknown>(Dto, specs), properties, slots, jsonRequired: jsonSlots.filter(slot => slot.jsonRequired), required, wholeBody, content, body, result: dto => dto };
 }
 
 /** Where a client sends the value of a property, and under which name; undefined when there is no such property. */

@@ -20,8 +20,8 @@ export function readJson({ codec, required }: Expected, value: unknown, place: P
 }
 
 /** Reads what was sent under a name; what was sent below it belongs to nobody. */
-export function readFlat(expected: Expected, branch: Branch | undefined, place: Place): unknown {
-  const sent = branch && expected.codec.isCollection ? branch.collected(place) : branch?.values ?? [];
+export function readFlat(expected: Expected, branch: Branch, place: Place): unknown {
+  const sent = expected.codec.isCollection ? branch.collected(place) : branch.values;
   if (sent === INVALID) return INVALID;
   return sent.length === 0 || isNothing(expected, sent) ? undefined : readSent(expected.codec, sent, place);
 }

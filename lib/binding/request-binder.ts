@@ -4,6 +4,7 @@ import { isJsonObject } from './json-text';
 import { INVALID } from './place';
 import type { Requirement } from './plan';
 import type { Source } from './property';
+import type { Slot } from './slots';
 import { readNothing } from './reading';
 import { RequestInput } from './request-input';
 import { sourcesInOrder } from './sources/order';
@@ -27,52 +28,54 @@ export class RequestBinder<T = unknown> implements Binder<T> {
 async function bindTo(input: RequestInput): Promise<Readonly<Record<string, unknown>>> {
   const { plan } = input;
   const dto = plan.create();
-  const found = new Map<string, unknown>();
+  const found: unknown[] = [];
   const promised: Promise<unknown>[] = [];
-  const set: Set = (property, value) => {
+  const set: Set = ({ index }, value) => {
     if (value instanceof Promise) promised.push(value);
-    if (value !== undefined) found.set(property, value);
+    if (value !== undefined) found[index] = value;
   };
   bindWhole(input, set);
   for (const source of sourcesInOrder) {
     const slots = plan.slots.get(source.source);
-    const read = slots && source.open(input);
-    if (read) for (const slot of slots) set(slot.property, read(slot));
+    const read = slots && source.open(input, slots);
+    if (read) for (const slot of slots) set(slot, read(slot));
   }
   bindMissingInJson(input, set);
   for (const requirement of plan.required) {
-    const { property } = requirement;
-    if (!found.has(property) && dto[property] === undefined) set(property, readMissing(input, requirement));
+    const { index, property } = requirement;
+    if (found[index] === undefined && dto[property] === undefined) set(requirement, readMissing(input, requirement));
   }
   // All of them, the overwritten too: their failures belong into the answer.
   if (promised.length > 0) await Promise.all(promised);
-  for (const [property, value] of found) {
+  for (let index = 0; index < found.length; index++) {
+    const value = found[index];
     const known = value instanceof Promise ? await value as unknown : value;
-    if (known !== INVALID && known !== undefined) dto[property] = known;
+    const property = plan.properties[index];
+    if (known !== INVALID && known !== undefined && property !== undefined) dto[property] = known;
   }
   return dto;
 }
 
-type Set = (property: string, value: unknown) => void;
+type Set = (slot: Slot, value: unknown) => void;
 
 /** `fromBody` takes all of the JSON body, `plainText` all of the text. */
 function bindWhole(input: RequestInput, set: Set): void {
   const { plan: { wholeBody, content }, body, req } = input;
   // `null` is a body without values, like no body at all, except for a type that takes it.
-  if (wholeBody && body.kind === 'json' && (body.value !== null || wholeBody.codec.takesNull)) set(wholeBody.property, wholeBody.codec.fromJson(body.value, input.placeOf('json', '')));
+  if (wholeBody && body.kind === 'json' && (body.value !== null || wholeBody.codec.takesNull)) set(wholeBody, wholeBody.codec.fromJson(body.value, input.placeOf('json', '')));
   // A list that nobody sent with a GET is an empty list.
-  if (wholeBody?.codec.shape === 'list' && body.kind === 'none' && isSafe(req.method)) set(wholeBody.property, []);
-  if (content && body.kind === 'text') set(content.property, body.text);
+  if (wholeBody?.codec.shape === 'list' && body.kind === 'none' && isSafe(req.method)) set(wholeBody, []);
+  if (content && body.kind === 'text') set(content, body.text);
 }
 
 /** SPEC, "Required keyword caveat": what says `jsonRequired` must stand in the JSON itself, whatever other sources had. */
 function bindMissingInJson(input: RequestInput, set: Set): void {
   const { body, plan } = input;
-  if (saysNoObject(input)) return;
+  if (plan.jsonRequired.length === 0 || saysNoObject(input)) return;
   const json = body.kind === 'json' && isJsonObject(body.value) ? body.value : {};
-  for (const { property, name, jsonRequired } of plan.slots.get('json') ?? []) {
-    if (!jsonRequired || Object.hasOwn(json, name)) continue;
-    set(property, input.placeOf('json', name).fail('missing-in-json', 'The JSON body must have this value.'));
+  for (const slot of plan.jsonRequired) {
+    if (Object.hasOwn(json, slot.name)) continue;
+    set(slot, input.placeOf('json', slot.name).fail('missing-in-json', 'The JSON body must have this value.'));
   }
 }
 

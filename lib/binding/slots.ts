@@ -4,8 +4,9 @@ import type { Codec } from './types/codec';
 
 /** One property as one source sees it. */
 export interface Slot {
-  /** Name of the property on the dto. */
+  /** Name of the property on the dto, and its place among the properties. */
   readonly property: string;
+  readonly index: number;
   /** Name that the source is asked for. */
   readonly name: string;
   readonly codec: Codec<unknown>;

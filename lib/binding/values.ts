@@ -36,7 +36,8 @@ export function valueReaders(settings: Settings): { readonly routeValue: ReadVal
     const slot = { codec: codecs.complete(type), required: required && !isOptional(type) };
     const failures = new Failures(settings.limits);
     const place = new Place(failures, source, name);
-    const value = readFlat(slot, Branch.of(pairsOf(req)).at(name), place) ?? readNothing(slot, place, missing);
+    const branch = Branch.of(pairsOf(req)).at(name);
+    const value = (branch && readFlat(slot, branch, place)) ?? readNothing(slot, place, missing);
     if (value instanceof Promise) throw new TypeError(`${source}Value: the type of ${JSON.stringify(name)} is read asynchronously; bind it with bindRequest().`);
     if (failures.list.length === 0) return value;
     if (required) throw validationProblem(failures.list, failure => settings.failureMessage?.(failure, req));

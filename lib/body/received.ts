@@ -41,13 +41,17 @@ interface WithParsed {
 }
 
 /**
- * The body, read when first asked for. Temporary files are removed when the response ends or the client hangs up.
+ * The body, read when first asked for, or at once what a parser before us made of it. Temporary files are removed when the response ends or the client hangs up.
  * @param limit bytes; a longer body is refused with 413.
  */
-export async function receive(req: IncomingMessage, res: ServerResponse, limit: number): Promise<Received> {
-  const received = await ((req as WithReceived)[RECEIVED] ??= read(req, res, limit));
-  if (sizeOf(received) > limit) throw bodyTooLarge(limit);
-  return received;
+export function receive(req: IncomingMessage, res: ServerResponse, limit: number): Received | Promise<Received> {
+  const within = (received: Received): Received => {
+    if (sizeOf(received) > limit) throw bodyTooLarge(limit);
+    return received;
+  };
+  // What a parser has left behind needs no waiting.
+  if (!(RECEIVED in req) && req.readableDidRead && hasBody(req)) return within(leftBehind(req));
+  return ((req as WithReceived)[RECEIVED] ??= read(req, res, limit)).then(within);
 }
 
 /** True when the body can still be streamed: nobody, we included, has touched it. */
@@ -67,7 +71,6 @@ export function openReceived(received: Extract<Received, { kind: 'bytes' | 'file
 
 async function read(req: IncomingMessage, res: ServerResponse, limit: number): Promise<Received> {
   if (!hasBody(req)) return { kind: 'none' };
-  if (req.readableDidRead) return leftBehind(req);
   if (Number(req.headers['content-length'] ?? 0) > limit) throw refuseRest(req, limit);
   const coding = req.headers['content-encoding'];
   const chunks = bounded(req, limit);

@@ -42,6 +42,7 @@ export class Branch {
   /** The branch of a name, or of a path of names. */
   at(path: string, from = 0): Branch | undefined {
     if (from >= path.length) return this;
+    if (this.isLeaf) return undefined;
     const [key, next] = step(path, from);
     return this.open().get(key.toLowerCase())?.at(path, next);
   }

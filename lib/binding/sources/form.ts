@@ -5,8 +5,8 @@ import type { ValueSource } from './value-source';
 export const form: ValueSource = {
   source: 'form',
   missing: 'A value is required.',
-  open(input) {
+  open(input, slots) {
     const { body } = input;
-    return byName('form', body.kind === 'form' ? [...body.fields, ...body.files.map((file): SentPair => [file.fieldname, file])] : [], input);
+    return byName('form', body.kind === 'form' ? [...body.fields, ...body.files.map((file): SentPair => [file.fieldname, file])] : [], input, slots);
   },
 };

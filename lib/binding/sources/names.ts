@@ -1,5 +1,6 @@
 import type { RequestInput } from '../request-input';
 import { readFlat } from '../reading';
+import type { Slot } from '../slots';
 import { Branch, levelsOf, type Sent } from './branch';
 import type { ReadSlot } from './value-source';
 
@@ -7,11 +8,15 @@ import type { ReadSlot } from './value-source';
 export type SentPair = readonly [name: string, value: Sent];
 
 /** Reads properties by their names, in any case; a property that takes all names gets the tree that they make. */
-export function byName(source: 'form' | 'route' | 'query', pairs: readonly SentPair[], input: RequestInput): ReadSlot {
+export function byName(source: 'form' | 'route' | 'query', pairs: readonly SentPair[], input: RequestInput, slots: readonly Slot[]): ReadSlot | undefined {
+  if (pairs.length === 0 && !slots.some(slot => slot.isRoot)) return undefined;
   const tree = Branch.of(pairs.filter(([name]) => isShallow(name, source, input)));
   return slot => {
+    if (!slot.isRoot) {
+      const branch = tree.at(slot.name);
+      return branch && readFlat(slot, branch, input.placeOf(source, slot.name));
+    }
     const place = input.placeOf(source, slot.name);
-    if (!slot.isRoot) return readFlat(slot, tree.at(slot.name), place);
     // The object is there even when nothing was sent for it, unless it may be missing.
     return tree.isEmpty && !slot.required ? undefined : slot.codec.fromNames?.(tree, place);
   };

@@ -7,7 +7,7 @@ import type { ValueSource } from './value-source';
 export const query: ValueSource = {
   source: 'query',
   missing: 'This query parameter is required.',
-  open: input => byName('query', queryOf(input.req, input.settings.limits.fields), input),
+  open: (input, slots) => byName('query', queryOf(input.req, input.settings.limits.fields), input, slots),
 };
 
 /** Read from the URL: what `req.query` is depends on the application's query parser. */

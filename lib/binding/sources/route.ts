@@ -7,7 +7,7 @@ import type { ValueSource } from './value-source';
 export const route: ValueSource = {
   source: 'route',
   missing: 'This route parameter is required.',
-  open: input => byName('route', routeOf(input.req), input),
+  open: (input, slots) => byName('route', routeOf(input.req), input, slots),
 };
 
 /** A wildcard of several segments has several values. */

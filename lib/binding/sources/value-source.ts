@@ -8,8 +8,8 @@ export type ReadSlot = (slot: Slot) => unknown;
 /** One of SPEC's binding sources. */
 export interface ValueSource {
   readonly source: Source;
-  /** @returns undefined when the request has nothing of this kind at all. */
-  open(input: RequestInput): ReadSlot | undefined;
+  /** @param slots what will be read. @returns undefined when the request has nothing of this kind at all. */
+  open(input: RequestInput, slots: readonly Slot[]): ReadSlot | undefined;
   /** What is said when a required value is not there. */
   readonly missing: string;
 }

@@ -1,9 +1,12 @@
 import type { ParseResult, PropertyType } from './property-type';
 import { scalar } from './scalar';
 
+const PLAIN_GUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+
 /** A GUID, with or without dashes, braces or parentheses; as lower-case text with dashes. */
 export const guid: PropertyType<string> = scalar('guid', {
   text(text) {
+    if (PLAIN_GUID.test(text)) return text.toLowerCase();
     const match = /^(?:\{([\da-f-]+)\}|\(([\da-f-]+)\)|([\da-f-]+))$/i.exec(text.trim());
     const digits = match?.[1] ?? match?.[2] ?? match?.[3] ?? '';
     if (!/^(?:[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i.test(digits)) return undefined;

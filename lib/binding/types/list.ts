@@ -69,8 +69,8 @@ function each<V, T>(values: readonly V[], place: Place, read: (value: V, index: 
   if (count > limit) return place.fail('too-many-items', `There are ${count} items; ${limit} are allowed.`, { count, limit });
   const items: Awaitable<T | Invalid>[] = [];
   let [valid, later] = [true, false];
-  for (const [index, value] of values.entries()) {
-    const item = read(value, index);
+  for (let index = 0; index < count; index++) {
+    const item = read(values[index] as V, index);
     if (item === INVALID) valid = false;
     else if (item instanceof Promise) later = true;
     items.push(item);

@@ -42,9 +42,10 @@ export const decimal: PropertyType<BigNumber> = scalar('decimal', {
   text: readDecimal,
   json(value) {
     if (typeof value === 'string') return readDecimal(value);
-    const result = ifNumber(value, readDecimal);
+    if (typeof value !== 'number') return ifNumber(value, readDecimal);
+    const exact = inRange(new BigNumber(value));
     // A parser before us has rounded to a double; only short numbers are sure to be what was sent.
-    return typeof value === 'number' && result && result.sd() > EXACT_DIGITS ? undefined : result;
+    return exact && exact.sd() <= EXACT_DIGITS ? exact : undefined;
   },
   write: value => (BigNumber.isBigNumber(value) ? new LosslessNumber(value.toFixed()) : value),
   keepsDigits: true,
@@ -73,9 +74,10 @@ function readDouble(text: string): number | undefined {
 function readDecimal(text: string): BigNumber | undefined {
   const trimmed = text.trim();
   if (!NUMBER.test(trimmed) || trimmed.length > MAX_LENGTH) return undefined;
-  const value = new BigNumber(trimmed);
-  return value.isFinite() && Math.abs(value.e ?? 0) <= MAX_LENGTH ? value : undefined;
+  return inRange(new BigNumber(trimmed));
 }
+
+const inRange = (value: BigNumber): BigNumber | undefined => (value.isFinite() && Math.abs(value.e ?? 0) <= MAX_LENGTH ? value : undefined);
 
 function ifNumber<T>(value: unknown, read: (text: string) => T | undefined): T | undefined {
   const text = numberText(value);

@@ -4,6 +4,7 @@ import { mistakesAt, refuseSameName } from '../mistake';
 import { INVALID, type Invalid, type Place } from '../place';
 import { instancesOf, propertiesOf, type PropertySpec } from '../property';
 import { readJson, readNested, readNothing } from '../reading';
+import type { Branch } from '../sources/branch';
 import { written, type Codec } from './codec';
 import type { Codecs, DtoClass } from './property-type';
 
@@ -15,7 +16,8 @@ interface Member {
   readonly name: string;
   readonly codec: Codec<unknown>;
   readonly required: boolean;
-  readonly dontBind: readonly string[];
+  /** Sources that must not bind to it, if there are any. */
+  readonly dontBind: readonly string[] | undefined;
 }
 
 /** The codec of a dto class that stands inside another, or in an answer. */
@@ -31,10 +33,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
 
   const fromJson = (json: unknown, place: Place): Awaitable<T | Invalid> => {
     if (!isJsonObject(json)) return place.failValue(json, 'JSON object');
-    return place.isTooDeep() ? INVALID : fill(create(), members, place, 'jsonName', member => {
-      const value = ownValue(json, member.jsonName);
-      return value === undefined ? undefined : readJson(member, value, place);
-    });
+    return place.isTooDeep() ? INVALID : fill(create(), members, place, inJson, json);
   };
 
   return {
@@ -47,12 +46,12 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       const [text = ''] = values;
       return values.length === 1 ? jsonInText(text, place, fromJson) : place.failCount(values.length, 'JSON object');
     },
-    fromNames: (branch, place) => (place.isTooDeep() ? INVALID : fill(create(), members, place, 'name', member => readNested(member, branch.at(member.name), place))),
+    fromNames: (branch, place) => (place.isTooDeep() ? INVALID : fill(create(), members, place, inNames, branch)),
     toJson: value => (isJsonObject(value) ? Object.fromEntries(members.flatMap(({ property, jsonName, codec }) => (value[property] === undefined ? [] : [[jsonName, written(codec, value[property])]]))) : value),
   };
 }
 
-function memberOf(Dto: DtoClass<unknown>, property: string, { type, required, jsonPropertyName, bindFrom = property, dontBind = [] }: PropertySpec, codecs: Codecs): Member {
+function memberOf(Dto: DtoClass<unknown>, property: string, { type, required, jsonPropertyName, bindFrom = property, dontBind }: PropertySpec, codecs: Codecs): Member {
   const codec = mistakesAt(`${Dto.name}.${property}`, () => codecs.of(type));
   return { property, jsonName: jsonPropertyName ?? codecs.jsonName(property), name: bindFrom, codec, required, dontBind };
 }
@@ -63,23 +62,47 @@ function rootOnly(Dto: DtoClass<unknown>, properties: ReadonlyMap<string, Proper
   return spec ? { rootOnly: `${Dto.name}.${name}: ${spec.kind} binds only at the root of a request; declare the properties of a nested dto with field or a bare type.` } : {};
 }
 
+/** Where an object is read from: how a member is called there, and how its value is read. */
+interface Origin<F> {
+  readonly nameOf: (member: Member) => string;
+  readonly read: (member: Member, from: F, place: Place) => unknown;
+}
+
+const inJson: Origin<Record<string, unknown>> = {
+  nameOf: member => member.jsonName,
+  read(member, json, place) {
+    const value = ownValue(json, member.jsonName);
+    return value === undefined ? undefined : readJson(member, value, place);
+  },
+};
+
+const inNames: Origin<Branch> = {
+  nameOf: member => member.name,
+  read: (member, branch, place) => readNested(member, branch.at(member.name), place),
+};
+
 /** Reads member after member; all of them, so that every failure is noted. Only what is declared is ever written. */
-function fill<T>(dto: T & Record<string, unknown>, members: readonly Member[], place: Place, key: 'jsonName' | 'name', read: (member: Member) => unknown): Awaitable<T | Invalid> {
-  let failed = 0;
-  const later: unknown[] = [];
-  const take = ({ property }: Member, value: unknown): void => {
-    if (value === INVALID) failed++;
-    else if (value !== undefined) Object.assign(dto, { [property]: value });
-  };
+function fill<T, F>(dto: T & Record<string, unknown>, members: readonly Member[], place: Place, origin: Origin<F>, from: F): Awaitable<T | Invalid> {
+  const values: Record<string, unknown> = dto;
+  let valid = true;
+  let later: [property: string, value: Promise<unknown>][] | undefined;
   for (const member of members) {
-    place.enter(member[key]);
-    const found = member.dontBind.includes(place.source) ? undefined : read(member);
+    place.enter(origin.nameOf(member));
+    const found = member.dontBind?.includes(place.source) ? undefined : origin.read(member, from, place);
     const value = found === undefined ? readNothing(member, place) : found;
     place.leave();
-    if (value instanceof Promise) later.push(after(value, known => { take(member, known); }));
-    else take(member, value);
+    if (value === INVALID) valid = false;
+    else if (value instanceof Promise) (later ??= []).push([member.property, value]);
+    else if (value !== undefined) values[member.property] = value;
   }
-  return after(later.length > 0 ? Promise.all(later) : undefined, () => (failed === 0 ? dto : INVALID));
+  return later ? fillLater(dto, later, valid) : valid ? dto : INVALID;
+}
+
+function fillLater<T>(dto: T & Record<string, unknown>, later: readonly [property: string, value: Promise<unknown>][], valid: boolean): Awaitable<T | Invalid> {
+  return after(Promise.all(later.map(([, value]) => value)), known => {
+    for (const [index, [property]] of later.entries()) if (known[index] !== undefined) Object.assign(dto, { [property]: known[index] });
+    return valid && !known.includes(INVALID) ? dto : INVALID;
+  });
 }
 
 /** Own values only: `constructor` and `__proto__` are names like any other. */

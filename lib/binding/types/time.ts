@@ -8,6 +8,11 @@ const ISO_DURATION = /^(-)?P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\
 /** A point in time (RFC 3339, ISO 8601), as a Date. A time without an offset is UTC, so that it means the same on every machine. */
 export const dateTime: PropertyType<Date> = scalar('dateTime', {
   text(text) {
+    // What JSON.stringify makes of a Date is what is sent most.
+    if (text.length === 24) {
+      const date = new Date(text);
+      if (!Number.isNaN(date.getTime()) && date.toISOString() === text) return date;
+    }
     const match = DATE_TIME.exec(text.trim());
     if (!match) return undefined;
     const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', offset = 'Z'] = match;
