@@ -23,8 +23,9 @@ export interface BodyUse {
 export type Body =
   | { readonly kind: 'none' }
   | { readonly kind: 'json'; readonly value: unknown }
-  | { readonly kind: 'text'; readonly text: string }
-  | ({ readonly kind: 'form' } & Form);
+  /** `form`: the same body once more, where it is a form that the endpoint accepts. */
+  | { readonly kind: 'text'; readonly text: string; readonly form: Form | undefined }
+  | { readonly kind: 'form'; readonly form: Form };
 
 const NONE: Body = { kind: 'none' };
 
@@ -35,15 +36,27 @@ const NONE: Body = { kind: 'none' };
 export function readBody(req: IncomingMessage, res: ServerResponse, use: BodyUse, settings: Settings): Awaitable<Body> {
   if (!(use.json || use.form || use.text) || !hasBody(req)) return NONE;
   const mediaType = mediaTypeOf(req);
-  if (use.text) return after(readText(req, res, mediaType, settings), text => ({ kind: 'text', text }));
   const kind = kindOf(mediaType);
+  if (use.text) return readTextAndForm(req, res, mediaType, accepts(kind, use, settings), settings);
   if (!accepts(kind, use, settings)) throw unsupported(mediaType, use, settings);
   switch (kind) {
     case 'json': return readJson(req, res, mediaType, use, settings);
-    case 'urlencoded': return after(readUrlEncoded(req, res, mediaType, settings), fields => ({ kind: 'form', fields, files: [] }));
-    case 'multipart': return after(readMultipart(req, res, settings), form => ({ kind: 'form', ...form }));
+    case 'urlencoded':
+    case 'multipart': return after(readForm(req, res, mediaType, settings), form => ({ kind: 'form', form }));
     case 'other': return NONE;
   }
+}
+
+/** SPEC, "JSON body", rule 9: the text of the body goes to one property; others still bind from a form. */
+async function readTextAndForm(req: IncomingMessage, res: ServerResponse, mediaType: MediaType, isAccepted: boolean, settings: Settings): Promise<Body> {
+  const text = await readText(req, res, mediaType, settings);
+  const isForm = isAccepted && kindOf(mediaType) !== 'json';
+  return { kind: 'text', text, form: isForm ? await readForm(req, res, mediaType, settings) : undefined };
+}
+
+async function readForm(req: IncomingMessage, res: ServerResponse, mediaType: MediaType, settings: Settings): Promise<Form> {
+  if (kindOf(mediaType) === 'multipart') return readMultipart(req, res, settings);
+  return { fields: await readUrlEncoded(req, res, mediaType, settings), files: [] };
 }
 
 function accepts(kind: BodyKind, use: BodyUse, settings: Settings): boolean {

@@ -5,7 +5,7 @@ import { mistakesAt, refuseSameName } from './mistake';
 import { instancesOf, isDto, propertiesOf, type PropertyKind, type Source } from './property';
 import { slotsOf, type Slot } from './slots';
 import { takersOf } from './takers';
-import { withParts, type Codec } from './types/codec';
+import { keepsDigits, type Codec } from './types/codec';
 import type { CodecTable } from './types/codec-table';
 import { assertType, isSchema } from './types/own-codec';
 import type { AnyType, DtoClass } from './types/property-type';
@@ -59,7 +59,7 @@ function planForBody(codec: Codec<unknown>): Plan {
     required: [{ ...body, slots: new Map() }],
     wholeBody: body,
     content: undefined,
-    body: { json: true, form: false, text: false, keepsDigits: keepsDigits([body]) },
+    body: { json: true, form: false, text: false, keepsDigits: keepsDigits(codec) },
     result: dto => dto['body'],
   };
 }
@@ -88,7 +88,7 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
   const wholeBody = whole.get('fromBody');
   const content = whole.get('plainText');
   const inJson = [...jsonSlots, ...wholeBody ? [wholeBody] : []];
-  const body: BodyUse = { json: inJson.length > 0, form: slots.has('form'), text: content !== undefined, keepsDigits: keepsDigits(inJson) };
+  const body: BodyUse = { json: inJson.length > 0, form: slots.has('form'), text: content !== undefined, keepsDigits: inJson.some(({ codec }) => keepsDigits(codec)) };
   return { create: instancesOf<unknown>(Dto, specs), properties, slots, jsonRequired: jsonSlots.filter(slot => slot.jsonRequired), required, wholeBody, content, body, result: dto => dto };
 }
 
@@ -102,8 +102,5 @@ export function lookupOf({ slots, wholeBody, content }: Plan, property: string):
 
 /** The sources of a property that is bound to none in particular. */
 const anywhere: readonly Source[] = ['json', 'form', 'route', 'query'];
-
-/** JSON is parsed with all digits where some type needs them. */
-const keepsDigits = (slots: readonly Slot[]): boolean => slots.some(({ codec }) => [...withParts(codec)].some(part => part.keepsDigits));
 
 const takesWholeBody = (kind: PropertyKind): boolean => kind === 'fromBody' || kind === 'plainText';

@@ -91,11 +91,11 @@ export function instancesOf<T>(Dto: DtoClass<T>, properties: ReadonlyMap<string,
   };
 }
 
-/** An initialiser (`rush = false`) is a default: a property that has one may be missing. */
+/** An initialiser (`rush = false`) is a default: a property that has one may be missing. A permission that is required stays so. */
 function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Declarations {
   if (properties.size === 0) return properties;
   const sample = new Dto() as Record<string, unknown>;
-  return new Map([...properties].map(([name, spec]) => [name, sample[name] === undefined ? spec : { ...spec, required: false }]));
+  return new Map([...properties].map(([name, spec]) => [name, sample[name] === undefined || spec.kind === 'hasPermission' ? spec : { ...spec, required: false }]));
 }
 
 function* baseClasses(Dto: object): Generator<object> {

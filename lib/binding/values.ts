@@ -9,8 +9,9 @@ import { query, queryOf } from './sources/query';
 import { route, routeOf } from './sources/route';
 import type { SentPair } from './sources/names';
 import type { ValueSource } from './sources/value-source';
+import type { Codec } from './types/codec';
 import { CodecTable } from './types/codec-table';
-import { isOptional } from './types/own-codec';
+import { assertType, isOptional } from './types/own-codec';
 import type { AnyType, Infer } from './types/property-type';
 
 /** Whether a value must be there. */
@@ -22,7 +23,7 @@ export interface ValueOptions {
 /**
  * Reads one value of a request without a dto.
  * @throws a problem (400) when the value is missing or cannot be read.
- * @throws TypeError when the type cannot be read at all, or only asynchronously.
+ * @throws TypeError for what is no type, and for a type that is read asynchronously.
  */
 export type ReadValue = <X extends AnyType, const O extends ValueOptions = { readonly required?: true }>(req: Request, name: string, type: X, options?: O) =>
   O extends { required: false } ? Infer<X> | undefined : Infer<X>;
@@ -30,10 +31,18 @@ export type ReadValue = <X extends AnyType, const O extends ValueOptions = { rea
 /** SPEC's Route<T> and Query<T>, as an application is configured. */
 export function valueReaders(settings: Settings): { readonly routeValue: ReadValue; readonly queryValue: ReadValue } {
   const codecs = new CodecTable(settings.serializer, settings.valueParsers);
+  const codecOf = (type: AnyType): Codec<unknown> => {
+    assertType(type);
+    try {
+      return codecs.complete(type);
+    } catch {
+      return unreadable;
+    }
+  };
   const readerOf = ({ source, missing }: ValueSource, pairsOf: (req: Request) => readonly SentPair[]) => (req: Request, name: string, type: AnyType, options: ValueOptions = {}): unknown => {
     checkOptions(`${source}Value`, options, { required: aBoolean });
     const { required = true } = options;
-    const slot = { codec: codecs.complete(type), required: required && !isOptional(type) };
+    const slot = { codec: codecOf(type), required: required && !isOptional(type) };
     const failures = new Failures(settings.limits);
     const place = new Place(failures, source, name);
     const branch = Branch.of(pairsOf(req)).at(name);
@@ -48,3 +57,11 @@ export function valueReaders(settings: Settings): { readonly routeValue: ReadVal
     queryValue: readerOf(query, req => queryOf(req, settings.limits.fields)) as ReadValue,
   };
 }
+
+/** SPEC, "Route parameters", rule 3: what has no way to be read is answered like a value that cannot be read. */
+const unreadable: Codec<unknown> = {
+  name: 'value of a type that can be read',
+  shape: 'scalar',
+  fromText: ([text], place) => place.failValue(text, unreadable.name),
+  fromJson: (value, place) => place.failValue(value, unreadable.name),
+};

@@ -7,6 +7,7 @@ export const form: ValueSource = {
   missing: 'A value is required.',
   open(input, slots) {
     const { body } = input;
-    return byName('form', body.kind === 'form' ? [...body.fields, ...body.files.map((file): SentPair => [file.fieldname, file])] : [], input, slots);
+    const { fields, files } = (body.kind === 'form' || body.kind === 'text' ? body.form : undefined) ?? { fields: [], files: [] };
+    return byName('form', [...fields, ...files.map((file): SentPair => [file.fieldname, file])], input, slots);
   },
 };

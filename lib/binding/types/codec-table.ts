@@ -32,10 +32,13 @@ export class CodecTable implements Codecs {
     if (known) return known as Codec<Infer<X>>;
     if (this.underWay.has(type)) throw new TypeError('this type contains itself and nothing else; it needs an object in between');
     this.underWay.add(type);
-    const codec = this.make(type);
-    this.underWay.delete(type);
-    this.made.set(type, codec);
-    return codec as Codec<Infer<X>>;
+    try {
+      const codec = this.make(type);
+      this.made.set(type, codec);
+      return codec as Codec<Infer<X>>;
+    } finally {
+      this.underWay.delete(type);
+    }
   }
 
   jsonName(property: string): string {

@@ -46,3 +46,8 @@ export function* withParts(codec: Codec<unknown>, seen = new Set<Codec<unknown>>
   yield codec;
   for (const part of codec.parts?.() ?? []) yield* withParts(part, seen);
 }
+
+/** True when it, or what it is made of, needs JSON numbers with all their digits. */
+export function keepsDigits(codec: Codec<unknown>): boolean {
+  return [...withParts(codec)].some(part => part.keepsDigits);
+}

@@ -51,7 +51,8 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
 /** Issues keep their paths: a part is a key, or an object that has one. */
 function refuse(issues: readonly StandardSchemaV1.Issue[], place: Place): Invalid {
   for (const { message, path = [] } of issues.slice(0, place.limits.failures)) {
-    const keys = path.map(part => (typeof part === 'object' ? part.key : part)).map(key => (typeof key === 'symbol' ? String(key) : key));
+    // A path may be an array of a class of its own, with another `map`.
+    const keys = Array.from(path, part => (typeof part === 'object' ? part.key : part)).map(key => (typeof key === 'symbol' ? String(key) : key));
     for (const key of keys) place.enter(key);
     place.fail('schema', message.slice(0, LONGEST_MESSAGE));
     keys.forEach(() => { place.leave(); });
