@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { send } from '../servers/listen';
 import { NodeProcess } from '../servers/node-process';
+import { declarations, operations, programOf } from './notations';
 import { tableFor } from './tables';
 
 const root = join(__dirname, '../..');
@@ -27,20 +29,8 @@ describe('the tables of the README', () => {
 });
 
 describe('the snippets of the README', () => {
-  it('compile against the package', () => {
-    const names = snippets.map((_, index) => join(root, 'spec/readme', `snippet-${index}.ts`));
-    const { config } = ts.readConfigFile(join(root, 'spec/tsconfig.json'), path => ts.sys.readFile(path)) as { config: { compilerOptions: object } };
-    const { options } = ts.parseJsonConfigFileContent({ extends: './tsconfig.json', compilerOptions: { ...config.compilerOptions, noUnusedLocals: false } }, ts.sys, join(root, 'spec'));
-    const host = ts.createCompilerHost(options);
-    const readSource = host.getSourceFile.bind(host);
-    const fileExists = host.fileExists.bind(host);
-    host.fileExists = name => names.includes(name) || fileExists(name);
-    host.getSourceFile = (name, target) => {
-      const snippet = snippets[names.indexOf(name)];
-      return snippet ? ts.createSourceFile(name, snippet.code, target) : readSource(name, target);
-    };
-    const diagnostics = ts.getPreEmitDiagnostics(ts.createProgram(names, options, host));
-    expect(diagnostics.map(({ file: at, messageText }) => `${at?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`)).toEqual([]);
+  it('compile against the package, and so does every row of the tables of both notations', () => {
+    expect(mistakesIn([...snippets.map(({ code }) => code), programOf(readme)])).toEqual([]);
   });
 
   it('run as they stand: the order of the first one is placed once', async () => {
@@ -68,3 +58,37 @@ describe('the snippets of the README', () => {
     expect(Object.keys(JSON.parse(example?.code ?? '{}') as object)).toEqual(['type', 'title', 'status', 'detail', 'instance', 'errors']);
   });
 });
+
+describe('the tables of both notations', () => {
+  it('are there', () => {
+    expect([declarations(readme).length >= 25, operations(readme).length >= 15]).toEqual([true, true]);
+  });
+
+  it('work as they stand, when middlewares are made and values are read', () => {
+    const directory = mkdtempSync(join(root, 'spec/readme/run-'));
+    try {
+      const script = join(directory, 'notations.js');
+      writeFileSync(script, ts.transpileModule(programOf(readme), { compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS, esModuleInterop: true } }).outputText);
+      execFileSync(process.execPath, [script], { stdio: 'pipe' });
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+});
+
+/** What the compiler says about programs that use the package. */
+function mistakesIn(programs: readonly string[]): string[] {
+  const names = programs.map((_, index) => join(root, 'spec/readme', `snippet-${index}.ts`));
+  const { config } = ts.readConfigFile(join(root, 'spec/tsconfig.json'), path => ts.sys.readFile(path)) as { config: { compilerOptions: object } };
+  const { options } = ts.parseJsonConfigFileContent({ extends: './tsconfig.json', compilerOptions: { ...config.compilerOptions, noUnusedLocals: false, noUnusedParameters: false } }, ts.sys, join(root, 'spec'));
+  const host = ts.createCompilerHost(options);
+  const readSource = host.getSourceFile.bind(host);
+  const fileExists = host.fileExists.bind(host);
+  host.fileExists = name => names.includes(name) || fileExists(name);
+  host.getSourceFile = (name, target) => {
+    const program = programs[names.indexOf(name)];
+    return program === undefined ? readSource(name, target) : ts.createSourceFile(name, program, target);
+  };
+  const diagnostics = ts.getPreEmitDiagnostics(ts.createProgram(names, options, host));
+  return diagnostics.map(({ file: at, messageText }) => `${at?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`);
+}

@@ -1,0 +1,46 @@
+/**
+ * The table of the README that shows every declaration in both notations, and the one of the operations, as programs.
+ * The names that their rows use are declared here.
+ */
+const prelude = `
+import express from 'express';
+import { bindRequest, bool, configure, dto, enumOf, field, file, formField, fromBody, fromClaim, fromCookie, fromForm, fromHeader, fromQuery, guid, hasPermission, idempotency, int, lazy, list, nullable, optional, plainText, queryParam, queryValue, RequestBinder, routeParam, routeValue, serializerContext, string, valueParserFor, type AnyType, type Binder, type BinderContext, type DtoClass, type JsonConverter, type ParseResult, type UploadedFile } from 'bindonce';
+
+class Address extends dto({ city: string }) {}
+class Book extends dto({ title: string }) {}
+class Filter extends dto({ tags: list(string) }) {}
+class OrderLine extends dto({ sku: string }) {}
+class OrderView extends dto({ id: int }) {}
+class PlaceOrder extends dto({ lines: list(OrderLine) }) {}
+enum State { Open, Closed }
+interface Tree { children: Tree[] }
+class TreeNode { @field(list(lazy(() => TreeNode))) children!: TreeNode[]; }
+class Money { static tryParse(text: string | undefined): ParseResult<Money> { return text === '' ? { success: false } : { success: true, value: new Money() }; } }
+class OwnBinder extends RequestBinder<PlaceOrder> { constructor(readonly Dto?: AnyType) { super(); } }
+const moneyConverter: JsonConverter<Money> = { type: Money, read: () => ({ success: true, value: new Money() }), write: () => '' };
+const handler: express.RequestHandler = (_req, res) => { res.end(); };
+const req = { params: { id: '0f8fad5b-d9cb-469f-a165-70867728950e' }, originalUrl: '/?page=1' } as unknown as express.Request;
+const load = (_req: express.Request, _signal: AbortSignal): Promise<PlaceOrder> => Promise.resolve(new PlaceOrder());
+const app = express();
+`;
+
+/** The rows of a table by its header, their cells without the back quotes. */
+function rowsUnder(readme: string, header: string): string[][] {
+  const [, table = ''] = readme.split(`${header}\n`);
+  const [body = ''] = table.split('\n\n');
+  return body.split('\n').slice(1).filter(row => row !== '').map(row => row.slice(2, -2).split(' | ').map(cell => cell.replaceAll('\\|', '|').replace(/^`(.*)`$/, '$1')));
+}
+
+export const declarations = (readme: string): string[][] => rowsUnder(readme, '| .NET | `dto({...})` | Decorator |');
+export const operations = (readme: string): string[][] => rowsUnder(readme, '| .NET | Here |');
+
+/** One program in which every row of both tables stands as it is. */
+export function programOf(readme: string): string {
+  const declared = declarations(readme).flatMap(([, entry = '', decorated = ''], row) => [
+    `export class Entry${row} extends dto({ ${entry} }) {}`,
+    `export class Decorated${row} { ${decorated}; }`,
+    `void [bindRequest(Entry${row}), bindRequest(Decorated${row})];`,
+  ]);
+  const done = operations(readme).map(([, expression = '']) => `void (${expression});`);
+  return [prelude, ...declared, ...done].join('\n');
+}
