@@ -112,7 +112,7 @@ function parseJson(text: string, use: BodyUse): Body {
 
 async function readUrlEncoded(req: IncomingMessage, res: ServerResponse, mediaType: MediaType, settings: Settings): Promise<Pair[]> {
   const received = await receive(req, res, settings.limits.bodyBytes);
-  if (received.kind === 'parsed' && typeof received.body !== 'string') return flatPairs(received.body);
+  if (received.kind === 'parsed' && typeof received.body !== 'string') return boundedPairs(received.body, settings.limits);
   return readPairs(await readText(req, res, mediaType, settings), settings.limits.fields);
 }
 
@@ -122,10 +122,16 @@ async function readMultipart(req: IncomingMessage, res: ServerResponse, { readUp
   const received = await receive(req, res, Number.MAX_SAFE_INTEGER);
   switch (received.kind) {
     case 'none': return { fields: [], files: [] };
-    case 'parsed': return { fields: flatPairs(received.body).slice(0, limits.fields + 1), files: received.files };
+    case 'parsed': return { fields: boundedPairs(received.body, limits), files: received.files };
     case 'bytes':
     case 'file': return readUpload(asRequest(openReceived(received), req), res);
   }
+}
+
+function boundedPairs(body: unknown, { fields }: SettledLimits): Pair[] {
+  const pairs = flatPairs(body);
+  if (pairs.length > fields) throw new Problem('body-too-large', `There are more than ${fields} values.`);
+  return pairs;
 }
 
 /** What a form parser before us has nested, flat again: `{ a: { b: ['1', '2'] } }` is `a[b]=1&a[b]=2`. */

@@ -1,4 +1,4 @@
-import { aCount, checkOptions } from '../options/check';
+import { aCount, checkOptions, type Rule } from '../options/check';
 import { withDefaults } from '../options/merge';
 
 /** What one request may consist of. More is refused: bytes and counts with 413, items with 400. */
@@ -23,6 +23,9 @@ export interface BindingLimits {
 
 export type SettledLimits = Readonly<Required<BindingLimits>>;
 
+/** Each level takes some of the stack. */
+const levels: Rule = { expects: 'a whole number from 1 to 500', accepts: value => aCount.accepts(value) && (value as number) <= 500 };
+
 const defaults: SettledLimits = {
   bodyBytes: 1_048_576,
   fields: 20_000,
@@ -35,6 +38,6 @@ const defaults: SettledLimits = {
 };
 
 export function settleLimits(given: BindingLimits = {}): SettledLimits {
-  checkOptions('bindRequest: limits', given, Object.fromEntries(Object.keys(defaults).map(name => [name, aCount])));
+  checkOptions('bindRequest: limits', given, { ...Object.fromEntries(Object.keys(defaults).map(name => [name, aCount])), depth: levels });
   return withDefaults(defaults, given);
 }

@@ -34,6 +34,11 @@ export class Place {
     return this.failures.limits;
   }
 
+  /** True when nothing has been entered. */
+  get isAtRoot(): boolean {
+    return this.depth === 0;
+  }
+
   /** Into a property of the object here, or an item of the array here. */
   enter(key: string | number): void {
     this.keys.push(key);

@@ -1,6 +1,6 @@
 import type { ProblemLocation } from '../problems/problem';
 import type { BodyUse } from './body';
-import { refuseMisplaced, refuseRootOnly } from './misplaced';
+import { refuseFiles, refuseMisplaced, refuseRootOnly } from './misplaced';
 import { mistakesAt, refuseSameName } from './mistake';
 import { instancesOf, isDto, propertiesOf, type PropertyKind, type Source } from './property';
 import { slotsOf, type Slot } from './slots';
@@ -51,6 +51,7 @@ export function planFor(Dto: AnyType, codecs: CodecTable): Plan {
 function planForBody(codec: Codec<unknown>): Plan {
   const body: Slot = { property: 'body', index: 0, name: '', codec, required: true };
   refuseRootOnly(codec);
+  mistakesAt(codec.name, () => { refuseFiles(codec); });
   return {
     create: () => ({}),
     properties: ['body'],

@@ -30,16 +30,23 @@ export function readFlat(expected: Expected, branch: Branch, place: Place): unkn
 export function readNested(expected: Expected, branch: Branch | undefined, place: Place): unknown {
   const { codec, required } = expected;
   if (!branch || branch.isEmpty) return codec.isCollection && required ? [] : undefined;
-  if (codec.fromNames && !branch.isLeaf) return codec.fromNames(branch, place);
+  if (codec.fromNames && !branch.isLeaf) {
+    if (codec.isCollection && !required && branch.holdsEmptyText) return undefined;
+    return !codec.fromFiles && branch.values.some(isFile) ? failFile(place) : codec.fromNames(branch, place);
+  }
   return branch.values.length === 0 || isNothing(expected, branch.values) ? undefined : readSent(codec, branch.values, place);
 }
 
 /** Reads text or files. */
 export function readSent<T>(codec: Codec<T>, sent: readonly Sent[], place: Place): Awaitable<T | Invalid> {
-  const files = sent.filter(one => typeof one !== 'string');
+  const files = sent.filter(isFile);
   if (files.length === 0) return codec.fromText(sent as readonly string[], place);
-  return codec.fromFiles ? codec.fromFiles(files, place) : place.fail('file-unexpected', 'A file was sent where a value is expected.');
+  return codec.fromFiles ? codec.fromFiles(files, place) : failFile(place);
 }
+
+const isFile = (sent: Sent): sent is Exclude<Sent, string> => typeof sent !== 'string';
+
+const failFile = (place: Place): Invalid => place.fail('file-unexpected', 'A file was sent where a value is expected.');
 
 /**
  * What a missing value comes to: nothing where it may be missing, else what the type itself makes of nothing, else a failure.

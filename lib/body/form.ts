@@ -24,6 +24,7 @@ export type FormSettings = Pick<multer.Options, 'storage' | 'limits' | 'fileFilt
 export function formReader(settings: FormSettings): (source: IncomingMessage) => Promise<Form> {
   const { fileFilter, fieldsBytes = Infinity, ...options } = settings;
   const collected = new WeakMap<object, Pair[]>();
+  const { fieldNameSize = Infinity } = typeof settings.limits === 'object' ? settings.limits : {};
   const parser = multer({
     defParamCharset: 'utf8',
     ...options,
@@ -33,13 +34,17 @@ export function formReader(settings: FormSettings): (source: IncomingMessage) =>
       const fields: Pair[] = [];
       collected.set(source, fields);
       let bytes = 0;
-      busboy.on('field', (name: string | undefined = '', value: string | undefined) => {
-        if (value === undefined) {
-          busboy.emit('error', new Problem('body-malformed', `The form field ${JSON.stringify(name.slice(0, 80))} is in a charset that is not supported.`));
+      // Multer's own listener would nest the fields, and of `x[4294967294]` and `x[b]` walk four billion holes.
+      busboy.removeAllListeners('field');
+      busboy.on('field', (name: string | undefined, value: string | undefined, cut: Truncation) => {
+        const mistake = mistakeIn(name, value, cut, fieldNameSize);
+        if (mistake) {
+          busboy.emit('error', mistake);
           return;
         }
-        fields.push([name, value]);
-        bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
+        const field: Pair = [name ?? '', value ?? ''];
+        fields.push(field);
+        bytes += Buffer.byteLength(field.join(''));
         if (bytes > fieldsBytes) busboy.emit('error', bodyTooLarge(fieldsBytes));
       });
       source.pipe(busboy);
@@ -51,9 +56,40 @@ export function formReader(settings: FormSettings): (source: IncomingMessage) =>
       if (error) reject(reasonFor(error));
       // Multer leaves alone what it does not take for multipart; an unread form must not pass for an empty one.
       else if (!collected.has(source)) reject(new Problem('body-malformed', 'The content type of the multipart form is malformed.'));
-      else resolve({ fields: collected.get(source) ?? [], files: ((source as { files?: Express.Multer.File[] }).files ?? []) });
+      else {
+        const fields = collected.get(source) ?? [];
+        // What multer leaves for a handler, but flat.
+        Object.assign(source, { body: bodyOf(fields) });
+        resolve({ fields, files: ((source as { files?: Express.Multer.File[] }).files ?? []) });
+      }
     });
   });
+}
+
+/** What busboy has cut off of a field. */
+interface Truncation {
+  readonly nameTruncated: boolean;
+  readonly valueTruncated: boolean;
+}
+
+/** The checks of multer's own listener, and one that it does not have. */
+function mistakeIn(name: string | undefined, value: string | undefined, { nameTruncated, valueTruncated }: Truncation, longestName: number): Error | undefined {
+  if (name === undefined) return new multer.MulterError('MISSING_FIELD_NAME');
+  if (nameTruncated || name.length > longestName) return new multer.MulterError('LIMIT_FIELD_KEY');
+  if (valueTruncated) return new multer.MulterError('LIMIT_FIELD_VALUE', name);
+  if (value === undefined) return new Problem('body-malformed', `The form field ${JSON.stringify(name.slice(0, 80))} is in a charset that is not supported.`);
+  return undefined;
+}
+
+/** Values by name; of a repeated name, an array. Without a prototype: `__proto__` is a name like any other. */
+function bodyOf(fields: readonly Pair[]): Record<string, string | string[]> {
+  const body = Object.create(null) as Record<string, string | string[]>;
+  for (const [name, value] of fields) {
+    const known = body[name];
+    if (Array.isArray(known)) known.push(value);
+    else body[name] = known === undefined ? value : [known, value];
+  }
+  return body;
 }
 
 /** Lets a stream of bytes stand in for the request that they came with. */

@@ -13,7 +13,8 @@ export type Pair = readonly [name: string, value: string];
 export function readPairs(text: string, limit: number): Pair[] {
   const parts = text.split('&', limit + 1);
   if (parts.length > limit) throw new Problem('body-too-large', `There are more than ${limit} values.`);
-  return parts.flatMap(part => Object.entries(qs.parse(part, OPTIONS) as Record<string, string>));
+  // With a letter before it, qs leaves a name alone that begins with a bracket.
+  return parts.filter(part => part !== '').flatMap(part => Object.entries(qs.parse(`_${part}`, OPTIONS) as Record<string, string>).map(([name, value]): Pair => [name.slice(1), value]));
 }
 
 const OPTIONS = { depth: 0, parseArrays: false, plainObjects: true, allowPrototypes: true } as const;

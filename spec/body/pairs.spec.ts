@@ -15,7 +15,8 @@ describe('pairs', () => {
     ['a[]=1&a[]=2', [['a[]', '1'], ['a[]', '2']]],
     ['a.b=1', [['a.b', '1']]],
     ['constructor=1&hasOwnProperty=2', [['constructor', '1'], ['hasOwnProperty', '2']]],
-    ['__proto__=1&a=2', [['a', '2']]],
+    ['__proto__=1&a=2', [['__proto__', '1'], ['a', '2']]],
+    ['[a]=1&[]=2&]=3', [['[a]', '1'], ['[]', '2'], [']', '3']]],
     ['t[4294967294]=x', [['t[4294967294]', 'x']]],
   ])('of %p are %j', (text, pairs) => {
     expect(readPairs(text, 100)).toEqual(pairs);

@@ -30,6 +30,10 @@ export class Branch {
     return root;
   }
 
+  static leaf(value: Sent): Branch {
+    return Branch.of([['', value]]);
+  }
+
   /** True when no name goes on from here. */
   get isLeaf(): boolean {
     return this.deeper.length === 0;
@@ -37,6 +41,12 @@ export class Branch {
 
   get isEmpty(): boolean {
     return this.isLeaf && this.values.length === 0;
+  }
+
+  /** True when nothing but one empty text was sent, here or below. */
+  get holdsEmptyText(): boolean {
+    const [first, second] = [...this.values, ...this.deeper.map(({ value }) => value)];
+    return first === '' && second === undefined;
   }
 
   /** The branch of a name, or of a path of names. */
@@ -54,7 +64,7 @@ export class Branch {
 
   /** `[3]`, in index order; gaps are closed up by whoever reads them. */
   indexed(place: Place): readonly (readonly [index: number, item: Branch])[] | Invalid {
-    const items = [...this.open()].filter(([key]) => /^\d{1,10}$/.test(key)).map(([key, item]) => [Number(key), item] as const);
+    const items = [...this.open()].filter(([key]) => /^\d+$/.test(key)).map(([key, item]) => [Number(key), item] as const);
     const { items: limit } = place.limits;
     const tooHigh = items.find(([index]) => index >= limit);
     if (tooHigh) return place.fail('index-too-high', `The index ${tooHigh[0]} is too high; ${limit} items are allowed.`, { count: tooHigh[0], limit });

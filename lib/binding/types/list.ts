@@ -45,8 +45,12 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
     fromNames(branch, place) {
       const indexed = branch.indexed(place);
       if (indexed === INVALID || place.isTooDeep()) return INVALID;
-      if (indexed.every(([, one]) => one.isLeaf)) return readSent(codec, [...branch.unindexed, ...indexed.flatMap(([, one]) => one.values)], place);
-      return each([...branch.unindexed.map((value, index) => [index, Branch.of([['', value]])] as const), ...indexed], place, ([index, one]) => {
+      const plain = branch.unindexed;
+      const leaves = indexed.flatMap(([, one]) => one.values);
+      // One value is a collection in one value, by whatever name it was sent.
+      if (indexed.length === 0 || (item.shape === 'scalar' && plain.length + leaves.length === 1)) return readSent(codec, [...plain, ...leaves], place);
+      const items = [...plain.map((value, index) => [index, Branch.leaf(value)] as const), ...indexed.flatMap(one => (item.isCollection ? [one] : oneByOne(one)))];
+      return each(items, place, ([index, one]) => {
         place.enter(index);
         const read = readNested({ codec: item, required: true }, one, place) as Awaitable<T | Invalid> | undefined;
         const there = read === undefined ? place.failMissing() : read;
@@ -60,6 +64,11 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
     ...(item.toJson && { toJson: (value: unknown) => (Array.isArray(value) ? value.map(one => written(item, one)) : value) }),
   };
   return codec;
+}
+
+/** What was sent twice under one index is two items. */
+function oneByOne([index, branch]: readonly [index: number, item: Branch]): (readonly [index: number, item: Branch])[] {
+  return branch.isLeaf ? branch.values.map(value => [index, Branch.leaf(value)]) : [[index, branch]];
 }
 
 /** Reads item after item; all of them, so that every failure is noted. */

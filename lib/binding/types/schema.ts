@@ -41,7 +41,10 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
       const here = place.stay();
       return after(validate(input), result => (result.issues ? fromJson(json, here.asJson()) : result.value));
     },
-    fromNames: (branch, place) => (place.isTooDeep() ? INVALID : check(plainNames(branch), place)),
+    fromNames(branch, place) {
+      const plain = place.isTooDeep() ? INVALID : plainNames(branch, place);
+      return plain === INVALID ? INVALID : check(plain, place);
+    },
     fromFiles: (files, place) => check(files.length === 1 ? files[0] : files, place),
     // A schema that makes text of everything makes 'undefined' of nothing; that is no value.
     fromNothing: () => after(validate(undefined), result => (result.issues || result.value === 'undefined' ? INVALID : result.value)),
@@ -60,10 +63,23 @@ function refuse(issues: readonly StandardSchemaV1.Issue[], place: Place): Invali
   return INVALID;
 }
 
-/** The names below a branch as objects and arrays, for a schema that knows what it wants of them. */
-function plainNames(branch: Branch): unknown {
-  if (branch.isLeaf) return branch.values.length === 1 ? branch.values[0] : branch.values;
+/** The names below a branch as objects and arrays, for a schema that knows what it wants of them. All of a form is an object. */
+function plainNames(branch: Branch, place: Place): unknown {
+  if (branch.isLeaf && !place.isAtRoot) return branch.values.length === 1 ? branch.values[0] : branch.values;
   const below = branch.below();
-  if (below.every(([key]) => /^\d*$/.test(key))) return [...branch.values, ...below.toSorted(([a], [b]) => Number(a) - Number(b)).flatMap(([key, one]) => (key === '' ? one.values : [plainNames(one)]))];
-  return Object.fromEntries(below.map(([key, one]) => [key, plainNames(one)]));
+  const isArray = !place.isAtRoot && below.every(([key]) => /^\d*$/.test(key));
+  const indexed = isArray ? branch.indexed(place) : [];
+  if (indexed === INVALID) return INVALID;
+  if (isArray) return allValid([...branch.unindexed, ...indexed.map(([index, one]) => plainAt(index, one, place))]);
+  const entries = below.map(([key, one]) => [key, plainAt(key, one, place)] as const);
+  return entries.some(([, value]) => value === INVALID) ? INVALID : Object.fromEntries(entries);
 }
+
+function plainAt(key: string | number, branch: Branch, place: Place): unknown {
+  place.enter(key);
+  const plain = plainNames(branch, place);
+  place.leave();
+  return plain;
+}
+
+const allValid = (values: readonly unknown[]): unknown => (values.includes(INVALID) ? INVALID : values);
