@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
 import { ClientGone } from '../body/errors';
-import { refuse, type Next, type OnProblem } from '../problems/answer';
+import { abandon, refuse, type Next, type OnProblem } from '../problems/answer';
 import { Problem } from '../problems/problem';
 import type { Binder } from './binder';
 import { BinderContext } from './binder-context';
@@ -25,7 +25,10 @@ export function makeBindRequest<D extends AnyType>(Dto: D, options: BindingOptio
         Object.assign(req, { dto });
         next();
       },
-      (error: unknown) => { if (!(error instanceof ClientGone)) refuse(error, req, res, next, onProblem); },
+      (error: unknown) => {
+        if (error instanceof ClientGone) abandon(req, res);
+        else refuse(error, req, res, next, onProblem);
+      },
     );
   };
 }
@@ -58,7 +61,12 @@ function binding(Dto: AnyType, options: BindingOptions): (req: Request, res: Res
   };
 }
 
-const makeBinder = (given: Binder | ((Dto: AnyType) => Binder), Dto: AnyType): Binder => (typeof given === 'object' ? given : given(Dto));
+/** @throws TypeError when what should make a binder does not. */
+function makeBinder(given: Binder | ((Dto: AnyType) => Binder), Dto: AnyType): Binder {
+  const binder: unknown = typeof given === 'object' ? given : given(Dto);
+  if (typeof binder !== 'object' || binder === null || typeof (binder as Partial<Binder>).bind !== 'function') throw new TypeError('bindRequest: what binder(Dto) returns must be an object with a method bind(context, signal).');
+  return binder as Binder;
+}
 
 const never = new AbortController().signal;
 

@@ -3,7 +3,7 @@ import type { ProblemLocation } from '../problems/problem';
 import type { Endpoint } from './endpoint';
 import { Failures, validationProblem, type BindingFailure } from './failures';
 import { Place } from './place';
-import { lookupOf } from './plan';
+import { lookupOf } from './lookup';
 import type { SerializerOptions } from './serializer-options';
 import type { AnyType } from './types/property-type';
 
@@ -45,7 +45,7 @@ export class BinderContext<T = unknown> {
    */
   fail(name: string, reason: string, where?: ProblemLocation): void {
     const { plan } = this.endpoint;
-    const known = where === undefined && plan ? lookupOf(plan, name) : undefined;
+    const known = where === undefined && plan ? lookupOf(name, plan, this.req) : undefined;
     this.placeOf(known?.source ?? where ?? 'body', known?.name ?? name).fail('application', reason);
   }
 

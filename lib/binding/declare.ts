@@ -26,7 +26,7 @@ export interface Property<V> {
 }
 
 /** The type of a property's value: it may be `undefined` where nothing is required and there is no default. */
-type Bound<T, O> = O extends { required: false } ? (O extends { default: unknown } ? T : T | undefined) : T;
+type Bound<T, O> = O extends { required?: true | undefined } ? T : O extends { default: unknown } ? T : T | undefined;
 
 /** What the options are taken for when there are none: they say nothing about the type. */
 interface NoOptions { readonly required?: undefined }

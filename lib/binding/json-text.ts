@@ -18,6 +18,8 @@ export function jsonLike(text: string): unknown {
   return /^\s*[[{]/.test(text) ? parsed(text) ?? parsed(`[${text}]`) : undefined;
 }
 
+export const isJson = (text: string): boolean => parsed(text) !== undefined;
+
 function parsed(text: string): unknown {
   try {
     return parseExactly(text);
@@ -30,14 +32,27 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
 }
 
-/** JSON as JSON.parse makes it, for whoever knows nothing of exact numbers. */
-export function plainJson(value: unknown): unknown {
-  return hasExactNumbers(value) ? copyOf(value) : value;
+/** JSON as JSON.parse makes it, for whoever knows nothing of exact numbers; invalid, and noted, when it is too deep. */
+export function plainJson(value: unknown, place: Place): unknown {
+  switch (kindOf(value, place.levelsLeft)) {
+    case 'too deep': return place.failTooDeep();
+    case 'exact': return copyOf(value);
+    case 'plain': return value;
+  }
 }
 
-function hasExactNumbers(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return isLosslessNumber(value) || (Array.isArray(value) ? value : Object.values(value)).some(hasExactNumbers);
+/** Whether there is an exact number in a value, or more levels than may be; looks no deeper than that. */
+function kindOf(value: unknown, levels: number): 'plain' | 'exact' | 'too deep' {
+  if (typeof value !== 'object' || value === null) return 'plain';
+  if (isLosslessNumber(value)) return 'exact';
+  if (levels <= 0) return 'too deep';
+  let found: 'plain' | 'exact' = 'plain';
+  for (const one of Array.isArray(value) ? value : Object.values(value)) {
+    const kind = kindOf(one, levels - 1);
+    if (kind === 'too deep') return kind;
+    if (kind === 'exact') found = kind;
+  }
+  return found;
 }
 
 function copyOf(value: unknown): unknown {

@@ -14,17 +14,31 @@ export function responseCodecs(responses: ResponseTypes, codecs: CodecTable): Re
 }
 
 /** JSON text of a value: numbers with all their digits, properties as declared and no others. */
-export function writeJson(codec: Codec<unknown>, value: unknown, spaces?: string | number): string | undefined {
-  return stringify(written(codec, value), undefined, spaces);
+export function writeJson(codec: Codec<unknown>, value: unknown, { replacer, spaces }: Spelling = {}): string | undefined {
+  return stringify(written(codec, value), replacer, spaces);
+}
+
+/** How an application spells JSON. */
+interface Spelling {
+  readonly replacer?: (key: string, value: unknown) => unknown;
+  readonly spaces?: string | number;
 }
 
 /** From here on, `res.json()` writes what the handler hands over as the type that is declared for the status. */
 export function writeResponsesAs(codecs: ResponseCodecs, res: Response): void {
-  const json = res.json.bind(res);
-  res.json = value => {
+  const json = res.json.bind(res) as (...values: unknown[]) => Response;
+  res.json = (...values: unknown[]) => {
     const codec = codecs.get(res.statusCode);
-    if (!codec) return json(value);
+    // Express 4 still takes a status beside the value.
+    if (!codec || values.length > 1) return json(...values);
+    const { app } = res;
+    const text = writeJson(codec, values[0], { replacer: app.get('json replacer') as Spelling['replacer'], spaces: app.get('json spaces') as Spelling['spaces'] });
     if (!res.get('Content-Type')) res.set('Content-Type', 'application/json');
-    return res.send(writeJson(codec, value, res.app.get('json spaces') as string | number | undefined));
+    return res.send(app.get('json escape') ? escaped(text) : text);
   };
+}
+
+/** Express's setting against browsers that take JSON for HTML. */
+function escaped(text: string | undefined): string | undefined {
+  return text?.replace(/[<>&]/g, character => `\\u00${character.charCodeAt(0).toString(16)}`);
 }

@@ -3,7 +3,7 @@ import type { Multer } from 'multer';
 import { aBoolean, aFunction, anInstance, checkOptions, type Rule } from '../options/check';
 import { withDefaults } from '../options/merge';
 import { permissionsIn } from '../principal/permissions';
-import { principalOf, type Claims } from '../principal/principal';
+import { asClaims, principalOf, type Claims } from '../principal/principal';
 import type { Binder } from './binder';
 import type { BinderContext } from './binder-context';
 import type { BindingFailure } from './failures';
@@ -31,7 +31,7 @@ export interface BindingOptions extends SerializerOptions {
   /** Types of the responses by status: `res.json()` writes the declared properties, exactly and under their JSON names. */
   responses?: ResponseTypes;
   /** The claims of the caller. Default: `req.auth.payload`, else `req.auth`, else `req.user`. */
-  claims?: (req: Request) => Claims | undefined;
+  claims?: (req: Request) => Claims | null | undefined;
   /** The permissions of the caller. Default: the `permissions` claim, else the `scope` claim split at spaces. */
   permissions?: (req: Request) => Iterable<string>;
   /** What is said of a failure in place of its own text, for example in the client's language; undefined leaves it. */
@@ -42,7 +42,7 @@ export interface BindingOptions extends SerializerOptions {
   uploads?: UploadOptions | Multer;
 }
 
-/** SPEC's binding modifier. @param signal aborts when the client has hung up. */
+/** SPEC's binding modifier. @param signal that of the binder. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- One modifier is for the dtos of all endpoints.
 export type Modifier = (dto: any, Dto: AnyType, context: BinderContext, signal: AbortSignal) => void | Promise<void>;
 
@@ -80,12 +80,13 @@ export function settle(options: BindingOptions): Settled {
   const { allowFormData = false, allowAnonymous = true, claims = principalOf, uploads, valueParsers = [], responses = {}, failureMessage, binder, modifier } = options;
   const { types: compiled = {} } = options.serializerContext ?? {};
   const limits = settleLimits(options.limits);
+  const resolved = (req: Request): Claims | undefined => asClaims(claims(req));
   const settings: Settings = {
     allowMultipart: allowFormData !== false,
     allowUrlEncoded: typeof allowFormData === 'object',
     allowAnonymous,
-    claims,
-    permissions: options.permissions ?? (req => permissionsIn(claims(req))),
+    claims: resolved,
+    permissions: options.permissions ?? (req => permissionsIn(resolved(req))),
     valueParsers,
     serializer: {
       propertyNamingPolicy: compiled.propertyNamingPolicy ?? options.propertyNamingPolicy ?? 'camelCase',

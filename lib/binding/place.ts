@@ -59,12 +59,21 @@ export class Place {
     return new Place(this.failures, this.source, this.name, '', this.depth);
   }
 
-  /** True, and noted, where objects and arrays stand deeper inside each other than is allowed. */
+  /** Levels of objects and arrays that may still stand inside each other here. */
+  get levelsLeft(): number {
+    return this.limits.depth + 1 - this.depth;
+  }
+
+  /** True, and noted, where an object or an array stands too deep inside others. */
   isTooDeep(): boolean {
-    const { depth: limit } = this.limits;
-    if (this.depth <= limit) return false;
-    this.fail('too-deep', `There are more than ${limit} levels of objects and lists inside each other.`, { limit });
+    if (this.levelsLeft > 0) return false;
+    this.failTooDeep();
     return true;
+  }
+
+  failTooDeep(): Invalid {
+    const { depth: limit } = this.limits;
+    return this.fail('too-deep', `There are more than ${limit} levels of objects and lists inside each other.`, { limit });
   }
 
   fail(code: FailureCode, detail: string, facts?: FailureFacts): Invalid {
@@ -84,6 +93,10 @@ export class Place {
 
   failMissing(detail = 'A value is required.'): Invalid {
     return this.fail('missing', detail);
+  }
+
+  failMissingInJson(): Invalid {
+    return this.fail('missing-in-json', 'The JSON body must have this value.');
   }
 
   private get depth(): number {

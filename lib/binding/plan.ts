@@ -1,4 +1,3 @@
-import type { ProblemLocation } from '../problems/problem';
 import type { BodyUse } from './body';
 import { refuseFiles, refuseMisplaced, refuseRootOnly } from './misplaced';
 import { mistakesAt, refuseSameName } from './mistake';
@@ -10,11 +9,6 @@ import type { CodecTable } from './types/codec-table';
 import { assertType, isSchema } from './types/own-codec';
 import type { AnyType, DtoClass } from './types/property-type';
 
-/** A property that must have a value in the end, with the sources that could have given it. */
-export interface Requirement extends Slot {
-  readonly slots: ReadonlyMap<Source, Slot>;
-}
-
 /** What is worked out about a dto class once, when the middleware is made. */
 export interface Plan {
   readonly create: () => Record<string, unknown>;
@@ -23,7 +17,9 @@ export interface Plan {
   readonly slots: ReadonlyMap<Source, readonly Slot[]>;
   /** What must stand in the JSON body itself. */
   readonly jsonRequired: readonly Slot[];
-  readonly required: readonly Requirement[];
+  /** The sources of each property. */
+  readonly sourcesOf: ReadonlyMap<string, ReadonlyMap<Source, Slot>>;
+  readonly required: readonly Slot[];
   /** The property that takes the whole JSON body (`fromBody`). */
   readonly wholeBody: Slot | undefined;
   /** The property that takes the whole body as text (`plainText`). */
@@ -57,7 +53,8 @@ function planForBody(codec: Codec<unknown>): Plan {
     properties: ['body'],
     slots: new Map(),
     jsonRequired: [],
-    required: [{ ...body, slots: new Map() }],
+    sourcesOf: new Map(),
+    required: [body],
     wholeBody: body,
     content: undefined,
     body: { json: true, form: false, text: false, keepsDigits: keepsDigits(codec) },
@@ -70,7 +67,8 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
   const properties = [...specs.keys()];
   const takers = takersOf(Dto, specs);
   const slots = new Map<Source, Slot[]>();
-  const required: Requirement[] = [];
+  const sourcesOf = new Map<string, ReadonlyMap<Source, Slot>>();
+  const required: Slot[] = [];
   const whole = new Map<PropertyKind, Slot>();
   for (const [property, spec] of specs) {
     mistakesAt(`${Dto.name}.${property}`, () => {
@@ -81,7 +79,8 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
       for (const [source, one] of own) slots.set(source, [...slots.get(source) ?? [], one]);
       if (takesWholeBody(spec.kind)) whole.set(spec.kind, slot);
       else if (spec.required && own.size === 0) throw new TypeError(`it is required, but no source can bring it: ${codec.shape === 'file' ? 'a file comes from a form only' : 'all its sources are blocked'}.`);
-      if (spec.required) required.push({ ...slot, slots: own });
+      sourcesOf.set(property, own);
+      if (spec.required) required.push(slot);
     });
   }
   const jsonSlots = slots.get('json') ?? [];
@@ -90,18 +89,7 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
   const content = whole.get('plainText');
   const inJson = [...jsonSlots, ...wholeBody ? [wholeBody] : []];
   const body: BodyUse = { json: inJson.length > 0, form: slots.has('form'), text: content !== undefined, keepsDigits: inJson.some(({ codec }) => keepsDigits(codec)) };
-  return { create: instancesOf<unknown>(Dto, specs), properties, slots, jsonRequired: jsonSlots.filter(slot => slot.jsonRequired), required, wholeBody, content, body, result: dto => dto };
+  return { create: instancesOf<unknown>(Dto, specs), properties, slots, jsonRequired: jsonSlots.filter(slot => slot.jsonRequired), sourcesOf, required, wholeBody, content, body, result: dto => dto };
 }
-
-/** Where a client sends the value of a property, and under which name; undefined when there is no such property. */
-export function lookupOf({ slots, wholeBody, content }: Plan, property: string): { readonly source: ProblemLocation; readonly name: string } | undefined {
-  if (property === wholeBody?.property) return { source: 'json', name: '' };
-  if (property === content?.property) return { source: 'body', name: property };
-  const all = [...slots].flatMap(([source, ones]) => ones.filter(slot => slot.property === property).map(({ name }) => ({ source, name })));
-  return all.find(({ source }) => !anywhere.includes(source)) ?? all[0];
-}
-
-/** The sources of a property that is bound to none in particular. */
-const anywhere: readonly Source[] = ['json', 'form', 'route', 'query'];
 
 const takesWholeBody = (kind: PropertyKind): boolean => kind === 'fromBody' || kind === 'plainText';

@@ -1,12 +1,11 @@
 import type { Binder } from './binder';
 import type { BinderContext } from './binder-context';
 import { isJsonObject } from './json-text';
+import { isSafe, lookupOf } from './lookup';
 import { INVALID } from './place';
-import type { Requirement } from './plan';
-import type { Source } from './property';
-import type { Slot } from './slots';
 import { readNothing } from './reading';
 import { RequestInput } from './request-input';
+import type { Slot } from './slots';
 import { sourcesInOrder } from './sources/order';
 
 /** The built-in binder, made to be extended: `const dto = await super.bind(context, signal)`. */
@@ -71,33 +70,19 @@ function bindWhole(input: RequestInput, set: Set): void {
 /** SPEC, "Required keyword caveat": what says `jsonRequired` must stand in the JSON itself, whatever other sources had. */
 function bindMissingInJson(input: RequestInput, set: Set): void {
   const { body, plan } = input;
-  if (plan.jsonRequired.length === 0 || saysNoObject(input)) return;
+  if (plan.jsonRequired.length === 0 || input.isJsonRefused) return;
   const json = body.kind === 'json' && isJsonObject(body.value) ? body.value : {};
   for (const slot of plan.jsonRequired) {
     if (Object.hasOwn(json, slot.name)) continue;
-    set(slot, input.placeOf('json', slot.name).fail('missing-in-json', 'The JSON body must have this value.'));
+    set(slot, input.placeOf('json', slot.name).failMissingInJson());
   }
 }
 
-/** What a missing value comes to; a failure is reported in the source where this client would have sent the value. */
-function readMissing(input: RequestInput, requirement: Requirement): unknown {
-  const { plan: { wholeBody, content } } = input;
-  const { property, slots } = requirement;
-  if (property === wholeBody?.property) return readNothing(requirement, input.placeOf('json', ''));
-  if (property === content?.property) return readNothing(requirement, input.placeOf('body', property));
-  const source = expectedIn(input, slots);
-  const name = slots.get(source)?.name ?? property;
-  if (source === 'json' && saysNoObject(input)) return undefined;
+/** What a missing value comes to; a failure is reported where this client would have sent the value. */
+function readMissing(input: RequestInput, requirement: Slot): unknown {
+  const { plan, req } = input;
+  const { source, name } = lookupOf(requirement.property, plan, req) ?? { source: 'body', name: requirement.property };
+  // Of a body that is no object at all, what is missing in it goes without saying.
+  if (source === 'json' && name !== '' && input.isJsonRefused) return undefined;
   return readNothing(requirement, input.placeOf(source, name), sourcesInOrder.find(one => one.source === source)?.missing);
 }
-
-/** Of a body that is no object at all, that has been said, and what is missing in it goes without saying. */
-const saysNoObject = (input: RequestInput): boolean => input.hasFailureAt('');
-
-function expectedIn({ body, plan, req }: RequestInput, slots: Requirement['slots']): Source {
-  const sendsForm = body.kind === 'form' || (body.kind === 'none' && !plan.body.json);
-  const preferred: Source = isSafe(req.method) || plan.content ? 'query' : sendsForm ? 'form' : 'json';
-  return slots.has(preferred) ? preferred : [...slots.keys()].at(-1) ?? preferred;
-}
-
-const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD';

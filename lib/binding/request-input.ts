@@ -25,9 +25,9 @@ export class RequestInput {
     return this.context.endpoint.settings;
   }
 
-  /** True when something has been said about the value that a pointer points to. */
-  hasFailureAt(pointer: string): boolean {
-    return this.context.failures.some(failure => failure.pointer === pointer);
+  /** True when the JSON body has been refused as a whole. */
+  get isJsonRefused(): boolean {
+    return this.context.failures.some(failure => failure.in === 'json' && failure.pointer === '');
   }
 
   /** Where a value is looked up: failures are reported under it. The empty name of the JSON is all of it. */

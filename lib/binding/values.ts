@@ -26,7 +26,7 @@ export interface ValueOptions {
  * @throws TypeError for what is no type, and for a type that is read asynchronously.
  */
 export type ReadValue = <X extends AnyType, const O extends ValueOptions = { readonly required?: true }>(req: Request, name: string, type: X, options?: O) =>
-  O extends { required: false } ? Infer<X> | undefined : Infer<X>;
+  O extends { required?: true | undefined } ? Infer<X> : Infer<X> | undefined;
 
 /** SPEC's Route<T> and Query<T>, as an application is configured. */
 export function valueReaders(settings: Settings): { readonly routeValue: ReadValue; readonly queryValue: ReadValue } {

@@ -9,8 +9,20 @@ export type Claims = Readonly<Record<string, unknown>>;
  */
 export function principalOf(req: IncomingMessage): Claims | undefined {
   const { auth, user } = req as { auth?: unknown; user?: unknown };
-  if (isRecord(auth)) return isRecord(auth['payload']) ? auth['payload'] : auth;
+  if (isRecord(auth)) return isRecord(auth['payload']) && isVerifiedToken(auth) ? auth['payload'] : auth;
   return isRecord(user) ? user : undefined;
+}
+
+/** What express-oauth2-jwt-bearer leaves has these parts and no others; `payload` beside other claims is a claim. */
+const isVerifiedToken = (auth: Claims): boolean => Object.keys(auth).every(key => key === 'payload' || key === 'header' || key === 'token');
+
+/**
+ * What a resolver of the application says of the caller. Whatever is no object is nobody.
+ * @throws TypeError for a promise: it would let everybody in.
+ */
+export function asClaims(resolved: unknown): Claims | undefined {
+  if (isRecord(resolved) && typeof resolved['then'] === 'function') throw new TypeError('bindRequest: claims must answer at once; resolve the caller in a middleware before.');
+  return isRecord(resolved) ? resolved : undefined;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -12,15 +12,30 @@ export type OnProblem = (problem: Problem, req: IncomingMessage, res: ServerResp
  * the application's `onProblem`, or out as it is; any other error is Express's.
  */
 export function refuse(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next, onProblem?: OnProblem): void {
-  (req as { idempotency?: { forget(): void } }).idempotency?.forget();
+  forget(req);
   try {
     // Once a response has begun there is no room for another; Express's error handler closes the connection.
-    if (!(error instanceof Problem) || res.headersSent) next(error);
+    if (!(error instanceof Problem) || res.headersSent) next(reasonOf(error));
     else if (onProblem) onProblem(error, req, res, next);
     else sendProblem(error.toBody(pathOf(req)), error.headers, req, res);
   } catch (thrown) {
-    next(thrown);
+    next(reasonOf(thrown));
   }
+}
+
+/** To Express, nothing and false are no error: it would go on to the handler. */
+function reasonOf(error: unknown): unknown {
+  return error || new Error('bindonce: refused without a reason; something threw or rejected with nothing');
+}
+
+/** Ends a request whose client has gone before its handler ran: nobody is answered, and a retry is a first request. */
+export function abandon(req: IncomingMessage, res: ServerResponse): void {
+  forget(req);
+  res.destroy();
+}
+
+function forget(req: IncomingMessage): void {
+  (req as { idempotency?: { forget(): void } }).idempotency?.forget();
 }
 
 /** Writes a problem as `application/problem+json` (RFC 9457, section 3). */

@@ -1,3 +1,4 @@
+import type { Claims } from '../../principal/principal';
 import type { Place } from '../place';
 import type { Slot } from '../slots';
 import { readJson, readText } from '../reading';
@@ -12,12 +13,24 @@ export const claim: ValueSource = {
     const claims = input.settings.claims(input.req);
     if (!claims) return undefined;
     const byType = new Map(Object.entries(claims).map(([type, value]) => [type.toLowerCase(), value]));
+    const valueOf = (type: string): unknown => ownOrInherited(claims, type) ?? byType.get(type.toLowerCase());
     return slot => {
-      const value = byType.get(slot.name.toLowerCase());
-      return value === undefined || value === null ? undefined : readClaim(value, slot, input.placeOf('claim', slot.name));
+      const value = valueOf(slot.name);
+      return value === undefined || value === null ? undefined : readClaim(asJson(value), slot, input.placeOf('claim', slot.name));
     };
   },
 };
+
+/** By its exact name, a claim can also be a getter of a user's class. */
+function ownOrInherited(claims: Claims, type: string): unknown {
+  return Object.hasOwn(claims, type) || !(type in Object.prototype) ? claims[type] : undefined;
+}
+
+/** A Date, say, is the text that it is in JSON. */
+function asJson(value: unknown): unknown {
+  const { toJSON } = Object(value) as { toJSON?: unknown };
+  return typeof toJSON === 'function' ? (value as { toJSON(): unknown }).toJSON() : value;
+}
 
 /** Several claims of one type are an array of scalars, and read like repeated values. */
 function readClaim(value: unknown, slot: Slot, place: Place): unknown {
@@ -26,12 +39,14 @@ function readClaim(value: unknown, slot: Slot, place: Place): unknown {
   return readJson(slot, slot.codec.isCollection ? values : value, place.asJson());
 }
 
-/**
- * Objects, and arrays of objects, are JSON already, and so is all that a schema asks for. A number must not become the text
- * that it is not: whoever parsed the token has rounded it.
- */
+/** Objects, and arrays of objects, are JSON already, and so is all that a schema asks for. */
 function isJson(value: unknown, { codec }: Slot): boolean {
   if (codec.shape === 'schema') return typeof value !== 'string';
   const values = [value].flat();
-  return values.some(one => typeof one === 'object' && one !== null) || (values.some(one => typeof one === 'number') && keepsDigits(codec));
+  return values.some(one => typeof one === 'object' && one !== null) || (values.some(isRounded) && keepsDigits(codec));
+}
+
+/** A number that whoever parsed the token may have rounded must not become the text that it is not. A double holds 15 digits. */
+function isRounded(value: unknown): boolean {
+  return typeof value === 'number' && !Number.isSafeInteger(value) && Number(value.toPrecision(15)) !== value;
 }

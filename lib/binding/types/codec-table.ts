@@ -1,7 +1,7 @@
 import type { JsonConverter } from '../json-converter';
 import { plainJson, jsonInText } from '../json-text';
 import type { NamingPolicy } from '../naming-policy';
-import type { Place } from '../place';
+import { INVALID, type Place } from '../place';
 import { namingPolicyOf, type SerializerOptions } from '../serializer-options';
 import type { ValueParser } from '../value-parser';
 import type { Codec } from './codec';
@@ -74,7 +74,10 @@ function parsing({ parse }: ValueParser, name: string): Pick<Codec<unknown>, 'fr
 
 function converting(converter: JsonConverter, name: string): Pick<Codec<unknown>, 'fromJson' | 'toJson'> {
   return {
-    fromJson: (value, place) => accepted(converter.read(plainJson(value)), value, name, place),
+    fromJson(value, place) {
+      const plain = plainJson(value, place);
+      return plain === INVALID ? INVALID : accepted(converter.read(plain), value, name, place);
+    },
     toJson: value => converter.write(value),
   };
 }

@@ -1,5 +1,5 @@
 import { after, type Awaitable } from '../awaitable';
-import { jsonInText } from '../json-text';
+import { isJson, jsonInText } from '../json-text';
 import { INVALID, type Invalid, type Place } from '../place';
 import { readNested, readSent } from '../reading';
 import { Branch } from '../sources/branch';
@@ -38,7 +38,8 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
       if (values.length === 1) {
         const text = only.trim();
         if (text.startsWith('[')) return jsonInText(text, place, fromJson);
-        if (text.startsWith('{')) return jsonInText(`[${text}]`, place, fromJson);
+        // A guid can be in braces, too.
+        if (text.startsWith('{') && (item.shape !== 'scalar' || isJson(`[${text}]`))) return jsonInText(`[${text}]`, place, fromJson);
       }
       return each(values.length === 1 ? splitAtCommas(only) : values, place, one => item.fromText([place.source === 'header' ? one.trim() : one], place));
     },

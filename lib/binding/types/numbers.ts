@@ -47,7 +47,7 @@ export const decimal: PropertyType<BigNumber> = scalar('decimal', {
     // A parser before us has rounded to a double; only short numbers are sure to be what was sent.
     return exact && exact.sd() <= EXACT_DIGITS ? exact : undefined;
   },
-  write: value => (BigNumber.isBigNumber(value) ? new LosslessNumber(value.toFixed()) : value),
+  write: value => (BigNumber.isBigNumber(value) ? exactNumber(value) : value),
   keepsDigits: true,
 });
 
@@ -76,6 +76,9 @@ function readDecimal(text: string): BigNumber | undefined {
   if (!NUMBER.test(trimmed) || trimmed.length > MAX_LENGTH) return undefined;
   return inRange(new BigNumber(trimmed));
 }
+
+/** As for a double, what is no number is null in JSON. */
+const exactNumber = (value: BigNumber): LosslessNumber | null => (value.isFinite() ? new LosslessNumber(value.toFixed()) : null);
 
 const inRange = (value: BigNumber): BigNumber | undefined => (value.isFinite() && Math.abs(value.e ?? 0) <= MAX_LENGTH ? value : undefined);
 

@@ -16,6 +16,7 @@ interface Member {
   readonly name: string;
   readonly codec: Codec<unknown>;
   readonly required: boolean;
+  readonly jsonRequired: boolean;
   /** Sources that must not bind to it, if there are any. */
   readonly dontBind: readonly string[] | undefined;
 }
@@ -25,15 +26,21 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
   const properties = propertiesOf(Dto);
   const create = instancesOf(Dto, properties);
   const members: Member[] = [];
+  /** What is read here: the rest (claims, permissions, headers…) has sources of its own. */
+  const fields: Member[] = [];
   // Later: a property can be of this very class.
   codecs.later(() => {
-    for (const [property, spec] of properties) members.push(memberOf(Dto, property, spec, codecs));
+    for (const [property, spec] of properties) {
+      const member = memberOf(Dto, property, spec, codecs);
+      members.push(member);
+      if (spec.kind === 'field') fields.push(member);
+    }
     refuseSameName(Dto.name, 'JSON name', members.map(({ property, jsonName }) => [property, jsonName]));
   });
 
   const fromJson = (json: unknown, place: Place): Awaitable<T | Invalid> => {
     if (!isJsonObject(json)) return place.failValue(json, 'JSON object');
-    return place.isTooDeep() ? INVALID : fill(create(), members, place, inJson, json);
+    return place.isTooDeep() ? INVALID : fill(create(), fields, place, inJson, json);
   };
 
   return {
@@ -46,14 +53,14 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       const [text = ''] = values;
       return values.length === 1 ? jsonInText(text, place, fromJson) : place.failCount(values.length, 'JSON object');
     },
-    fromNames: (branch, place) => (place.isTooDeep() ? INVALID : fill(create(), members, place, inNames, branch)),
+    fromNames: (branch, place) => (place.isTooDeep() ? INVALID : fill(create(), fields, place, inNames, branch)),
     toJson: value => (isJsonObject(value) ? Object.fromEntries(members.flatMap(({ property, jsonName, codec }) => (value[property] === undefined ? [] : [[jsonName, written(codec, value[property])]]))) : value),
   };
 }
 
-function memberOf(Dto: DtoClass<unknown>, property: string, { type, required, jsonPropertyName, bindFrom = property, dontBind }: PropertySpec, codecs: Codecs): Member {
+function memberOf(Dto: DtoClass<unknown>, property: string, { type, required, jsonRequired = false, jsonPropertyName, bindFrom = property, dontBind }: PropertySpec, codecs: Codecs): Member {
   const codec = mistakesAt(`${Dto.name}.${property}`, () => codecs.of(type));
-  return { property, jsonName: jsonPropertyName ?? codecs.jsonName(property), name: bindFrom, codec, required, dontBind };
+  return { property, jsonName: jsonPropertyName ?? codecs.jsonName(property), name: bindFrom, codec, required, jsonRequired, dontBind };
 }
 
 /** Claims and headers, say, are found at the root of a request and nowhere else. */
@@ -72,7 +79,8 @@ const inJson: Origin<Record<string, unknown>> = {
   nameOf: member => member.jsonName,
   read(member, json, place) {
     const value = ownValue(json, member.jsonName);
-    return value === undefined ? undefined : readJson(member, value, place);
+    if (value !== undefined) return readJson(member, value, place);
+    return member.jsonRequired ? place.failMissingInJson() : undefined;
   },
 };
 

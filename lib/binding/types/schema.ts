@@ -25,7 +25,10 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
     const here = result instanceof Promise ? place.stay() : place;
     return after(result, ({ issues, ...rest }) => (issues ? refuse(issues, here) : (rest as { value: unknown }).value));
   };
-  const fromJson = (value: unknown, place: Place): Awaitable<unknown> => check(plainJson(value), place);
+  const fromJson = (value: unknown, place: Place): Awaitable<unknown> => {
+    const plain = plainJson(value, place);
+    return plain === INVALID ? INVALID : check(plain, place);
+  };
 
   return {
     name: schema['~standard'].vendor,
