@@ -39,14 +39,17 @@ export class BinderContext<T = unknown> {
 
   /**
    * Adds a failure.
-   * @param name what is wrong: usually a property of the dto; it is reported under the name that the client knows it by.
+   * @param name what is wrong: a property of the dto, or a path like `items[0].sku`; it is reported under the name that the client knows it by.
    * @param reason a sentence for the client.
    * @param where where the client has sent it. Default: where a property of that name comes from, else the body.
    */
   fail(name: string, reason: string, where?: ProblemLocation): void {
     const { plan } = this.endpoint;
-    const known = where === undefined && plan ? lookupOf(name, plan, this.req) : undefined;
-    this.placeOf(known?.source ?? where ?? 'body', known?.name ?? name).fail('application', reason);
+    const [property = '', ...path] = name.split(/[.[\]]+/).filter(part => part !== '');
+    const known = where === undefined && plan ? lookupOf(property, plan, this.req) : undefined;
+    const place = this.placeOf(known?.source ?? where ?? 'body', known?.name ?? property);
+    for (const part of path) place.enter(/^\d+$/.test(part) ? Number(part) : part);
+    place.fail('application', reason);
   }
 
   /** @throws a problem that lists the failures, if there are any. */

@@ -1,8 +1,9 @@
 import './metadata-symbol';
 import { mistakesAt } from './mistake';
-import { declareProperty, defaultOf, type PropertyKind, type PropertyOptions, type PropertySpec, type Source } from './property';
-import { assertType, isOptional } from './types/own-codec';
-import type { AnyType, Infer } from './types/property-type';
+import { declareProperty, defaultOf, type PropertyKind, type PropertyOptions, type PropertySpec } from './property';
+import { checkProperty } from './property-rules';
+import { assertType } from './types/own-codec';
+import { isOptional, type AnyType, type Infer } from './types/property-type';
 import { bool, string } from './types/scalar';
 
 /** Marks what the functions below return, and carries the type of the property's value. */
@@ -26,31 +27,34 @@ export interface Property<V> {
 }
 
 /** The type of a property's value: it may be `undefined` where nothing is required and there is no default. */
-type Bound<T, O> = O extends { required?: true | undefined } ? T : O extends { default: unknown } ? T : T | undefined;
+type Bound<T, O> =
+  O extends { default: infer D } ? (undefined extends D ? T | undefined : T)
+  : O extends { required: infer R } ? (R extends true | undefined ? T : T | undefined)
+  : T;
 
 /** What the options are taken for when there are none: they say nothing about the type. */
 interface NoOptions { readonly required?: undefined }
-type FieldOptions = Pick<PropertyOptions, 'bindFrom' | 'jsonPropertyName' | 'dontBind' | 'required' | 'jsonRequired' | 'default'>;
-type SingleOptions = Pick<PropertyOptions, 'bindFrom' | 'required' | 'default'>;
-type NamedOptions = Pick<PropertyOptions, 'name' | 'required' | 'default' | 'fallback' | 'jsonPropertyName' | 'bindFrom' | 'dontBind'>;
+type FieldOptions<T> = Pick<PropertyOptions<T>, 'bindFrom' | 'jsonPropertyName' | 'dontBind' | 'required' | 'jsonRequired' | 'default'>;
+type SingleOptions<T> = Pick<PropertyOptions<T>, 'bindFrom' | 'required' | 'default'>;
+type NamedOptions<T> = Pick<PropertyOptions<T>, 'name' | 'required' | 'default' | 'fallback' | 'jsonPropertyName' | 'bindFrom' | 'dontBind'>;
 
 /** A property with no attribute: bound from the JSON body, a form field, a route or a query parameter, the later ones first. */
-export function field<X extends AnyType, const O extends FieldOptions = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+export function field<X extends AnyType, const O extends FieldOptions<Infer<X>> = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
   return property('field', type, options);
 }
 
 /** SPEC's FormField: bound from a form field and from nothing else. */
-export function formField<X extends AnyType, const O extends SingleOptions = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+export function formField<X extends AnyType, const O extends SingleOptions<Infer<X>> = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
   return property('formField', type, options);
 }
 
 /** SPEC's QueryParam: bound from a query parameter and from nothing else. */
-export function queryParam<X extends AnyType, const O extends SingleOptions = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+export function queryParam<X extends AnyType, const O extends SingleOptions<Infer<X>> = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
   return property('queryParam', type, options);
 }
 
 /** SPEC's RouteParam: bound from a route parameter and from nothing else. */
-export function routeParam<X extends AnyType, const O extends SingleOptions = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+export function routeParam<X extends AnyType, const O extends SingleOptions<Infer<X>> = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
   return property('routeParam', type, options);
 }
 
@@ -73,17 +77,17 @@ export function fromQuery<X extends AnyType>(type: X): Property<Infer<X>> {
 }
 
 /** SPEC's FromClaim: bound from the claims of the caller. */
-export function fromClaim<X extends AnyType, const O extends NamedOptions = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+export function fromClaim<X extends AnyType, const O extends NamedOptions<Infer<X>> = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
   return property('fromClaim', type, options);
 }
 
 /** SPEC's FromHeader: bound from a request header. */
-export function fromHeader<X extends AnyType, const O extends NamedOptions = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+export function fromHeader<X extends AnyType, const O extends NamedOptions<Infer<X>> = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
   return property('fromHeader', type, options);
 }
 
 /** Bound from a cookie (RFC 6265). */
-export function fromCookie<X extends AnyType, const O extends NamedOptions = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+export function fromCookie<X extends AnyType, const O extends NamedOptions<Infer<X>> = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
   return property('fromCookie', type, options);
 }
 
@@ -98,17 +102,13 @@ export function plainText(): Property<string> {
   return property('plainText', string);
 }
 
-const sources: readonly Source[] = ['json', 'form', 'route', 'query', 'claim', 'header', 'cookie', 'permission'];
-
 function property<V>(kind: PropertyKind, type: AnyType, options: PropertyOptions = {}): Property<V> {
   const declaredAs = (name: string): PropertySpec => mistakesAt(name, () => specify(kind, type, options));
   return Object.assign(decorate(kind, declaredAs), { declaredAs });
 }
 
 function specify(kind: PropertyKind, type: AnyType, options: PropertyOptions): PropertySpec {
-  for (const source of options.dontBind ?? []) {
-    if (!sources.includes(source)) throw new TypeError(`${kind}: dontBind has ${JSON.stringify(source)}; there are: ${sources.join(', ')}`);
-  }
+  checkProperty(kind, options);
   assertType(type);
   const mayBeMissing = isOptional(type);
   const required = options.required ?? (!mayBeMissing && options.default === undefined);

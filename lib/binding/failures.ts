@@ -29,8 +29,12 @@ export class Failures {
 
   constructor(readonly limits: Pick<SettledLimits, 'items' | 'depth' | 'failures'>) {}
 
+  get isFull(): boolean {
+    return this.list.length >= this.limits.failures;
+  }
+
   add(failure: BindingFailure): void {
-    if (this.list.length < this.limits.failures) this.list.push(failure);
+    if (!this.isFull) this.list.push(failure);
   }
 }
 
@@ -41,7 +45,8 @@ export class Failures {
 export function validationProblem(failures: readonly BindingFailure[], messageFor?: (failure: BindingFailure) => string | undefined): Problem {
   const errors = failures.map((failure): ProblemError => {
     const { name, in: source, pointer, detail } = failure;
-    return { name, in: source, ...(pointer !== undefined && { pointer }), detail: messageFor?.(failure) ?? detail };
+    const message: unknown = messageFor?.(failure);
+    return { name, in: source, ...(pointer !== undefined && { pointer }), detail: typeof message === 'string' ? message : detail };
   });
   return new Problem('validation-failed', errors.length === 1 ? 'One value is not valid.' : `${errors.length} values are not valid.`, { errors });
 }

@@ -32,24 +32,29 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
 }
 
-/** JSON as JSON.parse makes it, for whoever knows nothing of exact numbers; invalid, and noted, when it is too deep. */
+/** JSON as JSON.parse makes it, for whoever knows nothing of exact numbers; invalid, and noted, when it exceeds a limit. */
 export function plainJson(value: unknown, place: Place): unknown {
-  switch (kindOf(value, place.levelsLeft)) {
+  const { items } = place.limits;
+  switch (kindOf(value, place.levelsLeft, items)) {
     case 'too deep': return place.failTooDeep();
+    case 'too long': return place.fail('too-many-items', `There is an array of more than ${items} items.`, { limit: items });
     case 'exact': return copyOf(value);
     case 'plain': return value;
   }
 }
 
-/** Whether there is an exact number in a value, or more levels than may be; looks no deeper than that. */
-function kindOf(value: unknown, levels: number): 'plain' | 'exact' | 'too deep' {
+type Kind = 'plain' | 'exact' | 'too deep' | 'too long';
+
+/** Whether there is an exact number in a value, or more levels or items than may be; looks no deeper than that. */
+function kindOf(value: unknown, levels: number, items: number): Kind {
   if (typeof value !== 'object' || value === null) return 'plain';
   if (isLosslessNumber(value)) return 'exact';
   if (levels <= 0) return 'too deep';
-  let found: 'plain' | 'exact' = 'plain';
+  if (Array.isArray(value) && value.length > items) return 'too long';
+  let found: Kind = 'plain';
   for (const one of Array.isArray(value) ? value : Object.values(value)) {
-    const kind = kindOf(one, levels - 1);
-    if (kind === 'too deep') return kind;
+    const kind = kindOf(one, levels - 1, items);
+    if (kind === 'too deep' || kind === 'too long') return kind;
     if (kind === 'exact') found = kind;
   }
   return found;

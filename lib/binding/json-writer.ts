@@ -27,8 +27,10 @@ interface Spelling {
 /** From here on, `res.json()` writes what the handler hands over as the type that is declared for the status. */
 export function writeResponsesAs(codecs: ResponseCodecs, res: Response): void {
   const json = res.json.bind(res) as (...values: unknown[]) => Response;
+  const { route } = res.req as { route?: unknown };
   res.json = (...values: unknown[]) => {
-    const codec = codecs.get(res.statusCode);
+    // After next('route'), another route answers.
+    const codec = route === undefined || (res.req as { route?: unknown }).route === route ? codecs.get(res.statusCode) : undefined;
     // Express 4 still takes a status beside the value.
     if (!codec || values.length > 1) return json(...values);
     const { app } = res;

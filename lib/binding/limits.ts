@@ -9,6 +9,8 @@ export interface BindingLimits {
   fields?: number;
   /** Bytes of one field of a multipart form. Default 1 048 576 (1 MiB). */
   fieldBytes?: number;
+  /** Bytes of a multipart form, its files included. Default 104 857 600 (100 MiB). */
+  formBytes?: number;
   /** Files of a multipart form. Default 100. */
   files?: number;
   /** Bytes of one file. Default 10 485 760 (10 MiB). */
@@ -30,6 +32,7 @@ const defaults: SettledLimits = {
   bodyBytes: 1_048_576,
   fields: 20_000,
   fieldBytes: 1_048_576,
+  formBytes: 104_857_600,
   files: 100,
   fileBytes: 10_485_760,
   items: 10_000,

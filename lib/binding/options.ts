@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import type { Multer } from 'multer';
 import { aBoolean, aFunction, anInstance, checkOptions, type Rule } from '../options/check';
 import { withDefaults } from '../options/merge';
-import { permissionsIn } from '../principal/permissions';
+import { asPermissions, permissionsIn } from '../principal/permissions';
 import { asClaims, principalOf, type Claims } from '../principal/principal';
 import type { Binder } from './binder';
 import type { BinderContext } from './binder-context';
@@ -77,7 +77,7 @@ export interface Settled {
 /** @throws TypeError for an unknown option or a value that is none. */
 export function settle(options: BindingOptions): Settled {
   checkOptions('bindRequest', options, rules);
-  const { allowFormData = false, allowAnonymous = true, claims = principalOf, uploads, valueParsers = [], responses = {}, failureMessage, binder, modifier } = options;
+  const { allowFormData = false, allowAnonymous = true, claims = principalOf, permissions, uploads, valueParsers = [], responses = {}, failureMessage, binder, modifier } = options;
   const { types: compiled = {} } = options.serializerContext ?? {};
   const limits = settleLimits(options.limits);
   const resolved = (req: Request): Claims | undefined => asClaims(claims(req));
@@ -86,7 +86,7 @@ export function settle(options: BindingOptions): Settled {
     allowUrlEncoded: typeof allowFormData === 'object',
     allowAnonymous,
     claims: resolved,
-    permissions: options.permissions ?? (req => permissionsIn(resolved(req))),
+    permissions: permissions ? req => asPermissions(permissions(req)) : req => permissionsIn(resolved(req)),
     valueParsers,
     serializer: {
       propertyNamingPolicy: compiled.propertyNamingPolicy ?? options.propertyNamingPolicy ?? 'camelCase',
@@ -102,6 +102,7 @@ export function settle(options: BindingOptions): Settled {
 
 /** An endpoint's options over an application's. What is a list of things that are looked up, is looked up in both. */
 export function mergeBinding(defaults: BindingOptions, given: BindingOptions): BindingOptions {
+  checkOptions('bindRequest', given, rules);
   return {
     ...withDefaults(defaults, given),
     valueParsers: [...given.valueParsers ?? [], ...defaults.valueParsers ?? []],

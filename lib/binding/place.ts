@@ -34,11 +34,6 @@ export class Place {
     return this.failures.limits;
   }
 
-  /** True when nothing has been entered. */
-  get isAtRoot(): boolean {
-    return this.depth === 0;
-  }
-
   /** Into a property of the object here, or an item of the array here. */
   enter(key: string | number): void {
     this.keys.push(key);
@@ -77,12 +72,15 @@ export class Place {
   }
 
   fail(code: FailureCode, detail: string, facts?: FailureFacts): Invalid {
+    // What is not listed need not be put into words: a body can be wrong in a million places.
+    if (this.failures.isFull) return INVALID;
     const { name, pointer } = this;
     this.failures.add({ code, name, in: this.source, ...(pointer !== undefined && { pointer }), detail, ...facts });
     return INVALID;
   }
 
   failValue(value: unknown, expected: string): Invalid {
+    if (this.failures.isFull) return INVALID;
     const quoted = quote(value);
     return this.fail('invalid', `The value ${quoted} is not ${/^[aeio]/i.test(expected) ? 'an' : 'a'} ${expected}.`, { value: quoted, expected });
   }

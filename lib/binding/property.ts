@@ -14,7 +14,10 @@ export interface PropertySpec extends PropertyOptions {
   readonly fallback: boolean;
 }
 
-export interface PropertyOptions {
+/** A value, or a function that makes it. */
+type Default<T> = (T extends readonly (infer I)[] ? readonly I[] : T) | (() => T);
+
+export interface PropertyOptions<T = unknown> {
   /** Name of the claim, header, cookie or permission. Default: the property's name. */
   readonly name?: string;
   /** Name of the form field, route parameter or query parameter, in place of the property's name. */
@@ -27,8 +30,8 @@ export interface PropertyOptions {
   readonly required?: boolean;
   /** When true, the value must stand in the JSON body itself, whatever other sources say. Default false. */
   readonly jsonRequired?: boolean;
-  /** The value when no source has one. */
-  readonly default?: unknown;
+  /** The value when no source has one, or a function that makes it. */
+  readonly default?: Default<T>;
   /** When false, a claim, header or cookie that is `required: false` or of an optional type does not fall back to the other sources. Default true. */
   readonly fallback?: boolean;
 }
@@ -69,16 +72,29 @@ function declarationsOf(Dto: object): Declarations {
   return all;
 }
 
-/** A default that can be changed is copied, so that no request sees what another made of it. */
+/** A default that can be changed is made anew, by a function or as a copy, so that no request sees what another made of it. */
 export function defaultOf({ default: value }: Pick<PropertySpec, 'default'>): unknown {
-  return copyOf(value);
+  return typeof value === 'function' ? (value as () => unknown)() : copyOf(value);
 }
 
 function copyOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(copyOf);
-  if (value instanceof Date) return new Date(value);
-  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, copyOf(one)]));
+  if (value instanceof URL) return new URL(value);
+  if (value instanceof Date || value instanceof Map || value instanceof Set) return structuredClone(value);
+  if (!isPlain(value)) return value;
+  return Object.assign(Object.create(Object.getPrototypeOf(value) as object | null) as object, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, copyOf(one)])));
+}
+
+/** A plain object, or a dto. Instances of other classes look after themselves. */
+function isPlain(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  return prototype === null || prototype === Object.prototype || isDto(prototype.constructor);
+}
+
+/** What a dto has of its own: every object has a `constructor`. */
+export function valueIn(dto: object, property: string): unknown {
+  return Object.hasOwn(dto, property) ? (dto as Record<string, unknown>)[property] : undefined;
 }
 
 /** Makes fresh instances with their defaults. (A legacy decorator cannot set them: it never sees an instance.) */
@@ -86,7 +102,7 @@ export function instancesOf<T>(Dto: DtoClass<T>, properties: ReadonlyMap<string,
   const defaults = [...properties].filter(([, spec]) => spec.default !== undefined);
   return () => {
     const dto = new Dto() as T & Record<string, unknown>;
-    for (const [name, spec] of defaults) if (dto[name] === undefined) Object.assign(dto, { [name]: defaultOf(spec) });
+    for (const [name, spec] of defaults) if (valueIn(dto, name) === undefined) Object.assign(dto, { [name]: defaultOf(spec) });
     return dto;
   };
 }
@@ -95,7 +111,7 @@ export function instancesOf<T>(Dto: DtoClass<T>, properties: ReadonlyMap<string,
 function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Declarations {
   if (properties.size === 0) return properties;
   const sample = new Dto() as Record<string, unknown>;
-  return new Map([...properties].map(([name, spec]) => [name, sample[name] === undefined || spec.kind === 'hasPermission' ? spec : { ...spec, required: false }]));
+  return new Map([...properties].map(([name, spec]) => [name, valueIn(sample, name) === undefined || spec.kind === 'hasPermission' ? spec : { ...spec, required: false }]));
 }
 
 function* baseClasses(Dto: object): Generator<object> {

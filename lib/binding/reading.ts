@@ -21,6 +21,7 @@ export function readJson({ codec, required }: Expected, value: unknown, place: P
 
 /** Reads what was sent under a name; what was sent below it belongs to nobody. */
 export function readFlat(expected: Expected, branch: Branch, place: Place): unknown {
+  if (expected.codec.shape === 'schema' && branch.isArray) return expected.codec.fromNames?.(branch, place);
   const sent = expected.codec.isCollection ? branch.collected(place) : branch.values;
   if (sent === INVALID) return INVALID;
   return sent.length === 0 || isNothing(expected, sent) ? undefined : readSent(expected.codec, sent, place);
@@ -41,7 +42,8 @@ export function readNested(expected: Expected, branch: Branch | undefined, place
 export function readSent<T>(codec: Codec<T>, sent: readonly Sent[], place: Place): Awaitable<T | Invalid> {
   const files = sent.filter(isFile);
   if (files.length === 0) return codec.fromText(sent as readonly string[], place);
-  return codec.fromFiles ? codec.fromFiles(files, place) : failFile(place);
+  if (!codec.fromFiles) return failFile(place);
+  return files.length === sent.length ? codec.fromFiles(files, place) : place.fail('file-expected', 'Text was sent among files.');
 }
 
 const isFile = (sent: Sent): sent is Exclude<Sent, string> => typeof sent !== 'string';

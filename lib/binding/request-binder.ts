@@ -3,6 +3,7 @@ import type { BinderContext } from './binder-context';
 import { isJsonObject } from './json-text';
 import { isSafe, lookupOf } from './lookup';
 import { INVALID } from './place';
+import { valueIn } from './property';
 import { readNothing } from './reading';
 import { RequestInput } from './request-input';
 import type { Slot } from './slots';
@@ -42,7 +43,7 @@ async function bindTo(input: RequestInput): Promise<Readonly<Record<string, unkn
   bindMissingInJson(input, set);
   for (const requirement of plan.required) {
     const { index, property } = requirement;
-    if (found[index] === undefined && dto[property] === undefined) set(requirement, readMissing(input, requirement));
+    if (found[index] === undefined && valueIn(dto, property) === undefined) set(requirement, readMissing(input, requirement));
   }
   // All of them, the overwritten too: their failures belong into the answer.
   if (promised.length > 0) await Promise.all(promised);

@@ -11,8 +11,8 @@ import type { SentPair } from './sources/names';
 import type { ValueSource } from './sources/value-source';
 import type { Codec } from './types/codec';
 import { CodecTable } from './types/codec-table';
-import { assertType, isOptional } from './types/own-codec';
-import type { AnyType, Infer } from './types/property-type';
+import { assertType } from './types/own-codec';
+import { isOptional, type AnyType, type Infer } from './types/property-type';
 
 /** Whether a value must be there. */
 export interface ValueOptions {
@@ -26,7 +26,7 @@ export interface ValueOptions {
  * @throws TypeError for what is no type, and for a type that is read asynchronously.
  */
 export type ReadValue = <X extends AnyType, const O extends ValueOptions = { readonly required?: true }>(req: Request, name: string, type: X, options?: O) =>
-  O extends { required?: true | undefined } ? Infer<X> : Infer<X> | undefined;
+  O extends { required: infer R } ? (R extends true | undefined ? Infer<X> : Infer<X> | undefined) : Infer<X>;
 
 /** SPEC's Route<T> and Query<T>, as an application is configured. */
 export function valueReaders(settings: Settings): { readonly routeValue: ReadValue; readonly queryValue: ReadValue } {

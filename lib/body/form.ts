@@ -15,21 +15,28 @@ export interface Form {
 export type FormSettings = Pick<multer.Options, 'storage' | 'limits' | 'fileFilter'> & {
   /** Bytes of all fields together: multer bounds each, and their number. */
   readonly fieldsBytes?: number;
+  /** Bytes of the whole form. */
+  readonly formBytes?: number;
 };
 
 /**
  * Makes a reader of multipart/form-data (RFC 7578). Multer stores the files and counts everything; the fields are taken
  * from its parser as flat pairs, because `req.body` as multer builds it folds `a[0][b]` and loses the order.
  */
-export function formReader(settings: FormSettings): (source: IncomingMessage) => Promise<Form> {
-  const { fileFilter, fieldsBytes = Infinity, ...options } = settings;
+export function formReader(settings: FormSettings): (source: IncomingMessage, takesFile?: (name: string) => boolean) => Promise<Form> {
+  const { fileFilter = acceptAll, fieldsBytes = Infinity, formBytes = Infinity, ...options } = settings;
+  const takers = new WeakMap<object, (name: string) => boolean>();
   const collected = new WeakMap<object, Pair[]>();
   const { fieldNameSize = Infinity } = typeof settings.limits === 'object' ? settings.limits : {};
+  const filter = markingRefusals(fileFilter);
   const parser = multer({
     defParamCharset: 'utf8',
     ...options,
     storage: markingFailures(settings.storage ?? multer.memoryStorage()),
-    ...(fileFilter && { fileFilter: markingRefusals(fileFilter) }),
+    fileFilter(req, file, done) {
+      if (takers.get(req)?.(file.fieldname) === false) done(null, false);
+      else filter(req, file, done);
+    },
     streamHandler(source: Readable, busboy: NodeJS.WritableStream) {
       const fields: Pair[] = [];
       collected.set(source, fields);
@@ -47,11 +54,16 @@ export function formReader(settings: FormSettings): (source: IncomingMessage) =>
         bytes += Buffer.byteLength(field.join(''));
         if (bytes > fieldsBytes) busboy.emit('error', bodyTooLarge(fieldsBytes));
       });
+      let left = formBytes;
+      source.on('data', (chunk: Buffer) => {
+        if (left >= 0 && (left -= chunk.length) < 0) busboy.emit('error', bodyTooLarge(formBytes));
+      });
       source.pipe(busboy);
     },
   } as multer.Options).any();
 
-  return source => new Promise((resolve, reject) => {
+  return (source, takesFile = () => true) => new Promise((resolve, reject) => {
+    takers.set(source, takesFile);
     parser(source as Parameters<typeof parser>[0], undefined as never, (error?: unknown) => {
       if (error) reject(reasonFor(error));
       // Multer leaves alone what it does not take for multipart; an unread form must not pass for an empty one.
@@ -119,6 +131,8 @@ function markingFailures(storage: multer.StorageEngine): multer.StorageEngine {
     _removeFile(req, file, done) { storage._removeFile(standsFor(req), file, done); },
   };
 }
+
+const acceptAll: FileFilter = (_req, _file, done) => { done(null, true); };
 
 type FileFilter = NonNullable<multer.Options['fileFilter']>;
 

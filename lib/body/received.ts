@@ -49,6 +49,8 @@ export function receive(req: IncomingMessage, res: ServerResponse, limit: number
     if (sizeOf(received) > limit) throw bodyTooLarge(limit);
     return received;
   };
+  // A parser before us has come to the end of a body of no bytes.
+  if (req.readableEnded && !req.readableDidRead) return { kind: 'none' };
   // What a parser has left behind needs no waiting.
   if (!(RECEIVED in req) && req.readableDidRead && hasBody(req)) return within(leftBehind(req));
   return ((req as WithReceived)[RECEIVED] ??= read(req, res, limit)).then(within);
@@ -56,7 +58,7 @@ export function receive(req: IncomingMessage, res: ServerResponse, limit: number
 
 /** True when the body can still be streamed: nobody, we included, has touched it. */
 export function isUntouched(req: IncomingMessage): boolean {
-  return !req.readableDidRead && !(RECEIVED in req);
+  return !req.readableDidRead && !req.readableEnded && !(RECEIVED in req);
 }
 
 /** All the bytes of a received body. */

@@ -24,8 +24,12 @@ interface HttpError extends Error {
   headers?: Record<string, string>;
 }
 
-/** `expose` is http-errors' own word for "this message may be shown to the client": true for 4xx, false for 5xx. */
+/**
+ * `expose` is http-errors' own word for "this message may be shown to the client": true for 4xx, false for 5xx. The router's
+ * error for a path that cannot be decoded does not have it.
+ */
 function isHttpError(error: unknown): error is HttpError {
-  return error instanceof Error && 'status' in error && 'expose' in error && error.expose === true
-    && typeof error.status === 'number' && error.status >= 400 && error.status <= 599;
+  if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return false;
+  const isShowable = 'expose' in error ? error.expose === true : error.name === 'URIError';
+  return isShowable && error.status >= 400 && error.status <= 599;
 }

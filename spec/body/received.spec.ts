@@ -4,11 +4,14 @@ import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import express, { type Request } from 'express';
 import { bindRequest, dto, field, file, idempotency, Problem, string } from '../../lib';
-import { isUntouched, openReceived, receive } from '../../lib/body/received';
+import { isUntouched, openReceived, receive as receiveNow } from '../../lib/body/received';
 import { expressVersions } from '../idempotency/express-versions';
 import { multipart } from '../idempotency/multipart';
 import { serve } from '../idempotency/serve';
 import { send } from '../servers/listen';
+
+/** What it throws at once, as a rejection. */
+const receive = async (...given: Parameters<typeof receiveNow>) => receiveNow(...given);
 
 /** Sends a body in pieces, each after the one before has left, unless the answer comes first. */
 async function post(listener: RequestListener, pieces: readonly Buffer[], headers: Record<string, string> = {}): Promise<Buffer> {

@@ -21,17 +21,27 @@ export class Branch {
   private readonly deeper: Deeper[] = [];
   private children: Map<string, Branch> | undefined;
 
-  /** @param key the part of the name that leads here, as it was sent first. */
-  private constructor(private readonly key: string) {}
+  /** @param key the part of the name that leads here, as it was sent first; none for all of the names. */
+  private constructor(private readonly key?: string) {}
 
   static of(pairs: Iterable<readonly [name: string, value: Sent]>): Branch {
-    const root = new Branch('');
+    const root = new Branch();
     for (const [name, value] of pairs) root.add(name, 0, value);
     return root;
   }
 
   static leaf(value: Sent): Branch {
     return Branch.of([['', value]]);
+  }
+
+  /** True for the branch of all names. */
+  get isRoot(): boolean {
+    return this.key === undefined;
+  }
+
+  /** True when what goes on from here are the items of a collection: `name[]`, `name[3]`. */
+  get isArray(): boolean {
+    return !this.isLeaf && this.below().every(([key]) => /^\d*$/.test(key));
   }
 
   /** True when no name goes on from here. */
@@ -59,7 +69,7 @@ export class Branch {
 
   /** What goes on below, under each key as it was sent. */
   below(): readonly (readonly [key: string, branch: Branch])[] {
-    return [...this.open().values()].map(branch => [branch.key, branch]);
+    return [...this.open().values()].map(branch => [branch.key ?? '', branch]);
   }
 
   /** `[3]`, in index order; gaps are closed up by whoever reads them. */

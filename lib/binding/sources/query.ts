@@ -11,7 +11,7 @@ export const query: ValueSource = {
 };
 
 /** Read from the URL: what `req.query` is depends on the application's query parser. */
-export function queryOf({ originalUrl }: Request, limit: number): Pair[] {
-  const mark = originalUrl.indexOf('?');
-  return mark < 0 ? [] : readPairs(originalUrl.slice(mark + 1), limit);
+export function queryOf({ url }: Request, limit: number): Pair[] {
+  const mark = url.indexOf('?');
+  return mark < 0 ? [] : readPairs(url.slice(mark + 1), limit);
 }

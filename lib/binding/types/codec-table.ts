@@ -10,7 +10,7 @@ import type { AnyType, Codecs, Infer, ParseResult } from './property-type';
 
 /** The codecs of all types that one endpoint reads or writes: made once, when its middleware is made. */
 export class CodecTable implements Codecs {
-  private readonly made = new WeakMap<AnyType, Codec<unknown>>();
+  private made = new WeakMap<AnyType, Codec<unknown>>();
   private readonly underWay = new Set<AnyType>();
   private readonly putOff: (() => void)[] = [];
 
@@ -22,9 +22,16 @@ export class CodecTable implements Codecs {
 
   /** The codec of a type, ready for use. @throws TypeError naming the class and the property that cannot be read as declared. */
   complete<X extends AnyType>(type: X): Codec<Infer<X>> {
-    const codec = this.of(type);
-    for (let work = this.putOff.shift(); work; work = this.putOff.shift()) work();
-    return codec;
+    try {
+      const codec = this.of(type);
+      for (let work = this.putOff.shift(); work; work = this.putOff.shift()) work();
+      return codec;
+    } catch (error) {
+      // What is half made must not be found by the next who asks.
+      this.made = new WeakMap();
+      this.putOff.length = 0;
+      throw error;
+    }
   }
 
   of<X extends AnyType>(type: X): Codec<Infer<X>> {
@@ -54,7 +61,7 @@ export class CodecTable implements Codecs {
     const parser = this.valueParsers.find(one => one.type === type);
     const converter = this.serializer.converters?.find(one => one.type === type);
     const own = ownCodec(type, this);
-    if (own) return { ...own, ...converter && converting(converter, own.name), ...parser && parsing(parser, own.name) };
+    if (own) return { ...own, ...converter && converted(own, converter), ...parser && parsing(parser, own.name) };
     const name = (type as { name?: string }).name ?? 'value';
     if (!parser && !converter) throw new TypeError(`${name} has no declared properties and no static tryParse; declare them with dto({...}) or decorators, or give a valueParserFor or a converter for it.`);
     const json = converter ? converting(converter, name) : { fromJson: (value: unknown, place: Place) => place.failValue(value, name) };
@@ -80,6 +87,12 @@ function converting(converter: JsonConverter, name: string): Pick<Codec<unknown>
     },
     toJson: value => converter.write(value),
   };
+}
+
+/** Text that holds an object as JSON is the converter's, too. */
+function converted(own: Codec<unknown>, converter: JsonConverter): Partial<Codec<unknown>> {
+  const json = converting(converter, own.name);
+  return own.shape === 'object' ? { ...json, fromText: textThrough(json.fromJson, own.name) } : json;
 }
 
 /** A type that has a converter alone is read from text as a JSON string, or as the JSON that stands in the text. */

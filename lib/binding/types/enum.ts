@@ -1,5 +1,6 @@
 import { isLosslessNumber } from 'lossless-json';
 import type { PropertyType } from './property-type';
+import { numberText } from './numbers';
 import { scalar } from './scalar';
 
 type EnumObject = Readonly<Record<string, string | number>>;
@@ -12,7 +13,7 @@ export function enumOf<const E extends EnumObject | readonly string[]>(members: 
   const entries: [name: string, value: string | number][] = Array.isArray(members)
     ? members.map((value: string) => [value, value])
     // A numeric enum also has its values as keys (`E[1] = 'A'`).
-    : Object.entries(members as EnumObject).filter(([name]) => !/^-?\d/.test(name));
+    : Object.entries(members as EnumObject).filter(([name, value]) => !(typeof value === 'string' && (members as EnumObject)[value] === Number(name)));
   if (entries.length === 0) throw new TypeError('enumOf: there are no members');
   const byName = new Map(entries.map(([name, value]) => [name.toLowerCase(), value]));
   const byValue = new Map(entries.map(([, value]) => [String(value), value]));
@@ -20,6 +21,6 @@ export function enumOf<const E extends EnumObject | readonly string[]>(members: 
   const name = `enum (${entries.map(([member]) => member).slice(0, 10).join(', ')}${entries.length > 10 ? ', …' : ''})`;
   return scalar(name, {
     text: read,
-    json: value => (typeof value === 'string' || typeof value === 'number' ? read(String(value)) : isLosslessNumber(value) ? read(value.value) : undefined),
+    json: value => (typeof value === 'string' || typeof value === 'number' ? read(String(value)) : isLosslessNumber(value) ? read(numberText(value) ?? '') : undefined),
   }) as PropertyType<E extends readonly (infer V)[] ? V : E[keyof E]>;
 }

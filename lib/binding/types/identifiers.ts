@@ -14,9 +14,12 @@ export const guid: PropertyType<string> = scalar('guid', {
   },
 });
 
+/** A host name has 253 characters at the most (RFC 1035); to convert a long one from Unicode takes quadratic time. */
+const HUGE_HOST = /^\s*[a-z][a-z\d+.-]*:[/\\]*[^/?#\\]{1001}/i;
+
 /** An absolute URI (WHATWG URL). */
 export const uri: PropertyType<URL> = scalar('uri', {
-  text: text => (URL.canParse(text) ? new URL(text) : undefined),
+  text: text => (!HUGE_HOST.test(text) && URL.canParse(text) ? new URL(text) : undefined),
   write: value => (value instanceof URL ? value.href : value),
 });
 

@@ -1,4 +1,5 @@
 import { after, type Awaitable } from '../awaitable';
+import { splitAtCommas } from '../comma-separated';
 import { isJson, jsonInText } from '../json-text';
 import { INVALID, type Invalid, type Place } from '../place';
 import { readNested, readSent } from '../reading';
@@ -62,7 +63,10 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
     ...(item.fromFiles && {
       fromFiles: (files: readonly Express.Multer.File[], place: Place) => each(files, place, one => item.fromFiles?.([one], place) ?? INVALID),
     }),
-    ...(item.toJson && { toJson: (value: unknown) => (Array.isArray(value) ? value.map(one => written(item, one)) : value) }),
+    toJson(value) {
+      if (Array.isArray(value)) return value.map(one => written(item, one));
+      throw new TypeError(`What is no array cannot be written as a ${name}, which is what the response is declared to have there.`);
+    },
   };
   return codec;
 }
@@ -87,10 +91,4 @@ function each<V, T>(values: readonly V[], place: Place, read: (value: V, index: 
   }
   if (!later) return valid ? items as T[] : INVALID;
   return after(Promise.all(items as readonly unknown[]), all => (all.includes(INVALID) ? INVALID : all as T[]));
-}
-
-/** One value with commas is split, except where that would make an empty item: such a comma belongs to the text. */
-function splitAtCommas(text: string): string[] {
-  const parts = text.split(',');
-  return parts.some(part => part.trim() === '') ? [text] : parts;
 }

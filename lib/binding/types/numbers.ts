@@ -91,7 +91,7 @@ function ifNumber<T>(value: unknown, read: (text: string) => T | undefined): T |
  * A JSON number as it was written, or as a parser before us left it. Whole numbers are written out: `5.0` and `1e2` are 5 and
  * 100 for `JSON.parse`, and must not mean something else where numbers keep their digits.
  */
-function numberText(value: unknown): string | undefined {
+export function numberText(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);
   if (!isLosslessNumber(value)) return undefined;
   const exact = readDecimal(value.value);

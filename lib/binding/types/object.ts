@@ -54,7 +54,10 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       return values.length === 1 ? jsonInText(text, place, fromJson) : place.failCount(values.length, 'JSON object');
     },
     fromNames: (branch, place) => (place.isTooDeep() ? INVALID : fill(create(), fields, place, inNames, branch)),
-    toJson: value => (isJsonObject(value) ? Object.fromEntries(members.flatMap(({ property, jsonName, codec }) => (value[property] === undefined ? [] : [[jsonName, written(codec, value[property])]]))) : value),
+    toJson(value) {
+      if (!isJsonObject(value)) throw new TypeError(`What is no object cannot be written as ${Dto.name || 'an object'}, which is what the response is declared to have there.`);
+      return Object.fromEntries(members.filter(({ property }) => value[property] !== undefined).map(({ property, jsonName, codec }) => [jsonName, written(codec, value[property])]));
+    },
   };
 }
 

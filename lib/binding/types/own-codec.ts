@@ -3,7 +3,7 @@ import { isDto } from '../property';
 import type { Codec } from './codec';
 import { objectCodec } from './object';
 import { parsableCodec } from './parsable';
-import type { AnyType, Codecs, Parsable, PropertyType } from './property-type';
+import { isPropertyType, type AnyType, type Codecs, type Parsable } from './property-type';
 import { schemaCodec } from './schema';
 
 /** How a type reads and writes by itself; undefined for a class that needs a value parser or a converter. */
@@ -21,17 +21,8 @@ export function assertType(type: unknown): asserts type is AnyType {
   throw new TypeError(`${String(type)} is not a type that values can be bound to. Use a type of bindonce (string, int, list(…)), a dto class, a class with a static tryParse, or a Standard Schema.`);
 }
 
-/** True for a type whose values may be missing. */
-export function isOptional(type: AnyType): boolean {
-  return isPropertyType(type) && type.isOptional === true;
-}
-
 export function isSchema(type: unknown): type is StandardSchemaV1 {
   return has(type, '~standard') && has(type['~standard'], 'validate');
-}
-
-function isPropertyType(type: unknown): type is PropertyType<unknown> {
-  return has(type, 'codec') && typeof type.codec === 'function';
 }
 
 function isParsable(type: unknown): type is Parsable<unknown> {

@@ -44,3 +44,12 @@ export type Infer<X> =
   : X extends Parsable<infer T> ? T
   : X extends AnyClass<infer T> ? T
   : never;
+
+export function isPropertyType(type: unknown): type is PropertyType<unknown> {
+  return typeof type === 'object' && type !== null && 'codec' in type && typeof type.codec === 'function';
+}
+
+/** True for a type whose values may be missing. */
+export function isOptional(type: unknown): boolean {
+  return isPropertyType(type) && type.isOptional === true;
+}

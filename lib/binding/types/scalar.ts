@@ -1,3 +1,4 @@
+import { isLosslessNumber } from 'lossless-json';
 import type { Codec } from './codec';
 import type { PropertyType } from './property-type';
 
@@ -28,8 +29,14 @@ export function scalar<T>(name: string, { text, json = ifText(text), write, keep
       return text(only) ?? place.failValue(only, name);
     },
     fromJson: (value, place) => json(value) ?? place.failValue(value, name),
-    ...(write && { toJson: write }),
+    toJson: value => asScalar(write ? write(value) : value, name),
   });
+}
+
+/** @throws TypeError for an object: a handler that hands over another value than is declared must not show it to the client. */
+function asScalar(json: unknown, name: string): unknown {
+  if (typeof json !== 'object' || json === null || isLosslessNumber(json) || 'toJSON' in json) return json;
+  throw new TypeError(`An object cannot be written as ${name}, which is what the response is declared to have there.`);
 }
 
 const ifText = <T>(read: (text: string) => T | undefined) => (value: unknown): T | undefined => (typeof value === 'string' ? read(value) : undefined);
@@ -41,6 +48,7 @@ export const string: PropertyType<string> = typeWith({
   takesEmptyText: true,
   fromText: values => values.join(','),
   fromJson: (value, place) => (typeof value === 'string' ? value : place.failValue(value, 'string')),
+  toJson: value => asScalar(value, 'string'),
 });
 
 /** `true` or `false` in any case; nothing else. */

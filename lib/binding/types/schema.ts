@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { after, type Awaitable } from '../awaitable';
 import { jsonLike, plainJson } from '../json-text';
+import { splitAtCommas } from '../comma-separated';
 import { INVALID, type Invalid, type Place } from '../place';
 import type { Branch } from '../sources/branch';
 import type { Codec } from './codec';
@@ -12,7 +13,7 @@ type Result = StandardSchemaV1.Result<unknown>;
 
 /**
  * A Standard Schema (standardschema.dev): zod, valibot, arktype and others. It gets JSON as it is, and text as a string, or as
- * an array of strings where there are several; text that it refuses and that looks like JSON is tried as JSON.
+ * an array of strings where there are several. Text that it refuses is tried as JSON if it looks like it, else as a collection.
  */
 export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
   const validate = (input: unknown): Awaitable<Result> => {
@@ -38,11 +39,15 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
     fromJson,
     fromText(values, place) {
       const [text = ''] = values;
-      const json = values.length === 1 ? jsonLike(text) : undefined;
-      const input = values.length === 1 ? text : values;
-      if (json === undefined) return check(input, place);
+      if (values.length !== 1) return check(values, place);
+      const json = jsonLike(text);
       const here = place.stay();
-      return after(validate(input), result => (result.issues ? fromJson(json, here.asJson()) : result.value));
+      return after(validate(text), first => {
+        if (!first.issues) return first.value;
+        if (json !== undefined) return fromJson(json, here.asJson());
+        // The schema may want a collection; if not, it has said what it wants.
+        return after(validate(splitAtCommas(text)), second => (second.issues ? refuse(first.issues, here) : second.value));
+      });
     },
     fromNames(branch, place) {
       const plain = place.isTooDeep() ? INVALID : plainNames(branch, place);
@@ -68,13 +73,12 @@ function refuse(issues: readonly StandardSchemaV1.Issue[], place: Place): Invali
 
 /** The names below a branch as objects and arrays, for a schema that knows what it wants of them. All of a form is an object. */
 function plainNames(branch: Branch, place: Place): unknown {
-  if (branch.isLeaf && !place.isAtRoot) return branch.values.length === 1 ? branch.values[0] : branch.values;
-  const below = branch.below();
-  const isArray = !place.isAtRoot && below.every(([key]) => /^\d*$/.test(key));
-  const indexed = isArray ? branch.indexed(place) : [];
-  if (indexed === INVALID) return INVALID;
-  if (isArray) return allValid([...branch.unindexed, ...indexed.map(([index, one]) => plainAt(index, one, place))]);
-  const entries = below.map(([key, one]) => [key, plainAt(key, one, place)] as const);
+  if (branch.isLeaf && !branch.isRoot) return branch.values.length === 1 ? branch.values[0] : branch.values;
+  if (branch.isArray && !branch.isRoot) {
+    const indexed = branch.indexed(place);
+    return indexed === INVALID ? INVALID : allValid([...branch.unindexed, ...indexed.map(([index, one]) => plainAt(index, one, place))]);
+  }
+  const entries = branch.below().map(([key, one]) => [key, plainAt(key, one, place)] as const);
   return entries.some(([, value]) => value === INVALID) ? INVALID : Object.fromEntries(entries);
 }
 

@@ -1,5 +1,5 @@
 import type { Codec } from './codec';
-import type { AnyType, Infer, PropertyType } from './property-type';
+import { isOptional, type AnyType, type Infer, type PropertyType } from './property-type';
 
 /** A type whose value may be missing: `undefined` then. */
 export function optional<X extends AnyType>(type: X): PropertyType<Infer<X> | undefined> {
@@ -9,6 +9,7 @@ export function optional<X extends AnyType>(type: X): PropertyType<Infer<X> | un
 /** A type whose value may be `null`, in JSON. */
 export function nullable<X extends AnyType>(type: X): PropertyType<Infer<X> | null> {
   return {
+    isOptional: isOptional(type),
     codec(codecs): Codec<Infer<X> | null> {
       const inner = codecs.of(type);
       return {
@@ -25,5 +26,11 @@ export function nullable<X extends AnyType>(type: X): PropertyType<Infer<X> | nu
  * @param resolve called once, when the middleware is made.
  */
 export function lazy<X extends AnyType>(resolve: () => X): PropertyType<Infer<X>> {
-  return { codec: codecs => codecs.of(resolve()) };
+  return {
+    codec(codecs) {
+      const type = resolve();
+      if (isOptional(type)) throw new TypeError('whether a value may be missing must be known at once: write optional(lazy(() => …)), not lazy(() => optional(…))');
+      return codecs.of(type);
+    },
+  };
 }
