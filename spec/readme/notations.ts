@@ -19,7 +19,7 @@ class Money { static tryParse(text: string | undefined): ParseResult<Money> { re
 class OwnBinder extends RequestBinder<PlaceOrder> { constructor(readonly Dto?: AnyType) { super(); } }
 const moneyConverter: JsonConverter<Money> = { type: Money, read: () => ({ success: true, value: new Money() }), write: () => '' };
 const handler: express.RequestHandler = (_req, res) => { res.end(); };
-const req = { params: { id: '0f8fad5b-d9cb-469f-a165-70867728950e' }, originalUrl: '/?page=1' } as unknown as express.Request;
+const req = { params: { id: '0f8fad5b-d9cb-469f-a165-70867728950e' }, url: '/?page=1' } as unknown as express.Request;
 const load = (_req: express.Request, _signal: AbortSignal): Promise<PlaceOrder> => Promise.resolve(new PlaceOrder());
 const app = express();
 `;

@@ -42,7 +42,8 @@ export const decimal: PropertyType<BigNumber> = scalar('decimal', {
   text: readDecimal,
   json(value) {
     if (typeof value === 'string') return readDecimal(value);
-    if (typeof value !== 'number') return ifNumber(value, readDecimal);
+    if (isLosslessNumber(value)) return readDecimal(value.value);
+    if (typeof value !== 'number') return undefined;
     const exact = inRange(new BigNumber(value));
     // A parser before us has rounded to a double; only short numbers are sure to be what was sent.
     return exact && exact.sd() <= EXACT_DIGITS ? exact : undefined;
@@ -78,7 +79,7 @@ function readDecimal(text: string): BigNumber | undefined {
 }
 
 /** As for a double, what is no number is null in JSON. */
-const exactNumber = (value: BigNumber): LosslessNumber | null => (value.isFinite() ? new LosslessNumber(value.toFixed()) : null);
+const exactNumber = (value: BigNumber): LosslessNumber | null => (value.isFinite() ? new LosslessNumber(Math.abs(value.e ?? 0) < 30 ? value.toFixed() : value.toString()) : null);
 
 const inRange = (value: BigNumber): BigNumber | undefined => (value.isFinite() && Math.abs(value.e ?? 0) <= MAX_LENGTH ? value : undefined);
 

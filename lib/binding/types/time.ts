@@ -2,7 +2,7 @@ import type { PropertyType } from './property-type';
 import { scalar } from './scalar';
 
 const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:\d\d)?)?$/i;
-const CLOCK = /^(-)?(?:(\d{1,7})\.)?(\d{1,2}):(\d\d)(?::(\d\d)(?:\.(\d{1,7}))?)?$/;
+const CLOCK = /^(-)?(?:(\d{1,9})\.)?(\d{1,2}):(\d\d)(?::(\d\d)(?:\.(\d{1,7}))?)?$/;
 const ISO_DURATION = /^(-)?P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d{1,9}))?S)?)?$/i;
 
 /** A point in time (RFC 3339, ISO 8601), as a Date. A time without an offset is UTC, so that it means the same on every machine. */
@@ -21,7 +21,8 @@ export const dateTime: PropertyType<Date> = scalar('dateTime', {
     // Date turns February 30th into March 2nd; what is not written back as it was read does not exist.
     if (Number.isNaN(utc.getTime()) || utc.toISOString().slice(0, 19) !== wall) return undefined;
     const date = new Date(`${wall}.${fraction.padEnd(3, '0').slice(0, 3)}${offset.toUpperCase()}`);
-    return Number.isNaN(date.getTime()) ? undefined : date;
+    // An offset can lead out of the years that have four digits.
+    return Number.isNaN(date.getTime()) || date.toISOString().length !== 24 ? undefined : date;
   },
 });
 
@@ -44,11 +45,14 @@ function total(match: RegExpExecArray | null): number | undefined {
   return sign ? -ms : ms;
 }
 
+/** With the tenths of a microsecond that can be read. */
 function clockOf(ms: number): string {
   const two = (n: number): string => String(n).padStart(2, '0');
-  const seconds = Math.floor(Math.abs(ms) / 1_000);
+  const ticks = Math.round(Math.abs(ms) % 1 * 10_000);
+  const whole = Math.floor(Math.abs(ms)) + Math.floor(ticks / 10_000);
+  const seconds = Math.floor(whole / 1_000);
   const days = Math.floor(seconds / 86_400);
   const clock = [Math.floor(seconds / 3_600) % 24, Math.floor(seconds / 60) % 60, seconds % 60].map(two).join(':');
-  const fraction = (Math.abs(ms) % 1_000 / 1_000).toFixed(7).slice(1).replace(/\.?0+$/, '');
+  const fraction = `.${String(whole % 1_000).padStart(3, '0')}${String(ticks % 10_000).padStart(4, '0')}`.replace(/\.?0+$/, '');
   return `${ms < 0 ? '-' : ''}${days > 0 ? `${days}.` : ''}${clock}${fraction}`;
 }
