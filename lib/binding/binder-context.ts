@@ -1,10 +1,10 @@
 import type { Request, Response } from 'express';
 import type { ProblemLocation } from '../problems/problem';
 import type { Endpoint } from './endpoint';
-import { Failures, validationProblem, type BindingFailure } from './failures';
-import { Place } from './place';
-import { lookupOf } from './lookup';
-import type { SerializerOptions } from './serializer-options';
+import { Failures, validationProblem, type BindingFailure } from './reading/failures';
+import { Place } from './reading/place';
+import { lookupOf } from './plan/lookup';
+import type { SerializerOptions } from './json/serializer-options';
 import type { AnyType } from './types/property-type';
 
 /** SPEC's binder context: one request that is being bound. */

@@ -1,4 +1,4 @@
-import type { Plan } from './plan';
+import type { Plan } from './plan/plan';
 import type { Settings } from './settings';
 import type { AnyType } from './types/property-type';
 

@@ -6,13 +6,13 @@ import { asPermissions, permissionsIn } from '../principal/permissions';
 import { asClaims, principalOf, type Claims } from '../principal/principal';
 import type { Binder } from './binder';
 import type { BinderContext } from './binder-context';
-import type { BindingFailure } from './failures';
+import type { BindingFailure } from './reading/failures';
 import { settleLimits, type BindingLimits } from './limits';
-import { SerializerContext } from './serializer-context';
-import { responsesRule, serializerRules, type ResponseTypes, type SerializerOptions } from './serializer-options';
+import { SerializerContext } from './json/serializer-context';
+import { responsesRule, serializerRules, type ResponseTypes, type SerializerOptions } from './json/serializer-options';
 import type { Settings } from './settings';
 import type { AnyType } from './types/property-type';
-import { uploadReader, type UploadOptions } from './uploads';
+import { uploadReader, type UploadOptions } from './input/uploads';
 import type { ValueParser } from './value-parser';
 
 export interface BindingOptions extends SerializerOptions {

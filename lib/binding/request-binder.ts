@@ -1,12 +1,12 @@
 import type { Binder } from './binder';
 import type { BinderContext } from './binder-context';
-import { isJsonObject } from './json-text';
-import { isSafe, lookupOf } from './lookup';
-import { INVALID } from './place';
-import { valueIn } from './property';
-import { readNothing } from './reading';
-import { RequestInput } from './request-input';
-import type { Slot } from './slots';
+import { isJsonObject } from './json/json-text';
+import { isSafe, lookupOf } from './plan/lookup';
+import { INVALID } from './reading/place';
+import { valueIn } from './declaration/property';
+import { readNothing } from './reading/reading';
+import { RequestInput } from './input/request-input';
+import type { Slot } from './plan/slots';
 import { sourcesInOrder } from './sources/order';
 
 /** The built-in binder, made to be extended: `const dto = await super.bind(context, signal)`. */

@@ -1,9 +1,9 @@
 import type { Request } from 'express';
 import type { Claims } from '../principal/principal';
-import type { BindingFailure } from './failures';
+import type { BindingFailure } from './reading/failures';
 import type { SettledLimits } from './limits';
-import type { ResponseTypes, SerializerOptions } from './serializer-options';
-import type { ReadUpload } from './uploads';
+import type { ResponseTypes, SerializerOptions } from './json/serializer-options';
+import type { ReadUpload } from './input/uploads';
 import type { ValueParser } from './value-parser';
 
 /** How one endpoint reads requests and writes responses: its options with nothing left open. */

@@ -1,8 +1,8 @@
 import type { Request } from 'express';
 import { aBoolean, checkOptions } from '../options/check';
-import { Failures, validationProblem } from './failures';
-import { Place } from './place';
-import { readFlat, readNothing } from './reading';
+import { Failures, validationProblem } from './reading/failures';
+import { Place } from './reading/place';
+import { readFlat, readNothing } from './reading/reading';
 import type { Settings } from './settings';
 import { Branch } from './sources/branch';
 import { query, queryOf } from './sources/query';

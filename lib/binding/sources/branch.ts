@@ -1,4 +1,4 @@
-import { INVALID, type Invalid, type Place } from '../place';
+import { INVALID, type Invalid, type Place } from '../reading/place';
 
 /** What can be sent under a name: text, or a file. */
 export type Sent = string | Express.Multer.File;

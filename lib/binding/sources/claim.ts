@@ -1,7 +1,7 @@
 import type { Claims } from '../../principal/principal';
-import type { Place } from '../place';
-import type { Slot } from '../slots';
-import { readJson, readText } from '../reading';
+import type { Place } from '../reading/place';
+import type { Slot } from '../plan/slots';
+import { readJson, readText } from '../reading/reading';
 import { keepsDigits } from '../types/codec';
 import type { ValueSource } from './value-source';
 

@@ -1,5 +1,5 @@
 import { parse } from 'cookie';
-import { readText } from '../reading';
+import { readText } from '../reading/reading';
 import type { ValueSource } from './value-source';
 
 /** Cookies (RFC 6265, section 5.4): names exactly. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { readText } from '../reading';
+import { readText } from '../reading/reading';
 import type { ValueSource } from './value-source';
 
 /** SPEC, "HTTP headers": names in any case (RFC 9110, section 5.1); repeated lines are several values. */

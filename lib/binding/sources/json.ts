@@ -1,5 +1,5 @@
-import { isJsonObject } from '../json-text';
-import { readJson } from '../reading';
+import { isJsonObject } from '../json/json-text';
+import { readJson } from '../reading/reading';
 import type { ValueSource } from './value-source';
 
 /** SPEC, "JSON body": the fields of the object by name, each name exactly. */

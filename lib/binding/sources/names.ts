@@ -1,6 +1,6 @@
-import type { RequestInput } from '../request-input';
-import { readFlat } from '../reading';
-import type { Slot } from '../slots';
+import type { RequestInput } from '../input/request-input';
+import { readFlat } from '../reading/reading';
+import type { Slot } from '../plan/slots';
 import { Branch, levelsOf, type Sent } from './branch';
 import type { ReadSlot } from './value-source';
 

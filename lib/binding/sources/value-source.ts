@@ -1,6 +1,6 @@
-import type { RequestInput } from '../request-input';
-import type { Slot } from '../slots';
-import type { Source } from '../property';
+import type { RequestInput } from '../input/request-input';
+import type { Slot } from '../plan/slots';
+import type { Source } from '../declaration/property';
 
 /** Reads the value of one property; undefined where the request has none. */
 export type ReadSlot = (slot: Slot) => unknown;

@@ -1,8 +1,8 @@
-import type { JsonConverter } from '../json-converter';
-import { plainJson, jsonInText } from '../json-text';
-import type { NamingPolicy } from '../naming-policy';
-import { INVALID, type Place } from '../place';
-import { namingPolicyOf, type SerializerOptions } from '../serializer-options';
+import type { JsonConverter } from '../json/json-converter';
+import { plainJson, jsonInText } from '../json/json-text';
+import type { NamingPolicy } from '../json/naming-policy';
+import { INVALID, type Place } from '../reading/place';
+import { namingPolicyOf, type SerializerOptions } from '../json/serializer-options';
 import type { ValueParser } from '../value-parser';
 import type { Codec } from './codec';
 import { ownCodec } from './own-codec';

@@ -1,5 +1,5 @@
-import type { Awaitable } from '../awaitable';
-import type { Invalid, Place } from '../place';
+import type { Awaitable } from '../reading/awaitable';
+import type { Invalid, Place } from '../reading/place';
 import type { Branch } from '../sources/branch';
 
 /**

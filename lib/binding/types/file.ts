@@ -1,4 +1,4 @@
-import type { Invalid, Place } from '../place';
+import type { Invalid, Place } from '../reading/place';
 import type { PropertyType } from './property-type';
 import { typeWith } from './scalar';
 

@@ -1,8 +1,8 @@
-import { after, type Awaitable } from '../awaitable';
-import { splitAtCommas } from '../comma-separated';
-import { isJson, jsonInText } from '../json-text';
-import { INVALID, type Invalid, type Place } from '../place';
-import { readNested, readSent } from '../reading';
+import { after, type Awaitable } from '../reading/awaitable';
+import { splitAtCommas } from '../reading/comma-separated';
+import { isJson, jsonInText } from '../json/json-text';
+import { INVALID, type Invalid, type Place } from '../reading/place';
+import { readNested, readSent } from '../reading/reading';
 import { Branch } from '../sources/branch';
 import { written, type Codec } from './codec';
 import type { AnyType, Infer, PropertyType } from './property-type';

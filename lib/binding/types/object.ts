@@ -1,9 +1,9 @@
-import { after, type Awaitable } from '../awaitable';
-import { isJsonObject, jsonInText } from '../json-text';
-import { mistakesAt, refuseSameName } from '../mistake';
-import { INVALID, type Invalid, type Place } from '../place';
-import { instancesOf, propertiesOf, type PropertySpec } from '../property';
-import { readJson, readNested, readNothing } from '../reading';
+import { after, type Awaitable } from '../reading/awaitable';
+import { isJsonObject, jsonInText } from '../json/json-text';
+import { mistakesAt, refuseSameName } from '../declaration/mistake';
+import { INVALID, type Invalid, type Place } from '../reading/place';
+import { instancesOf, propertiesOf, type PropertySpec } from '../declaration/property';
+import { readJson, readNested, readNothing } from '../reading/reading';
 import type { Branch } from '../sources/branch';
 import { written, type Codec } from './codec';
 import type { Codecs, DtoClass } from './property-type';

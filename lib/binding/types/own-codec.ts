@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { isDto } from '../property';
+import { isDto } from '../declaration/property';
 import type { Codec } from './codec';
 import { objectCodec } from './object';
 import { parsableCodec } from './parsable';

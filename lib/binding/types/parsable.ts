@@ -1,4 +1,4 @@
-import type { Place } from '../place';
+import type { Place } from '../reading/place';
 import type { Codec } from './codec';
 import type { Parsable } from './property-type';
 

@@ -1,8 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { after, type Awaitable } from '../awaitable';
-import { jsonLike, plainJson } from '../json-text';
-import { splitAtCommas } from '../comma-separated';
-import { INVALID, type Invalid, type Place } from '../place';
+import { after, type Awaitable } from '../reading/awaitable';
+import { jsonLike, plainJson } from '../json/json-text';
+import { splitAtCommas } from '../reading/comma-separated';
+import { INVALID, type Invalid, type Place } from '../reading/place';
 import type { Branch } from '../sources/branch';
 import type { Codec } from './codec';
 

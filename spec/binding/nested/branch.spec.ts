@@ -1,6 +1,6 @@
-import { Failures } from '../../../lib/binding/failures';
+import { Failures } from '../../../lib/binding/reading/failures';
 import { settleLimits } from '../../../lib/binding/limits';
-import { INVALID, Place } from '../../../lib/binding/place';
+import { INVALID, Place } from '../../../lib/binding/reading/place';
 import { Branch, levelsOf } from '../../../lib/binding/sources/branch';
 
 /** Names as they come, each with its place in the row as its value. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { hasBody, kindOf, mediaTypeOf } from '../body/media-type';
-import type { ProblemLocation } from '../problems/problem';
+import { hasBody, kindOf, mediaTypeOf } from '../../body/media-type';
+import type { ProblemLocation } from '../../problems/problem';
 import type { Plan } from './plan';
-import type { Source } from './property';
+import type { Source } from '../declaration/property';
 
 /** Where a value is looked up: what a failure is reported under. The empty name of the JSON is all of it. */
 export interface Lookup {

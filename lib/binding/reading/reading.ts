@@ -1,7 +1,7 @@
 import { after, type Awaitable } from './awaitable';
 import { INVALID, type Invalid, type Place } from './place';
-import type { Branch, Sent } from './sources/branch';
-import type { Codec } from './types/codec';
+import type { Branch, Sent } from '../sources/branch';
+import type { Codec } from '../types/codec';
 
 /** What decides how nothing is read: whether a value must be there, and what its type takes. */
 interface Expected {

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { asRequest, type Form } from '../body/form';
-import type { BodyKind, MediaType } from '../body/media-type';
-import { readPairs, type Pair } from '../body/pairs';
-import { refuseRest } from '../body/read';
-import { isUntouched, openReceived, receive } from '../body/received';
-import { Problem } from '../problems/problem';
+import { asRequest, type Form } from '../../body/form';
+import type { BodyKind, MediaType } from '../../body/media-type';
+import { readPairs, type Pair } from '../../body/pairs';
+import { refuseRest } from '../../body/read';
+import { isUntouched, openReceived, receive } from '../../body/received';
+import { Problem } from '../../problems/problem';
 import { textIn } from './body-text';
-import type { SettledLimits } from './limits';
-import type { Settings } from './settings';
+import type { SettledLimits } from '../limits';
+import type { Settings } from '../settings';
 
 /** A request that has a form to be read. */
 interface IncomingForm {

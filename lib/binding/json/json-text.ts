@@ -1,6 +1,6 @@
 import { isLosslessNumber, parse as parseLossless } from 'lossless-json';
-import type { Awaitable } from './awaitable';
-import type { Invalid, Place } from './place';
+import type { Awaitable } from '../reading/awaitable';
+import type { Invalid, Place } from '../reading/place';
 
 /** JSON as it was written: numbers keep all their digits, for `long` and `decimal`. @throws SyntaxError */
 export function parseExactly(text: string): unknown {

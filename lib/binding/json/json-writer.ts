@@ -1,9 +1,9 @@
 import type { Response } from 'express';
 import { stringify } from 'lossless-json';
-import { mistakesAt } from './mistake';
+import { mistakesAt } from '../declaration/mistake';
 import type { ResponseTypes } from './serializer-options';
-import { written, type Codec } from './types/codec';
-import type { CodecTable } from './types/codec-table';
+import { written, type Codec } from '../types/codec';
+import type { CodecTable } from '../types/codec-table';
 
 /** The codecs of an endpoint's responses by status. */
 export type ResponseCodecs = ReadonlyMap<number, Codec<unknown>>;

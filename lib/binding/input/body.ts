@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Form } from '../body/form';
-import { hasBody, kindOf, mediaTypeOf, type BodyKind, type MediaType } from '../body/media-type';
-import { receive } from '../body/received';
-import { Problem } from '../problems/problem';
-import { after, type Awaitable } from './awaitable';
+import type { Form } from '../../body/form';
+import { hasBody, kindOf, mediaTypeOf, type BodyKind, type MediaType } from '../../body/media-type';
+import { receive } from '../../body/received';
+import { Problem } from '../../problems/problem';
+import { after, type Awaitable } from '../reading/awaitable';
 import { textIn } from './body-text';
 import { readForm } from './form-body';
-import { parseExactly } from './json-text';
-import type { Settings } from './settings';
+import { parseExactly } from '../json/json-text';
+import type { Settings } from '../settings';
 
 /** How a dto uses the body. */
 export interface BodyUse {

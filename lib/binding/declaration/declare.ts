@@ -2,9 +2,9 @@ import './metadata-symbol';
 import { mistakesAt } from './mistake';
 import { declareProperty, defaultOf, type PropertyKind, type PropertyOptions, type PropertySpec } from './property';
 import { checkProperty } from './property-rules';
-import { assertType } from './types/own-codec';
-import { isOptional, type AnyType, type Infer } from './types/property-type';
-import { bool, string } from './types/scalar';
+import { assertType } from '../types/own-codec';
+import { isOptional, type AnyType, type Infer } from '../types/property-type';
+import { bool, string } from '../types/scalar';
 
 /** Marks what the functions below return, and carries the type of the property's value. */
 declare const VALUE: unique symbol;

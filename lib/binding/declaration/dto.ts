@@ -1,7 +1,7 @@
 import './metadata-symbol';
 import { field, type Property } from './declare';
 import { declareProperty, defaultOf, type PropertySpec } from './property';
-import type { AnyType, Infer } from './types/property-type';
+import type { AnyType, Infer } from '../types/property-type';
 
 /** The declarations of a dto: a bare type is `field(type)`. */
 export type Shape = Readonly<Record<string, Property<unknown> | AnyType>>;

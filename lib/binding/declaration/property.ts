@@ -1,4 +1,4 @@
-import type { AnyType, DtoClass } from './types/property-type';
+import type { AnyType, DtoClass } from '../types/property-type';
 
 /** SPEC's binding sources, and cookies. */
 export type Source = 'json' | 'form' | 'route' | 'query' | 'claim' | 'header' | 'cookie' | 'permission';

@@ -1,4 +1,4 @@
-import { aBoolean, aHeaderName, anything, checkOptions, type Rule } from '../options/check';
+import { aBoolean, aHeaderName, anything, checkOptions, type Rule } from '../../options/check';
 import type { PropertyKind, PropertyOptions, Source } from './property';
 
 const sources: readonly Source[] = ['json', 'form', 'route', 'query', 'claim', 'header', 'cookie', 'permission'];

@@ -1,13 +1,13 @@
-import { anything, checkOptions } from '../options/check';
-import { Problem } from '../problems/problem';
-import { Failures, validationProblem } from './failures';
+import { anything, checkOptions } from '../../options/check';
+import { Problem } from '../../problems/problem';
+import { Failures, validationProblem } from '../reading/failures';
 import { parseExactly } from './json-text';
 import { responseCodecs, writeJson } from './json-writer';
-import { settleLimits } from './limits';
-import { INVALID, Place } from './place';
+import { settleLimits } from '../limits';
+import { INVALID, Place } from '../reading/place';
 import { responsesRule, serializerRules, type ResponseTypes, type SerializerOptions } from './serializer-options';
-import { CodecTable } from './types/codec-table';
-import type { AnyType, Infer } from './types/property-type';
+import { CodecTable } from '../types/codec-table';
+import type { AnyType, Infer } from '../types/property-type';
 
 /** The types whose JSON is read and written together, and how. */
 export interface SerializerTypes<Q extends AnyType = AnyType> extends SerializerOptions {

@@ -1,10 +1,10 @@
 import type { Request } from 'express';
-import type { ProblemLocation } from '../problems/problem';
-import type { BinderContext } from './binder-context';
+import type { ProblemLocation } from '../../problems/problem';
+import type { BinderContext } from '../binder-context';
 import { readBody, type Body } from './body';
-import type { Place } from './place';
-import type { Plan } from './plan';
-import type { Settings } from './settings';
+import type { Place } from '../reading/place';
+import type { Plan } from '../plan/plan';
+import type { Settings } from '../settings';
 
 /** What a request brings, its body read: everything that values are taken from. */
 export class RequestInput {

@@ -1,5 +1,5 @@
 import { isLosslessNumber } from 'lossless-json';
-import type { ProblemLocation } from '../problems/problem';
+import type { ProblemLocation } from '../../problems/problem';
 import type { FailureCode, FailureFacts, Failures } from './failures';
 
 /** What reading a value comes to when it cannot be read; the failure has been noted at its place. */

@@ -1,13 +1,13 @@
-import type { BodyUse } from './body';
+import type { BodyUse } from '../input/body';
 import { refuseFiles, refuseMisplaced, refuseRootOnly } from './misplaced';
-import { mistakesAt, refuseSameName } from './mistake';
-import { instancesOf, isDto, propertiesOf, type PropertyKind, type Source } from './property';
+import { mistakesAt, refuseSameName } from '../declaration/mistake';
+import { instancesOf, isDto, propertiesOf, type PropertyKind, type Source } from '../declaration/property';
 import { slotsOf, type Slot } from './slots';
 import { takersOf } from './takers';
-import { keepsDigits, type Codec } from './types/codec';
-import type { CodecTable } from './types/codec-table';
-import { assertType, isSchema } from './types/own-codec';
-import type { AnyType, DtoClass } from './types/property-type';
+import { keepsDigits, type Codec } from '../types/codec';
+import type { CodecTable } from '../types/codec-table';
+import { assertType, isSchema } from '../types/own-codec';
+import type { AnyType, DtoClass } from '../types/property-type';
 
 /** What is worked out about a dto class once, when the middleware is made. */
 export interface Plan {

@@ -1,6 +1,6 @@
-import type { PropertySpec, Source } from './property';
+import type { PropertySpec, Source } from '../declaration/property';
 import { isTaken, type Takers } from './takers';
-import type { Codec } from './types/codec';
+import type { Codec } from '../types/codec';
 
 /** One property as one source sees it. */
 export interface Slot {

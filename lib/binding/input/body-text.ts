@@ -1,7 +1,7 @@
-import { textOf, uncompressed } from '../body/decode';
-import type { MediaType } from '../body/media-type';
-import { allBytes, type Received } from '../body/received';
-import type { SettledLimits } from './limits';
+import { textOf, uncompressed } from '../../body/decode';
+import type { MediaType } from '../../body/media-type';
+import { allBytes, type Received } from '../../body/received';
+import type { SettledLimits } from '../limits';
 
 /** The text of a received body. @throws a 400, 413 or 415 problem when it is no text within the limits. */
 export async function textIn(received: Received, mediaType: MediaType, limits: SettledLimits): Promise<string> {

@@ -1,5 +1,5 @@
-import type { PropertyKind, PropertySpec, Source } from './property';
-import type { DtoClass } from './types/property-type';
+import type { PropertyKind, PropertySpec, Source } from '../declaration/property';
+import type { DtoClass } from '../types/property-type';
 
 /** The kinds of property that take all of a source. */
 type Taker = 'fromBody' | 'plainText' | 'fromForm' | 'fromQuery';

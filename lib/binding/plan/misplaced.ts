@@ -1,6 +1,6 @@
-import type { PropertySpec } from './property';
+import type { PropertySpec } from '../declaration/property';
 import type { Takers } from './takers';
-import { withParts, type Codec } from './types/codec';
+import { withParts, type Codec } from '../types/codec';
 
 /** @throws TypeError for a type that cannot be bound where it stands. */
 export function refuseMisplaced({ kind }: PropertySpec, codec: Codec<unknown>, takers: Takers): void {

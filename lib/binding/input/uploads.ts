@@ -3,10 +3,10 @@ import { rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import multer, { type Multer } from 'multer';
-import { formReader, type Form, type FormSettings } from '../body/form';
-import { checkOptions, oneOf } from '../options/check';
+import { formReader, type Form, type FormSettings } from '../../body/form';
+import { checkOptions, oneOf } from '../../options/check';
 import type { IncomingMessage } from 'node:http';
-import type { SettledLimits } from './limits';
+import type { SettledLimits } from '../limits';
 
 /** Where uploaded files go. */
 export interface UploadOptions {

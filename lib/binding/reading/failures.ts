@@ -1,5 +1,5 @@
-import { Problem, type ProblemError } from '../problems/problem';
-import type { SettledLimits } from './limits';
+import { Problem, type ProblemError } from '../../problems/problem';
+import type { SettledLimits } from '../limits';
 
 /** What can be wrong with a value. */
 export type FailureCode =

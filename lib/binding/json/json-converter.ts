@@ -1,4 +1,4 @@
-import type { AnyType, ParseResult } from './types/property-type';
+import type { AnyType, ParseResult } from '../types/property-type';
 
 /** Reads and writes the JSON of a type that cannot do it by itself, or does it otherwise. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- A list of converters has one of each type.

@@ -1,7 +1,7 @@
-import { either, aFunction, oneOf, type Rule } from '../options/check';
+import { either, aFunction, oneOf, type Rule } from '../../options/check';
 import type { JsonConverter } from './json-converter';
 import { namingPolicies, type NamingPolicy, type NamingPolicyName } from './naming-policy';
-import type { AnyType } from './types/property-type';
+import type { AnyType } from '../types/property-type';
 
 /** How JSON is read and written. */
 export interface SerializerOptions {
