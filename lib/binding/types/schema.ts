@@ -24,7 +24,7 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
   const check = (input: unknown, place: Place): Awaitable<unknown> => {
     const result = validate(input);
     const here = result instanceof Promise ? place.stay() : place;
-    return after(result, ({ issues, ...rest }) => (issues ? refuse(issues, here) : (rest as { value: unknown }).value));
+    return after(result, known => (known.issues ? refuse(known.issues, here) : known.value));
   };
   const fromJson = (value: unknown, place: Place): Awaitable<unknown> => {
     const plain = plainJson(value, place);
@@ -61,6 +61,7 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
 
 /** Issues keep their paths: a part is a key, or an object that has one. */
 function refuse(issues: readonly StandardSchemaV1.Issue[], place: Place): Invalid {
+  if (issues.length === 0) place.fail('schema', 'The value is not valid.');
   for (const { message, path = [] } of issues.slice(0, place.limits.failures)) {
     // A path may be an array of a class of its own, with another `map`.
     const keys = Array.from(path, part => (typeof part === 'object' ? part.key : part)).map(key => (typeof key === 'symbol' ? String(key) : key));
