@@ -166,6 +166,11 @@ class Recorder implements Recording {
       this.appearance.destroyLater();
       return this.res;
     }
+    // From node 24 on, node destroys a pipelined response whose connection is gone: it tells of the client, not of the handler.
+    if (!this.clientGone && !this.res.socket && this.req.socket.destroyed) {
+      this.res.emit('close');
+      return this.res;
+    }
     this.settle({ kind: 'cut-off' });
     return this.below.destroy.call(this.res, error);
   }

@@ -53,8 +53,8 @@ describe.each(expressVersions)('on %s, when nobody is there any more,', (_versio
 
   it('a handler that has not begun and never answers keeps its key for cacheDuration, and no longer', async () => {
     const { running, state, url } = await served({ leaseDuration: 60, cacheDuration: 200, whenInFlight: 'reject' }, (_gone, run) => (_req, res) => { if (run > 1) res.json({ run }); });
-    await hangUp(url, running.happened);
     const begun = performance.now();
+    await hangUp(url, running.happened);
     let retry = await send(url, { headers: keyed('k') });
     expect(retry.status).toBe(409);
     while (retry.status === 409) retry = await send(url, { headers: keyed('k') });
