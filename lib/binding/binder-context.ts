@@ -3,7 +3,7 @@ import type { ProblemLocation } from '../problems/problem';
 import type { Endpoint } from './endpoint';
 import { Failures, validationProblem, type BindingFailure } from './reading/failures';
 import { Place } from './reading/place';
-import { lookupOf } from './plan/lookup';
+import { lookupOf, namesBelow, type Lookup } from './plan/lookup';
 import type { SerializerOptions } from './json/serializer-options';
 import type { AnyType } from './types/property-type';
 
@@ -46,9 +46,10 @@ export class BinderContext<T = unknown> {
   fail(name: string, reason: string, where?: ProblemLocation): void {
     const { plan } = this.endpoint;
     const [property = '', ...path] = name.split(/[.[\]]+/).filter(part => part !== '');
-    const known = where === undefined && plan ? lookupOf(property, plan, this.req) : undefined;
-    const place = this.placeOf(known?.source ?? where ?? 'body', known?.name ?? property);
-    for (const part of path) place.enter(/^\d+$/.test(part) ? Number(part) : part);
+    const known = plan && lookupOf(property, plan, this.req);
+    const lookup: Lookup = known && (where === undefined || where === known.source) ? known : { source: where ?? 'body', name: property };
+    const place = this.placeOf(lookup.source, lookup.name);
+    for (const part of namesBelow(path, lookup)) place.enter(part);
     place.fail('application', reason);
   }
 

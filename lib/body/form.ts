@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import multer from 'multer';
 import { Problem } from '../problems/problem';
 import { bodyTooLarge } from './errors';
@@ -37,7 +37,8 @@ export function formReader(settings: FormSettings): (source: IncomingMessage, ta
       if (takers.get(req)?.(file.fieldname) === false) done(null, false);
       else filter(req, file, done);
     },
-    streamHandler(source: Readable, busboy: NodeJS.WritableStream) {
+    streamHandler(source: Readable, busboy: Writable) {
+      breakOffOpenFiles(busboy);
       const fields: Pair[] = [];
       collected.set(source, fields);
       let bytes = 0;
@@ -76,6 +77,27 @@ export function formReader(settings: FormSettings): (source: IncomingMessage, ta
       }
     });
   });
+}
+
+/**
+ * A file that begins after the closing boundary never ends: busboy would wait for it, multer for busboy, and the client for
+ * an answer. When all of the form has been read, such a file is broken off.
+ */
+function breakOffOpenFiles(busboy: Writable): void {
+  const open = new Set<Readable>();
+  busboy.on('file', (_name: unknown, stream: Readable) => {
+    const push = stream.push.bind(stream);
+    open.add(stream);
+    stream.push = (chunk, encoding) => {
+      if (chunk === null) open.delete(stream);
+      return push(chunk, encoding);
+    };
+  });
+  const finish = busboy._final.bind(busboy);
+  busboy._final = done => {
+    for (const stream of open) stream.destroy(new Error('Unexpected end of form'));
+    finish(done);
+  };
 }
 
 /** What busboy has cut off of a field. */

@@ -67,6 +67,13 @@ describe('no body at all', () => {
     expect((await bind(FromElsewhere, { ...elsewhere, body: '', headers: { ...elsewhere.headers, 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' } }, options)).dto).toEqual(bound);
   });
 
+  it.each(frameworks)('nor is one without a content type refused for it: %s', async (_name, framework) => {
+    const chunked = { ...elsewhere.headers, 'Transfer-Encoding': 'chunked' };
+    expect((await bind(FromElsewhere, { ...elsewhere, body: '', headers: chunked }, { ...options, framework })).dto).toEqual(bound);
+    expect((await bind(FromElsewhere, { ...elsewhere, body: 'x', headers: chunked }, { ...options, framework })).status).toBe(415);
+    expect((await bind(Item, { body: '', headers: { 'Transfer-Encoding': 'chunked' } }, { framework })).errors).toEqual([{ name: 'sku', in: 'json', pointer: '/sku', detail: 'A value is required.' }]);
+  });
+
   it('missing values are reported by name', async () => {
     expect((await bind(Item, {})).errors).toEqual([{ name: 'sku', in: 'json', pointer: '/sku', detail: 'A value is required.' }]);
   });

@@ -1,4 +1,5 @@
-import { bindRequest, bool, configure, dto, field, file, formField, fromBody, fromClaim, fromHeader, hasPermission, int, list, plainText, queryParam, routeParam, string, type AnyType, type BindingOptions, type Source } from '../../lib';
+import multer, { type Multer } from 'multer';
+import { bindRequest, bool, configure, dto, field, file, formField, fromBody, fromClaim, fromHeader, hasPermission, int, list, plainText, queryParam, routeParam, string, type AnyType, type BindingOptions, type Property, type Source } from '../../lib';
 
 class Line extends dto({ sku: string }) {}
 class Named extends dto({ sku: string }) {}
@@ -64,5 +65,30 @@ describe('options', () => {
 
   it('configure() checks its defaults when it is called', () => {
     expect(() => configure({ binding: { allowAnonymos: false } as BindingOptions })).toThrow('there is no option "allowAnonymos"; did you mean "allowAnonymous"?');
+  });
+});
+
+it.each([['memory', multer.memoryStorage()], ['disk', multer.diskStorage({})]])('a storage in place of a Multer is refused when the middleware is made: %s', (_where, storage) => {
+  expect(() => bindRequest(Line, { uploads: storage as unknown as Multer })).toThrow(new TypeError('bindRequest: uploads must be a Multer; give multer({ storage }) in place of the storage.'));
+});
+
+describe('options of a declaration are checked when the class is made', () => {
+  const nobody = (options: unknown): object => options as object;
+
+  it.each<[string, () => Property<unknown>, string]>([
+    ['a name that is nearly one', () => queryParam(int, nobody({ defualt: 1 })), 'queryParam: there is no option "defualt"; did you mean "default"?'],
+    ['another name', () => field(int, nobody({ zzz: 1 })), 'field: there is no option "zzz"; there are: bindFrom, jsonPropertyName, dontBind, required, jsonRequired, default'],
+    ['a header name that is none', () => fromHeader(string, { name: 'X Tenant' }), 'fromHeader: name must be an HTTP header name, not "X Tenant"'],
+    ['an empty claim type', () => fromClaim(string, { name: '' }), 'fromClaim: name must be a name, not ""'],
+    ['required that is no boolean', () => field(int, nobody({ required: 'no' })), 'field: required must be true or false, not "no"'],
+    ['bindFrom that is no text', () => formField(int, nobody({ bindFrom: 5 })), 'formField: bindFrom must be a name, not 5'],
+    ['dontBind that is no array', () => field(int, nobody({ dontBind: 'query' })), 'field: dontBind must be an array of sources, not "query"'],
+    ['an option that a single source does not have', () => routeParam(int, nobody({ dontBind: ['query'] })), 'routeParam: there is no option "dontBind"; there are: bindFrom, required, default'],
+    ['an option that a header does not have', () => fromHeader(int, nobody({ jsonRequired: true })), 'fromHeader: there is no option "jsonRequired"'],
+    ['an option that a permission does not have', () => hasPermission('orders:read', nobody({ default: true })), 'hasPermission: there is no option "default"'],
+    ['no object', () => field(int, 'optional' as unknown as object), 'field: options must be an object, not "optional"'],
+  ])('%s', (_what, declare, message) => {
+    expect(() => dto({ fine: int, rush: declare() })).toThrow(`dto: property "rush": ${message}`);
+    expect(() => { class Decorated { @declare() rush: unknown; } return Decorated; }).toThrow(`rush: ${message}`);
   });
 });

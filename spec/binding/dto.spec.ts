@@ -58,3 +58,11 @@ describe('an entry that is no type is refused when the class is made, by name', 
     expect(() => bindRequest(dto({ fine: int, when: list(type as AnyType) }))).toThrow(/when/);
   });
 });
+
+it.each(['constructor', 'toString', 'valueOf', 'hasOwnProperty'])('a property may be called %s, and is required like any other', async name => {
+  class Odd extends dto({ [name]: string }) {}
+  class Outer extends dto({ in: Odd }) {}
+  expect((await bind(Odd, { json: {} })).errors).toEqual([{ name, in: 'json', pointer: `/${name}`, detail: 'A value is required.' }]);
+  expect((await bind(Outer, { json: { in: {} } })).errors).toEqual([{ name: `in.${name}`, in: 'json', pointer: `/in/${name}`, detail: 'A value is required.' }]);
+  expect(Object.entries((await bind(Odd, { json: { [name]: 'a' } })).dto ?? {})).toEqual([[name, 'a']]);
+});

@@ -1,7 +1,7 @@
 import express from 'express';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { bindRequest, decimal, dto, int, list, optional, string } from '../../lib';
+import { bindRequest, decimal, dto, int, list, optional, string, type AnyType } from '../../lib';
 import { bind, serving, urlEncoded, type Sent } from './one-endpoint';
 
 class Target extends dto({ t: optional(list(string)), n: optional(int), name: optional(string) }) {}
@@ -96,5 +96,17 @@ describe('names that JavaScript objects know', () => {
 it('fields that are not declared never reach the dto', async () => {
   for (const sent of [{ json: { name: 'x', isAdmin: true, n: 1 } }, { form: [['name', 'x'], ['isAdmin', 'true'], ['n', '1']] as const }, { path: '/?name=x&isAdmin=true&n=1' }]) {
     expect(Object.keys((await bind(Target, sent, urlEncoded)).dto ?? {}).sort()).toEqual(['n', 'name']);
+  }
+});
+
+it('a list of lists with 340,000 wrong objects is answered as quickly, with a hundred failures', async () => {
+  class Line extends dto({ sku: string, quantity: int }) {}
+  class Exactly extends dto({ sku: string, price: decimal }) {}
+  const json = `[${Array.from({ length: 34 }, () => `[${Array.from({ length: 10_000 }, () => '{}').join()}]`).join()}]`;
+  for (const Dto of [Line, Exactly]) {
+    const started = performance.now();
+    const { status, errors } = await bind(list(list<AnyType>(Dto)), { json });
+    expect(performance.now() - started).toBeLessThan(QUICK);
+    expect([status, errors.length]).toEqual([400, 100]);
   }
 });

@@ -147,3 +147,29 @@ it('configure() has converters for all endpoints; those of an endpoint come firs
 it.each<[string, unknown]>([['no array', money], ['no type', [{ read: money.read, write: money.write }]], ['no reader', [{ type: Money, write: money.write }]], ['no writer', [{ type: Money, read: money.read }]], ['nothing', [undefined]]])('what is no converter is refused when the middleware is made: %s', (_what, given) => {
   expect(() => bindRequest(Point, { converters: given as JsonConverter[] })).toThrow('converters must be an array of { type, read, write }');
 });
+
+describe('a converter for a dto class', () => {
+  class City extends dto({ city: string }) {}
+  const upper: JsonConverter<City> = {
+    type: City,
+    read(json) {
+      const { city } = json as { city?: unknown };
+      return typeof city === 'string' ? success(Object.assign(new City(), { city: city.toUpperCase() })) : failure;
+    },
+    write: ({ city }) => city,
+  };
+  const oslo = '{"city":"oslo"}';
+  const inText = encodeURIComponent(oslo);
+
+  it.each<[string, AnyType, Sent, unknown]>([
+    ['a query', class extends dto({ m: City }) {}, { path: `/?m=${inText}` }, { m: { city: 'OSLO' } }], ['a header', class extends dto({ m: fromHeader(City) }) {}, { headers: { m: oslo } }, { m: { city: 'OSLO' } }], ['a claim', class extends dto({ m: fromClaim(City) }) {}, {}, { m: { city: 'OSLO' } }],
+    ['a list', class extends dto({ m: list(City) }) {}, { path: `/?m=${inText},${inText}` }, { m: [{ city: 'OSLO' }, { city: 'OSLO' }] }],
+  ])('reads its JSON in one text value, too: %s', async (_where, Dto, request, value) => {
+    expect((await bind(Dto, request, { converters: [upper], user: { m: oslo } })).dto).toEqual(value);
+  });
+
+  it.each([['{"city":1}', 'The value {…} is not a City.'], ['oslo', 'The value "oslo" is not a City.'], ['{', 'The value "{" is not a JSON text.']])('refuses there as it does elsewhere: %s', async (text, detail) => {
+    const { status, errors } = await bind(class extends dto({ m: City }) {}, { path: `/?m=${encodeURIComponent(text)}` }, { converters: [upper] });
+    expect({ status, errors }).toMatchObject({ status: 400, errors: [{ name: 'm', in: 'query', detail }] });
+  });
+});

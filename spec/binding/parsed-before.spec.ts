@@ -90,3 +90,16 @@ describe('what comes after bindRequest', () => {
     expect((await bind(Order, sent, { before: [bindsBefore], ...urlEncoded })).dto).toEqual(ORDER);
   });
 });
+
+describe.each(frameworks)('an empty body in chunks, %s', (_name, framework) => {
+  class Noted extends dto({ page: int, note: optional(string) }) {}
+  const all = { type: () => true };
+
+  it.each<[string, RequestHandler, string | undefined]>([
+    ['express.json()', express.json(), 'application/json'], ['express.urlencoded()', express.urlencoded(), 'application/x-www-form-urlencoded'], ['express.text()', express.text(all), 'application/json'],
+    ['express.raw()', express.raw(all), 'application/json'], ['express.raw(), without a content type', express.raw(all), undefined], ['a parser that leaves nothing', (req, _res, next) => { req.resume().on('end', () => { next(); }); }, 'application/json'],
+  ])('binds after %s', async (_parser, parser, type) => {
+    const sent: Sent = { path: '/?page=2', body: '', headers: { 'Transfer-Encoding': 'chunked', ...type !== undefined && { 'Content-Type': type } } };
+    expect((await bind(Noted, sent, { framework, before: [parser], ...urlEncoded })).dto).toEqual({ page: 2 });
+  });
+});

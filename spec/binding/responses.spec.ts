@@ -1,8 +1,8 @@
 import BigNumber from 'bignumber.js';
-import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
+import express, { Router, type Express, type Request, type RequestHandler, type Response } from 'express';
 import { Keyv } from 'keyv';
 import {
-  bindRequest, bool, dateTime, decimal, double, dto, enumOf, field, guid, idempotency, int, lazy, list, long, nullable, optional, queryParam, serializerContext, string, timeSpan, uri, Version, version, type AnyType, type BindingOptions, type JsonConverter, type ResponseTypes,
+  bindRequest, bool, dateTime, decimal, double, dto, enumOf, field, guid, idempotency, int, lazy, list, long, nullable, optional, queryParam, serializerContext, string, timeSpan, uri, Version, version, type AnyType, type BindingOptions, type JsonConverter, type ParseResult, type ResponseTypes,
 } from '../../lib';
 import { send, type WireResponse } from '../servers/listen';
 import { frameworks, problemIn, serving } from './one-endpoint';
@@ -107,6 +107,23 @@ describe.each(frameworks)('%s', (_name, framework) => {
     });
     const texts = await serving(app, ({ url }) => Promise.all([200, 409].map(async status => (await send(`${url}/${status}`, { method: 'GET' })).text)));
     expect(texts).toEqual(['{"note":"n"}', '{"because":"x"}']);
+  });
+});
+
+describe.each(frameworks)('where the types of an endpoint count, %s', (_name, framework) => {
+  const binds = bindRequest(Nothing, { responses: { 200: Refusal } });
+  const answer = (_req: Request, res: Response): void => { res.json({ because: 'x', more: 1 }); };
+  const textAt = async (app: Express, path = '/'): Promise<string> => (await serving(app, ({ url }) => send(url + path, { method: 'GET' }))).text;
+
+  it('not in another route, after next(\'route\')', async () => {
+    const app = framework().get('/', binds, (req: Request, res: Response, next: (to?: 'route') => void) => { if (req.query['page'] === '2') next('route'); else answer(req, res); }).get('/', answer);
+    expect([await textAt(app), await textAt(app, '/?page=2')]).toEqual(['{"because":"x"}', '{"because":"x","more":1}']);
+  });
+
+  it('in all that comes after it, where app.use has mounted it', async () => {
+    expect(await textAt(framework().use('/shop', binds, answer), '/shop')).toBe('{"because":"x"}');
+    expect(await textAt(framework().use('/shop', binds).get('/shop/orders', answer), '/shop/orders')).toBe('{"because":"x"}');
+    expect(await textAt(framework().use('/shop', Router().use(binds).get('/orders', answer)), '/shop/orders')).toBe('{"because":"x"}');
   });
 });
 
@@ -223,5 +240,43 @@ describe('what cannot be written is refused when the middleware is made', () => 
   ])('%s', (_what, responses, message) => {
     expect(() => bindRequest(Nothing, { responses: responses as ResponseTypes })).toThrow(TypeError);
     expect(() => bindRequest(Nothing, { responses: responses as ResponseTypes })).toThrow(message);
+  });
+});
+
+describe('an object of another shape than declared is never shown', () => {
+  class Price {
+    constructor(readonly amount: string) {}
+    toString(): string { return this.amount; }
+    static tryParse(text: string | undefined): ParseResult<Price> { return text === undefined ? { success: false } : { success: true, value: new Price(text) }; }
+  }
+  enum Level { Low = 1 }
+  const scalars: readonly [string, AnyType][] = [
+    ['string', string], ['bool', bool], ['int', int], ['long', long], ['double', double], ['decimal', decimal], ['dateTime', dateTime], ['timeSpan', timeSpan], ['guid', guid], ['uri', uri], ['version', version], ['enum', enumOf(Level)],
+    ['nullable string', nullable(string)], ['optional int', optional(int)],
+  ];
+  const shows = async (type: AnyType, value: unknown): Promise<[number, boolean]> => {
+    class View extends dto({ v: type }) {}
+    const { status, text } = await answered(res => res.json({ v: value }), { 200: View });
+    return [status, text.includes('private')];
+  };
+
+  it.each(scalars)('in place of a scalar: %s', async (_name, type) => {
+    for (const value of [{ a: 'private' }, ['private'], [{ a: 'private' }], new Map([['a', 'private']])]) expect(await shows(type, value)).toEqual([500, false]);
+  });
+
+  it('in place of a scalar, though it says how it is written', async () => {
+    for (const [, type] of scalars) expect(await shows(type, { toJSON: () => ({ a: 'private' }) })).toEqual([500, false]);
+  });
+
+  it.each<[string, unknown]>([['a plain object', { a: 'private' }], ['objects', [{ a: 'private' }]]])('in place of a class with tryParse: %s', async (_what, value) => {
+    expect(await shows(Price, new Price('5'))).toEqual([200, false]);
+    expect(await shows(Price, value)).toEqual([500, false]);
+  });
+
+  it.each<[string, AnyType, unknown]>([
+    ['an array, for an object', Refusal, [{ because: 'private' }]], ['text, for an object', Refusal, 'private'], ['an object, for a list', list(Refusal), { 0: { because: 'private' } }], ['a Set, for a list', list(string), new Set(['private'])],
+    ['an array, in a list of objects', list(Refusal), [[{ because: 'private' }]]], ['an object, in a list of text', list(string), [{ because: 'private' }]], ['an array, where an object may be missing', optional(Refusal), ['private']],
+  ])('%s', async (_what, type, value) => {
+    expect(await shows(type, value)).toEqual([500, false]);
   });
 });

@@ -3,6 +3,8 @@ import multer from 'multer';
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { bindRequest, dto, file, int, list, optional, string, type BindingOptions } from '../../lib';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { Directory } from './directory';
 import { bind, problemIn, serving, toWire, type Sent } from './one-endpoint';
 import { send } from '../servers/listen';
@@ -110,6 +112,22 @@ describe('files on disk are gone when the client hangs up', () => {
       await directory.emptied();
     });
   });
+
+  it('while an earlier response of its connection is pending', async () => {
+    let started = (): void => undefined;
+    const running = new Promise<void>(resolve => { started = resolve; });
+    const app = express().get('/', () => undefined).post('/', bindRequest(Upload, onDisk), () => { started(); });
+    const { body, headers } = await toWire(FILES);
+    await serving(app, async ({ port }) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.write(`GET / HTTP/1.1\r\nHost: x\r\n\r\nPOST / HTTP/1.1\r\nHost: x\r\n${Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${String(value)}\r\n`).join('')}\r\n`);
+      socket.write(body ?? '');
+      await running;
+      expect(directory.files).toHaveLength(2);
+      socket.destroy();
+      await directory.emptied();
+    });
+  });
 });
 
 describe('a Multer of the application\'s own', () => {
@@ -142,5 +160,55 @@ describe('a Multer of the application\'s own', () => {
     const uploads = multer({ storage: { _handleFile: (_req, { stream }, done) => { stream.resume().on('end', () => { done(error); }); }, _removeFile: (_req, _file, done) => { done(null); } } });
     const { status, response, dto: bound } = await bind(Upload, FILES, { allowFormData: true, uploads });
     expect([status, problemIn(response), bound]).toEqual([500, undefined, undefined]);
+  });
+});
+
+describe('a file under a name that is not declared', () => {
+  const undeclared: Sent = { multipart: [...FILES.multipart ?? [], ['other', new File(['third'], 'c.png')], ['other.photos', new File(['fourth'], 'd.png')]] };
+  const during = async (options: BindingOptions, seen: (req: express.Request) => unknown): Promise<unknown> => {
+    const app = express().post('/', bindRequest(Upload, { allowFormData: true, ...options }), (req, res) => { res.json(seen(req)); });
+    return JSON.parse((await serving(app, async ({ url }) => send(url, await toWire(undeclared)))).text);
+  };
+
+  it('is not kept in memory', async () => {
+    expect(await during({}, ({ files }) => (files as Express.Multer.File[]).map(({ buffer }) => buffer.toString()))).toEqual(['first', 'second']);
+  });
+
+  it('is not kept on disk', async () => {
+    expect(await during(onDisk, () => directory.files.map(path => readFileSync(path, 'utf8')).sort())).toEqual(['first', 'second']);
+  });
+
+  it.each<[string, BindingOptions]>([['memory', {}], ['disk', onDisk]])('but declared for something else is refused: %s', async (_where, options) => {
+    const { status, errors } = await bind(Upload, { multipart: [['title', 't'], ['Count', new File(['5'], 'a.png')]] }, { allowFormData: true, ...options });
+    expect({ status, errors }).toMatchObject({ status: 400, errors: [{ name: 'count', in: 'form', detail: 'A file was sent where a value is expected.' }, { name: 'photos', in: 'form' }] });
+  });
+});
+
+describe('limits.formBytes', () => {
+  const storages: readonly [string, BindingOptions][] = [['memory', {}], ['disk', onDisk], ['a Multer of the application\'s own', { uploads: multer() }]];
+
+  it.each(storages)('bounds all of a form, its files included, however it is sent: %s', async (_where, options) => {
+    const { headers, body = '' } = await toWire(FILES);
+    const sent: Sent = { body: Buffer.from(body), headers: { 'Content-Type': headers?.['Content-Type'] ?? '' } };
+    const statusOf = async (formBytes: number, more = {}): Promise<[number, string | undefined]> => {
+      const { status, problem } = await bind(Upload, { ...sent, headers: { ...sent.headers, ...more } }, { allowFormData: true, ...options, limits: { formBytes } });
+      return [status, problem?.type];
+    };
+    const chunked = { 'Transfer-Encoding': 'chunked' };
+    for (const how of [{}, chunked]) {
+      expect(await statusOf(body.length, how)).toEqual([200, undefined]);
+      expect(await statusOf(body.length - 1, how)).toEqual([413, 'urn:bindonce:body-too-large']);
+    }
+  });
+
+  it.each(storages)('a form that says that it is larger is refused before it is sent: %s', async (_where, options) => {
+    const app = express().post('/', bindRequest(Upload, { allowFormData: true, ...options, limits: { formBytes: 1_000 } }));
+    await serving(app, async ({ url }) => {
+      const upload = request(url, { method: 'POST', agent: false, headers: { 'Content-Type': 'multipart/form-data; boundary=x', 'Content-Length': '1001' } }).on('error', () => undefined);
+      upload.flushHeaders();
+      const [response] = await once(upload, 'response') as [IncomingMessage];
+      expect(response.statusCode).toBe(413);
+      upload.destroy();
+    });
   });
 });

@@ -101,6 +101,17 @@ describe('onProblem', () => {
     expect(problem).toMatchObject({ code: 'unauthenticated', status: 401, headers: { 'WWW-Authenticate': 'Bearer' } });
   });
 
+  it.each<[string, unknown, string]>([['an error', new Error('my own mistake'), 'my own mistake'], ['nothing', undefined, 'bindonce: refused without a reason; something threw or rejected with nothing']])(
+    'what it rejects with is Express\'s, and no unhandled rejection: %s', async (_what, reason, text) => {
+      const { bindRequest: binds } = configure({ onProblem: async () => { await new Promise(setImmediate); throw reason; } });
+      const app = express().post('/', binds(Item), (_req, res) => { res.end('ran'); });
+      app.use(((error: Error, _req, res, next) => { if (res.headersSent) next(error); else res.status(500).end(error.message); }) as ErrorRequestHandler);
+      const response = await ask(app, {}, '/');
+      // Jest fails a test during which a rejection is left unhandled.
+      await new Promise(setImmediate);
+      expect([response.status, response.text]).toEqual([500, text]);
+    });
+
   it('must be a function', () => {
     expect(() => configure({ onProblem: {} as never })).toThrow('configure: onProblem must be a function, not an object');
   });
@@ -115,4 +126,12 @@ it('a thrown Problem of the application\'s own is answered, too', async () => {
 
 it('without problemDetails() a refusal is answered all the same', async () => {
   expect((await bind(Item)).response.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+});
+
+it.each(frameworks)('a path that cannot be decoded is a problem: %s', async (_name, framework) => {
+  const app = framework().get('/:id', (_req, res) => { res.end('ran'); });
+  app.use(problemDetails());
+  app.use(last);
+  const response = await ask(app, { method: 'GET' }, '/%E0%A4%A');
+  expect(problemIn(response)).toMatchObject({ type: 'about:blank', title: 'Bad Request', status: 400, detail: expect.stringContaining('Failed to decode param') as string, instance: '/%E0%A4%A' });
 });

@@ -65,9 +65,9 @@ function accepts(kind: BodyKind, use: BodyUse, settings: Settings): boolean {
 
 /** Whether a chunked body is one shows only when it is read; no body is never of an unsupported type. */
 async function refuseUnlessEmpty({ req, res, mediaType, use, settings }: Incoming): Promise<Body> {
-  if (mediaType.type === '' && req.headers['transfer-encoding'] !== undefined) {
+  if (req.headers['transfer-encoding'] !== undefined && (mediaType.type === '' || req.readableEnded)) {
     const received = await receive(req, res, settings.limits.bodyBytes);
-    if (received.kind === 'bytes' && received.bytes.length === 0) return NONE;
+    if (received.kind === 'none' || (received.kind === 'bytes' && received.bytes.length === 0)) return NONE;
   }
   throw unsupported(mediaType, use, settings);
 }

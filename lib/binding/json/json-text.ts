@@ -28,6 +28,12 @@ function parsed(text: string): unknown {
   }
 }
 
+/** What an object is in JSON, if it says so: a Date is text. */
+export function asJson(value: unknown): unknown {
+  const { toJSON } = Object(value) as { toJSON?: unknown };
+  return typeof toJSON === 'function' ? (value as { toJSON(): unknown }).toJSON() : value;
+}
+
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
 }

@@ -46,6 +46,8 @@ export function validationProblem(failures: readonly BindingFailure[], messageFo
   const errors = failures.map((failure): ProblemError => {
     const { name, in: source, pointer, detail } = failure;
     const message: unknown = messageFor?.(failure);
+    // Only text will do; what comes later comes too late, and must not end the process if it fails.
+    if (message instanceof Promise) message.catch(() => undefined);
     return { name, in: source, ...(pointer !== undefined && { pointer }), detail: typeof message === 'string' ? message : detail };
   });
   return new Problem('validation-failed', errors.length === 1 ? 'One value is not valid.' : `${errors.length} values are not valid.`, { errors });

@@ -1,4 +1,5 @@
 import type { Claims } from '../../principal/principal';
+import { asJson } from '../json/json-text';
 import type { Place } from '../reading/place';
 import type { Slot } from '../plan/slots';
 import { readJson, readText } from '../reading/reading';
@@ -24,12 +25,6 @@ export const claim: ValueSource = {
 /** By its exact name, a claim can also be a getter of a user's class. */
 function ownOrInherited(claims: Claims, type: string): unknown {
   return Object.hasOwn(claims, type) || !(type in Object.prototype) ? claims[type] : undefined;
-}
-
-/** A Date, say, is the text that it is in JSON. */
-function asJson(value: unknown): unknown {
-  const { toJSON } = Object(value) as { toJSON?: unknown };
-  return typeof toJSON === 'function' ? (value as { toJSON(): unknown }).toJSON() : value;
 }
 
 /** Several claims of one type are an array of scalars, and read like repeated values. */

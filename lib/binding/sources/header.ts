@@ -14,11 +14,14 @@ export const header: ValueSource = {
   },
 };
 
-/** `req.headers` joins repeated lines, or keeps the first only. What a middleware has made of it stands, all the same. */
+/** Headers of which node keeps the first line only (its documentation of `message.headers`). */
+const keptOnce = new Set(['age', 'authorization', 'content-length', 'content-type', 'etag', 'expires', 'from', 'host', 'if-modified-since', 'if-unmodified-since', 'last-modified', 'location', 'max-forwards', 'proxy-authorization', 'referer', 'retry-after', 'server', 'user-agent']);
+
+/** `req.headers` joins repeated lines, or keeps the first. What a middleware has made of them counts, all the same. */
 function linesOf(name: string, { headers, headersDistinct }: IncomingMessage): readonly string[] | undefined {
   const current = headers[name];
   const sent = headersDistinct[name];
-  const isAsSent = sent !== undefined && (current === sent[0] || [current].flat().join(', ') === sent.join(', '));
-  if (isAsSent) return sent;
-  return current === undefined ? undefined : [current].flat();
+  if (current === undefined) return undefined;
+  const isAsSent = sent && [current].flat().join(', ') === (keptOnce.has(name) ? sent[0] : sent.join(', '));
+  return isAsSent ? sent : [current].flat();
 }

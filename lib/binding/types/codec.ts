@@ -21,6 +21,8 @@ export interface Codec<T> {
   readonly isCollection?: boolean;
   /** Why it cannot stand inside another type, if it cannot. */
   readonly rootOnly?: string;
+  /** A property of an object: what it is called in JSON and elsewhere, and its codec. */
+  readonly memberOf?: (property: string) => CodecMember | undefined;
   /** The types that it is made of. */
   readonly parts?: () => Iterable<Codec<unknown>>;
   fromText(values: readonly string[], place: Place): Awaitable<T | Invalid>;
@@ -32,6 +34,12 @@ export interface Codec<T> {
   fromNothing?(): Awaitable<T | Invalid>;
   /** What is written for a value; without it, the value as it is. Gets whatever a handler hands over, but never null or undefined. */
   readonly toJson?: (value: unknown) => unknown;
+}
+
+export interface CodecMember {
+  readonly jsonName: string;
+  readonly name: string;
+  readonly codec: Codec<unknown>;
 }
 
 /** What is written in JSON for a value; nothing and null stay what they are. */

@@ -15,11 +15,14 @@ export const guid: PropertyType<string> = scalar('guid', {
 });
 
 /** A host name has 253 characters at the most (RFC 1035); to convert a long one from Unicode takes quadratic time. */
-const HUGE_HOST = /^\s*[a-z][a-z\d+.-]*:[/\\]*[^/?#\\]{1001}/i;
+const HUGE_HOST = /^(?:https?|wss?|ftp|file):[/\\]*[^/?#\\]{1001}/i;
+
+/** What a URL parser leaves out before it begins. */
+const LEFT_OUT = /^[\u0000-\u0020]+|[\t\n\r]/g;
 
 /** An absolute URI (WHATWG URL). */
 export const uri: PropertyType<URL> = scalar('uri', {
-  text: text => (!HUGE_HOST.test(text) && URL.canParse(text) ? new URL(text) : undefined),
+  text: text => (!HUGE_HOST.test(text.replace(LEFT_OUT, '')) && URL.canParse(text) ? new URL(text) : undefined),
   write: value => (value instanceof URL ? value.href : value),
 });
 

@@ -78,8 +78,12 @@ function readDecimal(text: string): BigNumber | undefined {
   return inRange(new BigNumber(trimmed));
 }
 
-/** As for a double, what is no number is null in JSON. */
-const exactNumber = (value: BigNumber): LosslessNumber | null => (value.isFinite() ? new LosslessNumber(Math.abs(value.e ?? 0) < 30 ? value.toFixed() : value.toString()) : null);
+/** As for a double, what is no number is null in JSON. Long numbers are written in the shorter way, so that they can be read again. */
+function exactNumber(value: BigNumber): LosslessNumber | null {
+  if (!value.isFinite()) return null;
+  const [fixed, exponential] = [value.toFixed(), value.toExponential()];
+  return new LosslessNumber(fixed.length <= 40 || fixed.length <= exponential.length ? fixed : exponential);
+}
 
 const inRange = (value: BigNumber): BigNumber | undefined => (value.isFinite() && Math.abs(value.e ?? 0) <= MAX_LENGTH ? value : undefined);
 

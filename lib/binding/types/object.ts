@@ -5,16 +5,12 @@ import { INVALID, type Invalid, type Place } from '../reading/place';
 import { instancesOf, propertiesOf, type PropertySpec } from '../declaration/property';
 import { readJson, readNested, readNothing } from '../reading/reading';
 import type { Branch } from '../sources/branch';
-import { written, type Codec } from './codec';
+import { written, type Codec, type CodecMember } from './codec';
 import type { Codecs, DtoClass } from './property-type';
 
 /** One property of a nested dto. */
-interface Member {
+interface Member extends CodecMember {
   readonly property: string;
-  readonly jsonName: string;
-  /** Name in a form or a query. */
-  readonly name: string;
-  readonly codec: Codec<unknown>;
   readonly required: boolean;
   readonly jsonRequired: boolean;
   /** Sources that must not bind to it, if there are any. */
@@ -47,6 +43,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     name: Dto.name || 'object',
     shape: 'object',
     ...rootOnly(Dto, properties),
+    memberOf: property => members.find(member => member.property === property),
     parts: () => members.map(({ codec }) => codec),
     fromJson,
     fromText(values, place) {

@@ -1,6 +1,7 @@
 import type { Place } from '../reading/place';
 import type { Codec } from './codec';
 import type { Parsable } from './property-type';
+import { asScalar } from './scalar';
 
 /**
  * A class with `static tryParse(text)`. As JSON it is read from a string.
@@ -24,13 +25,15 @@ export function parsableCodec(type: Parsable<unknown>, asObject?: Codec<unknown>
       if (typeof value === 'string') return parse(value, place);
       return asObject ? asObject.fromJson(value, place) : place.failValue(value, name);
     },
-    toJson: asObject?.toJson ?? asText,
+    toJson: asObject?.toJson ?? (value => asText(value, type, name)),
   };
 }
 
-/** Its text, unless it says how it is written (`toJSON`) or has no text of its own. */
-function asText(value: unknown): unknown {
-  const isWritable = typeof value === 'object' && value !== null && 'toJSON' in value;
+/** Its text, unless it says how it is written (`toJSON`) or has no text of its own. Other objects are not shown. */
+function asText(value: unknown, type: Parsable<unknown>, name: string): unknown {
+  const isOwn = typeof value === 'object' && value !== null && typeof type === 'function' && value instanceof type;
+  if (!isOwn) return asScalar(value, name);
+  // eslint-disable-next-line @typescript-eslint/no-base-to-string -- Whether it has a text of its own is the question.
   const text = String(value);
-  return isWritable || text === '[object Object]' ? value : text;
+  return 'toJSON' in value || text === '[object Object]' ? value : text;
 }

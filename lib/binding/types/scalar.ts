@@ -1,4 +1,5 @@
 import { isLosslessNumber } from 'lossless-json';
+import { asJson } from '../json/json-text';
 import type { Codec } from './codec';
 import type { PropertyType } from './property-type';
 
@@ -34,8 +35,10 @@ export function scalar<T>(name: string, { text, json = ifText(text), write, keep
 }
 
 /** @throws TypeError for an object: a handler that hands over another value than is declared must not show it to the client. */
-function asScalar(json: unknown, name: string): unknown {
-  if (typeof json !== 'object' || json === null || isLosslessNumber(json) || 'toJSON' in json) return json;
+export function asScalar(json: unknown, name: string): unknown {
+  if (typeof json !== 'object' || json === null || isLosslessNumber(json)) return json;
+  const text = asJson(json);
+  if (typeof text !== 'object' || text === null) return text;
   throw new TypeError(`An object cannot be written as ${name}, which is what the response is declared to have there.`);
 }
 

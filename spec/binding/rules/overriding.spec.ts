@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { Keyv } from 'keyv';
-import { bindRequest, configure, dto, fromBody, fromHeader, idempotency, int, list, optional, plainText, queryParam, RequestBinder, routeParam, string, type AnyType, type Binder, type BinderContext, type BindingOptions, type ProblemError } from '../../../lib';
+import { bindRequest, configure, dto, field, fromBody, fromHeader, idempotency, int, list, optional, plainText, queryParam, RequestBinder, routeParam, string, type AnyType, type Binder, type BinderContext, type BindingOptions, type ProblemError } from '../../../lib';
 import { send, type WireResponse } from '../../servers/listen';
-import { bind, frameworks, problemIn, serving, toWire, type Sent } from '../one-endpoint';
+import { bind, frameworks, problemIn, serving, toWire, urlEncoded, type Sent } from '../one-endpoint';
 
 class Order extends dto({ sku: string, quantity: queryParam(int, { default: 1 }) }) {}
 class Customer extends dto({ name: string }) {}
@@ -281,6 +281,25 @@ describe('Overriding the binder: context.fail', () => {
     ['a name that is no property', Everything, everything, failing('basket'), { name: 'basket', in: 'body' }], ['where the application says', Everything, everything, failing('session', 'cookie'), { name: 'session', in: 'cookie' }],
   ])('reports under the name and the source that the client knows: %s', async (_what, Dto, sent, options, error) => {
     expect((await bind(Dto, sent, { ...options, route: '/{:id}' })).errors).toEqual([{ ...error, detail: 'No.' }]);
+  });
+
+  class Line extends dto({ sku: string, unitPrice: field(int, { jsonPropertyName: 'price' }), perBox: optional(int) }) {}
+  class Basket extends dto({ lineItems: list(Line), note: optional(string), page: queryParam(int, { default: 1 }) }) {}
+  const basket = { line_items: [{ sku: 'tea', price: 5 }] };
+
+  it.each<[string, string, Partial<ProblemError>]>([
+    ['lineItems[0].sku', 'line_items[0].sku', { pointer: '/line_items/0/sku' }], ['lineItems[0]', 'line_items[0]', { pointer: '/line_items/0' }],
+    ['lineItems[0].unitPrice', 'line_items[0].price', { pointer: '/line_items/0/price' }], ['lineItems[0].perBox', 'line_items[0].per_box', { pointer: '/line_items/0/per_box' }],
+  ])('points into the JSON by its names: %s', async (name, nameThere, where) => {
+    const { errors } = await bind(Basket, { json: basket }, { propertyNamingPolicy: 'snake_case', ...failing(name) });
+    expect(errors).toEqual([{ name: nameThere, in: 'json', ...where, detail: 'No.' }]);
+  });
+
+  it.each<[string, Sent, string, ProblemError['in']]>([
+    ['a query property is reported in the query, whatever the method', { json: { lineItems: [] } }, 'page', 'query'], ['a plain property of a GET in the query', { method: 'GET', path: '/?lineItems=[]' }, 'note', 'query'],
+    ['a plain property of a form in the form', { form: [['lineItems', '[]']] }, 'note', 'form'], ['a plain property of a multipart form in the form', { multipart: [['lineItems', '[]']] }, 'note', 'form'],
+  ])('%s', async (_what, sent, name, source) => {
+    expect((await bind(Basket, sent, { ...urlEncoded, ...failing(name) })).errors).toEqual([{ name, in: source, detail: 'No.' }]);
   });
 
   it('works for a class that declares nothing, too', async () => {

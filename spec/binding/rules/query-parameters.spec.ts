@@ -150,6 +150,15 @@ describe.each(frameworks)('without a dto, %s', (_framework, framework) => {
     expect(await reading('v=42', req => queryValue(req, 'v', Unreadable, { required: false }))).toEqual({ value: 'nothing' });
   });
 
+  it('Query parameters, rule 5: nor has a class with a member of such a type one, the first time and every time', async () => {
+    class Unreadable { readonly code = 1; }
+    class Outer extends dto({ name: optional(string), inner: optional(list(Unreadable)) }) {}
+    for (let time = 0; time < 3; time++) {
+      expect(await reading('v={"name":"x"}', req => queryValue(req, 'v', Outer))).toMatchObject({ status: 400, errors: [{ name: 'v', in: 'query' }] });
+      expect(await reading('v={"name":"x"}', req => queryValue(req, 'v', Outer, { required: false }))).toEqual({ value: 'nothing' });
+    }
+  });
+
   it('Query parameters, rule 5: queryValue of configure() reads what the application has parsers for', async () => {
     const { queryValue: read } = configure({ binding: { valueParsers: [valueParserFor(Sku, text => ({ success: true, value: new Sku(`parsed ${text}`) }))] } });
     expect(await reading('v=x', req => read(req, 'v', Sku))).toEqual({ value: { code: 'parsed x' } });

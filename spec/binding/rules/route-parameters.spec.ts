@@ -77,6 +77,12 @@ describe.each(frameworks)('without a dto, %s', (_framework, framework) => {
     expect(await reading('/42', req => routeValue(req, 'id', Unreadable, { required: false }))).toEqual({ value: 'nothing' });
   });
 
+  it('Route parameters, rule 3: nor has a class with a member of such a type one, the first time and every time', async () => {
+    class Unreadable { readonly code = 1; }
+    class Outer extends dto({ inner: Unreadable }) {}
+    for (let time = 0; time < 3; time++) expect(await reading('/{}', req => routeValue(req, 'id', Outer))).toMatchObject({ status: 400, errors: [{ name: 'id', in: 'route' }] });
+  });
+
   it('Route parameters, rule 3: routeValue of configure() reads what the application has parsers for', async () => {
     const { routeValue: read } = configure({ binding: { valueParsers: [valueParserFor(Sku, text => ({ success: true, value: new Sku(`parsed ${text}`) }))] } });
     expect(await reading('/x', req => read(req, 'id', Sku))).toEqual({ value: { code: 'parsed x' } });

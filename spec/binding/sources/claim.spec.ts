@@ -1,3 +1,4 @@
+import type { RequestHandler } from 'express';
 import { bool, dateTime, dto, fromClaim, guid, int, string, type Claims } from '../../../lib';
 import { bind, type Sent } from '../one-endpoint';
 
@@ -59,5 +60,32 @@ describe('where the principal is', () => {
   it('is asked once the request is there, and an error in it is the application\'s', async () => {
     const { status, response } = await bind(Who, {}, { claims: () => { throw new Error('no key set'); } });
     expect([status, response.text]).toEqual([500, 'no key set']);
+  });
+});
+
+describe('claims', () => {
+  class User {
+    constructor(private readonly account: { id: string; level: number }) {}
+    get sub(): string { return this.account.id; }
+    get Level(): number { return this.account.level; }
+  }
+
+  it('can be the getters of a user\'s class, under their exact names; what every object has is none', async () => {
+    class Who extends dto({ userId: fromClaim(guid, { name: 'sub' }), level: fromClaim(int, { name: 'Level' }) }) {}
+    class Odd extends dto({ made: fromClaim(string, { name: 'constructor' }) }) {}
+    const before: RequestHandler[] = [(req, _res, next) => { Object.assign(req, { user: new User({ id: ID, level: 3 }) }); next(); }];
+    expect((await bind(Who, {}, { before })).dto).toEqual({ userId: ID, level: 3 });
+    expect((await bind(Odd, {}, { before })).errors).toEqual([{ name: 'constructor', in: 'claim', detail: 'The user does not have this claim.' }]);
+  });
+
+  it('can be a Date, which is the text that it is in JSON', async () => {
+    class Since extends dto({ when: fromClaim(dateTime, { name: 'since' }), text: fromClaim(string, { name: 'since' }) }) {}
+    const since = new Date('2026-11-21T08:30:00.000Z');
+    expect((await bind(Since, {}, { user: { since } })).dto).toEqual({ when: since, text: '2026-11-21T08:30:00.000Z' });
+  });
+
+  it.each<[string, Claims]>([['before', { sub: 'exact', SUB: 'other', Sub: 'third' }], ['after', { Sub: 'third', SUB: 'other', sub: 'exact' }], ['between', { SUB: 'other', sub: 'exact', Sub: 'third' }]])('that differ in case only: the exact one wins, %s the others', async (_where, user) => {
+    class Both extends dto({ lower: fromClaim(string, { name: 'sub' }), upper: fromClaim(string, { name: 'SUB' }) }) {}
+    expect((await bind(Both, {}, { user })).dto).toEqual({ lower: 'exact', upper: 'other' });
   });
 });

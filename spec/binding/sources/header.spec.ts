@@ -1,4 +1,5 @@
-import { dateTime, dto, fromHeader, int, string } from '../../../lib';
+import type { IncomingHttpHeaders } from 'node:http';
+import { dateTime, dto, fromHeader, int, list, string } from '../../../lib';
 import { bind, type Sent } from '../one-endpoint';
 
 class Versioned extends dto({ tenant: fromHeader(string, { name: 'X-Tenant' }), etag: fromHeader(int), since: fromHeader(dateTime, { name: 'x-since', required: false }) }) {}
@@ -50,5 +51,25 @@ describe('a header that is not required', () => {
     class WithDefault extends dto({ tenant: fromHeader(string, { name: 'X-Tenant', default: 'public' }) }) {}
     expect((await bind(Optional)).dto).toEqual({});
     expect((await bind(WithDefault)).dto).toEqual({ tenant: 'public' });
+  });
+});
+
+describe('what a middleware before has made of the headers is what counts', () => {
+  class Tagged extends dto({ tags: fromHeader(list(string), { name: 'X-Tags' }), tenant: fromHeader(string, { name: 'X-Tenant', required: false, fallback: false }) }) {}
+  const headers = { 'X-Tags': ['a,b', 'c'] };
+  const behind = (change: (headers: IncomingHttpHeaders) => void) => bind(Tagged, { headers }, { before: [(req, _res, next) => { change(req.headers); next(); }] });
+
+  it.each<[string, (headers: IncomingHttpHeaders) => void, object]>([
+    ['left alone: repeated lines are several values', () => undefined, { tags: ['a,b', 'c'] }],
+    ['changed', current => { current['x-tags'] = 'd'; }, { tags: ['d'] }],
+    ['changed to several values', current => { current['x-tags'] = ['d,e', 'f']; }, { tags: ['d,e', 'f'] }],
+    ['cut down to the first of its values', current => { current['x-tags'] = 'a,b'; }, { tags: ['a', 'b'] }],
+    ['set, where nobody has sent it', current => { current['x-tenant'] = 'acme'; }, { tags: ['a,b', 'c'], tenant: 'acme' }],
+  ])('%s', async (_what, change, value) => {
+    expect((await behind(change)).dto).toEqual(value);
+  });
+
+  it('deleted', async () => {
+    expect((await behind(current => { delete current['x-tags']; })).errors).toEqual([{ name: 'X-Tags', in: 'header', detail: 'This header is missing from the request.' }]);
   });
 });

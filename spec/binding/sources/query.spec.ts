@@ -1,3 +1,4 @@
+import type { RequestHandler } from 'express';
 import { dto, field, int, list, optional, queryParam, string } from '../../../lib';
 import { bind, frameworks } from '../one-endpoint';
 
@@ -39,4 +40,9 @@ it.each([21, 1_000])('a list of %i items by repeated names and by index', async 
   const sizes = Array.from({ length: count }, (_, index) => index);
   expect((await bind(Search, { method: 'GET', path: `/?q=&${sizes.map(size => `sizes=${size}`).join('&')}` })).dto?.sizes).toEqual(sizes);
   expect((await bind(Search, { method: 'GET', path: `/?q=&${sizes.map(size => `sizes[${size}]=${size}`).reverse().join('&')}` })).dto?.sizes).toEqual(sizes);
+});
+
+it.each(frameworks)('is that of req.url, as a middleware before may have rewritten it: %s', async (_name, framework) => {
+  const before: RequestHandler[] = [(req, _res, next) => { req.url = '/?q=b&sizes=2'; next(); }];
+  expect((await bind(Search, { method: 'GET', path: '/?q=a&page=7' }, { framework, before })).dto).toEqual({ text: 'b', page: 1, sizes: [2] });
 });

@@ -43,3 +43,17 @@ it('a failure names the members, ten at the most', async () => {
 it('an enum without members is refused when it is declared', () => {
   expect(() => enumOf([])).toThrow('enumOf: there are no members');
 });
+
+it.each([['2XL', 'xxl'], ['2xl', 'xxl'], ['xxl', 'xxl'], ['s', 's'], ['3', 'three'], ['three', 'three']])('a member may have a name that begins with a digit, or is a number: %s', async (text, value) => {
+  class Sized extends dto({ v: enumOf({ S: 's', '2XL': 'xxl', 3: 'three' }) }) {}
+  expect((await bind(Sized, { method: 'GET', path: `/?v=${text}` })).dto).toEqual({ v: value });
+  expect((await bind(Sized, { json: { v: text } })).dto).toEqual({ v: value });
+});
+
+it('the names that a numeric enum has for its values are no members', async () => {
+  enum Mixed { Zero, Half = 0.5, Text = 'text' }
+  class Choice extends dto({ v: enumOf(Mixed) }) {}
+  const read = async (text: string) => bind(Choice, { method: 'GET', path: `/?v=${text}` });
+  expect([(await read('0')).dto?.v, (await read('0.5')).dto?.v, (await read('zero')).dto?.v, (await read('text')).dto?.v]).toEqual([Mixed.Zero, Mixed.Half, Mixed.Zero, Mixed.Text]);
+  for (const text of ['1', '00', '0.50']) expect((await read(text)).errors).toEqual([{ name: 'v', in: 'query', detail: `The value "${text}" is not an enum (Zero, Half, Text).` }]);
+});

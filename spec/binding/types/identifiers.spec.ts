@@ -50,3 +50,21 @@ it('all are text in JSON, and nothing else', async () => {
   expect((await bind(Json, { json: { guid: CANONICAL, uri: 'urn:x:y', version: '1.2' } })).dto).toEqual({ guid: CANONICAL, uri: new URL('urn:x:y'), version: new Version(1, 2) });
   expect((await bind(Json, { json: { guid: 1, uri: {}, version: 1.2 } })).errors.map(({ pointer }) => pointer)).toEqual(['/guid', '/uri', '/version']);
 });
+
+describe('a uri in JSON', () => {
+  class Link extends dto({ to: uri }) {}
+  /** Of many different characters: what a host costs grows with their number, too. */
+  const long = Array.from({ length: 200_000 }, (_, index) => String.fromCharCode(0x4e00 + (index * 7_919) % 20_000)).join('');
+
+  // A URL may have white space and control characters before it, and tabs and line breaks anywhere (WHATWG URL, section 4.4).
+  it.each([['https://'], ['http://user@'], ['\u0001https://'], ['ht\ntps:\t//']])('whose host has 200,000 characters is refused within a second: %j', async before => {
+    const started = performance.now();
+    const { status, errors } = await bind(Link, { json: { to: before + long } });
+    expect(performance.now() - started).toBeLessThan(1_000);
+    expect([status, errors.map(({ pointer }) => pointer)]).toEqual([400, ['/to']]);
+  });
+
+  it.each([['https://a.example/'], ['https://a.example?q='], ['https://a.example#'], ['urn:']])('may have a long rest: %s', async before => {
+    expect((await bind(Link, { json: { to: before + long } })).dto?.to.href).toHaveLength(new URL(before).href.length + 9 * long.length);
+  });
+});

@@ -348,3 +348,19 @@ it.each<[string, AnyType]>([['zod', z.object({ sku: z.string(), at: z.date() })]
   const answers = await serving(app, ({ url }) => Promise.all(['alone', 'inside'].map(async path => (await send(`${url}/${path}`, { method: 'GET' })).text)));
   expect(answers).toEqual([JSON.stringify(value), `{"line":${JSON.stringify(value)},"all":[${JSON.stringify(value)}],"id":9007199254740993}`]);
 });
+
+describe('a schema of an array as a query parameter', () => {
+  class Tagged extends dto({ tags: queryParam(z.array(z.string())) }) {}
+  const inQuery = (query: string, items = 3) => bind(Tagged, { method: 'GET', path: `/?${query}` }, { limits: { items } });
+
+  it.each<[string, string, string[]]>([
+    ['one value', 'tags=a', ['a']], ['one comma-separated value', 'tags=a,b', ['a', 'b']], ['repeated names', 'tags=a&tags=b,c', ['a', 'b,c']], ['a JSON array', 'tags=["a","b,c"]', ['a', 'b,c']],
+    ['one name with brackets', 'tags[]=a', ['a']], ['names with brackets', 'tags[]=a&Tags[]=b', ['a', 'b']], ['one index', 'tags[0]=a', ['a']], ['indexes, in their order', 'tags[1]=b&tags[0]=a', ['a', 'b']], ['the highest index', 'tags[2]=a', ['a']],
+  ])('is read from %s', async (_shape, query, tags) => {
+    expect((await inQuery(query)).dto).toEqual({ tags });
+  });
+
+  it('has no index over limits.items', async () => {
+    expect((await inQuery('tags[3]=a&tags[0]=b')).errors).toEqual([{ name: 'tags', in: 'query', detail: 'The index 3 is too high; 3 items are allowed.' }]);
+  });
+});

@@ -59,6 +59,14 @@ describe('nullable', () => {
     expect((await bind(having(nullable(int)), { json: {} })).errors).toMatchObject([{ name: 'v', detail: 'A value is required.' }]);
   });
 
+  it.each<[string, AnyType]>([['nullable(optional(int))', nullable(optional(int))], ['optional(nullable(int))', optional(nullable(int))]])('%s may be missing, and null is null', async (_name, type) => {
+    expect(await bind(having(type), { json: {} })).toMatchObject({ status: 200, dto: {} });
+    expect((await bind(having(type), { json: { v: null } })).dto).toEqual({ v: null });
+    expect((await bind(nested(type), { json: { in: {} } })).dto).toEqual({ in: {} });
+    expect((await bind(nested(type), { json: { in: { v: null } } })).dto).toEqual({ in: { v: null } });
+    expect((await bind(having(type), { json: { v: 'x' } })).status).toBe(400);
+  });
+
   it('text is read as ever; the word null is no null', async () => {
     class Text extends dto({ v: queryParam(nullable(int)) }) {}
     expect((await bind(Text, { method: 'GET', path: '/?v=7' })).dto).toEqual({ v: 7 });
