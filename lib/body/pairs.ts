@@ -13,8 +13,13 @@ export type Pair = readonly [name: string, value: string];
 export function readPairs(text: string, limit: number): Pair[] {
   const parts = text.split('&', limit + 1);
   if (parts.length > limit) throw new Problem('body-too-large', `There are more than ${limit} values.`);
-  // With a letter before it, qs leaves a name alone that begins with a bracket.
-  return parts.filter(part => part !== '').flatMap(part => Object.entries(qs.parse(`_${part}`, OPTIONS) as Record<string, string>).map(([name, value]): Pair => [name.slice(1), value]));
+  return parts.filter(part => part !== '').flatMap(part => Object.entries(qs.parse(readable(part), OPTIONS) as Record<string, string>).map(([name, value]): Pair => [name.slice(1), value]));
+}
+
+/** With a letter before it, qs leaves a name alone that begins with a bracket; it also looks for the end of a name at `]=`, in the value too. */
+function readable(part: string): string {
+  const mark = part.indexOf('=');
+  return mark < 0 ? `_${part}` : `_${part.slice(0, mark + 1)}${part.slice(mark + 1).replaceAll('=', '%3D')}`;
 }
 
 const OPTIONS = { depth: 0, parseArrays: false, plainObjects: true, allowPrototypes: true } as const;

@@ -100,7 +100,7 @@ it.each<[string, Sent]>([
   ['malformed', { body: 'x', headers: { 'Content-Type': 'multipart/form-data; boundary=b' } }],
   ['without a boundary', { body: '--b--', headers: { 'Content-Type': 'multipart/form-data' } }],
   ['without an end', { body: '--b\r\nContent-Disposition: form-data; name="photo"; filename="a"\r\n\r\nbytes', headers: { 'Content-Type': 'multipart/form-data; boundary=b' } }],
-  ['that goes on with a file after its end', { body: '--b--\r\n--b\r\nContent-Disposition: form-data; name="photo"; filename="a"\r\n\r\nbytes', headers: { 'Content-Type': 'multipart/form-data; boundary=b' } }],
+  ['that goes on with a file after its end', { body: '--b--\r\n--b\r\n--b\r\nContent-Disposition: form-data; name="photo"; filename="a"\r\n\r\nbytes', headers: { 'Content-Type': 'multipart/form-data; boundary=b' } }],
   ['of a charset that there is not', { body: '--b\r\nContent-Disposition: form-data; name="title"\r\nContent-Type: text/plain; charset=nonsense\r\n\r\nx\r\n--b--\r\n', headers: { 'Content-Type': 'multipart/form-data; boundary=b' } }],
 ])('B11: a multipart form %s is answered with 400, and no file stays', async (_how, sent) => {
   const directory = emptyFolder();

@@ -100,8 +100,10 @@ it('fields that are not declared never reach the dto', async () => {
 });
 
 it('a list of lists with 340,000 wrong objects is answered as quickly, with a hundred failures', async () => {
-  class Line extends dto({ sku: string, quantity: int }) {}
-  class Exactly extends dto({ sku: string, price: decimal }) {}
+  // Eight failures in each: what is not listed must not be put into words.
+  const missing = { sku: string, quantity: int, unit: string, colour: string, size: int, shelf: string, comment: string };
+  class Line extends dto({ ...missing, price: int }) {}
+  class Exactly extends dto({ ...missing, price: decimal }) {}
   const json = `[${Array.from({ length: 34 }, () => `[${Array.from({ length: 10_000 }, () => '{}').join()}]`).join()}]`;
   for (const Dto of [Line, Exactly]) {
     const started = performance.now();

@@ -16,6 +16,7 @@ describe('pairs', () => {
     ['a.b=1', [['a.b', '1']]],
     ['constructor=1&hasOwnProperty=2', [['constructor', '1'], ['hasOwnProperty', '2']]],
     ['__proto__=1&a=2', [['__proto__', '1'], ['a', '2']]],
+    ['a=x]=y&b=x%5D=y&c[0]=d=e', [['a', 'x]=y'], ['b', 'x]=y'], ['c[0]', 'd=e']]],
     ['[a]=1&[]=2&]=3', [['[a]', '1'], ['[]', '2'], [']', '3']]],
     ['t[4294967294]=x', [['t[4294967294]', 'x']]],
   ])('of %p are %j', (text, pairs) => {
