@@ -1,10 +1,10 @@
 import express from 'express';
 import multer from 'multer';
+import { once } from 'node:events';
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { bindRequest, dto, file, int, list, optional, string, type BindingOptions } from '../../lib';
-import { once } from 'node:events';
-import { request, type IncomingMessage } from 'node:http';
 import { Directory } from './directory';
 import { bind, problemIn, serving, toWire, type Sent } from './one-endpoint';
 import { send } from '../servers/listen';

@@ -1,6 +1,6 @@
-import { bindRequest, dto, fromClaim, idempotency, int, type BindingOptions } from '../../lib';
 import express, { type ErrorRequestHandler } from 'express';
 import { Keyv } from 'keyv';
+import { bindRequest, dto, fromClaim, idempotency, int, type BindingOptions } from '../../lib';
 import { bind, frameworks, serving } from '../binding/one-endpoint';
 import { send } from '../servers/listen';
 
