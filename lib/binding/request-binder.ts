@@ -2,6 +2,7 @@ import type { Binder } from './binder';
 import type { BinderContext } from './binder-context';
 import { isJsonObject } from './json/json-text';
 import { isSafe, lookupOf } from './plan/lookup';
+import { after, type Awaitable } from './reading/awaitable';
 import { INVALID } from './reading/place';
 import { valueIn } from './declaration/property';
 import { readNothing } from './reading/reading';
@@ -25,7 +26,7 @@ export class RequestBinder<T = unknown> implements Binder<T> {
  * THE FLOW of binding: the whole body where one property takes it, then source after source, each overwriting what an earlier
  * one has found, then a look at what is required and still missing. Failures are left in the context.
  */
-async function bindTo(input: RequestInput): Promise<Readonly<Record<string, unknown>>> {
+function bindTo(input: RequestInput): Awaitable<Readonly<Record<string, unknown>>> {
   const { plan } = input;
   const dto = plan.create();
   const found: unknown[] = [];
@@ -45,15 +46,15 @@ async function bindTo(input: RequestInput): Promise<Readonly<Record<string, unkn
     const { index, property } = requirement;
     if (found[index] === undefined && valueIn(dto, property) === undefined) set(requirement, readMissing(input, requirement));
   }
-  // All of them, the overwritten too: their failures belong into the answer.
-  if (promised.length > 0) await Promise.all(promised);
-  for (let index = 0; index < found.length; index++) {
-    const value = found[index];
-    const known = value instanceof Promise ? await value as unknown : value;
-    const property = plan.properties[index];
-    if (known !== INVALID && known !== undefined && property !== undefined) dto[property] = known;
-  }
-  return dto;
+  const fill = (values: readonly unknown[]): Readonly<Record<string, unknown>> => {
+    for (const [index, property] of plan.properties.entries()) {
+      const value = values[index];
+      if (value !== undefined && value !== INVALID) dto[property] = value;
+    }
+    return dto;
+  };
+  // All of them are waited for, the overwritten too: their failures belong into the answer.
+  return promised.length === 0 ? fill(found) : after(Promise.all(promised), () => after(Promise.all(found), fill));
 }
 
 type Set = (slot: Slot, value: unknown) => void;

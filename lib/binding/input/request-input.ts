@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import type { ProblemLocation } from '../../problems/problem';
 import type { BinderContext } from '../binder-context';
+import { after, type Awaitable } from '../reading/awaitable';
 import { readBody, type Body } from './body';
 import type { Place } from '../reading/place';
 import type { Plan } from '../plan/plan';
@@ -11,10 +12,10 @@ export class RequestInput {
   private constructor(private readonly context: BinderContext, readonly plan: Plan, readonly body: Body) {}
 
   /** @throws a problem for a body that cannot be read. */
-  static async open(context: BinderContext): Promise<RequestInput> {
+  static open(context: BinderContext): Awaitable<RequestInput> {
     const { req, res, endpoint: { plan, settings } } = context;
     if (!plan) throw new TypeError('bindRequest: the built-in binder binds dto classes, list(Dto) and Standard Schemas only.');
-    return new RequestInput(context, plan, await readBody(req, res, plan.body, settings));
+    return after(readBody(req, res, plan.body, settings), body => new RequestInput(context, plan, body));
   }
 
   get req(): Request {
