@@ -1,7 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -61,11 +62,18 @@ export async function anyRedis(): Promise<{ readonly url: string; stop(): Promis
   return url ? { url, stop: () => Promise.resolve() } : RedisServer.start();
 }
 
+/**
+ * A free port below those that the system hands out by itself (from 32 768 on): between asking for one of those and
+ * listening on it, another suite's server or connection can get it.
+ */
 export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
+  for (;;) {
+    const port = randomInt(20_000, 32_000);
+    const server = createServer();
+    const isFree = await new Promise<boolean>(resolve => server.once('error', () => { resolve(false); }).listen(port, '127.0.0.1', () => { resolve(true); }));
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
