@@ -3,12 +3,12 @@ export { bindRequest, configure, idempotency, queryValue, routeValue, type Confi
 export type { IdempotencyMiddleware } from './idempotency/idempotency';
 export type { IdempotencyOptions } from './idempotency/options';
 export type { IdempotencyEvent, IdempotencyEventKind } from './idempotency/events';
-export type { HeaderLine, RecordedResponse } from './idempotency/recorded-response';
+export type { HeaderLine, RecordedResponse } from './idempotency/responses/recorded-response';
 export type { RequestIdempotency } from './idempotency/run';
 export type {} from './idempotency/request';
-export type { Acquisition, LeaseStore } from './idempotency/lease-store';
-export { memoryLeases } from './idempotency/memory-leases';
-export { redisLeases, type RedisClient, type RedisLeasesOptions } from './idempotency/redis-leases';
+export type { Acquisition, LeaseStore } from './idempotency/leases/lease-store';
+export { memoryLeases } from './idempotency/leases/memory-leases';
+export { redisLeases, type RedisClient, type RedisLeasesOptions } from './idempotency/leases/redis-leases';
 
 export { field, formField, fromBody, fromClaim, fromCookie, fromForm, fromHeader, fromQuery, hasPermission, plainText, queryParam, routeParam, type Property } from './binding/declaration/declare';
 export { dto, type InferShape, type Shape } from './binding/declaration/dto';

@@ -1,8 +1,8 @@
 import { Problem } from '../problems/problem';
-import { watchForChange } from './change-watch';
+import { watchForChange } from './leases/change-watch';
 import { StoreTimeout, withinDeadline } from './deadline';
 import type { Claim, Exchange } from './exchange';
-import type { Acquisition } from './lease-store';
+import type { Acquisition } from './leases/lease-store';
 import type { Settings } from './options';
 
 /** What a request is to do: run, replay the response of `token`, or refuse; `waited` is true after it waited for another. */

@@ -1,7 +1,7 @@
 import { Problem } from '../problems/problem';
 import { withinDeadline, type StoreTimeout } from './deadline';
 import type { Exchange } from './exchange';
-import { replay } from './recorded-response';
+import { replay } from './responses/recorded-response';
 import type { RequestIdempotency } from './run';
 
 /** Replays what an earlier run of the same request was answered with. */

@@ -2,13 +2,13 @@ import type { Request } from 'express';
 import type { Keyv } from 'keyv';
 import { aBoolean, aCount, aFunction, aHeaderName, anInstance, checkOptions, either, headerNames, milliseconds, oneOf, type Rule } from '../options/check';
 import { withDefaults } from '../options/merge';
-import { defaultStore } from './default-store';
+import { defaultStore } from './responses/default-store';
 import type { IdempotencyEvent } from './events';
-import type { LeaseStore } from './lease-store';
-import type { RecordedResponse } from './recorded-response';
-import { responsesIn, type ResponseStore } from './response-store';
-import { defaultScope } from './scope';
-import { leasesBeside } from './store-leases';
+import type { LeaseStore } from './leases/lease-store';
+import type { RecordedResponse } from './responses/recorded-response';
+import { responsesIn, type ResponseStore } from './responses/response-store';
+import { defaultScope } from './identity/scope';
+import { leasesBeside } from './leases/store-leases';
 
 export interface IdempotencyOptions {
   /** Name of the request header that carries the idempotency key. Default `'Idempotency-Key'`. */

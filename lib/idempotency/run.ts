@@ -4,10 +4,10 @@ import { giveUp } from './acquire';
 import { withinDeadline } from './deadline';
 import type { Claim, Exchange } from './exchange';
 import type { Settings } from './options';
-import type { RecordedResponse } from './recorded-response';
-import { record } from './recorder';
-import type { Recording } from './recording';
-import { keepRenewing } from './renewal';
+import type { RecordedResponse } from './responses/recorded-response';
+import { record } from './responses/recorder';
+import type { Recording } from './responses/recording';
+import { keepRenewing } from './leases/renewal';
 
 /** What a handler sees of the guard around it. */
 export interface RequestIdempotency {

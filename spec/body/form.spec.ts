@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import multer from 'multer';
 import { Problem } from '../../lib';
 import { asRequest, formReader, measuring, type Form, type FormSettings } from '../../lib/body/form';
-import { multipart, type Part } from '../idempotency/multipart';
+import { multipart, type Part } from '../idempotency/identity/multipart';
 
 function read(parts: readonly Part[], settings: FormSettings = {}): Promise<Form> {
   const { body, headers } = multipart(parts, 'b1');

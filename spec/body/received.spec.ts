@@ -6,7 +6,7 @@ import express, { type Request } from 'express';
 import { bindRequest, dto, field, file, idempotency, Problem, string } from '../../lib';
 import { isUntouched, openReceived, receive as receiveNow } from '../../lib/body/received';
 import { expressVersions } from '../idempotency/express-versions';
-import { multipart } from '../idempotency/multipart';
+import { multipart } from '../idempotency/identity/multipart';
 import { serve } from '../idempotency/serve';
 import { send } from '../servers/listen';
 

@@ -9,7 +9,7 @@ import express, { type RequestHandler } from 'express';
 import { idempotency, type IdempotencyOptions } from '../../lib';
 import { spool } from '../../lib/body/spool';
 import { EventLog } from '../idempotency/event-log';
-import { multipart } from '../idempotency/multipart';
+import { multipart } from '../idempotency/identity/multipart';
 import { serve } from '../idempotency/serve';
 import { signal } from '../idempotency/signal';
 import { send } from '../servers/listen';

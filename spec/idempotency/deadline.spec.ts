@@ -4,7 +4,7 @@ import Keyv from 'keyv';
 import { idempotency, type IdempotencyOptions } from '../../lib';
 import { send, type WireResponse } from '../servers/listen';
 import { EventLog } from './event-log';
-import { ObedientLeases, type Hooks } from './obedient-leases';
+import { ObedientLeases, type Hooks } from './leases/obedient-leases';
 import { serve } from './serve';
 import { signal } from './signal';
 import { keyed } from './wire';

@@ -2,7 +2,7 @@ import express, { type RequestHandler } from 'express';
 import { idempotency, type IdempotencyEvent, type IdempotencyOptions } from '../../lib';
 import { send } from '../servers/listen';
 import { EventLog } from './event-log';
-import { ObedientLeases } from './obedient-leases';
+import { ObedientLeases } from './leases/obedient-leases';
 import { serve } from './serve';
 import { signal } from './signal';
 import { keyed } from './wire';

@@ -3,7 +3,7 @@ import multer from 'multer';
 import { idempotency } from '../../lib';
 import { send, type WireRequest, type WireResponse } from '../servers/listen';
 import { expressVersions } from './express-versions';
-import { multipart } from './multipart';
+import { multipart } from './identity/multipart';
 import { serve } from './serve';
 import { keyed, visible, visibleReplay } from './wire';
 

@@ -2,7 +2,7 @@ import express from 'express';
 import Keyv from 'keyv';
 import { idempotency, type IdempotencyOptions } from '../../lib';
 import { send, type WireResponse } from '../servers/listen';
-import { ObedientLeases } from './obedient-leases';
+import { ObedientLeases } from './leases/obedient-leases';
 import { serve } from './serve';
 import { signal } from './signal';
 import { keyed } from './wire';

@@ -1,0 +1,72 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Request } from 'express';
+import objectHash from 'object-hash';
+import { bodyParts } from './body-parts';
+import { canonicalPairs, splitPairs } from './canonical-pairs';
+import type { Settings } from '../options';
+
+/** The identity of a request among all others. */
+export interface Identity {
+  /** What the lease and the response are kept under. */
+  readonly cacheKey: string;
+  /** Tells requests under one cache key apart; constant unless `whenKeyReused` is `'reject'`. */
+  readonly fingerprint: string;
+}
+
+/** The parts of an Express request that name its resource. */
+interface Routed {
+  readonly originalUrl?: string;
+  readonly protocol?: string;
+  readonly app?: { get(setting: 'trust proxy fn'): ((address: string | undefined, hop: number) => boolean) | undefined };
+}
+
+/**
+ * Computes the cache key: requests in which all participating values are equal have the same one, and no others.
+ *
+ * The parts are hashed as a list, each with its length, and each group with its size, so that `a=bc` and `ab=c` differ. The
+ * list is flat: object-hash takes 5 µs for a flat list of strings and 35 µs for a nested one.
+ *
+ * By default everything takes part. With `whenKeyReused: 'reject'` a key is bound to the first request that it comes with:
+ * the cache key is made of caller, origin and key alone, and the rest is compared.
+ */
+export async function identify(req: IncomingMessage, res: ServerResponse, key: string, settings: Settings): Promise<Identity> {
+  const owner = [...group(scopeOf(req, settings)), ...originOf(req), key];
+  const request = [...resourceOf(req), ...headersOf(req, settings.additionalHeaders), ...settings.ignoreRequestBody ? [] : await bodyParts(req, res, settings.maxRequestBytes)];
+  if (settings.whenKeyReused === 'run') return { cacheKey: hash(['request', ...owner, ...request]), fingerprint: 'any' };
+  return { cacheKey: hash(['key', ...owner]), fingerprint: hash(request) };
+}
+
+const hash = (parts: readonly string[]): string => objectHash(parts, { algorithm: 'sha256' });
+
+/** A list as parts that cannot be taken for their neighbours: its length goes first. */
+function group(items: readonly string[]): string[] {
+  return [String(items.length), ...items];
+}
+
+function scopeOf(req: IncomingMessage, { scope }: Settings): string[] {
+  const caller = scope(req as Request);
+  return caller === undefined ? [] : [caller];
+}
+
+/** Scheme, host and port as the client used them; behind a proxy only as far as Express's `trust proxy` says. */
+function originOf(req: IncomingMessage): [scheme: string, host: string] {
+  const { protocol = 'http', app } = req as Routed;
+  const forwarded = req.headersDistinct['x-forwarded-host']?.[0]?.split(',', 1)[0]?.trim();
+  const trusted = forwarded !== undefined && app?.get('trust proxy fn')?.(req.socket.remoteAddress, 0) === true;
+  return [protocol, trusted ? forwarded : req.headers.host ?? ''];
+}
+
+/**
+ * Method, path and query. The path is the whole one as it was sent: it holds the route values and every router's mount
+ * point.
+ */
+function resourceOf(req: IncomingMessage): string[] {
+  const url = (req as Routed).originalUrl ?? req.url ?? '';
+  const mark = url.indexOf('?');
+  const [path, query] = mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
+  return [req.method ?? '', path, ...group(canonicalPairs(splitPairs(query)))];
+}
+
+function headersOf(req: IncomingMessage, names: readonly string[]): string[] {
+  return names.flatMap(name => [name.toLowerCase(), ...group(req.headersDistinct[name.toLowerCase()] ?? [])]);
+}

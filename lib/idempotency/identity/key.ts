@@ -1,0 +1,30 @@
+import type { IncomingMessage } from 'node:http';
+import { Problem } from '../../problems/problem';
+
+/**
+ * Reads the idempotency key (draft-ietf-httpapi-idempotency-key-header, section 2.1).
+ *
+ * Any non-empty string is a key. The draft makes it a structured string, so `"abc"` and `abc` are the same key; a line with
+ * a comma is one value, two lines are two.
+ * @throws a 400 problem when there is no key, more than one, or one that `pattern` does not match.
+ */
+export function readKey(req: IncomingMessage, headerName: string, pattern: RegExp | undefined): string {
+  // `req.headers` joins repeated lines into one value and would hide the second.
+  const lines = req.headersDistinct[headerName.toLowerCase()] ?? [];
+  if (lines.length > 1) throw new Problem('key-repeated', `Send the ${headerName} header once; there are ${lines.length}.`);
+  const key = unquoted((lines[0] ?? '').trim());
+  if (key.trim() === '') throw new Problem('key-missing', `Send the ${headerName} header with a value that is unique for this request.`);
+  if (pattern && !matches(pattern, key)) throw new Problem('key-malformed', `The value of the ${headerName} header does not have the form that this endpoint asks for.`);
+  return key;
+}
+
+/** RFC 8941, section 3.3.3: in a quoted string, `\"` and `\\` stand for `"` and `\`. */
+function unquoted(value: string): string {
+  return /^"(?:[^"\\]|\\["\\])*"$/.test(value) ? value.slice(1, -1).replace(/\\(["\\])/g, '$1') : value;
+}
+
+/** A pattern with the `g` or `y` flag remembers where it stopped the last time. */
+function matches(pattern: RegExp, key: string): boolean {
+  pattern.lastIndex = 0;
+  return pattern.test(key);
+}

@@ -1,0 +1,47 @@
+import { withinDeadline } from '../deadline';
+import type { Claim } from '../exchange';
+import type { Settings } from '../options';
+import type { Recording } from '../responses/recording';
+
+/** A lease is renewed this often while it lasts: two renewals may fail before it is lost. */
+const RENEWALS_PER_LEASE = 3;
+
+/**
+ * Renews the lease while the handler runs.
+ *
+ * Nobody would ever learn that a handler has stopped without ending its response when its client is gone. One that has not
+ * begun to answer (on Express 4, a rejected promise ends so) keeps its lease for `cacheDuration` at the most; one that has
+ * begun and does not go on for a whole lease (a file whose sending stops with its client), or goes on for that long, has run,
+ * and is recorded as that.
+ * @param onLost called once, when the lease is somebody else's or has run out because the store was out of reach.
+ */
+export function keepRenewing({ cacheKey, token }: Claim, settings: Settings, recording: Recording, onLost: () => void): { stop(): void } {
+  const { leases, leaseDuration, cacheDuration, storeTimeout } = settings;
+  const started = performance.now();
+  let renewed = started;
+  let timer: NodeJS.Timeout;
+  let stopped = false;
+  const hasStopped = (): boolean => stopped;
+
+  const renew = async (): Promise<void> => {
+    const asked = performance.now();
+    const isLong = asked - started > cacheDuration;
+    if (recording.clientGone && recording.hasBegun && (isLong || recording.isStalledFor(leaseDuration))) recording.abandon();
+    if (recording.clientGone && isLong) return;
+    const answer = await withinDeadline(() => leases.renew(cacheKey, token, leaseDuration), Math.min(storeTimeout, leaseDuration)).catch(() => undefined);
+    if (hasStopped()) return;
+    if (answer) renewed = asked;
+    if (answer === false || performance.now() - renewed >= leaseDuration) onLost();
+    else schedule();
+  };
+  const schedule = (): void => {
+    timer = setTimeout(() => { void renew(); }, leaseDuration / RENEWALS_PER_LEASE).unref();
+  };
+  schedule();
+  return {
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import type { Keyv } from 'keyv';
+import type { LeaseStore } from './lease-store';
+import { isMapLike, memoryLeasesBeside } from './memory-leases';
+import { redisLeasesBeside } from './redis-leases';
+
+/**
+ * Two middlewares on one store must share their leases, also when two copies of this package are loaded; hence one map in
+ * the process, keyed by what actually holds the data, and by namespace.
+ */
+const SHARED = Symbol.for('bindonce.leases');
+const shared = ((globalThis as { [SHARED]?: WeakMap<object, Map<string | undefined, LeaseStore>> })[SHARED] ??= new WeakMap());
+
+/**
+ * The leases that belong to a store: in memory beside a Map, on the same server beside Redis.
+ * @throws TypeError for a store that other processes may share and that has no atomic "set if absent" that we can reach.
+ */
+export function leasesBeside(store: Keyv): LeaseStore {
+  const holder = holderOf(store);
+  const byNamespace = shared.get(holder) ?? new Map<string | undefined, LeaseStore>();
+  shared.set(holder, byNamespace);
+  const leases = byNamespace.get(store.namespace) ?? make(holder, store.namespace);
+  byNamespace.set(store.namespace, leases);
+  return leases;
+}
+
+/** Each knows one kind of store, and makes nothing beside the others. */
+const kinds: readonly ((adapter: object, namespace: string | undefined) => LeaseStore | undefined)[] = [memoryLeasesBeside, redisLeasesBeside];
+
+function make(adapter: object, namespace: string | undefined): LeaseStore {
+  for (const beside of kinds) {
+    const leases = beside(adapter, namespace);
+    if (leases) return leases;
+  }
+  throw new TypeError(`idempotency: store is a Keyv on ${adapter.constructor.name}, on which bindonce cannot take leases. `
+    + 'Use a Map or @keyv/redis, or pass `leases`: redisLeases(client), or memoryLeases() when this application runs in one process.');
+}
+
+/** Keyv 5 has the adapter itself as its store; Keyv 6 wraps a Map in an adapter of its own. */
+function holderOf(store: Keyv): object {
+  const adapter = store.store as object;
+  const inner = (adapter as { store?: unknown }).store;
+  return typeof inner === 'object' && inner !== null && isMapLike(inner) ? inner : adapter;
+}

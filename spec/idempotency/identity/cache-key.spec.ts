@@ -1,0 +1,142 @@
+import express, { type Request } from 'express';
+import Keyv from 'keyv';
+import { idempotency, type IdempotencyOptions } from '../../../lib';
+import { send } from '../../servers/listen';
+import { serve } from '../serve';
+
+/** Who the specs' requests are from: `X-User` stands for what an authentication middleware finds out. */
+async function served(options: IdempotencyOptions = {}, configure: (app: express.Express) => unknown = () => undefined) {
+  const state = { runs: 0 };
+  const app = express().disable('x-powered-by');
+  configure(app);
+  app.use((req, _res, next) => {
+    const user = req.get('X-User');
+    if (user !== undefined) Object.assign(req, { user: JSON.parse(user) as unknown });
+    next();
+  });
+  // A store of its own: with a Host of the client's choosing, the requests of two specs could meet.
+  const guard = idempotency({ store: new Keyv(), ...options });
+  const handler: express.RequestHandler = (_req, res) => { res.json({ run: ++state.runs }); };
+  app.use('/a', express.Router().use(express.Router().all('/items/:id', guard, handler)));
+  app.use('/b', express.Router().all('/items/:id', guard, handler));
+  app.all('/{*path}', guard, handler);
+  const { url } = await serve(app);
+  return { url, state };
+}
+
+interface Sent {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: string | Buffer;
+}
+
+const KEY = { 'Idempotency-Key': 'k' };
+const text = (body: string | Buffer): Sent => ({ headers: { 'Content-Type': 'text/plain' }, body });
+const form = (body: string | Buffer): Sent => ({ headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body });
+const user = (value: unknown): Sent => ({ headers: { 'X-User': JSON.stringify(value) } });
+
+async function runsOf(options: IdempotencyOptions, one: Sent, other: Sent, configure?: (app: express.Express) => unknown): Promise<number> {
+  const { url, state } = await served(options, configure);
+  for (const { method = 'POST', path = '/', headers = {}, body } of [one, other, one, other]) {
+    const { status } = await send(url + path, { method, headers: { ...KEY, ...headers }, body });
+    expect(status).toBe(200);
+  }
+  return state.runs;
+}
+
+const additionalHeaders = { additionalHeaders: ['X-One', 'X-Two'] };
+const tenant = { scope: (req: Request) => req.get('X-Tenant') };
+
+describe('two requests that differ in', () => {
+  it.each<[string, IdempotencyOptions, Sent, Sent]>([
+    ['the key', {}, { headers: { 'Idempotency-Key': 'a' } }, { headers: { 'Idempotency-Key': 'A' } }],
+    ['the method', {}, { method: 'PUT' }, { method: 'POST' }],
+    ['the path', {}, { path: '/x' }, { path: '/y' }],
+    ['the case of the path', {}, { path: '/x' }, { path: '/X' }],
+    ['the encoding of a slash', {}, { path: '/x/y' }, { path: '/x%2Fy' }],
+    ['a route value', {}, { path: '/a/items/1' }, { path: '/a/items/2' }],
+    ['the mount of the router', {}, { path: '/a/items/1' }, { path: '/b/items/1' }],
+    ['a query value', {}, { path: '/?a=1' }, { path: '/?a=2' }],
+    ['a query name', {}, { path: '/?a=1' }, { path: '/?b=1' }],
+    ['where a query name ends', {}, { path: '/?a=bc' }, { path: '/?ab=c' }],
+    ['one query value with a separator or two', {}, { path: '/?a=1%26b=2' }, { path: '/?a=1&b=2' }],
+    ['the order of the values of one query name', {}, { path: '/?a=1&a=2' }, { path: '/?a=2&a=1' }],
+    ['an empty query value', {}, { path: '/?a=' }, { path: '/' }],
+    ['which invalid percent-encoding they have', {}, { path: '/?a=%FF' }, { path: '/?a=%FE' }],
+    ['invalid percent-encoding and its escaped text', {}, { path: '/?a=%ZZ' }, { path: '/?a=%25ZZ' }],
+    ['invalid percent-encoding and the replacement character', {}, { path: '/?a=%FF' }, { path: '/?a=%EF%BF%BD' }],
+    ['a query value called __proto__', {}, { path: '/?__proto__=1' }, { path: '/?__proto__=2' }],
+    ['path or query', {}, { path: '/x%3Fa=1' }, { path: '/x?a=1' }],
+    ['the host', {}, { headers: { Host: 'a.example' } }, { headers: { Host: 'b.example' } }],
+    ['the port', {}, { headers: { Host: 'a.example' } }, { headers: { Host: 'a.example:8080' } }],
+    ['the user', {}, user({ sub: '1' }), user({ sub: '2' })],
+    ['user or none', {}, user({ sub: '1' }), {}],
+    ['the kind of the user\'s id', {}, user({ id: '1' }), { headers: { Authorization: 'id:1' } }],
+    ['the Authorization header', {}, { headers: { Authorization: 'Bearer a' } }, { headers: { Authorization: 'Bearer b' } }],
+    ['claims without an id', {}, user({ role: 'a' }), user({ role: 'b' })],
+    ['what scope says', tenant, { headers: { 'X-Tenant': 'a' } }, { headers: { 'X-Tenant': 'b' } }],
+    ['whether scope says something', tenant, { headers: { 'X-Tenant': '' } }, {}],
+    ['an additional header', additionalHeaders, { headers: { 'X-One': 'a' } }, { headers: { 'X-One': 'b' } }],
+    ['which additional header has the value', additionalHeaders, { headers: { 'X-One': 'a' } }, { headers: { 'X-Two': 'a' } }],
+    ['whether an additional header is empty', additionalHeaders, { headers: { 'X-One': '' } }, {}],
+    ['where the values of one additional header end and those of the next begin', additionalHeaders, { headers: { 'X-One': ['x-two', 'x-two'] } }, { headers: { 'X-One': 'x-two', 'X-Two': 'x-two' } }],
+    ['how an additional header is split', additionalHeaders, { headers: { 'X-One': ['a', 'b'] } }, { headers: { 'X-One': 'a, b' } }],
+    ['the body', {}, text('a'), text('b')],
+    ['the last of many bytes', {}, text(`${'x'.repeat(300_000)}a`), text(`${'x'.repeat(300_000)}b`)],
+    ['a NUL in the body', {}, text('a\0b'), text('ab')],
+    ['body or none', {}, text('none'), {}],
+    ['white space in the body', {}, text('{"a":1}'), text('{"a": 1}')],
+    ['the media type of the body', {}, text('a'), { headers: { 'Content-Type': 'text/html' }, body: 'a' }],
+    ['the charset of the body', {}, text('a'), { headers: { 'Content-Type': 'text/plain; charset=latin1' }, body: 'a' }],
+    ['a form value', {}, form('a=1'), form('a=2')],
+    ['where a form name ends', {}, form('a=bc'), form('ab=c')],
+    ['form or text', {}, form('a=1'), text('a=1')],
+    ['which invalid bytes a form has', {}, form(Buffer.from([0x61, 0x3d, 0xff])), form(Buffer.from([0x61, 0x3d, 0xfe]))],
+    ['a byte of a form that is no UTF-8 and a character', {}, form(Buffer.from([0x61, 0x3d, 0xe9])), form('a=%C3%A9')],
+    ['the UTF-8 bytes of a character and their escapes read as two', {}, form('a=\u00e9'), form('a=%C3%83%C2%A9')],
+    ['a form value called __proto__', {}, form('__proto__=1'), form('__proto__=2')],
+  ])('%s run separately, and each has its own answer', async (_title, options, one, other) => {
+    expect(await runsOf(options, one, other)).toBe(2);
+  });
+});
+
+const proxied = (host: string, proto = 'https'): Sent => ({ headers: { 'X-Forwarded-Host': host, 'X-Forwarded-Proto': proto } });
+
+describe('behind a proxy', () => {
+  it.each<[string, Sent, Sent]>([
+    ['host', proxied('a.example'), proxied('b.example')],
+    ['scheme', proxied('a.example', 'http'), proxied('a.example', 'https')],
+  ])('the forwarded %s counts where the proxy is trusted, and only there', async (_title, one, other) => {
+    expect(await runsOf({}, one, other, app => app.set('trust proxy', true))).toBe(2);
+    expect(await runsOf({}, one, other)).toBe(1);
+  });
+});
+
+describe('two requests that differ only in', () => {
+  it.each<[string, IdempotencyOptions, Sent, Sent]>([
+    ['the order of query names', {}, { path: '/?a=1&b=2&a=3' }, { path: '/?b=2&a=1&a=3' }],
+    ['the spelling of a space in the query', {}, { path: '/?a=1+2' }, { path: '/?a=1%202' }],
+    ['empty parts of the query', {}, { path: '/?a=1&&' }, { path: '/?a=1' }],
+    ['the order of form names', {}, form('a=1&b=2'), form('b=2&a=1')],
+    ['the escapes of a form', {}, form('a=%C3%A9'), form('a=\u00e9')],
+    ['headers that do not count', {}, { headers: { 'User-Agent': 'a', Accept: 'text/html' } }, { headers: { 'User-Agent': 'b' } }],
+    ['the case of the names of additional headers', additionalHeaders, { headers: { 'x-one': 'a' } }, { headers: { 'X-ONE': 'a' } }],
+    ['the order of media type parameters', {}, { headers: { 'Content-Type': 'text/plain; a=1; b=2' }, body: 'x' }, { headers: { 'Content-Type': 'Text/Plain;b=2;a=1' }, body: 'x' }],
+    ['claims beside the id', {}, user({ sub: '1', iat: 1 }), user({ sub: '1', iat: 2 })],
+    ['the Authorization header of one user', {}, { headers: { 'X-User': '{"sub":"1"}', Authorization: 'a' } }, { headers: { 'X-User': '{"sub":"1"}', Authorization: 'b' } }],
+    ['the user, where scope says nothing', { scope: () => undefined }, user({ sub: '1' }), user({ sub: '2' })],
+    ['the body, where it is ignored', { ignoreRequestBody: true }, text('a'), text('b')],
+  ])('%s are one run', async (_title, options, one, other) => {
+    expect(await runsOf(options, one, other)).toBe(1);
+  });
+});
+
+describe('a cache key', () => {
+  it('is 64 hex digits, whatever is in the request, and shows nothing of it', async () => {
+    const keys: string[] = [];
+    const { url } = await served({ onEvent: ({ cacheKey }) => { keys.push(cacheKey); } });
+    await send(`${url}/secret?secret=${'x'.repeat(7_000)}`, { headers: { ...KEY, Authorization: 'Bearer secret' }, body: 'secret' });
+    expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
+  });
+});

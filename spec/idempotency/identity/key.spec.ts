@@ -1,0 +1,98 @@
+import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import express from 'express';
+import { idempotency, type IdempotencyOptions } from '../../../lib';
+import { send } from '../../servers/listen';
+import { serve } from '../serve';
+
+async function served(options: IdempotencyOptions = {}) {
+  const keys: string[] = [];
+  const { url } = await serve(express().post('/', idempotency(options), (req, res) => {
+    keys.push(req.idempotency.key);
+    res.end();
+  }));
+  return { url, keys };
+}
+
+/** Sends header lines exactly as they are given; resolves to status, problem type and detail. */
+async function post(url: string, ...lines: [name: string, value: string][]): Promise<[status?: number, type?: string, detail?: string]> {
+  const sent = request(url, { method: 'POST', agent: false });
+  for (const [name, value] of lines) sent.appendHeader(name, value);
+  sent.end();
+  const [response] = await once(sent, 'response') as [IncomingMessage];
+  let text = '';
+  for await (const chunk of response) text += String(chunk);
+  const { type, detail } = (text === '' ? {} : JSON.parse(text)) as { type?: string; detail?: string };
+  return [response.statusCode, type?.replace('urn:bindonce:', ''), detail];
+}
+
+const LONG = 'k'.repeat(8_192);
+
+describe('the idempotency key', () => {
+  it.each<[string, string, string]>([
+    ['any text', 'order 7, second try', 'order 7, second try'],
+    ['one character', '0', '0'],
+    ['white space around it', '  abc\t', 'abc'],
+    ['a structured string', '"abc"', 'abc'],
+    ['a structured string with escapes', '"a\\"b\\\\c"', 'a"b\\c'],
+    ['a quotation mark at one end only', '"abc', '"abc'],
+    ['a quoted string with a wrong escape', '"a\\bc"', '"a\\bc"'],
+    ['white space inside quotes', '" abc "', ' abc '],
+    ['a comma', 'a, b', 'a, b'],
+    ['bytes above 127', 'schl\u00fcssel', 'schl\u00fcssel'],
+    ['8 KB', LONG, LONG],
+    ['the name of a property of every object', '__proto__', '__proto__'],
+  ])('may be %s', async (_title, sent, key) => {
+    const { url, keys } = await served();
+    expect((await post(url, ['Idempotency-Key', sent]))[0]).toBe(200);
+    expect(keys).toEqual([key]);
+  });
+
+  it.each<[string, [string, string][], string]>([
+    ['missing', [], 'key-missing'],
+    ['empty', [['Idempotency-Key', '']], 'key-missing'],
+    ['blank', [['Idempotency-Key', ' \t ']], 'key-missing'],
+    ['an empty structured string', [['Idempotency-Key', '""']], 'key-missing'],
+    ['a blank structured string', [['Idempotency-Key', '"  "']], 'key-missing'],
+    ['sent twice', [['Idempotency-Key', 'a'], ['Idempotency-Key', 'b']], 'key-repeated'],
+    ['sent twice in different case with one value', [['Idempotency-Key', 'a'], ['idempotency-key', 'a']], 'key-repeated'],
+  ])('that is %s is a 400, and the handler does not run', async (_title, lines, code) => {
+    const { url, keys } = await served();
+    expect((await post(url, ...lines)).slice(0, 2)).toEqual([400, code]);
+    expect(keys).toEqual([]);
+  });
+
+  it('is the same with and without quotes', async () => {
+    const { url, keys } = await served();
+    await post(url, ['Idempotency-Key', '"abc"']);
+    await post(url, ['idempotency-key', 'abc']);
+    expect(keys).toEqual(['abc']);
+  });
+
+  it('comes in the header of the name that is given, in any case', async () => {
+    const { url, keys } = await served({ headerName: 'X-Once-Only' });
+    expect(await post(url, ['Idempotency-Key', 'k'])).toEqual([400, 'key-missing', 'Send the X-Once-Only header with a value that is unique for this request.']);
+    expect((await post(url, ['x-once-ONLY', 'k']))[0]).toBe(200);
+    expect(keys).toEqual(['k']);
+  });
+
+  it.each([/^[0-9a-f]{8}$/, /^[0-9a-f]{8}$/g, /[0-9a-f]{8}$/y])('has to match keyPattern %s, each time anew', async keyPattern => {
+    const { url, keys } = await served({ keyPattern });
+    expect((await post(url, ['Idempotency-Key', 'nothing like it'])).slice(0, 2)).toEqual([400, 'key-malformed']);
+    for (const key of ['0badcafe', 'deadbeef', '0badcafe']) expect((await post(url, ['Idempotency-Key', `"${key}"`]))[0]).toBe(200);
+    expect(keys).toEqual(['0badcafe', 'deadbeef']);
+  });
+
+  it('is required whatever the method is', async () => {
+    const { url } = await serve(express().all('/', idempotency(), (_req, res) => { res.end(); }));
+    for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) expect((await send(url, { method })).status).toBe(400);
+  });
+
+  it('and its refusal are not disturbed by a header that is called __proto__', async () => {
+    const { url, keys } = await served({ additionalHeaders: ['X-A'] });
+    expect((await post(url, ['__proto__', 'x'], ['__proto__', 'y'], ['Idempotency-Key', 'k']))[0]).toBe(200);
+    expect((await post(url, ['__proto__', 'x']))[0]).toBe(400);
+    expect(keys).toEqual(['k']);
+  });
+});

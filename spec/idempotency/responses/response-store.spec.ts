@@ -1,0 +1,62 @@
+import Keyv from 'keyv';
+import type { RecordedResponse } from '../../../lib';
+import { responsesIn } from '../../../lib/idempotency/responses/response-store';
+import { SlowMap } from '../slow-map';
+
+const RESPONSE: RecordedResponse = {
+  status: 201,
+  reason: 'So it is',
+  headers: [['X-A', '1'], ['Set-Cookie', ['a=1', 'b=ü']]],
+  body: Buffer.from(Array.from({ length: 256 }, (_, index) => index)),
+  trailers: [['X-T', '2']],
+};
+
+const keyvs: [title: string, make: () => Keyv][] = [
+  ['a Map', () => new Keyv({ store: new Map() })],
+  ['a Map with a namespace', () => new Keyv({ store: new Map(), namespace: 'ns' })],
+  ['a store that takes its time', () => new Keyv({ store: new SlowMap() })],
+  ['plain JSON', () => new Keyv({ store: new Map(), serialize: data => JSON.stringify(data), deserialize: data => JSON.parse(data as string) as never })],
+  ['no serialisation', () => { const keyv = new Keyv({ store: new Map() }); keyv.serialize = undefined; keyv.deserialize = undefined; return keyv; }],
+];
+
+describe.each(keyvs)('responses in a Keyv on %s', (_title, make) => {
+  it('are read as they were written', async () => {
+    const responses = responsesIn(make());
+    await responses.write('k', 't', RESPONSE, 60_000);
+    expect(await responses.read('k', 't')).toEqual({ ...RESPONSE, version: 1 });
+  });
+
+  it('are kept under key and token, for their time', async () => {
+    const responses = responsesIn(make());
+    await responses.write('k', 't', RESPONSE, 40);
+    expect(await responses.read('k', 'u')).toBeUndefined();
+    while (await responses.read('k', 't')) await new Promise(setImmediate);
+    await responses.write('k', 't', RESPONSE, 60_000);
+    await responses.remove('k', 't');
+    expect(await responses.read('k', 't')).toBeUndefined();
+  });
+});
+
+describe('responses', () => {
+  it('of one Keyv are one object', () => {
+    const keyv = new Keyv();
+    expect(responsesIn(keyv)).toBe(responsesIn(keyv));
+    expect(responsesIn(keyv)).not.toBe(responsesIn(new Keyv()));
+  });
+
+  it.each<[string, unknown]>([
+    ['text', 'x'], ['null', null], ['a number', 1], ['another version', { version: 2, status: 200, headers: [], trailers: [], body: '' }],
+    ['no status', { version: 1, headers: [], trailers: [], body: '' }], ['no headers', { version: 1, status: 200, trailers: [], body: '' }], ['no body', { version: 1, status: 200, headers: [], trailers: [] }],
+  ])('that are %s are not there', async (_title, value) => {
+    const keyv = new Keyv();
+    await keyv.set('k:t', value);
+    expect(await responsesIn(keyv).read('k', 't')).toBeUndefined();
+  });
+
+  it.each(['get', 'set'] as const)('that fail to %s are an error, not a miss', async step => {
+    const map = new Map<string, unknown>();
+    map[step] = () => { throw new Error('disk full'); };
+    const responses = responsesIn(new Keyv({ store: map }));
+    await expect(step === 'get' ? responses.read('k', 't') : responses.write('k', 't', RESPONSE, 1_000)).rejects.toThrow();
+  });
+});
