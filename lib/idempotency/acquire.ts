@@ -5,9 +5,12 @@ import type { Claim, Exchange } from './exchange';
 import type { Acquisition } from './leases/lease-store';
 import type { Settings } from './options';
 
+/** An {@link Acquisition}; `asked` is when the store was asked, in milliseconds of the monotonic clock: no lease began before. */
+type Asked = Acquisition & { readonly asked: number };
+
 /** What a request is to do: run, replay the response of `token`, or refuse; `waited` is true after it waited for another. */
 export type Turn =
-  | (Acquisition & { readonly waited: boolean })
+  | (Asked & { readonly waited: boolean })
   | { readonly kind: 'store-failed'; readonly error: StoreTimeout };
 
 /**
@@ -43,9 +46,10 @@ async function acquireOrWait(claim: Claim, settings: Settings, isGone: () => boo
 }
 
 /** Asks once. What a late or lost call acquires is released again. */
-async function acquire(claim: Claim, settings: Settings): Promise<Acquisition> {
+async function acquire(claim: Claim, settings: Settings, isRepeated = false): Promise<Asked> {
   const { leases, leaseDuration, storeTimeout } = settings;
   const release = (): void => { giveUp(claim, settings).catch(() => undefined); };
+  const asked = performance.now();
   let acquisition: Acquisition;
   try {
     acquisition = await withinDeadline(() => leases.acquire(claim.cacheKey, claim.token, leaseDuration), storeTimeout, release);
@@ -56,7 +60,13 @@ async function acquire(claim: Claim, settings: Settings): Promise<Acquisition> {
   if (acquisition.kind !== 'acquired' && ![claim.fingerprint, PURGE].includes(fingerprintIn(acquisition.token))) {
     throw new Problem('key-reused', 'This idempotency key was used for a request with other values. Use a new key for a new request.');
   }
-  return acquisition;
+  if (acquisition.kind === 'acquired' && performance.now() - asked >= leaseDuration) {
+    // The answer was long on the way, or this process was stopped: another may have run meanwhile.
+    if (!isRepeated) return acquire(claim, settings, true);
+    release();
+    throw new StoreTimeout(leaseDuration);
+  }
+  return { ...acquisition, asked };
 }
 
 /** Releases the lease of this claim, if it has it. @throws StoreTimeout */

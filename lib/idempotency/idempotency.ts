@@ -45,7 +45,7 @@ async function serve(req: IncomingMessage, res: ServerResponse, next: Next, sett
   const turn = await takeTurn(exchange);
   if (await isOver(exchange, turn)) return;
   switch (turn.kind) {
-    case 'acquired': return await runAndRecord(exchange) ? undefined : answerLikeWinner(exchange);
+    case 'acquired': return await runAndRecord(exchange, turn.asked) ? undefined : answerLikeWinner(exchange);
     case 'done': return answerStored(exchange, turn);
     case 'running': throw inFlight(exchange, turn.msLeft);
     case 'store-failed':
@@ -61,7 +61,7 @@ async function serve(req: IncomingMessage, res: ServerResponse, next: Next, sett
  */
 async function isOver({ res, claim, settings }: Exchange, turn: Turn): Promise<boolean> {
   if (!res.destroyed && !res.headersSent) return false;
-  if (turn.kind === 'acquired') await giveUp(claim, settings);
+  if (turn.kind === 'acquired') await giveUp(claim, settings).catch(leaveToRunOut);
   return true;
 }
 
@@ -69,6 +69,9 @@ async function isOver({ res, claim, settings }: Exchange, turn: Turn): Promise<b
 async function answerLikeWinner(exchange: Exchange): Promise<void> {
   const turn = await takeTurn(exchange);
   if (turn.kind === 'done') return answerStored(exchange, turn);
-  if (turn.kind === 'acquired') await giveUp(exchange.claim, exchange.settings);
+  if (turn.kind === 'acquired') await giveUp(exchange.claim, exchange.settings).catch(leaveToRunOut);
   throw inFlight(exchange, turn.kind === 'running' ? turn.msLeft : 0);
 }
+
+/** A lease that cannot be given up, because the store is out of reach, runs out by itself. */
+const leaveToRunOut = (): void => undefined;

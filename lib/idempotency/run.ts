@@ -34,16 +34,17 @@ type Publication =
 /**
  * Runs the handler under the lease and records its response. The end of the response is released only when the response
  * is stored and the lease completed: a client that has seen it can retry for ever within `cacheDuration`.
+ * @param asked when the lease was asked for, in milliseconds of the monotonic clock.
  * @returns false when the lease was lost to another request and this response must not be shown; `res` is bare again then.
  */
-export async function runAndRecord({ req, res, next, key, claim, settings, tell }: Exchange): Promise<boolean> {
+export async function runAndRecord({ req, res, next, key, claim, settings, tell }: Exchange, asked: number): Promise<boolean> {
   const lost = new AbortController();
   const handler = { forgot: false };
   const guard: RequestIdempotency = { key, cacheKey: claim.cacheKey, signal: lost.signal, forget() { handler.forgot = true; } };
   Object.assign(req, { idempotency: guard });
   echoKey(req, res, settings);
   const recording = record(req, res, settings.maxResponseBytes);
-  const renewal = keepRenewing(claim, settings, recording, () => {
+  const renewal = keepRenewing(claim, settings, recording, asked, () => {
     lost.abort(new Error('The idempotency lease was lost'));
     tell('lease-lost');
   });

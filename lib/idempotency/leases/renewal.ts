@@ -13,31 +13,32 @@ const RENEWALS_PER_LEASE = 3;
  * begun to answer (on Express 4, a rejected promise ends so) keeps its lease for `cacheDuration` at the most; one that has
  * begun and does not go on for a whole lease (a file whose sending stops with its client), or goes on for that long, has run,
  * and is recorded as that.
+ * @param acquired when the lease was asked for, in milliseconds of the monotonic clock.
  * @param onLost called once, when the lease is somebody else's or has run out because the store was out of reach.
  */
-export function keepRenewing({ cacheKey, token }: Claim, settings: Settings, recording: Recording, onLost: () => void): { stop(): void } {
+export function keepRenewing({ cacheKey, token }: Claim, settings: Settings, recording: Recording, acquired: number, onLost: () => void): { stop(): void } {
   const { leases, leaseDuration, cacheDuration, storeTimeout } = settings;
-  const started = performance.now();
-  let renewed = started;
+  let renewed = acquired;
   let timer: NodeJS.Timeout;
   let stopped = false;
   const hasStopped = (): boolean => stopped;
 
   const renew = async (): Promise<void> => {
     const asked = performance.now();
-    const isLong = asked - started > cacheDuration;
+    const isLong = asked - acquired > cacheDuration;
     if (recording.clientGone && recording.hasBegun && (isLong || recording.isStalledFor(leaseDuration))) recording.abandon();
     if (recording.clientGone && isLong) return;
     const answer = await withinDeadline(() => leases.renew(cacheKey, token, leaseDuration), Math.min(storeTimeout, leaseDuration)).catch(() => undefined);
     if (hasStopped()) return;
     if (answer) renewed = asked;
     if (answer === false || performance.now() - renewed >= leaseDuration) onLost();
-    else schedule();
+    else schedule(asked);
   };
-  const schedule = (): void => {
-    timer = setTimeout(() => { void renew(); }, leaseDuration / RENEWALS_PER_LEASE).unref();
+  // Counted from the asking: a lease does not begin when its answer comes.
+  const schedule = (asked: number): void => {
+    timer = setTimeout(() => { void renew(); }, asked + leaseDuration / RENEWALS_PER_LEASE - performance.now()).unref();
   };
-  schedule();
+  schedule(acquired);
   return {
     stop() {
       stopped = true;

@@ -1,9 +1,18 @@
 import { memoryLeases } from '../../../lib';
 import { leaseStoreContract } from './lease-store-contract';
+import { leaseStoreSearch } from './lease-store-search';
 
 leaseStoreContract('memoryLeases()', () => {
   const leases = memoryLeases();
   return { one: leases, other: leases, close: () => undefined };
+});
+
+describe('in fake time', () => {
+  beforeEach(() => { jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] }); });
+  afterEach(() => { jest.useRealTimers(); });
+
+  // Time passes for all keys at once: one sequence at a time.
+  leaseStoreSearch('memoryLeases()', () => ({ store: memoryLeases(), expire: () => { jest.advanceTimersByTime(60_001); } }), { depth: 5, atOnce: 1 });
 });
 
 describe('memoryLeases()', () => {

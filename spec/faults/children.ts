@@ -1,0 +1,13 @@
+import type { ChildProcess } from 'node:child_process';
+
+const children = new Set<ChildProcess>();
+
+/** However this process ends, no process of the storm stays behind. */
+export function endWithUs<T extends ChildProcess>(child: T): T {
+  children.add(child);
+  child.once('exit', () => { children.delete(child); });
+  return child;
+}
+
+process.on('exit', () => { for (const child of children) child.kill('SIGKILL'); });
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));

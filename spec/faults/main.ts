@@ -1,0 +1,39 @@
+/** `npm run faults`: a storm, a table of what it did, and a verdict. */
+import { parseArgs } from 'node:util';
+import type { StoreKind } from './connection';
+import { judge } from './judge';
+import { storm } from './storm';
+import { table } from './table';
+
+/** Violations that are printed; one mistake can make thousands. */
+const SHOWN = 100;
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    store: { type: 'string', default: 'redis' },
+    keys: { type: 'string', default: '100000' },
+    faults: { type: 'string', default: '1000' },
+    servers: { type: 'string', default: '3' },
+    clients: { type: 'string', default: '2' },
+    lease: { type: 'string', default: '600' },
+    'store-timeout': { type: 'string', default: '300' },
+    library: { type: 'string', default: 'bindonce' },
+    only: { type: 'string', multiple: true, default: [] },
+    json: { type: 'boolean', default: false },
+  },
+});
+
+async function main(): Promise<void> {
+  const options = {
+    seed: Number(values.seed), store: values.store as StoreKind, keys: Number(values.keys), faults: Number(values.faults), servers: Number(values.servers), clients: Number(values.clients),
+    lease: Number(values.lease), storeTimeout: Number(values['store-timeout']), settling: 10 * Number(values.lease) + 10_000, library: values.library, only: values.only,
+  };
+  const report = await storm({ ...options, ...(!values.json && { progress: (line: string) => { console.log(line); } }) });
+  const verdict = judge(report.entries, { aftermath: 1_000 });
+  if (values.json) console.log(JSON.stringify({ ...verdict, violations: verdict.violations.slice(0, SHOWN), keys: report.keys, hangUps: report.hangUps, seconds: report.seconds }));
+  else console.log(table(options, report, verdict));
+  process.exitCode = verdict.violations.length === 0 ? 0 : 1;
+}
+
+void main();

@@ -1,0 +1,63 @@
+/** A line of the built library, and what it is replaced by to break one promise. */
+export interface Mutation {
+  readonly title: string;
+  readonly file: string;
+  readonly line: string;
+  readonly broken: string;
+  /** The faults under which the break shows soonest. */
+  readonly storm: readonly string[];
+  /** What the judge has to say of it. */
+  readonly verdict: RegExp;
+}
+
+/** Six ways to get it wrong, each of which some library has. */
+export const mutations: readonly Mutation[] = [
+  {
+    title: 'complete does not look who has the lease (no fence)',
+    file: 'idempotency/leases/redis-scripts.js',
+    line: "if held and string.sub(held, 3) ~= ARGV[1] then return 0 end\nredis.call('SET'",
+    broken: "redis.call('SET'",
+    storm: ['--only', 'server stopped', '--faults', '4'],
+    verdict: /published twice|answered in two ways/,
+  },
+  {
+    title: 'release does not look whose the lease is',
+    file: 'idempotency/leases/redis-scripts.js',
+    line: "if not held or string.sub(held, 3) ~= ARGV[1] then return 0 end\nredis.call('DEL'",
+    broken: "redis.call('DEL'",
+    storm: ['--only', 'stalled', '--only', 'paused', '--faults', '10'],
+    verdict: /ran again for no reason/,
+  },
+  {
+    title: 'the lease is completed before the response is stored',
+    file: 'idempotency/run.js',
+    line: 'if (response)\n            await',
+    broken: 'await leases.complete(cacheKey, token, cacheDuration);\n        if (response)\n            await',
+    storm: ['--only', 'dropped', '--only', 'server killed', '--faults', '20'],
+    verdict: /answered with 409/,
+  },
+  {
+    title: 'the client is answered before the lease is completed',
+    file: 'idempotency/run.js',
+    line: 'const keep =',
+    broken: 'recording.release();\n    const keep =',
+    storm: ['--only', 'server killed', '--only', 'stalled', '--faults', '20'],
+    verdict: /answered in two ways/,
+  },
+  {
+    title: 'leases are not renewed',
+    file: 'idempotency/leases/renewal.js',
+    line: '    schedule(acquired);\n',
+    broken: '',
+    storm: ['--only', 'none'],
+    verdict: /ran again for no reason/,
+  },
+  {
+    title: 'acquire looks first and sets then',
+    file: 'idempotency/leases/redis-scripts.js',
+    line: "if not held or held == 'r:' .. ARGV[1] then\n",
+    broken: "if not held or held == 'r:' .. ARGV[1] or redis.call('PTTL', KEYS[1]) > tonumber(ARGV[2]) - 2 then\n",
+    storm: ['--only', 'none'],
+    verdict: /ran again for no reason/,
+  },
+];

@@ -1,0 +1,23 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Verdict } from './judge';
+
+const main = join(__dirname, 'dist/faults/main.js');
+
+/** What `npm run faults -- --json` prints. */
+export interface Outcome extends Verdict {
+  readonly keys: number;
+  readonly hangUps: number;
+  readonly seconds: number;
+}
+
+/** Runs a storm in processes of its own, as `npm run faults` does. */
+export async function runStorm(...args: readonly string[]): Promise<Outcome> {
+  // Ends with 1 when there are violations, which is no failure of the command.
+  const { stdout } = await promisify(execFile)(process.execPath, [main, '--json', ...args], { maxBuffer: 64 * 1_024 * 1_024, timeout: 110_000 }).catch((error: unknown) => {
+    if ((error as { code?: unknown }).code === 1) return error as { stdout: string };
+    throw error;
+  });
+  return JSON.parse(stdout) as Outcome;
+}

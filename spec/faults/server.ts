@@ -1,0 +1,77 @@
+/**
+ * A server process of the storm. It writes down when its handler starts and ends, what the library tells it, and when it
+ * did not get to run. It listens on PORT and ends well on SIGTERM.
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { setTimeout as work } from 'node:timers/promises';
+import type { idempotency as idempotencyOfTheLibrary } from '../../lib';
+import express from 'express';
+import { connectTo, type StoreKind } from './connection';
+import { Journal } from './journal';
+
+const { PORT = '', JOURNAL = '', STORE_KIND = '', STORE_URL = '', OPTIONS = '{}', LIBRARY = 'bindonce' } = process.env;
+/** Milliseconds: a process that is held up longer than this says so. */
+const STALL = 100;
+
+const journal = new Journal(JOURNAL);
+const { pid } = process;
+for (const event of ['unhandledRejection', 'uncaughtException']) process.on(event, (error: unknown) => { journal.write({ what: 'breach', detail: `${event}: ${String(error)}` }); });
+
+let ticked = performance.now();
+setInterval(() => {
+  const ms = performance.now() - ticked - STALL / 4;
+  if (ms > STALL) journal.write({ what: 'stalled', pid, ms });
+  ticked = performance.now();
+}, STALL / 4).unref();
+
+/** Runs whose response is not yet stored: their clients may be gone, and then no connection keeps the process from ending. */
+const running = new Set<string>();
+const ENDS: readonly string[] = ['executed', 'not-stored', 'lease-lost'];
+
+async function serve(): Promise<void> {
+  const { idempotency } = await import(LIBRARY) as { idempotency: typeof idempotencyOfTheLibrary };
+  const connection = connectTo(STORE_KIND as StoreKind, STORE_URL);
+  const guard = idempotency({
+    ...connection.options,
+    ...JSON.parse(OPTIONS) as object,
+    scope: req => req.get('X-Customer'),
+    onEvent: ({ kind, cacheKey }) => {
+      journal.write({ what: 'told', pid, cacheKey, kind });
+      if (ENDS.includes(kind)) running.delete(cacheKey);
+    },
+  });
+
+  const app = express();
+  app.post('/orders', guard, async (req, res) => {
+    const key = String(req.get('X-Identity'));
+    const execution = { pid, key, cacheKey: req.idempotency.cacheKey, run: randomUUID() };
+    journal.write({ what: 'started', ...execution });
+    running.add(execution.cacheKey);
+    await work(Number(req.get('X-Work')));
+    journal.write({ what: 'ended', ...execution });
+    const order = { key, run: execution.run, lines: 'tea '.repeat(Number(req.get('X-Lines'))) };
+    res.status(201).set('X-Run', execution.run);
+    if (req.get('X-Chunked')) {
+      res.write(JSON.stringify(order).slice(0, 20));
+      res.end(JSON.stringify(order).slice(20));
+    } else res.json(order);
+  });
+
+  const server = app.listen(Number(PORT), '127.0.0.1', () => { process.send?.('listening'); });
+  process.on('disconnect', () => process.exit(1));
+  process.on('SIGTERM', () => {
+    const closed = once(server.close(), 'close');
+    // Connections that clients keep alive would keep it from ending.
+    const closing = setInterval(() => { server.closeIdleConnections(); }, 20);
+    void closed.then(async () => {
+      clearInterval(closing);
+      while (running.size > 0) await work(10);
+      // It says goodbye to the store, which may be out of reach.
+      await Promise.race([connection.close(), work(500)]);
+      process.exit(0);
+    });
+  });
+}
+
+void serve();

@@ -1,0 +1,23 @@
+import type { Verdict } from './judge';
+import type { StormOptions, StormReport } from './storm';
+
+const figure = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 0 });
+const rows = (counts: Readonly<Record<string, number>>, of: (name: string) => string): string[] => Object.entries(counts).sort().map(([name, count]) => `| ${of(name)} | ${figure(count)} |`);
+
+/** What a storm did and what came of it, as a Markdown table. */
+export function table({ seed, store, servers, clients, lease, storeTimeout }: Omit<StormOptions, 'only' | 'library' | 'progress' | 'settling'>, { keys, hangUps, seconds }: StormReport, verdict: Verdict): string {
+  return [
+    `| ${servers} servers, ${clients} client processes, ${store}, lease ${lease} ms, storeTimeout ${storeTimeout} ms, seed ${seed} | ${figure(seconds)} s |`,
+    '|---|---|',
+    ...rows(verdict.faults, name => name),
+    `| clients that hung up | ${figure(hangUps)} |`,
+    `| keys | ${figure(keys)} |`,
+    `| whole answers | ${figure(verdict.answers)} |`,
+    `| executions | ${figure(verdict.executions)} |`,
+    ...rows(verdict.repeated, reason => `executed again because: ${reason}`),
+    ...rows(verdict.overlapping, reason => `of these, at the same time: ${reason}`),
+    `| processes that did not get to run for a while, not of our making | ${figure(verdict.stalls)} |`,
+    `| **violations** | **${figure(verdict.violations.length)}** |`,
+    ...verdict.violations.slice(0, 20).map(violation => `\n${violation}`),
+  ].join('\n');
+}

@@ -1,0 +1,31 @@
+import type { Acquisition } from '../../../lib';
+
+/** What one key can be: what a lease store may know of it. */
+export type LeaseState = { readonly kind: 'free' } | { readonly kind: 'running' | 'done'; readonly token: string };
+
+/** One call by one owner, or the passing of time. */
+export type Move = { readonly step: 'acquire' | 'renew' | 'complete' | 'release'; readonly token: string } | { readonly step: 'expire' };
+
+/** An {@link Acquisition} without its time. */
+export type Answer = boolean | { readonly kind: Acquisition['kind']; readonly token?: string } | undefined;
+
+export const FREE: LeaseState = { kind: 'free' };
+
+/** The four steps as they are meant: what each answers, and what it leaves. */
+export function play(state: LeaseState, move: Move): readonly [Answer, LeaseState] {
+  if (move.step === 'expire') return [undefined, FREE];
+  const { step, token } = move;
+  const isFree = state.kind === 'free';
+  const isOwn = !isFree && state.token === token;
+  switch (step) {
+    case 'acquire':
+      if (isFree || (isOwn && state.kind === 'running')) return [{ kind: 'acquired' }, { kind: 'running', token }];
+      return [{ kind: state.kind, token: state.token }, state];
+    case 'renew':
+      return [isOwn && state.kind === 'running', state];
+    case 'complete':
+      return isFree || isOwn ? [true, { kind: 'done', token }] : [false, state];
+    case 'release':
+      return isOwn ? [true, FREE] : [false, state];
+  }
+}
