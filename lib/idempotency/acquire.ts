@@ -24,7 +24,7 @@ export async function takeTurn({ claim, settings, tell, res }: Exchange): Promis
   } catch (error) {
     if (error instanceof Problem) tell('reused', { status: error.status });
     if (!(error instanceof StoreTimeout)) throw error;
-    tell('store-failed', { error });
+    tell('store-failed', { ...(settings.whenStoreFails === 'reject' && { status: 503 }), error });
     return { kind: 'store-failed', error };
   }
 }

@@ -8,14 +8,17 @@ import type { RequestIdempotency } from './run';
 export async function answerStored(exchange: Exchange, { token, waited }: { readonly token: string; readonly waited: boolean }): Promise<void> {
   const { res, claim, settings, tell } = exchange;
   const response = await withinDeadline(() => settings.responses.read(claim.cacheKey, token), settings.storeTimeout).catch((error: unknown) => {
-    tell('store-failed', { error });
+    tell('store-failed', { status: 503, error });
     throw storeUnavailable(error);
   });
   if (!response) {
     tell('conflicted', { status: 409 });
     throw new Problem('response-unavailable', 'The request was executed before and is not executed again, but its response could not be kept.');
   }
-  if (res.destroyed) return;
+  if (res.destroyed) {
+    tell('abandoned');
+    return;
+  }
   replay(response, res, settings.replayedHeader);
   tell(waited ? 'waited' : 'replayed', { status: response.status });
 }

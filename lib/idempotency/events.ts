@@ -1,35 +1,47 @@
 /**
- * What became of a request, told to `onEvent`.
+ * What became of a request, told to `onEvent`. A request gets one; `lease-lost` may come before it.
  * - `executed`: the handler ran and its response is stored;
+ * - `not-stored`: the handler ran, but its response could not be stored or was not to be;
  * - `replayed`: the stored response was sent at once; `waited`: after waiting for the first request;
- * - `conflicted`: 409, the first request was still running; `reused`: 422, the key belongs to another request;
+ * - `conflicted`: 409, the first request was still running or its response could not be kept; `reused`: 422, the key belongs
+ *   to another request;
+ * - `refused`: no usable key, or a body that could not be read; nothing ran;
+ * - `abandoned`: the client left, or another middleware answered, before there was anything to answer; nothing ran;
  * - `store-failed`: the store did not answer in time; the handler did not run, or ran unguarded if so configured;
- * - `lease-lost`: the lease ran out under a running handler, and another request may have run it again;
- * - `not-stored`: the handler ran, but its response could not be stored or was not to be.
+ * - `lease-lost`: the lease ran out under a running handler, and another request may have run it again.
  */
-export type IdempotencyEventKind = 'executed' | 'replayed' | 'waited' | 'conflicted' | 'reused' | 'store-failed' | 'lease-lost' | 'not-stored';
+export type IdempotencyEventKind = 'executed' | 'not-stored' | 'replayed' | 'waited' | 'conflicted' | 'reused' | 'refused' | 'abandoned' | 'store-failed' | 'lease-lost';
 
 export interface IdempotencyEvent {
   readonly kind: IdempotencyEventKind;
+  /** Empty where the request has no usable key. */
   readonly key: string;
+  /** Empty where the request was not read to its end. */
   readonly cacheKey: string;
-  /** Milliseconds since the middleware received the request. */
+  /** When the middleware received the request, in milliseconds since 1970, with fractions: what a span begins with. */
+  readonly startTime: number;
+  /** Milliseconds from then to this event: what a span lasts. Until the response may end, not until it was sent. */
   readonly durationMs: number;
+  /** Milliseconds of these in which the handler ran (`executed`, `not-stored`); the rest is reading, waiting and the store. */
+  readonly handlerMs?: number;
   /** Status of the response, where there is one. */
   readonly status?: number;
-  /** What went wrong (`store-failed`, `not-stored`). */
+  /** What went wrong (`store-failed`, `not-stored`, `refused`). */
   readonly error?: unknown;
 }
 
 /** Tells `onEvent` about one request. */
-export type Tell = (kind: IdempotencyEventKind, more?: Pick<IdempotencyEvent, 'status' | 'error'>) => void;
+export type Tell = (kind: IdempotencyEventKind, more?: Pick<IdempotencyEvent, 'status' | 'handlerMs' | 'error'>) => void;
 
-/** An observer that throws must not change what becomes of the request. */
+/**
+ * An observer that throws must not change what becomes of the request.
+ * @param received milliseconds of the monotonic clock.
+ */
 export function teller(onEvent: (event: IdempotencyEvent) => unknown, about: Pick<IdempotencyEvent, 'key' | 'cacheKey'>, received: number): Tell {
   return (kind, more) => {
     const warn = (error: unknown): void => { process.emitWarning(`bindonce: onEvent failed: ${String(error)}`); };
     try {
-      const returned: unknown = onEvent({ kind, ...about, durationMs: performance.now() - received, ...more });
+      const returned: unknown = onEvent({ kind, ...about, startTime: performance.timeOrigin + received, durationMs: performance.now() - received, ...more });
       if (returned instanceof Promise) returned.catch(warn);
     } catch (error) {
       warn(error);

@@ -1,6 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ClientGone } from '../body/errors';
 import type { Next } from '../problems/answer';
-import type { Tell } from './events';
+import { Problem } from '../problems/problem';
+import { teller, type Tell } from './events';
+import { identify } from './identity/cache-key';
+import { readKey } from './identity/key';
 import type { Settings } from './options';
 
 /** One request's claim to the right to run. */
@@ -22,4 +27,27 @@ export interface Exchange {
   readonly claim: Claim;
   readonly settings: Settings;
   readonly tell: Tell;
+}
+
+/**
+ * Reads which request this is.
+ * @throws Problem when it has no usable key, or a body that cannot be read; ClientGone.
+ */
+export async function openExchange(req: IncomingMessage, res: ServerResponse, next: Next, settings: Settings): Promise<Exchange> {
+  const received = performance.now();
+  let key = '';
+  try {
+    key = readKey(req, settings.headerName, settings.keyPattern);
+    const identity = await identify(req, res, key, settings);
+    return {
+      req, res, next, key, settings,
+      claim: { ...identity, token: `${identity.fingerprint}.${randomBytes(16).toString('hex')}` },
+      tell: teller(settings.onEvent, { key, cacheKey: identity.cacheKey }, received),
+    };
+  } catch (error) {
+    const tell = teller(settings.onEvent, { key, cacheKey: '' }, received);
+    if (error instanceof ClientGone) tell('abandoned');
+    else tell('refused', { ...(error instanceof Problem && { status: error.status }), error });
+    throw error;
+  }
 }

@@ -1,14 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request } from 'express';
 import { ClientGone } from '../body/errors';
 import { refuse, type Next, type OnProblem } from '../problems/answer';
 import { giveUp, takeTurn, type Turn } from './acquire';
 import { answerStored, inFlight, withoutStore } from './answers';
-import { identify } from './identity/cache-key';
-import { teller } from './events';
-import type { Exchange } from './exchange';
-import { readKey } from './identity/key';
+import { openExchange, type Exchange } from './exchange';
 import { settle, type IdempotencyOptions, type Settings } from './options';
 import { purge } from './purge';
 import { runAndRecord } from './run';
@@ -34,14 +30,7 @@ export function makeIdempotency(options: IdempotencyOptions, onProblem?: OnProbl
 
 /** THE FLOW: key, identity, the right to run; and by what that came to: run and record, replay, or refuse. */
 async function serve(req: IncomingMessage, res: ServerResponse, next: Next, settings: Settings): Promise<void> {
-  const received = performance.now();
-  const key = readKey(req, settings.headerName, settings.keyPattern);
-  const identity = await identify(req, res, key, settings);
-  const exchange: Exchange = {
-    req, res, next, key, settings,
-    claim: { ...identity, token: `${identity.fingerprint}.${randomBytes(16).toString('hex')}` },
-    tell: teller(settings.onEvent, { key, cacheKey: identity.cacheKey }, received),
-  };
+  const exchange = await openExchange(req, res, next, settings);
   const turn = await takeTurn(exchange);
   if (await isOver(exchange, turn)) return;
   switch (turn.kind) {
@@ -59,8 +48,9 @@ async function serve(req: IncomingMessage, res: ServerResponse, next: Next, sett
  * Nothing has happened yet, and body parsers take a request without a client for one without a body. The retry is a first
  * request.
  */
-async function isOver({ res, claim, settings }: Exchange, turn: Turn): Promise<boolean> {
+async function isOver({ res, claim, settings, tell }: Exchange, turn: Turn): Promise<boolean> {
   if (!res.destroyed && !res.headersSent) return false;
+  if (turn.kind !== 'store-failed') tell('abandoned');
   if (turn.kind === 'acquired') await giveUp(claim, settings).catch(leaveToRunOut);
   return true;
 }

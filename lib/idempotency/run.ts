@@ -48,15 +48,17 @@ export async function runAndRecord({ req, res, next, key, claim, settings, tell 
     lost.abort(new Error('The idempotency lease was lost'));
     tell('lease-lost');
   });
+  const begun = performance.now();
   next();
   const ending = await recording.ending;
+  const handlerMs = performance.now() - begun;
   const keep = ending.kind === 'complete' && !handler.forgot && wanted(ending.response, req, settings);
   const publication = keep ? await publish(claim, ending.response, settings, renewal) : await forget(claim, settings);
   renewal.stop();
   if (publication.kind === 'lost') {
     if (!lost.signal.aborted) tell('lease-lost');
-  } else if (publication.kind === 'published' && ending.kind === 'complete' && ending.response) tell('executed', { status: res.statusCode });
-  else tell('not-stored', { status: res.statusCode, ...(publication.kind === 'failed' && { error: publication.error }) });
+  } else if (publication.kind === 'published' && ending.kind === 'complete' && ending.response) tell('executed', { status: res.statusCode, handlerMs });
+  else tell('not-stored', { status: res.statusCode, handlerMs, ...(publication.kind === 'failed' && { error: publication.error }) });
   return hand(recording, ending.kind === 'cut-off', publication);
 }
 

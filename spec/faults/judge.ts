@@ -125,9 +125,10 @@ class Judge {
   }
 
   private reasonFor(run: Run, next: Run, told: readonly Told[]): string | undefined {
-    // A run whose lease was flushed away is published at its end if nobody has the key then.
+    // The right to run comes some time before the handler; and a run whose lease was flushed away is published at its end if
+    // nobody has the key then.
     const last = Math.max(next.from, ...told.filter(({ pid, at }) => pid === run.pid && at >= run.from).map(({ at }) => at));
-    if (this.flushedBetween(run.from, last)) return 'data flushed';
+    if (this.flushedBetween(run.from - this.bounds.aftermath, last)) return 'data flushed';
     const tells = (kind: string, before: number, { pid, from }: Run = run): boolean => told.some(one => one.kind === kind && one.pid === pid && one.at >= from && one.at < before);
     // A process can be stopped between its right to run and its handler, and begin after others have run.
     if (this.wasStopped(next.pid, run.from, next.from) && tells('lease-lost', Infinity, next)) return 'lease lost before the handler began';

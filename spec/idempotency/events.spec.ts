@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import { idempotency, type IdempotencyEvent, type IdempotencyOptions } from '../../lib';
 import { send } from '../servers/listen';
@@ -27,10 +28,11 @@ describe('onEvent', () => {
     ['not-stored, where shouldCache says no', { shouldCache: () => false }, CREATED, [''], [{ kind: 'not-stored', status: 201 }]],
     ['not-stored and conflicted, where the response is too large', { maxResponseBytes: 1 }, (_req, res) => { res.send('xx'); }, ['', ''], [{ kind: 'not-stored', status: 200 }, { kind: 'conflicted', status: 409 }]],
     ['not-stored, where the store fails', { leases: new ObedientLeases({ complete: down }), storeTimeout: 40 }, CREATED, [''], [{ kind: 'not-stored', status: 201, error: expect.objectContaining({ name: 'StoreTimeout', cause: new Error('ECONNREFUSED') }) }]],
-    ['store-failed', { leases: new ObedientLeases({ acquire: down }), storeTimeout: 40 }, CREATED, [''], [{ kind: 'store-failed', error: expect.objectContaining({ name: 'StoreTimeout' }) }]],
+    ['store-failed', { leases: new ObedientLeases({ acquire: down }), storeTimeout: 40 }, CREATED, [''], [{ kind: 'store-failed', status: 503, error: expect.objectContaining({ name: 'StoreTimeout' }) }]],
+    ['store-failed without a status, where the handler runs all the same', { leases: new ObedientLeases({ acquire: down }), storeTimeout: 40, whenStoreFails: 'run' }, CREATED, [''], [{ kind: 'store-failed', error: expect.objectContaining({ name: 'StoreTimeout' }) }]],
   ])('is told %s', async (_title, options, handler, bodies, expected) => {
     const events = await eventsOf(options, handler, bodies);
-    expect(events).toEqual(expected.map(event => ({ key: 'the key', cacheKey: expect.stringMatching(/^[0-9a-f]{64}$/) as string, durationMs: expect.any(Number) as number, ...event })));
+    expect(events).toEqual(expected.map(event => ({ key: 'the key', cacheKey: expect.stringMatching(/^[0-9a-f]{64}$/) as string, startTime: expect.any(Number) as number, durationMs: expect.any(Number) as number, ...(['executed', 'not-stored'].includes(String(event.kind)) && { handlerMs: expect.any(Number) as number }), ...event })));
     expect(new Set(events.map(({ cacheKey }) => cacheKey)).size).toBe(1);
   });
 
@@ -45,11 +47,43 @@ describe('onEvent', () => {
     for (const { durationMs } of log.events) expect(durationMs).toBeGreaterThan(20);
   });
 
-  it('is told nothing about a request without a key', async () => {
+  it.each<[string, string | undefined, string, number, string]>([
+    ['no key', undefined, '', 400, ''],
+    ['a key that does not match', 'short', '', 400, ''],
+    ['a body that is too long', 'long-enough', 'x'.repeat(2_000), 413, 'long-enough'],
+  ])('is told refused for %s', async (_title, key, body, status, told) => {
     const log = new EventLog();
-    const { url } = await serve(express().post('/', idempotency({ onEvent: log.onEvent }), CREATED));
-    await send(url);
-    expect(log.events).toEqual([]);
+    const { url } = await serve(express().post('/', idempotency({ onEvent: log.onEvent, keyPattern: /^.{8,}$/, maxRequestBytes: 1_000 }), CREATED));
+    expect((await send(url, { headers: key === undefined ? {} : keyed(key), body })).status).toBe(status);
+    expect(log.events).toEqual([expect.objectContaining({ kind: 'refused', key: told, cacheKey: '', status, error: expect.objectContaining({ name: 'Problem', status }) })]);
+  });
+
+  it('is told abandoned when the client of a waiting duplicate leaves', async () => {
+    const log = new EventLog();
+    const [runs, waits, mayEnd] = [signal(), signal(), signal()];
+    let asked = 0;
+    const leases = new ObedientLeases({}, { acquire: () => { if (++asked === 2) waits.happens(); } });
+    const { url } = await serve(express().post('/', idempotency({ onEvent: log.onEvent, leases }), (_req, res) => {
+      runs.happens();
+      void mayEnd.happened.then(() => res.status(201).end());
+    }));
+    const first = send(url, { headers: keyed('k') });
+    await runs.happened;
+    const leaving = request(url, { method: 'POST', headers: keyed('k') }).on('error', () => undefined).end();
+    await waits.happened;
+    leaving.destroy();
+    await log.first('abandoned');
+    mayEnd.happens();
+    await first;
+    expect(log.kinds).toEqual(['abandoned', 'executed']);
+  });
+
+  it('measures from one clock: the handler took less than the request, which began not long ago', async () => {
+    const [event] = await eventsOf({}, (_req, res) => { setTimeout(() => res.end(), 40); }, ['']);
+    if (event?.handlerMs === undefined) throw new Error('The handler was not measured');
+    expect(event.handlerMs).toBeGreaterThan(30);
+    expect(event.durationMs).toBeGreaterThanOrEqual(event.handlerMs);
+    expect(Math.abs(event.startTime + event.durationMs - Date.now())).toBeLessThan(1_000);
   });
 
   it('that throws is a warning of the process, and changes nothing', async () => {

@@ -33,10 +33,12 @@ export class NodeProcess {
         const line = this.output.find(one => pattern.test(one));
         if (line === undefined) return;
         this.listeners.delete(look);
+        this.child.off('exit', fail);
         resolve(line);
       };
+      const fail = (code: number | null): void => { reject(new Error(`The process ended with ${code} before it printed ${pattern}:\n${this.output.join('\n')}`)); };
       this.listeners.add(look);
-      this.child.once('exit', code => { reject(new Error(`The process ended with ${code} before it printed ${pattern}:\n${this.output.join('\n')}`)); });
+      this.child.once('exit', fail);
       look();
     });
   }
