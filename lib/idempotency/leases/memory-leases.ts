@@ -1,3 +1,4 @@
+import { aCount, checkOptions, type Rule } from '../../options/check';
 import type { Acquisition, LeaseStore } from './lease-store';
 
 interface Lease {
@@ -10,9 +11,24 @@ interface Lease {
 /** How often expired leases are swept, in milliseconds; between sweeps they are only dead weight. */
 const SWEEP_INTERVAL = 10_000;
 
-/** Leases for one process: each step is synchronous, and so atomic. */
-export function memoryLeases(): LeaseStore {
-  return new MemoryLeases();
+/** What can be chosen about leases in memory. */
+export interface MemoryLeasesOptions {
+  /**
+   * Keys that are kept at one time, of some 400 bytes each. Beyond, requests with new keys are refused (503): a key that was
+   * forgotten before its time would run again. Default 1 000 000.
+   */
+  readonly maxKeys?: number;
+}
+
+const rules: Readonly<Record<keyof MemoryLeasesOptions, Rule>> = { maxKeys: aCount };
+
+/**
+ * Leases for one process: each step is synchronous, and so atomic.
+ * @throws TypeError for an unknown option, or a value that is none.
+ */
+export function memoryLeases(options: MemoryLeasesOptions = {}): LeaseStore {
+  checkOptions('memoryLeases', options, rules);
+  return new MemoryLeases(options.maxKeys ?? 1_000_000);
 }
 
 /** Beside a collection in this process. */
@@ -30,12 +46,16 @@ class MemoryLeases implements LeaseStore {
   private readonly watchers = new Map<string, Set<() => void>>();
   private sweeping: NodeJS.Timeout | undefined;
 
+  constructor(private readonly maxKeys: number) {}
+
+  /** @throws Error for a new key when there are too many. */
   acquire(key: string, token: string, ms: number): Acquisition {
     const lease = this.live(key);
     if (lease && lease.token !== token) {
       return lease.state === 'done' ? { kind: 'done', token: lease.token } : { kind: 'running', token: lease.token, msLeft: lease.expires - performance.now() };
     }
     if (lease?.state === 'done') return { kind: 'done', token };
+    if (this.leases.size >= this.maxKeys && !this.leases.has(key)) throw new Error(`There are ${this.maxKeys} keys in memory, and room for no more`);
     this.put(key, token, 'running', ms);
     return { kind: 'acquired' };
   }

@@ -44,6 +44,26 @@ describe('memoryLeases()', () => {
     expect(time('last', 5_000)).toBeLessThan(20 * empty + 0.01);
   });
 
+  it('refuse new keys when there are as many as they may keep, and forget none for it', () => {
+    jest.useFakeTimers();
+    try {
+      const leases = memoryLeases({ maxKeys: 2 });
+      for (const key of ['one', 'two']) void leases.acquire(key, 'a', 60_000);
+      void leases.complete('one', 'a', 60_000);
+      expect(() => leases.acquire('three', 'b', 60_000)).toThrow('There are 2 keys in memory, and room for no more');
+      expect(leases.acquire('one', 'b', 60_000)).toEqual({ kind: 'done', token: 'a' });
+      expect(leases.acquire('two', 'a', 60_000)).toEqual({ kind: 'acquired' });
+      jest.advanceTimersByTime(70_000);
+      expect(leases.acquire('three', 'b', 60_000)).toEqual({ kind: 'acquired' });
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  it.each([{ maxKeys: 0 }, { maxKeys: '1' }, { keys: 1 }])('refuse the options %j', options => {
+    expect(() => memoryLeases(options as object)).toThrow(TypeError);
+  });
+
   it('forget what has run out without being asked for it', () => {
     jest.useFakeTimers();
     try {

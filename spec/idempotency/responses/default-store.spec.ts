@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Keyv } from 'keyv';
 import { defaultStore } from '../../../lib/idempotency/responses/default-store';
 
@@ -30,6 +33,21 @@ describe('the default store', () => {
     expect(kept.filter(Boolean).length).toBeGreaterThan(100);
     expect([kept[0], kept[159], await store.has('used')]).toEqual([false, true, true]);
     await store.clear();
+  });
+
+  it('counts what small responses take of the heap, and not their letters alone', async () => {
+    const script = `
+      const { responsesIn } = require('./dist/idempotency/responses/response-store.js');
+      const { defaultStore } = require('./dist/idempotency/responses/default-store.js');
+      const responses = responsesIn(defaultStore());
+      const response = { status: 201, reason: 'Created', headers: [['Content-Type', 'application/json']], trailers: [], body: Buffer.from('{}') };
+      (async () => {
+        for (let index = 0; index < 300_000; index++) await responses.write(index.toString(16).padStart(64, '0'), 'any.' + index.toString(16).padStart(32, '0'), response, 600_000);
+        gc();
+        console.log(process.memoryUsage().heapUsed / 1_048_576);
+      })();`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', '-e', script], { cwd: join(__dirname, '../../..') });
+    expect(Number(stdout)).toBeLessThan(160);
   });
 
   it('forgets what has expired without being asked for it, and then rests', async () => {
