@@ -1,0 +1,132 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createClient } from '@keyv/redis';
+import express, { type RequestHandler } from 'express';
+import { Keyv } from 'keyv';
+import { idempotency, memoryLeases, redisLeases, type LeaseStore } from '../../../lib';
+import { send } from '../../servers/listen';
+import { NodeProcess } from '../../servers/node-process';
+import { RedisServer } from '../../servers/redis-server';
+import { expressVersions } from '../express-versions';
+import { serve } from '../serve';
+import { signal } from '../signal';
+import { keyed } from '../wire';
+
+/** What has broken in other libraries, and must hold where there is very much of something. */
+
+describe.each(expressVersions)('A16: a response over the cap (%s)', (_version, version) => {
+  const responses: [how: string, handler: RequestHandler][] = [
+    ['send', (_req, res) => { res.send('x'.repeat(1_001)); }],
+    ['a stream', async (_req, res) => { await pipeline(Readable.from(['y'.repeat(900), 'z'.repeat(101)]), res); }],
+    ['a file', (_req, res) => { res.sendFile(__filename); }],
+    ['writes under a Content-Length', (_req, res) => { res.set('Content-Length', '2000').write(Buffer.alloc(1_000)); res.end(Buffer.alloc(1_000)); }],
+  ];
+
+  it.each(responses)('by %s goes out whole; the request is never run again, and each duplicate gets an answer that says why', async (_how, handler) => {
+    const started = signal();
+    const end = signal();
+    let runs = 0;
+    const app = version().post('/bare', handler).post('/', idempotency({ maxResponseBytes: 1_000 }), async (req, res, next) => {
+      runs++;
+      started.happens();
+      await end.happened;
+      await handler(req, res, next);
+    });
+    const { url } = await serve(app);
+    const first = send(url, { headers: keyed('k') });
+    await started.happened;
+    const waiting = send(url, { headers: keyed('k') });
+    end.happens();
+    expect((await first).body).toEqual((await send(`${url}/bare`)).body);
+    for (const duplicate of [await waiting, await send(url, { headers: keyed('k') }), await send(url, { headers: keyed('k') })]) {
+      expect(JSON.parse(duplicate.text)).toMatchObject({ status: 409, type: 'urn:bindonce:response-unavailable', detail: expect.stringMatching(/executed before and is not executed again/) as unknown });
+    }
+    expect(runs).toBe(1);
+  });
+
+  it('by no byte, which is just as long as the cap, is kept', async () => {
+    let runs = 0;
+    const { url } = await serve(version().post('/', idempotency({ maxResponseBytes: 1_000 }), (_req, res) => { runs++; res.send('x'.repeat(1_000)); }));
+    await send(url, { headers: keyed('k') });
+    expect([(await send(url, { headers: keyed('k') })).text.length, runs]).toEqual([1_000, 1]);
+  });
+});
+
+describe('a process', () => {
+  let server: NodeProcess | undefined;
+  afterEach(() => server?.kill());
+  const start = async (options: object, EXPRESS = 'express'): Promise<string> => {
+    server = await NodeProcess.start(join(__dirname, '../../servers/heavy-server.mjs'), { EXPRESS, OPTIONS: JSON.stringify(options) });
+    return server.url;
+  };
+  const memory = async (url: string): Promise<{ rss: number; used: number }> => JSON.parse((await send(`${url}/memory`, { method: 'GET' })).text) as { rss: number; used: number };
+
+  it.each(['express', 'express4'])('A18: with ignoreRequestBody, 1 GB passes through %s in constant memory', async EXPRESS => {
+    const GIGABYTE = 1_000_000_000;
+    const piece = Buffer.alloc(1_000_000, 'x');
+    const url = await start({ ignoreRequestBody: true }, EXPRESS);
+    const { rss } = await memory(url);
+    const upload = request(`${url}/upload`, { method: 'POST', headers: keyed('k', { 'Content-Length': String(GIGABYTE), 'Content-Type': 'application/octet-stream' }), agent: false });
+    const answered = once(upload, 'response') as Promise<[IncomingMessage]>;
+    for (let sent = 0; sent < GIGABYTE; sent += piece.length) if (!upload.write(piece)) await once(upload, 'drain');
+    upload.end();
+    const [response] = await answered;
+    let text = '';
+    for await (const chunk of response) text += String(chunk);
+    const { bytes, most } = JSON.parse(text) as { bytes: number; most: number };
+    expect(bytes).toBe(GIGABYTE);
+    // Pieces of 64 KiB that wait to be collected; without us it is the same.
+    expect(most - rss).toBeLessThan(150_000_000);
+  }, 10_000);
+
+  it('A19: memory stays under the bound of the default store, and a response that has given way is not made again', async () => {
+    const url = await start({});
+    const { used } = await memory(url);
+    const download = (key: number) => send(`${url}/download`, { headers: keyed(String(key)) });
+    for (let key = 0; key < 250; key++) await download(key);
+    // 128 MiB, and what else the process has come to hold; the responses are 333 MB as they are stored.
+    expect((await memory(url)).used - used).toBeLessThan(200_000_000);
+    expect([(await download(0)).status, (await download(249)).headers['idempotent-replayed']]).toEqual([409, 'true']);
+  });
+});
+
+describe('A19: 100,000 live keys', () => {
+  const LIVE = 100_000;
+  const token = `any.${'0'.repeat(32)}`;
+
+  /** Milliseconds of a first request, the median of 200. */
+  async function cost(leases: LeaseStore): Promise<number> {
+    const { url } = await serve(express().post('/', idempotency({ store: new Keyv(), leases }), (_req, res) => { res.end(); }));
+    const times: number[] = [];
+    for (let key = 0; key < 200; key++) {
+      const started = performance.now();
+      await (await fetch(url, { method: 'POST', headers: keyed(String(key)) })).arrayBuffer();
+      times.push(performance.now() - started);
+    }
+    return times.sort((a, b) => a - b)[100] ?? Infinity;
+  }
+
+  it('in memory do not slow an acquire', async () => {
+    const leases = memoryLeases();
+    const empty = await cost(leases);
+    for (let key = 0; key < LIVE; key++) {
+      await leases.acquire(`live ${key}`, token, 60_000);
+      if (key % 2) await leases.complete(`live ${key}`, token, 60_000);
+    }
+    expect(await cost(leases)).toBeLessThan(2 * empty + 1);
+  });
+
+  it('on Redis do not slow an acquire', async () => {
+    const redis = await RedisServer.start();
+    const client = createClient({ url: redis.url });
+    const leases = redisLeases(client);
+    const empty = await cost(leases);
+    for (let key = 0; key < LIVE; key += 1_000) await Promise.all(Array.from({ length: 1_000 }, (_, more) => leases.acquire(`live ${key + more}`, token, 60_000)));
+    expect(await cost(leases)).toBeLessThan(2 * empty + 1);
+    client.destroy();
+    await redis.stop();
+  });
+});

@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { readFileSync } from 'node:fs';
+import type { WireResponse } from '../../servers/listen';
+import type { NodeProcess } from '../../servers/node-process';
+import { RedisServer } from '../../servers/redis-server';
+import { TcpProxy } from '../../servers/tcp-proxy';
+import { book, BookingService } from './booking-service';
+
+/** What has broken in other libraries, and must hold among real processes on a real Redis. */
+
+const texts = (answers: readonly WireResponse[]): Set<string> => new Set(answers.map(({ status, text }) => `${status} ${text}`));
+
+describe('processes', () => {
+  let redis: RedisServer;
+  let service: BookingService;
+  let key: string;
+
+  const start = (options: object = {}, env: Readonly<Record<string, string>> = {}): Promise<NodeProcess> => service.start({ REDIS_URL: redis.url, ...env }, options);
+  const startAll = <T extends readonly object[]>(...options: T) => Promise.all(options.map(one => start(one))) as Promise<{ [K in keyof T]: NodeProcess }>;
+
+  beforeAll(async () => { redis = await RedisServer.start(); });
+  afterAll(() => redis.stop());
+  beforeEach(() => {
+    service = new BookingService();
+    key = randomUUID();
+  });
+  afterEach(() => service.stop());
+
+  it('A4: the process of a handler is killed: its key is usable again when the lease is over', async () => {
+    const lease = 500;
+    const [a, b] = await startAll({ leaseDuration: lease }, { leaseDuration: lease, whenInFlight: 'reject' });
+    const lost = book(a, key, { work: 60_000 }).catch(() => 'lost');
+    await a.printed(/^started/);
+    await a.kill();
+    const killed = performance.now();
+    expect(await lost).toBe('lost');
+    let answer = await book(b, key);
+    for (; answer.status === 409; answer = await book(b, key)) await pause(20);
+    expect([answer.status, service.oracle.runs(key)]).toEqual([201, 2]);
+    expect(performance.now() - killed).toBeLessThan(lease + 500);
+  });
+
+  it('A4: a handler rejects on Express 4, which ends its process: its key is usable again when the lease is over', async () => {
+    const a = await start({ leaseDuration: 400 }, { EXPRESS: 'express4', SURVIVE: 'no' });
+    const b = await start({ leaseDuration: 400 }, { EXPRESS: 'express4' });
+    expect(await book(a, key, { then: 'reject' }).catch(() => 'lost')).toBe('lost');
+    expect(await a.ended()).toBe(1);
+    const started = performance.now();
+    expect((await book(b, key)).status).toBe(201);
+    expect(performance.now() - started).toBeLessThan(400 + 500);
+    expect(service.oracle.runs(key)).toBe(2);
+  });
+
+  it('A5: a handler takes five leases, with duplicates all the while: one run', async () => {
+    const [a, b] = await startAll({ leaseDuration: 150 }, { leaseDuration: 150 });
+    const answers: Promise<WireResponse>[] = [book(a, key, { work: 800 })];
+    await a.printed(/^started/);
+    let over = false;
+    void answers[0]?.then(() => { over = true; });
+    const isOver = (): boolean => over;
+    while (!isOver()) {
+      answers.push(book(a, key), book(b, key));
+      await pause(40);
+    }
+    expect(texts(await Promise.all(answers)).size).toBe(1);
+    expect(answers.length).toBeGreaterThan(20);
+    expect(service.oracle.runs(key)).toBe(1);
+  });
+
+  it('A6: an owner is stopped past its lease and resumed after a takeover: its late release is without effect', async () => {
+    const [a, b] = await startAll({ leaseDuration: 300 }, { leaseDuration: 300 });
+    const stopped = book(a, key, { work: 200, then: 'forget' });
+    await a.printed(/^started/);
+    a.signal('SIGSTOP');
+    const published = await book(b, key);
+    a.signal('SIGCONT');
+    expect((await stopped).status).toBe(201);
+    expect(texts([published, await book(a, key), await book(b, key)]).size).toBe(1);
+    expect(service.oracle.runs(key)).toBe(2);
+  });
+
+  it.each(['answer', 'forget'] as const)('A6: an owner is stopped past its lease, the new owner releases and a third acquires: what the first one does late (%s) is without effect', async then => {
+    const [a, b, c] = await startAll({ leaseDuration: 400 }, { leaseDuration: 400 }, { leaseDuration: 400 });
+    const first = book(a, key, { work: 200, then });
+    await a.printed(/^started/);
+    a.signal('SIGSTOP');
+    await book(b, key, { then: 'forget' });
+    const third = book(c, key, { work: 1_000 });
+    await c.printed(/^started/);
+    a.signal('SIGCONT');
+    await a.printed(then === 'answer' ? /^event lease-lost/ : /^event not-stored/);
+    const duplicates = [book(a, key), book(b, key), book(c, key)];
+    expect(texts([await third, ...await Promise.all(duplicates)]).size).toBe(1);
+    // An overtaken answer is not shown; one that was to be forgotten is nobody else's.
+    expect((await first).text === (await third).text).toBe(then === 'answer');
+    expect(service.oracle.runs(key)).toBe(3);
+  });
+
+  it('A8: the store carries out an acquire and its answer is lost: one run; and so for every other answer that a request waits for', async () => {
+    const proxy = await TcpProxy.before(redis.port);
+    const a = await start({}, { REDIS_URL: `redis://127.0.0.1:${proxy.port}` });
+    const b = await start();
+    await Promise.all([book(a, randomUUID()), book(b, randomUUID())]);
+    // Of a first request: acquire, write, complete. Of a replay: acquire, read.
+    for (const count of [0, 1, 2]) {
+      const one = randomUUID();
+      const lost = proxy.loseAfter(count);
+      const answer = await book(a, one);
+      expect(await lost).not.toMatch(/^-/);
+      expect([answer.status, answer.text]).toEqual([201, (await book(b, one)).text]);
+      expect(service.oracle.runs(one)).toBe(1);
+      if (count < 2) {
+        const lostOfReplay = proxy.loseAfter(count);
+        expect((await book(a, one)).text).toBe(answer.text);
+        expect(await lostOfReplay).not.toMatch(/^-/);
+      }
+      expect(service.oracle.runs(one)).toBe(1);
+    }
+    await proxy.close();
+  });
+
+  it('A9: the store hangs at renew for longer than a lease, and at complete: the answer goes out in time, and nothing stays behind', async () => {
+    const [a] = await startAll({ leaseDuration: 200, storeTimeout: 300 });
+    await book(a, randomUUID());
+    const answer = book(a, key, { work: 600 });
+    await a.printed(new RegExp(`^started ${key}`));
+    const started = performance.now();
+    redis.pause();
+    expect((await answer).status).toBe(201);
+    expect(performance.now() - started).toBeLessThan(600 + 300 + 300);
+    redis.resume();
+    await a.printed(new RegExp(`^event not-stored ${key}`));
+    // A retry is a run again, or a replay if the store has carried out late what it was asked for: no third thing.
+    const retry = await book(a, key);
+    expect([retry.status, (await book(a, key)).text]).toEqual([201, retry.text]);
+  });
+
+  it('A10: the cacheDuration ends under load: one run in each period', async () => {
+    const period = 300;
+    const processes = await startAll({ cacheDuration: period }, { cacheDuration: period });
+    const until = performance.now() + 1_500;
+    const load = processes.flatMap(process => Array.from({ length: 5 }, async () => {
+      const seen = new Set<string>();
+      while (performance.now() < until) seen.add((await book(process, key, { work: 5 })).text);
+      return seen;
+    }));
+    const answers = new Set((await Promise.all(load)).flatMap(seen => [...seen]));
+    const starts = readFileSync(service.oracle.file, 'utf8').trim().split('\n').map(line => (JSON.parse(line) as { at: number }).at).sort();
+    expect(starts.length).toBe(answers.size);
+    expect(starts.length).toBeGreaterThan(2);
+    // Two clocks, Redis's and the processes', may differ by what they round.
+    for (const [index, at] of starts.entries()) if (index > 0) expect(at - (starts[index - 1] ?? 0)).toBeGreaterThan(period - 20);
+  });
+
+  describe.each(['express', 'express4'])('with %s', EXPRESS => {
+    it('A1: of 20 and of 200 concurrent duplicates in several processes, exactly one runs, and all get its answer', async () => {
+      const processes = await Promise.all([1, 2, 3].map(() => start({}, { EXPRESS })));
+      for (const count of [20, 200]) {
+        const one = randomUUID();
+        const answers = await Promise.all(Array.from({ length: count }, (_, index) => book(processes[index % processes.length] as NodeProcess, one, { work: 50 })));
+        expect([service.oracle.runs(one), texts(answers).size, answers[0]?.status]).toEqual([1, 1, 201]);
+      }
+    });
+
+    it.each(['exit', 'exitAtOnce', 'exitOnceWritten'] as const)('A21: server.close() and process.exit() right after a response (%s): the retry on another process replays', async then => {
+      const [a, b] = await Promise.all([start({}, { EXPRESS }), start({}, { EXPRESS })]);
+      // A client that keeps its connection open, as browsers do.
+      const answer = await fetch(`${a.url}/bookings`, { method: 'POST', headers: { 'Idempotency-Key': key, 'X-Then': then } });
+      const text = await answer.text();
+      expect(await a.ended()).toBe(0);
+      const retry = await book(b, key);
+      expect([retry.status, retry.text, retry.headers['idempotent-replayed']]).toEqual([201, text, 'true']);
+      expect(service.oracle.runs(key)).toBe(1);
+    });
+  });
+});

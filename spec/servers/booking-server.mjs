@@ -1,0 +1,57 @@
+// A server under test in a process of its own, on the version of Express that EXPRESS names; it imports the built package by
+// name. OPTIONS (JSON) are options of idempotency(); REDIS_URL is the shared store; LOG is a file to which every run is
+// appended, outside the library. What a run does is said in headers, which take no part in the identity of a request:
+// X-Work, milliseconds; X-Then, how it ends.
+import { randomUUID } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
+import { setTimeout as work } from 'node:timers/promises';
+import KeyvRedis from '@keyv/redis';
+import { idempotency } from 'bindonce';
+import { Keyv } from 'keyv';
+
+const { OPTIONS = '{}', REDIS_URL, LOG = '/dev/null', EXPRESS = 'express', SURVIVE = 'yes' } = process.env;
+const { default: express } = await import(EXPRESS);
+
+if (SURVIVE === 'yes') process.on('unhandledRejection', error => { console.log(`unhandled ${error}`); });
+
+const store = new Keyv(new KeyvRedis(REDIS_URL));
+store.on('error', () => undefined);
+const guard = idempotency({ store, ...JSON.parse(OPTIONS), onEvent: ({ kind, key }) => { console.log(`event ${kind} ${key}`); } });
+
+const endings = {
+  answer: (_req, res, booking) => { res.status(201).json(booking); },
+  forget(req, res, booking) {
+    req.idempotency.forget();
+    res.status(201).json(booking);
+  },
+  reject: () => Promise.reject(new Error('The handler gave up')),
+  exit(_req, res, booking) {
+    res.on('finish', () => { server.close(() => process.exit()); });
+    res.status(201).json(booking);
+  },
+  exitAtOnce(_req, res, booking) {
+    res.status(201).json(booking);
+    server.close(() => process.exit());
+  },
+  exitOnceWritten(_req, res, booking) {
+    res.status(201).write('written: ');
+    res.end(JSON.stringify(booking), () => { process.exit(); });
+  },
+};
+
+const app = express();
+// All processes are one service.
+app.use((req, _res, next) => {
+  req.headers.host = 'bookings';
+  next();
+});
+app.post('/bookings', guard, async (req, res) => {
+  const { key } = req.idempotency;
+  const booking = { booking: randomUUID(), at: Date.now() };
+  appendFileSync(LOG, `${JSON.stringify({ what: 'start', key, ...booking })}\n`);
+  console.log(`started ${key}`);
+  await work(Number(req.get('X-Work') ?? 0));
+  return endings[req.get('X-Then') ?? 'answer'](req, res, booking);
+});
+
+const server = app.listen(0, '127.0.0.1', () => { console.log(`listening on http://127.0.0.1:${server.address().port}`); });

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** Stands between a process and a server, and can lose an answer of the server as a network does: with its connection. */
+export class TcpProxy {
+  private readonly sockets = new Set<Socket>();
+  /** Answers that still get through before one is lost; undefined: all do. */
+  private left: number | undefined;
+  private lost: (answer: string) => void = () => undefined;
+
+  private constructor(private readonly server: Server, private readonly target: number) {}
+
+  static async before(target: number): Promise<TcpProxy> {
+    const server = createServer();
+    const proxy = new TcpProxy(server, target);
+    server.on('connection', near => { proxy.join(near); }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  /** Loses the answer after the next `count`, when the server has carried out what it answers. @returns the lost answer. */
+  loseAfter(count: number): Promise<string> {
+    this.left = count;
+    return new Promise(resolve => { this.lost = resolve; });
+  }
+
+  async close(): Promise<void> {
+    this.server.close();
+    for (const socket of this.sockets) socket.destroy();
+    await once(this.server, 'close');
+  }
+
+  private join(near: Socket): void {
+    const far = connect(this.target, '127.0.0.1');
+    for (const [one, other] of [[near, far], [far, near]] as const) {
+      this.sockets.add(one);
+      one.on('error', () => undefined).on('close', () => {
+        this.sockets.delete(one);
+        other.destroy();
+      });
+    }
+    near.pipe(far);
+    far.on('data', (answer: Buffer) => {
+      if (this.left === undefined || this.left-- > 0) {
+        near.write(answer);
+        return;
+      }
+      this.left = undefined;
+      near.destroy();
+      this.lost(answer.toString());
+    });
+  }
+}
