@@ -12,7 +12,7 @@ const compiledWith = tsconfig => ({
 
 /** @type {import('jest').Config} */
 module.exports = {
-  globalSetup: '<rootDir>/spec/servers/install-redis.ts',
+  globalSetup: '<rootDir>/spec/servers/install.ts',
   transform: compiledWith('<rootDir>/spec/tsconfig.json').transform,
   testTimeout: 30_000,
   maxWorkers: 2,

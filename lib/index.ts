@@ -7,7 +7,9 @@ export type { HeaderLine, RecordedResponse } from './idempotency/responses/recor
 export type { RequestIdempotency } from './idempotency/run';
 export type {} from './idempotency/request';
 export type { Acquisition, LeaseStore } from './idempotency/leases/lease-store';
-export { memoryLeases } from './idempotency/leases/memory-leases';
+export { memoryLeases, type MemoryLeasesOptions } from './idempotency/leases/memory-leases';
+export { postgresLeases, type PostgresLeasesOptions } from './idempotency/leases/postgres-leases';
+export type { PostgresPool } from './idempotency/leases/postgres-pool';
 export { redisLeases, type RedisClient, type RedisLeasesOptions } from './idempotency/leases/redis-leases';
 
 export { field, formField, fromBody, fromClaim, fromCookie, fromForm, fromHeader, fromQuery, hasPermission, plainText, queryParam, routeParam, type Property } from './binding/declaration/declare';

@@ -1,14 +1,15 @@
 /**
  * What became of a request, told to `onEvent`. A request gets one; `lease-lost` may come before it.
- * - `executed`: the handler ran and its response is stored;
- * - `not-stored`: the handler ran, but its response could not be stored or was not to be;
- * - `replayed`: the stored response was sent at once; `waited`: after waiting for the first request;
- * - `conflicted`: 409, the first request was still running or its response could not be kept; `reused`: 422, the key belongs
- *   to another request;
- * - `refused`: no usable key, or a body that could not be read; nothing ran;
- * - `abandoned`: the client left, or another middleware answered, before there was anything to answer; nothing ran;
- * - `store-failed`: the store did not answer in time; the handler did not run, or ran unguarded if so configured;
- * - `lease-lost`: the lease ran out under a running handler, and another request may have run it again.
+ * - `executed`: the handler ran and its response is stored.
+ * - `not-stored`: the handler ran, but its response could not be stored (`error`) or was not to be.
+ * - `replayed`: the stored response was sent at once.
+ * - `waited`: the stored response was sent after waiting for the first request.
+ * - `conflicted`: 409; the first request was still running, or its response could not be kept.
+ * - `reused`: 422; the key belongs to another request.
+ * - `refused`: the request has no usable key, or a body that could not be read; nothing ran.
+ * - `abandoned`: the client left, or another middleware answered, before there was an answer; nothing ran.
+ * - `store-failed`: the store did not answer in time; nothing ran, or the handler ran unguarded if so configured.
+ * - `lease-lost`: the lease ran out under a running handler; another request may have run it again.
  */
 export type IdempotencyEventKind = 'executed' | 'not-stored' | 'replayed' | 'waited' | 'conflicted' | 'reused' | 'refused' | 'abandoned' | 'store-failed' | 'lease-lost';
 

@@ -53,6 +53,35 @@ describe('the snippets of the README', () => {
     }
   });
 
+  it.each([
+    ['prometheus', "const { register } = require('prom-client');", 'console.log(await register.metrics());', /idempotency_seconds_count\{outcome="executed"\} 1\n[^]*idempotency_seconds_count\{outcome="replayed"\} 1\n/],
+    ['opentelemetry', `
+      const { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } = require('@opentelemetry/sdk-trace-base');
+      const exporter = new InMemorySpanExporter();
+      require('@opentelemetry/api').trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));`,
+    'for (const { name, attributes, duration } of exporter.getFinishedSpans()) console.log(name, attributes["http.response.status_code"], duration[0] === 0 && duration[1] > 0);',
+    /^idempotency executed 201 true\nidempotency replayed 201 true\n$/],
+  ])('measure as they say: %s', (name, before, report, expected) => {
+    const directory = mkdtempSync(join(root, 'spec/readme/run-'));
+    try {
+      const [snippet] = snippets.filter(({ info }) => info === name);
+      const script = join(directory, 'snippet.js');
+      const program = `${before}
+        const { idempotency } = require('./recipe.js');
+        const app = require('express')().post('/', idempotency(), (_req, res) => { res.sendStatus(201); });
+        const server = app.listen(0, '127.0.0.1', async () => {
+          for (let time = 0; time < 2; time++) await fetch('http://127.0.0.1:' + server.address().port, { method: 'POST', headers: { 'Idempotency-Key': 'k' } });
+          ${report}
+          process.exit();
+        });`;
+      writeFileSync(script, program);
+      writeFileSync(join(directory, 'recipe.js'), ts.transpileModule(snippet?.code ?? '', { compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS, esModuleInterop: true } }).outputText);
+      expect(execFileSync(process.execPath, [script], { encoding: 'utf8' })).toMatch(expected);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+
   it('shows a failure as it is answered', () => {
     const [example] = blocks.filter(({ language }) => language === 'json');
     expect(Object.keys(JSON.parse(example?.code ?? '{}') as object)).toEqual(['type', 'title', 'status', 'detail', 'instance', 'errors']);

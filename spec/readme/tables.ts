@@ -10,6 +10,7 @@ export function tableFor(marker: string): string {
   const [, file, name] = /^options: (\S+) (\S+)$/.exec(marker) ?? [];
   if (file !== undefined && name !== undefined) return optionsTable(file, name);
   if (marker === 'failures') return failuresTable();
+  if (marker === 'events') return eventsTable();
   throw new Error(`There is no table "${marker}"`);
 }
 
@@ -28,4 +29,14 @@ function optionsTable(file: string, name: string): string {
 function failuresTable(): string {
   const rows = Object.entries(catalogue).map(([code, { status, meaning }]) => `| \`urn:bindonce:${code}\` | ${status} | ${meaning} |`);
   return ['| `type` | Status | Meaning |', '|---|---|---|', ...rows].join('\n');
+}
+
+/** One row for each kind of event, out of the doc comment of their union. */
+function eventsTable(): string {
+  const source = readFileSync(join(root, 'lib/idempotency/events.ts'), 'utf8');
+  const [, comment = '', union = ''] = /\/\*\*((?:(?!\*\/).)*)\*\/\s*export type IdempotencyEventKind = ([^;]*);/s.exec(source) ?? [];
+  const rows = [...comment.matchAll(/- `([\w-]+)`: (.*)/g)].map(([, kind = '', meaning = '']) => ({ kind, meaning }));
+  const kinds = [...union.matchAll(/'([\w-]+)'/g)].map(([, kind]) => kind);
+  if (kinds.join() !== rows.map(({ kind }) => kind).join()) throw new Error('The comment of IdempotencyEventKind does not name the same kinds as the type, in the same order');
+  return ['| `kind` | What happened |', '|---|---|', ...rows.map(({ kind, meaning }) => `| \`${kind}\` | ${meaning} |`)].join('\n');
 }

@@ -5,16 +5,21 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createClient } from '@keyv/redis';
 
 /** A real redis-server of one suite, on a free port of the loopback interface, that can be killed and paused. */
 export class RedisServer {
+  protected readonly directory = mkdtempSync(join(tmpdir(), 'bindonce-redis-'));
+  /** What it prints when it can be used. */
+  protected readonly isUp: string = 'Ready to accept connections';
   private child: ChildProcess | undefined;
-  private readonly directory = mkdtempSync(join(tmpdir(), 'bindonce-redis-'));
 
-  private constructor(readonly port: number) {}
+  protected constructor(readonly port: number, private readonly settings: readonly string[]) {}
 
-  static async start(): Promise<RedisServer> {
-    const server = new RedisServer(await freePort());
+  /** @param settings as on the command line: `'--requirepass', 'secret'`. */
+  static async start(...settings: readonly string[]): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), settings);
     await server.up();
     return server;
   }
@@ -23,17 +28,37 @@ export class RedisServer {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Starts it, or starts it again on the same port; its data is gone then. */
+  /** Starts it, or starts it again on the same port; its data is gone then, unless its settings keep it. */
   async up(): Promise<void> {
-    const child = spawn('redis-server', ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', this.directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn('redis-server', this.commandLine(this.settings), { stdio: ['ignore', 'pipe', 'inherit'] });
     this.child = child;
     await new Promise<void>((resolve, reject) => {
       child.once('exit', code => { reject(new Error(`redis-server ended with ${code}`)); });
-      child.stdout.on('data', (text: Buffer) => { if (text.includes('Ready to accept connections')) resolve(); });
+      child.stdout.on('data', (text: Buffer) => { if (text.includes(this.isUp)) resolve(); });
     });
   }
 
-  /** kill -9: connections break, data is gone. */
+  protected commandLine(settings: readonly string[]): string[] {
+    return ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', this.directory, ...settings];
+  }
+
+  /** Sends one command, on a connection of its own. */
+  async ask(...command: string[]): Promise<unknown> {
+    const client = createClient({ url: this.url }).on('error', () => undefined);
+    await client.connect();
+    try {
+      return await client.sendCommand(command);
+    } finally {
+      client.destroy();
+    }
+  }
+
+  /** Asks until the answer, as text, is as expected. */
+  async answers(expected: RegExp, ...command: string[]): Promise<void> {
+    while (!expected.test(String(await this.ask(...command).catch(String)))) await pause(20);
+  }
+
+  /** kill -9: connections break, data in memory is gone. */
   async kill(): Promise<void> {
     const { child } = this;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;

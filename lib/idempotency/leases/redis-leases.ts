@@ -1,49 +1,69 @@
+import { aCount, checkOptions, milliseconds, type Rule } from '../../options/check';
 import type { Acquisition, LeaseStore } from './lease-store';
+import type { RedisConnection } from './redis-connection';
+import { isIoredisClient, overIoredis, type IoredisClient } from './redis-over-ioredis';
+import { isNodeRedisClient, overNodeRedis, type NodeRedisClient } from './redis-over-node-redis';
 import { scripts } from './redis-scripts';
-import { RedisWakeUps, type RedisSubscriber } from './redis-wake-ups';
+import { RedisWakeUps } from './redis-wake-ups';
 
-/** What we use of a node-redis client (@redis/client 5): single node, Sentinel or Cluster. */
-export interface RedisClient {
-  readonly isOpen: boolean;
-  connect(): Promise<unknown>;
-  eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
-  duplicate?(): RedisSubscriber;
-}
+/** A client of node-redis 5 (`@keyv/redis`), or of ioredis or iovalkey (`@keyv/valkey`): single node, Sentinel or Cluster. */
+export type RedisClient = NodeRedisClient | IoredisClient;
 
 /** What can be chosen about leases on Redis. */
 export interface RedisLeasesOptions {
   /** Goes before each key, so that applications that share a Redis do not meet. Default `'bindonce:lease:'`. */
   readonly prefix?: string;
+  /**
+   * Replicas that must have a lease, and the record of its end, before it counts (WAIT). A lease that is not on so many is refused,
+   * and a response not stored. Not on a Cluster. Default none.
+   */
+  readonly replicas?: number;
+  /** How long to wait for the replicas each time, in milliseconds; less than `storeTimeout`. Default 500. */
+  readonly replicaTimeout?: number;
 }
+
+const rules: Readonly<Record<keyof RedisLeasesOptions, Rule>> = {
+  prefix: { expects: 'a string', accepts: value => typeof value === 'string' },
+  replicas: aCount,
+  replicaTimeout: milliseconds,
+};
 
 /**
- * Leases on Redis or a server that speaks its protocol and runs its scripts: one holder for each key among all processes
- * that use the same server.
- * @param client a node-redis client; it is connected when it is not.
+ * Leases on Redis, Valkey or a server that speaks their protocol and runs their scripts: one holder for each key among all
+ * processes that use the same server.
+ * @param client is connected when it is not.
+ * @throws TypeError for an unknown option, a value that is none, or `replicas` on a Cluster.
  */
 export function redisLeases(client: RedisClient, options: RedisLeasesOptions = {}): LeaseStore {
-  return new RedisLeases(client, options.prefix ?? 'bindonce:lease:');
+  checkOptions('redisLeases', options, rules);
+  const connection = connectionOver(client);
+  if (!connection) throw new TypeError('redisLeases: client must be a client of node-redis, ioredis or iovalkey');
+  const { prefix = 'bindonce:lease:', replicas = 0, replicaTimeout = 500 } = options;
+  if (replicas > 0 && !connection.evaluateAndWait) throw new TypeError('redisLeases: replicas cannot be waited for on a Cluster');
+  return new RedisLeases(connection, prefix, replicas, replicaTimeout);
 }
 
-/** Beside a Keyv on `@keyv/redis`, over the connection that its adapter holds. */
+/** Beside a Keyv on `@keyv/redis` or `@keyv/valkey`, over the connection that its adapter holds. */
 export function redisLeasesBeside(adapter: object, namespace: string | undefined): LeaseStore | undefined {
-  const { client } = adapter as { client?: unknown };
-  return isRedisClient(client) ? redisLeases(client, namespace === undefined ? {} : { prefix: `${namespace}:bindonce:lease:` }) : undefined;
+  const { client, redis = client } = adapter as { client?: unknown; redis?: unknown };
+  if (typeof redis !== 'object' || redis === null || !connectionOver(redis)) return undefined;
+  return redisLeases(redis as RedisClient, namespace === undefined ? {} : { prefix: `${namespace}:bindonce:lease:` });
 }
 
-function isRedisClient(client: unknown): client is RedisClient {
-  return typeof client === 'object' && client !== null && 'eval' in client && 'connect' in client && 'isOpen' in client;
+function connectionOver(client: object): RedisConnection | undefined {
+  if (isNodeRedisClient(client)) return overNodeRedis(client);
+  return isIoredisClient(client) ? overIoredis(client) : undefined;
 }
 
 class RedisLeases implements LeaseStore {
   private readonly wakeUps: RedisWakeUps;
 
-  constructor(private readonly client: RedisClient, private readonly prefix: string) {
-    this.wakeUps = new RedisWakeUps(client);
+  constructor(private readonly connection: RedisConnection, private readonly prefix: string, private readonly replicas: number, private readonly replicaTimeout: number) {
+    this.wakeUps = new RedisWakeUps(connection);
   }
 
   async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
-    const [kind, holder, msLeft] = await this.run('acquire', key, token, ms) as [Acquisition['kind'], string, number];
+    const [kind, holder, msLeft] = await this.runOnReplicas('acquire', key, [token, String(ms)]) as [Acquisition['kind'], string, number];
     switch (kind) {
       case 'acquired': return { kind };
       case 'done': return { kind, token: holder };
@@ -52,32 +72,31 @@ class RedisLeases implements LeaseStore {
   }
 
   async renew(key: string, token: string, ms: number): Promise<boolean> {
-    return await this.run('renew', key, token, ms) === 1;
+    return await this.run('renew', key, [token, String(ms)]) === 1;
   }
 
   async complete(key: string, token: string, ms: number): Promise<boolean> {
-    return await this.run('complete', key, token, ms) === 1;
+    return await this.runOnReplicas('complete', key, [token, this.prefix + key, String(ms)]) === 1;
   }
 
   async release(key: string, token: string): Promise<boolean> {
-    return await this.run('release', key, token) === 1;
+    return await this.run('release', key, [token, this.prefix + key]) === 1;
   }
 
   watch(key: string, onChange: () => void): Promise<() => void> {
     return this.wakeUps.watch(this.prefix + key, onChange);
   }
 
-  private async run(step: keyof typeof scripts, key: string, token: string, ms?: number): Promise<unknown> {
-    if (!this.client.isOpen) await this.connect();
-    return this.client.eval(scripts[step], { keys: [this.prefix + key], arguments: ms === undefined ? [token] : [token, String(ms)] });
+  private run(step: keyof typeof scripts, key: string, args: readonly string[]): Promise<unknown> {
+    return this.connection.evaluate(scripts[step], this.prefix + key, args);
   }
 
-  /** Several requests can find the client closed at once; the second `connect` throws "Socket already opened". */
-  private async connect(): Promise<void> {
-    try {
-      await this.client.connect();
-    } catch (error) {
-      if (!this.client.isOpen) throw error;
-    }
+  /** @throws Error when too few replicas have it; the step may be repeated. */
+  private async runOnReplicas(step: keyof typeof scripts, key: string, args: readonly string[]): Promise<unknown> {
+    const { connection, replicas, replicaTimeout } = this;
+    if (replicas === 0 || !connection.evaluateAndWait) return this.run(step, key, args);
+    const [answer, reached] = await connection.evaluateAndWait(scripts[step], this.prefix + key, args, replicas, replicaTimeout);
+    if (reached < replicas) throw new Error(`Only ${reached} of ${replicas} Redis replicas have the lease`);
+    return answer;
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The four steps on Redis, each one script and so one atomic step (redis.io, "Scripting with Lua").
  * A lease is the string `r:<token>` (running) or `d:<token>` (done) with an expiry; its key is KEYS[1].
- * KEYS[1] is also the channel on which the end of a run is announced.
+ * The end of a run is announced on a channel. It may fail, for a user who may not publish there: waiters ask again by themselves.
  */
 export const scripts = {
   /** ARGV: token, ms. Answers `{'acquired'}`, `{'done', token}` or `{'running', token, ms left}`. */
@@ -20,19 +20,19 @@ return {'running', token, redis.call('PTTL', KEYS[1])}`,
 if redis.call('GET', KEYS[1]) ~= 'r:' .. ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])`,
 
-  /** ARGV: token, ms. A lease that ran out and that nobody has taken since may still be completed. */
+  /** ARGV: token, channel, ms. A lease that ran out and that nobody has taken since may still be completed. */
   complete: `
 local held = redis.call('GET', KEYS[1])
 if held and string.sub(held, 3) ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], 'd:' .. ARGV[1], 'PX', ARGV[2])
-redis.call('PUBLISH', KEYS[1], 'done')
+redis.call('SET', KEYS[1], 'd:' .. ARGV[1], 'PX', ARGV[3])
+redis.pcall('PUBLISH', ARGV[2], 'done')
 return 1`,
 
-  /** ARGV: token. */
+  /** ARGV: token, channel. */
   release: `
 local held = redis.call('GET', KEYS[1])
 if not held or string.sub(held, 3) ~= ARGV[1] then return 0 end
 redis.call('DEL', KEYS[1])
-redis.call('PUBLISH', KEYS[1], 'released')
+redis.pcall('PUBLISH', ARGV[2], 'released')
 return 1`,
 } as const;

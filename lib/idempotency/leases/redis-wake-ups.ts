@@ -1,49 +1,59 @@
-/** A connection in subscriber mode, which can do nothing else. */
-export interface RedisSubscriber {
-  connect(): Promise<unknown>;
-  destroy(): void;
-  on(event: 'error', listener: (error: unknown) => void): unknown;
-  subscribe(channel: string, listener: () => void): Promise<unknown>;
-  unsubscribe(channel: string, listener: () => void): Promise<unknown>;
+import type { RedisConnection, RedisSubscriber } from './redis-connection';
+
+/** The watchers of one channel in this process. */
+interface Watched {
+  readonly watchers: Set<() => void>;
+  subscribed: Promise<unknown>;
 }
 
-/** The subscriptions of all waiters of this process, on one extra connection. */
+/** The subscriptions of all waiters of this process, on one extra connection that is open only while somebody waits. */
 export class RedisWakeUps {
-  private subscriber: { readonly client: RedisSubscriber; readonly ready: Promise<unknown> } | undefined;
-  private watching = 0;
+  private subscriber: RedisSubscriber | undefined;
+  private readonly channels = new Map<string, Watched>();
+  private lastEnding: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly client: { duplicate?(): RedisSubscriber }) {}
+  constructor(private readonly connection: RedisConnection) {}
 
   async watch(channel: string, onChange: () => void): Promise<() => void> {
-    this.watching++;
+    // A connection that is about to close would swallow a subscription.
+    await this.lastEnding;
+    const subscriber = this.open();
+    const watched = this.channels.get(channel) ?? { watchers: new Set(), subscribed: subscriber.subscribe(channel) };
+    this.channels.set(channel, watched);
+    // Wrapped, because the same function may watch twice.
+    const watcher = (): void => { onChange(); };
+    watched.watchers.add(watcher);
+    const stop = (): void => { this.leave(channel, watched, watcher); };
     try {
-      const { client, ready } = this.subscriber ??= this.open();
-      await ready;
-      await client.subscribe(channel, onChange);
-      return () => {
-        void client.unsubscribe(channel, onChange).catch(() => undefined).then(() => { this.leave(); });
-      };
+      await watched.subscribed;
+      return stop;
     } catch (error) {
-      this.leave();
+      stop();
       throw error;
     }
   }
 
-  private open(): NonNullable<RedisWakeUps['subscriber']> {
-    if (!this.client.duplicate) throw new Error('bindonce: this Redis client cannot be duplicated');
-    const client = this.client.duplicate();
-    // Without a listener an 'error' event ends the process. Nothing is lost by ignoring it: waiters ask again by themselves.
-    client.on('error', () => undefined);
-    return { client, ready: client.connect() };
+  /** The subscriber; one that has given up is replaced, and who watches goes on with its successor. */
+  private open(): RedisSubscriber {
+    if (this.subscriber?.isOpen) return this.subscriber;
+    const subscriber = this.connection.subscriber(channel => { this.wake(channel); });
+    this.subscriber = subscriber;
+    for (const [channel, watched] of this.channels) {
+      watched.subscribed = subscriber.subscribe(channel);
+      watched.subscribed.catch(() => undefined);
+    }
+    return subscriber;
   }
 
-  /** The connection is open only while somebody waits, so that it never keeps a process from ending. */
-  private leave(): void {
-    if (--this.watching > 0) return;
-    const { subscriber } = this;
-    this.subscriber = undefined;
-    try {
-      subscriber?.client.destroy();
-    } catch { /* it was closed already */ }
+  private wake(channel: string): void {
+    for (const watcher of [...this.channels.get(channel)?.watchers ?? []]) watcher();
+  }
+
+  private leave(channel: string, watched: Watched, watcher: () => void): void {
+    watched.watchers.delete(watcher);
+    if (watched.watchers.size > 0 || this.channels.get(channel) !== watched) return;
+    this.channels.delete(channel);
+    const ended = this.subscriber?.unsubscribe(channel).catch(() => undefined);
+    if (this.channels.size === 0 && ended) this.lastEnding = ended;
   }
 }

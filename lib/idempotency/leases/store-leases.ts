@@ -31,8 +31,13 @@ function make(adapter: object, namespace: string | undefined): LeaseStore {
     const leases = beside(adapter, namespace);
     if (leases) return leases;
   }
-  throw new TypeError(`idempotency: store is a Keyv on ${adapter.constructor.name}, on which bindonce cannot take leases. `
-    + 'Use a Map or @keyv/redis, or pass `leases`: redisLeases(client), or memoryLeases() when this application runs in one process.');
+  throw new TypeError(`idempotency: store is a Keyv on ${adapter.constructor.name}, on which bindonce cannot take leases. ${remedyFor(adapter)}`);
+}
+
+function remedyFor(adapter: object): string {
+  // Keyv's adapters say in their options which kind of database they are on.
+  if ((adapter as { opts?: { dialect?: unknown } }).opts?.dialect === 'postgres') return 'Pass `leases: postgresLeases(pool)`, with a Pool of pg on the same database.';
+  return 'Use a Map, @keyv/redis or @keyv/valkey, or pass `leases`: redisLeases(client), or memoryLeases() when this application runs in one process.';
 }
 
 /** Keyv 5 has the adapter itself as its store; Keyv 6 wraps a Map in an adapter of its own. */

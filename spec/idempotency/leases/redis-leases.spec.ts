@@ -1,18 +1,15 @@
-import { createClient } from '@keyv/redis';
-import { redisLeases } from '../../../lib';
+import KeyvRedis, { createClient } from '@keyv/redis';
+import Keyv from 'keyv';
+import { redisLeases, type RedisClient } from '../../../lib';
 import { anyRedis } from '../../servers/redis-server';
-import { leaseStoreContract } from './lease-store-contract';
+import { redisDeployment } from './redis-deployment';
 
 let redis: Awaited<ReturnType<typeof anyRedis>>;
 
 beforeAll(async () => { redis = await anyRedis(); });
 afterAll(() => redis.stop());
 
-leaseStoreContract('redisLeases() on two connections', () => {
-  const clients = [createClient({ url: redis.url }), createClient({ url: redis.url })] as const;
-  const [one, other] = clients.map(client => redisLeases(client)) as [ReturnType<typeof redisLeases>, ReturnType<typeof redisLeases>];
-  return { one, other, close: () => { for (const client of clients) client.destroy(); } };
-});
+redisDeployment('one Redis', () => new Keyv(new KeyvRedis(redis.url)));
 
 it('keeps applications with different prefixes apart', async () => {
   const client = createClient({ url: redis.url });
@@ -32,4 +29,17 @@ it('leaves nothing behind: leases and records run out by themselves', async () =
   expect(await client.pTTL('expiring:lease')).toBeGreaterThan(40_000);
   expect(await client.pTTL('expiring:record')).toBeGreaterThan(50_000);
   client.destroy();
+});
+
+it.each<[string, object, string]>([
+  ['an unknown option', { replica: 1 }, 'redisLeases: there is no option "replica"; did you mean "replicas"?'],
+  ['a prefix that is none', { prefix: 7 }, 'redisLeases: prefix must be a string, not 7'],
+  ['a number of replicas that is none', { replicas: 0 }, 'redisLeases: replicas must be a whole number above zero, not 0'],
+  ['a time that is none', { replicaTimeout: '1s' }, 'redisLeases: replicaTimeout must be a whole number of milliseconds from 1 to 2147483647, not "1s"'],
+])('refuses %s', (_title, options, message) => {
+  expect(() => redisLeases(createClient(), options)).toThrow(new TypeError(message));
+});
+
+it('refuses what is no client', () => {
+  expect(() => redisLeases({ get: () => undefined } as unknown as RedisClient)).toThrow(new TypeError('redisLeases: client must be a client of node-redis, ioredis or iovalkey'));
 });

@@ -48,7 +48,7 @@ describe('leases', () => {
   it('beside a store that other processes may share are refused when the middleware is made', () => {
     const store = new Keyv({ store: new ElsewhereAdapter() });
     expect(() => idempotency({ store })).toThrow(new TypeError('idempotency: store is a Keyv on ElsewhereAdapter, on which bindonce cannot take leases. '
-      + 'Use a Map or @keyv/redis, or pass `leases`: redisLeases(client), or memoryLeases() when this application runs in one process.'));
+      + 'Use a Map, @keyv/redis or @keyv/valkey, or pass `leases`: redisLeases(client), or memoryLeases() when this application runs in one process.'));
     expect(() => idempotency({ store, leases: memoryLeases() })).not.toThrow();
   });
 });

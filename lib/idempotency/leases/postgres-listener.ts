@@ -1,0 +1,61 @@
+import type { PostgresClient, PostgresNotification, PostgresPool } from './postgres-pool';
+import { CHANNEL } from './postgres-statements';
+
+/** A connection out of the pool that listens to the ends of runs, until it is stopped or breaks. */
+export class PostgresListener {
+  private ours = true;
+
+  private constructor(private readonly client: PostgresClient, private readonly onEnd: (key: string) => void, private readonly onLost: () => void) {
+    client.on('notification', this.hear);
+    // Without a listener an 'error' event ends the process.
+    client.on('error', this.lose);
+    client.on('end', this.lose);
+  }
+
+  /**
+   * Resolves when it listens.
+   * @param onEnd told the key of a run that ended.
+   * @param onLost called once when it does not listen any more, or never did, though nobody stopped it.
+   */
+  static async open(pool: PostgresPool, onEnd: (key: string) => void, onLost: () => void): Promise<PostgresListener> {
+    let listener: PostgresListener | undefined;
+    try {
+      const client = await pool.connect();
+      listener = new PostgresListener(client, onEnd, onLost);
+      await client.query(`LISTEN ${CHANNEL}`);
+      return listener;
+    } catch (error) {
+      if (listener) listener.lose();
+      else onLost();
+      throw error;
+    }
+  }
+
+  /** Gives the connection back as it was. */
+  async stop(): Promise<void> {
+    try {
+      await this.client.query(`UNLISTEN ${CHANNEL}`);
+      this.giveBack(false);
+    } catch {
+      this.giveBack(true);
+    }
+  }
+
+  private readonly hear = ({ channel, payload }: PostgresNotification): void => {
+    if (channel === CHANNEL && payload !== undefined) this.onEnd(payload);
+  };
+
+  private readonly lose = (): void => {
+    if (this.giveBack(true)) this.onLost();
+  };
+
+  private giveBack(destroy: boolean): boolean {
+    if (!this.ours) return false;
+    this.ours = false;
+    this.client.release(destroy);
+    this.client.removeListener('notification', this.hear);
+    this.client.removeListener('error', this.lose);
+    this.client.removeListener('end', this.lose);
+    return true;
+  }
+}

@@ -1,0 +1,21 @@
+/** What leases need of a Redis client, whoever made it. */
+export interface RedisConnection {
+  /** Runs a script that touches one key. */
+  evaluate(script: string, key: string, args: readonly string[]): Promise<unknown>;
+  /**
+   * The same, and then waits on the same connection until `replicas` replicas have what the script wrote, for `ms` milliseconds
+   * at the most (redis.io, "WAIT"). Missing where the client cannot promise that both go over one connection.
+   * @returns the script's answer, and how many replicas have it.
+   */
+  evaluateAndWait?(script: string, key: string, args: readonly string[], replicas: number, ms: number): Promise<readonly [answer: unknown, replicas: number]>;
+  /** @param onMessage called with the channel of each message. */
+  subscriber(onMessage: (channel: string) => void): RedisSubscriber;
+}
+
+/** Subscriptions, on a connection that can do nothing else. It closes by itself when the last one ends. */
+export interface RedisSubscriber {
+  /** False when it has closed, or has given up to connect again. */
+  readonly isOpen: boolean;
+  subscribe(channel: string): Promise<unknown>;
+  unsubscribe(channel: string): Promise<unknown>;
+}
