@@ -12,7 +12,7 @@ export interface Form {
 }
 
 /** What multer is told: where files go, and how much of everything is accepted. */
-export type FormSettings = Pick<multer.Options, 'storage' | 'limits' | 'fileFilter'> & {
+export type FormSettings = Pick<multer.Options, 'storage' | 'limits' | 'fileFilter' | 'preservePath'> & {
   /** Bytes of all fields together: multer bounds each, and their number. */
   readonly fieldsBytes?: number;
   /** Bytes of the whole form. */

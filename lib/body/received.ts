@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
+import { onConnectionClose } from './connection-close';
 import { bodyTooLarge } from './errors';
 import { hasBody, kindOf, mediaTypeOf } from './media-type';
 import { putBack, putBackFile } from './put-back';
@@ -94,14 +95,15 @@ async function readToFile(req: IncomingMessage, res: ServerResponse, inMemory: r
     yield* rest;
   })());
   const closeFile = putBackFile(req, spooled.path);
+  // A pipelined response that waits for its turn is told nothing of its connection.
+  const stopWatching = res.socket ? undefined : onConnectionClose(req.socket, () => { remove(); });
   const remove = (): void => {
+    stopWatching?.();
     closeFile();
     void spooled.remove();
   };
   if (res.destroyed) remove();
   else res.once('close', remove);
-  // A pipelined response that waits for its turn is told nothing of its connection.
-  if (!res.socket) req.socket.once('close', remove);
   return spooled;
 }
 
@@ -123,11 +125,16 @@ function leftBehind(req: IncomingMessage): Received {
   const { body, rawBody, file, files } = req as WithParsed;
   // A parser that leaves bytes has unpacked them.
   for (const bytes of [rawBody, body]) if (Buffer.isBuffer(bytes)) return { kind: 'bytes', bytes, coding: undefined };
-  const all = [...file ? [file] : [], ...Object.values<Express.Multer.File | readonly Express.Multer.File[]>(files ?? {}).flat()];
+  const all = [...file ? [file] : [], ...Object.entries<Express.Multer.File | readonly Express.Multer.File[]>(files ?? {}).flatMap(([field, value]) => [value].flat().map(one => underField(field, one)))];
   if (all.length === 0 && (body === undefined || isPlaceholder(req))) {
     throw new Error('bindonce: the request body was read before this middleware and neither req.body nor req.rawBody was left behind. Mount it before whatever reads the body, or set req.rawBody to the bytes.');
   }
   return { kind: 'parsed', body, files: all };
+}
+
+/** Other parsers than multer keep the name of a file's field beside the file, not in it. */
+function underField(field: string, file: Express.Multer.File): Express.Multer.File {
+  return (file as Partial<Express.Multer.File>).fieldname === undefined ? Object.assign(Object.create(file) as Express.Multer.File, { fieldname: field }) : file;
 }
 
 /** On Express 4, body parsers leave an empty object on requests whose media type is none of theirs; `_body` says that they have parsed one. */

@@ -55,10 +55,11 @@ export async function runAndRecord({ req, res, next, key, claim, settings, tell 
   const keep = ending.kind === 'complete' && !handler.forgot && wanted(ending.response, req, settings);
   const publication = keep ? await publish(claim, ending.response, settings, renewal) : await forget(claim, settings);
   renewal.stop();
+  const status = ending.kind === 'complete' && ending.response ? ending.response.status : res.statusCode;
   if (publication.kind === 'lost') {
     if (!lost.signal.aborted) tell('lease-lost');
-  } else if (publication.kind === 'published' && ending.kind === 'complete' && ending.response) tell('executed', { status: res.statusCode, handlerMs });
-  else tell('not-stored', { status: res.statusCode, handlerMs, ...(publication.kind === 'failed' && { error: publication.error }) });
+  } else if (publication.kind === 'published' && ending.kind === 'complete' && ending.response) tell('executed', { status, handlerMs });
+  else tell('not-stored', { status, handlerMs, ...(publication.kind === 'failed' && { error: publication.error }) });
   return hand(recording, ending.kind === 'cut-off', publication);
 }
 

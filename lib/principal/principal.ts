@@ -9,7 +9,8 @@ export type Claims = Readonly<Record<string, unknown>>;
  */
 export function principalOf(req: IncomingMessage): Claims | undefined {
   const { auth, user } = req as { auth?: unknown; user?: unknown };
-  if (isRecord(auth)) return isRecord(auth['payload']) && isVerifiedToken(auth) ? auth['payload'] : auth;
+  // An empty `auth` says less of the caller than a user does.
+  if (isRecord(auth) && !(isRecord(user) && Object.keys(auth).length === 0)) return isRecord(auth['payload']) && isVerifiedToken(auth) ? auth['payload'] : auth;
   return isRecord(user) ? user : undefined;
 }
 

@@ -6,7 +6,7 @@ import { allBytes, openReceived, receive, type Received } from '../../body/recei
 import { canonicalPairs, splitPairs } from './canonical-pairs';
 
 /** Bounds of a form that is measured for its key; what a DTO accepts is bounded again when it is bound. */
-const measure = formReader({ storage: measuring, limits: { parts: 100_000, fieldNameSize: 1_000, fieldSize: 10_485_760 } });
+const measure = formReader({ storage: measuring, preservePath: true, limits: { parts: 100_000, fieldNameSize: 1_000, fieldSize: 10_485_760 } });
 
 /**
  * How the body takes part in the cache key.
@@ -17,21 +17,39 @@ const measure = formReader({ storage: measuring, limits: { parts: 100_000, field
 export async function bodyParts(req: IncomingMessage, res: ServerResponse, limit: number): Promise<string[]> {
   const received = await receive(req, res, limit);
   if (received.kind === 'none') return ['none'];
-  if (received.kind === 'parsed') return ['parsed', mediaTypeOf(req).type, digest(JSON.stringify([received.body], bigintAsText)), ...formParts({ fields: [], files: received.files })];
+  if (received.kind === 'parsed') return ['parsed', mediaTypeOf(req).type, digest(JSON.stringify([received.body], asJson)), ...formParts({ fields: [], files: received.files })];
   const mediaType = mediaTypeOf(req);
   const { coding = '' } = received;
   switch (kindOf(mediaType)) {
     // The boundary is chosen anew for each attempt, so neither the media type's parameters nor the raw bytes take part.
-    case 'multipart': return ['multipart', coding, ...formParts(await measure(asRequest(openReceived(received), req)))];
-    case 'urlencoded': return ['urlencoded', coding, ...await urlEncodedParts(received)];
+    case 'multipart': return ['multipart', coding, ...await multipartParts(received, req)];
+    case 'urlencoded': return ['urlencoded', coding, mediaType.parameters['charset']?.toLowerCase() ?? 'utf-8', ...await urlEncodedParts(received)];
     case 'json':
     case 'other': return ['bytes', coding, mediaType.type, ...Object.entries(mediaType.parameters).sort().flat(), digestOf(received)];
   }
 }
 
+/** Bytes that are no UTF-8 are all read as this; forms that have it are compared by their bytes, too. */
+const UNREADABLE = '\ufffd';
+
+async function multipartParts(received: Bytes, req: IncomingMessage): Promise<string[]> {
+  const parts = formParts(await measure(asRequest(openReceived(received), req)));
+  return parts.some(part => part.includes(UNREADABLE)) ? [...parts, digestOf(received)] : parts;
+}
+
 function formParts({ fields, files }: Form): string[] {
-  const filePairs = files.map(({ fieldname, originalname, size }) => [fieldname, originalname, String(size)] as const);
+  const filePairs = files.map(file => [file.fieldname, nameOf(file), String(file.size)] as const);
   return [String(fields.length), ...canonicalPairs(fields), String(files.length), ...canonicalPairs(filePairs)];
+}
+
+/**
+ * Multer's name of a file, or that of express-fileupload or formidable, when they were before us.
+ * @throws Error when there is none: two files must not pass for one.
+ */
+function nameOf(file: { originalname?: unknown; originalFilename?: unknown; name?: unknown; size?: unknown }): string {
+  const name = file.originalname ?? file.originalFilename ?? file.name;
+  if (typeof name !== 'string' || typeof file.size !== 'number') throw new Error('bindonce: the files in req.files have no name and size that bindonce knows. Mount it before whatever reads the form, or use multer.');
+  return name;
 }
 
 type Bytes = Extract<Received, { kind: 'bytes' | 'file' }>;
@@ -50,5 +68,10 @@ function digestOf(received: Bytes): string {
 
 const digest = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
 
-/** `JSON.stringify` refuses a bigint, which a reviver may have made. */
-const bigintAsText = (_name: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value);
+/** What a parser may have made that `JSON.stringify` refuses, or writes like something else. */
+function asJson(_name: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value === 'number' && !Number.isFinite(value)) return { '@number': String(value) };
+  if (value instanceof Map) return { '@Map': [...value as Map<unknown, unknown>] };
+  return value instanceof Set ? { '@Set': [...value as Set<unknown>] } : value;
+}

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request } from 'express';
 import objectHash from 'object-hash';
+import { headerLines } from '../../body/header-lines';
 import { bodyParts } from './body-parts';
 import { canonicalPairs, splitPairs } from './canonical-pairs';
 import type { Settings } from '../options';
@@ -68,5 +69,5 @@ function resourceOf(req: IncomingMessage): string[] {
 }
 
 function headersOf(req: IncomingMessage, names: readonly string[]): string[] {
-  return names.flatMap(name => [name.toLowerCase(), ...group(req.headersDistinct[name.toLowerCase()] ?? [])]);
+  return names.flatMap(name => [name.toLowerCase(), ...group(headerLines(name.toLowerCase(), req) ?? [])]);
 }

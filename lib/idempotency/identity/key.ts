@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { headerLines } from '../../body/header-lines';
 import { Problem } from '../../problems/problem';
 
 /**
@@ -9,8 +10,7 @@ import { Problem } from '../../problems/problem';
  * @throws a 400 problem when there is no key, more than one, or one that `pattern` does not match.
  */
 export function readKey(req: IncomingMessage, headerName: string, pattern: RegExp | undefined): string {
-  // `req.headers` joins repeated lines into one value and would hide the second.
-  const lines = req.headersDistinct[headerName.toLowerCase()] ?? [];
+  const lines = headerLines(headerName.toLowerCase(), req) ?? [];
   if (lines.length > 1) throw new Problem('key-repeated', `Send the ${headerName} header once; there are ${lines.length}.`);
   const key = unquoted((lines[0] ?? '').trim());
   if (key.trim() === '') throw new Problem('key-missing', `Send the ${headerName} header with a value that is unique for this request.`);

@@ -4,21 +4,44 @@ import objectHash from 'object-hash';
 import { principalOf, type Claims } from '../../principal/principal';
 
 /**
- * Who may share a response, unless `scope` says otherwise: the caller's id (`sub`, else `id`), else whoever sends the same
- * Authorization header, else whoever has the same claims, else everybody. Two users never share a response.
+ * Who may share a response, unless `scope` says otherwise: the caller's id (`sub`, else `id`, else `_id`), else whoever sends
+ * the same Authorization header, else whoever has the same claims, else everybody. Two users never share a response.
+ * @throws Error when there is a caller, and nothing to tell it from others.
  */
 export function defaultScope(req: IncomingMessage): string | undefined {
   const principal = principalOf(req);
-  const id = idOf(principal, 'sub') ?? idOf(principal, 'id');
+  const id = idOf(principal?.['sub'], 'sub') ?? idOf(principal?.['id'], 'id') ?? idOf(principal?.['_id'], 'id') ?? idOf((req as { user?: unknown }).user, 'user');
   // A subject is unique for its issuer only (RFC 7519, section 4.1.2).
   if (id !== undefined) return JSON.stringify([principal?.['iss'] ?? null, id]);
   const { authorization } = req.headers;
   // A hash, so that no credential ends up in a cache key that is logged.
   if (authorization !== undefined) return `authorization:${createHash('sha256').update(authorization).digest('hex')}`;
-  return principal && `principal:${objectHash(principal, { ignoreUnknown: true, respectType: false })}`;
+  return principal && claimsOf(principal);
 }
 
-function idOf(principal: Claims | undefined, claim: 'sub' | 'id'): string | undefined {
-  const value = principal?.[claim];
+/** An id is text, a number, or an object that can be written as text, as the ids of many databases are. */
+function idOf(value: unknown, claim: string): string | undefined {
+  if (typeof value === 'object') return value !== null && writesItself(value) ? idOf(asWritten(value), claim) : undefined;
   return (typeof value === 'string' && value !== '') || typeof value === 'number' || typeof value === 'bigint' ? `${claim}:${value}` : undefined;
+}
+
+function writesItself(value: object): boolean {
+  return !Array.isArray(value) && (typeof (value as { toJSON?: unknown }).toJSON === 'function' || value.toString !== Object.prototype.toString);
+}
+
+function asWritten(value: object): unknown {
+  const { toJSON } = value as { toJSON?: (key: string) => unknown };
+  const written: unknown = typeof toJSON === 'function' ? toJSON.call(value, '') : (value as { toString(): string }).toString();
+  return typeof written === 'object' ? JSON.stringify(written) : written;
+}
+
+/** A caller without an id is who says the same of itself. */
+function claimsOf(principal: Claims): string | undefined {
+  if (Object.keys(principal).length > 0) {
+    const replacer = (value: unknown): unknown => (typeof value === 'object' && value !== null && writesItself(value) ? asWritten(value) : value);
+    return `principal:${objectHash(principal, { ignoreUnknown: true, respectType: false, replacer })}`;
+  }
+  const prototype: unknown = Object.getPrototypeOf(principal);
+  if (prototype === Object.prototype || prototype === null) return undefined;
+  throw new Error(`idempotency: nothing of the ${principal.constructor.name} that req.auth or req.user is can be seen, so that callers could share responses. Pass \`scope\`.`);
 }

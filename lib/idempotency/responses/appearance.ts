@@ -11,6 +11,8 @@ interface Progress {
   finished: boolean;
 }
 
+const WAYS_TO_CLOSE = ['destroy', 'destroySoon', 'end'] as const;
+
 /** What a response looks like, to the handler and to the middlewares around us, while it is held back. */
 export class Appearance {
   private readonly progress: Progress;
@@ -40,10 +42,12 @@ export class Appearance {
     const { socket } = this.res;
     if (!socket) return;
     this.socket = socket;
-    socket.destroy = () => {
-      this.destroyWanted = true;
-      return socket;
-    };
+    for (const way of WAYS_TO_CLOSE) {
+      socket[way] = () => {
+        this.destroyWanted = true;
+        return socket;
+      };
+    }
   }
 
   /** `res.destroy()` after the end waits like the socket's. */
@@ -55,7 +59,7 @@ export class Appearance {
     this.progress.finished = false;
     const { socket } = this;
     if (!socket) return;
-    delete (socket as Partial<Socket>).destroy;
+    for (const way of WAYS_TO_CLOSE) Reflect.deleteProperty(socket, way);
     if (this.destroyWanted) this.res.once('finish', () => { socket.destroySoon(); });
   }
 

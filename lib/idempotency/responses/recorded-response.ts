@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { mayHaveContent } from './response-parts';
 
 /** A response as it was sent: what a duplicate of the request is answered with. */
 export interface RecordedResponse {
@@ -7,6 +8,8 @@ export interface RecordedResponse {
   readonly reason?: string;
   /** Header lines in the order and spelling they were sent; several values make several lines. */
   readonly headers: readonly HeaderLine[];
+  /** True when the length was not among the header lines, and the server was left to declare it. */
+  readonly implicitLength?: true;
   /** The bytes of the content, without chunk framing; empty where the response has none (HEAD, 204, 304). */
   readonly body: Buffer;
   /** RFC 9110, section 6.5. */
@@ -38,13 +41,17 @@ export function headersOf(res: ServerResponse): HeaderLine[] {
  * Sends a recorded response. The header lines are exactly the recorded ones: what middleware before us has set on this
  * response gives way, or the replay would differ from the original.
  */
-export function replay({ status, reason, headers, body, trailers }: RecordedResponse, res: ServerResponse, replayedHeader: string | false): void {
+export function replay({ status, reason, headers, implicitLength, body, trailers }: RecordedResponse, res: ServerResponse, replayedHeader: string | false): void {
   for (const [name] of headersOf(res)) res.removeHeader(name);
   for (const [name, value] of headers) res.setHeader(name, value);
   if (replayedHeader !== false) res.setHeader(replayedHeader, 'true');
-  // Writing the head first keeps node from adding a Content-Length that the original did not have.
-  if (reason === undefined) res.writeHead(status);
-  else res.writeHead(status, reason);
-  if (trailers.length > 0) res.addTrailers(trailers as [string, string][]);
+  res.statusCode = status;
+  if (reason !== undefined) res.statusMessage = reason;
+  // An HTTP/1.0 client knows neither chunks nor trailers.
+  if (!res.useChunkedEncodingByDefault) res.removeHeader('Trailer');
+  else if (trailers.length > 0) res.addTrailers(trailers as [string, string][]);
+  // Writing the head first keeps node from adding a Content-Length that the original did not have. Else the head is left to
+  // `end`, since middlewares before us may add to it there.
+  if (!implicitLength && mayHaveContent(res.req.method, status) && !res.hasHeader('Content-Length')) res.writeHead(status);
   res.end(body.length > 0 ? body : undefined);
 }

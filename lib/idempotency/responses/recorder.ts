@@ -1,8 +1,9 @@
 import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import { onConnectionClose } from '../../body/connection-close';
 import { Appearance } from './appearance';
 import { headersOf, type HeaderLine, type RecordedResponse } from './recorded-response';
 import type { Ending, Recording } from './recording';
-import { declareLength, ResponseHead } from './response-head';
+import { ResponseHead } from './response-head';
 import { bytesOf, isChunk, setHeaders, type Callback, type Chunk, type HeadersArgument } from './response-parts';
 
 /** RFC 9112, section 4. */
@@ -30,6 +31,8 @@ class Recorder implements Recording {
   private readonly appearance: Appearance;
   private readonly below;
   private head: ResponseHead | undefined;
+  /** Set where node would write the head by itself, for a `write` or an `end` that comes before it. */
+  private impliedBy: 'write' | 'end' | undefined;
   private trailers: HeaderLine[] = [];
   /** What is recorded; undefined once it was too much. */
   private body: Buffer[] | undefined = [];
@@ -39,6 +42,7 @@ class Recorder implements Recording {
   private ended: { readonly callback: Callback | undefined } | undefined;
   private begun = false;
   private handedOver = false;
+  private stopWatching: (() => void) | undefined;
 
   constructor(private readonly req: IncomingMessage, private readonly res: ServerResponse, private readonly maxBytes: number) {
     this.ending = new Promise(resolve => { this.settle = resolve; });
@@ -55,7 +59,7 @@ class Recorder implements Recording {
     res.emit = this.emit.bind(this) as typeof emit;
     this.appearance.keepRequest(req);
     // A pipelined response that waits for its turn is told nothing of its connection.
-    if (!res.socket) req.socket.once('close', () => { res.emit('close'); });
+    if (!res.socket) this.stopWatching = onConnectionClose(req.socket, () => { res.emit('close'); });
   }
 
   get canBeReplaced(): boolean {
@@ -108,7 +112,7 @@ class Recorder implements Recording {
     if (headers) setHeaders(res, headers);
     res.statusCode = Math.trunc(status);
     res.statusMessage = reason;
-    this.head = new ResponseHead(this.req.method, res);
+    this.head = new ResponseHead(this.req.method, res, this.impliedBy === 'end');
     this.appearance.looksBegun();
     return res;
   }
@@ -118,7 +122,7 @@ class Recorder implements Recording {
     if (this.ended) return afterEnd(done, false);
     if (!isChunk(chunk)) return node.write.call(this.res, chunk, encoding, callback);
     this.lastProgress = performance.now();
-    const bytes = this.keep(bytesOf(chunk, encoding), this.writtenHead());
+    const bytes = this.keep(bytesOf(chunk, encoding), this.writtenHead('write'));
     if (this.goesOut()) {
       this.begin();
       return this.below.write.call(this.res, bytes, 'utf8', done);
@@ -135,8 +139,7 @@ class Recorder implements Recording {
     if (this.ended && last !== undefined) return afterEnd(done, this.res);
     if (this.ended || (last !== undefined && !isChunk(last))) return node.end.call(this.res, chunk, encoding, callback);
     const bytes = last === undefined ? Buffer.alloc(0) : bytesOf(last, encoding);
-    if (!this.head) declareLength(this.req.method, this.res, bytes.length);
-    const head = this.writtenHead();
+    const head = this.writtenHead('end');
     const kept = this.keep(bytes, head);
     if (!this.clientGone) this.held.push(kept);
     this.ended = { callback: done };
@@ -147,13 +150,14 @@ class Recorder implements Recording {
 
   /** A head that is the whole response (HEAD, 204, an empty body) waits like any other last byte. */
   private flushHeaders(): void {
-    this.writtenHead();
+    this.writtenHead('write');
     if (this.ended || !this.goesOut()) return;
     this.begin();
     this.below.flushHeaders.call(this.res);
   }
 
   private addTrailers(trailers: OutgoingHttpHeaders | readonly [string, string][]): void {
+    if (this.ended) return;
     const lines = (Array.isArray(trailers) ? trailers : Object.entries(trailers)) as [string, string][];
     this.below.addTrailers.call(this.res, lines);
     // Node keeps the lines of the last call only.
@@ -192,15 +196,19 @@ class Recorder implements Recording {
   /** From here on `res` is left to itself; a `close` that was held back is told. */
   private handOver(): void {
     this.handedOver = true;
+    this.stopWatching?.();
     if (!this.clientGone) return;
     this.appearance.looksGone();
     this.below.emit.call(this.res, 'close');
   }
 
   /** Writes the head, as node does, through whatever middlewares are above, where the handler has not. */
-  private writtenHead(): ResponseHead {
-    if (!this.head) this.res.writeHead(this.res.statusCode);
-    return this.head ??= new ResponseHead(this.req.method, this.res);
+  private writtenHead(by: 'write' | 'end'): ResponseHead {
+    if (!this.head) {
+      this.impliedBy = by;
+      this.res.writeHead(this.res.statusCode);
+    }
+    return this.head ??= new ResponseHead(this.req.method, this.res, by === 'end');
   }
 
   private keep(bytes: Buffer, { hasContent }: ResponseHead): Buffer {
@@ -211,18 +219,23 @@ class Recorder implements Recording {
     return bytes;
   }
 
-  private recorded({ status, reason, headers }: ResponseHead): RecordedResponse | undefined {
-    return this.body && { status, ...(reason !== undefined && { reason }), headers, body: Buffer.concat(this.body), trailers: this.trailers };
+  private recorded({ status, reason, headers, implicitLength }: ResponseHead): RecordedResponse | undefined {
+    return this.body && { status, ...(reason !== undefined && { reason }), headers, ...(implicitLength && { implicitLength }), body: Buffer.concat(this.body), trailers: this.trailers };
   }
 
-  /** Writes the held head, as it was when the handler wrote it. */
+  /**
+   * Writes the held head, as it was when the handler wrote it. One that node would have written by itself is left to the first
+   * `write` or to `end` below: middlewares there may add to it until then, or change the content and its length.
+   */
   private begin(): void {
     if (this.begun || !this.head) return;
     this.begun = true;
     this.appearance.hasNotBegun();
     const { status, reason = '' } = this.head;
+    this.res.statusCode = status;
     this.res.statusMessage = reason;
-    this.below.writeHead.call(this.res, status);
+    if (this.impliedBy) this.res.writeHead = this.below.writeHead;
+    else this.below.writeHead.call(this.res, status);
   }
 
   /** True when what was written so far may go to the client: somebody is there, and it is not the whole response. */

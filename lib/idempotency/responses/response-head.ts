@@ -1,10 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { headersOf, type HeaderLine } from './recorded-response';
-
-/** RFC 9110, section 6.4.1: responses to HEAD, and 1xx, 204 and 304 responses, have no content. */
-function mayHaveContent(method: string | undefined, status: number): boolean {
-  return method !== 'HEAD' && status >= 200 && status !== 204 && status !== 304;
-}
+import { mayHaveContent } from './response-parts';
 
 /** The head of a response as the handler has written it, and what it says of the content that follows. */
 export class ResponseHead {
@@ -13,15 +9,19 @@ export class ResponseHead {
   readonly reason: string | undefined;
   readonly headers: readonly HeaderLine[];
   readonly hasContent: boolean;
+  /** True when node is left to declare the length. */
+  readonly implicitLength: boolean;
   /** The declared length of the content in bytes. */
   private readonly length: number | undefined;
 
-  constructor(method: string | undefined, res: ServerResponse) {
+  /** @param isImplied whether node writes the head by itself, in an `end` before which nothing was written. */
+  constructor(method: string | undefined, res: ServerResponse, isImplied: boolean) {
     const length = res.getHeader('content-length');
     this.status = res.statusCode;
     this.reason = res.statusMessage || undefined;
-    this.headers = headersOf(res);
     this.hasContent = mayHaveContent(method, res.statusCode);
+    this.headers = headersOf(res);
+    this.implicitLength = isImplied && declaresLength(res);
     this.length = length === undefined ? undefined : Number(length);
   }
 
@@ -36,8 +36,8 @@ export class ResponseHead {
   }
 }
 
-/** Node adds a Content-Length inside `end`, where it knows the length, unless the head is written before; ours is. */
-export function declareLength(method: string | undefined, res: ServerResponse, length: number): void {
-  const isDeclared = ['content-length', 'transfer-encoding', 'trailer'].some(name => res.hasHeader(name));
-  if (mayHaveContent(method, res.statusCode) && !isDeclared) res.setHeader('Content-Length', length);
+/** In an implied head, node declares the length unless a header says how long the content is, or the handler has taken that header away. */
+function declaresLength(res: ServerResponse): boolean {
+  const { _removedContLen: isRemoved } = res as ServerResponse & { _removedContLen?: boolean };
+  return isRemoved !== true && !['content-length', 'transfer-encoding', 'trailer'].some(name => res.hasHeader(name));
 }
