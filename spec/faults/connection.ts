@@ -1,8 +1,15 @@
+import { KeyvPostgres } from '@keyv/postgres';
 import KeyvRedis from '@keyv/redis';
-import type { IdempotencyOptions } from '../../lib';
 import { Keyv } from 'keyv';
+import { Pool } from 'pg';
+import type { IdempotencyOptions, postgresLeases } from '../../lib';
 
-export type StoreKind = 'redis';
+export type StoreKind = 'redis' | 'postgres';
+
+/** What is used of the library; not always the one in `lib`. */
+export interface Library {
+  readonly postgresLeases: typeof postgresLeases;
+}
 
 /** How a server process reaches the store. */
 export interface Connection {
@@ -13,12 +20,25 @@ export interface Connection {
 /** Milliseconds between two attempts to reach a store that is down: short, so that a storm has many calms. */
 const RECONNECT = 50;
 
-const kinds: Readonly<Record<StoreKind, (url: string) => Connection>> = {
+const kinds: Readonly<Record<StoreKind, (url: string, library: Library) => Connection>> = {
   redis(url) {
     const store = new Keyv(new KeyvRedis({ url, socket: { reconnectStrategy: RECONNECT } }));
     store.on('error', () => undefined);
     return { options: { store }, close: () => store.disconnect() };
   },
+  postgres(url, library) {
+    const pool = new Pool({ connectionString: url, connectionTimeoutMillis: 500, query_timeout: 2_000 });
+    pool.on('error', () => undefined);
+    /** On the same pool: the one that @keyv/postgres makes ends the process when the server goes away. */
+    class Responses extends KeyvPostgres {
+      override connect() {
+        return Promise.resolve(async (sql: string, values?: unknown[]) => (await pool.query(sql, values)).rows as unknown[]);
+      }
+    }
+    const store = new Keyv(new Responses());
+    store.on('error', () => undefined);
+    return { options: { store, leases: library.postgresLeases(pool) }, close: () => pool.end() };
+  },
 };
 
-export const connectTo = (kind: StoreKind, url: string): Connection => kinds[kind](url);
+export const connectTo = (kind: StoreKind, url: string, library: Library): Connection => kinds[kind](url, library);

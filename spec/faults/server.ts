@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { setTimeout as work } from 'node:timers/promises';
 import type { idempotency as idempotencyOfTheLibrary } from '../../lib';
 import express from 'express';
-import { connectTo, type StoreKind } from './connection';
+import { connectTo, type Library, type StoreKind } from './connection';
 import { Journal } from './journal';
 
 const { PORT = '', JOURNAL = '', STORE_KIND = '', STORE_URL = '', OPTIONS = '{}', LIBRARY = 'bindonce' } = process.env;
@@ -30,9 +30,9 @@ const running = new Set<string>();
 const ENDS: readonly string[] = ['executed', 'not-stored', 'lease-lost'];
 
 async function serve(): Promise<void> {
-  const { idempotency } = await import(LIBRARY) as { idempotency: typeof idempotencyOfTheLibrary };
-  const connection = connectTo(STORE_KIND as StoreKind, STORE_URL);
-  const guard = idempotency({
+  const library = await import(LIBRARY) as Library & { idempotency: typeof idempotencyOfTheLibrary };
+  const connection = connectTo(STORE_KIND as StoreKind, STORE_URL, library);
+  const guard = library.idempotency({
     ...connection.options,
     ...JSON.parse(OPTIONS) as object,
     scope: req => req.get('X-Customer'),

@@ -1,20 +1,15 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createClient } from '@keyv/redis';
-import { freePort } from '../servers/redis-server';
-import { endWithUs } from './children';
+import { Client } from 'pg';
+import { PostgresServer } from '../servers/postgres-server';
+import { RedisServer } from '../servers/redis-server';
 import type { StoreKind } from './connection';
 
-/** A store in a process of its own, as the storm treats it. */
+/** A store as the storm treats it. What it has acknowledged is on disk. */
 export interface StoreServer {
   readonly port: number;
   /** How a server process reaches it through the proxy on `port`. */
   urlThrough(port: number): string;
-  /** kill -9, and up again after `ms` milliseconds. What it has acknowledged is on disk. */
+  /** kill -9, and up again after `ms` milliseconds. */
   kill(ms: number): Promise<void>;
   /** Ends well, and is up again after `ms` milliseconds. */
   restart(ms: number): Promise<void>;
@@ -25,68 +20,47 @@ export interface StoreServer {
   stop(): Promise<void>;
 }
 
-/** redis-server with an append-only file that is written before an answer is given. */
-class Redis implements StoreServer {
-  private child: ChildProcess | undefined;
-  private readonly directory = mkdtempSync(join(tmpdir(), 'bindonce-faults-redis-'));
+/** What both kinds of server can do. */
+type Server = Pick<RedisServer, 'kill' | 'shutDown' | 'up' | 'resume' | 'stop'> & { pause(): unknown; readonly port: number; readonly url: string };
 
-  private constructor(readonly port: number) {}
-
-  static async start(): Promise<Redis> {
-    const redis = new Redis(await freePort());
-    await redis.up();
-    return redis;
-  }
-
-  urlThrough(port: number): string {
-    return `redis://127.0.0.1:${port}`;
-  }
-
-  async kill(ms: number): Promise<void> {
-    await this.end('SIGKILL');
-    await pause(ms);
-    await this.up();
-  }
-
-  async restart(ms: number): Promise<void> {
-    await this.end('SIGTERM');
-    await pause(ms);
-    await this.up();
-  }
-
-  async pause(ms: number): Promise<void> {
-    this.child?.kill('SIGSTOP');
-    await pause(ms);
-    this.child?.kill('SIGCONT');
-  }
-
-  async flush(): Promise<void> {
-    const client = createClient({ url: this.urlThrough(this.port) });
-    await client.connect();
-    await client.flushAll();
-    client.destroy();
-  }
-
-  async stop(): Promise<void> {
-    await this.end('SIGKILL');
-    rmSync(this.directory, { recursive: true, force: true });
-  }
-
-  private async up(): Promise<void> {
-    const child = endWithUs(spawn('redis-server', ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'yes', '--appendfsync', 'always', '--dir', this.directory], { stdio: ['ignore', 'pipe', 'inherit'] }));
-    this.child = child;
-    await new Promise<void>((resolve, reject) => {
-      child.once('exit', code => { reject(new Error(`redis-server ended with ${code}`)); });
-      child.stdout.on('data', (text: Buffer) => { if (text.includes('Ready to accept connections')) resolve(); });
-    });
-  }
-
-  private async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    this.child?.kill(signal);
-    if (this.child?.exitCode === null && this.child.signalCode === null) await once(this.child, 'exit');
-  }
+function treated(server: Server, flush: () => Promise<unknown>): StoreServer {
+  return {
+    port: server.port,
+    urlThrough: port => server.url.replace(String(server.port), String(port)),
+    async kill(ms) {
+      await server.kill();
+      await pause(ms);
+      await server.up();
+    },
+    async restart(ms) {
+      await server.shutDown();
+      await pause(ms);
+      await server.up();
+    },
+    async pause(ms) {
+      await server.pause();
+      await pause(ms);
+      server.resume();
+    },
+    async flush() { await flush(); },
+    stop: () => server.stop(),
+  };
 }
 
-const kinds: Readonly<Record<StoreKind, () => Promise<StoreServer>>> = { redis: () => Redis.start() };
+const kinds: Readonly<Record<StoreKind, () => Promise<StoreServer>>> = {
+  async redis() {
+    const server = await RedisServer.start('--appendonly', 'yes', '--appendfsync', 'always');
+    return treated(server, () => server.ask('FLUSHALL'));
+  },
+  async postgres() {
+    const server = await PostgresServer.start('max_connections=200');
+    return treated(server, async () => {
+      const client = new Client(server.url);
+      await client.connect();
+      await client.query('TRUNCATE bindonce_leases, keyv');
+      await client.end();
+    });
+  },
+};
 
 export const startStore = (kind: StoreKind): Promise<StoreServer> => kinds[kind]();

@@ -4,6 +4,7 @@ import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { endWithUs } from './children';
 import { binaries } from './install-postgres';
 import { freePort } from './redis-server';
 
@@ -37,7 +38,7 @@ export class PostgresServer {
   async up(): Promise<void> {
     // Without fsync, what is committed is lost when the machine crashes, not when a process is killed.
     const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off', 'shared_buffers=16MB', 'log_checkpoints=off', ...this.settings];
-    const postmaster = spawn(join(this.bin, 'postgres'), ['-D', this.data, '-p', String(this.port), ...settings.flatMap(setting => ['-c', setting])], { ...this.as, stdio: ['ignore', 'ignore', 'pipe'] });
+    const postmaster = endWithUs(spawn(join(this.bin, 'postgres'), ['-D', this.data, '-p', String(this.port), ...settings.flatMap(setting => ['-c', setting])], { ...this.as, stdio: ['ignore', 'ignore', 'pipe'] }));
     this.postmaster = postmaster;
     await new Promise<void>((resolve, reject) => {
       let log = '';
@@ -52,6 +53,11 @@ export class PostgresServer {
   /** kill -9: connections break, what was committed stays. */
   kill(): Promise<void> {
     return this.end('SIGKILL');
+  }
+
+  /** "Fast shutdown": what is under way is rolled back, and it ends well. */
+  shutDown(): Promise<void> {
+    return this.end('SIGINT');
   }
 
   /** Connections stay, nothing is answered. */
@@ -78,7 +84,7 @@ export class PostgresServer {
     rmSync(this.directory, { recursive: true, force: true });
   }
 
-  private async end(signal: 'SIGKILL' | 'SIGQUIT'): Promise<void> {
+  private async end(signal: 'SIGKILL' | 'SIGQUIT' | 'SIGINT'): Promise<void> {
     const { postmaster } = this;
     if (!postmaster || postmaster.exitCode !== null || postmaster.signalCode !== null) return;
     postmaster.kill(signal);

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from '@keyv/redis';
+import { endWithUs } from './children';
 
 /** A real redis-server of one suite, on a free port of the loopback interface, that can be killed and paused. */
 export class RedisServer {
@@ -30,7 +31,7 @@ export class RedisServer {
 
   /** Starts it, or starts it again on the same port; its data is gone then, unless its settings keep it. */
   async up(): Promise<void> {
-    const child = spawn('redis-server', this.commandLine(this.settings), { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = endWithUs(spawn('redis-server', this.commandLine(this.settings), { stdio: ['ignore', 'pipe', 'inherit'] }));
     this.child = child;
     await new Promise<void>((resolve, reject) => {
       child.once('exit', code => { reject(new Error(`redis-server ended with ${code}`)); });
@@ -59,11 +60,13 @@ export class RedisServer {
   }
 
   /** kill -9: connections break, data in memory is gone. */
-  async kill(): Promise<void> {
-    const { child } = this;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+  kill(): Promise<void> {
+    return this.end('SIGKILL');
+  }
+
+  /** SIGTERM: it ends well. */
+  shutDown(): Promise<void> {
+    return this.end('SIGTERM');
   }
 
   /** Connections stay, nothing is answered. */
@@ -78,6 +81,13 @@ export class RedisServer {
   async stop(): Promise<void> {
     await this.kill();
     rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  private async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const { child } = this;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill(signal);
+    await once(child, 'exit');
   }
 }
 

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 
 const children = new Set<ChildProcess>();
 
-/** However this process ends, no process of the storm stays behind. */
+/** However this process ends, the process that it has started does not stay behind. */
 export function endWithUs<T extends ChildProcess>(child: T): T {
   children.add(child);
   child.once('exit', () => { children.delete(child); });
