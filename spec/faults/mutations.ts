@@ -54,9 +54,14 @@ export const mutations: readonly Mutation[] = [
   },
   {
     title: 'acquire looks first and sets then',
-    file: 'idempotency/leases/redis-scripts.js',
-    line: "if not held or held == 'r:' .. ARGV[1] then\n",
-    broken: "if not held or held == 'r:' .. ARGV[1] or redis.call('PTTL', KEYS[1]) > tonumber(ARGV[2]) - 2 then\n",
+    file: 'idempotency/leases/redis-leases.js',
+    line: '        const [kind, holder, msLeft] = ',
+    broken: `
+        if (!await this.connection.evaluate("return redis.call('GET', KEYS[1])", this.prefix + key, [])) {
+            await this.connection.evaluate("redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])", this.prefix + key, ['r:' + token, String(ms)]);
+            return { kind: 'acquired' };
+        }
+        const [kind, holder, msLeft] = `,
     storm: ['--only', 'none'],
     verdict: /ran again for no reason/,
   },

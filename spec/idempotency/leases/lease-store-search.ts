@@ -35,6 +35,8 @@ export function leaseStoreSearch(name: string, make: () => LeaseStoreInTime | Pr
     const inTime = await make();
     let count = 0;
     const prefix = `search-${Date.now()}-${Math.random()}-`;
+    // What a store opens or makes with its first step is there then.
+    await inTime.store.acquire(prefix, 'first', LONG);
     const all = sequences(depth);
     await Promise.all(Array.from({ length: atOnce }, async () => {
       for (let next = all.next(); !next.done; next = all.next()) await follow(inTime, `${prefix}${count++}`, next.value);

@@ -2,6 +2,7 @@ import { Pool } from 'pg';
 import { postgresLeases, type LeaseStore } from '../../../lib';
 import { anyPostgres, PostgresServer } from '../../servers/postgres-server';
 import { leaseStoreContract, type LeaseStoreUnderTest } from './lease-store-contract';
+import { leaseStoreSearch } from './lease-store-search';
 
 let postgres: Awaited<ReturnType<typeof anyPostgres>>;
 let strict: PostgresServer;
@@ -19,6 +20,12 @@ function onTwoPools(url: string): LeaseStoreUnderTest {
 
 leaseStoreContract('postgresLeases() on two pools', () => onTwoPools(postgres.url));
 leaseStoreContract('postgresLeases() where every transaction is serializable', () => onTwoPools(strict.url));
+
+leaseStoreSearch('postgresLeases()', () => {
+  const pool = new Pool({ connectionString: postgres.url });
+  const expire = (key: string): Promise<unknown> => pool.query("UPDATE bindonce_leases SET expires = now() WHERE key = sha256(convert_to($1, 'UTF8'))", [key]);
+  return { store: postgresLeases(pool), expire, close: () => pool.end() };
+}, { depth: 4, atOnce: 10 });
 
 describe('a lease on PostgreSQL', () => {
   const LEASE = 500;

@@ -2,6 +2,7 @@ import KeyvRedis, { createClient } from '@keyv/redis';
 import Keyv from 'keyv';
 import { redisLeases, type RedisClient } from '../../../lib';
 import { anyRedis } from '../../servers/redis-server';
+import { leaseStoreSearch } from './lease-store-search';
 import { redisDeployment } from './redis-deployment';
 
 let redis: Awaited<ReturnType<typeof anyRedis>>;
@@ -10,6 +11,11 @@ beforeAll(async () => { redis = await anyRedis(); });
 afterAll(() => redis.stop());
 
 redisDeployment('one Redis', () => new Keyv(new KeyvRedis(redis.url)));
+
+leaseStoreSearch('redisLeases()', () => {
+  const client = createClient({ url: redis.url });
+  return { store: redisLeases(client, { prefix: 'search:' }), expire: key => client.pExpire(`search:${key}`, 0), close: () => { client.destroy(); } };
+}, { depth: 4, atOnce: 100 });
 
 it('keeps applications with different prefixes apart', async () => {
   const client = createClient({ url: redis.url });
