@@ -31,6 +31,7 @@ describe('the judge of a storm', () => {
     ['a response that was not stored for no reason', /k ran again for no reason/, [started('a', 1), told('not-stored', 1), started('b', 2)]],
     ['a store fault that hit another process', /k ran again for no reason/, [started('a', 1), fault('answers of the store dropped', 3), told('lease-lost', 1), started('b', 2)]],
     ['a process that was stopped after the second run had begun', /k ran again for no reason/, [started('a', 1), started('b', 2), stopped(10_500, 10_900), told('lease-lost', 1)]],
+    ['a process that was killed after the second run had begun', /k ran again for no reason/, [started('a', 1), started('b', 2), killed]],
     ['two publications', /k was published twice/, [started('a', 1), started('b', 2), killed, told('executed', 1), told('executed', 2)]],
     ['two answers', /k was answered in two ways/, [started('a'), killed, started('b', 2), answered('a'), answered('b')]],
     ['one answer that changes back', /k was answered in two ways/, [started('a'), answered('a'), answered('a', { digest: 'other' })]],
@@ -49,6 +50,7 @@ describe('the judge of a storm', () => {
   it.each<[string, readonly Line[]]>([
     ['process killed', [started('a'), killed, started('b', 2), ended('b', 2), told('executed', 2), answered('b')]],
     ['lease lost', [started('a', 1), stopped(10_050, 10_900), started('b', 2), told('executed', 2), ended('a', 1), told('lease-lost', 1), answered('b')]],
+    ['lease lost', [started('a', 1), stopped(10_050, 10_350), started('b', 2), killed, told('executed', 2), answered('b')]],
     ['lease lost', [started('a', 1), fault('store paused (SIGSTOP)'), told('lease-lost', 1), started('b', 2), told('executed', 2), answered('b')]],
     ['lease lost', [started('a', 1), { what: 'stalled', pid: 1, ms: 700 }, told('lease-lost', 1), started('b', 2), told('executed', 2), answered('b')]],
     ['lease lost before the handler began', [started('a', 1), ended('a', 1), told('executed', 1), stopped(10_000, 10_390, 2), started('b', 2), told('lease-lost', 2), answered('a')]],

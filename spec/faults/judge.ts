@@ -136,8 +136,8 @@ class Judge {
     if (tells('executed', next.from)) return undefined;
     if ((this.kills.get(run.pid) ?? Infinity) <= next.from) return 'process killed';
     if (!this.troubled(run.pid, run.from, next.from)) return undefined;
-    // A process that was stopped learns late that its lease was lost.
-    if (tells('lease-lost', Infinity)) return 'lease lost';
+    // A process that was stopped learns late that its lease was lost, or never, if it is killed before.
+    if (tells('lease-lost', Infinity) || this.kills.has(run.pid)) return 'lease lost';
     return tells('not-stored', Infinity) ? 'response not stored' : undefined;
   }
 
