@@ -1,5 +1,5 @@
 import { FLUSHED } from './faults';
-import type { Answer, Entry, Execution, Fault, Stall, Told } from './journal';
+import type { Answer, Entry, Execution, Fault, Phase, Stall, Told } from './journal';
 
 /** What the journal of a storm comes to. */
 export interface Verdict {
@@ -14,6 +14,8 @@ export interface Verdict {
   readonly answers: number;
   readonly faults: Readonly<Record<string, number>>;
   readonly stalls: number;
+  /** Milliseconds from the end of the faults until every key had its answer. */
+  readonly settledMs: number;
 }
 
 export interface Bounds {
@@ -77,6 +79,7 @@ class Judge {
       answers: histories.reduce((sum, { answers }) => sum + answers.length, 0),
       faults: countBy(this.faults, ({ kind }) => kind),
       stalls: this.stalls.length,
+      settledMs: (this.phase('settled') ?? Infinity) - (this.phase('calm') ?? 0),
     };
   }
 
@@ -172,13 +175,17 @@ class Judge {
 
   /** What was answered once and was not flushed since is there when it is asked for at the end. */
   private judgeEnd(): void {
-    const settled = this.entries.find(entry => entry.what === 'phase' && entry.name === 'settled')?.at;
+    const settled = this.phase('settled');
     if (settled === undefined) return;
     const lastFlush = Math.max(0, ...this.flushes.map(({ until }) => until));
     for (const [key, { runs, answers }] of this.histories) {
       const wasFlushed = (runs[0]?.from ?? 0) <= lastFlush + this.bounds.aftermath;
       if (!wasFlushed && !answers.some(({ at }) => at > settled)) this.violations.push(`${key} was not answered when it was asked for once more`);
     }
+  }
+
+  private phase(name: Phase['name']): number | undefined {
+    return this.entries.find(entry => entry.what === 'phase' && entry.name === name)?.at;
   }
 
   /** What was told and done meanwhile, for whoever looks into a violation. */

@@ -18,6 +18,7 @@ const { values } = parseArgs({
     clients: { type: 'string', default: '2' },
     lease: { type: 'string', default: '600' },
     'store-timeout': { type: 'string', default: '300' },
+    settling: { type: 'string', default: '16000' },
     library: { type: 'string', default: 'bindonce' },
     only: { type: 'string', multiple: true, default: [] },
     json: { type: 'boolean', default: false },
@@ -27,7 +28,7 @@ const { values } = parseArgs({
 async function main(): Promise<void> {
   const options = {
     seed: Number(values.seed), store: values.store as StoreKind, keys: Number(values.keys), faults: Number(values.faults), servers: Number(values.servers), clients: Number(values.clients),
-    lease: Number(values.lease), storeTimeout: Number(values['store-timeout']), settling: 10 * Number(values.lease) + 10_000, library: values.library, only: values.only,
+    lease: Number(values.lease), storeTimeout: Number(values['store-timeout']), settling: Number(values.settling), library: values.library, only: values.only,
   };
   const report = await storm({ ...options, ...(!values.json && { progress: (line: string) => { console.log(line); } }) });
   const verdict = judge(report.entries, { aftermath: 1_000 });

@@ -49,7 +49,7 @@ export const mutations: readonly Mutation[] = [
     file: 'idempotency/leases/renewal.js',
     line: '    schedule(acquired);\n',
     broken: '',
-    storm: ['--only', 'none'],
+    storm: ['--only', 'none', '--settling', '3000'],
     verdict: /ran again for no reason/,
   },
   {

@@ -16,7 +16,7 @@ const STALL = 100;
 
 const journal = new Journal(JOURNAL);
 const { pid } = process;
-for (const event of ['unhandledRejection', 'uncaughtException']) process.on(event, (error: unknown) => { journal.write({ what: 'breach', detail: `${event}: ${String(error)}` }); });
+for (const event of ['unhandledRejection', 'uncaughtException']) process.on(event, (error: unknown) => { journal.write({ what: 'breach', detail: `${event}: ${error instanceof Error ? error.stack : String(error)}` }); });
 
 let ticked = performance.now();
 setInterval(() => {

@@ -16,6 +16,7 @@ export function table({ seed, store, servers, clients, lease, storeTimeout }: Om
     `| executions | ${figure(verdict.executions)} |`,
     ...rows(verdict.repeated, reason => `executed again because: ${reason}`),
     ...rows(verdict.overlapping, reason => `of these, at the same time: ${reason}`),
+    `| milliseconds from the last fault until every key was answered | ${figure(verdict.settledMs)} |`,
     `| processes that did not get to run for a while, not of our making | ${figure(verdict.stalls)} |`,
     `| **violations** | **${figure(verdict.violations.length)}** |`,
     ...verdict.violations.slice(0, 20).map(violation => `\n${violation}`),

@@ -62,14 +62,15 @@ export class PostgresServer {
 
   /** Connections stay, nothing is answered. */
   async pause(): Promise<void> {
-    const client = new Client(this.url);
+    const client = new Client(this.url).on('error', () => undefined);
     await client.connect();
     // First, so that no backend begins after the others were asked for.
     this.postmaster?.kill('SIGSTOP');
     const { rows } = await client.query<{ pid: number }>("SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()");
     this.paused = rows.map(({ pid }) => pid);
     for (const pid of this.paused) process.kill(pid, 'SIGSTOP');
-    await client.end();
+    // Not waited for: its own end may need a lock that one of them holds.
+    client.end().catch(() => undefined);
   }
 
   resume(): void {

@@ -54,6 +54,8 @@ export class PostgresListener {
     this.ours = false;
     this.client.release(destroy);
     this.client.removeListener('notification', this.hear);
+    // A connection that is being destroyed can still fail, and nobody else listens to its errors then.
+    if (destroy) return true;
     this.client.removeListener('error', this.lose);
     this.client.removeListener('end', this.lose);
     return true;
