@@ -20,15 +20,24 @@ export class PostgresListener {
   static async open(pool: PostgresPool, onEnd: (key: string) => void, onLost: () => void): Promise<PostgresListener> {
     let listener: PostgresListener | undefined;
     try {
-      const client = await pool.connect();
-      listener = new PostgresListener(client, onEnd, onLost);
-      await client.query(`LISTEN ${CHANNEL}`);
+      listener = await PostgresListener.takeConnection(pool, onEnd, onLost);
+      await listener.client.query(`LISTEN ${CHANNEL}`);
       return listener;
     } catch (error) {
       if (listener) listener.lose();
       else onLost();
       throw error;
     }
+  }
+
+  /** With a callback: a promise hands the connection over a moment later, and an error in between would be nobody's. */
+  private static takeConnection(pool: PostgresPool, onEnd: (key: string) => void, onLost: () => void): Promise<PostgresListener> {
+    return new Promise((resolve, reject) => {
+      pool.connect((error, client) => {
+        if (client) resolve(new PostgresListener(client, onEnd, onLost));
+        else reject(error ?? new Error('The pool has no connection'));
+      });
+    });
   }
 
   /** Gives the connection back as it was. */

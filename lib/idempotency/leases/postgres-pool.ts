@@ -1,7 +1,7 @@
 /** What we use of a `Pool` of pg (node-postgres 8). */
 export interface PostgresPool {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
-  connect(): Promise<PostgresClient>;
+  connect(callback: (error: Error | undefined, client: PostgresClient | undefined) => void): void;
   readonly options?: { readonly max?: number | undefined };
 }
 
