@@ -39,6 +39,7 @@ export function withoutStore({ req, next, key, claim, settings }: Exchange, erro
   next();
 }
 
-function storeUnavailable(cause: unknown): Problem {
+/** The store is out of reach, and nothing can be said of the request. */
+export function storeUnavailable(cause: unknown): Problem {
   return new Problem('store-unavailable', 'The request was not executed because the idempotency store is unavailable. Retry later.', { headers: { 'Retry-After': '1' }, cause });
 }

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { ClientGone } from '../body/errors';
 import { refuse, type Next, type OnProblem } from '../problems/answer';
 import { giveUp, takeTurn, type Turn } from './acquire';
-import { answerStored, inFlight, withoutStore } from './answers';
+import { answerStored, inFlight, storeUnavailable, withoutStore } from './answers';
 import { openExchange, type Exchange } from './exchange';
 import { settle, type IdempotencyOptions, type Settings } from './options';
 import { purge } from './purge';
@@ -59,6 +59,7 @@ async function isOver({ res, claim, settings, tell }: Exchange, turn: Turn): Pro
 async function answerLikeWinner(exchange: Exchange): Promise<void> {
   const turn = await takeTurn(exchange);
   if (turn.kind === 'done') return answerStored(exchange, turn);
+  if (turn.kind === 'store-failed') throw storeUnavailable(turn.error);
   if (turn.kind === 'acquired') await giveUp(exchange.claim, exchange.settings).catch(leaveToRunOut);
   throw inFlight(exchange, turn.kind === 'running' ? turn.msLeft : 0);
 }

@@ -49,10 +49,19 @@ export async function runAndRecord({ req, res, next, key, claim, settings, tell 
     tell('lease-lost');
   });
   const begun = performance.now();
-  next();
+  try {
+    next();
+  } catch (error) {
+    // Express catches what a handler throws; elsewhere it comes out here.
+    renewal.stop();
+    recording.withdraw();
+    await giveUp(claim, settings).catch(() => undefined);
+    throw error;
+  }
   const ending = await recording.ending;
   const handlerMs = performance.now() - begun;
   const keep = ending.kind === 'complete' && !handler.forgot && wanted(ending.response, req, settings);
+  if (!keep) renewal.stop();
   const publication = keep ? await publish(claim, ending.response, settings, renewal) : await forget(claim, settings);
   renewal.stop();
   const status = ending.kind === 'complete' && ending.response ? ending.response.status : res.statusCode;
@@ -60,13 +69,22 @@ export async function runAndRecord({ req, res, next, key, claim, settings, tell 
     if (!lost.signal.aborted) tell('lease-lost');
   } else if (publication.kind === 'published' && ending.kind === 'complete' && ending.response) tell('executed', { status, handlerMs });
   else tell('not-stored', { status, handlerMs, ...(publication.kind === 'failed' && { error: publication.error }) });
-  return hand(recording, ending.kind === 'cut-off', publication);
+  // What the store could not be told, or was not to be told, another run may have told it by now.
+  const isOvertaken = publication.kind === 'lost' || (lost.signal.aborted && publication.kind !== 'published');
+  try {
+    return hand(recording, ending.kind === 'cut-off', isOvertaken);
+  } catch (error) {
+    // A middleware below has thrown at the end of the response.
+    if (recording.canBeReplaced || !res.headersSent) recording.withdraw();
+    else recording.cut();
+    throw error;
+  }
 }
 
 /** Lets the response go, or takes it back: an answer that another run has overtaken is not shown as the answer. */
-function hand(recording: Recording, cutOff: boolean, { kind }: Publication): boolean {
+function hand(recording: Recording, cutOff: boolean, isOvertaken: boolean): boolean {
   if (cutOff) recording.cut();
-  else if (kind !== 'lost') recording.release();
+  else if (!isOvertaken) recording.release();
   else if (recording.canBeReplaced) {
     recording.withdraw();
     return false;

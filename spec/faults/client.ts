@@ -85,13 +85,13 @@ async function attempt({ identity, headers, body }: Order, port: number, patienc
   }
 }
 
-function isDefinite(key: string, { statusCode: status = 0, headers, rawHeaders }: IncomingMessage, body: Buffer): boolean {
+function isDefinite(key: string, { statusCode: status = 0, statusMessage, headers, rawHeaders, rawTrailers }: IncomingMessage, body: Buffer): boolean {
   const text = body.toString();
   const isRetryable = status === 503 || (status === 409 && text.includes('request-in-flight'));
   if (isRetryable) return false;
   const lines = rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${rawHeaders[index + 1]}`] : [])).filter(line => !PER_EXCHANGE.test(line));
-  const digest = createHash('sha256').update(JSON.stringify([status, lines])).update(body).digest('base64');
-  journal.write({ what: 'answered', key, run: String(headers['x-run']), status, digest, owner: ownerOf(text) });
+  const digest = createHash('sha256').update(JSON.stringify([status, statusMessage, lines, rawTrailers])).update(body).digest('base64');
+  journal.write({ what: 'answered', key, run: String(headers['x-run']), status, digest, owner: ownerOf(text), replayed: headers['idempotent-replayed'] === 'true' });
   return true;
 }
 

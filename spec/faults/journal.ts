@@ -5,13 +5,13 @@ import { createInterface } from 'node:readline';
  * What the handler says of itself: the truth about executions, which the library has no part in. `key` is the whole identity
  * of a request, since customers may use each other's idempotency keys; the library knows it as `cacheKey`.
  */
-export type Execution = { readonly what: 'started' | 'ended'; readonly at: number; readonly pid: number; readonly key: string; readonly cacheKey: string; readonly run: string };
+export type Execution = { readonly what: 'started' | 'ended'; readonly at: number; readonly pid: number; readonly request: string; readonly key: string; readonly cacheKey: string; readonly run: string };
 
-/** What the library told `onEvent`. */
-export type Told = { readonly what: 'told'; readonly at: number; readonly pid: number; readonly cacheKey: string; readonly kind: string };
+/** What the library told `onEvent` of a request, or the handler through its signal (`aborted`). */
+export type Told = { readonly what: 'told'; readonly at: number; readonly pid: number; readonly request: string; readonly cacheKey: string; readonly kind: string };
 
-/** A whole answer that a client got. `digest` is over status, header lines and body. */
-export type Answer = { readonly what: 'answered'; readonly at: number; readonly key: string; readonly run: string; readonly status: number; readonly digest: string; readonly owner: string };
+/** A whole answer that a client got. `digest` is over status, reason, header lines, body and trailers; `replayed` is what it says of itself. */
+export type Answer = { readonly what: 'answered'; readonly at: number; readonly key: string; readonly run: string; readonly status: number; readonly digest: string; readonly owner: string; readonly replayed: boolean };
 
 /** Something that was done to a process, to the store or to the way between them, from `at` to `until`. */
 export type Fault = { readonly what: 'fault'; readonly at: number; readonly until: number; readonly kind: string; readonly pid?: number };
@@ -19,8 +19,8 @@ export type Fault = { readonly what: 'fault'; readonly at: number; readonly unti
 /** What must never be seen, reported where it is seen: an unhandled rejection, a request that nobody answers, a process that ends by itself. */
 export type Breach = { readonly what: 'breach'; readonly at: number; readonly detail: string; readonly key?: string };
 
-/** A process did not get to run for `ms` milliseconds although nobody had stopped it. */
-export type Stall = { readonly what: 'stalled'; readonly at: number; readonly pid: number; readonly ms: number };
+/** A process, or without a `pid` the store or the way there, did nothing for `ms` milliseconds although nobody had stopped it. */
+export type Stall = { readonly what: 'stalled'; readonly at: number; readonly pid?: number; readonly ms: number };
 
 /** A turn of the run: the faults have ended, or every key has been answered since. */
 export type Phase = { readonly what: 'phase'; readonly at: number; readonly name: 'calm' | 'settled' };
@@ -35,16 +35,19 @@ type WithoutTime<T> = T extends Entry ? Omit<T, 'at'> & { readonly at?: number }
 /** A file that several processes append to, one JSON line at a time; what a killed process has written stays. */
 export class Journal {
   private readonly file: number;
+  private isClosed = false;
 
   constructor(path: string) {
     this.file = openSync(path, 'a');
   }
 
   write(entry: WithoutTime<Entry>): void {
+    if (this.isClosed) return;
     writeSync(this.file, `${JSON.stringify({ at: now(), ...entry })}\n`);
   }
 
   close(): void {
+    this.isClosed = true;
     closeSync(this.file);
   }
 }

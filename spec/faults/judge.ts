@@ -26,11 +26,18 @@ export interface Bounds {
 /** One run of the handler. */
 interface Run {
   readonly run: string;
+  readonly request: string;
   readonly pid: number;
   readonly from: number;
   /** When it ended, or its process was killed. */
   until: number;
 }
+
+/** Milliseconds in which a process that was stopped does what it was about to do. */
+const JUST_RESUMED = 150;
+
+/** Milliseconds that a timer may be late in a process that did not stall. */
+const IN_TIME = 120;
 
 /** Everything about one key. */
 interface History {
@@ -99,11 +106,11 @@ class Judge {
     }
   }
 
-  private addRun({ key, cacheKey, run, pid, at }: Execution, keyOf: Map<string, string>): void {
+  private addRun({ key, cacheKey, run, request, pid, at }: Execution, keyOf: Map<string, string>): void {
     const known = keyOf.get(cacheKey);
     if (known !== undefined && known !== key) this.violations.push(`${key} and ${known} share one cache key`);
     keyOf.set(cacheKey, key);
-    this.history(key).runs.push({ run, pid, from: at, until: this.kills.get(pid) ?? Infinity });
+    this.history(key).runs.push({ run, request, pid, from: at, until: this.kills.get(pid) ?? Infinity });
   }
 
   private history(key: string): History {
@@ -122,26 +129,36 @@ class Judge {
       if (reason === undefined) this.violations.push(`${key} ran again for no reason: ${describe(run)}, then ${describe(next)}. ${this.happenings(run.from - 2_000, next.from + 1_000, told)}`);
       else {
         this.repeated[reason] = (this.repeated[reason] ?? 0) + 1;
+        if (reason === 'lease lost' && run.until > next.from && !this.wasToldInTime(run, next, told)) this.violations.push(`${key} ran on, and its signal did not say that another may run: ${describe(run)}, then ${describe(next)}. ${this.happenings(run.from - 2_000, next.from + 1_000, told)}`);
         if (run.until > next.from) this.overlapping[reason] = (this.overlapping[reason] ?? 0) + 1;
       }
     }
   }
 
+  /** A handler learns by its own clock that its lease is over, unless its process does not run. */
+  private wasToldInTime(run: Run, next: Run, told: readonly Told[]): boolean {
+    return this.kills.has(run.pid) || this.wasStopped(run.pid, run.from, next.from + IN_TIME)
+      || told.some(({ kind, request, at }) => kind === 'aborted' && request === run.request && at <= next.from + IN_TIME);
+  }
+
   private reasonFor(run: Run, next: Run, told: readonly Told[]): string | undefined {
+    const ofRun = told.filter(({ request }) => request === run.request);
+    const tells = (kind: string, before = Infinity): boolean => ofRun.some(one => one.kind === kind && one.at < before);
     // The right to run comes some time before the handler; and a run whose lease was flushed away is published at its end if
     // nobody has the key then.
-    const last = Math.max(next.from, ...told.filter(({ pid, at }) => pid === run.pid && at >= run.from).map(({ at }) => at));
-    if (this.flushedBetween(run.from - this.bounds.aftermath, last)) return 'data flushed';
-    const tells = (kind: string, before: number, { pid, from }: Run = run): boolean => told.some(one => one.kind === kind && one.pid === pid && one.at >= from && one.at < before);
-    // A process can be stopped between its right to run and its handler, and begin after others have run.
-    if (this.wasStopped(next.pid, run.from, next.from) && tells('lease-lost', Infinity, next)) return 'lease lost before the handler began';
+    if (this.flushedBetween(run.from - this.bounds.aftermath, Math.max(next.from, ...ofRun.map(({ at }) => at)))) return 'data flushed';
     // What was published stays published.
-    if (tells('executed', next.from)) return undefined;
-    if ((this.kills.get(run.pid) ?? Infinity) <= next.from) return 'process killed';
-    if (!this.troubled(run.pid, run.from, next.from)) return undefined;
-    // A process that was stopped learns late that its lease was lost, or never, if it is killed before.
-    if (tells('lease-lost', Infinity) || this.kills.has(run.pid)) return 'lease lost';
-    return tells('not-stored', Infinity) ? 'response not stored' : undefined;
+    if (!tells('executed', next.from)) {
+      if ((this.kills.get(run.pid) ?? Infinity) <= next.from) return 'process killed';
+      // A process that was stopped learns late that its lease was lost, or never, if it is killed before.
+      if (this.troubled(run.pid, run.from, next.from)) {
+        if (tells('lease-lost') || this.kills.has(run.pid)) return 'lease lost';
+        if (tells('not-stored')) return 'response not stored';
+      }
+    }
+    // A process can be stopped between its right to run and its handler, and begin after others have run.
+    const isLost = this.kills.has(next.pid) || told.some(({ request, kind }) => request === next.request && kind === 'lease-lost');
+    return isLost && this.wasStopped(next.pid, next.from - JUST_RESUMED, next.from) ? 'lease lost before the handler began' : undefined;
   }
 
   /** At most one run of a key is published, unless the store has lost it meanwhile. */
@@ -157,20 +174,31 @@ class Judge {
   private judgeAnswers(key: string, { runs, told, answers }: History): void {
     answers.sort((a, b) => a.at - b.at);
     const names = new Map(runs.map(run => [run.run, run]));
+    const digests = new Map<string, string>();
+    const firsts = new Set<string>();
     for (const [index, answer] of answers.entries()) {
       const run = names.get(answer.run);
-      const before = answers[index - 1];
-      const firstRun = runs[0]?.from ?? 0;
-      if (answer.status === 201 && answer.owner !== key) this.violations.push(`${key} was answered with the data of ${answer.owner}`);
-      if (answer.status === 201 && !run) this.violations.push(`${key} was answered with a response of no run of it`);
-      if (answer.status !== 201 && !(answer.status === 409 && this.flushedBetween(firstRun, answer.at))) this.violations.push(`${key} was answered with ${answer.status}`);
-      if (!before || before.digest === answer.digest || this.flushedBetween(firstRun, answer.at)) continue;
-      const wasNotStored = [before, answer].some(one => {
-        const its = names.get(one.run);
-        return its && told.some(({ kind, pid, at }) => kind === 'not-stored' && pid === its.pid && at >= its.from);
-      });
-      if (!wasNotStored) this.violations.push(`${key} was answered in two ways: ${before.run}, then ${answer.run}`);
+      if (answer.status === 409) {
+        // A record without a response is what a flush between the two leaves.
+        if (!this.flushedBetween((runs[0]?.from ?? 0) - this.bounds.aftermath, answer.at)) this.violations.push(`${key} was answered with 409`);
+        continue;
+      }
+      if (answer.status !== 201) this.violations.push(`${key} was answered with ${answer.status}`);
+      else if (answer.owner !== key) this.violations.push(`${key} was answered with the data of ${answer.owner}`);
+      else if (!run) this.violations.push(`${key} was answered with a response of no run of it`);
+      if ((digests.get(answer.run) ?? answer.digest) !== answer.digest) this.violations.push(`${key} was answered in two ways by one run: ${answer.run}`);
+      if (!answer.replayed && firsts.has(answer.run)) this.violations.push(`${key} was answered twice as if for the first time: ${answer.run}`);
+      if (!answer.replayed) firsts.add(answer.run);
+      digests.set(answer.run, answer.digest);
+      const before = answers.slice(0, index).reverse().find(({ status }) => status === 201);
+      if (before && before.run !== answer.run && !this.mayDiffer(names.get(before.run), run, answer.at, told)) this.violations.push(`${key} was answered in two ways: ${before.run}, then ${answer.run}`);
     }
+  }
+
+  /** Two runs may both have been answered with when the first was forgotten, or one could not be stored. */
+  private mayDiffer(before: Run | undefined, run: Run | undefined, at: number, told: readonly Told[]): boolean {
+    if (this.flushedBetween(Math.min(before?.from ?? at, run?.from ?? at) - this.bounds.aftermath, at)) return true;
+    return [before, run].some(one => told.some(({ kind, request }) => kind === 'not-stored' && request === one?.request));
   }
 
   /** What was answered once and was not flushed since is there when it is asked for at the end. */
@@ -202,11 +230,12 @@ class Judge {
   }
 
   private wasStopped(pid: number, from: number, to: number): boolean {
-    return this.faults.some(fault => fault.kind.startsWith('server stopped') && fault.pid === pid && fault.until >= from && fault.at <= to) || this.stalled(pid, from, to);
+    return this.faults.some(fault => fault.kind.startsWith('server stopped') && fault.pid === pid && fault.until >= from && fault.at <= to)
+      || this.stalls.some(stall => stall.pid === pid && stall.at >= from && stall.at - stall.ms <= to);
   }
 
   private stalled(pid: number, from: number, to: number): boolean {
-    return this.stalls.some(stall => stall.pid === pid && stall.at >= from && stall.at - stall.ms <= to);
+    return this.stalls.some(stall => (stall.pid === undefined || stall.pid === pid) && stall.at + this.bounds.aftermath >= from && stall.at - stall.ms <= to);
   }
 
   /** Whether something that can cost a process its lease, or keep it from storing, happened to it between two times. */

@@ -2,6 +2,7 @@
  * A server process of the storm. It writes down when its handler starts and ends, what the library tells it, and when it
  * did not get to run. It listens on PORT and ends well on SIGTERM.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as work } from 'node:timers/promises';
@@ -9,21 +10,18 @@ import type { idempotency as idempotencyOfTheLibrary } from '../../lib';
 import express from 'express';
 import { connectTo, type Library, type StoreKind } from './connection';
 import { Journal } from './journal';
+import { watchForStalls } from './stalls';
 
 const { PORT = '', JOURNAL = '', STORE_KIND = '', STORE_URL = '', OPTIONS = '{}', LIBRARY = 'bindonce' } = process.env;
-/** Milliseconds: a process that is held up longer than this says so. */
-const STALL = 100;
-
 const journal = new Journal(JOURNAL);
 const { pid } = process;
 for (const event of ['unhandledRejection', 'uncaughtException']) process.on(event, (error: unknown) => { journal.write({ what: 'breach', detail: `${event}: ${error instanceof Error ? error.stack : String(error)}` }); });
 
-let ticked = performance.now();
-setInterval(() => {
-  const ms = performance.now() - ticked - STALL / 4;
-  if (ms > STALL) journal.write({ what: 'stalled', pid, ms });
-  ticked = performance.now();
-}, STALL / 4).unref();
+watchForStalls(ms => { journal.write({ what: 'stalled', pid, ms }); });
+
+/** Which request something is about. */
+const requests = new AsyncLocalStorage<string>();
+const request = (): string => requests.getStore() ?? 'none';
 
 /** Runs whose response is not yet stored: their clients may be gone, and then no connection keeps the process from ending. */
 const running = new Set<string>();
@@ -37,23 +35,28 @@ async function serve(): Promise<void> {
     ...JSON.parse(OPTIONS) as object,
     scope: req => req.get('X-Customer'),
     onEvent: ({ kind, cacheKey }) => {
-      journal.write({ what: 'told', pid, cacheKey, kind });
+      journal.write({ what: 'told', pid, request: request(), cacheKey, kind });
       if (ENDS.includes(kind)) running.delete(cacheKey);
     },
   });
 
   const app = express();
+  app.use((_req, _res, next) => { requests.run(randomUUID(), next); });
   app.post('/orders', guard, async (req, res) => {
     const key = String(req.get('X-Identity'));
-    const execution = { pid, key, cacheKey: req.idempotency.cacheKey, run: randomUUID() };
+    const execution = { pid, request: request(), key, cacheKey: req.idempotency.cacheKey, run: randomUUID() };
     journal.write({ what: 'started', ...execution });
     running.add(execution.cacheKey);
+    req.idempotency.signal.addEventListener('abort', () => { journal.write({ what: 'told', ...execution, kind: 'aborted' }); });
     await work(Number(req.get('X-Work')));
     journal.write({ what: 'ended', ...execution });
     const order = { key, run: execution.run, lines: 'tea '.repeat(Number(req.get('X-Lines'))) };
-    res.status(201).set('X-Run', execution.run);
+    res.status(201).set('X-Run', execution.run).append('Set-Cookie', ['a=1', 'b=2']);
     if (req.get('X-Chunked')) {
+      res.statusMessage = 'Ordered';
+      res.set('Trailer', 'X-End');
       res.write(JSON.stringify(order).slice(0, 20));
+      res.addTrailers({ 'X-End': execution.run });
       res.end(JSON.stringify(order).slice(20));
     } else res.json(order);
   });

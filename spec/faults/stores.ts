@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client } from 'pg';
+import { createClient } from '@keyv/redis';
+import { Pool } from 'pg';
 import { PostgresServer } from '../servers/postgres-server';
 import { RedisServer } from '../servers/redis-server';
 import type { StoreKind } from './connection';
@@ -17,13 +18,15 @@ export interface StoreServer {
   pause(ms: number): Promise<void>;
   /** Forgets everything. */
   flush(): Promise<void>;
+  /** Does what a step does: a write, on a connection that is open. */
+  touch(): Promise<unknown>;
   stop(): Promise<void>;
 }
 
 /** What both kinds of server can do. */
 type Server = Pick<RedisServer, 'kill' | 'shutDown' | 'up' | 'resume' | 'stop'> & { pause(): unknown; readonly port: number; readonly url: string };
 
-function treated(server: Server, flush: () => Promise<unknown>): StoreServer {
+function treated(server: Server, { flush, touch, close }: { flush(): Promise<unknown>; touch(): Promise<unknown>; close(): unknown }): StoreServer {
   return {
     port: server.port,
     urlThrough: port => server.url.replace(String(server.port), String(port)),
@@ -43,22 +46,30 @@ function treated(server: Server, flush: () => Promise<unknown>): StoreServer {
       server.resume();
     },
     async flush() { await flush(); },
-    stop: () => server.stop(),
+    touch,
+    async stop() {
+      close();
+      await server.stop();
+    },
   };
 }
 
 const kinds: Readonly<Record<StoreKind, () => Promise<StoreServer>>> = {
   async redis() {
     const server = await RedisServer.start('--appendonly', 'yes', '--appendfsync', 'always');
-    return treated(server, () => server.ask('FLUSHALL'));
+    const client = createClient({ url: server.url, disableOfflineQueue: true, socket: { reconnectStrategy: 20 } }).on('error', () => undefined);
+    await client.connect();
+    return treated(server, { flush: () => server.ask('FLUSHALL'), touch: () => client.set('touched', 'yes'), close: () => { client.destroy(); } });
   },
   async postgres() {
     const server = await PostgresServer.start('max_connections=200');
-    return treated(server, async () => {
-      const client = new Client(server.url).on('error', () => undefined);
-      await client.connect();
-      await client.query('TRUNCATE bindonce_leases, keyv');
-      await client.end();
+    const pool = new Pool({ connectionString: server.url, max: 2, query_timeout: 2_000 }).on('error', () => undefined);
+    await pool.query('CREATE TABLE touched (at timestamptz); INSERT INTO touched VALUES (now())');
+    return treated(server, {
+      // Before the first request there are no tables.
+      flush: () => pool.query('TRUNCATE bindonce_leases, keyv').catch(() => undefined),
+      touch: () => pool.query('UPDATE touched SET at = now()'),
+      close: () => { pool.end().catch(() => undefined); },
     });
   },
 };

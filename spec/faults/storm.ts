@@ -9,6 +9,7 @@ import { ClientProcess, ServerSlot } from './fleet';
 import { Journal, now, readJournal, type Entry } from './journal';
 import { Proxy } from './proxy';
 import { Random } from './random';
+import { watchForStalls, watchStore } from './stalls';
 import { startStore, type StoreServer } from './stores';
 
 export interface StormOptions {
@@ -46,6 +47,9 @@ export async function storm(options: StormOptions): Promise<StormReport> {
   const path = join(directory, 'journal');
   const journal = new Journal(path);
   const store = await startStore(options.store);
+  const stalled = (ms: number): void => { journal.write({ what: 'stalled', ms }); };
+  // The way to the store goes through this process.
+  const stopWatching = [watchForStalls(stalled), watchStore(() => store.touch(), stalled)];
   const servers = await Promise.all(Array.from({ length: options.servers }, () => startServer(options, store, path, journal)));
   const clients = Array.from({ length: options.clients }, (_, index) => new ClientProcess({
     ...process.env, NAME: `c${index}`, SEED: String(options.seed * 1_000 + index), PORTS: servers.map(({ port }) => port).join(), JOURNAL: path, LEASE: String(options.lease),
@@ -68,6 +72,7 @@ export async function storm(options: StormOptions): Promise<StormReport> {
     const total = (count: (client: ClientProcess) => number): number => clients.reduce((sum, client) => sum + count(client), 0);
     return { entries: await readJournal(path), keys: total(client => client.keys), hangUps: total(client => client.hangUps), seconds: (now() - begun) / 1_000 };
   } finally {
+    for (const stop of stopWatching) stop();
     for (const client of clients) client.kill();
     await Promise.all(servers.map(server => server.remove()));
     await store.stop();
@@ -85,7 +90,7 @@ async function startServer({ store: kind, lease, storeTimeout, library }: StormO
 }
 
 /** Milliseconds from the ordering of a thing to its first execution, in a storm. */
-const LONGEST_WAY = 10_000;
+const LONGEST_WAY = 25_000;
 
 /** Milliseconds: a process that takes longer to end or to come back has failed. */
 const LONGEST_FAULT = 30_000;
@@ -106,7 +111,10 @@ async function rage(world: World, clients: readonly ClientProcess[], journal: Jo
         if (isEnough()) return;
         const at = now();
         const inflicting = inflict(world, random);
-        if (!await within(LONGEST_FAULT, inflicting)) throw new Error(`No end to a fault: ${kind}`);
+        if (!await within(LONGEST_FAULT, inflicting)) {
+          journal.write({ what: 'breach', detail: `there is no end to a fault: ${kind}` });
+          return;
+        }
         journal.write({ what: 'fault', kind, at, until: now(), ...await inflicting });
         if (kind === FLUSHED) lastFlush = now();
         inflicted++;

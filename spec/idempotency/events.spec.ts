@@ -23,6 +23,8 @@ describe('onEvent', () => {
   it.each<[string, IdempotencyOptions, RequestHandler, string[], Partial<IdempotencyEvent>[]]>([
     ['executed and replayed', {}, CREATED, ['', ''], [{ kind: 'executed', status: 201 }, { kind: 'replayed', status: 201 }]],
     ['executed for an error too', {}, (_req, res) => { res.status(500).end(); }, [''], [{ kind: 'executed', status: 500 }]],
+    ['executed with the status that was sent, not with one that the handler sets afterwards', {}, (_req, res) => { res.status(201).json({}); res.status(500); }, ['', ''], [{ kind: 'executed', status: 201 }, { kind: 'replayed', status: 201 }]],
+    ['not-stored with the status that was sent, too', { shouldCache: () => false }, (_req, res) => { res.status(201).json({}); res.status(500); }, [''], [{ kind: 'not-stored', status: 201 }]],
     ['reused', { whenKeyReused: 'reject' }, CREATED, ['a', 'b'], [{ kind: 'executed', status: 201 }, { kind: 'reused', status: 422 }]],
     ['not-stored, where that was wanted', {}, (req, res) => { req.idempotency.forget(); res.end(); }, [''], [{ kind: 'not-stored', status: 200 }]],
     ['not-stored, where shouldCache says no', { shouldCache: () => false }, CREATED, [''], [{ kind: 'not-stored', status: 201 }]],

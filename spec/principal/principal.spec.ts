@@ -1,4 +1,4 @@
-import express, { type ErrorRequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { Keyv } from 'keyv';
 import { bindRequest, dto, fromClaim, idempotency, int, type BindingOptions } from '../../lib';
 import { bind, frameworks, serving } from '../binding/one-endpoint';
@@ -24,6 +24,20 @@ describe.each(frameworks)('where allowAnonymous is false, %s', (_name, framework
 
   it('claims that are an object let their caller in, whatever is in it', async () => {
     expect((await bind(Item, { json }, { ...closed, claims: answering({}) })).dto).toEqual({ n: 1 });
+  });
+});
+
+describe.each(frameworks)('the caller, %s,', (_name, framework) => {
+  class Who extends dto({ sub: fromClaim(int) }) {}
+
+  it.each<[string, Record<string, unknown>, number]>([
+    ['req.user where req.auth is empty', { auth: {}, user: { sub: 2 } }, 2],
+    ['req.auth where it is not', { auth: { sub: 1 }, user: { sub: 2 } }, 1],
+    ['req.auth.payload of a verified token', { auth: { payload: { sub: 1 }, header: {}, token: 't' }, user: { sub: 2 } }, 1],
+    ['req.auth where req.user is text', { auth: { sub: 1 }, user: 'ann' }, 1],
+  ])('is %s', async (_title, left, sub) => {
+    const authenticate: RequestHandler = (req, _res, next) => { Object.assign(req, left); next(); };
+    expect((await bind(Who, {}, { framework, allowAnonymous: false, before: [authenticate] })).dto).toEqual({ sub });
   });
 });
 

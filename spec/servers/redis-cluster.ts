@@ -36,6 +36,26 @@ export class RedisCluster {
     return master;
   }
 
+  replicaOf(master: RedisServer): RedisServer {
+    const replica = this.replicas[this.masters.indexOf(master)];
+    if (!replica) throw new Error('This master has no replica');
+    return replica;
+  }
+
+  async slotOf(key: string): Promise<number> {
+    return Number(await this.masters[0]?.ask('CLUSTER', 'KEYSLOT', key));
+  }
+
+  /** Moves a slot with what lies in it (redis.io, "CLUSTER SETSLOT"); on the way, its keys are asked for at both nodes. */
+  async moveSlot(slot: number, source: RedisServer, target: RedisServer): Promise<void> {
+    const [sourceId, targetId] = [String(await source.ask('CLUSTER', 'MYID')), String(await target.ask('CLUSTER', 'MYID'))];
+    await target.ask('CLUSTER', 'SETSLOT', String(slot), 'IMPORTING', sourceId);
+    await source.ask('CLUSTER', 'SETSLOT', String(slot), 'MIGRATING', targetId);
+    const keys = await source.ask('CLUSTER', 'GETKEYSINSLOT', String(slot), '1000') as string[];
+    await source.ask('MIGRATE', '127.0.0.1', String(target.port), '', '0', '5000', 'KEYS', ...keys);
+    for (const master of [target, source, ...this.masters]) await master.ask('CLUSTER', 'SETSLOT', String(slot), 'NODE', targetId);
+  }
+
   async stop(): Promise<void> {
     await Promise.all([...this.masters, ...this.replicas].map(server => server.stop()));
   }

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { PROMPT, startReplica } from './redis-replication';
 import { freePort, RedisServer } from './redis-server';
 
@@ -8,8 +9,8 @@ export const MASTER = 'shop';
 
 const SENTINELS = 3;
 const QUORUM = 2;
-/** Milliseconds without an answer after which a sentinel takes the master for dead. */
-const DOWN_AFTER = 500;
+/** Milliseconds without an answer after which a sentinel takes the master for dead: not by itself, here. */
+const DOWN_AFTER = 600_000;
 
 /** A real redis-sentinel. It writes what it learns into its own configuration file. */
 class Sentinel extends RedisServer {
@@ -35,12 +36,12 @@ class Sentinel extends RedisServer {
 
 /** One master, its replicas and three sentinels. */
 export class SentinelDeployment {
-  private constructor(readonly master: RedisServer, readonly replicas: readonly RedisServer[], private readonly sentinels: readonly Sentinel[]) {}
+  private constructor(readonly master: RedisServer, readonly replicas: readonly RedisServer[], private readonly sentinels: readonly [Sentinel, ...Sentinel[]]) {}
 
   static async start(replicaCount: number): Promise<SentinelDeployment> {
     const master = await RedisServer.start(...PROMPT);
     const replicas = await Promise.all(Array.from({ length: replicaCount }, () => startReplica(master)));
-    const sentinels = await Promise.all(Array.from({ length: SENTINELS }, () => Sentinel.watching(master)));
+    const sentinels = await Promise.all([Sentinel.watching(master), Sentinel.watching(master), Sentinel.watching(master)]);
     for (const sentinel of sentinels) {
       await sentinel.answers(new RegExp(`^OK ${SENTINELS} usable`), 'SENTINEL', 'CKQUORUM', MASTER);
       await sentinel.answers(new RegExp(`num-slaves,${replicaCount},num-other-sentinels,${SENTINELS - 1}`), 'SENTINEL', 'MASTER', MASTER);
@@ -52,15 +53,18 @@ export class SentinelDeployment {
     return this.sentinels.map(({ port }) => ({ host: '127.0.0.1', port }));
   }
 
-  /** Kills the master. Resolves when a replica has been made the master in its place, with that one. */
-  async failOver(): Promise<RedisServer> {
-    await this.master.kill();
-    const [sentinel] = this.sentinels;
-    await sentinel?.answers(new RegExp(`,(${this.replicas.map(({ port }) => port).join('|')})$`), 'SENTINEL', 'GET-MASTER-ADDR-BY-NAME', MASTER);
-    const address = String(await sentinel?.ask('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', MASTER));
-    const promoted = this.replicas.find(({ port }) => address.endsWith(`,${port}`));
-    if (!promoted) throw new Error(`The new master ${address} is none of the replicas`);
-    return promoted;
+  /**
+   * Makes a replica the master. By themselves the sentinels would first have to agree on who of them does it, and when they do
+   * not, they try again much later; and one that has just lost sight of the replica gives up.
+   */
+  async failOver(): Promise<void> {
+    const promoted = new RegExp(`,(${this.replicas.map(({ port }) => port).join('|')})$`);
+    const [first] = this.sentinels;
+    while (!promoted.test(String(await first.ask('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', MASTER)))) {
+      await first.ask('SENTINEL', 'FAILOVER', MASTER).catch(() => undefined);
+      await pause(20);
+    }
+    for (const sentinel of this.sentinels) await sentinel.answers(promoted, 'SENTINEL', 'GET-MASTER-ADDR-BY-NAME', MASTER);
   }
 
   async stop(): Promise<void> {

@@ -1,8 +1,9 @@
 import { aCount, checkOptions, milliseconds, type Rule } from '../../options/check';
 import type { Acquisition, LeaseStore } from './lease-store';
 import type { RedisConnection } from './redis-connection';
+import type { NodeRedisClient } from './redis-node-redis-subscriber';
 import { isIoredisClient, overIoredis, type IoredisClient } from './redis-over-ioredis';
-import { isNodeRedisClient, overNodeRedis, type NodeRedisClient } from './redis-over-node-redis';
+import { isNodeRedisClient, overNodeRedis } from './redis-over-node-redis';
 import { scripts } from './redis-scripts';
 import { RedisWakeUps } from './redis-wake-ups';
 
@@ -55,6 +56,9 @@ function connectionOver(client: object): RedisConnection | undefined {
   return isIoredisClient(client) ? overIoredis(client) : undefined;
 }
 
+/** What the script `acquire` answers. */
+type Acquired = readonly [kind: Acquisition['kind'], holder: string, msLeft: number];
+
 class RedisLeases implements LeaseStore {
   private readonly wakeUps: RedisWakeUps;
 
@@ -63,7 +67,7 @@ class RedisLeases implements LeaseStore {
   }
 
   async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
-    const [kind, holder, msLeft] = await this.runOnReplicas('acquire', key, [token, String(ms)]) as [Acquisition['kind'], string, number];
+    const [kind, holder, msLeft] = await this.runOnReplicas('acquire', key, [token, String(ms)], answer => (answer as Acquired)[0] === 'acquired') as Acquired;
     switch (kind) {
       case 'acquired': return { kind };
       case 'done': return { kind, token: holder };
@@ -76,7 +80,7 @@ class RedisLeases implements LeaseStore {
   }
 
   async complete(key: string, token: string, ms: number): Promise<boolean> {
-    return await this.runOnReplicas('complete', key, [token, this.prefix + key, String(ms)]) === 1;
+    return await this.runOnReplicas('complete', key, [token, this.prefix + key, String(ms)], answer => answer === 1) === 1;
   }
 
   async release(key: string, token: string): Promise<boolean> {
@@ -91,12 +95,15 @@ class RedisLeases implements LeaseStore {
     return this.connection.evaluate(scripts[step], this.prefix + key, args);
   }
 
-  /** @throws Error when too few replicas have it; the step may be repeated. */
-  private async runOnReplicas(step: keyof typeof scripts, key: string, args: readonly string[]): Promise<unknown> {
+  /**
+   * @param counts whether an answer promises something, which replicas must have too.
+   * @throws Error when too few have it; the step may be repeated.
+   */
+  private async runOnReplicas(step: keyof typeof scripts, key: string, args: readonly string[], counts: (answer: unknown) => boolean): Promise<unknown> {
     const { connection, replicas, replicaTimeout } = this;
     if (replicas === 0 || !connection.evaluateAndWait) return this.run(step, key, args);
     const [answer, reached] = await connection.evaluateAndWait(scripts[step], this.prefix + key, args, replicas, replicaTimeout);
-    if (reached < replicas) throw new Error(`Only ${reached} of ${replicas} Redis replicas have the lease`);
+    if (counts(answer) && reached < replicas) throw new Error(`${reached} Redis replicas have the lease, and ${replicas} must`);
     return answer;
   }
 }

@@ -1,28 +1,14 @@
 import type { RedisConnection, RedisSubscriber } from './redis-connection';
+import { DuplicateSubscriber, listenerOf, type NodeRedisClient } from './redis-node-redis-subscriber';
 
 /** Milliseconds without an answer after which another node of a cluster is asked where the key is. */
 const SILENCE = 500;
-
-type Listener = (message: unknown, channel: unknown) => void;
 
 /** Commands that are sent together, over one connection. */
 interface NodeRedisPipeline {
   eval(script: string, options: { keys: string[]; arguments: string[] }): NodeRedisPipeline;
   wait(replicas: number, ms: number): NodeRedisPipeline;
   execAsPipeline(): Promise<unknown>;
-}
-
-/** What we use of a node-redis client (@redis/client 5): single node, Sentinel or Cluster. */
-export interface NodeRedisClient {
-  readonly isOpen: boolean;
-  connect(): Promise<unknown>;
-  destroy(): unknown;
-  on(event: 'error', listener: (error: unknown) => void): unknown;
-  eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
-  multi(): unknown;
-  subscribe(channel: string, listener: Listener): Promise<unknown>;
-  unsubscribe(channel: string, listener: Listener): Promise<unknown>;
-  duplicate?(): NodeRedisClient;
 }
 
 interface NodeRedisCluster extends NodeRedisClient {
@@ -43,7 +29,7 @@ function isCluster(client: NodeRedisClient): client is NodeRedisCluster {
   return 'slots' in client;
 }
 
-class OverNodeRedis<Client extends NodeRedisClient> {
+abstract class OverNodeRedis<Client extends NodeRedisClient> {
   private opening: Promise<void> | undefined;
 
   constructor(protected readonly client: Client) {}
@@ -57,6 +43,19 @@ class OverNodeRedis<Client extends NodeRedisClient> {
   protected open(): Promise<void> | undefined {
     if (!this.client.isOpen) this.opening ??= this.connect().finally(() => { this.opening = undefined; });
     return this.opening;
+  }
+
+  /** Sentinel and Cluster clients subscribe on a connection of their own, which moves with the master and closes with the last subscription. */
+  protected subscriptions(onMessage: (channel: string) => void): RedisSubscriber {
+    const listener = listenerOf(onMessage);
+    return {
+      isOpen: true,
+      subscribe: async channel => {
+        await this.open();
+        await this.client.subscribe(channel, listener);
+      },
+      unsubscribe: channel => this.client.unsubscribe(channel, listener),
+    };
   }
 
   private async connect(): Promise<void> {
@@ -79,7 +78,7 @@ class OverMaster extends OverNodeRedis<NodeRedisClient> implements RedisConnecti
   }
 
   subscriber(onMessage: (channel: string) => void): RedisSubscriber {
-    if ('getSentinelNode' in this.client) return subscriptionsOf(this.client, onMessage);
+    if ('getSentinelNode' in this.client) return this.subscriptions(onMessage);
     if (!this.client.duplicate) throw new Error('bindonce: this Redis client cannot be duplicated');
     return new DuplicateSubscriber(this.client.duplicate(), onMessage);
   }
@@ -98,7 +97,7 @@ class OverCluster extends OverNodeRedis<NodeRedisCluster> implements RedisConnec
   }
 
   subscriber(onMessage: (channel: string) => void): RedisSubscriber {
-    return subscriptionsOf(this.client, onMessage);
+    return this.subscriptions(onMessage);
   }
 
   /**
@@ -110,43 +109,5 @@ class OverCluster extends OverNodeRedis<NodeRedisCluster> implements RedisConnec
     if (now - this.lastLook < SILENCE) return;
     this.lastLook = now;
     this.client.sendCommand(undefined, true, ['EXISTS', key]).catch(() => undefined);
-  }
-}
-
-/** Sentinel and Cluster clients subscribe on a connection of their own, which moves with the master and closes with the last subscription. */
-function subscriptionsOf(client: NodeRedisClient, onMessage: (channel: string) => void): RedisSubscriber {
-  const listener: Listener = (_message, channel) => { onMessage(String(channel)); };
-  return {
-    get isOpen() { return client.isOpen; },
-    subscribe: channel => client.subscribe(channel, listener),
-    unsubscribe: channel => client.unsubscribe(channel, listener),
-  };
-}
-
-class DuplicateSubscriber implements RedisSubscriber {
-  private readonly channels = new Set<string>();
-  private readonly ready: Promise<unknown>;
-  private readonly listener: Listener = (_message, channel) => { this.onMessage(String(channel)); };
-
-  constructor(private readonly client: NodeRedisClient, private readonly onMessage: (channel: string) => void) {
-    // Without a listener an 'error' event ends the process. Nothing is lost by ignoring it: waiters ask again by themselves.
-    client.on('error', () => undefined);
-    this.ready = client.connect();
-  }
-
-  get isOpen(): boolean {
-    return this.client.isOpen;
-  }
-
-  async subscribe(channel: string): Promise<void> {
-    this.channels.add(channel);
-    await this.ready;
-    await this.client.subscribe(channel, this.listener);
-  }
-
-  async unsubscribe(channel: string): Promise<void> {
-    this.channels.delete(channel);
-    if (this.channels.size > 0) await this.client.unsubscribe(channel, this.listener);
-    else if (this.client.isOpen) this.client.destroy();
   }
 }

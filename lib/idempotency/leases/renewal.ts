@@ -18,10 +18,19 @@ const RENEWALS_PER_LEASE = 3;
  */
 export function keepRenewing({ cacheKey, token }: Claim, settings: Settings, recording: Recording, acquired: number, onLost: () => void): { stop(): void } {
   const { leases, leaseDuration, cacheDuration, storeTimeout } = settings;
-  let renewed = acquired;
-  let timer: NodeJS.Timeout;
+  let timer: NodeJS.Timeout | undefined;
+  let expiry: NodeJS.Timeout | undefined;
   let stopped = false;
   const hasStopped = (): boolean => stopped;
+  const stop = (): void => {
+    stopped = true;
+    clearTimeout(timer);
+    clearTimeout(expiry);
+  };
+  const lose = (): void => {
+    stop();
+    onLost();
+  };
 
   const renew = async (): Promise<void> => {
     const asked = performance.now();
@@ -30,19 +39,23 @@ export function keepRenewing({ cacheKey, token }: Claim, settings: Settings, rec
     if (recording.clientGone && isLong) return;
     const answer = await withinDeadline(() => leases.renew(cacheKey, token, leaseDuration), Math.min(storeTimeout, leaseDuration)).catch(() => undefined);
     if (hasStopped()) return;
-    if (answer) renewed = asked;
-    if (answer === false || performance.now() - renewed >= leaseDuration) onLost();
-    else schedule(asked);
+    if (answer === false) {
+      lose();
+      return;
+    }
+    if (answer) keepFrom(asked);
+    renewAfter(asked);
   };
-  // Counted from the asking: a lease does not begin when its answer comes.
-  const schedule = (asked: number): void => {
+  // Both are counted from the asking: a lease does not begin when its answer comes. And the end of a lease is told by our own
+  // clock, whatever a renewal that is under way may come to: others may run from then on.
+  const keepFrom = (asked: number): void => {
+    clearTimeout(expiry);
+    expiry = setTimeout(lose, asked + leaseDuration - performance.now()).unref();
+  };
+  const renewAfter = (asked: number): void => {
     timer = setTimeout(() => { void renew(); }, asked + leaseDuration / RENEWALS_PER_LEASE - performance.now()).unref();
   };
-  schedule(acquired);
-  return {
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
-    },
-  };
+  keepFrom(acquired);
+  renewAfter(acquired);
+  return { stop };
 }

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import { ServerResponse } from 'node:http';
 import { mayHaveContent } from './response-parts';
 
 /** A response as it was sent: what a duplicate of the request is answered with. */
@@ -8,8 +8,8 @@ export interface RecordedResponse {
   readonly reason?: string;
   /** Header lines in the order and spelling they were sent; several values make several lines. */
   readonly headers: readonly HeaderLine[];
-  /** True when the length was not among the header lines, and the server was left to declare it. */
-  readonly implicitLength?: true;
+  /** The call that the server wrote the head for by itself; not there where the handler has written the head. */
+  readonly impliedBy?: 'write' | 'end';
   /** The bytes of the content, without chunk framing; empty where the response has none (HEAD, 204, 304). */
   readonly body: Buffer;
   /** RFC 9110, section 6.5. */
@@ -23,6 +23,8 @@ export type HeaderLine = readonly [name: string, value: string | readonly string
  * `Trailer` is kept: it announces the trailers, which are replayed.
  */
 const PER_EXCHANGE = new Set(['date', 'connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'te', 'upgrade']);
+
+const node = ServerResponse.prototype;
 
 /** Node has this method since 15.4; its types have it on requests only. */
 type WithRawNames = ServerResponse & { getRawHeaderNames(): string[] };
@@ -41,17 +43,24 @@ export function headersOf(res: ServerResponse): HeaderLine[] {
  * Sends a recorded response. The header lines are exactly the recorded ones: what middleware before us has set on this
  * response gives way, or the replay would differ from the original.
  */
-export function replay({ status, reason, headers, implicitLength, body, trailers }: RecordedResponse, res: ServerResponse, replayedHeader: string | false): void {
-  for (const [name] of headersOf(res)) res.removeHeader(name);
-  for (const [name, value] of headers) res.setHeader(name, value);
+export function replay({ status, reason, headers, impliedBy, body, trailers }: RecordedResponse, res: ServerResponse, replayedHeader: string | false): void {
+  // Node's own methods: what middlewares make of a header has been made of the recorded ones already.
+  for (const [name] of headersOf(res)) node.removeHeader.call(res, name);
+  for (const [name, value] of headers) node.setHeader.call(res, name, value);
   if (replayedHeader !== false) res.setHeader(replayedHeader, 'true');
   res.statusCode = status;
   if (reason !== undefined) res.statusMessage = reason;
   // An HTTP/1.0 client knows neither chunks nor trailers.
+  const hasTrailers = res.useChunkedEncodingByDefault && trailers.length > 0;
   if (!res.useChunkedEncodingByDefault) res.removeHeader('Trailer');
-  else if (trailers.length > 0) res.addTrailers(trailers as [string, string][]);
-  // Writing the head first keeps node from adding a Content-Length that the original did not have. Else the head is left to
-  // `end`, since middlewares before us may add to it there.
-  if (!implicitLength && mayHaveContent(res.req.method, status) && !res.hasHeader('Content-Length')) res.writeHead(status);
-  res.end(body.length > 0 ? body : undefined);
+  // The head goes out as it did: node adds a Content-Length only in an `end` that writes it, and middlewares before us may add
+  // to it, or rewrite the content, where it is left to a `write` or to `end`.
+  if (impliedBy === undefined && mayHaveContent(res.req.method, status) && !res.hasHeader('Content-Length')) res.writeHead(status);
+  const isWritten = impliedBy === 'write' && !res.hasHeader('Content-Length') && mayHaveContent(res.req.method, status);
+  if (isWritten) {
+    if (body.length > 0) res.write(body);
+    else res.flushHeaders();
+  }
+  if (hasTrailers) res.addTrailers(trailers as [string, string][]);
+  res.end(isWritten || body.length === 0 ? undefined : body);
 }

@@ -100,6 +100,8 @@ class Recorder implements Recording {
 
   cut(): void {
     this.appearance.hasNotEnded();
+    // Where the end of the connection is the end of the content, a clean end would make half a response a whole one.
+    if (!this.res.useChunkedEncodingByDefault) this.res.socket?.resetAndDestroy();
     this.below.destroy.call(this.res);
     this.handOver();
   }
@@ -112,7 +114,7 @@ class Recorder implements Recording {
     if (headers) setHeaders(res, headers);
     res.statusCode = Math.trunc(status);
     res.statusMessage = reason;
-    this.head = new ResponseHead(this.req.method, res, this.impliedBy === 'end');
+    this.head = new ResponseHead(this.req.method, res, this.impliedBy);
     this.appearance.looksBegun();
     return res;
   }
@@ -208,7 +210,7 @@ class Recorder implements Recording {
       this.impliedBy = by;
       this.res.writeHead(this.res.statusCode);
     }
-    return this.head ??= new ResponseHead(this.req.method, this.res, by === 'end');
+    return this.head ??= new ResponseHead(this.req.method, this.res, by);
   }
 
   private keep(bytes: Buffer, { hasContent }: ResponseHead): Buffer {
@@ -219,8 +221,8 @@ class Recorder implements Recording {
     return bytes;
   }
 
-  private recorded({ status, reason, headers, implicitLength }: ResponseHead): RecordedResponse | undefined {
-    return this.body && { status, ...(reason !== undefined && { reason }), headers, ...(implicitLength && { implicitLength }), body: Buffer.concat(this.body), trailers: this.trailers };
+  private recorded({ status, reason, headers, impliedBy }: ResponseHead): RecordedResponse | undefined {
+    return this.body && { status, ...(reason !== undefined && { reason }), headers, ...(impliedBy && { impliedBy }), body: Buffer.concat(this.body), trailers: this.trailers };
   }
 
   /**

@@ -9,19 +9,19 @@ export class ResponseHead {
   readonly reason: string | undefined;
   readonly headers: readonly HeaderLine[];
   readonly hasContent: boolean;
-  /** True when node is left to declare the length. */
-  readonly implicitLength: boolean;
+  /** Where node writes the head by itself: for a `write`, or for an `end` in which it declares the length. */
+  readonly impliedBy: 'write' | 'end' | undefined;
   /** The declared length of the content in bytes. */
   private readonly length: number | undefined;
 
-  /** @param isImplied whether node writes the head by itself, in an `end` before which nothing was written. */
-  constructor(method: string | undefined, res: ServerResponse, isImplied: boolean) {
+  /** @param impliedBy the call that node writes the head for by itself. */
+  constructor(method: string | undefined, res: ServerResponse, impliedBy: 'write' | 'end' | undefined) {
     const length = res.getHeader('content-length');
     this.status = res.statusCode;
     this.reason = res.statusMessage || undefined;
     this.hasContent = mayHaveContent(method, res.statusCode);
     this.headers = headersOf(res);
-    this.implicitLength = isImplied && declaresLength(res);
+    this.impliedBy = impliedBy === 'end' && framesContent(res) ? undefined : impliedBy;
     this.length = length === undefined ? undefined : Number(length);
   }
 
@@ -36,8 +36,7 @@ export class ResponseHead {
   }
 }
 
-/** In an implied head, node declares the length unless a header says how long the content is, or the handler has taken that header away. */
-function declaresLength(res: ServerResponse): boolean {
-  const { _removedContLen: isRemoved } = res as ServerResponse & { _removedContLen?: boolean };
-  return isRemoved !== true && !['content-length', 'transfer-encoding', 'trailer'].some(name => res.hasHeader(name));
+/** In a head that `end` writes, node declares the length, unless the handler has framed the content itself, or taken that header away. */
+function framesContent(res: ServerResponse): boolean {
+  return (res as ServerResponse & { _removedContLen?: boolean })._removedContLen === true || res.hasHeader('Transfer-Encoding');
 }

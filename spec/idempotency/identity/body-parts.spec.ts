@@ -1,4 +1,4 @@
-import express from 'express';
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { idempotency, type IdempotencyOptions } from '../../../lib';
 import { send, type WireResponse } from '../../servers/listen';
 import { multipart, type Part } from './multipart';
@@ -18,6 +18,8 @@ async function served(options: IdempotencyOptions = {}) {
 const field = (name: string, value: string): Part => ({ name, value });
 const file = (name: string, filename: string, value: string): Part => ({ name, filename, value });
 const BIG = 'x'.repeat(2_000_000);
+/** Each character is sent as the byte of its number: `\xff` is no UTF-8. */
+const bytes = (text: string): Buffer => Buffer.from(text, 'latin1');
 
 describe('a multipart form', () => {
   it.each<[string, Part[], Part[]]>([
@@ -46,6 +48,7 @@ describe('a multipart form', () => {
     ['the order of the values of one field', [field('a', '1'), field('a', '2')], [field('a', '2'), field('a', '1')]],
     ['a field called __proto__', [field('__proto__', '1')], [field('__proto__', '2')]],
     ['a file name', [file('f', 'a.txt', 'abc')], [file('f', 'b.txt', 'abc')]],
+    ['the directory of a file name', [file('f', 'a/x.txt', 'abc')], [file('f', 'b/x.txt', 'abc')]],
     ['a file name beyond ASCII', [file('f', 'ä.txt', 'abc')], [file('f', 'ö.txt', 'abc')]],
     ['the field of a file', [file('f', 'a.txt', 'abc')], [file('g', 'a.txt', 'abc')]],
     ['the size of a file', [file('f', 'a.txt', 'abc')], [file('f', 'a.txt', 'abcd')]],
@@ -57,6 +60,19 @@ describe('a multipart form', () => {
   ])('that differs in %s is another request', async (_title, one, other) => {
     const { state, post } = await served();
     for (const parts of [one, other, one, other]) expect((await post(parts)).status).toBe(200);
+    expect(state.runs).toBe(2);
+  });
+
+  it.each<[string, (byte: string) => string]>([
+    ['a field value', byte => `Content-Disposition: form-data; name="a"\r\n\r\n${byte}`],
+    ['a field name', byte => `Content-Disposition: form-data; name="a${byte}"\r\n\r\n1`],
+    ['a file name', byte => `Content-Disposition: form-data; name="f"; filename="${byte}.txt"\r\n\r\nabc`],
+    ['the name of the field of a file', byte => `Content-Disposition: form-data; name="f${byte}"; filename="a.txt"\r\n\r\nabc`],
+    ['the name of the field of a file of 2 MB', byte => `Content-Disposition: form-data; name="f${byte}"; filename="a.txt"\r\n\r\n${BIG}`],
+  ])('that differs in which bytes that are no UTF-8 are in %s is another request, and the same bytes are the same one', async (_title, part) => {
+    const { url, state } = await served();
+    const headers = keyed('k', { 'Content-Type': 'multipart/form-data; boundary=b1' });
+    for (const byte of ['\xff', '\xfe', '\xff', '\xfe']) expect((await send(url, { headers, body: bytes(`--b1\r\n${part(byte)}\r\n--b1--\r\n`) })).status).toBe(200);
     expect(state.runs).toBe(2);
   });
 
@@ -101,5 +117,74 @@ describe('a body', () => {
       expect((await send(url, { headers: keyed('k', { 'Content-Type': 'text/plain', [framing[0]]: framing[1] }), body: 'x'.repeat(100) })).status).toBe(200);
     }
     expect(state.runs).toBe(1);
+  });
+});
+
+/** What a parser that has read the body before us leaves on the request. */
+type Left = Readonly<Record<string, unknown>>;
+
+async function parsedBefore(type: string, ...left: readonly Left[]) {
+  const seen = { runs: 0, errors: [] as string[], statuses: [] as number[] };
+  let next = 0;
+  const parser: RequestHandler = (req, _res, done) => { req.resume().on('end', () => { Object.assign(req, left[next++]); done(); }); };
+  const onError: ErrorRequestHandler = (error: Error, _req, _res, done) => { seen.errors.push(error.message); done(error); };
+  const { url } = await serve(express().set('env', 'test').post('/', parser, idempotency(), (_req, res) => { res.json({ run: ++seen.runs }); }).use(onError));
+  for (let request = 0; request < left.length; request++) seen.statuses.push((await send(url, { headers: keyed('k', { 'Content-Type': type }), body: 'read before us' })).status);
+  return seen;
+}
+
+type Upload = Readonly<Record<'field' | 'name' | 'type', string>> & { readonly size: number };
+const parsers: [title: string, leave: (upload: Upload) => Left][] = [
+  ['express-fileupload', ({ field, name, type, size }) => ({ body: {}, files: { [field]: { name, size, mimetype: type, data: Buffer.alloc(size), md5: '' } } })],
+  ['express-fileupload, of a field of several,', ({ field, name, type, size }) => ({ body: {}, files: { [field]: ['first', name].map(one => ({ name: one, size, mimetype: type, data: Buffer.alloc(size) })) } })],
+  ['formidable', ({ field, name, type, size }) => ({ body: {}, files: { [field]: [{ originalFilename: name, size, mimetype: type, filepath: `/uploads/${Math.random()}`, newFilename: 'x' }] } })],
+  ['multer().any()', ({ field, name, type, size }) => ({ body: {}, files: [{ fieldname: field, originalname: name, size, mimetype: type, buffer: Buffer.alloc(size) }] })],
+  ['multer().fields()', ({ field, name, type, size }) => ({ body: {}, files: { [field]: [{ fieldname: field, originalname: name, size, mimetype: type, buffer: Buffer.alloc(size) }] } })],
+  ['multer().single()', ({ field, name, type, size }) => ({ body: {}, file: { fieldname: field, originalname: name, size, mimetype: type, buffer: Buffer.alloc(size) } })],
+];
+const UPLOAD: Upload = { field: 'scan', name: 'a.png', type: 'image/png', size: 3 };
+
+describe.each(parsers)('a file that %s has left', (_parser, leave) => {
+  it.each<[string, Partial<Upload>]>([['name', { name: 'b.png' }], ['size', { size: 4 }], ['field', { field: 'photo' }]])('of another %s is another request', async (_title, other) => {
+    expect(await parsedBefore('multipart/form-data; boundary=b1', leave(UPLOAD), leave({ ...UPLOAD, ...other }), leave(UPLOAD))).toEqual({ runs: 2, errors: [], statuses: [200, 200, 200] });
+  });
+
+  it('of the same field, name and size is the same request', async () => {
+    expect((await parsedBefore('multipart/form-data; boundary=b1', leave(UPLOAD), leave({ ...UPLOAD, type: 'image/gif' }))).runs).toBe(1);
+  });
+});
+
+describe('files in req.files', () => {
+  it.each<[string, unknown]>([
+    ['a path alone', { scan: { path: '/uploads/1' } }],
+    ['a name without a size', { scan: { name: 'a.png' } }],
+    ['a size without a name', { scan: [{ size: 3 }] }],
+    ['a size that is text', { scan: { name: 'a.png', size: '3' } }],
+    ['a name that is none', [{ fieldname: 'scan', originalname: null, size: 3 }]],
+  ])('of which there is %s are an error that says what to do, and the handler does not run', async (_title, files) => {
+    const { runs, errors, statuses } = await parsedBefore('multipart/form-data; boundary=b1', { body: {}, files });
+    expect([runs, statuses]).toEqual([0, [500]]);
+    expect(errors).toEqual([expect.stringMatching(/the files in req\.files have no name and size.*Mount it before/)]);
+  });
+});
+
+describe('a body that a parser has made into', () => {
+  it.each<[string, () => unknown, () => unknown]>([
+    ['a Set', () => new Set([1]), () => new Set([2])],
+    ['a Set inside an object', () => ({ a: new Set(['x']) }), () => ({ a: new Set(['y']) })],
+    ['a Set or an empty object', () => new Set([1]), () => ({})],
+    ['a Map', () => new Map([['a', 1]]), () => new Map([['a', 2]])],
+    ['a Map inside a Map', () => new Map([['a', new Map([['b', 1]])]]), () => new Map([['a', new Map([['b', 2]])]])],
+    ['a Map of Sets', () => ({ a: new Map([['b', new Set([1])]]) }), () => ({ a: new Map([['b', new Set([2])]]) })],
+    ['a Map or an object', () => new Map([['a', 1]]), () => ({ a: 1 })],
+    ['NaN or null', () => ({ a: NaN }), () => ({ a: null })],
+    ['Infinity or null', () => [Infinity], () => [null]],
+    ['Infinity of one sign', () => [Infinity], () => [-Infinity]],
+    ['a bigint', () => ({ a: 2n ** 64n }), () => ({ a: 2n ** 64n + 1n })],
+    ['a bigint inside a Set', () => new Set([1n]), () => new Set([2n])],
+    ['a bigint or a number', () => ({ a: 1n }), () => ({ a: 1 })],
+  ])('%s is another request when its content is another, and the same when it is not', async (_title, one, other) => {
+    const left = [one, other, one, other].map(make => ({ body: make() }));
+    expect(await parsedBefore('application/json', ...left)).toEqual({ runs: 2, errors: [], statuses: [200, 200, 200, 200] });
   });
 });

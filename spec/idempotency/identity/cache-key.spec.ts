@@ -34,6 +34,7 @@ interface Sent {
 const KEY = { 'Idempotency-Key': 'k' };
 const text = (body: string | Buffer): Sent => ({ headers: { 'Content-Type': 'text/plain' }, body });
 const form = (body: string | Buffer): Sent => ({ headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body });
+const charset = (charset: string): Sent => ({ headers: { 'Content-Type': `application/x-www-form-urlencoded; charset=${charset}` }, body: 'a=%E9' });
 const user = (value: unknown): Sent => ({ headers: { 'X-User': JSON.stringify(value) } });
 
 async function runsOf(options: IdempotencyOptions, one: Sent, other: Sent, configure?: (app: express.Express) => unknown): Promise<number> {
@@ -96,6 +97,8 @@ describe('two requests that differ in', () => {
     ['a byte of a form that is no UTF-8 and a character', {}, form(Buffer.from([0x61, 0x3d, 0xe9])), form('a=%C3%A9')],
     ['the UTF-8 bytes of a character and their escapes read as two', {}, form('a=\u00e9'), form('a=%C3%83%C2%A9')],
     ['a form value called __proto__', {}, form('__proto__=1'), form('__proto__=2')],
+    ['the charset of a form', {}, charset('utf-8'), charset('iso-8859-1')],
+    ['whether a form is in another charset than UTF-8', {}, form('a=%E9'), charset('iso-8859-1')],
   ])('%s run separately, and each has its own answer', async (_title, options, one, other) => {
     expect(await runsOf(options, one, other)).toBe(2);
   });
@@ -120,6 +123,8 @@ describe('two requests that differ only in', () => {
     ['empty parts of the query', {}, { path: '/?a=1&&' }, { path: '/?a=1' }],
     ['the order of form names', {}, form('a=1&b=2'), form('b=2&a=1')],
     ['the escapes of a form', {}, form('a=%C3%A9'), form('a=\u00e9')],
+    ['whether the charset of a form is named', {}, form('a=%E9'), charset('utf-8')],
+    ['the spelling of the charset of a form', {}, charset('utf-8'), charset('"UTF-8"')],
     ['headers that do not count', {}, { headers: { 'User-Agent': 'a', Accept: 'text/html' } }, { headers: { 'User-Agent': 'b' } }],
     ['the case of the names of additional headers', additionalHeaders, { headers: { 'x-one': 'a' } }, { headers: { 'X-ONE': 'a' } }],
     ['the order of media type parameters', {}, { headers: { 'Content-Type': 'text/plain; a=1; b=2' }, body: 'x' }, { headers: { 'Content-Type': 'Text/Plain;b=2;a=1' }, body: 'x' }],
@@ -129,6 +134,25 @@ describe('two requests that differ only in', () => {
     ['the body, where it is ignored', { ignoreRequestBody: true }, text('a'), text('b')],
   ])('%s are one run', async (_title, options, one, other) => {
     expect(await runsOf(options, one, other)).toBe(1);
+  });
+});
+
+/** Stands for a middleware that works out what a request is about, and says so in a header for those who come after it. */
+const puttingOn = (app: express.Express): unknown => app.use((req, _res, next) => {
+  const tenant = req.get('X-Raw');
+  if (tenant !== undefined) req.headers['x-one'] = tenant.toLowerCase();
+  next();
+});
+
+describe('an additional header', () => {
+  it.each<[string, Sent, Sent, number]>([
+    ['that an earlier middleware has put on counts', { headers: { 'X-Raw': 'a' } }, { headers: { 'X-Raw': 'b' } }, 2],
+    ['that an earlier middleware has put on, or not, counts', { headers: { 'X-Raw': 'a' } }, {}, 2],
+    ['counts as an earlier middleware has changed it', { headers: { 'X-One': 'sent', 'X-Raw': 'a' } }, { headers: { 'X-One': 'sent', 'X-Raw': 'b' } }, 2],
+    ['does not count as it was sent once an earlier middleware has changed it', { headers: { 'X-One': 'x', 'X-Raw': 'a' } }, { headers: { 'X-One': 'y', 'X-Raw': 'A' } }, 1],
+    ['is the same whether it was sent or put on', { headers: { 'X-One': 'a' } }, { headers: { 'X-Raw': 'a' } }, 1],
+  ])('%s', async (_title, one, other, runs) => {
+    expect(await runsOf(additionalHeaders, one, other, puttingOn)).toBe(runs);
   });
 });
 

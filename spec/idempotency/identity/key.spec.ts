@@ -1,14 +1,14 @@
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { once } from 'node:events';
-import express from 'express';
+import express, { type RequestHandler } from 'express';
 import { idempotency, type IdempotencyOptions } from '../../../lib';
 import { send } from '../../servers/listen';
 import { serve } from '../serve';
 
-async function served(options: IdempotencyOptions = {}) {
+async function served(options: IdempotencyOptions = {}, ...before: readonly RequestHandler[]) {
   const keys: string[] = [];
-  const { url } = await serve(express().post('/', idempotency(options), (req, res) => {
+  const { url } = await serve(express().post('/', ...before, idempotency(options), (req, res) => {
     keys.push(req.idempotency.key);
     res.end();
   }));
@@ -82,6 +82,17 @@ describe('the idempotency key', () => {
     expect((await post(url, ['Idempotency-Key', 'nothing like it'])).slice(0, 2)).toEqual([400, 'key-malformed']);
     for (const key of ['0badcafe', 'deadbeef', '0badcafe']) expect((await post(url, ['Idempotency-Key', `"${key}"`]))[0]).toBe(200);
     expect(keys).toEqual(['0badcafe', 'deadbeef']);
+  });
+
+  it.each<[string, [string, string][], string | undefined, string]>([
+    ['put on', [], 'theirs', 'theirs'],
+    ['changed', [['Idempotency-Key', 'sent']], 'theirs', 'theirs'],
+    ['made one of several', [['Idempotency-Key', 'a'], ['Idempotency-Key', 'b']], 'b', 'b'],
+    ['taken away', [['Idempotency-Key', 'sent']], undefined, 'key-missing'],
+  ])('is what a middleware before us has %s in req.headers', async (_title, lines, header, expected) => {
+    const { url, keys } = await served({}, (req, _res, next) => { req.headers['idempotency-key'] = header; next(); });
+    const [status, code] = await post(url, ...lines);
+    expect([status, ...keys, code]).toEqual(expected === 'key-missing' ? [400, expected] : [200, expected, undefined]);
   });
 
   it('is required whatever the method is', async () => {

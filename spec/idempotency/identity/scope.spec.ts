@@ -1,4 +1,4 @@
-import express from 'express';
+import express, { type ErrorRequestHandler } from 'express';
 import { idempotency } from '../../../lib';
 import { send } from '../../servers/listen';
 import { serve } from '../serve';
@@ -6,6 +6,41 @@ import { keyed } from '../wire';
 
 /** What an authentication middleware leaves on the request. */
 type Caller = Readonly<Record<string, unknown>>;
+
+/** Ids as databases make them: nothing of them is in a property that can be listed, and they write themselves. */
+class HexId {
+  readonly #hex: string;
+  constructor(hex: string) { this.#hex = hex; }
+  toHexString(): string { return this.#hex; }
+  toString(): string { return this.#hex; }
+  toJSON(): string { return this.#hex; }
+}
+
+const BYTES = Symbol('bytes');
+class BytesId {
+  readonly [BYTES]: Buffer;
+  constructor(text: string) { this[BYTES] = Buffer.from(text); }
+  toString(): string { return this[BYTES].toString('hex'); }
+}
+
+class JsonId {
+  readonly #hex: string;
+  constructor(hex: string) { this.#hex = hex; }
+  toJSON(): object { return { $oid: this.#hex }; }
+}
+
+/** A user of whom only its class can see something. */
+class Hidden {
+  readonly #name: string;
+  constructor(name: string) { this.#name = name; }
+  greet(): string { return `Hello ${this.#name}`; }
+}
+
+const ids: [title: string, idOf: (text: string) => unknown][] = [
+  ['with toString, toJSON and toHexString over a private field', text => new HexId(text)],
+  ['with toString over a symbol', text => new BytesId(text)],
+  ['with toJSON that gives an object', text => new JsonId(text)],
+];
 
 async function runsOf(...callers: readonly Caller[]): Promise<number> {
   let runs = 0;
@@ -25,6 +60,9 @@ describe('by default, a response', () => {
     ['issuer of one sub', { user: { iss: 'a', sub: '1' } }, { user: { iss: 'b', sub: '1' } }],
     ['kind of id', { user: { sub: '1' } }, { user: { id: '1' } }],
     ['big id in req.user', { user: { id: 9007199254740993n } }, { user: { id: 9007199254740992n } }],
+    ['text as req.user', { user: 'ann' }, { user: 'bob' }],
+    ['number as req.user', { user: 1 }, { user: 2 }],
+    ['id in req.user, beside an empty req.auth', { auth: {}, user: { id: 1 } }, { auth: {}, user: { id: 2 } }],
     ['name in req.user, which has no id', { user: { name: 'a' } }, { user: { name: 'b' } }],
     ['caller at all', { user: { id: 1 } }, {}],
   ])('is not shared where the callers have another %s', async (_title, one, other) => {
@@ -36,8 +74,44 @@ describe('by default, a response', () => {
     ['the same id, once as a number and once as text', { user: { id: 7 } }, { user: { id: '7' } }],
     ['no id but the same claims', { user: { a: 1, b: [2] } }, { user: { b: [2], a: 1 } }],
     ['no claims', { user: undefined }, { auth: null }],
+    ['the same text as req.user', { user: 'ann' }, { user: 'ann' }],
+    ['the same id, once beside an empty req.auth', { auth: {}, user: { id: 1 } }, { user: { id: 1 } }],
+    ['nothing in req.user', { user: {} }, {}],
   ])('is shared where the callers have %s', async (_title, one, other) => {
     expect(await runsOf(one, other)).toBe(1);
+  });
+
+  it.each(ids.flatMap(([title, id]) => [
+    ['sub in req.auth', title, (text: string): Caller => ({ auth: { sub: id(text) } })],
+    ['id in req.user', title, (text: string): Caller => ({ user: { id: id(text) } })],
+    ['_id in req.user', title, (text: string): Caller => ({ user: { _id: id(text) } })],
+    ['claim', title, (text: string): Caller => ({ user: { account: id(text) } })],
+    ['claim inside a claim', title, (text: string): Caller => ({ user: { roles: [{ of: id(text) }] } })],
+    ['req.user', title, (text: string): Caller => ({ user: id(text) })],
+  ] as const))('is told apart by a %s that is an object %s', async (_where, _title, caller) => {
+    expect(await runsOf(caller('0a'), caller('0b'), caller('0a'), caller('0b'))).toBe(2);
+  });
+
+  it.each(ids.flatMap(([title, id]) => ['sub', 'id', '_id'].map(claim => [claim, title, (last: number): Caller => ({ user: { [claim]: id('0a'), last } })] as const)))('is shared by those who have the same %s, an object %s, whatever else is said of them', async (_claim, _title, caller) => {
+    expect(await runsOf(caller(1), caller(2))).toBe(1);
+  });
+
+  it('is not given to a caller of whom nothing can be seen, nor does its handler run: the application is told to pass scope', async () => {
+    const errors: Error[] = [];
+    let runs = 0;
+    const onError: ErrorRequestHandler = (error: Error, _req, _res, next) => { errors.push(error); next(error); };
+    const app = express().set('env', 'test').use((req, _res, next) => { Object.assign(req, { user: new Hidden('ann') }); next(); }).post('/', idempotency(), (_req, res) => { runs++; res.end(); }).use(onError);
+    expect((await send((await serve(app)).url, { headers: keyed('k') })).status).toBe(500);
+    expect(errors.map(({ message }) => message)).toEqual([expect.stringMatching(/nothing of the Hidden that .*req\.user is can be seen.* Pass `scope`\./)]);
+    expect(runs).toBe(0);
+  });
+
+  it('goes by the Authorization header of a caller of whom nothing else can be seen', async () => {
+    let runs = 0;
+    const app = express().use((req, _res, next) => { Object.assign(req, { user: new Hidden('ann') }); next(); }).post('/', idempotency(), (_req, res) => { runs++; res.end(); });
+    const { url } = await serve(app);
+    for (const Authorization of ['Bearer a', 'Bearer b', 'Bearer a']) expect((await send(url, { headers: keyed('k', { Authorization }) })).status).toBe(200);
+    expect(runs).toBe(2);
   });
 });
 

@@ -3,24 +3,47 @@ import type Keyv from 'keyv';
 import { idempotency, redisLeases, type RedisClient } from '../../../lib';
 import { send } from '../../servers/listen';
 import { serve } from '../serve';
+import { signal } from '../signal';
 import { keyed, visible, visibleReplay } from '../wire';
 import { leaseStoreContract } from './lease-store-contract';
 
 const DUPLICATES = 20;
+const ROUNDS = 30;
 
 /** What has to hold on a Redis, however it is deployed and whatever connects to it. `makeStore` makes a connection of its own. */
 export function redisDeployment(name: string, makeStore: () => Keyv): void {
   leaseStoreContract(`redisLeases() on two connections to ${name}`, () => {
     const stores = [makeStore(), makeStore()] as const;
-    return { one: leasesOf(stores[0]), other: leasesOf(stores[1]), close: () => Promise.all(stores.map(store => store.disconnect())) };
+    const [one, other] = [redisLeases(clientOf(stores[0])), redisLeases(clientOf(stores[1]))];
+    return { one, other, close: () => Promise.all(stores.map(store => store.disconnect())) };
   });
+  wakeUpsOn(name, makeStore);
   twoApplicationsOn(name, makeStore);
 }
 
-function leasesOf({ store }: Keyv): ReturnType<typeof redisLeases> {
+/** The client that a store's adapter holds. */
+export function clientOf({ store }: Keyv): RedisClient {
   const { client, redis = client } = store as { client?: RedisClient; redis?: RedisClient };
   if (!redis) throw new Error('This is no store on Redis');
-  return redisLeases(redis);
+  return redis;
+}
+
+/** The connection of the subscriptions closes with the last waiter, just when the next one may come. */
+function wakeUpsOn(name: string, makeStore: () => Keyv): void {
+  it(`wake-ups on ${name} reach whoever begins to wait while the last one leaves`, async () => {
+    const store = makeStore();
+    const leases = redisLeases(clientOf(store));
+    let stop = await leases.watch?.(`${name} 0`, () => undefined);
+    for (let round = 1; round < ROUNDS; round++) {
+      const change = signal();
+      stop?.();
+      stop = await leases.watch?.(`${name} ${round}`, () => { change.happens(); });
+      await leases.complete(`${name} ${round}`, 'a', 60_000);
+      await change.happened;
+    }
+    stop?.();
+    await store.disconnect();
+  });
 }
 
 /** What a user wants of it, over real sockets. */

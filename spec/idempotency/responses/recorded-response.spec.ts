@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import compression from 'compression';
 import type { RequestHandler } from 'express';
 import { idempotency } from '../../../lib';
 import { send, type WireResponse } from '../../servers/listen';
@@ -40,6 +43,64 @@ describe.each(expressVersions)('a replay on %s', (_version, express) => {
     expect((await send(url, { headers: keyed('k', { Referer: '/b' }) })).headers.location).toBe('/a');
   });
 });
+
+const LONG = 'abc '.repeat(2_000);
+/** Bodies whose length nobody has declared when the head is written: node declares it, or not. */
+const undeclared: [title: string, handler: RequestHandler, methods?: readonly string[]][] = [
+  ['end with text', (_req, res) => { res.end('abc'); }],
+  ['end with nothing', (_req, res) => { res.end(); }],
+  ['end with long text', (_req, res) => { res.type('text').end(LONG); }],
+  ['end with long bytes of no type', (_req, res) => { res.end(Buffer.from(LONG)); }],
+  ['removeHeader of the length, then end', (_req, res) => { res.removeHeader('Content-Length'); res.end('abc'); }],
+  ['removeHeader of a length that was set, then end', (_req, res) => { res.set('Content-Length', '3').removeHeader('content-length'); res.end('abc'); }],
+  ['removeHeader of the length, then end with nothing', (_req, res) => { res.removeHeader('Content-Length'); res.end(); }],
+  ['removeHeader of the length, then end with long text', (_req, res) => { res.type('text').removeHeader('Content-Length'); res.end(LONG); }],
+  ['removeHeader of a length that is set again', (_req, res) => { res.removeHeader('Content-Length'); res.set('Content-Length', '3').end('abc'); }],
+  ['writeHead, then end', (_req, res) => { res.writeHead(200).end('abc'); }],
+  ['writeHead, then end with nothing', (_req, res) => { res.writeHead(200).end(); }],
+  ['writeHead, then end with long text', (_req, res) => { res.writeHead(200, { 'Content-Type': 'text/plain' }).end(LONG); }],
+  ['flushHeaders, then end', (_req, res) => { res.flushHeaders(); res.end('abc'); }],
+  ['write of nothing, then end', (_req, res) => { res.write(''); res.end('abc'); }],
+  ['end under a Transfer-Encoding', (_req, res) => { res.set('Transfer-Encoding', 'chunked').end('abc'); }, ['POST']],
+  ['end under a Trailer', (_req, res) => { res.set('Trailer', 'X-T').end('abc'); }, ['POST']],
+  ['205', (_req, res) => { res.status(205).end(); }],
+];
+const mounts: [title: string, middlewares: RequestHandler[]][] = [['nothing', []], ['compression', [compression()]]];
+const framings = mounts.flatMap(([mounted, before]) => undeclared.flatMap(([title, handler, methods = ['POST', 'HEAD']]) => methods.map(method => ({ mounted, before, title, handler, method }))));
+
+describe.each(expressVersions)('on %s, the length and the framing', (_version, express) => {
+  it.each(framings)('of $title, to $method and behind $mounted, are those that it has by itself, replayed too', async ({ method, before, handler }) => {
+    const app = express().all('/bare', ...before, handler).all('/guarded', ...before, idempotency({ addHeaderToResponse: false }), handler);
+    const { url } = await serve(app);
+    const ask = (path: string): Promise<WireResponse> => send(url + path, { method, headers: keyed('k', { 'Accept-Encoding': 'gzip' }) });
+    const [bare, first, replay] = [await ask('/bare'), await ask('/guarded'), await ask('/guarded')];
+    expect(visible(first)).toEqual(visible(bare));
+    expect(visibleReplay(replay)).toEqual(visible(first));
+  }, 4_000);
+
+  it('are those of HTTP/1.0 in a retry of that version, which gets the body without its trailers', async () => {
+    const app = express().disable('x-powered-by').post('/', idempotency({ addHeaderToResponse: false, scope: () => undefined }), (_req, res) => {
+      res.set('Trailer', 'X-Sum').write('counted');
+      res.addTrailers({ 'X-Sum': '7' });
+      res.end();
+    });
+    const { url, port } = await serve(app);
+    const first = await send(url, { headers: keyed('k') });
+    expect([first.text, first.trailers]).toEqual(['counted', { 'x-sum': '7' }]);
+    expect(await oldRetry(port, 'k')).toEqual(['HTTP/1.1 200 OK', 'Idempotent-Replayed: true', 'Connection: close', '', 'counted']);
+    expect(visibleReplay(await send(url, { headers: keyed('k') }))).toEqual(visible(first));
+  }, 4_000);
+});
+
+/** What an HTTP/1.0 client gets, line by line and without the date. */
+async function oldRetry(port: number, key: string): Promise<string[]> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write(`POST / HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nIdempotency-Key: ${key}\r\nContent-Length: 0\r\n\r\n`);
+  let text = '';
+  for await (const chunk of socket) text += String(chunk);
+  return text.split('\r\n').filter(line => !line.startsWith('Date: '));
+}
 
 describe('a replay', () => {
   it('keeps header lines that middleware before us sets the same, and drops those that it sets only now', async () => {

@@ -34,6 +34,9 @@ const acts: Act[] = [
   ['sets the reason phrase', (_req, res) => { res.statusMessage = 'No'; }],
   ['destroys the response', (_req, res) => { res.destroy(); }],
   ['destroys the socket', req => { req.socket.destroy(); }],
+  ['destroys the socket soon', req => { req.socket.destroySoon(); }],
+  ['ends the socket', req => { req.socket.end(); }],
+  ['adds trailers', (_req, res) => { res.addTrailers({ 'X-Late': '1' }); }],
 ];
 
 const before: [title: string, middleware: RequestHandler, acts: Act[]][] = [
@@ -110,6 +113,7 @@ describe.each(expressVersions)('on %s, what node refuses is the error that it is
     ['a reason phrase of two lines by statusMessage', res => { res.statusMessage = 'a\nb'; res.end(); }],
     ['a header of two lines', res => res.writeHead(200, { 'X-A': 'a\nb' }).end()],
     ['a header name of two words', res => res.writeHead(200, { 'X A': 'a' }).end()],
+    ['a header that is undefined', res => res.writeHead(200, { 'X-A': undefined }).end()],
     ['a chunk that is none', res => res.write(1 as never)],
     ['an end that is none', res => res.end({} as never)],
   ])('%s', async (_title, act) => {
