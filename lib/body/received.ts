@@ -140,7 +140,7 @@ function underField(field: string, file: Express.Multer.File): Express.Multer.Fi
 /** On Express 4, body parsers leave an empty object on requests whose media type is none of theirs; `_body` says that they have parsed one. */
 function isPlaceholder(req: IncomingMessage): boolean {
   const { body, _body } = req as WithParsed;
-  return kindOf(mediaTypeOf(req)) === 'other' && _body !== true && typeof body === 'object' && body !== null && Object.keys(body).length === 0;
+  return kindOf(mediaTypeOf(req)) === 'other' && _body !== true && typeof body === 'object' && body !== null && Object.getPrototypeOf(body) === Object.prototype && Object.keys(body).length === 0;
 }
 
 function sizeOf(received: Received): number {

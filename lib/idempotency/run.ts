@@ -61,6 +61,7 @@ export async function runAndRecord({ req, res, next, key, claim, settings, tell 
   const ending = await recording.ending;
   const handlerMs = performance.now() - begun;
   const keep = ending.kind === 'complete' && !handler.forgot && wanted(ending.response, req, settings);
+  const hasRunOut = renewal.hasRunOut();
   if (!keep) renewal.stop();
   const publication = keep ? await publish(claim, ending.response, settings, renewal) : await forget(claim, settings);
   renewal.stop();
@@ -69,8 +70,9 @@ export async function runAndRecord({ req, res, next, key, claim, settings, tell 
     if (!lost.signal.aborted) tell('lease-lost');
   } else if (publication.kind === 'published' && ending.kind === 'complete' && ending.response) tell('executed', { status, handlerMs });
   else tell('not-stored', { status, handlerMs, ...(publication.kind === 'failed' && { error: publication.error }) });
-  // What the store could not be told, or was not to be told, another run may have told it by now.
-  const isOvertaken = publication.kind === 'lost' || (lost.signal.aborted && publication.kind !== 'published');
+  // An answer that was not to be kept has no say where another run may have given one. (Where the store cannot be asked, the
+  // work is done all the same, and its answer goes out.)
+  const isOvertaken = publication.kind === 'lost' || (hasRunOut && publication.kind === 'forgotten');
   try {
     return hand(recording, ending.kind === 'cut-off', isOvertaken);
   } catch (error) {

@@ -70,8 +70,11 @@ const digest = (data: string | Buffer): string => createHash('sha256').update(da
 
 /** What a parser may have made that `JSON.stringify` refuses, or writes like something else. */
 function asJson(_name: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value === 'bigint') return { '@bigint': String(value) };
   if (typeof value === 'number' && !Number.isFinite(value)) return { '@number': String(value) };
   if (value instanceof Map) return { '@Map': [...value as Map<unknown, unknown>] };
-  return value instanceof Set ? { '@Set': [...value as Set<unknown>] } : value;
+  if (value instanceof Set) return { '@Set': [...value as Set<unknown>] };
+  // A body may have such names of its own.
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject && Object.keys(value).some(name => name.startsWith('@')) ? Object.fromEntries(Object.entries(value).map(([name, one]): [string, unknown] => [name.startsWith('@') ? `@${name}` : name, one])) : value;
 }

@@ -10,13 +10,20 @@ import { principalOf, type Claims } from '../../principal/principal';
  */
 export function defaultScope(req: IncomingMessage): string | undefined {
   const principal = principalOf(req);
-  const id = idOf(principal?.['sub'], 'sub') ?? idOf(principal?.['id'], 'id') ?? idOf(principal?.['_id'], 'id') ?? idOf((req as { user?: unknown }).user, 'user');
+  const { user } = req as { user?: unknown };
+  const id = idIn(principal) ?? idIn(user) ?? idOf(user, 'user');
   // A subject is unique for its issuer only (RFC 7519, section 4.1.2).
   if (id !== undefined) return JSON.stringify([principal?.['iss'] ?? null, id]);
   const { authorization } = req.headers;
   // A hash, so that no credential ends up in a cache key that is logged.
   if (authorization !== undefined) return `authorization:${createHash('sha256').update(authorization).digest('hex')}`;
   return principal && claimsOf(principal);
+}
+
+function idIn(caller: unknown): string | undefined {
+  if (typeof caller !== 'object' || caller === null) return undefined;
+  const { sub, id, _id } = caller as Claims;
+  return idOf(sub, 'sub') ?? idOf(id, 'id') ?? idOf(_id, 'id');
 }
 
 /** An id is text, a number, or an object that can be written as text, as the ids of many databases are. */
@@ -26,21 +33,26 @@ function idOf(value: unknown, claim: string): string | undefined {
 }
 
 function writesItself(value: object): boolean {
-  return !Array.isArray(value) && (typeof (value as { toJSON?: unknown }).toJSON === 'function' || value.toString !== Object.prototype.toString);
+  const { toJSON, toString } = value as { toJSON?: unknown; toString?: unknown };
+  return !Array.isArray(value) && (typeof toJSON === 'function' || (typeof toString === 'function' && toString !== Object.prototype.toString));
 }
 
 function asWritten(value: object): unknown {
   const { toJSON } = value as { toJSON?: (key: string) => unknown };
-  const written: unknown = typeof toJSON === 'function' ? toJSON.call(value, '') : (value as { toString(): string }).toString();
+  if (typeof toJSON !== 'function') {
+    const text = (value as { toString(): string }).toString();
+    // A class may write all of its objects alike; what can be seen of them counts, too.
+    return Object.keys(value).length === 0 ? text : `${text} ${hashOf({ ...value })}`;
+  }
+  const written: unknown = toJSON.call(value, '');
   return typeof written === 'object' ? JSON.stringify(written) : written;
 }
 
+const hashOf = (claims: object): string => objectHash(claims, { ignoreUnknown: true, respectType: false, replacer: (value: unknown) => (typeof value === 'object' && value !== null && writesItself(value) ? asWritten(value) : value) });
+
 /** A caller without an id is who says the same of itself. */
 function claimsOf(principal: Claims): string | undefined {
-  if (Object.keys(principal).length > 0) {
-    const replacer = (value: unknown): unknown => (typeof value === 'object' && value !== null && writesItself(value) ? asWritten(value) : value);
-    return `principal:${objectHash(principal, { ignoreUnknown: true, respectType: false, replacer })}`;
-  }
+  if (Object.keys(principal).length > 0) return `principal:${hashOf(principal)}`;
   const prototype: unknown = Object.getPrototypeOf(principal);
   if (prototype === Object.prototype || prototype === null) return undefined;
   throw new Error(`idempotency: nothing of the ${principal.constructor.name} that req.auth or req.user is can be seen, so that callers could share responses. Pass \`scope\`.`);

@@ -10,13 +10,10 @@ interface Watched {
 export class RedisWakeUps {
   private subscriber: RedisSubscriber | undefined;
   private readonly channels = new Map<string, Watched>();
-  private lastEnding: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly connection: RedisConnection) {}
 
   async watch(channel: string, onChange: () => void): Promise<() => void> {
-    // A connection that is about to close would swallow a subscription.
-    await this.lastEnding;
     const subscriber = this.open();
     const watched = this.channels.get(channel) ?? { watchers: new Set(), subscribed: subscriber.subscribe(channel) };
     this.channels.set(channel, watched);
@@ -53,7 +50,6 @@ export class RedisWakeUps {
     watched.watchers.delete(watcher);
     if (watched.watchers.size > 0 || this.channels.get(channel) !== watched) return;
     this.channels.delete(channel);
-    const ended = this.subscriber?.unsubscribe(channel).catch(() => undefined);
-    if (this.channels.size === 0 && ended) this.lastEnding = ended;
+    this.subscriber?.unsubscribe(channel).catch(() => undefined);
   }
 }

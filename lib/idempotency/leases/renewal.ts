@@ -6,6 +6,12 @@ import type { Recording } from '../responses/recording';
 /** A lease is renewed this often while it lasts: two renewals may fail before it is lost. */
 const RENEWALS_PER_LEASE = 3;
 
+export interface Renewal {
+  stop(): void;
+  /** Whether the lease is over by our own clock; in a process that was stopped, nobody may have been told yet. */
+  hasRunOut(): boolean;
+}
+
 /**
  * Renews the lease while the handler runs.
  *
@@ -16,10 +22,11 @@ const RENEWALS_PER_LEASE = 3;
  * @param acquired when the lease was asked for, in milliseconds of the monotonic clock.
  * @param onLost called once, when the lease is somebody else's or has run out because the store was out of reach.
  */
-export function keepRenewing({ cacheKey, token }: Claim, settings: Settings, recording: Recording, acquired: number, onLost: () => void): { stop(): void } {
+export function keepRenewing({ cacheKey, token }: Claim, settings: Settings, recording: Recording, acquired: number, onLost: () => void): Renewal {
   const { leases, leaseDuration, cacheDuration, storeTimeout } = settings;
   let timer: NodeJS.Timeout | undefined;
   let expiry: NodeJS.Timeout | undefined;
+  let until = acquired + leaseDuration;
   let stopped = false;
   const hasStopped = (): boolean => stopped;
   const stop = (): void => {
@@ -50,12 +57,13 @@ export function keepRenewing({ cacheKey, token }: Claim, settings: Settings, rec
   // clock, whatever a renewal that is under way may come to: others may run from then on.
   const keepFrom = (asked: number): void => {
     clearTimeout(expiry);
-    expiry = setTimeout(lose, asked + leaseDuration - performance.now()).unref();
+    until = asked + leaseDuration;
+    expiry = setTimeout(lose, until - performance.now()).unref();
   };
   const renewAfter = (asked: number): void => {
     timer = setTimeout(() => { void renew(); }, asked + leaseDuration / RENEWALS_PER_LEASE - performance.now()).unref();
   };
   keepFrom(acquired);
   renewAfter(acquired);
-  return { stop };
+  return { stop, hasRunOut: () => performance.now() >= until };
 }

@@ -1,5 +1,4 @@
 import { ServerResponse } from 'node:http';
-import { mayHaveContent } from './response-parts';
 
 /** A response as it was sent: what a duplicate of the request is answered with. */
 export interface RecordedResponse {
@@ -53,14 +52,10 @@ export function replay({ status, reason, headers, impliedBy, body, trailers }: R
   // An HTTP/1.0 client knows neither chunks nor trailers.
   const hasTrailers = res.useChunkedEncodingByDefault && trailers.length > 0;
   if (!res.useChunkedEncodingByDefault) res.removeHeader('Trailer');
-  // The head goes out as it did: node adds a Content-Length only in an `end` that writes it, and middlewares before us may add
-  // to it, or rewrite the content, where it is left to a `write` or to `end`.
-  if (impliedBy === undefined && mayHaveContent(res.req.method, status) && !res.hasHeader('Content-Length')) res.writeHead(status);
-  const isWritten = impliedBy === 'write' && !res.hasHeader('Content-Length') && mayHaveContent(res.req.method, status);
-  if (isWritten) {
-    if (body.length > 0) res.write(body);
-    else res.flushHeaders();
-  }
+  // The head is written by what wrote it then: middlewares before us may add to it, or change the content, until that; and node
+  // adds a Content-Length only where `end` writes it.
+  if (impliedBy === undefined) res.writeHead(status);
+  else if (impliedBy === 'write') res.write(body);
   if (hasTrailers) res.addTrailers(trailers as [string, string][]);
-  res.end(isWritten || body.length === 0 ? undefined : body);
+  res.end(impliedBy === 'write' || body.length === 0 ? undefined : body);
 }

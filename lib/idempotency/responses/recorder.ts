@@ -82,9 +82,11 @@ class Recorder implements Recording {
     this.appearance.hasNotEnded();
     if (this.ended) {
       // Also where nobody is there to read it: the middlewares below (a session) do their work at the end.
-      this.begin();
       const rest = Buffer.concat(this.held);
-      this.below.end.call(this.res, rest.length > 0 ? rest : undefined, 'utf8', this.ended.callback);
+      const isWritten = this.impliedBy === 'write' && !this.begun;
+      this.begin();
+      if (isWritten) this.below.write.call(this.res, rest, 'utf8');
+      this.below.end.call(this.res, isWritten || rest.length === 0 ? undefined : rest, 'utf8', this.ended.callback);
     }
     this.handOver();
   }
@@ -111,9 +113,10 @@ class Recorder implements Recording {
     const reason = typeof second === 'string' ? second : res.statusMessage;
     if (this.head || !(status >= 100 && status <= 999) || INVALID_IN_REASON.test(reason)) return node.writeHead.call(res, status, second);
     const headers = typeof second === 'string' ? third : second ?? third;
-    if (headers) setHeaders(res, headers);
+    // In node's order: where a header is refused, the status is set already.
     res.statusCode = Math.trunc(status);
     res.statusMessage = reason;
+    if (headers) setHeaders(res, headers);
     this.head = new ResponseHead(this.req.method, res, this.impliedBy);
     this.appearance.looksBegun();
     return res;

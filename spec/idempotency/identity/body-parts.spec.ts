@@ -182,6 +182,12 @@ describe('a body that a parser has made into', () => {
     ['Infinity of one sign', () => [Infinity], () => [-Infinity]],
     ['a bigint', () => ({ a: 2n ** 64n }), () => ({ a: 2n ** 64n + 1n })],
     ['a bigint inside a Set', () => new Set([1n]), () => new Set([2n])],
+    ['a bigint or text', () => ({ a: 1n }), () => ({ a: '1n' })],
+    ['a bigint or an object', () => ({ a: 1n }), () => ({ a: { '@bigint': '1' } })],
+    ['a Set or an object', () => new Set([1]), () => ({ '@Set': [1] })],
+    ['a Map or an object of another name', () => new Map([['a', 1]]), () => ({ '@Map': [['a', 1]] })],
+    ['NaN or an object', () => ({ a: NaN }), () => ({ a: { '@number': 'NaN' } })],
+    ['such an object or another', () => ({ '@Set': [1] }), () => ({ '@@Set': [1] })],
     ['a bigint or a number', () => ({ a: 1n }), () => ({ a: 1 })],
   ])('%s is another request when its content is another, and the same when it is not', async (_title, one, other) => {
     const left = [one, other, one, other].map(make => ({ body: make() }));

@@ -51,6 +51,9 @@ async function runsOf(...callers: readonly Caller[]): Promise<number> {
   return runs;
 }
 
+class Org { constructor(readonly name: string) {} toString(): string { return 'Org'; } }
+const bare = (claims: object): object => Object.assign(Object.create(null) as object, claims);
+
 describe('by default, a response', () => {
   it.each<[string, Caller, Caller]>([
     ['sub in req.auth.payload', { auth: { payload: { sub: 'a' } } }, { auth: { payload: { sub: 'b' } } }],
@@ -64,6 +67,13 @@ describe('by default, a response', () => {
     ['number as req.user', { user: 1 }, { user: 2 }],
     ['id in req.user, beside an empty req.auth', { auth: {}, user: { id: 1 } }, { auth: {}, user: { id: 2 } }],
     ['name in req.user, which has no id', { user: { name: 'a' } }, { user: { name: 'b' } }],
+    ['name in req.user, which always writes itself alike', { user: new Org('a') }, { user: new Org('b') }],
+    ['claim that always writes itself alike', { user: { org: new Org('a') } }, { user: { org: new Org('b') } }],
+    ['id that always writes itself alike', { user: { id: new Org('a') } }, { user: { id: new Org('b') } }],
+    ['name in req.user, which has no prototype', { user: bare({ name: 'a' }) }, { user: bare({ name: 'b' }) }],
+    ['claim that has no prototype', { user: { org: bare({ name: 'a' }) } }, { user: { org: bare({ name: 'b' }) } }],
+    ['id in req.user, beside an empty req.auth.payload', { auth: { payload: {} }, user: { id: 1 } }, { auth: { payload: {} }, user: { id: 2 } }],
+    ['id in req.user, beside a req.auth without one', { auth: { token: 't' }, user: { id: 1 } }, { auth: { token: 't' }, user: { id: 2 } }],
     ['caller at all', { user: { id: 1 } }, {}],
   ])('is not shared where the callers have another %s', async (_title, one, other) => {
     expect(await runsOf(one, other, one, other)).toBe(2);
@@ -77,6 +87,7 @@ describe('by default, a response', () => {
     ['the same text as req.user', { user: 'ann' }, { user: 'ann' }],
     ['the same id, once beside an empty req.auth', { auth: {}, user: { id: 1 } }, { user: { id: 1 } }],
     ['nothing in req.user', { user: {} }, {}],
+    ['nothing in req.user, which has no prototype', { user: bare({}) }, {}],
   ])('is shared where the callers have %s', async (_title, one, other) => {
     expect(await runsOf(one, other)).toBe(1);
   });

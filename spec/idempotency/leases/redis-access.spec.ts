@@ -5,16 +5,19 @@ import { makeCertificate, type Certificate } from '../../servers/redis-certifica
 import { freePort, RedisServer } from '../../servers/redis-server';
 import { redisDeployment, twoApplicationsOn } from './redis-deployment';
 
+/** What the README says that a user needs. */
+const PERMISSIONS = '~* &* +@read +@write +@scripting +@pubsub +@connection +info'.split(' ');
 const NO_DEFAULT_USER = ['--user', 'default', 'off'];
 
 describe.each<[string, string[], string]>([
   ['behind a password', ['--requirepass', 'se:cret'], ':se%3Acret'],
-  ['behind a user', [...NO_DEFAULT_USER, '--user', ...'shop on >se:cret ~* &* +@all'.split(' ')], 'shop:se%3Acret'],
+  ['behind a user', [...NO_DEFAULT_USER, '--user', 'shop', 'on', '>se:cret', ...PERMISSIONS], 'shop:se%3Acret'],
 ])('a Redis %s', (name, settings, credentials) => {
   let redis: RedisServer;
   beforeAll(async () => { redis = await RedisServer.start(...settings); });
   afterAll(() => redis.stop());
   redisDeployment(`a Redis ${name}, by URL`, () => new Keyv(new KeyvRedis(`redis://${credentials}@127.0.0.1:${redis.port}`)));
+  redisDeployment(`a Valkey ${name}, by URL`, () => new Keyv(new KeyvValkey(`redis://${credentials}@127.0.0.1:${redis.port}`, { useRedisSets: false })));
 });
 
 /** In Redis 7, a user has no channels unless they are given, and PUBLISH is refused inside a script too. */

@@ -2,6 +2,7 @@ import express from 'express';
 import type Keyv from 'keyv';
 import { idempotency, redisLeases, type RedisClient } from '../../../lib';
 import { send } from '../../servers/listen';
+import { EventLog } from '../event-log';
 import { serve } from '../serve';
 import { signal } from '../signal';
 import { keyed, visible, visibleReplay } from '../wire';
@@ -52,9 +53,10 @@ export function twoApplicationsOn(name: string, makeStore: () => Keyv): void {
     it(`run one of ${DUPLICATES} concurrent duplicates, answer all the same, and replay it on either`, async () => {
       const stores = [makeStore(), makeStore()];
       let runs = 0;
+      const events = new EventLog();
       const urls = await Promise.all(stores.map(async store => {
         store.on('error', () => undefined);
-        const app = express().post('/orders', idempotency({ store }), (_req, res) => {
+        const app = express().post('/orders', idempotency({ store, onEvent: events.onEvent }), (_req, res) => {
           const run = ++runs;
           setTimeout(() => res.status(201).set('X-Run', String(run)).json({ run }), 20);
         });
@@ -67,6 +69,7 @@ export function twoApplicationsOn(name: string, makeStore: () => Keyv): void {
       if (!original || others.length > 0) throw new Error(`${others.length + 1} answers are none of a replay`);
       for (const answer of [...answers.filter(one => one !== original), await order(0), await order(1)]) expect(visibleReplay(answer)).toEqual(visible(original));
       expect(runs).toBe(1);
+      expect(events.kinds).not.toContain('not-stored');
       await Promise.all(stores.map(store => store.disconnect()));
     });
   });

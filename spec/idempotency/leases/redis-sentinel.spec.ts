@@ -3,6 +3,7 @@ import KeyvValkey from '@keyv/valkey';
 import Keyv from 'keyv';
 import { redisLeases } from '../../../lib';
 import { cutOff, inStep } from '../../servers/redis-replication';
+import { freePort } from '../../servers/redis-server';
 import { MASTER, SentinelDeployment } from '../../servers/redis-sentinel';
 import { clientOf, redisDeployment } from './redis-deployment';
 import { Shop } from './redis-shop';
@@ -19,6 +20,13 @@ describe('Redis Sentinel', () => {
   beforeAll(async () => { deployment = await SentinelDeployment.start(2); });
   afterAll(() => deployment.stop());
   describe.each(clients)('over %s', (client, makeStore) => { redisDeployment(`Sentinel over ${client}`, () => makeStore(deployment)); });
+});
+
+it('a client that finds no sentinel is not left half open, where it would never connect again', async () => {
+  const adapter = new KeyvRedis({ name: MASTER, sentinelRootNodes: [{ host: '127.0.0.1', port: await freePort() }], maxCommandRediscovers: 0 });
+  const store = new Keyv(adapter).on('error', () => undefined);
+  await expect(redisLeases(clientOf(store)).acquire('key', 'token', 1_000)).rejects.toThrow('None of the sentinels are available');
+  expect(adapter.client.isOpen).toBe(false);
 });
 
 describe.each(clients)('a failover under Redis Sentinel, over %s', (_client, makeStore) => {

@@ -114,6 +114,7 @@ describe.each(expressVersions)('on %s, what node refuses is the error that it is
     ['a header of two lines', res => res.writeHead(200, { 'X-A': 'a\nb' }).end()],
     ['a header name of two words', res => res.writeHead(200, { 'X A': 'a' }).end()],
     ['a header that is undefined', res => res.writeHead(200, { 'X-A': undefined }).end()],
+    ['a header that is undefined, under an error status', res => res.writeHead(404, { 'X-A': undefined }).end()],
     ['a chunk that is none', res => res.write(1 as never)],
     ['an end that is none', res => res.end({} as never)],
   ])('%s', async (_title, act) => {

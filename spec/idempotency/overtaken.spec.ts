@@ -1,0 +1,147 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import express, { type RequestHandler } from 'express';
+import { idempotency, memoryLeases, type IdempotencyOptions } from '../../lib';
+import { send, type WireResponse } from '../servers/listen';
+import { EventLog } from './event-log';
+import { ObedientLeases } from './leases/obedient-leases';
+import { serve } from './serve';
+import { signal } from './signal';
+import { keyed } from './wire';
+
+const LEASE = 150;
+const never = (): Promise<void> => new Promise(() => undefined);
+
+/** A request whose renewals are lost, so that a second one runs while the first still does; the first ends when it is told to. */
+async function overtaken(end: RequestHandler, options: IdempotencyOptions = {}, complete?: () => void | Promise<void>) {
+  const log = new EventLog();
+  const [begun, mayEnd] = [signal(), signal()];
+  let runs = 0;
+  const aborted: string[] = [];
+  const leases = new ObedientLeases({ renew: never, ...(complete && { complete }) });
+  const { url } = await serve(express().post('/', idempotency({ leases, leaseDuration: LEASE, storeTimeout: 100, onEvent: log.onEvent, ...options }), (req, res, next) => {
+    const run = ++runs;
+    req.idempotency.signal.addEventListener('abort', () => { aborted.push(`run ${run}`); });
+    if (run > 1) {
+      res.status(201).json({ run });
+      return;
+    }
+    begun.happens();
+    void mayEnd.happened.then(() => end(req, res, next));
+  }));
+  const post = (): Promise<WireResponse> => send(url, { headers: keyed('k') });
+  const first = post();
+  await begun.happened;
+  const second = await post();
+  return { first, second, log, aborted, end: () => { mayEnd.happens(); } };
+}
+
+describe('a run whose lease was lost to another', () => {
+  it('has its signal aborted by then, however long a renewal is on its way', async () => {
+    const { first, second, aborted, end } = await overtaken((_req, res) => { res.json({ run: 1 }); });
+    expect(second.text).toBe('{"run":2}');
+    expect(aborted).toContain('run 1');
+    end();
+    await first;
+  });
+
+  it.each<[string, RequestHandler, IdempotencyOptions]>([
+    ['would be stored', (_req, res) => { res.json({ run: 1 }); }, {}],
+    ['was to be forgotten', (req, res) => { req.idempotency.forget(); res.status(500).json({ run: 1 }); }, {}],
+    ['is not wanted by shouldCache', (_req, res) => { res.status(500).json({ run: 1 }); }, { shouldCache: ({ status }) => status < 500 }],
+  ])('answers with the published response when its own %s', async (_title, handler, options) => {
+    const { first, second, end } = await overtaken(handler, options);
+    end();
+    const answer = await first;
+    expect([answer.status, answer.text]).toEqual([201, second.text]);
+  });
+
+  it('answers with its own response when the store cannot be asked: the work is done', async () => {
+    let completions = 0;
+    const { first, second, end } = await overtaken((_req, res) => { res.json({ run: 1 }); }, {}, () => {
+      if (++completions > 1) throw new Error('The store is down');
+    });
+    end();
+    expect([second.text, (await first).text]).toEqual(['{"run":2}', '{"run":1}']);
+  });
+
+  it('does not let an HTTP/1.0 client take half of its answer for a whole one', async () => {
+    const [begun, mayEnd] = [signal(), signal()];
+    let runs = 0;
+    const { url, port } = await serve(express().post('/', idempotency({ leases: new ObedientLeases({ renew: never }), leaseDuration: LEASE, storeTimeout: 100 }), (_req, res) => {
+      if (++runs > 1) {
+        res.end('second');
+        return;
+      }
+      res.write('first half');
+      begun.happens();
+      void mayEnd.happened.then(() => res.end('of one'));
+    }));
+    const socket = connect(port, '127.0.0.1');
+    const outcome = new Promise<string>(resolve => {
+      socket.on('end', () => { resolve('a whole answer'); }).on('error', ({ message }) => { resolve(message); });
+    });
+    socket.write(`POST / HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nIdempotency-Key: k\r\n\r\n`);
+    socket.resume();
+    await begun.happened;
+    expect((await send(url, { headers: keyed('k') })).text).toBe('second');
+    mayEnd.happens();
+    expect(await outcome).toMatch(/ECONNRESET/);
+  });
+});
+
+describe('a request', () => {
+  it('that was forgotten has lost no lease, even if a renewal comes in between', async () => {
+    const log = new EventLog();
+    const releasing = signal();
+    const renewed = signal();
+    const leases = new ObedientLeases({ release: async () => { releasing.happens(); await Promise.race([renewed.happened, new Promise(resolve => { setTimeout(resolve, 2 * LEASE / 3); })]); } }, { renew: () => { renewed.happens(); } });
+    const { url } = await serve(express().post('/', idempotency({ leases, leaseDuration: LEASE, onEvent: log.onEvent }), (req, res) => { req.idempotency.forget(); res.end(); }));
+    await send(url, { headers: keyed('k') });
+    await releasing.happened;
+    expect(log.kinds).toEqual(['not-stored']);
+  });
+
+  it('is answered when a middleware below throws at the end of its response', async () => {
+    const app = express().set('env', 'test');
+    let isBroken = true;
+    app.use((_req, res, next) => {
+      const { end } = res;
+      res.end = function ended(this: typeof res, ...args: unknown[]) {
+        if (isBroken) {
+          isBroken = false;
+          throw new Error('broken below');
+        }
+        return end.apply(this, args as never);
+      } as typeof end;
+      next();
+    });
+    app.post('/', idempotency(), (_req, res) => { res.json({ run: 1 }); });
+    const { url } = await serve(app);
+    expect((await send(url, { headers: keyed('k') })).status).toBe(500);
+    expect((await send(url, { headers: keyed('k') })).text).toBe('{"run":1}');
+  });
+
+  it('is answered by whoever called us when `next` itself throws, and its key is free', async () => {
+    const guard = idempotency({ leases: memoryLeases() });
+    let runs = 0;
+    const server = createServer((req, res) => {
+      guard(req, res, error => {
+        if (error) {
+          res.statusCode = 500;
+          res.end('failed');
+          return;
+        }
+        if (++runs === 1) throw new Error('no luck');
+        res.end('done');
+      });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    const post = (): Promise<WireResponse> => send(`http://127.0.0.1:${port}/`, { headers: keyed('k') });
+    expect((await post()).text).toBe('failed');
+    expect((await post()).text).toBe('done');
+    server.close();
+  });
+});
