@@ -47,7 +47,7 @@ export const mutations: readonly Mutation[] = [
   {
     title: 'leases are not renewed',
     file: 'idempotency/leases/renewal.js',
-    line: '    schedule(acquired);\n',
+    line: '    renewAfter(acquired);\n',
     broken: '',
     storm: ['--only', 'none', '--settling', '3000'],
     verdict: /ran again for no reason/,

@@ -1,8 +1,9 @@
+import { openssl } from './install-openssl';
 import { postgres } from './install-postgres';
 import { redis } from './install-redis';
 import { installServer } from './install-server';
 
 /** Jest's global setup: there must be real servers to run the specs against. */
 export default function install(): void {
-  for (const server of [redis, postgres]) installServer(server);
+  for (const server of [redis, postgres, openssl]) installServer(server);
 }

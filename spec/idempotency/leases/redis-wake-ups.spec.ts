@@ -85,6 +85,32 @@ describe.each(lasting)('wake-ups over %s', (name, connect) => {
   });
 });
 
+describe.each(lasting)('a subscription of %s that is refused when it is made again', (name, connect) => {
+  it('leaves no rejection unhandled, and goes on when it is allowed', async () => {
+    const unhandled: unknown[] = [];
+    const remember = (error: unknown): void => { unhandled.push(error); };
+    process.on('unhandledRejection', remember);
+    const { client, close } = connect();
+    const leases = redisLeases(client);
+    const change = signal();
+    const stop = await leases.watch?.(`${name} refused`, () => { change.happens(); });
+    await redis.ask('ACL', 'LOG', 'RESET');
+    await redis.ask('ACL', 'SETUSER', 'default', '-subscribe');
+    await breakSubscriptions();
+    await redis.answers(/subscribe/, 'ACL', 'LOG');
+    await redis.ask('ACL', 'SETUSER', 'default', '+subscribe');
+    await breakSubscriptions();
+    await redis.ask('CLIENT', 'KILL', 'TYPE', 'normal');
+    await subscribed(`bindonce:lease:${name} refused`);
+    await leases.complete(`${name} refused`, 'a', LONG);
+    await change.happened;
+    stop?.();
+    close();
+    process.off('unhandledRejection', remember);
+    expect(unhandled).toEqual([]);
+  });
+});
+
 describe.each(givingUp)('a subscriber of %s that does not connect again', (name, connect) => {
   let connected: Connected;
   beforeEach(() => { connected = connect(); });
