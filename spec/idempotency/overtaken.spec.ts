@@ -91,6 +91,49 @@ describe('a run whose lease was lost to another', () => {
   });
 });
 
+describe('a right to run that was longer on its way than its lease', () => {
+  const held = async (delays: number) => {
+    const [asked, mayAnswer] = [signal(), signal()];
+    let answers = 0;
+    const leases = new ObedientLeases({}, { acquire: async () => {
+      if (++answers > delays) return;
+      asked.happens();
+      await mayAnswer.happened;
+    } });
+    let runs = 0;
+    const log = new EventLog();
+    const { url } = await serve(express().post('/', idempotency({ leases, leaseDuration: LEASE, storeTimeout: 2_000, onEvent: log.onEvent }), (_req, res) => { res.json({ run: ++runs }); }));
+    const post = (): Promise<WireResponse> => send(url, { headers: keyed('k') });
+    const first = post();
+    await asked.happened;
+    return { first, post, log, answer: () => { mayAnswer.happens(); }, runs: () => runs };
+  };
+
+  it('is no right to run: what another has published meanwhile is replayed', async () => {
+    const { first, post, answer, runs } = await held(1);
+    const published = await post();
+    expect(published.text).toBe('{"run":1}');
+    answer();
+    expect((await first).text).toBe('{"run":1}');
+    expect(runs()).toBe(1);
+  });
+
+  it('is asked for again, and taken where nobody else has', async () => {
+    const { first, answer, runs } = await held(1);
+    setTimeout(answer, LEASE + 50);
+    expect((await first).text).toBe('{"run":1}');
+    expect(runs()).toBe(1);
+  });
+});
+
+describe('a store that takes longer than a lease for every answer', () => {
+  it('gets its requests refused, and not asked for ever', async () => {
+    const leases = new ObedientLeases({}, { acquire: () => new Promise(resolve => { setTimeout(resolve, 60); }) });
+    const { url } = await serve(express().post('/', idempotency({ leases, leaseDuration: 30, storeTimeout: 1_000 }), (_req, res) => { res.json({}); }));
+    expect((await send(url, { headers: keyed('k') })).status).toBe(503);
+  });
+});
+
 describe('a request', () => {
   it('that was forgotten has lost no lease, even if a renewal comes in between', async () => {
     const log = new EventLog();
