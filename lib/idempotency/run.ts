@@ -7,7 +7,7 @@ import type { Settings } from './options';
 import type { RecordedResponse } from './responses/recorded-response';
 import { record } from './responses/recorder';
 import type { Recording } from './responses/recording';
-import { keepRenewing } from './leases/renewal';
+import { keepRenewing, type Renewal } from './leases/renewal';
 
 /** What a handler sees of the guard around it. */
 export interface RequestIdempotency {
@@ -95,7 +95,7 @@ function hand(recording: Recording, cutOff: boolean, isOvertaken: boolean): bool
 }
 
 /** The response goes first, under the run's own token; completing the lease is what publishes it. */
-async function publish({ cacheKey, token }: Claim, response: RecordedResponse | undefined, settings: Settings, renewal: { stop(): void }): Promise<Publication> {
+async function publish({ cacheKey, token }: Claim, response: RecordedResponse | undefined, settings: Settings, renewal: Renewal): Promise<Publication> {
   const { leases, responses, cacheDuration, storeTimeout } = settings;
   try {
     if (response) await withinDeadline(() => responses.write(cacheKey, token, response, cacheDuration + outliving(settings)), storeTimeout);

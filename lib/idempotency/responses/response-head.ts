@@ -1,6 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { headersOf, type HeaderLine } from './recorded-response';
-import { mayHaveContent } from './response-parts';
+
+/** RFC 9110, section 6.4.1: responses to HEAD, and 1xx, 204 and 304 responses, have no content. */
+function mayHaveContent(method: string | undefined, status: number): boolean {
+  return method !== 'HEAD' && status >= 200 && status !== 204 && status !== 304;
+}
 
 /** The head of a response as the handler has written it, and what it says of the content that follows. */
 export class ResponseHead {

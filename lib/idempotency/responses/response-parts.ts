@@ -14,11 +14,6 @@ export function bytesOf(chunk: Chunk, encoding: unknown): Buffer {
   return typeof chunk === 'string' ? Buffer.from(chunk, typeof encoding === 'string' ? encoding as BufferEncoding : 'utf8') : Buffer.from(chunk);
 }
 
-/** RFC 9110, section 6.4.1: responses to HEAD, and 1xx, 204 and 304 responses, have no content. */
-export function mayHaveContent(method: string | undefined, status: number): boolean {
-  return method !== 'HEAD' && status >= 200 && status !== 204 && status !== 304;
-}
-
 /** Sets the headers of `writeHead`: an object, a flat list of names and values, or a list of pairs. */
 export function setHeaders(res: ServerResponse, headers: HeadersArgument): void {
   if (!Array.isArray(headers)) {
