@@ -2,6 +2,7 @@ import type { PropertyType } from './property-type';
 import { scalar } from './scalar';
 
 const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:\d\d)?)?$/i;
+const WRITTEN_DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const CLOCK = /^(-)?(?:(\d{1,9})\.)?(\d{1,2}):(\d\d)(?::(\d\d)(?:\.(\d{1,7}))?)?$/;
 const ISO_DURATION = /^(-)?P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d{1,9}))?S)?)?$/i;
 
@@ -9,22 +10,22 @@ const ISO_DURATION = /^(-)?P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\
 export const dateTime: PropertyType<Date> = scalar('dateTime', {
   text(text) {
     // What JSON.stringify makes of a Date is what is sent most.
-    if (text.length === 24) {
-      const date = new Date(text);
-      if (!Number.isNaN(date.getTime()) && date.toISOString() === text) return date;
-    }
+    if (WRITTEN_DATE.test(text)) return ifOnDay(text.slice(8, 10), new Date(text));
     const match = DATE_TIME.exec(text.trim());
     if (!match) return undefined;
     const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', offset = 'Z'] = match;
     const wall = `${year}-${month}-${day}T${hour}:${minute}:${second}`;
-    const utc = new Date(`${wall}Z`);
-    // Date turns February 30th into March 2nd; what is not written back as it was read does not exist.
-    if (Number.isNaN(utc.getTime()) || utc.toISOString().slice(0, 19) !== wall) return undefined;
+    if (!ifOnDay(day, new Date(`${wall}Z`))) return undefined;
     const date = new Date(`${wall}.${fraction.padEnd(3, '0').slice(0, 3)}${offset.toUpperCase()}`);
     // An offset can lead out of the years that have four digits.
     return Number.isNaN(date.getTime()) || date.toISOString().length !== 24 ? undefined : date;
   },
 });
+
+/** Date turns February 30th into March 2nd, and 24:00 into the next day: what it moves to another day does not exist. */
+function ifOnDay(day: string | undefined, date: Date): Date | undefined {
+  return date.getUTCDate() === Number(day) ? date : undefined;
+}
 
 /** A length of time in milliseconds: `[d.]hh:mm[:ss[.fff]]`, or ISO 8601 without years and months (`PT1H30M`). Written as the former. */
 export const timeSpan: PropertyType<number> = scalar('timeSpan', {
