@@ -122,14 +122,20 @@ async function* bounded(req: IncomingMessage, limit: number): AsyncGenerator<Buf
  * @throws when neither is there: a body that cannot be seen must not be taken for an empty one.
  */
 function leftBehind(req: IncomingMessage): Received {
-  const { body, rawBody, file, files } = req as WithParsed;
+  const { body, rawBody } = req as WithParsed;
   // A parser that leaves bytes has unpacked them.
-  for (const bytes of [rawBody, body]) if (Buffer.isBuffer(bytes)) return { kind: 'bytes', bytes, coding: undefined };
-  const all = [...file ? [file] : [], ...Object.entries<Express.Multer.File | readonly Express.Multer.File[]>(files ?? {}).flatMap(([field, value]) => [value].flat().map(one => underField(field, one)))];
-  if (all.length === 0 && (body === undefined || isPlaceholder(req))) {
+  if (Buffer.isBuffer(rawBody)) return { kind: 'bytes', bytes: rawBody, coding: undefined };
+  if (Buffer.isBuffer(body)) return { kind: 'bytes', bytes: body, coding: undefined };
+  const files = filesLeftBehind(req as WithParsed);
+  if (files.length === 0 && (body === undefined || isPlaceholder(req))) {
     throw new Error('bindonce: the request body was read before this middleware and neither req.body nor req.rawBody was left behind. Mount it before whatever reads the body, or set req.rawBody to the bytes.');
   }
-  return { kind: 'parsed', body, files: all };
+  return { kind: 'parsed', body, files };
+}
+
+function filesLeftBehind({ file, files }: WithParsed): Express.Multer.File[] {
+  const first = file ? [file] : [];
+  return files ? [...first, ...Object.entries<Express.Multer.File | readonly Express.Multer.File[]>(files).flatMap(([field, value]) => [value].flat().map(one => underField(field, one)))] : first;
 }
 
 /** Other parsers than multer keep the name of a file's field beside the file, not in it. */
@@ -140,7 +146,7 @@ function underField(field: string, file: Express.Multer.File): Express.Multer.Fi
 /** On Express 4, body parsers leave an empty object on requests whose media type is none of theirs; `_body` says that they have parsed one. */
 function isPlaceholder(req: IncomingMessage): boolean {
   const { body, _body } = req as WithParsed;
-  return kindOf(mediaTypeOf(req)) === 'other' && _body !== true && typeof body === 'object' && body !== null && Object.getPrototypeOf(body) === Object.prototype && Object.keys(body).length === 0;
+  return _body !== true && typeof body === 'object' && body !== null && Object.getPrototypeOf(body) === Object.prototype && Object.keys(body).length === 0 && kindOf(mediaTypeOf(req)) === 'other';
 }
 
 function sizeOf(received: Received): number {
