@@ -12,7 +12,8 @@ import { responseCodecs, writeResponsesAs } from './json/json-writer';
 import { settle, type BindingOptions } from './options';
 import { planFor } from './plan/plan';
 import { isDto } from './declaration/property';
-import { RequestBinder } from './request-binder';
+import { after, whenDone, type Awaitable } from './reading/awaitable';
+import { bindDeclared, RequestBinder } from './request-binder';
 import { CodecTable } from './types/codec-table';
 import { isSchema } from './types/own-codec';
 import type { AnyType, Infer } from './types/property-type';
@@ -20,12 +21,13 @@ import type { AnyType, Infer } from './types/property-type';
 export function makeBindRequest<D extends AnyType>(Dto: D, options: BindingOptions, onProblem?: OnProblem): BindHandler<Infer<D>> {
   const bind = binding(Dto, options);
   return function bindRequest(req: IncomingMessage, res: Response, next: Next): void {
-    bind(req as Request, res).then(
+    whenDone(
+      () => bind(req as Request, res),
       dto => {
-        Object.assign(req, { dto });
+        (req as Request).dto = dto;
         next();
       },
-      (error: unknown) => {
+      error => {
         if (error instanceof ClientGone) abandon(req, res);
         else refuse(error, req, res, next, onProblem);
       },
@@ -34,7 +36,7 @@ export function makeBindRequest<D extends AnyType>(Dto: D, options: BindingOptio
 }
 
 /** SPEC, "Overriding the binder": the binder of the endpoint makes the dto, then the modifier has the last word. */
-function binding(Dto: AnyType, options: BindingOptions): (req: Request, res: Response) => Promise<unknown> {
+function binding(Dto: AnyType, options: BindingOptions): (req: Request, res: Response) => Awaitable<unknown> {
   const { settings, binder: given = new RequestBinder(), modifier } = settle(options);
   const { request = Dto } = options.serializerContext?.types ?? {};
   if (request !== Dto) throw new TypeError('bindRequest: the serializerContext was made for another request type.');
@@ -42,22 +44,26 @@ function binding(Dto: AnyType, options: BindingOptions): (req: Request, res: Res
   const codecs = new CodecTable(settings.serializer, settings.valueParsers);
   const endpoint: Endpoint = { Dto, settings, plan: binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs) : undefined };
   const responses = responseCodecs(settings.responses, codecs);
+  const bindOtherwise = async (context: BinderContext, signal: AbortSignal): Promise<unknown> => {
+    const dto = await binder.bind(context, signal);
+    context.refuseFailures();
+    await modifier?.(dto, Dto, context, signal);
+    context.refuseFailures();
+    return dto;
+  };
   // The built-in binder asks for no signal; a listener on every response has its price.
   const isBuiltIn = binder.constructor === RequestBinder && !modifier;
 
-  return async (req, res) => {
+  return (req, res) => {
     if (!settings.allowAnonymous && settings.claims(req) === undefined) {
       // RFC 9110, section 15.5.2: a 401 answer names how to authenticate.
       throw new Problem('unauthenticated', 'This endpoint is not open to anonymous callers.', { headers: { 'WWW-Authenticate': 'Bearer' } });
     }
     const context = new BinderContext(req, res, endpoint);
-    const signal = isBuiltIn ? never : clientSignal(res);
-    const dto = await binder.bind(context, signal);
-    context.refuseFailures();
-    await modifier?.(dto, Dto, context, signal);
-    context.refuseFailures();
-    if (responses.size > 0) writeResponsesAs(responses, res);
-    return dto;
+    return after(isBuiltIn ? bindDeclared(context) : bindOtherwise(context, clientSignal(res)), dto => {
+      if (responses.size > 0) writeResponsesAs(responses, res);
+      return dto;
+    });
   };
 }
 
@@ -67,8 +73,6 @@ function makeBinder(given: Binder | ((Dto: AnyType) => Binder), Dto: AnyType): B
   if (typeof binder !== 'object' || binder === null || typeof (binder as Partial<Binder>).bind !== 'function') throw new TypeError('bindRequest: what binder(Dto) returns must be an object with a method bind(context, signal).');
   return binder as Binder;
 }
-
-const never = new AbortController().signal;
 
 /** False for a class that says nothing about its properties: only the application's own binder can make one. */
 const isDeclared = (Dto: AnyType): boolean => typeof Dto !== 'function' || isSchema(Dto) || isDto(Dto);

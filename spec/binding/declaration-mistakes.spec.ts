@@ -18,6 +18,7 @@ it.each<[string, () => AnyType, RegExp]>([
   ['a nested dto with a query parameter', () => class Order extends dto({ line: class Inner extends dto({ page: queryParam(int) }) {} }) {}, /Inner\.page: queryParam binds only at the root/],
   ['a nested dto with a claim, in a list', () => class Order extends dto({ lines: list(class Inner extends dto({ who: fromClaim(string) }) {}) }) {}, /Inner\.who: fromClaim binds only at the root/],
   ['a root list whose items have a header', () => list(class Inner extends dto({ h: fromHeader(string) }) {}), /Inner\.h: fromHeader binds only at the root/],
+  ['a property called __proto__', () => class Order extends dto({ ['__proto__']: string }) {}, /cannot be called __proto__/],
   ['a permission without a name', () => class Order extends dto({ may: hasPermission('') }) {}, /hasPermission: name the permission/],
 ])('%s is refused when the middleware is made', (_what, declare, message) => {
   expect(() => bindRequest(declare())).toThrow(TypeError);

@@ -1,3 +1,5 @@
+import { makerOf } from '../reading/compiled';
+import { ownValue } from '../reading/own-value';
 import type { AnyType, DtoClass } from '../types/property-type';
 
 /** SPEC's binding sources, and cookies. */
@@ -47,8 +49,12 @@ interface Declared {
   [PROPERTIES]?: Declarations;
 }
 
-/** Adds a declaration to a class or its metadata object, without touching what it inherits. */
+/**
+ * Adds a declaration to a class or its metadata object, without touching what it inherits.
+ * @throws TypeError for a name that no property can have.
+ */
 export function declareProperty(holder: object, name: string, spec: PropertySpec): void {
+  if (name === '__proto__') throw new TypeError('a property cannot be called __proto__; give it another name, and a jsonPropertyName or bindFrom if a client calls it so');
   if (!Object.hasOwn(holder, PROPERTIES)) Object.defineProperty(holder, PROPERTIES, { value: new Map(), configurable: true });
   (holder as Declared)[PROPERTIES]?.set(name, spec);
 }
@@ -92,17 +98,13 @@ function isPlain(value: object): boolean {
   return prototype === null || prototype === Object.prototype || isDto(prototype.constructor);
 }
 
-/** What a dto has of its own: every object has a `constructor`. */
-export function valueIn(dto: object, property: string): unknown {
-  return Object.hasOwn(dto, property) ? (dto as Record<string, unknown>)[property] : undefined;
-}
-
 /** Makes fresh instances with their defaults. (A legacy decorator cannot set them: it never sees an instance.) */
 export function instancesOf<T>(Dto: DtoClass<T>, properties: ReadonlyMap<string, PropertySpec>): () => T & Record<string, unknown> {
   const defaults = [...properties].filter(([, spec]) => spec.default !== undefined);
+  const make = makerOf(Dto);
   return () => {
-    const dto = new Dto() as T & Record<string, unknown>;
-    for (const [name, spec] of defaults) if (valueIn(dto, name) === undefined) Object.assign(dto, { [name]: defaultOf(spec) });
+    const dto = make() as T & Record<string, unknown>;
+    for (const [name, spec] of defaults) if (ownValue(dto, name) === undefined) Object.assign(dto, { [name]: defaultOf(spec) });
     return dto;
   };
 }
@@ -111,7 +113,7 @@ export function instancesOf<T>(Dto: DtoClass<T>, properties: ReadonlyMap<string,
 function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Declarations {
   if (properties.size === 0) return properties;
   const sample = new Dto() as Record<string, unknown>;
-  return new Map([...properties].map(([name, spec]) => [name, valueIn(sample, name) === undefined || spec.kind === 'hasPermission' ? spec : { ...spec, required: false }]));
+  return new Map([...properties].map(([name, spec]) => [name, ownValue(sample, name) === undefined || spec.kind === 'hasPermission' ? spec : { ...spec, required: false }]));
 }
 
 function* baseClasses(Dto: object): Generator<object> {

@@ -34,7 +34,9 @@ export function asJson(value: unknown): unknown {
   return typeof toJSON === 'function' ? (value as { toJSON(): unknown }).toJSON() : value;
 }
 
-export function isJsonObject(value: unknown): value is Record<string, unknown> {
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
 }
 

@@ -4,9 +4,8 @@ import type { Codec } from '../types/codec';
 
 /** One property as one source sees it. */
 export interface Slot {
-  /** Name of the property on the dto, and its place among the properties. */
+  /** Name of the property on the dto. */
   readonly property: string;
-  readonly index: number;
   /** Name that the source is asked for. */
   readonly name: string;
   readonly codec: Codec<unknown>;

@@ -9,3 +9,16 @@ export function after<V, R>(value: Awaitable<V>, use: (value: V) => Awaitable<R>
   later.catch(() => undefined);
   return later;
 }
+
+/** Does work, and hands over what it comes to, or its error: in this very call, unless it is promised. An error of `use` is for whoever called. */
+export function whenDone<V>(work: () => Awaitable<V>, use: (value: V) => void, fail: (error: unknown) => void): void {
+  let value: Awaitable<V>;
+  try {
+    value = work();
+  } catch (error) {
+    fail(error);
+    return;
+  }
+  if (value instanceof Promise) value.then(use, fail);
+  else use(value);
+}

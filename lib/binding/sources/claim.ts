@@ -10,15 +10,15 @@ import type { ValueSource } from './value-source';
 export const claim: ValueSource = {
   source: 'claim',
   missing: 'The user does not have this claim.',
-  open(input) {
+  read(input, slots, filling) {
     const claims = input.settings.claims(input.req);
-    if (!claims) return undefined;
+    if (!claims) return;
     const byType = new Map(Object.entries(claims).map(([type, value]) => [type.toLowerCase(), value]));
     const valueOf = (type: string): unknown => ownOrInherited(claims, type) ?? byType.get(type.toLowerCase());
-    return slot => {
+    for (const slot of slots) {
       const value = valueOf(slot.name);
-      return value === undefined || value === null ? undefined : readClaim(asJson(value), slot, input.placeOf('claim', slot.name));
-    };
+      if (value !== undefined && value !== null) filling.put(slot.property, readClaim(asJson(value), slot, input.placeOf('claim', slot.name)));
+    }
   },
 };
 

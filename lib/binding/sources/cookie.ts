@@ -1,4 +1,5 @@
 import { parse } from 'cookie';
+import { ownValue } from '../reading/own-value';
 import { readText } from '../reading/reading';
 import type { ValueSource } from './value-source';
 
@@ -6,13 +7,13 @@ import type { ValueSource } from './value-source';
 export const cookie: ValueSource = {
   source: 'cookie',
   missing: 'This cookie is missing from the request.',
-  open(input) {
+  read(input, slots, filling) {
     const { cookie: line } = input.req.headers;
-    if (line === undefined) return undefined;
+    if (line === undefined) return;
     const cookies = parse(line);
-    return slot => {
-      const value = Object.hasOwn(cookies, slot.name) ? cookies[slot.name] : undefined;
-      return value === undefined ? undefined : readText(slot, [value], input.placeOf('cookie', slot.name));
-    };
+    for (const slot of slots) {
+      const value = ownValue(cookies, slot.name);
+      if (typeof value === 'string') filling.put(slot.property, readText(slot, [value], input.placeOf('cookie', slot.name)));
+    }
   },
 };

@@ -1,13 +1,16 @@
-import { byName, type SentPair } from './names';
+import type { Form } from '../../body/form';
+import { readByName, type SentPair } from './names';
 import type { ValueSource } from './value-source';
+
+const NONE: Form = { fields: [], files: [] };
 
 /** SPEC, "Form fields": names in any case, and the files of a multipart form. */
 export const form: ValueSource = {
   source: 'form',
   missing: 'A value is required.',
-  open(input, slots) {
+  read(input, slots, filling) {
     const { body } = input;
-    const { fields, files } = (body.kind === 'form' || body.kind === 'text' ? body.form : undefined) ?? { fields: [], files: [] };
-    return byName('form', [...fields, ...files.map((file): SentPair => [file.fieldname, file])], input, slots);
+    const { fields, files } = (body.kind === 'form' || body.kind === 'text' ? body.form : undefined) ?? NONE;
+    readByName('form', files.length === 0 ? fields : [...fields, ...files.map((file): SentPair => [file.fieldname, file])], input, slots, filling);
   },
 };

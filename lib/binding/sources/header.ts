@@ -6,10 +6,10 @@ import type { ValueSource } from './value-source';
 export const header: ValueSource = {
   source: 'header',
   missing: 'This header is missing from the request.',
-  open(input) {
-    return slot => {
+  read(input, slots, filling) {
+    for (const slot of slots) {
       const values = headerLines(slot.name.toLowerCase(), input.req);
-      return values && readText(slot, values, input.placeOf('header', slot.name));
-    };
+      if (values) filling.put(slot.property, readText(slot, values, input.placeOf('header', slot.name)));
+    }
   },
 };

@@ -1,25 +1,24 @@
 import type { RequestInput } from '../input/request-input';
+import type { Filling } from '../reading/filling';
 import { readFlat } from '../reading/reading';
 import type { Slot } from '../plan/slots';
 import { Branch, levelsOf, type Sent } from './branch';
-import type { ReadSlot } from './value-source';
 
 /** A name and what was sent under it. */
 export type SentPair = readonly [name: string, value: Sent];
 
 /** Reads properties by their names, in any case; a property that takes all names gets the tree that they make. */
-export function byName(source: 'form' | 'route' | 'query', pairs: readonly SentPair[], input: RequestInput, slots: readonly Slot[]): ReadSlot | undefined {
-  if (pairs.length === 0 && !slots.some(slot => slot.isRoot)) return undefined;
+export function readByName(source: 'form' | 'route' | 'query', pairs: readonly SentPair[], input: RequestInput, slots: readonly Slot[], filling: Filling): void {
+  if (pairs.length === 0 && !slots.some(slot => slot.isRoot)) return;
   const tree = Branch.of(pairs.filter(([name]) => isShallow(name, source, input)));
-  return slot => {
-    if (!slot.isRoot) {
-      const branch = tree.at(slot.name);
-      return branch && readFlat(slot, branch, input.placeOf(source, slot.name));
-    }
-    const place = input.placeOf(source, slot.name);
-    // The object is there even when nothing was sent for it, unless it may be missing.
-    return tree.isEmpty && !slot.required ? undefined : slot.codec.fromNames?.(tree, place);
-  };
+  for (const slot of slots) {
+    const { property, codec, required, name, isRoot } = slot;
+    const branch = isRoot ? tree : tree.at(name);
+    // What takes all names is there even when nothing was sent for it, unless it may be missing.
+    if (!branch || (isRoot && tree.isEmpty && !required)) continue;
+    const place = input.placeOf(source, name);
+    filling.put(property, isRoot ? codec.fromNames?.(branch, place) : readFlat(slot, branch, place));
+  }
 }
 
 /** A name of too many levels is refused even where nobody asks for it: no client sends one by mistake. */

@@ -1,13 +1,13 @@
 import type { Request } from 'express';
 import { readPairs, type Pair } from '../../body/pairs';
-import { byName } from './names';
+import { readByName } from './names';
 import type { ValueSource } from './value-source';
 
 /** SPEC, "Query parameters". */
 export const query: ValueSource = {
   source: 'query',
   missing: 'This query parameter is required.',
-  open: (input, slots) => byName('query', queryOf(input.req, input.settings.limits.fields), input, slots),
+  read: (input, slots, filling) => { readByName('query', queryOf(input.req, input.settings.limits.fields), input, slots, filling); },
 };
 
 /** Read from the URL: what `req.query` is depends on the application's query parser. */

@@ -49,7 +49,9 @@ export class CodecTable implements Codecs {
   }
 
   jsonName(property: string): string {
-    return this.nameInJson(property);
+    const name: unknown = this.nameInJson(property);
+    if (typeof name !== 'string') throw new TypeError(`propertyNamingPolicy must make text of ${JSON.stringify(property)}, not ${String(name)}`);
+    return name;
   }
 
   later(work: () => void): void {
@@ -79,8 +81,9 @@ function parsing({ parse }: ValueParser, name: string): Pick<Codec<unknown>, 'fr
   };
 }
 
-function converting(converter: JsonConverter, name: string): Pick<Codec<unknown>, 'fromJson' | 'toJson'> {
+function converting(converter: JsonConverter, name: string): Pick<Codec<unknown>, 'fromJson' | 'ifJson' | 'toJson'> {
   return {
+    ifJson: undefined,
     fromJson(value, place) {
       const plain = plainJson(value, place);
       return plain === INVALID ? INVALID : accepted(converter.read(plain), value, name, place);

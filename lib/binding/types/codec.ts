@@ -27,6 +27,8 @@ export interface Codec<T> {
   readonly parts?: () => Iterable<Codec<unknown>>;
   fromText(values: readonly string[], place: Place): Awaitable<T | Invalid>;
   fromJson(value: unknown, place: Place): Awaitable<T | Invalid>;
+  /** Reads a JSON value as `fromJson` does, by itself: undefined for what it refuses, and for what it leaves to `fromJson`. */
+  readonly ifJson?: ((value: unknown) => T | undefined) | undefined;
   /** From the names below one name: `parent.child`, `items[0].field`. */
   fromNames?(branch: Branch, place: Place): Awaitable<T | Invalid>;
   fromFiles?(files: readonly Express.Multer.File[], place: Place): Awaitable<T | Invalid>;

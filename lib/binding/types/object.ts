@@ -1,16 +1,18 @@
-import { after, type Awaitable } from '../reading/awaitable';
-import { isJsonObject, jsonInText } from '../json/json-text';
+import type { Awaitable } from '../reading/awaitable';
+import { isJsonObject, jsonInText, type JsonObject } from '../json/json-text';
 import { mistakesAt, refuseSameName } from '../declaration/mistake';
 import { INVALID, type Invalid, type Place } from '../reading/place';
 import { instancesOf, propertiesOf, type PropertySpec } from '../declaration/property';
+import { readerOf, type Field, type ReadFields } from '../reading/compiled';
+import { Filling } from '../reading/filling';
+import { ownValue } from '../reading/own-value';
 import { readJson, readNested, readNothing } from '../reading/reading';
 import type { Branch } from '../sources/branch';
 import { written, type Codec, type CodecMember } from './codec';
 import type { Codecs, DtoClass } from './property-type';
 
 /** One property of a nested dto. */
-interface Member extends CodecMember {
-  readonly property: string;
+interface Member extends CodecMember, Field {
   readonly required: boolean;
   readonly jsonRequired: boolean;
   /** Sources that must not bind to it, if there are any. */
@@ -32,11 +34,16 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       if (spec.kind === 'field') fields.push(member);
     }
     refuseSameName(Dto.name, 'JSON name', members.map(({ property, jsonName }) => [property, jsonName]));
+    readFields = readerOf(fields, (member, filling, json, place) => { readMember(member, filling, inJson, json, place); });
   });
+  let readFields: ReadFields;
 
   const fromJson = (json: unknown, place: Place): Awaitable<T | Invalid> => {
     if (!isJsonObject(json)) return place.failValue(json, 'JSON object');
-    return place.isTooDeep() ? INVALID : fill(create(), fields, place, inJson, json);
+    if (place.isTooDeep()) return INVALID;
+    const filling = new Filling(create());
+    readFields(filling, json, place);
+    return filling.result();
   };
 
   return {
@@ -50,7 +57,12 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       const [text = ''] = values;
       return values.length === 1 ? jsonInText(text, place, fromJson) : place.failCount(values.length, 'JSON object');
     },
-    fromNames: (branch, place) => (place.isTooDeep() ? INVALID : fill(create(), fields, place, inNames, branch)),
+    fromNames(branch, place) {
+      if (place.isTooDeep()) return INVALID;
+      const filling = new Filling(create());
+      for (const member of fields) readMember(member, filling, inNames, branch, place);
+      return filling.result();
+    },
     toJson(value) {
       if (!isJsonObject(value)) throw new TypeError(`What is no object cannot be written as ${Dto.name || 'an object'}, which is what the response is declared to have there.`);
       return Object.fromEntries(members.filter(({ property }) => value[property] !== undefined).map(({ property, jsonName, codec }) => [jsonName, written(codec, value[property])]));
@@ -60,7 +72,9 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
 
 function memberOf(Dto: DtoClass<unknown>, property: string, { type, required, jsonRequired = false, jsonPropertyName, bindFrom = property, dontBind }: PropertySpec, codecs: Codecs): Member {
   const codec = mistakesAt(`${Dto.name}.${property}`, () => codecs.of(type));
-  return { property, jsonName: jsonPropertyName ?? codecs.jsonName(property), name: bindFrom, codec, required, jsonRequired, dontBind };
+  // Whether a source is blocked shows only where it is read.
+  const ifJson = dontBind ? undefined : codec.ifJson;
+  return { property, jsonName: jsonPropertyName ?? codecs.jsonName(property), name: bindFrom, codec, ifJson, required, jsonRequired, dontBind };
 }
 
 /** Claims and headers, say, are found at the root of a request and nowhere else. */
@@ -75,7 +89,7 @@ interface Origin<F> {
   readonly read: (member: Member, from: F, place: Place) => unknown;
 }
 
-const inJson: Origin<Record<string, unknown>> = {
+const inJson: Origin<JsonObject> = {
   nameOf: member => member.jsonName,
   read(member, json, place) {
     const value = ownValue(json, member.jsonName);
@@ -89,31 +103,9 @@ const inNames: Origin<Branch> = {
   read: (member, branch, place) => readNested(member, branch.at(member.name), place),
 };
 
-/** Reads member after member; all of them, so that every failure is noted. Only what is declared is ever written. */
-function fill<T, F>(dto: T & Record<string, unknown>, members: readonly Member[], place: Place, origin: Origin<F>, from: F): Awaitable<T | Invalid> {
-  const values: Record<string, unknown> = dto;
-  let valid = true;
-  let later: [property: string, value: Promise<unknown>][] | undefined;
-  for (const member of members) {
-    place.enter(origin.nameOf(member));
-    const found = member.dontBind?.includes(place.source) ? undefined : origin.read(member, from, place);
-    const value = found === undefined ? readNothing(member, place) : found;
-    place.leave();
-    if (value === INVALID) valid = false;
-    else if (value instanceof Promise) (later ??= []).push([member.property, value]);
-    else if (value !== undefined) values[member.property] = value;
-  }
-  return later ? fillLater(dto, later, valid) : valid ? dto : INVALID;
-}
-
-function fillLater<T>(dto: T & Record<string, unknown>, later: readonly [property: string, value: Promise<unknown>][], valid: boolean): Awaitable<T | Invalid> {
-  return after(Promise.all(later.map(([, value]) => value)), known => {
-    for (const [index, [property]] of later.entries()) if (known[index] !== undefined) Object.assign(dto, { [property]: known[index] });
-    return valid && !known.includes(INVALID) ? dto : INVALID;
-  });
-}
-
-/** Own values only: `constructor` and `__proto__` are names like any other. */
-function ownValue(json: Record<string, unknown>, name: string): unknown {
-  return Object.hasOwn(json, name) ? json[name] : undefined;
+function readMember<F>(member: Member, filling: Filling, origin: Origin<F>, from: F, place: Place): void {
+  place.enter(origin.nameOf(member));
+  const found = member.dontBind?.includes(place.source) ? undefined : origin.read(member, from, place);
+  filling.put(member.property, found === undefined ? readNothing(member, place) : found);
+  place.leave();
 }

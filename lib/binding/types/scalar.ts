@@ -30,6 +30,7 @@ export function scalar<T>(name: string, { text, json = ifText(text), write, keep
       return text(only) ?? place.failValue(only, name);
     },
     fromJson: (value, place) => json(value) ?? place.failValue(value, name),
+    ifJson: json,
     toJson: value => asScalar(write ? write(value) : value, name),
   });
 }
@@ -51,6 +52,7 @@ export const string: PropertyType<string> = typeWith({
   takesEmptyText: true,
   fromText: values => values.join(','),
   fromJson: (value, place) => (typeof value === 'string' ? value : place.failValue(value, 'string')),
+  ifJson: value => (typeof value === 'string' ? value : undefined),
   toJson: value => asScalar(value, 'string'),
 });
 
