@@ -45,9 +45,15 @@ describe.each(frameworks)('%s', (_name, framework) => {
     expect([status, text, headers['content-type'], headers['content-length'], headers.etag === undefined]).toEqual([200, ORDER, 'application/json; charset=utf-8', String(Buffer.byteLength(ORDER)), false]);
   });
 
+  it('writes them into the script of res.jsonp(), too', async () => {
+    const { text } = await answered(res => res.jsonp({ orderId: 1n, lines: [{ sku: '\u2028', unitPrice: 1, cost: 1 }], secret: 1 }), { 200: Order }, { framework, path: '/?callback=show' });
+    expect(text).toBe('/**/ typeof show === \'function\' && show({"orderId":1,"lines":[{"sku":"\\u2028","price":1}]});');
+  });
+
   it.each<[string, (res: Response) => unknown, number, string]>([
     ['res.json()', res => res.json({ orderId: 1n, lines: [], secret: 1 }), 200, '{"orderId":1,"lines":[]}'],
     ['res.status().json()', res => res.status(409).json({ because: 'sold out', secret: 1 }), 409, '{"because":"sold out"}'],
+    ['res.jsonp()', res => res.jsonp({ orderId: 1n, lines: [], secret: 1 }), 200, '{"orderId":1,"lines":[]}'],
     ['res.send() of an object', res => res.send({ orderId: 1n, lines: [], secret: 1 }), 200, '{"orderId":1,"lines":[]}'],
     ['res.send() of an array', res => res.status(206).send([{ because: 'a', secret: 1 }]), 206, '[{"because":"a"}]'],
     ['res.send() of text', res => res.send('{"secret":1}'), 200, '{"secret":1}'],

@@ -24,15 +24,25 @@ interface Spelling {
   readonly spaces?: string | number;
 }
 
-/** From here on, `res.json()` writes what the handler hands over as the type that is declared for the status. */
+type Send = (...values: unknown[]) => Response;
+
+/** From here on, `res.json()` and `res.jsonp()` write what the handler hands over as the type that is declared for the status. */
 export function writeResponsesAs(codecs: ResponseCodecs, res: Response): void {
-  const json = res.json.bind(res) as (...values: unknown[]) => Response;
+  const [json, jsonp] = [res.json.bind(res) as Send, res.jsonp.bind(res) as Send];
   const { route } = res.req as { route?: unknown };
+  const codecFor = (values: readonly unknown[]): Codec<unknown> | undefined => {
+    // After next('route'), another route answers. Express 4 still takes a status beside the value.
+    const isOurs = (route === undefined || (res.req as { route?: unknown }).route === route) && values.length === 1;
+    return isOurs ? codecs.get(res.statusCode) : undefined;
+  };
+  res.jsonp = (...values: unknown[]) => {
+    const codec = codecFor(values);
+    // Express makes the script, in which a number is a double in any case.
+    return codec ? jsonp(JSON.parse(writeJson(codec, values[0]) ?? 'null')) : jsonp(...values);
+  };
   res.json = (...values: unknown[]) => {
-    // After next('route'), another route answers.
-    const codec = route === undefined || (res.req as { route?: unknown }).route === route ? codecs.get(res.statusCode) : undefined;
-    // Express 4 still takes a status beside the value.
-    if (!codec || values.length > 1) return json(...values);
+    const codec = codecFor(values);
+    if (!codec) return json(...values);
     const { app } = res;
     const text = writeJson(codec, values[0], { replacer: app.get('json replacer') as Spelling['replacer'], spaces: app.get('json spaces') as Spelling['spaces'] });
     if (!res.get('Content-Type')) res.set('Content-Type', 'application/json');
