@@ -1,5 +1,5 @@
 import express from 'express';
-import { bool, dto, field, fromClaim, fromHeader, int, list, optional, plainText, queryParam, routeParam, string, type AnyType, type BindingOptions } from '../../lib';
+import { bool, dto, field, fromClaim, fromHeader, int, list, long, optional, plainText, queryParam, routeParam, string, type AnyType, type BindingOptions } from '../../lib';
 import { bind, frameworks, urlEncoded, type Sent } from './one-endpoint';
 
 class Item extends dto({ sku: string, quantity: field(int, { default: 1 }) }) {}
@@ -105,4 +105,14 @@ it('a plain text dto behind a parser that left an object says what to do', async
   class Note extends dto({ text: plainText() }) {}
   const { status, response } = await bind(Note, { json: { a: 1 } }, { before: [express.json()] });
   expect([status, response.text]).toEqual([500, expect.stringMatching(/^bindonce: a plain text dto needs the raw body.*Mount bindRequest\(\) before/)]);
+});
+
+it.each<[string, AnyType, string, number, unknown]>([
+  ['the last one counts', int, '{"n":1,"n":2}', 200, 2],
+  ['two that disagree are refused beside an exact number', long, '{"n":1,"n":2}', 400, undefined],
+  ['two that agree are one', long, '{"n":1,"n":1}', 200, 1n],
+])('of two equal names in JSON, %s', async (_what, type, json, expected, n) => {
+  class Numbered extends dto({ n: type }) {}
+  const { status, dto: bound } = await bind(Numbered, { json });
+  expect([status, (bound as { n?: unknown } | undefined)?.n]).toEqual([expected, n]);
 });
