@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { bodyTooLarge, ClientGone } from './errors';
 
@@ -25,16 +24,15 @@ export async function* chunksOf(req: IncomingMessage): AsyncGenerator<Buffer, vo
   }
 }
 
-async function moreOf(req: IncomingMessage): Promise<void> {
-  const waiting = new AbortController();
-  const { signal } = waiting;
-  try {
-    await Promise.race([once(req, 'readable', { signal }), once(req, 'close', { signal })]);
-  } catch {
-    // 'error': the connection broke.
-  } finally {
-    waiting.abort();
-  }
+/** Every request ends with `close`, whatever befalls it; node emits an `error` only where somebody listens for one. */
+function moreOf(req: IncomingMessage): Promise<void> {
+  return new Promise(resolve => {
+    const goOn = (): void => {
+      req.off('readable', goOn).off('close', goOn);
+      resolve();
+    };
+    req.on('readable', goOn).on('close', goOn);
+  });
 }
 
 /** The rest of a refused body is read and thrown away, or the client, which is still sending, could not read the answer. */
