@@ -3,7 +3,9 @@ import type { BinderContext } from './binder-context';
 import { isJsonObject } from './json/json-text';
 import { isSafe, lookupOf } from './plan/lookup';
 import { after, type Awaitable } from './reading/awaitable';
-import { Filling } from './reading/filling';
+import { Found } from './reading/found';
+import { ownValue } from './reading/own-value';
+import { INVALID, type Invalid } from './reading/place';
 import { readNothing } from './reading/reading';
 import { RequestInput } from './input/request-input';
 import type { Slot } from './plan/slots';
@@ -23,7 +25,7 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
     signal?.throwIfAborted();
     return after(bindTo(input), dto => {
       context.refuseFailures();
-      return input.plan.result(dto as Record<string, unknown>);
+      return dto === INVALID ? dto : input.plan.result(dto);
     });
   });
 }
@@ -32,42 +34,44 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
  * THE FLOW of binding: the whole body where one property takes it, then source after source, each overwriting what an earlier
  * one has found, then a look at what is required and still missing. Failures are left in the context.
  */
-function bindTo(input: RequestInput): Awaitable<unknown> {
+function bindTo(input: RequestInput): Awaitable<object | Invalid> {
   const { plan } = input;
-  const filling = new Filling(plan.create());
-  bindWhole(input, filling);
+  const dto = plan.create();
+  const found = new Found(plan.count);
+  bindWhole(input, found);
   for (const source of sourcesInOrder) {
     const slots = plan.slots.get(source.source);
-    if (slots) source.read(input, slots, filling);
+    if (slots) source.read(input, slots, found);
   }
-  bindMissingInJson(input, filling);
-  if (!plan.isComplete(filling.dto)) bindMissing(input, filling);
-  return filling.result();
+  bindMissingInJson(input, found);
+  for (const requirement of plan.required) {
+    const { index, property } = requirement;
+    if (!found.has(index) && ownValue(dto, property) === undefined) found.put(index, readMissing(input, requirement));
+  }
+  return after(found.settled(), values => {
+    if (values === INVALID) return INVALID;
+    plan.set(dto, values);
+    return dto;
+  });
 }
 
 /** `fromBody` takes all of the JSON body, `plainText` all of the text. */
-function bindWhole(input: RequestInput, filling: Filling): void {
+function bindWhole(input: RequestInput, found: Found): void {
   const { plan: { wholeBody, content }, body, req } = input;
   // `null` is a body without values, like no body at all, except for a type that takes it.
-  if (wholeBody && body.kind === 'json' && (body.value !== null || wholeBody.codec.takesNull)) filling.put(wholeBody.property, wholeBody.codec.fromJson(body.value, input.placeOf('json', '')));
+  if (wholeBody && body.kind === 'json' && (body.value !== null || wholeBody.codec.takesNull)) found.put(wholeBody.index, wholeBody.codec.fromJson(body.value, input.placeOf('json', '')));
   // A list that nobody sent with a GET is an empty list.
-  if (wholeBody?.codec.shape === 'list' && body.kind === 'none' && isSafe(req.method)) filling.put(wholeBody.property, []);
-  if (content && body.kind === 'text') filling.put(content.property, body.text);
+  if (wholeBody?.codec.shape === 'list' && body.kind === 'none' && isSafe(req.method)) found.put(wholeBody.index, []);
+  if (content && body.kind === 'text') found.put(content.index, body.text);
 }
 
 /** SPEC, "Required keyword caveat": what says `jsonRequired` must stand in the JSON itself, whatever other sources had. */
-function bindMissingInJson(input: RequestInput, filling: Filling): void {
+function bindMissingInJson(input: RequestInput, found: Found): void {
   const { body, plan } = input;
   if (plan.jsonRequired.length === 0 || input.isJsonRefused) return;
   const json = body.kind === 'json' && isJsonObject(body.value) ? body.value : {};
   for (const slot of plan.jsonRequired) {
-    if (!Object.hasOwn(json, slot.name)) filling.put(slot.property, input.placeOf('json', slot.name).failMissingInJson());
-  }
-}
-
-function bindMissing(input: RequestInput, filling: Filling): void {
-  for (const requirement of input.plan.required) {
-    if (!filling.has(requirement.property)) filling.put(requirement.property, readMissing(input, requirement));
+    if (!Object.hasOwn(json, slot.name)) found.put(slot.index, input.placeOf('json', slot.name).failMissingInJson());
   }
 }
 

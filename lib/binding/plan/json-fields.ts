@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json-text';
 import { readerOf, type Field, type ReadFields } from '../reading/compiled';
-import type { Filling } from '../reading/filling';
+import type { Found } from '../reading/found';
 import { ownValue } from '../reading/own-value';
 import type { Place } from '../reading/place';
 import { readJson } from '../reading/reading';
@@ -11,14 +11,14 @@ interface SlotField extends Field {
 }
 
 /** What reads the fields of a JSON body. What is not there, another source may have. */
-export function jsonFieldsOf(slots: readonly Slot[]): ReadFields {
-  return readerOf(slots.map((slot): SlotField => ({ property: slot.property, jsonName: slot.name, ifJson: slot.codec.ifJson, slot })), readField);
+export function jsonFieldsOf(slots: readonly Slot[]): ReadFields<Found> {
+  return readerOf(slots.map((slot): SlotField => ({ key: slot.index, jsonName: slot.name, byItself: slot.codec.fromJson.byItself, slot })), readField);
 }
 
-function readField({ property, jsonName, slot }: SlotField, filling: Filling, json: JsonObject, place: Place): void {
+function readField({ jsonName, slot }: SlotField, found: Found, json: JsonObject, place: Place): void {
   const value = ownValue(json, jsonName);
   if (value === undefined) return;
   place.enter(jsonName);
-  filling.put(property, readJson(slot, value, place));
+  found.put(slot.index, readJson(slot, value, place));
   place.leave();
 }

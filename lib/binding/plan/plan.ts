@@ -1,5 +1,7 @@
 import type { BodyUse } from '../input/body';
-import { completenessOf, type ReadFields } from '../reading/compiled';
+import { setterOf, type ReadFields } from '../reading/compiled';
+import type { Found } from '../reading/found';
+import { ownValue } from '../reading/own-value';
 import { jsonFieldsOf } from './json-fields';
 import { refuseFiles, refuseMisplaced, refuseRootOnly } from './misplaced';
 import { mistakesAt, refuseSameName } from '../declaration/mistake';
@@ -13,25 +15,27 @@ import type { AnyType, DtoClass } from '../types/property-type';
 
 /** What is worked out about a dto class once, when the middleware is made. */
 export interface Plan {
-  readonly create: () => Record<string, unknown>;
+  readonly create: () => object;
+  /** How many properties there are. */
+  readonly count: number;
+  /** Sets the properties of which a value was found. */
+  readonly set: (dto: object, values: readonly unknown[]) => void;
   /** What each source is asked for. */
   readonly slots: ReadonlyMap<Source, readonly Slot[]>;
   /** Reads the fields of a JSON body. */
-  readonly readFields: ReadFields;
+  readonly readFields: ReadFields<Found>;
   /** What must stand in the JSON body itself. */
   readonly jsonRequired: readonly Slot[];
   /** The sources of each property. */
   readonly sourcesOf: ReadonlyMap<string, ReadonlyMap<Source, Slot>>;
   readonly required: readonly Slot[];
-  /** True for a dto that has all that is required. */
-  readonly isComplete: (dto: object) => boolean;
   /** The property that takes the whole JSON body (`fromBody`). */
   readonly wholeBody: Slot | undefined;
   /** The property that takes the whole body as text (`plainText`). */
   readonly content: Slot | undefined;
   readonly body: BodyUse;
   /** What becomes `req.dto`: the bound object, or for a list dto its items. */
-  readonly result: (dto: Readonly<Record<string, unknown>>) => unknown;
+  readonly result: (dto: object) => unknown;
 }
 
 /**
@@ -50,26 +54,28 @@ export function planFor(Dto: AnyType, codecs: CodecTable): Plan {
 
 /** SPEC, "JSON body", rule 3: the body must be a JSON array; no other source binds. The same goes for a schema. */
 function planForBody(codec: Codec<unknown>): Plan {
-  const body: Slot = { property: 'body', name: '', codec, required: true };
+  const body: Slot = { property: 'body', index: 0, name: '', codec, required: true };
   refuseRootOnly(codec);
   mistakesAt(codec.name, () => { refuseFiles(codec); });
   return {
     create: () => ({}),
+    count: 1,
+    set: setterOf(['body']),
     slots: new Map(),
     readFields: () => undefined,
     jsonRequired: [],
     sourcesOf: new Map(),
     required: [body],
-    isComplete: () => false,
     wholeBody: body,
     content: undefined,
     body: { json: true, form: false, text: false, takesFile: () => false, keepsDigits: keepsDigits(codec) },
-    result: dto => dto['body'],
+    result: dto => ownValue(dto, 'body'),
   };
 }
 
 function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
   const specs = propertiesOf(Dto);
+  const properties = [...specs.keys()];
   const takers = takersOf(Dto, specs);
   const slots = new Map<Source, Slot[]>();
   const sourcesOf = new Map<string, ReadonlyMap<Source, Slot>>();
@@ -79,8 +85,8 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
     mistakesAt(`${Dto.name}.${property}`, () => {
       const codec = codecs.complete(spec.type);
       refuseMisplaced(spec, codec, takers);
-      const slot: Slot = { property, name: property, codec, required: spec.required };
-      const own = slotsOf(slot, spec, codecs.jsonName(property), takers);
+      const slot: Slot = { property, index: properties.indexOf(property), name: property, codec, required: spec.required };
+      const own = slotsOf(slot, spec, () => codecs.jsonName(property), takers);
       for (const [source, one] of own) slots.set(source, [...slots.get(source) ?? [], one]);
       if (takesWholeBody(spec.kind)) whole.set(spec.kind, slot);
       else if (spec.required && own.size === 0) throw new TypeError(`it is required, but no source can bring it: ${codec.shape === 'file' ? 'a file comes from a form only' : 'all its sources are blocked'}.`);
@@ -94,7 +100,7 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
   const content = whole.get('plainText');
   const inJson = [...jsonSlots, ...wholeBody ? [wholeBody] : []];
   const body: BodyUse = { json: inJson.length > 0, form: slots.has('form'), text: content !== undefined, takesFile: takerOfFiles(slots.get('form') ?? []), keepsDigits: inJson.some(({ codec }) => keepsDigits(codec)) };
-  return { create: instancesOf<unknown>(Dto, specs), slots, readFields: jsonFieldsOf(jsonSlots), jsonRequired: jsonSlots.filter(slot => slot.jsonRequired), sourcesOf, required, isComplete: completenessOf(Dto, required.map(({ property }) => property)), wholeBody, content, body, result: dto => dto };
+  return { create: instancesOf<unknown>(Dto, specs), count: properties.length, set: setterOf(properties), slots, readFields: jsonFieldsOf(jsonSlots), jsonRequired: jsonSlots.filter(slot => slot.jsonRequired), sourcesOf, required, wholeBody, content, body, result: dto => dto };
 }
 
 /** A file is kept where its name is declared, if only to be refused there; a property that takes all of the form takes any. */

@@ -4,8 +4,9 @@ import type { Codec } from '../types/codec';
 
 /** One property as one source sees it. */
 export interface Slot {
-  /** Name of the property on the dto. */
+  /** Name of the property on the dto, and its index among the properties. */
   readonly property: string;
+  readonly index: number;
   /** Name that the source is asked for. */
   readonly name: string;
   readonly codec: Codec<unknown>;
@@ -17,9 +18,9 @@ export interface Slot {
 }
 
 /** The sources of a property and the name that each is asked for. */
-export function slotsOf(slot: Slot, spec: PropertySpec, jsonName: string, takers: Takers): Map<Source, Slot> {
-  const { jsonPropertyName = jsonName, bindFrom = slot.property, name = slot.property, dontBind = [], jsonRequired } = spec;
-  const anyOf = (): [Source, string][] => [['json', jsonPropertyName], ['form', bindFrom], ['route', bindFrom], ['query', bindFrom]];
+export function slotsOf(slot: Slot, spec: PropertySpec, jsonName: () => string, takers: Takers): Map<Source, Slot> {
+  const { jsonPropertyName, bindFrom = slot.property, name = slot.property, dontBind = [], jsonRequired } = spec;
+  const anyOf = (): [Source, string][] => [['json', jsonPropertyName ?? jsonName()], ['form', bindFrom], ['route', bindFrom], ['query', bindFrom]];
   const fallback = (): [Source, string][] => (spec.fallback ? anyOf() : []);
   const names = ((): [Source, string][] => {
     switch (spec.kind) {

@@ -1,6 +1,5 @@
 import { compileFunction } from 'node:vm';
 import type { JsonObject } from '../json/json-text';
-import type { Filling } from './filling';
 import type { Place } from './place';
 
 /**
@@ -17,32 +16,40 @@ export function makerOf<T>(Dto: new () => T): () => T {
   return compile('return () => new Dto();', { Dto }) as () => T;
 }
 
+/** Sets the properties of which a value was found, in their order. */
+export function setterOf(properties: readonly string[]): (dto: object, values: readonly unknown[]) => void {
+  const lines = properties.map((property, index) => `if (values[${index}] !== undefined) dto[${JSON.stringify(property)}] = values[${index}];`);
+  return compile(`return (dto, values) => {\n${lines.join('\n')}\n};`, {}) as (dto: object, values: readonly unknown[]) => void;
+}
+
 /** A property that is read from a field of a JSON object. */
 export interface Field {
-  readonly property: string;
+  /** What its value is put under. */
+  readonly key: string | number;
   readonly jsonName: string;
   /** Reads a value by itself, where the type can. */
-  readonly ifJson: ((value: unknown) => unknown) | undefined;
+  readonly byItself: ((value: unknown) => unknown) | undefined;
 }
 
-/** Reads the fields of a JSON object, one after the other, into a dto. */
-export type ReadFields = (filling: Filling, json: JsonObject, place: Place) => void;
+/** Where values are put. */
+interface Holder {
+  readonly target: object;
+}
+
+/** Reads the fields of a JSON object, one after the other. */
+export type ReadFields<H extends Holder> = (holder: H, json: JsonObject, place: Place) => void;
 
 /** @param goOn reads a field that is not there, or that its type cannot read by itself. */
-export function readerOf<F extends Field>(fields: readonly F[], goOn: (field: F, ...from: Parameters<ReadFields>) => void): ReadFields {
-  const lines = fields.map(({ property, jsonName, ifJson }, index) => {
-    const [name, target] = [jsonName, property].map(text => JSON.stringify(text));
-    const rest = `goOn(fields[${index}], filling, json, place);`;
+export function readerOf<F extends Field, H extends Holder>(fields: readonly F[], goOn: (field: F, ...from: Parameters<ReadFields<H>>) => void): ReadFields<H> {
+  const lines = fields.map(({ key, jsonName, byItself }, at) => {
+    const name = JSON.stringify(jsonName);
+    const rest = `goOn(fields[${at}], holder, json, place);`;
     // What every object inherits is not what was sent: `constructor` and `__proto__`, and whatever is added later.
-    if (!ifJson || jsonName in Object.prototype) return rest;
-    return `sent = json[${name}]; value = sent === inherited[${name}] ? undefined : read${index}(sent); if (value !== undefined) dto[${target}] = value; else ${rest}`;
+    if (!byItself || jsonName in Object.prototype) return rest;
+    return `sent = json[${name}]; value = sent === inherited[${name}] ? undefined : read${at}(sent); if (value !== undefined) target[${JSON.stringify(key)}] = value; else ${rest}`;
   });
-  const readers = Object.fromEntries(fields.map(({ ifJson }, index) => [`read${index}`, ifJson]));
-  return compile(`return (filling, json, place) => { const { dto } = filling; let sent, value;\n${lines.join('\n')}\n};`, { inherited: Object.prototype, fields, goOn, ...readers }) as ReadFields;
-}
-
-/** Whether an instance has a value of its own for every one of the properties. */
-export function completenessOf(Dto: new () => unknown, properties: readonly string[]): (dto: object) => boolean {
-  const own = properties.map(property => JSON.stringify(property)).map(name => `dto[${name}] !== inherited[${name}]`);
-  return compile(`return dto => ${['true', ...own].join(' && ')};`, { inherited: Dto.prototype as unknown }) as (dto: object) => boolean;
+  const readers = Object.fromEntries(fields.map(({ byItself }, at) => [`read${at}`, byItself]));
+  // An object that inherits anything else is not what JSON.parse makes. (V8 looks a prototype up for nothing when it has just loaded a property.)
+  const guard = `let sent = json[${JSON.stringify(fields[0]?.jsonName)}]; const prototype = prototypeOf(json); if (prototype !== inherited && prototype !== null) { for (const field of fields) goOn(field, holder, json, place); return; }`;
+  return compile(`return (holder, json, place) => {\n${guard}\nconst { target } = holder; let value;\n${lines.join('\n')}\n};`, { prototypeOf: Object.getPrototypeOf, inherited: Object.prototype, fields, goOn, ...readers }) as ReadFields<H>;
 }

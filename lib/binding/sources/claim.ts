@@ -10,14 +10,14 @@ import type { ValueSource } from './value-source';
 export const claim: ValueSource = {
   source: 'claim',
   missing: 'The user does not have this claim.',
-  read(input, slots, filling) {
+  read(input, slots, found) {
     const claims = input.settings.claims(input.req);
     if (!claims) return;
     const byType = new Map(Object.entries(claims).map(([type, value]) => [type.toLowerCase(), value]));
     const valueOf = (type: string): unknown => ownOrInherited(claims, type) ?? byType.get(type.toLowerCase());
     for (const slot of slots) {
       const value = valueOf(slot.name);
-      if (value !== undefined && value !== null) filling.put(slot.property, readClaim(asJson(value), slot, input.placeOf('claim', slot.name)));
+      if (value !== undefined && value !== null) found.put(slot.index, readClaim(asJson(value), slot, input.placeOf('claim', slot.name)));
     }
   },
 };

@@ -7,13 +7,13 @@ import type { ValueSource } from './value-source';
 export const cookie: ValueSource = {
   source: 'cookie',
   missing: 'This cookie is missing from the request.',
-  read(input, slots, filling) {
+  read(input, slots, found) {
     const { cookie: line } = input.req.headers;
     if (line === undefined) return;
     const cookies = parse(line);
     for (const slot of slots) {
       const value = ownValue(cookies, slot.name);
-      if (typeof value === 'string') filling.put(slot.property, readText(slot, [value], input.placeOf('cookie', slot.name)));
+      if (typeof value === 'string') found.put(slot.index, readText(slot, [value], input.placeOf('cookie', slot.name)));
     }
   },
 };

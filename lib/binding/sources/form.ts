@@ -8,9 +8,9 @@ const NONE: Form = { fields: [], files: [] };
 export const form: ValueSource = {
   source: 'form',
   missing: 'A value is required.',
-  read(input, slots, filling) {
+  read(input, slots, found) {
     const { body } = input;
     const { fields, files } = (body.kind === 'form' || body.kind === 'text' ? body.form : undefined) ?? NONE;
-    readByName('form', files.length === 0 ? fields : [...fields, ...files.map((file): SentPair => [file.fieldname, file])], input, slots, filling);
+    readByName('form', files.length === 0 ? fields : [...fields, ...files.map((file): SentPair => [file.fieldname, file])], input, slots, found);
   },
 };

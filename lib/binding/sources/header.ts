@@ -6,10 +6,10 @@ import type { ValueSource } from './value-source';
 export const header: ValueSource = {
   source: 'header',
   missing: 'This header is missing from the request.',
-  read(input, slots, filling) {
+  read(input, slots, found) {
     for (const slot of slots) {
       const values = headerLines(slot.name.toLowerCase(), input.req);
-      if (values) filling.put(slot.property, readText(slot, values, input.placeOf('header', slot.name)));
+      if (values) found.put(slot.index, readText(slot, values, input.placeOf('header', slot.name)));
     }
   },
 };

@@ -5,12 +5,12 @@ import type { ValueSource } from './value-source';
 export const json: ValueSource = {
   source: 'json',
   missing: 'A value is required.',
-  read(input, _slots, filling) {
+  read(input, _slots, found) {
     const { body, plan } = input;
     // `null` is a body without values, like no body at all.
     if (body.kind !== 'json' || body.value === null) return;
     const place = input.placeOf('json', '');
-    if (isJsonObject(body.value)) plan.readFields(filling, body.value, place);
+    if (isJsonObject(body.value)) plan.readFields(found, body.value, place);
     else place.failValue(body.value, 'JSON object');
   },
 };

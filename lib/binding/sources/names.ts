@@ -1,5 +1,5 @@
 import type { RequestInput } from '../input/request-input';
-import type { Filling } from '../reading/filling';
+import type { Found } from '../reading/found';
 import { readFlat } from '../reading/reading';
 import type { Slot } from '../plan/slots';
 import { Branch, levelsOf, type Sent } from './branch';
@@ -8,16 +8,16 @@ import { Branch, levelsOf, type Sent } from './branch';
 export type SentPair = readonly [name: string, value: Sent];
 
 /** Reads properties by their names, in any case; a property that takes all names gets the tree that they make. */
-export function readByName(source: 'form' | 'route' | 'query', pairs: readonly SentPair[], input: RequestInput, slots: readonly Slot[], filling: Filling): void {
+export function readByName(source: 'form' | 'route' | 'query', pairs: readonly SentPair[], input: RequestInput, slots: readonly Slot[], found: Found): void {
   if (pairs.length === 0 && !slots.some(slot => slot.isRoot)) return;
   const tree = Branch.of(pairs.filter(([name]) => isShallow(name, source, input)));
   for (const slot of slots) {
-    const { property, codec, required, name, isRoot } = slot;
+    const { index, codec, required, name, isRoot } = slot;
     const branch = isRoot ? tree : tree.at(name);
     // What takes all names is there even when nothing was sent for it, unless it may be missing.
     if (!branch || (isRoot && tree.isEmpty && !required)) continue;
     const place = input.placeOf(source, name);
-    filling.put(property, isRoot ? codec.fromNames?.(branch, place) : readFlat(slot, branch, place));
+    found.put(index, isRoot ? codec.fromNames?.(branch, place) : readFlat(slot, branch, place));
   }
 }
 

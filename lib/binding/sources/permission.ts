@@ -7,8 +7,8 @@ import type { ValueSource } from './value-source';
 export const permission: ValueSource = {
   source: 'permission',
   missing: 'The user does not have this permission.',
-  read(input, slots, filling) {
+  read(input, slots, found) {
     const held = new Set(input.settings.permissions(input.req));
-    for (const { property, name, required } of slots) filling.put(property, held.has(name) || (required ? input.placeOf('permission', name).failMissing(permission.missing) : false));
+    for (const { index, name, required } of slots) found.put(index, held.has(name) || (required ? input.placeOf('permission', name).failMissing(permission.missing) : false));
   },
 };

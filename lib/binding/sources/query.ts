@@ -7,7 +7,7 @@ import type { ValueSource } from './value-source';
 export const query: ValueSource = {
   source: 'query',
   missing: 'This query parameter is required.',
-  read: (input, slots, filling) => { readByName('query', queryOf(input.req, input.settings.limits.fields), input, slots, filling); },
+  read: (input, slots, found) => { readByName('query', queryOf(input.req, input.settings.limits.fields), input, slots, found); },
 };
 
 /** Read from the URL: what `req.query` is depends on the application's query parser. */

@@ -7,7 +7,7 @@ import type { ValueSource } from './value-source';
 export const route: ValueSource = {
   source: 'route',
   missing: 'This route parameter is required.',
-  read: (input, slots, filling) => { readByName('route', routeOf(input.req), input, slots, filling); },
+  read: (input, slots, found) => { readByName('route', routeOf(input.req), input, slots, found); },
 };
 
 /** A wildcard of several segments has several values. */

@@ -81,9 +81,8 @@ function parsing({ parse }: ValueParser, name: string): Pick<Codec<unknown>, 'fr
   };
 }
 
-function converting(converter: JsonConverter, name: string): Pick<Codec<unknown>, 'fromJson' | 'ifJson' | 'toJson'> {
+function converting(converter: JsonConverter, name: string): Pick<Codec<unknown>, 'fromJson' | 'toJson'> {
   return {
-    ifJson: undefined,
     fromJson(value, place) {
       const plain = plainJson(value, place);
       return plain === INVALID ? INVALID : accepted(converter.read(plain), value, name, place);

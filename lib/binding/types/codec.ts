@@ -26,9 +26,7 @@ export interface Codec<T> {
   /** The types that it is made of. */
   readonly parts?: () => Iterable<Codec<unknown>>;
   fromText(values: readonly string[], place: Place): Awaitable<T | Invalid>;
-  fromJson(value: unknown, place: Place): Awaitable<T | Invalid>;
-  /** Reads a JSON value as `fromJson` does, by itself: undefined for what it refuses, and for what it leaves to `fromJson`. */
-  readonly ifJson?: ((value: unknown) => T | undefined) | undefined;
+  readonly fromJson: ReadJson<T>;
   /** From the names below one name: `parent.child`, `items[0].field`. */
   fromNames?(branch: Branch, place: Place): Awaitable<T | Invalid>;
   fromFiles?(files: readonly Express.Multer.File[], place: Place): Awaitable<T | Invalid>;
@@ -36,6 +34,13 @@ export interface Codec<T> {
   fromNothing?(): Awaitable<T | Invalid>;
   /** What is written for a value; without it, the value as it is. Gets whatever a handler hands over, but never null or undefined. */
   readonly toJson?: (value: unknown) => unknown;
+}
+
+/** Reads a JSON value. */
+export interface ReadJson<T> {
+  (value: unknown, place: Place): Awaitable<T | Invalid>;
+  /** Does the same without a look at where the value stands; undefined for what it refuses. */
+  readonly byItself?: (value: unknown) => T | undefined;
 }
 
 export interface CodecMember {

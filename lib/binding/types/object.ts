@@ -12,7 +12,8 @@ import { written, type Codec, type CodecMember } from './codec';
 import type { Codecs, DtoClass } from './property-type';
 
 /** One property of a nested dto. */
-interface Member extends CodecMember, Field {
+interface Member extends CodecMember {
+  readonly property: string;
   readonly required: boolean;
   readonly jsonRequired: boolean;
   /** Sources that must not bind to it, if there are any. */
@@ -25,18 +26,18 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
   const create = instancesOf(Dto, properties);
   const members: Member[] = [];
   /** What is read here: the rest (claims, permissions, headers…) has sources of its own. */
-  const fields: Member[] = [];
+  const fields: (Member & Field)[] = [];
   // Later: a property can be of this very class.
   codecs.later(() => {
     for (const [property, spec] of properties) {
       const member = memberOf(Dto, property, spec, codecs);
       members.push(member);
-      if (spec.kind === 'field') fields.push(member);
+      if (spec.kind === 'field') fields.push({ ...member, ...fieldOf(member) });
     }
     refuseSameName(Dto.name, 'JSON name', members.map(({ property, jsonName }) => [property, jsonName]));
     readFields = readerOf(fields, (member, filling, json, place) => { readMember(member, filling, inJson, json, place); });
   });
-  let readFields: ReadFields;
+  let readFields: ReadFields<Filling<T & object>>;
 
   const fromJson = (json: unknown, place: Place): Awaitable<T | Invalid> => {
     if (!isJsonObject(json)) return place.failValue(json, 'JSON object');
@@ -72,10 +73,11 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
 
 function memberOf(Dto: DtoClass<unknown>, property: string, { type, required, jsonRequired = false, jsonPropertyName, bindFrom = property, dontBind }: PropertySpec, codecs: Codecs): Member {
   const codec = mistakesAt(`${Dto.name}.${property}`, () => codecs.of(type));
-  // Whether a source is blocked shows only where it is read.
-  const ifJson = dontBind ? undefined : codec.ifJson;
-  return { property, jsonName: jsonPropertyName ?? codecs.jsonName(property), name: bindFrom, codec, ifJson, required, jsonRequired, dontBind };
+  return { property, jsonName: jsonPropertyName ?? codecs.jsonName(property), name: bindFrom, codec, required, jsonRequired, dontBind };
 }
+
+/** Whether a source is blocked shows only where it is read. */
+const fieldOf = ({ property, jsonName, codec, dontBind }: Member): Field => ({ key: property, jsonName, byItself: dontBind ? undefined : codec.fromJson.byItself });
 
 /** Claims and headers, say, are found at the root of a request and nowhere else. */
 function rootOnly(Dto: DtoClass<unknown>, properties: ReadonlyMap<string, PropertySpec>): Pick<Codec<unknown>, 'rootOnly'> {
@@ -103,9 +105,9 @@ const inNames: Origin<Branch> = {
   read: (member, branch, place) => readNested(member, branch.at(member.name), place),
 };
 
-function readMember<F>(member: Member, filling: Filling, origin: Origin<F>, from: F, place: Place): void {
+function readMember<F>(member: Member, filling: Filling<object>, origin: Origin<F>, from: F, place: Place): void {
   place.enter(origin.nameOf(member));
-  const found = member.dontBind?.includes(place.source) ? undefined : origin.read(member, from, place);
-  filling.put(member.property, found === undefined ? readNothing(member, place) : found);
+  const value = member.dontBind?.includes(place.source) ? undefined : origin.read(member, from, place);
+  filling.put(member.property, value === undefined ? readNothing(member, place) : value);
   place.leave();
 }

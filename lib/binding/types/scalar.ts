@@ -1,6 +1,7 @@
 import { isLosslessNumber } from 'lossless-json';
 import { asJson } from '../json/json-text';
-import type { Codec } from './codec';
+import type { Place } from '../reading/place';
+import type { Codec, ReadJson } from './codec';
 import type { PropertyType } from './property-type';
 
 /** A type whose codec is the same at every endpoint. */
@@ -29,10 +30,13 @@ export function scalar<T>(name: string, { text, json = ifText(text), write, keep
       if (values.length !== 1) return place.failCount(values.length, name);
       return text(only) ?? place.failValue(only, name);
     },
-    fromJson: (value, place) => json(value) ?? place.failValue(value, name),
-    ifJson: json,
+    fromJson: byItself(json, name),
     toJson: value => asScalar(write ? write(value) : value, name),
   });
+}
+
+function byItself<T>(read: (value: unknown) => T | undefined, name: string): ReadJson<T> {
+  return Object.assign((value: unknown, place: Place) => read(value) ?? place.failValue(value, name), { byItself: read });
 }
 
 /** @throws TypeError for an object: a handler that hands over another value than is declared must not show it to the client. */
@@ -51,8 +55,7 @@ export const string: PropertyType<string> = typeWith({
   shape: 'scalar',
   takesEmptyText: true,
   fromText: values => values.join(','),
-  fromJson: (value, place) => (typeof value === 'string' ? value : place.failValue(value, 'string')),
-  ifJson: value => (typeof value === 'string' ? value : undefined),
+  fromJson: byItself(value => (typeof value === 'string' ? value : undefined), 'string'),
   toJson: value => asScalar(value, 'string'),
 });
 
