@@ -1,12 +1,15 @@
+import type { Request } from 'express';
 import { makeBindRequest } from './binding/bind-request';
 import type { BindHandler } from './binding/bound';
 import { mergeBinding, settle as settleBinding, type BindingOptions } from './binding/options';
 import type { AnyType, Infer } from './binding/types/property-type';
 import { valueReaders, type ReadValue } from './binding/values';
+import { scopeOf } from './idempotency/identity/scope';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
 import type { IdempotencyOptions } from './idempotency/options';
 import { aFunction, anInstance, checkOptions } from './options/check';
 import { withDefaults } from './options/merge';
+import { asClaims } from './principal/principal';
 import type { OnProblem } from './problems/answer';
 
 /** Defaults for a whole application. */
@@ -38,7 +41,10 @@ export interface Configured {
  */
 export function configure(configuration: Configuration = {}): Configured {
   checkOptions('configure', configuration, { idempotency: anInstance('an object'), binding: anInstance('an object'), onProblem: aFunction });
-  const { idempotency = {}, binding = {}, onProblem } = configuration;
+  const { binding = {}, onProblem } = configuration;
+  const { claims } = binding;
+  // Who the caller is, is said once.
+  const idempotency = withDefaults(claims ? { scope: (req: Request) => scopeOf(req, asClaims(claims(req))) } : {}, configuration.idempotency ?? {});
   makeIdempotency(idempotency, onProblem);
   const { settings } = settleBinding(binding);
   return {

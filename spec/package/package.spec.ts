@@ -61,7 +61,7 @@ describe('the packed package', () => {
       });`;
     writeFileSync(join(consumer, file), source);
     // Without skipLibCheck: our declarations must stand by themselves.
-    const args = [join(root, 'node_modules/typescript/bin/tsc'), '--noEmit', '--strict', '--target', 'es2022', '--module', module, '--moduleResolution', moduleResolution, '--esModuleInterop', '--types', 'node', file];
+    const args = [join(root, 'node_modules/typescript/bin/tsc'), '--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2022', '--module', module, '--moduleResolution', moduleResolution, '--esModuleInterop', '--types', 'node', file];
     expect(() => execFileSync(process.execPath, args, { cwd: consumer, encoding: 'utf8', stdio: 'pipe' })).not.toThrow();
   });
 });

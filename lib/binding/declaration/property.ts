@@ -29,7 +29,7 @@ export interface PropertyOptions<T = unknown> {
   /** Sources that must not bind to the property. */
   readonly dontBind?: readonly Source[];
   /** When false, the value may be missing. Default true, unless the type is optional or there is a default. */
-  readonly required?: boolean;
+  readonly required?: boolean | undefined;
   /** When true, the value must stand in the JSON body itself, whatever other sources say. Default false. */
   readonly jsonRequired?: boolean;
   /** The value when no source has one, or a function that makes it. */

@@ -18,6 +18,9 @@ export function list<X extends AnyType>(type: X): PropertyType<Infer<X>[]> {
 function listOf<T>(item: Codec<T>): Codec<T[]> {
   const name = `list of ${item.name}`;
 
+  /** True for `items.sku` and `items[x].sku`: an item was meant, but which? */
+  const isMember = (key: string, below: Branch): boolean => [key, ...below.below().map(([next]) => next)].some(one => item.memberOf?.(one) !== undefined);
+
   const fromJson = (value: unknown, place: Place): Awaitable<T[] | Invalid> => {
     if (!Array.isArray(value)) return place.failValue(value, name);
     return place.isTooDeep() ? INVALID : each(value as unknown[], place, (one, index) => {
@@ -48,6 +51,7 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
       const indexed = branch.indexed(place);
       if (indexed === INVALID || place.isTooDeep()) return INVALID;
       const plain = branch.unindexed;
+      if (branch.below().some(([key, one]) => (key === '' ? !one.isLeaf : indexed.length + plain.length === 0 && isMember(key, one)))) return place.fail('invalid', 'The names that were sent below do not say which item they belong to: the first one is [0].');
       const leaves = indexed.flatMap(([, one]) => one.values);
       // One value is a collection in one value, by whatever name it was sent.
       if (indexed.length === 0 || (item.shape === 'scalar' && plain.length + leaves.length === 1)) return readSent(codec, [...plain, ...leaves], place);

@@ -96,6 +96,8 @@ const inJson: Origin<JsonObject> = {
   read(member, json, place) {
     const value = ownValue(json, member.jsonName);
     if (value !== undefined) return readJson(member, value, place);
+    // JSON in a field of a form cannot hold files; those that nobody sent are an empty collection, as for any form.
+    if (member.codec.shape === 'file' && member.codec.isCollection && member.required) return [];
     return member.jsonRequired ? place.failMissingInJson() : undefined;
   },
 };

@@ -9,9 +9,17 @@ import { principalOf, type Claims } from '../../principal/principal';
  * @throws Error when there is a caller, and nothing to tell it from others.
  */
 export function defaultScope(req: IncomingMessage): string | undefined {
-  const principal = principalOf(req);
   const { user } = req as { user?: unknown };
-  const id = idIn(principal) ?? idIn(user) ?? idOf(user, 'user');
+  return scopeOf(req, principalOf(req), idIn(user) ?? idOf(user, 'user'));
+}
+
+/**
+ * The same for a caller that the application has found in its own way.
+ * @param otherId what the caller is known by, where it has no id.
+ * @throws Error as `defaultScope` does.
+ */
+export function scopeOf(req: IncomingMessage, principal: Claims | undefined, otherId?: string): string | undefined {
+  const id = idIn(principal) ?? otherId;
   // A subject is unique for its issuer only (RFC 7519, section 4.1.2).
   if (id !== undefined) return JSON.stringify([principal?.['iss'] ?? null, id]);
   const { authorization } = req.headers;
@@ -42,7 +50,8 @@ function asWritten(value: object): unknown {
   if (typeof toJSON !== 'function') {
     const text = (value as { toString(): string }).toString();
     // A class may write all of its objects alike; what can be seen of them counts, too.
-    return Object.keys(value).length === 0 ? text : `${text} ${hashOf({ ...value })}`;
+    const visible = Object.entries(value).filter(([, one]) => typeof one !== 'function');
+    return visible.length === 0 ? text : `${text} ${hashOf(Object.fromEntries(visible))}`;
   }
   const written: unknown = toJSON.call(value, '');
   return typeof written === 'object' ? JSON.stringify(written) : written;

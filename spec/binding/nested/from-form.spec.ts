@@ -2,7 +2,7 @@ import express, { type RequestHandler } from 'express';
 import { Keyv } from 'keyv';
 import multer from 'multer';
 import { z } from 'zod';
-import { bindRequest, bool, decimal, double, dto, dateTime, enumOf, field, fromBody, fromClaim, fromForm, fromHeader, guid, hasPermission, idempotency, int, lazy, list, long, nullable, optional, queryParam, routeParam, string, timeSpan, uri, version, type ParseResult } from '../../../lib';
+import { bindRequest, bool, decimal, double, dto, dateTime, enumOf, field, file, fromBody, fromClaim, fromForm, fromHeader, guid, hasPermission, idempotency, int, lazy, list, long, nullable, optional, queryParam, routeParam, string, timeSpan, uri, version, type ParseResult } from '../../../lib';
 import { send } from '../../servers/listen';
 import { bind, frameworks, serving, toWire, urlEncoded, type Sent } from '../one-endpoint';
 import { all, refused, threeWays, type Names, type Refusal } from './three-ways';
@@ -310,6 +310,17 @@ describe('a form that was parsed before', () => {
   it('qs, behind express.urlencoded({ extended: true }), cuts off what follows an index with a dot: that is refused, not bound wrongly', async () => {
     expect(await after(express.urlencoded({ extended: true }), 'form', pairs('chapters[0].title=a&chapters[1].title=b'))).toEqual(['chapters', 'chapters']);
   });
+});
+
+it.each(['chapters[].title=a', 'chapters.title=a', 'chapters[title]=a', 'chapters[-1].title=a', 'chapters[x].title=a', 'chapters[0].title=a&chapters[].title=b'])('%s: an item that does not say which one it is, is refused and not dropped', async form => {
+  class Needed extends dto({ book: fromForm(class extends dto({ chapters: list(Chapter) }) {}) }) {}
+  expect((await bind(Needed, { form }, urlEncoded)).errors).toMatchObject([{ name: 'chapters', in: 'form', detail: 'The names that were sent below do not say which item they belong to: the first one is [0].' }]);
+});
+
+it('JSON in a field of a form cannot bring files: a collection of them is empty, as for any form that sends none', async () => {
+  class Pictured extends dto({ title: string, pictures: list(file), cover: optional(file) }) {}
+  class Needed extends dto({ book: fromForm(class extends dto({ chapters: list(Pictured) }) {}) }) {}
+  expect((await bind(Needed, { form: [['chapters', '[{"title":"x"}]']] }, urlEncoded)).dto).toEqual({ book: { chapters: [{ title: 'x', pictures: [] }] } });
 });
 
 describe('behind idempotency()', () => {

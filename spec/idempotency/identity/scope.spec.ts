@@ -1,5 +1,5 @@
 import express, { type ErrorRequestHandler } from 'express';
-import { idempotency } from '../../../lib';
+import { configure, idempotency } from '../../../lib';
 import { send } from '../../servers/listen';
 import { serve } from '../serve';
 import { keyed } from '../wire';
@@ -40,6 +40,7 @@ const ids: [title: string, idOf: (text: string) => unknown][] = [
   ['with toString, toJSON and toHexString over a private field', text => new HexId(text)],
   ['with toString over a symbol', text => new BytesId(text)],
   ['with toJSON that gives an object', text => new JsonId(text)],
+  ['with a toString of its own', text => ({ toString: () => text })],
 ];
 
 async function runsOf(...callers: readonly Caller[]): Promise<number> {
@@ -70,6 +71,7 @@ describe('by default, a response', () => {
     ['name in req.user, which always writes itself alike', { user: new Org('a') }, { user: new Org('b') }],
     ['claim that always writes itself alike', { user: { org: new Org('a') } }, { user: { org: new Org('b') } }],
     ['id that always writes itself alike', { user: { id: new Org('a') } }, { user: { id: new Org('b') } }],
+    ['name in req.user, which has a toString of its own', { user: { name: 'a', toString: () => 'user' } }, { user: { name: 'b', toString: () => 'user' } }],
     ['name in req.user, which has no prototype', { user: bare({ name: 'a' }) }, { user: bare({ name: 'b' }) }],
     ['claim that has no prototype', { user: { org: bare({ name: 'a' }) } }, { user: { org: bare({ name: 'b' }) } }],
     ['id in req.user, beside an empty req.auth.payload', { auth: { payload: {} }, user: { id: 1 } }, { auth: { payload: {} }, user: { id: 2 } }],
@@ -139,5 +141,23 @@ describe('scope', () => {
     const app = express().post('/:tenant', idempotency({ scope: req => { seen.push(req.params['tenant'], req.get('X-A')); return undefined; } }), (_req, res) => { res.end(); });
     await send(`${(await serve(app)).url}/acme`, { headers: keyed('k', { 'X-A': 'a' }) });
     expect(seen).toEqual(['acme', 'a']);
+  });
+});
+
+describe('with claims of configure()', () => {
+  const configured = configure({ binding: { claims: req => (req.get('X-Who') === undefined ? undefined : { sub: req.get('X-Who') }) } });
+  const runsFor = async (middleware: ReturnType<typeof idempotency>, ...callers: readonly (string | undefined)[]): Promise<number> => {
+    let runs = 0;
+    const { url } = await serve(express().post('/', middleware, (_req, res) => { res.json({ run: ++runs }); }));
+    for (const who of callers) await send(url, { headers: { ...keyed('k'), ...who !== undefined && { 'X-Who': who } } });
+    return runs;
+  };
+
+  it('a response is not shared by callers that these tell apart', async () => {
+    expect(await runsFor(configured.idempotency(), 'ann', 'bob', 'ann', 'bob', undefined, undefined)).toBe(3);
+  });
+
+  it('an own scope wins', async () => {
+    expect(await runsFor(configured.idempotency({ scope: () => 'all' }), 'ann', 'bob')).toBe(1);
   });
 });
