@@ -47,6 +47,7 @@ function binding(Dto: AnyType, options: BindingOptions): (req: Request, res: Res
   const bindOtherwise = async (context: BinderContext, signal: AbortSignal): Promise<unknown> => {
     const dto = await binder.bind(context, signal);
     context.refuseFailures();
+    if (dto === undefined && !isSchema(Dto)) throw new TypeError('bindRequest: the binder has returned nothing; a `return` may be missing.');
     await modifier?.(dto, Dto, context, signal);
     context.refuseFailures();
     return dto;

@@ -81,5 +81,6 @@ function readMissing(input: RequestInput, requirement: Slot): unknown {
   const { source, name } = lookupOf(requirement.property, plan, req) ?? { source: 'body', name: requirement.property };
   // Of a body that is no object at all, what is missing in it goes without saying.
   if (source === 'json' && name !== '' && input.isJsonRefused) return undefined;
-  return readNothing(requirement, input.placeOf(source, name), sourcesInOrder.find(one => one.source === source)?.missing);
+  const isWhole = requirement.property === plan.wholeBody?.property;
+  return readNothing(requirement, input.placeOf(source, name), isWhole ? 'A JSON body is required.' : sourcesInOrder.find(one => one.source === source)?.missing);
 }

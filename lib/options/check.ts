@@ -11,6 +11,7 @@ export interface Rule {
  * @throws TypeError naming the option, what it must be, and for an unknown name the one that was probably meant.
  */
 export function checkOptions(owner: string, options: unknown, rules: Readonly<Record<string, Rule>>): void {
+  if (isExchange(options)) throw new TypeError(`${owner}: it was mounted, not called; mount what it returns: ${owner}(…)`);
   if (typeof options !== 'object' || options === null) throw new TypeError(`${owner}: options must be an object, not ${describe(options)}`);
   for (const [name, value] of Object.entries(options)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
@@ -18,6 +19,9 @@ export function checkOptions(owner: string, options: unknown, rules: Readonly<Re
     if (value !== undefined && !rule.accepts(value)) throw new TypeError(`${owner}: ${name} must be ${rule.expects}, not ${describe(value)}`);
   }
 }
+
+/** Express hands a request and a response to what is mounted. */
+const isExchange = (value: unknown): boolean => typeof value === 'object' && value !== null && ('httpVersion' in value || 'headersSent' in value);
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 

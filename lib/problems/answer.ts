@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Request, Response } from 'express';
 import { Problem, type ProblemBody } from './problem';
 
 /** What Express calls `next`. */
 export type Next = (error?: unknown) => void;
 
 /** Takes over the answering of refused requests, for example `(problem, req, res, next) => next(problem)`. */
-export type OnProblem = (problem: Problem, req: IncomingMessage, res: ServerResponse, next: Next) => void | Promise<void>;
+export type OnProblem = (problem: Problem, req: Request, res: Response, next: Next) => void | Promise<void>;
 
 /**
  * Ends a request before its handler ran: nothing has happened, so the idempotency key stays usable. A {@link Problem} goes to
@@ -16,7 +17,7 @@ export function refuse(error: unknown, req: IncomingMessage, res: ServerResponse
   try {
     // Once a response has begun there is no room for another; Express's error handler closes the connection.
     if (!(error instanceof Problem) || res.headersSent) next(reasonOf(error));
-    else if (onProblem) Promise.resolve(onProblem(error, req, res, next)).catch((thrown: unknown) => { next(reasonOf(thrown)); });
+    else if (onProblem) Promise.resolve(onProblem(error, req as Request, res as Response, next)).catch((thrown: unknown) => { next(reasonOf(thrown)); });
     else sendProblem(error.toBody(pathOf(req)), error.headers, req, res);
   } catch (thrown) {
     next(reasonOf(thrown));

@@ -7,7 +7,8 @@ import { Problem } from './problem';
  * routers, multer-like middlewares), as RFC 9457 problems. Other errors, and errors after the head of the response has
  * been sent, go on to the next error handler: they are the application's, and their text is not for clients.
  */
-export function problemDetails() {
+export function problemDetails(...nothing: never[]) {
+  if (nothing.length > 0) throw new TypeError('problemDetails: it was mounted, not called; write app.use(problemDetails())');
   return function problemDetails(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next): void {
     if (res.headersSent) next(error);
     else if (error instanceof Problem) refuse(error, req, res, next);

@@ -1,5 +1,8 @@
+import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import multer, { type Multer } from 'multer';
-import { bindRequest, bool, configure, dto, field, file, formField, fromBody, fromClaim, fromHeader, hasPermission, int, list, plainText, queryParam, routeParam, string, type AnyType, type BindingOptions, type Property, type Source } from '../../lib';
+import { bindRequest, bool, configure, dto, field, file, formField, fromBody, fromClaim, fromHeader, hasPermission, idempotency, int, lazy, list, optional, plainText, problemDetails, queryParam, routeParam, string, type AnyType, type BindingOptions, type Property, type Source } from '../../lib';
+import { send } from '../servers/listen';
+import { bind, serving } from './one-endpoint';
 
 class Line extends dto({ sku: string }) {}
 class Named extends dto({ sku: string }) {}
@@ -35,6 +38,47 @@ it.each<[string, () => AnyType]>([
   ['a required value that no source may bring', () => class Order extends dto({ rush: field(bool, { dontBind: ['json', 'form', 'route', 'query'] }) }) {}],
 ])('%s is refused when the middleware is made, and the property is named', (_what, declare) => {
   expect(() => bindRequest(declare())).toThrow(/rush/);
+});
+
+it.each<[string, () => unknown, string]>([
+  ['a property as a type', () => optional(routeParam(int) as unknown as AnyType), 'it is declared twice: the kind of property goes outside, the type inside, for example routeParam(optional(int)).'],
+  ['a property in a property', () => field(queryParam(int) as unknown as AnyType), 'it is declared twice'],
+  ['String', () => String, 'the type for it is string'],
+  ['Number', () => Number, 'the type for it is int, double or decimal'],
+  ['Date', () => Date, 'the type for it is dateTime'],
+  ['an array', () => [int], 'An array (write list(int) for a collection of int) is not a type'],
+  ['an object', () => ({ street: string }), 'An object (a dto is a class: class Address extends dto({ street: string }) {}) is not a type'],
+  ['a name', () => fromHeader('X-Tenant' as unknown as AnyType), 'The text "X-Tenant" (the type comes first, as in fromHeader(string, { name: \'X-Tenant\' })) is not a type'],
+  ['a type where lazy wants a function', () => lazy(int as unknown as () => AnyType), 'lazy: give a function that returns the type'],
+  ['a class whose constructor wants an argument', () => class Line2 extends dto({ a: int }) { constructor(given: { b: number }) { super(); Object.assign(this, { b: given.b }); } }, 'Line2: its constructor is called without arguments, and has failed: '],
+])('%s says what to write instead', (_what, type, message) => {
+  expect(() => bindRequest(class Order extends dto({ rush: type() as AnyType }) {})).toThrow(message);
+});
+
+it.each<[string, (...exchange: unknown[]) => unknown, string]>([
+  ['idempotency', idempotency as never, 'idempotency: it was mounted, not called; mount what it returns: idempotency(…)'],
+  ['bindRequest', bindRequest as never, 'bindRequest: it was mounted, not called'],
+  ['problemDetails', problemDetails as never, 'problemDetails: it was mounted, not called; write app.use(problemDetails())'],
+])('%s that is mounted without being called answers 500, and says so', async (_name, mounted, message) => {
+  const app = express().use(mounted as RequestHandler, (_req, res) => { res.end(); });
+  app.use((error: Error, _req: Request, res: Response, next: NextFunction) => { if (res.headersSent) next(error); else res.status(500).end(error.message); });
+  const { status, text } = await serving(app, ({ url }) => send(url));
+  expect([status, text]).toEqual([500, expect.stringContaining(message)]);
+});
+
+it.each<[string, unknown, string]>([
+  ['true', true, 'Money.tryParse must return { success: true, value } or { success: false }, and has returned true'],
+  ['nothing', undefined, 'and has returned undefined'],
+  ['the value', { cents: 1 }, 'and has returned another object'],
+])('a tryParse that returns %s is the application\'s mistake, and not the client\'s', async (_what, result, message) => {
+  class Money { static tryParse(): never { return result as never; } }
+  const { status, response } = await bind(class Order extends dto({ price: Money }) {}, { json: { price: 'x' } });
+  expect([status, response.text]).toEqual([500, expect.stringContaining(message)]);
+});
+
+it('a binder that returns nothing is the application\'s mistake', async () => {
+  const { status, response } = await bind(Line, {}, { binder: { bind: () => undefined } });
+  expect([status, response.text]).toEqual([500, 'bindRequest: the binder has returned nothing; a `return` may be missing.']);
 });
 
 it('what can work is accepted', () => {

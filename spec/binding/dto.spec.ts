@@ -41,7 +41,7 @@ describe('an entry that is no type is refused when the class is made, by name', 
   class Plain { when = new Date(); }
   const none: readonly [string, unknown][] = [['undefined', undefined], ['null', null], ['text', 'string'], ['a plain object', {}]];
 
-  it.each<[string, AnyType, string]>([['a constructor that is no dto', Date, 'Date'], ['a plain class', Plain, 'Plain'], ['a function', (() => 1) as unknown as AnyType, '']])('when the middleware is made, where a parser or a converter could have been given: %s', (_what, type, name) => {
+  it.each<[string, AnyType, string]>([['a constructor that is no dto', Date, 'Date'], ['a plain class', Plain, 'Plain'], ['a function', (() => 1) as unknown as AnyType, 'value']])('when the middleware is made, where a parser or a converter could have been given: %s', (_what, type, name) => {
     class Meeting extends dto({ fine: int, when: type }) {}
     expect(() => bindRequest(Meeting)).toThrow(`bindRequest: Meeting.when: ${name} has no declared properties and no static tryParse`);
   });

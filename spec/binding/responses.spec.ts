@@ -241,7 +241,7 @@ describe('what cannot be written is refused when the middleware is made', () => 
   class Undeclared { a = 1; }
 
   it.each<[string, unknown, string]>([
-    ['a class without declarations', { 200: list(Undeclared) }, 'responses[200]: Undeclared has no declared properties'], ['a property of it', { 201: class View extends dto({ in: Undeclared }) {} }, 'responses[201]: View.in: Undeclared has no declared properties'], ['no type', { 200: 'text' }, 'responses[200]: text is not a type'],
+    ['a class without declarations', { 200: list(Undeclared) }, 'responses[200]: Undeclared has no declared properties'], ['a property of it', { 201: class View extends dto({ in: Undeclared }) {} }, 'responses[201]: View.in: Undeclared has no declared properties'], ['no type', { 200: 'text' }, 'responses[200]: The text "text"'],
     ['no status', { ok: Refusal }, 'responses must be an object of types by status'], ['a status that does not exist', { 99: Refusal }, 'responses must be an object of types by status'], ['no object', Refusal.name, 'responses must be an object of types by status'],
   ])('%s', (_what, responses, message) => {
     expect(() => bindRequest(Nothing, { responses: responses as ResponseTypes })).toThrow(TypeError);

@@ -112,8 +112,16 @@ export function instancesOf<T>(Dto: DtoClass<T>, properties: ReadonlyMap<string,
 /** An initialiser (`rush = false`) is a default: a property that has one may be missing. A permission that is required stays so. */
 function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Declarations {
   if (properties.size === 0) return properties;
-  const sample = new Dto() as Record<string, unknown>;
+  const sample = sampleOf(Dto);
   return new Map([...properties].map(([name, spec]) => [name, ownValue(sample, name) === undefined || spec.kind === 'hasPermission' ? spec : { ...spec, required: false }]));
+}
+
+function sampleOf(Dto: DtoClass<unknown>): object {
+  try {
+    return new Dto() as object;
+  } catch (error) {
+    throw new TypeError(`${Dto.name}: its constructor is called without arguments, and has failed: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 function* baseClasses(Dto: object): Generator<object> {

@@ -79,10 +79,11 @@ export class Place {
     return INVALID;
   }
 
-  failValue(value: unknown, expected: string): Invalid {
+  /** @param detail what is said of it. Default: that it is not what is expected. */
+  failValue(value: unknown, expected: string, detail?: string): Invalid {
     if (this.failures.isFull) return INVALID;
     const quoted = quote(value);
-    return this.fail('invalid', `The value ${quoted} is not ${/^[aeio]/i.test(expected) ? 'an' : 'a'} ${expected}.`, { value: quoted, expected });
+    return this.fail('invalid', detail ?? `The value ${quoted} is not ${/^[aeio]/i.test(expected) ? 'an' : 'a'} ${expected}.`, { value: quoted, expected });
   }
 
   failCount(count: number, expected: string): Invalid {

@@ -6,7 +6,8 @@ import { namingPolicyOf, type SerializerOptions } from '../json/serializer-optio
 import type { ValueParser } from '../value-parser';
 import type { Codec } from './codec';
 import { ownCodec } from './own-codec';
-import type { AnyType, Codecs, Infer, ParseResult } from './property-type';
+import { accepted } from './parse-result';
+import type { AnyType, Codecs, Infer } from './property-type';
 
 /** The codecs of all types that one endpoint reads or writes: made once, when its middleware is made. */
 export class CodecTable implements Codecs {
@@ -64,19 +65,23 @@ export class CodecTable implements Codecs {
     const converter = this.serializer.converters?.find(one => one.type === type);
     const own = ownCodec(type, this);
     if (own) return { ...own, ...converter && converted(own, converter), ...parser && parsing(parser, own.name) };
-    const name = (type as { name?: string }).name ?? 'value';
-    if (!parser && !converter) throw new TypeError(`${name} has no declared properties and no static tryParse; declare them with dto({...}) or decorators, or give a valueParserFor or a converter for it.`);
+    const name = (type as { name?: string }).name || 'value';
+    const meant = ownTypes.get(type);
+    if (!parser && !converter) throw new TypeError(`${name} has no declared properties and no static tryParse; ${meant === undefined ? 'declare them with dto({...}) or decorators, or give a valueParserFor or a converter for it' : `the type for it is ${meant}`}.`);
     const json = converter ? converting(converter, name) : { fromJson: (value: unknown, place: Place) => place.failValue(value, name) };
     return { name, shape: 'scalar', ...json, ...parser ? parsing(parser, name) : { fromText: textThrough(json.fromJson, name) } };
   }
 }
+
+/** Classes of JavaScript for which there is a type. */
+const ownTypes: ReadonlyMap<unknown, string> = new Map<unknown, string>([[String, 'string'], [Number, 'int, double or decimal'], [Boolean, 'bool'], [BigInt, 'long'], [Date, 'dateTime'], [URL, 'uri'], [Array, 'list(…)'], [Object, 'a class that extends dto({...})']]);
 
 /** SPEC, "Supported property types": a value parser comes before what the type itself does, and has no part in JSON. */
 function parsing({ parse }: ValueParser, name: string): Pick<Codec<unknown>, 'fromText'> {
   return {
     fromText(values, place) {
       const [text = ''] = values;
-      return values.length === 1 ? accepted(parse(text), text, name, place) : place.failCount(values.length, name);
+      return values.length === 1 ? accepted(parse(text), text, name, place, `The value parser for ${name}`) : place.failCount(values.length, name);
     },
   };
 }
@@ -85,7 +90,7 @@ function converting(converter: JsonConverter, name: string): Pick<Codec<unknown>
   return {
     fromJson(value, place) {
       const plain = plainJson(value, place);
-      return plain === INVALID ? INVALID : accepted(converter.read(plain), value, name, place);
+      return plain === INVALID ? INVALID : accepted(converter.read(plain), value, name, place, `The converter for ${name}`);
     },
     toJson: value => converter.write(value),
   };
@@ -104,8 +109,4 @@ function textThrough(fromJson: Codec<unknown>['fromJson'], name: string): Codec<
     if (values.length !== 1) return place.failCount(values.length, name);
     return /^\s*[[{]/.test(text) ? jsonInText(text, place, fromJson) : fromJson(text, place);
   };
-}
-
-function accepted(result: ParseResult<unknown>, input: unknown, name: string, place: Place): unknown {
-  return result.success ? result.value : place.failValue(input, name);
 }

@@ -29,6 +29,7 @@ export const long: PropertyType<bigint> = scalar('long', {
     return ifNumber(value, readLong);
   },
   keepsDigits: true,
+  refusal: ifRounded,
 });
 
 /** A finite IEEE 754 double. */
@@ -50,7 +51,21 @@ export const decimal: PropertyType<BigNumber> = scalar('decimal', {
   },
   write: value => (BigNumber.isBigNumber(value) ? exactNumber(value) : value),
   keepsDigits: true,
+  refusal: ifRounded,
 });
+
+/** A parser before us has made a double of a number that needs more; what was sent can no longer be known. */
+function ifRounded(value: unknown): string | undefined {
+  if (typeof value !== 'number' || !Number.isFinite(value) || (Number.isInteger(value) ? Number.isSafeInteger(value) : Number(value.toPrecision(EXACT_DIGITS)) === value)) return undefined;
+  warnOnce();
+  return 'The number has more digits than can be read exactly here; send it as a string.';
+}
+
+let isWarned = false;
+function warnOnce(): void {
+  if (!isWarned) process.emitWarning('bindonce: a number for a long or a decimal was rounded by a JSON parser before bindRequest(), and was refused. Mount bindRequest() before express.json().');
+  isWarned = true;
+}
 
 function readInt(text: string): number | undefined {
   const trimmed = text.trim();

@@ -1,5 +1,6 @@
 import type { Place } from '../reading/place';
 import type { Codec } from './codec';
+import { accepted } from './parse-result';
 import type { Parsable } from './property-type';
 import { asScalar } from './scalar';
 
@@ -9,10 +10,7 @@ import { asScalar } from './scalar';
  */
 export function parsableCodec(type: Parsable<unknown>, asObject?: Codec<unknown>): Codec<unknown> {
   const name = (type as { name?: string }).name ?? 'value';
-  const parse = (text: string, place: Place): unknown => {
-    const result = type.tryParse(text);
-    return result.success ? result.value : place.failValue(text, name);
-  };
+  const parse = (text: string, place: Place): unknown => accepted(type.tryParse(text), text, name, place, `${name}.tryParse`);
   return {
     ...asObject,
     name,

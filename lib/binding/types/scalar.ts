@@ -17,10 +17,12 @@ export interface Spelling<T> {
   /** What is written for a value in JSON. Default: the value as it is. */
   readonly write?: (value: unknown) => unknown;
   readonly keepsDigits?: boolean;
+  /** What is said of a JSON value that is refused. Default: that it is no such value. */
+  readonly refusal?: (value: unknown) => string | undefined;
 }
 
 /** Makes a type of one value. */
-export function scalar<T>(name: string, { text, json = ifText(text), write, keepsDigits = false }: Spelling<T>): PropertyType<T> {
+export function scalar<T>(name: string, { text, json = ifText(text), write, keepsDigits = false, refusal }: Spelling<T>): PropertyType<T> {
   return typeWith({
     name,
     shape: 'scalar',
@@ -30,13 +32,13 @@ export function scalar<T>(name: string, { text, json = ifText(text), write, keep
       if (values.length !== 1) return place.failCount(values.length, name);
       return text(only) ?? place.failValue(only, name);
     },
-    fromJson: byItself(json, name),
+    fromJson: byItself(json, name, refusal),
     toJson: value => asScalar(write ? write(value) : value, name),
   });
 }
 
-function byItself<T>(read: (value: unknown) => T | undefined, name: string): ReadJson<T> {
-  return Object.assign((value: unknown, place: Place) => read(value) ?? place.failValue(value, name), { byItself: read });
+function byItself<T>(read: (value: unknown) => T | undefined, name: string, refusal?: (value: unknown) => string | undefined): ReadJson<T> {
+  return Object.assign((value: unknown, place: Place) => read(value) ?? place.failValue(value, name, refusal?.(value)), { byItself: read });
 }
 
 /** @throws TypeError for an object: a handler that hands over another value than is declared must not show it to the client. */

@@ -26,6 +26,7 @@ export function nullable<X extends AnyType>(type: X): PropertyType<Infer<X> | nu
  * @param resolve called once, when the middleware is made.
  */
 export function lazy<X extends AnyType>(resolve: () => X): PropertyType<Infer<X>> {
+  if (typeof resolve !== 'function') throw new TypeError('lazy: give a function that returns the type, for example lazy(() => Node)');
   return {
     codec(codecs) {
       const type = resolve();

@@ -51,7 +51,8 @@ export function redisLeasesBeside(adapter: object, namespace: string | undefined
   return redisLeases(redis as RedisClient, namespace === undefined ? {} : { prefix: `${namespace}:bindonce:lease:` });
 }
 
-function connectionOver(client: object): RedisConnection | undefined {
+function connectionOver(client: unknown): RedisConnection | undefined {
+  if (typeof client !== 'object' || client === null) return undefined;
   if (isNodeRedisClient(client)) return overNodeRedis(client);
   return isIoredisClient(client) ? overIoredis(client) : undefined;
 }

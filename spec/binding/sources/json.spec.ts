@@ -99,7 +99,7 @@ describe('list(Dto) at the root', () => {
   });
 
   it.each<[string, Sent]>([['no body', {}], ['an empty body', { json: '' }], ['null', { json: 'null' }]])('is missing with a POST of %s: the failure points at the whole body', async (_what, sent) => {
-    expect((await bind(Items, sent)).errors).toEqual([{ name: '', in: 'json', pointer: '', detail: 'A value is required.' }]);
+    expect((await bind(Items, sent)).errors).toEqual([{ name: '', in: 'json', pointer: '', detail: 'A JSON body is required.' }]);
   });
 
   it('takes scalars too', async () => {
@@ -117,7 +117,7 @@ describe('fromBody', () => {
   });
 
   it('binds from no other source', async () => {
-    expect((await bind(Update, { path: `/7?item=${encodeURIComponent(JSON.stringify(ITEM))}` }, { route: '/:id' })).errors).toMatchObject([{ in: 'json', pointer: '', detail: 'A value is required.' }]);
+    expect((await bind(Update, { path: `/7?item=${encodeURIComponent(JSON.stringify(ITEM))}` }, { route: '/:id' })).errors).toMatchObject([{ in: 'json', pointer: '', detail: 'A JSON body is required.' }]);
   });
 
   it('reports failures under the name in the body', async () => {

@@ -107,7 +107,7 @@ describe('what is missing', () => {
     class One extends dto({ v: schema }) {}
     expect((await bind(One, { json: {} })).errors).toEqual([{ name: 'v', in: 'json', pointer: '/v', detail: 'A value is required.' }]);
     expect((await bind(One, { method: 'GET' })).errors).toEqual([{ name: 'v', in: 'query', detail: 'This query parameter is required.' }]);
-    expect((await bind(schema)).errors).toEqual([{ name: '', in: 'json', pointer: '', detail: 'A value is required.' }]);
+    expect((await bind(schema)).errors).toEqual([{ name: '', in: 'json', pointer: '', detail: 'A JSON body is required.' }]);
   });
 
   it('is not asked of the schema where the property says that it is not required', async () => {
