@@ -3,6 +3,7 @@ import { after, type Awaitable } from '../reading/awaitable';
 import { jsonLike, plainJson } from '../json/json-text';
 import { splitAtCommas } from '../reading/comma-separated';
 import { INVALID, type Invalid, type Place } from '../reading/place';
+import { ownValue } from '../reading/own-value';
 import type { Branch } from '../sources/branch';
 import type { Codec } from './codec';
 
@@ -51,7 +52,14 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
     },
     fromNames(branch, place) {
       const plain = place.isTooDeep() ? INVALID : plainNames(branch, place);
-      return plain === INVALID ? INVALID : check(plain, place);
+      if (plain === INVALID) return INVALID;
+      const here = place.stay();
+      return after(validate(plain), first => {
+        if (!first.issues) return first.value;
+        // A name that was sent once may be a collection of one; where it is not, the schema has said what it wants.
+        if (first.issues.filter(issue => collected(plain, issue)).length === 0) return refuse(first.issues, here);
+        return after(validate(plain), second => (second.issues ? refuse(stillThere(first.issues, second.issues), here) : second.value));
+      });
     },
     fromFiles: (files, place) => check(files.length === 1 ? files[0] : files, place),
     // A schema that makes text of everything makes 'undefined' of nothing; that is no value.
@@ -59,14 +67,36 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
   };
 }
 
-/** Issues keep their paths: a part is a key, or an object that has one. */
+/** Makes a collection of the text that an issue is about; false where it is about something else. */
+function collected(plain: unknown, issue: StandardSchemaV1.Issue): boolean {
+  const keys = keysOf(issue).map(String);
+  const last = keys.pop();
+  const holder = keys.reduce<unknown>((value, key) => (typeof value === 'object' && value !== null ? ownValue(value, key) : undefined), plain);
+  const text = typeof holder === 'object' && holder !== null && last !== undefined ? ownValue(holder, last) : undefined;
+  if (typeof text !== 'string' || last === undefined) return false;
+  (holder as Record<string, unknown>)[last] = splitAtCommas(text);
+  return true;
+}
+
+/** The issues with those values that are still refused. */
+function stillThere(first: readonly StandardSchemaV1.Issue[], second: readonly StandardSchemaV1.Issue[]): readonly StandardSchemaV1.Issue[] {
+  const refused = new Set(second.map(issue => JSON.stringify(keysOf(issue))));
+  const left = first.filter(issue => refused.has(JSON.stringify(keysOf(issue))));
+  return left.length > 0 ? left : first;
+}
+
+/** A part of a path is a key, or an object that has one. A path may be an array of a class of its own, with another `map`. */
+function keysOf({ path = [] }: StandardSchemaV1.Issue): (string | number)[] {
+  return Array.from(path, part => (typeof part === 'object' ? part.key : part)).map(key => (typeof key === 'symbol' ? String(key) : key));
+}
+
+/** Issues keep their paths. */
 function refuse(issues: readonly StandardSchemaV1.Issue[], place: Place): Invalid {
   if (issues.length === 0) place.fail('schema', 'The value is not valid.');
-  for (const { message, path = [] } of issues.slice(0, place.limits.failures)) {
-    // A path may be an array of a class of its own, with another `map`.
-    const keys = Array.from(path, part => (typeof part === 'object' ? part.key : part)).map(key => (typeof key === 'symbol' ? String(key) : key));
+  for (const issue of issues.slice(0, place.limits.failures)) {
+    const keys = keysOf(issue);
     for (const key of keys) place.enter(key);
-    place.fail('schema', message.slice(0, LONGEST_MESSAGE));
+    place.fail('schema', issue.message.slice(0, LONGEST_MESSAGE));
     keys.forEach(() => { place.leave(); });
   }
   return INVALID;

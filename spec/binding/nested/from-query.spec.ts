@@ -1,5 +1,6 @@
 import express from 'express';
 import { Keyv } from 'keyv';
+import * as v from 'valibot';
 import { z } from 'zod';
 import { bindRequest, dto, enumOf, field, fromForm, fromHeader, fromQuery, hasPermission, idempotency, int, list, optional, queryParam, routeParam, string } from '../../../lib';
 import { send } from '../../servers/listen';
@@ -109,4 +110,22 @@ it('behind idempotency(), another order of items is another request, another ord
     return texts;
   });
   expect([answers, seen]).toEqual([['1', '1', '2'], [['a', 'b'], ['b', 'a']]]);
+});
+
+describe('a schema that wants a collection', () => {
+  const shapes = {
+    zod: z.object({ tags: z.array(z.string()).optional(), price: z.object({ of: z.array(z.coerce.number()) }).optional(), name: z.string().max(3).optional() }),
+    valibot: v.object({ tags: v.optional(v.array(v.string())), price: v.optional(v.object({ of: v.array(v.pipe(v.string(), v.transform(Number))) })), name: v.optional(v.pipe(v.string(), v.maxLength(3))) }),
+  };
+
+  it.each(Object.entries(shapes).flatMap(([vendor, schema]) => ([
+    ['?tags=a', { tags: ['a'] }], ['?tags=a,b', { tags: ['a', 'b'] }], ['?tags=a&tags=b', { tags: ['a', 'b'] }], ['?price.of=1', { price: { of: [1] } }], ['?tags=a&price[of]=1&name=x', { tags: ['a'], price: { of: [1] }, name: 'x' }],
+  ] as const).map(([query, expected]) => [vendor, query, schema, expected] as const)))('%s gets one, by a name that was sent once: %s', async (_vendor, query, schema, expected) => {
+    expect((await bind(dto({ filter: fromQuery(schema) }), get(query))).dto).toEqual({ filter: expected });
+  });
+
+  it.each(Object.entries(shapes))('%s says what it said at first where that is not it', async (_vendor, schema) => {
+    expect((await bind(dto({ filter: fromQuery(schema) }), get('?tags=a&name=long'))).errors.map(({ name }) => name)).toEqual(['name']);
+    expect((await bind(dto({ filter: fromQuery(schema) }), get('?name=long'))).errors.map(({ name }) => name)).toEqual(['name']);
+  });
 });
