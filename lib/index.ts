@@ -1,3 +1,5 @@
+import BigNumber = require('bignumber.js');
+
 export { bindRequest, configure, idempotency, queryValue, routeValue, type Configuration, type Configured } from './configure';
 
 export type { IdempotencyMiddleware } from './idempotency/idempotency';
@@ -32,6 +34,8 @@ export type { PropertyOptions, Source } from './binding/declaration/property';
 export type { AnyClass, AnyType, DtoClass, Infer, Parsable, ParseResult, PropertyType } from './binding/types/property-type';
 export { bool, string } from './binding/types/scalar';
 export { decimal, double, int, long } from './binding/types/numbers';
+/** The value of a `decimal` (bignumber.js). */
+export { BigNumber };
 export { guid, uri, Version, version } from './binding/types/identifiers';
 export { dateTime, timeSpan } from './binding/types/time';
 export { enumOf } from './binding/types/enum';
