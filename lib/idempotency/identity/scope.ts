@@ -50,19 +50,28 @@ function asWritten(value: object): unknown {
   if (typeof toJSON !== 'function') {
     const text = (value as { toString(): string }).toString();
     // A class may write all of its objects alike; what can be seen of them counts, too.
-    const visible = Object.entries(value).filter(([, one]) => typeof one !== 'function');
+    const visible = visibleIn(value);
     return visible.length === 0 ? text : `${text} ${hashOf(Object.fromEntries(visible))}`;
   }
   const written: unknown = toJSON.call(value, '');
   return typeof written === 'object' ? JSON.stringify(written) : written;
 }
 
+const visibleIn = (value: object): [string, unknown][] => Object.entries(value).filter(([, one]) => typeof one !== 'function');
+
+const unseen = (what: string): Error => new Error(`idempotency: nothing of the ${what} can be seen, so that callers could share responses. Pass \`scope\`.`);
+
 const hashOf = (claims: object): string => objectHash(claims, { ignoreUnknown: true, respectType: false, replacer: (value: unknown) => (typeof value === 'object' && value !== null && writesItself(value) ? asWritten(value) : value) });
 
 /** A caller without an id is who says the same of itself. */
 function claimsOf(principal: Claims): string | undefined {
+  for (const claim of ['sub', 'id', '_id']) {
+    const id = principal[claim];
+    // Other claims may well be the same for several callers.
+    if (typeof id === 'object' && id !== null && visibleIn(id).length === 0) throw unseen(`\`${claim}\` of the caller`);
+  }
   if (Object.keys(principal).length > 0) return `principal:${hashOf(principal)}`;
   const prototype: unknown = Object.getPrototypeOf(principal);
   if (prototype === Object.prototype || prototype === null) return undefined;
-  throw new Error(`idempotency: nothing of the ${principal.constructor.name} that req.auth or req.user is can be seen, so that callers could share responses. Pass \`scope\`.`);
+  throw unseen(`${principal.constructor.name} that req.auth or req.user is`);
 }

@@ -109,6 +109,13 @@ describe('by default, a response', () => {
     expect(await runsOf(caller(1), caller(2))).toBe(1);
   });
 
+  it.each(['sub', 'id', '_id'])('is not given to a caller of whose %s nothing can be seen: the application is told to pass scope', async claim => {
+    const app = express().set('env', 'test').use((req, _res, next) => { Object.assign(req, { user: { role: 'buyer', [claim]: { toHexString: () => '0a' } } }); next(); }).post('/', idempotency(), (_req, res) => { res.end(); });
+    app.use(((error: Error, _req, res, next) => { if (res.headersSent) next(error); else res.status(500).end(error.message); }) satisfies ErrorRequestHandler);
+    const { status, text } = await send((await serve(app)).url, { headers: keyed('k') });
+    expect([status, text]).toEqual([500, `idempotency: nothing of the \`${claim}\` of the caller can be seen, so that callers could share responses. Pass \`scope\`.`]);
+  });
+
   it('is not given to a caller of whom nothing can be seen, nor does its handler run: the application is told to pass scope', async () => {
     const errors: Error[] = [];
     let runs = 0;
