@@ -45,7 +45,7 @@ export function readerOf<F extends Field, H extends Holder>(fields: readonly F[]
     const name = JSON.stringify(jsonName);
     const rest = `goOn(fields[${at}], holder, json, place);`;
     // What every object inherits is not what was sent: `constructor` and `__proto__`, and whatever is added later.
-    if (!byItself || jsonName in Object.prototype) return rest;
+    if (!byItself) return rest;
     return `sent = json[${name}]; value = sent === inherited[${name}] ? undefined : read${at}(sent); if (value !== undefined) target[${JSON.stringify(key)}] = value; else ${rest}`;
   });
   const readers = Object.fromEntries(fields.map(({ byItself }, at) => [`read${at}`, byItself]));
