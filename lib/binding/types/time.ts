@@ -10,7 +10,7 @@ const ISO_DURATION = /^(-)?P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\
 /** A point in time (RFC 3339, ISO 8601), as a Date. A time without an offset is UTC, so that it means the same on every machine. */
 export const dateTime: PropertyType<Date> = scalar('dateTime', {
   text(text) {
-    // It is sent most, and read three times as fast as `new Date(text)` does.
+    // It is sent most, and read so in half the time of `new Date(text)` and a look at its day.
     if (WRITTEN_DATE.test(text)) {
       const [year, month, day] = [digitsAt(text, 0) * 100 + digitsAt(text, 2), digitsAt(text, 5), digitsAt(text, 8)];
       const milliseconds = digitsAt(text, 20) * 10 + digitsAt(text, 21) % 10;
