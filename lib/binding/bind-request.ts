@@ -61,7 +61,7 @@ function binding(Dto: AnyType, options: BindingOptions): (req: Request, res: Res
       throw new Problem('unauthenticated', 'This endpoint is not open to anonymous callers.', { headers: { 'WWW-Authenticate': 'Bearer' } });
     }
     const context = new BinderContext(req, res, endpoint);
-    return after(isBuiltIn ? bindDeclared(context) : bindOtherwise(context, clientSignal(res)), dto => {
+    return after(isBuiltIn ? bindDeclared(context) : bindOtherwise(context, clientSignal(req, res)), dto => {
       if (responses.size > 0) writeResponsesAs(responses, res);
       return dto;
     });

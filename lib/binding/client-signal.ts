@@ -1,11 +1,10 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ClientGone } from '../body/errors';
+import { onExchangeEnd } from '../http/exchange-end';
 
 /** Aborts when the client hangs up before it has its whole answer. */
-export function clientSignal(res: ServerResponse): AbortSignal {
+export function clientSignal(req: IncomingMessage, res: ServerResponse): AbortSignal {
   const controller = new AbortController();
-  const abort = (): void => { if (!res.writableFinished) controller.abort(new ClientGone()); };
-  if (res.destroyed) abort();
-  else res.once('close', abort);
+  onExchangeEnd(req, res, () => { if (!res.writableFinished) controller.abort(new ClientGone()); });
   return controller.signal;
 }

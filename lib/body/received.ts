@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { onConnectionClose } from './connection-close';
+import { onExchangeEnd } from '../http/exchange-end';
 import { bodyTooLarge } from './errors';
 import { hasBody, kindOf, mediaTypeOf } from './media-type';
 import { putBack, putBackFile } from './put-back';
@@ -95,15 +95,10 @@ async function readToFile(req: IncomingMessage, res: ServerResponse, inMemory: r
     yield* rest;
   })());
   const closeFile = putBackFile(req, spooled.path);
-  // A pipelined response that waits for its turn is told nothing of its connection.
-  const stopWatching = res.socket ? undefined : onConnectionClose(req.socket, () => { remove(); });
-  const remove = (): void => {
-    stopWatching?.();
+  onExchangeEnd(req, res, () => {
     closeFile();
     void spooled.remove();
-  };
-  if (res.destroyed) remove();
-  else res.once('close', remove);
+  });
   return spooled;
 }
 

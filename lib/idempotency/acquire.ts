@@ -1,3 +1,4 @@
+import { isExchangeOver } from '../http/exchange-end';
 import { Problem } from '../problems/problem';
 import { watchForChange } from './leases/change-watch';
 import { StoreTimeout, withinDeadline } from './deadline';
@@ -18,9 +19,9 @@ export type Turn =
  * @returns `running` when `waitTimeout` is over, or at once with `whenInFlight: 'reject'`.
  * @throws a 422 problem when the key belongs to a request with another fingerprint.
  */
-export async function takeTurn({ claim, settings, tell, res }: Exchange): Promise<Turn> {
+export async function takeTurn({ req, res, claim, settings, tell }: Exchange): Promise<Turn> {
   try {
-    return await acquireOrWait(claim, settings, () => res.destroyed);
+    return await acquireOrWait(claim, settings, () => isExchangeOver(req, res));
   } catch (error) {
     if (error instanceof Problem) tell('reused', { status: error.status });
     if (!(error instanceof StoreTimeout)) throw error;

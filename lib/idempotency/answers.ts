@@ -1,3 +1,4 @@
+import { isExchangeOver } from '../http/exchange-end';
 import { Problem } from '../problems/problem';
 import { withinDeadline, type StoreTimeout } from './deadline';
 import type { Exchange } from './exchange';
@@ -6,7 +7,7 @@ import type { RequestIdempotency } from './run';
 
 /** Replays what an earlier run of the same request was answered with. */
 export async function answerStored(exchange: Exchange, { token, waited }: { readonly token: string; readonly waited: boolean }): Promise<void> {
-  const { res, claim, settings, tell } = exchange;
+  const { req, res, claim, settings, tell } = exchange;
   const response = await withinDeadline(() => settings.responses.read(claim.cacheKey, token), settings.storeTimeout).catch((error: unknown) => {
     tell('store-failed', { status: 503, error });
     throw storeUnavailable(error);
@@ -15,7 +16,7 @@ export async function answerStored(exchange: Exchange, { token, waited }: { read
     tell('conflicted', { status: 409 });
     throw new Problem('response-unavailable', 'The request was executed before and is not executed again, but its response could not be kept.');
   }
-  if (res.destroyed) {
+  if (isExchangeOver(req, res)) {
     tell('abandoned');
     return;
   }

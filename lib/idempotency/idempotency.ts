@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request } from 'express';
 import { ClientGone } from '../body/errors';
+import { isExchangeOver } from '../http/exchange-end';
 import { refuse, type Next, type OnProblem } from '../problems/answer';
 import { giveUp, takeTurn, type Turn } from './acquire';
 import { answerStored, inFlight, storeUnavailable, withoutStore } from './answers';
@@ -48,8 +49,8 @@ async function serve(req: IncomingMessage, res: ServerResponse, next: Next, sett
  * Nothing has happened yet, and body parsers take a request without a client for one without a body. The retry is a first
  * request.
  */
-async function isOver({ res, claim, settings, tell }: Exchange, turn: Turn): Promise<boolean> {
-  if (!res.destroyed && !res.headersSent) return false;
+async function isOver({ req, res, claim, settings, tell }: Exchange, turn: Turn): Promise<boolean> {
+  if (!isExchangeOver(req, res) && !res.headersSent) return false;
   if (turn.kind !== 'store-failed') tell('abandoned');
   if (turn.kind === 'acquired') await giveUp(claim, settings).catch(leaveToRunOut);
   return true;

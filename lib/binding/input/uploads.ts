@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import multer, { type Multer } from 'multer';
+import { onExchangeEnd } from '../../http/exchange-end';
 import { formReader, type Form, type FormSettings } from '../../body/form';
 import { checkOptions, oneOf } from '../../options/check';
 import type { IncomingMessage } from 'node:http';
@@ -48,12 +49,8 @@ export function uploadReader(uploads: UploadOptions | Multer = {}, limits: Settl
 
 function removeWithResponse({ files }: Form, req: IncomingMessage, res: ServerResponse): void {
   const paths = files.flatMap(({ path }: { readonly path?: string }) => path ?? []);
-  const remove = (): void => { void Promise.allSettled(paths.map(path => rm(path, { force: true }))); };
   if (paths.length === 0) return;
-  if (res.destroyed) remove();
-  else res.once('close', remove);
-  // A pipelined response that waits for its turn is told nothing of its connection.
-  if (!res.socket) req.socket.once('close', remove);
+  onExchangeEnd(req, res, () => { void Promise.allSettled(paths.map(path => rm(path, { force: true }))); });
 }
 
 function isMulter(uploads: UploadOptions | Multer): uploads is Multer {

@@ -1,5 +1,5 @@
 import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
-import { onConnectionClose } from '../../body/connection-close';
+import { watchConnection } from '../../http/exchange-end';
 import { Appearance } from './appearance';
 import { headersOf, type HeaderLine, type RecordedResponse } from './recorded-response';
 import type { Ending, Recording } from './recording';
@@ -42,7 +42,6 @@ class Recorder implements Recording {
   private ended: { readonly callback: Callback | undefined } | undefined;
   private begun = false;
   private handedOver = false;
-  private stopWatching: (() => void) | undefined;
 
   constructor(private readonly req: IncomingMessage, private readonly res: ServerResponse, private readonly maxBytes: number) {
     this.ending = new Promise(resolve => { this.settle = resolve; });
@@ -58,8 +57,7 @@ class Recorder implements Recording {
     res.destroy = this.destroy.bind(this);
     res.emit = this.emit.bind(this) as typeof emit;
     this.appearance.keepRequest(req);
-    // A pipelined response that waits for its turn is told nothing of its connection.
-    if (!res.socket) this.stopWatching = onConnectionClose(req.socket, () => { res.emit('close'); });
+    watchConnection(req, res);
   }
 
   get canBeReplaced(): boolean {
@@ -201,7 +199,6 @@ class Recorder implements Recording {
   /** From here on `res` is left to itself; a `close` that was held back is told. */
   private handOver(): void {
     this.handedOver = true;
-    this.stopWatching?.();
     if (!this.clientGone) return;
     this.appearance.looksGone();
     this.below.emit.call(this.res, 'close');

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import express, { type RequestHandler } from 'express';
 import { idempotency } from '../../lib';
-import { onConnectionClose } from '../../lib/body/connection-close';
+import { onConnectionClose } from '../../lib/http/connection-close';
 import { serve } from '../idempotency/serve';
 import { send } from '../servers/listen';
 import { NodeProcess } from '../servers/node-process';
