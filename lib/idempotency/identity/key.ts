@@ -18,9 +18,13 @@ export function readKey(req: IncomingMessage, headerName: string, pattern: RegEx
   return key;
 }
 
-/** RFC 8941, section 3.3.3: in a quoted string, `\"` and `\\` stand for `"` and `\`. */
+const STRING = /"((?:[^"\\]|\\["\\])*)"/.source;
+const PARAMETER = `; *[a-z*][a-z0-9_.*-]*(?:=(?:${STRING}|[^\\s;,"]+))?`;
+const STRING_ITEM = new RegExp(`^${STRING}(?:${PARAMETER})*$`);
+
+/** The string of a structured item: `\"` and `\\` stand for `"` and `\`, and its parameters say nothing (RFC 9651, section 3.3.3). */
 function unquoted(value: string): string {
-  return /^"(?:[^"\\]|\\["\\])*"$/.test(value) ? value.slice(1, -1).replace(/\\(["\\])/g, '$1') : value;
+  return STRING_ITEM.exec(value)?.[1]?.replace(/\\(["\\])/g, '$1') ?? value;
 }
 
 /** A pattern with the `g` or `y` flag remembers where it stopped the last time. */
