@@ -36,7 +36,8 @@ export function abandon(req: IncomingMessage, res: ServerResponse): void {
 }
 
 function forget(req: IncomingMessage): void {
-  (req as { idempotency?: { forget(): void } }).idempotency?.forget();
+  const { idempotency: guard } = req as { idempotency?: { forget?: unknown } };
+  if (typeof guard?.forget === 'function') guard.forget();
 }
 
 /** Writes a problem as `application/problem+json` (RFC 9457, section 3). */

@@ -1,0 +1,41 @@
+import type { IncomingMessage } from 'node:http';
+import type { Request } from 'express';
+import type { Settings } from './options';
+
+/** Shared by all copies of this module in the process: they guard the same requests. */
+const GUARD = Symbol.for('bindonce.guard');
+
+/**
+ * Marks a request as guarded with these options.
+ * @returns false when it is guarded with the same options already: mounted for the application and for a route, a second guard
+ * would wait for the first.
+ * @throws Error when it is guarded with other options, of which some would silently not count, or when something else has set
+ * `req.idempotency`.
+ */
+export function mark(req: IncomingMessage, settings: Settings): boolean {
+  const marked = req as IncomingMessage & { [GUARD]?: Settings };
+  const { [GUARD]: first } = marked;
+  if (first) {
+    const names = differences(first, settings);
+    if (names.length === 0) return false;
+    throw new Error(
+      `idempotency: two guards with different options (${names.join(', ')}) are mounted for this request, and only the first ` +
+        'one would count. Mount one of them, or give both the same options.',
+    );
+  }
+  if ((req as Partial<Request>).idempotency) {
+    throw new Error('idempotency: something else than bindonce has set req.idempotency. Remove it, or keep its value under another name.');
+  }
+  marked[GUARD] = settings;
+  return true;
+}
+
+function differences(first: Settings, second: Settings): string[] {
+  return (Object.keys(first) as (keyof Settings)[]).filter(name => !isSame(first[name], second[name]));
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  if (Array.isArray(one) && Array.isArray(other)) return one.length === other.length && one.every((item, index) => item === other[index]);
+  if (one instanceof RegExp && other instanceof RegExp) return String(one) === String(other);
+  return one === other;
+}

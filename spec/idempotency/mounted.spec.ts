@@ -1,0 +1,59 @@
+import { Keyv } from 'keyv';
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+import { configure, idempotency, type IdempotencyOptions } from '../../lib';
+import { send } from '../servers/listen';
+import { expressVersions } from './express-versions';
+import { serve } from './serve';
+import { keyed } from './wire';
+
+const scope: IdempotencyOptions['scope'] = req => req.get('X-Who');
+const store = new Keyv();
+
+describe.each(expressVersions)('two guards on the way of one request, %s,', (_version, express) => {
+  /** Three equal requests of each of two users through these middlewares. */
+  async function answers(...guards: RequestHandler[]) {
+    let runs = 0;
+    const onError: ErrorRequestHandler = (error: Error, _req, res, next) => {
+      if (res.headersSent) next(error);
+      else res.status(500).end(error.message);
+    };
+    const app = express().post('/', ...guards, (_req, res) => { res.send(String(++runs)); }).use(onError);
+    const { url } = await serve(app);
+    const texts: string[] = [];
+    for (const who of ['ann', 'ann', 'bob', 'bob', 'ann', 'bob']) texts.push((await send(url, { headers: keyed('k', { 'X-Who': who }) })).text);
+    return { texts: [...new Set(texts)], runs };
+  }
+
+  it.each<[string, IdempotencyOptions, IdempotencyOptions]>([
+    ['no options', {}, {}],
+    ['the same options', { store, cacheDuration: 5_000, additionalHeaders: ['X-A'], keyPattern: /k/, scope: () => 'all' }, {}],
+  ])('with %s are one guard', async (_what, options) => {
+    expect(await answers(idempotency(options), idempotency({ ...options, ...options.additionalHeaders && { additionalHeaders: ['X-A'], keyPattern: /k/ } }))).toEqual({ texts: ['1'], runs: 1 });
+  });
+
+  it.each<[string, IdempotencyOptions, IdempotencyOptions]>([
+    ['scope', {}, { scope }],
+    ['cacheDuration', {}, { cacheDuration: 5 }],
+    ['additionalHeaders', { additionalHeaders: ['X-A'] }, { additionalHeaders: ['X-B'] }],
+    ['keyPattern', {}, { keyPattern: /k/ }],
+    ['leases, responses', {}, { store }],
+    ['whenKeyReused, ignoreRequestBody', { ignoreRequestBody: true }, { whenKeyReused: 'reject' }],
+  ])('with another %s are an error, and nothing runs', async (names, outer, inner) => {
+    const { texts, runs } = await answers(idempotency(outer), idempotency(inner));
+    expect(runs).toBe(0);
+    expect(texts).toHaveLength(1);
+    const [, listed = ''] = /^idempotency: two guards with different options \(([\w, ]+)\) are mounted for this request/.exec(texts[0] ?? '') ?? [];
+    expect(listed.split(', ').sort()).toEqual(names.split(', ').sort());
+  });
+
+  it('made by different configurations, of which one has claims, are an error', async () => {
+    const { idempotency: other } = configure({ binding: { claims: req => ({ sub: req.get('X-Who') }) } });
+    expect((await answers(idempotency(), other())).runs).toBe(0);
+  });
+
+  it.each<[string, unknown]>([['an object', { key: 'k' }], ['an object with forget', { forget: () => undefined }], ['text', 'k'], ['true', true]])('of which the first is not ours and leaves %s in req.idempotency are an error, and nothing runs', async (_what, left) => {
+    const foreign: RequestHandler = (req, _res, next) => { Object.assign(req, { idempotency: left }); next(); };
+    const { texts, runs } = await answers(foreign, idempotency());
+    expect([texts, runs]).toEqual([[expect.stringMatching(/^idempotency: something else than bindonce has set req\.idempotency\./)], 0]);
+  });
+});
