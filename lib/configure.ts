@@ -4,12 +4,11 @@ import type { BindHandler } from './binding/bound';
 import { mergeBinding, settle as settleBinding, type BindingOptions } from './binding/options';
 import type { AnyType, Infer } from './binding/types/property-type';
 import { valueReaders, type ReadValue } from './binding/values';
-import { scopeOf } from './idempotency/identity/scope';
+import type { CallersOn } from './idempotency/identity/scope';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
 import type { IdempotencyOptions } from './idempotency/options';
 import { aFunction, anInstance, checkOptions } from './options/check';
 import { withDefaults } from './options/merge';
-import { asClaims } from './principal/principal';
 import type { OnProblem } from './problems/answer';
 
 /** Defaults for a whole application. */
@@ -43,12 +42,13 @@ export function configure(configuration: Configuration = {}): Configured {
   checkOptions('configure', configuration, { idempotency: anInstance('an object'), binding: anInstance('an object'), onProblem: aFunction });
   const { binding = {}, onProblem } = configuration;
   const { claims } = binding;
-  // Who the caller is, is said once.
-  const idempotency = withDefaults(claims ? { scope: (req: Request) => scopeOf(req, asClaims(claims(req))) } : {}, configuration.idempotency ?? {});
-  makeIdempotency(idempotency, onProblem);
+  // Both middlewares ask the same function who calls.
+  const callers: CallersOn | undefined = claims && (req => ({ 'the caller of `claims`': claims(req as Request) }));
+  const { idempotency = {} } = configuration;
+  makeIdempotency(idempotency, onProblem, callers);
   const { settings } = settleBinding(binding);
   return {
-    idempotency: (options = {}) => makeIdempotency(withDefaults(idempotency, options), onProblem),
+    idempotency: (options = {}) => makeIdempotency(withDefaults(idempotency, options), onProblem, callers),
     bindRequest: (Dto, options = {}) => makeBindRequest(Dto, mergeBinding(binding, options), onProblem),
     ...valueReaders(settings),
   };

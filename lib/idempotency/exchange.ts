@@ -5,6 +5,7 @@ import type { Next } from '../problems/answer';
 import { Problem } from '../problems/problem';
 import { teller, type Tell } from './events';
 import { identify } from './identity/cache-key';
+import type { Caller } from './identity/caller';
 import { readKey } from './identity/key';
 import type { Settings } from './options';
 
@@ -24,6 +25,7 @@ export interface Exchange {
   readonly res: ServerResponse;
   readonly next: Next;
   readonly key: string;
+  readonly caller: Caller;
   readonly claim: Claim;
   readonly settings: Settings;
   readonly tell: Tell;
@@ -38,11 +40,11 @@ export async function openExchange(req: IncomingMessage, res: ServerResponse, ne
   let key = '';
   try {
     key = readKey(req, settings.headerName, settings.keyPattern);
-    const identity = await identify(req, res, key, settings);
+    const { caller, cacheKey, fingerprint } = await identify(req, res, key, settings);
     return {
-      req, res, next, key, settings,
-      claim: { ...identity, token: `${identity.fingerprint}.${randomBytes(16).toString('hex')}` },
-      tell: teller(settings.onEvent, { key, cacheKey: identity.cacheKey }, received),
+      req, res, next, key, settings, caller,
+      claim: { cacheKey, fingerprint, token: `${fingerprint}.${randomBytes(16).toString('hex')}` },
+      tell: teller(settings.onEvent, { key, cacheKey }, received),
     };
   } catch (error) {
     const tell = teller(settings.onEvent, { key, cacheKey: '' }, received);

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Request } from 'express';
 import { ClientGone } from '../body/errors';
 import { isExchangeOver } from '../http/exchange-end';
 import { refuse, type Next, type OnProblem } from '../problems/answer';
 import { giveUp, takeTurn, type Turn } from './acquire';
 import { answerStored, inFlight, storeUnavailable, withoutStore } from './answers';
 import { openExchange, type Exchange } from './exchange';
+import type { CallersOn } from './identity/scope';
+import { mark } from './mounted';
 import { settle, type IdempotencyOptions, type Settings } from './options';
 import { purge } from './purge';
 import { runAndRecord } from './run';
@@ -17,12 +18,11 @@ export interface IdempotencyMiddleware {
   purge(cacheKey: string): Promise<boolean>;
 }
 
-export function makeIdempotency(options: IdempotencyOptions, onProblem?: OnProblem): IdempotencyMiddleware {
-  const settings = settle(options);
+export function makeIdempotency(options: IdempotencyOptions, onProblem?: OnProblem, callers?: CallersOn): IdempotencyMiddleware {
+  const settings = settle(options, callers);
   const middleware = function idempotency(req: IncomingMessage, res: ServerResponse, next: Next): void {
-    // Mounted twice (for the application and for a route), it would wait for itself.
-    if ((req as Partial<Request>).idempotency) next();
-    else serve(req, res, next, settings).catch((error: unknown) => {
+    const guard = async (): Promise<void> => (mark(req, settings) ? serve(req, res, next, settings) : next());
+    guard().catch((error: unknown) => {
       if (!(error instanceof ClientGone)) refuse(error, req, res, next, onProblem);
     });
   };

@@ -7,7 +7,8 @@ import type { IdempotencyEvent } from './events';
 import type { LeaseStore } from './leases/lease-store';
 import type { RecordedResponse } from './responses/recorded-response';
 import { responsesIn, type ResponseStore } from './responses/response-store';
-import { defaultScope } from './identity/scope';
+import type { CallerSettings } from './identity/caller';
+import { callersOn, type CallersOn } from './identity/scope';
 import { leasesBeside } from './leases/store-leases';
 
 export interface IdempotencyOptions {
@@ -25,8 +26,11 @@ export interface IdempotencyOptions {
   store?: Keyv;
   /** Where the right to run lives. Default: beside the store, in memory or on Redis. */
   leases?: LeaseStore;
-  /** Who may share a response; called for each request. Default: the caller's id, else the Authorization header. */
-  scope?: (req: Request) => string | undefined;
+  /**
+   * Who may share a response, as text; called for each request, and once more when its response is stored. `defaultScope` is the
+   * default: the ids of `req.auth` and `req.user`, else a hash of Authorization, X-Api-Key and session.
+   */
+  scope?: (req: Request, defaultScope: string | undefined) => string | undefined;
   /** What a duplicate does while the first request runs: wait for its response, or 409 at once. Default `'wait'`. */
   whenInFlight?: 'wait' | 'reject';
   /** How long a duplicate waits before it gets a 409, in milliseconds. Default 10 000. */
@@ -82,7 +86,6 @@ const defaults = {
   ignoreRequestBody: false,
   cacheDuration: 600_000,
   addHeaderToResponse: true,
-  scope: defaultScope,
   whenInFlight: 'wait',
   waitTimeout: 10_000,
   whenKeyReused: 'run',
@@ -97,14 +100,17 @@ const defaults = {
 } satisfies IdempotencyOptions;
 
 /** The options with nothing left open. */
-export interface Settings extends Required<Omit<IdempotencyOptions, 'store' | 'keyPattern'>> {
+export interface Settings extends Required<Omit<IdempotencyOptions, 'store' | 'keyPattern' | 'scope'>>, CallerSettings {
   readonly keyPattern: RegExp | undefined;
   readonly responses: ResponseStore;
 }
 
-/** @throws TypeError for an unknown option, a value that is none, or a store that leases cannot be taken on. */
-export function settle(options: IdempotencyOptions): Settings {
+/**
+ * @param callers where the callers are; default: on the request, where authentication middlewares leave them.
+ * @throws TypeError for an unknown option, an invalid value, or a store that leases cannot be taken on.
+ */
+export function settle(options: IdempotencyOptions, callers: CallersOn = callersOn): Settings {
   checkOptions('idempotency', options, rules);
-  const { store = defaultStore(), leases = leasesBeside(store), keyPattern, ...rest } = options;
-  return { ...withDefaults(defaults, rest), leases, keyPattern, responses: responsesIn(store) };
+  const { store = defaultStore(), leases = leasesBeside(store), keyPattern, scope, ...rest } = options;
+  return { ...withDefaults(defaults, rest), leases, keyPattern, scope, callersOn: callers, responses: responsesIn(store) };
 }

@@ -10,12 +10,19 @@ export type Claims = Readonly<Record<string, unknown>>;
 export function principalOf(req: IncomingMessage): Claims | undefined {
   const { auth, user } = req as { auth?: unknown; user?: unknown };
   // An empty `auth` says less of the caller than a user does.
-  if (isRecord(auth) && !(isRecord(user) && Object.keys(auth).length === 0)) return isRecord(auth['payload']) && isVerifiedToken(auth) ? auth['payload'] : auth;
+  if (isRecord(auth) && !(isRecord(user) && Object.keys(auth).length === 0)) return payloadOf(auth);
   return isRecord(user) ? user : undefined;
 }
 
-/** What express-oauth2-jwt-bearer leaves has these parts and no others; `payload` beside other claims is a claim. */
-const isVerifiedToken = (auth: Claims): boolean => Object.keys(auth).every(key => key === 'payload' || key === 'header' || key === 'token');
+/**
+ * The payload of a verified token, as express-oauth2-jwt-bearer leaves it (payload, header and token, and nothing else);
+ * anything else as it is. Next to other claims, `payload` is a claim.
+ */
+export function payloadOf<T>(auth: T): T | Claims {
+  return isRecord(auth) && isRecord(auth['payload']) && isVerifiedToken(auth) ? auth['payload'] : auth;
+}
+
+const isVerifiedToken = (auth: Claims): boolean => Object.keys(auth).every(key => ['payload', 'header', 'token'].includes(key));
 
 /**
  * What a resolver of the application says of the caller. Whatever is no object is nobody.

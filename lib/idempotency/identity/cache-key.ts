@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Request } from 'express';
 import objectHash from 'object-hash';
 import { headerLines } from '../../body/header-lines';
 import { bodyParts } from './body-parts';
+import { identifyCaller, type Caller } from './caller';
 import { canonicalPairs, splitPairs } from './canonical-pairs';
 import type { Settings } from '../options';
 
@@ -12,6 +12,7 @@ export interface Identity {
   readonly cacheKey: string;
   /** Tells requests under one cache key apart; constant unless `whenKeyReused` is `'reject'`. */
   readonly fingerprint: string;
+  readonly caller: Caller;
 }
 
 /** The parts of an Express request that name its resource. */
@@ -31,10 +32,11 @@ interface Routed {
  * the cache key is made of caller, origin and key alone, and the rest is compared.
  */
 export async function identify(req: IncomingMessage, res: ServerResponse, key: string, settings: Settings): Promise<Identity> {
-  const owner = [...group(scopeOf(req, settings)), ...originOf(req), key];
+  const caller = identifyCaller(req, settings);
+  const owner = [...group(caller.scope === undefined ? [] : [caller.scope]), ...originOf(req), key];
   const request = [...resourceOf(req), ...headersOf(req, settings.additionalHeaders), ...settings.ignoreRequestBody ? [] : await bodyParts(req, res, settings.maxRequestBytes)];
-  if (settings.whenKeyReused === 'run') return { cacheKey: hash(['request', ...owner, ...request]), fingerprint: 'any' };
-  return { cacheKey: hash(['key', ...owner]), fingerprint: hash(request) };
+  if (settings.whenKeyReused === 'run') return { caller, cacheKey: hash(['request', ...owner, ...request]), fingerprint: 'any' };
+  return { caller, cacheKey: hash(['key', ...owner]), fingerprint: hash(request) };
 }
 
 const hash = (parts: readonly string[]): string => objectHash(parts, { algorithm: 'sha256' });
@@ -42,11 +44,6 @@ const hash = (parts: readonly string[]): string => objectHash(parts, { algorithm
 /** A list as parts that cannot be taken for their neighbours: its length goes first. */
 function group(items: readonly string[]): string[] {
   return [String(items.length), ...items];
-}
-
-function scopeOf(req: IncomingMessage, { scope }: Settings): string[] {
-  const caller = scope(req as Request);
-  return caller === undefined ? [] : [caller];
 }
 
 /** Scheme, host and port as the client used them; behind a proxy only as far as Express's `trust proxy` says. */

@@ -1,77 +1,68 @@
-import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import objectHash from 'object-hash';
-import { principalOf, type Claims } from '../../principal/principal';
+import { payloadOf } from '../../principal/principal';
+import { textOf } from './id-text';
 
 /**
- * Who may share a response, unless `scope` says otherwise: the caller's id (`sub`, else `id`, else `_id`), else whoever sends
- * the same Authorization header, else whoever has the same claims, else everybody. Two users never share a response.
- * @throws Error when there is a caller, and nothing to tell it from others.
+ * What tells callers apart, unless the `scope` option does. Everything that is present takes part:
+ *
+ * | Present on the request                                      | What takes part                                   |
+ * |-------------------------------------------------------------|---------------------------------------------------|
+ * | `req.auth` (a function is called; of a token, its payload)  | its IDS, with issuer, provider and tenant (REALMS) |
+ * | `req.user`                                                  | the same                                          |
+ * | one of them, without an id or with one of these unreadable  | an error that says to pass `scope`                |
+ * | neither, but Authorization, X-Api-Key or a session's cookie | a hash of each                                    |
+ * | neither, but an Authorization that signs each request       | an error that says to pass `scope`                |
+ * | nothing of all that                                         | nothing: such callers share; cookies cause a warning |
+ *
+ * `undefined`, `null` and `false` are no caller; nor is an object without an id that says `isAuthenticated: false`.
  */
-export function defaultScope(req: IncomingMessage): string | undefined {
-  const { user } = req as { user?: unknown };
-  return scopeOf(req, principalOf(req), idIn(user) ?? idOf(user, 'user'));
-}
+export type CallersOn = (req: IncomingMessage) => Readonly<Record<string, unknown>>;
+
+const IDS = ['sub', 'userId', 'uid', 'id', '_id'];
+
+/** What an id is unique within (`iss`: RFC 7519, section 4.1.2). */
+const REALMS = ['iss', 'provider', 'tenantId', 'tenant', 'orgId', 'org_id', 'tid'];
+
+/** The callers, each under its place, as authentication middlewares leave them. */
+export const callersOn: CallersOn = req => {
+  const { auth, user } = req as { auth?: unknown; user?: unknown };
+  return { 'req.auth': payloadOf(typeof auth === 'function' ? (auth as () => unknown).call(req) : auth), 'req.user': user };
+};
 
 /**
- * The same for a caller that the application has found in its own way.
- * @param otherId what the caller is known by, where it has no id.
- * @throws Error as `defaultScope` does.
+ * The callers as text that is the same for the same callers only; undefined when there is no caller.
+ * @throws Error when a caller cannot be told apart from others.
  */
-export function scopeOf(req: IncomingMessage, principal: Claims | undefined, otherId?: string): string | undefined {
-  const id = idIn(principal) ?? otherId;
-  // A subject is unique for its issuer only (RFC 7519, section 4.1.2).
-  if (id !== undefined) return JSON.stringify([principal?.['iss'] ?? null, id]);
-  const { authorization } = req.headers;
-  // A hash, so that no credential ends up in a cache key that is logged.
-  if (authorization !== undefined) return `authorization:${createHash('sha256').update(authorization).digest('hex')}`;
-  return principal && claimsOf(principal);
+export function textOfCallers(callers: ReturnType<CallersOn>): string | undefined {
+  const present = Object.entries(callers).flatMap(([place, caller]) => {
+    const parts = isNobody(caller) ? [] : partsOf(caller, place);
+    return parts.length > 0 ? [[place, parts]] : [];
+  });
+  return present.length > 0 ? JSON.stringify(present) : undefined;
 }
 
-function idIn(caller: unknown): string | undefined {
-  if (typeof caller !== 'object' || caller === null) return undefined;
-  const { sub, id, _id } = caller as Claims;
-  return idOf(sub, 'sub') ?? idOf(id, 'id') ?? idOf(_id, 'id');
+type Part = readonly [name: string, text: string];
+
+const isNobody = (caller: unknown): boolean => caller === undefined || caller === null || caller === false;
+
+function partsOf(caller: unknown, place: string): Part[] {
+  // Text or a number is an id by itself.
+  if (typeof caller !== 'object' || caller === null) return [['id', textOf(caller) ?? unreadable(place)]];
+  const ids = named(IDS, caller, place);
+  if (ids.length > 0) return [...ids, ...named(REALMS, caller, place)];
+  return (caller as { isAuthenticated?: unknown }).isAuthenticated === false ? [] : unreadable(place);
 }
 
-/** An id is text, a number, or an object that can be written as text, as the ids of many databases are. */
-function idOf(value: unknown, claim: string): string | undefined {
-  if (typeof value === 'object') return value !== null && writesItself(value) ? idOf(asWritten(value), claim) : undefined;
-  return (typeof value === 'string' && value !== '') || typeof value === 'number' || typeof value === 'bigint' ? `${claim}:${value}` : undefined;
+function named(names: readonly string[], caller: object, place: string): Part[] {
+  return names.flatMap((name): Part[] => {
+    const value = (caller as Readonly<Record<string, unknown>>)[name];
+    return value === undefined || value === null ? [] : [[name, textOf(value) ?? unreadable(`${place}.${name}`)]];
+  });
 }
 
-function writesItself(value: object): boolean {
-  const { toJSON, toString } = value as { toJSON?: unknown; toString?: unknown };
-  return !Array.isArray(value) && (typeof toJSON === 'function' || (typeof toString === 'function' && toString !== Object.prototype.toString));
-}
-
-function asWritten(value: object): unknown {
-  const { toJSON } = value as { toJSON?: (key: string) => unknown };
-  if (typeof toJSON !== 'function') {
-    const text = (value as { toString(): string }).toString();
-    // A class may write all of its objects alike; what can be seen of them counts, too.
-    const visible = visibleIn(value);
-    return visible.length === 0 ? text : `${text} ${hashOf(Object.fromEntries(visible))}`;
-  }
-  const written: unknown = toJSON.call(value, '');
-  return typeof written === 'object' ? JSON.stringify(written) : written;
-}
-
-const visibleIn = (value: object): [string, unknown][] => Object.entries(value).filter(([, one]) => typeof one !== 'function');
-
-const unseen = (what: string): Error => new Error(`idempotency: nothing of the ${what} can be seen, so that callers could share responses. Pass \`scope\`.`);
-
-const hashOf = (claims: object): string => objectHash(claims, { ignoreUnknown: true, respectType: false, replacer: (value: unknown) => (typeof value === 'object' && value !== null && writesItself(value) ? asWritten(value) : value) });
-
-/** A caller without an id is who says the same of itself. */
-function claimsOf(principal: Claims): string | undefined {
-  for (const claim of ['sub', 'id', '_id']) {
-    const id = principal[claim];
-    // Other claims may well be the same for several callers.
-    if (typeof id === 'object' && id !== null && visibleIn(id).length === 0) throw unseen(`\`${claim}\` of the caller`);
-  }
-  if (Object.keys(principal).length > 0) return `principal:${hashOf(principal)}`;
-  const prototype: unknown = Object.getPrototypeOf(principal);
-  if (prototype === Object.prototype || prototype === null) return undefined;
-  throw unseen(`${principal.constructor.name} that req.auth or req.user is`);
+function unreadable(place: string): never {
+  throw new Error(
+    `idempotency: ${place} is set, but bindonce cannot read an id from it (text, a number or an object with toString, in one ` +
+      `of ${IDS.join(', ')}), so callers could share a response. Pass the \`scope\` option.`,
+  );
 }

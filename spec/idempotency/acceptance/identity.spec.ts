@@ -95,7 +95,8 @@ describe('A12: the same response is never given to another', () => {
     ['req.user.sub, of one name', caller(sub => ({ user: { sub, name: 'Ann' } }))],
     ['req.auth, of express-jwt', caller(sub => ({ auth: { sub, iat: 1 } }))],
     ['req.auth.payload, of a verified token', caller(sub => ({ auth: { payload: { sub }, header: {}, token: 't' } }))],
-    ['req.user without an id', caller(email => ({ user: { email } }))],
+    ['what req.auth() returns', caller(userId => ({ auth: () => ({ userId }) }))],
+    ['tenant', caller(tenantId => ({ user: { id: 1, tenantId } }))],
     ['issuer', caller(iss => ({ auth: { sub: '1', iss } }))],
   ])('user (%s)', async (_by, before) => {
     await expectAllDifferent(who('ann', 'bob', 'ANN', 'ann '.repeat(50).trim()), {}, before);

@@ -75,7 +75,6 @@ describe('two requests that differ in', () => {
     ['user or none', {}, user({ sub: '1' }), {}],
     ['the kind of the user\'s id', {}, user({ id: '1' }), { headers: { Authorization: 'id:1' } }],
     ['the Authorization header', {}, { headers: { Authorization: 'Bearer a' } }, { headers: { Authorization: 'Bearer b' } }],
-    ['claims without an id', {}, user({ role: 'a' }), user({ role: 'b' })],
     ['what scope says', tenant, { headers: { 'X-Tenant': 'a' } }, { headers: { 'X-Tenant': 'b' } }],
     ['whether scope says something', tenant, { headers: { 'X-Tenant': '' } }, {}],
     ['an additional header', additionalHeaders, { headers: { 'X-One': 'a' } }, { headers: { 'X-One': 'b' } }],

@@ -1,13 +1,13 @@
-import express, { type ErrorRequestHandler } from 'express';
-import { configure, idempotency } from '../../../lib';
+import express, { type ErrorRequestHandler, type Request } from 'express';
+import { configure, idempotency, type IdempotencyOptions } from '../../../lib';
 import { send } from '../../servers/listen';
 import { serve } from '../serve';
 import { keyed } from '../wire';
 
 /** What an authentication middleware leaves on the request. */
-type Caller = Readonly<Record<string, unknown>>;
+type Left = Readonly<Record<string, unknown>>;
 
-/** Ids as databases make them: nothing of them is in a property that can be listed, and they write themselves. */
+/** An id as bson makes it: its bytes are private, and it writes itself. */
 class HexId {
   readonly #hex: string;
   constructor(hex: string) { this.#hex = hex; }
@@ -16,138 +16,198 @@ class HexId {
   toJSON(): string { return this.#hex; }
 }
 
-const BYTES = Symbol('bytes');
-class BytesId {
-  readonly [BYTES]: Buffer;
-  constructor(text: string) { this[BYTES] = Buffer.from(text); }
-  toString(): string { return this[BYTES].toString('hex'); }
+class TextId {
+  readonly #text: string;
+  constructor(text: string) { this.#text = text; }
+  toString(): string { return this.#text; }
 }
 
-class JsonId {
-  readonly #hex: string;
-  constructor(hex: string) { this.#hex = hex; }
-  toJSON(): object { return { $oid: this.#hex }; }
+/** An object of which an id can be seen by its class only. */
+class Opaque {
+  readonly type = 'user';
+  readonly #id: string;
+  constructor(id: string) { this.#id = id; }
+  greet(): string { return `Hello ${this.#id}`; }
 }
 
-/** A user of whom only its class can see something. */
-class Hidden {
-  readonly #name: string;
-  constructor(name: string) { this.#name = name; }
-  greet(): string { return `Hello ${this.#name}`; }
+class Tagged {
+  readonly [Symbol.toStringTag] = 'User';
 }
 
-const ids: [title: string, idOf: (text: string) => unknown][] = [
-  ['with toString, toJSON and toHexString over a private field', text => new HexId(text)],
-  ['with toString over a symbol', text => new BytesId(text)],
-  ['with toJSON that gives an object', text => new JsonId(text)],
-  ['with a toString of its own', text => ({ toString: () => text })],
-];
+class Getters {
+  readonly #id: number;
+  constructor(id: number) { this.#id = id; }
+  get id(): number { return this.#id; }
+}
 
-async function runsOf(...callers: readonly Caller[]): Promise<number> {
+const hidden = (id: number): object => Object.defineProperty({ role: 'buyer' }, 'number', { value: id, enumerable: false });
+
+/** Serves requests whose callers are these, one after the other. */
+async function serving(options: IdempotencyOptions, callers: readonly Left[], headers: readonly Record<string, string>[] = []) {
   let runs = 0;
-  let next = 0;
-  const app = express().use((req, _res, done) => { Object.assign(req, callers[next++]); done(); }).post('/', idempotency(), (_req, res) => { res.json({ run: ++runs }); });
+  const app = express().set('env', 'test');
+  const left = [...callers];
+  app.use((req, _res, next) => { Object.assign(req, left.shift()); next(); });
+  app.post('/', idempotency(options), (_req, res) => { res.json({ run: ++runs }); });
+  const onError: ErrorRequestHandler = (error: Error, _req, res, next) => {
+    if (res.headersSent) next(error);
+    else res.status(500).end(error.message);
+  };
+  app.use(onError);
   const { url } = await serve(app);
-  for (let request = 0; request < callers.length; request++) expect((await send(url, { headers: keyed('k') })).status).toBe(200);
-  return runs;
+  const answers: string[] = [];
+  for (let at = 0; at < Math.max(callers.length, headers.length); at++) {
+    const { status, text } = await send(url, { headers: keyed('k', headers[at]) });
+    answers.push(status === 200 ? (JSON.parse(text) as { run: number }).run.toString() : text);
+  }
+  return { answers, runs };
 }
 
-class Org { constructor(readonly name: string) {} toString(): string { return 'Org'; } }
-const bare = (claims: object): object => Object.assign(Object.create(null) as object, claims);
+const answersOf = async (...callers: readonly Left[]): Promise<string[]> => (await serving({}, callers)).answers;
 
-describe('by default, a response', () => {
-  it.each<[string, Caller, Caller]>([
+/** Warnings belong to the process; that there are any is looked at where they are the point. */
+beforeEach(() => { jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined); });
+
+describe('by default, a response is not shared where the callers have another', () => {
+  it.each<[string, Left, Left]>([
     ['sub in req.auth.payload', { auth: { payload: { sub: 'a' } } }, { auth: { payload: { sub: 'b' } } }],
     ['sub in req.auth', { auth: { sub: 'a' } }, { auth: { sub: 'b' } }],
     ['sub in req.user', { user: { sub: 'a' } }, { user: { sub: 'b' } }],
-    ['id in req.user', { user: { id: 1 } }, { user: { id: 2 } }],
-    ['issuer of one sub', { user: { iss: 'a', sub: '1' } }, { user: { iss: 'b', sub: '1' } }],
-    ['kind of id', { user: { sub: '1' } }, { user: { id: '1' } }],
-    ['big id in req.user', { user: { id: 9007199254740993n } }, { user: { id: 9007199254740992n } }],
+    ['userId in what req.auth() returns', { auth: () => ({ userId: 'a' }) }, { auth: () => ({ userId: 'b' }) }],
+    ['userId', { auth: { userId: 'a' } }, { auth: { userId: 'b' } }],
+    ['uid', { user: { uid: 'a' } }, { user: { uid: 'b' } }],
+    ['id', { user: { id: 1 } }, { user: { id: 2 } }],
+    ['_id', { user: { _id: new HexId('0a') } }, { user: { _id: new HexId('0b') } }],
+    ['id that is a bigint', { user: { id: 9007199254740993n } }, { user: { id: 9007199254740992n } }],
+    ['id of bytes that are not UTF-8', { user: { id: Buffer.from([0xff]) } }, { user: { id: Buffer.from([0xfe]) } }],
+    ['id that writes itself as text', { user: { id: new TextId('a') } }, { user: { id: new TextId('b') } }],
+    ['id by a getter of the class', { user: new Getters(1) }, { user: new Getters(2) }],
+    ['second id, beside an equal first one', { user: { sub: 'app', uid: 'a' } }, { user: { sub: 'app', uid: 'b' } }],
+    ['name of the id', { user: { sub: '1' } }, { user: { id: '1' } }],
+    ['place', { user: { id: '1' } }, { auth: { id: '1' } }],
     ['text as req.user', { user: 'ann' }, { user: 'bob' }],
-    ['number as req.user', { user: 1 }, { user: 2 }],
-    ['id in req.user, beside an empty req.auth', { auth: {}, user: { id: 1 } }, { auth: {}, user: { id: 2 } }],
-    ['name in req.user, which has no id', { user: { name: 'a' } }, { user: { name: 'b' } }],
-    ['name in req.user, which always writes itself alike', { user: new Org('a') }, { user: new Org('b') }],
-    ['claim that always writes itself alike', { user: { org: new Org('a') } }, { user: { org: new Org('b') } }],
-    ['id that always writes itself alike', { user: { id: new Org('a') } }, { user: { id: new Org('b') } }],
-    ['name in req.user, which has a toString of its own', { user: { name: 'a', toString: () => 'user' } }, { user: { name: 'b', toString: () => 'user' } }],
-    ['name in req.user, which has no prototype', { user: bare({ name: 'a' }) }, { user: bare({ name: 'b' }) }],
-    ['claim that has no prototype', { user: { org: bare({ name: 'a' }) } }, { user: { org: bare({ name: 'b' }) } }],
-    ['id in req.user, beside an empty req.auth.payload', { auth: { payload: {} }, user: { id: 1 } }, { auth: { payload: {} }, user: { id: 2 } }],
-    ['id in req.user, beside a req.auth without one', { auth: { token: 't' }, user: { id: 1 } }, { auth: { token: 't' }, user: { id: 2 } }],
+    ['number as req.user', { user: 0 }, { user: 1 }],
+    ['issuer', { user: { iss: 'a', sub: '1' } }, { user: { iss: 'b', sub: '1' } }],
+    ['provider', { user: { id: 1, provider: 'google' } }, { user: { id: 1, provider: 'github' } }],
+    ['tenantId', { user: { id: 1, tenantId: 'acme' } }, { user: { id: 1, tenantId: 'globex' } }],
+    ['tenant', { user: { id: 1, tenant: 1 } }, { user: { id: 1, tenant: 2 } }],
+    ['orgId', { auth: () => ({ userId: 'u', orgId: 'a' }) }, { auth: () => ({ userId: 'u', orgId: 'b' }) }],
+    ['org_id', { auth: { sub: 'u', org_id: 'a' } }, { auth: { sub: 'u', org_id: 'b' } }],
+    ['tid', { auth: { sub: 'u', tid: 'a' } }, { auth: { sub: 'u', tid: 'b' } }],
+    ['user behind one gateway', { auth: { sub: 'gateway' }, user: { id: 1 } }, { auth: { sub: 'gateway' }, user: { id: 2 } }],
+    ['gateway before one user', { auth: { sub: 'a' }, user: { id: 1 } }, { auth: { sub: 'b' }, user: { id: 1 } }],
     ['caller at all', { user: { id: 1 } }, {}],
-  ])('is not shared where the callers have another %s', async (_title, one, other) => {
-    expect(await runsOf(one, other, one, other)).toBe(2);
+  ])('%s', async (_what, one, other) => {
+    expect(await answersOf(one, other, one, other)).toEqual(['1', '2', '1', '2']);
+  });
+});
+
+describe('by default, a response is shared where', () => {
+  it.each<[string, Left, Left]>([
+    ['the token was refreshed', { auth: { sub: 'a', iat: 1, exp: 2, nbf: 1, jti: 'x' } }, { auth: { sub: 'a', iat: 5, exp: 6, nbf: 5, jti: 'y' } }],
+    ['other claims have changed', { user: { userId: 'a', name: 'Ann' } }, { user: { userId: 'a', name: 'Anne' } }],
+    ['an id is a number once and text once', { user: { id: 7 } }, { user: { id: '7' } }],
+    ['there is no caller', { user: undefined }, { auth: null, user: false }],
+    ['a caller is signed out', { auth: () => ({ userId: null, isAuthenticated: false }) }, {}],
+    ['the objects are others', { user: { _id: new HexId('0a') } }, { user: { _id: new HexId('0a') } }],
+  ])('%s', async (_what, one, other) => {
+    expect(await answersOf(one, other)).toEqual(['1', '1']);
   });
 
-  it.each<[string, Caller, Caller]>([
-    ['the same sub', { auth: { payload: { sub: 'a', iat: 1 } } }, { auth: { payload: { sub: 'a', iat: 2 } } }],
-    ['the same id, once as a number and once as text', { user: { id: 7 } }, { user: { id: '7' } }],
-    ['no id but the same claims', { user: { a: 1, b: [2] } }, { user: { b: [2], a: 1 } }],
-    ['no claims', { user: undefined }, { auth: null }],
-    ['the same text as req.user', { user: 'ann' }, { user: 'ann' }],
-    ['the same id, once beside an empty req.auth', { auth: {}, user: { id: 1 } }, { user: { id: 1 } }],
-    ['nothing in req.user', { user: {} }, {}],
-    ['nothing in req.user, which has no prototype', { user: bare({}) }, {}],
-  ])('is shared where the callers have %s', async (_title, one, other) => {
-    expect(await runsOf(one, other)).toBe(1);
+  it('the header of a gateway has changed, and the caller has not', async () => {
+    const { answers } = await serving({}, [{ user: { userId: 'a' } }, { user: { userId: 'a' } }], [{ Authorization: 'Bearer 1' }, { Authorization: 'Bearer 2' }]);
+    expect(answers).toEqual(['1', '1']);
   });
+});
 
-  it.each(ids.flatMap(([title, id]) => [
-    ['sub in req.auth', title, (text: string): Caller => ({ auth: { sub: id(text) } })],
-    ['id in req.user', title, (text: string): Caller => ({ user: { id: id(text) } })],
-    ['_id in req.user', title, (text: string): Caller => ({ user: { _id: id(text) } })],
-    ['claim', title, (text: string): Caller => ({ user: { account: id(text) } })],
-    ['claim inside a claim', title, (text: string): Caller => ({ user: { roles: [{ of: id(text) }] } })],
-    ['req.user', title, (text: string): Caller => ({ user: id(text) })],
-  ] as const))('is told apart by a %s that is an object %s', async (_where, _title, caller) => {
-    expect(await runsOf(caller('0a'), caller('0b'), caller('0a'), caller('0b'))).toBe(2);
-  });
-
-  it.each(ids.flatMap(([title, id]) => ['sub', 'id', '_id'].map(claim => [claim, title, (last: number): Caller => ({ user: { [claim]: id('0a'), last } })] as const)))('is shared by those who have the same %s, an object %s, whatever else is said of them', async (_claim, _title, caller) => {
-    expect(await runsOf(caller(1), caller(2))).toBe(1);
-  });
-
-  it.each(['sub', 'id', '_id'])('is not given to a caller of whose %s nothing can be seen: the application is told to pass scope', async claim => {
-    const app = express().set('env', 'test').use((req, _res, next) => { Object.assign(req, { user: { role: 'buyer', [claim]: { toHexString: () => '0a' } } }); next(); }).post('/', idempotency(), (_req, res) => { res.end(); });
-    app.use(((error: Error, _req, res, next) => { if (res.headersSent) next(error); else res.status(500).end(error.message); }) satisfies ErrorRequestHandler);
-    const { status, text } = await send((await serve(app)).url, { headers: keyed('k') });
-    expect([status, text]).toEqual([500, `idempotency: nothing of the \`${claim}\` of the caller can be seen, so that callers could share responses. Pass \`scope\`.`]);
-  });
-
-  it('is not given to a caller of whom nothing can be seen, nor does its handler run: the application is told to pass scope', async () => {
-    const errors: Error[] = [];
-    let runs = 0;
-    const onError: ErrorRequestHandler = (error: Error, _req, _res, next) => { errors.push(error); next(error); };
-    const app = express().set('env', 'test').use((req, _res, next) => { Object.assign(req, { user: new Hidden('ann') }); next(); }).post('/', idempotency(), (_req, res) => { runs++; res.end(); }).use(onError);
-    expect((await send((await serve(app)).url, { headers: keyed('k') })).status).toBe(500);
-    expect(errors.map(({ message }) => message)).toEqual([expect.stringMatching(/nothing of the Hidden that .*req\.user is can be seen.* Pass `scope`\./)]);
+describe('by default, the application is told to pass scope, and nothing runs, where a caller is', () => {
+  it.each<[string, Left, string]>([
+    ['an array', { user: [{ id: 1 }] }, 'req.user'],
+    ['true', { user: true }, 'req.user'],
+    ['NaN', { user: NaN }, 'req.user'],
+    ['empty text', { user: '' }, 'req.user'],
+    ['a symbol', { auth: Symbol('a') }, 'req.auth'],
+    ['a function in req.user', { user: () => ({ id: 1 }) }, 'req.user'],
+    ['a function that returns true', { auth: () => true }, 'req.auth'],
+    ['a promise', { auth: () => Promise.resolve({ userId: 'a' }) }, 'req.auth'],
+    ['an empty object', { user: {} }, 'req.user'],
+    ['an object without an id', { user: { email: 'ann@example.com', roles: [] } }, 'req.user'],
+    ['an instance with a private id', { user: new Opaque('a') }, 'req.user'],
+    ['an instance that only says its kind', { user: new Tagged() }, 'req.user'],
+    ['an object whose id is not enumerable under a name of the list', { user: hidden(1) }, 'req.user'],
+    ['a verified token without an id', { auth: { payload: {}, header: {}, token: 't' }, user: { id: 1 } }, 'req.auth'],
+    ['one without an id, beside one with an id', { auth: { token: 't' }, user: { id: 1 } }, 'req.auth'],
+    ['of an id that is NaN', { user: { id: NaN } }, 'req.user.id'],
+    ['of an id that is empty', { user: { id: '' } }, 'req.user.id'],
+    ['of an id that is a plain object', { user: { id: { $oid: 'a' } } }, 'req.user.id'],
+    ['of an id that is an opaque instance', { user: { id: new Opaque('a') } }, 'req.user.id'],
+    ['of an id that only says its kind', { user: { id: new Tagged() } }, 'req.user.id'],
+    ['of an id that is a list', { user: { id: ['a', 'b'] } }, 'req.user.id'],
+    ['of an id that is a method', { user: { id: () => 1 } }, 'req.user.id'],
+    ['of a second id that cannot be read', { user: { sub: 'a', _id: {} } }, 'req.user._id'],
+    ['of a tenant that cannot be read', { user: { id: 1, tenant: { name: 'acme' } } }, 'req.user.tenant'],
+  ])('%s', async (_what, caller, place) => {
+    const { answers, runs } = await serving({}, [caller]);
+    expect(answers[0]).toMatch(new RegExp(`^idempotency: ${place.replaceAll('.', '\\.')} is set, but bindonce cannot read an id from it .* Pass the \`scope\` option\\.$`));
     expect(runs).toBe(0);
-  });
-
-  it('goes by the Authorization header of a caller of whom nothing else can be seen', async () => {
-    let runs = 0;
-    const app = express().use((req, _res, next) => { Object.assign(req, { user: new Hidden('ann') }); next(); }).post('/', idempotency(), (_req, res) => { runs++; res.end(); });
-    const { url } = await serve(app);
-    for (const Authorization of ['Bearer a', 'Bearer b', 'Bearer a']) expect((await send(url, { headers: keyed('k', { Authorization }) })).status).toBe(200);
-    expect(runs).toBe(2);
   });
 });
 
 describe('scope', () => {
+  const tenant: IdempotencyOptions = { scope: (req, caller) => JSON.stringify([caller, req.get('X-Tenant')]) };
+  const acme = { 'X-Tenant': 'acme' };
+
+  it('adds to the default that it gets', async () => {
+    const callers = [{ user: { id: 1 } }, { user: { id: 2 } }, { user: { id: 1 } }, { user: { id: 1 } }, {}, {}];
+    const { answers } = await serving(tenant, callers, [acme, acme, { 'X-Tenant': 'globex' }, acme, acme, { ...acme, Authorization: 'Bearer a' }]);
+    expect(answers).toEqual(['1', '2', '3', '1', '4', '5']);
+  });
+
+  it.each<[string, IdempotencyOptions['scope']]>([
+    ['in a template', (_req, caller) => `${caller}`],
+    ['in JSON', (_req, caller) => JSON.stringify([caller])],
+    ['as it is', (_req, caller) => caller],
+    ['by a default parameter', (_req, caller = 'everyone') => `user ${caller}`],
+    ['as a key', (_req, caller) => Object.keys({ ...(caller as unknown as object) }).join()],
+  ])('that uses a default which cannot be read, %s, is the error of that default', async (_how, scope) => {
+    const { answers, runs } = await serving({ scope }, [{ user: new Opaque('a') }]);
+    expect([answers[0], runs]).toEqual([expect.stringMatching(/^idempotency: req\.user is set, but bindonce cannot read an id/), 0]);
+  });
+
+  it('that makes no use of a default which cannot be read counts alone', async () => {
+    const callers = ['a', 'b', 'a'].map(id => ({ user: new Opaque(id), who: id }));
+    expect((await serving({ scope: req => (req as Request & { who: string }).who }, callers)).answers).toEqual(['1', '2', '1']);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['an ObjectId', new HexId('0a'), 'a value of type object'],
+    ['null', null, 'null'],
+    ['a number', 1, 'a value of type number'],
+    ['false', false, 'a value of type boolean'],
+    ['a promise', Promise.resolve('a'), 'a promise'],
+    ['an array', ['a'], 'an array'],
+  ])('that returns %s is an error, and nothing runs', async (_what, returned, called) => {
+    const { answers, runs } = await serving({ scope: (() => returned) as IdempotencyOptions['scope'] }, [{}]);
+    expect([answers[0], runs]).toEqual([expect.stringContaining(`idempotency: scope must return text or undefined, not ${called}.`), 0]);
+  });
+
   it('that throws is an error of the application, and the handler does not run', async () => {
-    let runs = 0;
-    const app = express().set('env', 'test').post('/', idempotency({ scope: () => { throw new Error('no tenant'); } }), (_req, res) => { runs++; res.end(); });
-    expect((await send((await serve(app)).url, { headers: keyed('k') })).status).toBe(500);
-    expect(runs).toBe(0);
+    const { answers, runs } = await serving({ scope: () => { throw new Error('no tenant'); } }, [{}]);
+    expect([answers[0], runs]).toEqual(['no tenant', 0]);
+  });
+
+  it('that returns undefined means everyone, and another text another caller, the empty one too', async () => {
+    const scope: IdempotencyOptions['scope'] = req => req.get('X-Tenant');
+    const { answers } = await serving({ scope }, [], [{}, { 'X-Tenant': '' }, acme, {}, { Authorization: 'Bearer a' }]);
+    expect(answers).toEqual(['1', '2', '3', '1', '1']);
   });
 
   it('is shown the Express request', async () => {
-    const seen: unknown[] = [];
-    const app = express().post('/:tenant', idempotency({ scope: req => { seen.push(req.params['tenant'], req.get('X-A')); return undefined; } }), (_req, res) => { res.end(); });
+    const seen = new Set<unknown>();
+    const scope: IdempotencyOptions['scope'] = req => { seen.add(req.params['tenant']).add(req.get('X-A')); return undefined; };
+    const app = express().post('/:tenant', idempotency({ scope }), (_req, res) => { res.end(); });
     await send(`${(await serve(app)).url}/acme`, { headers: keyed('k', { 'X-A': 'a' }) });
-    expect(seen).toEqual(['acme', 'a']);
+    expect([...seen]).toEqual(['acme', 'a']);
   });
 });
 
@@ -164,7 +224,13 @@ describe('with claims of configure()', () => {
     expect(await runsFor(configured.idempotency(), 'ann', 'bob', 'ann', 'bob', undefined, undefined)).toBe(3);
   });
 
-  it('an own scope wins', async () => {
+  it('an own scope wins, and gets them as its default', async () => {
     expect(await runsFor(configured.idempotency({ scope: () => 'all' }), 'ann', 'bob')).toBe(1);
+    expect(await runsFor(configured.idempotency({ scope: (_req, caller) => caller }), 'ann', 'bob')).toBe(2);
+  });
+
+  it('that are not an object nothing runs', async () => {
+    const { idempotency: guard } = configure({ binding: { claims: (() => ['ann']) as never } });
+    expect(await runsFor(guard(), undefined)).toBe(0);
   });
 });

@@ -1,0 +1,87 @@
+import type { IncomingMessage } from 'node:http';
+import type { Request } from 'express';
+import { warnOnce } from '../../warnings/warn-once';
+import { credentialsOf, warnOfCookies } from './credentials';
+import { textOfCallers, type CallersOn } from './scope';
+
+/** How callers are told apart. */
+export interface CallerSettings {
+  /** The application's own way. */
+  readonly scope: ((req: Request, defaultScope: string | undefined) => string | undefined) | undefined;
+  readonly callersOn: CallersOn;
+}
+
+/** Who sent a request. */
+export interface Caller {
+  /** Who may share a response with it; undefined for everyone who has no scope either. */
+  readonly scope: string | undefined;
+  /** True when the request has a caller now that it did not have: authentication comes after `idempotency()`. */
+  hasAppeared(): boolean;
+}
+
+/** @throws Error when the caller cannot be told apart from others, or `scope` does not return text or undefined. */
+export function identifyCaller(req: IncomingMessage, settings: CallerSettings): Caller {
+  const known = knownCaller(req, settings);
+  return { scope: known ?? anonymousScope(req, settings), hasAppeared: () => hasAppeared(req, settings, known) };
+}
+
+/** The caller that an authentication, or the application's `scope`, knows. */
+function knownCaller(req: IncomingMessage, { scope, callersOn }: CallerSettings): string | undefined {
+  if (!scope) return textOfCallers(callersOn(req));
+  const own: unknown = scope(req as Request, defaultScope(req, callersOn));
+  if (own === undefined || typeof own === 'string') return own;
+  throw notText(own);
+}
+
+/** @throws the error of a default that could not be made, where `scope` has returned it as it is. */
+function notText(own: unknown): TypeError {
+  const kind = own === null ? 'null' : Array.isArray(own) ? 'an array' : own instanceof Promise ? 'a promise' : `a value of type ${typeof own}`;
+  return new TypeError(
+    `idempotency: scope must return text or undefined, not ${kind}. Write an id as text, for example String(req.user.id), ` +
+      'and look up what takes time in a middleware in front.',
+  );
+}
+
+function anonymousScope(req: IncomingMessage, { scope }: CallerSettings): string | undefined {
+  if (scope) return undefined;
+  const credentials = credentialsOf(req);
+  if (credentials === undefined) warnOfCookies(req);
+  return credentials;
+}
+
+/** What `scope` gets as its second argument. It may do without; so an error waits until it is used. */
+function defaultScope(req: IncomingMessage, callersOn: CallersOn): string | undefined {
+  try {
+    return textOfCallers(callersOn(req)) ?? credentialsOf(req);
+  } catch (error) {
+    return failingText(error);
+  }
+}
+
+/**
+ * Stands in for a text that cannot be made: any use of it throws the error. Were it undefined, a scope like
+ * `${caller}/${tenant}` would be one text for all callers.
+ */
+function failingText(error: unknown): string {
+  const fail = (): never => { throw error; };
+  const traps = { get: fail, has: fail, ownKeys: fail, getPrototypeOf: fail, getOwnPropertyDescriptor: fail };
+  return new Proxy({}, traps) as string;
+}
+
+function hasAppeared(req: IncomingMessage, settings: CallerSettings, before: string | undefined): boolean {
+  const reason = ((): string | undefined => {
+    try {
+      const now = knownCaller(req, settings);
+      return now === undefined || now === before ? undefined : 'has another caller than before';
+    } catch (error) {
+      return `has a caller that cannot be read (${String(error)})`;
+    }
+  })();
+  if (reason === undefined) return false;
+  warnOnce(
+    'BINDONCE_MOUNTED_BEFORE_AUTHENTICATION',
+    `idempotency: after its handler ran, a request ${reason}, so its response is not kept for anyone and its duplicates get 409. ` +
+      'Mount idempotency() after authentication. If the handler itself signs callers in, pass `scope` to say who shares.',
+  );
+  return true;
+}
