@@ -6,7 +6,7 @@ import type { Claim, Exchange } from './exchange';
 import type { Settings } from './options';
 import type { RecordedResponse } from './responses/recorded-response';
 import { record } from './responses/recorder';
-import type { Recording } from './responses/recording';
+import type { Ending, Recording } from './responses/recording';
 import { keepRenewing, type Renewal } from './leases/renewal';
 
 /** What a handler sees of the guard around it. */
@@ -37,7 +37,7 @@ type Publication =
  * @param asked when the lease was asked for, in milliseconds of the monotonic clock.
  * @returns false when the lease was lost to another request and this response must not be shown; `res` is bare again then.
  */
-export async function runAndRecord({ req, res, next, key, claim, settings, tell }: Exchange, asked: number): Promise<boolean> {
+export async function runAndRecord({ req, res, next, key, caller, claim, settings, tell }: Exchange, asked: number): Promise<boolean> {
   const lost = new AbortController();
   const handler = { forgot: false };
   const guard: RequestIdempotency = { key, cacheKey: claim.cacheKey, signal: lost.signal, forget() { handler.forgot = true; } };
@@ -58,7 +58,9 @@ export async function runAndRecord({ req, res, next, key, claim, settings, tell 
     await giveUp(claim, settings).catch(() => undefined);
     throw error;
   }
-  const ending = await recording.ending;
+  const recorded = await recording.ending;
+  // The next request with this key may be of someone else than this response: it is not kept, and the handler has run.
+  const ending: Ending = recorded.kind === 'complete' && caller.hasAppeared() ? { kind: 'complete', response: undefined } : recorded;
   const handlerMs = performance.now() - begun;
   const keep = ending.kind === 'complete' && !handler.forgot && wanted(ending.response, req, settings);
   const hasRunOut = renewal.hasRunOut();

@@ -36,7 +36,8 @@ export function abandon(req: IncomingMessage, res: ServerResponse): void {
 }
 
 function forget(req: IncomingMessage): void {
-  const { idempotency: guard } = req as { idempotency?: { forget?: unknown } };
+  const { idempotency: guard } = req as { idempotency?: { forget?: () => void } };
+  // Another library's `req.idempotency` may be anything.
   if (typeof guard?.forget === 'function') guard.forget();
 }
 
