@@ -73,7 +73,7 @@ describe.each(expressVersions)('a caller that appears behind the guard, %s,', (_
 
   it('and is refused there, stores nothing', async () => {
     let isKnown = false;
-    const authenticate: RequestHandler = (req, res, next) => {
+    const authenticate: RequestHandler = (req, _res, next) => {
       if (isKnown) Object.assign(req, { user: { id: 1 } });
       next();
     };
