@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { configure, problemDetails } from 'bindonce';
-import express, { type NextFunction, type Request, type Response } from 'express';
+import express from 'express';
 import { documents } from './documents';
 import { orders } from './orders';
 import { openStorage } from './storage';
@@ -13,7 +13,7 @@ async function main(): Promise<void> {
   const storage = openStorage(REDIS_URL);
   const configured = configure({ idempotency: storage.responses ? { store: storage.responses } : {} });
   const app = express();
-  app.use(underOneName, orders(configured, storage.ledger('orders')), documents(configured, storage.ledger('documents')), problemDetails());
+  app.use(orders(configured, storage.ledger('orders')), documents(configured, storage.ledger('documents')), problemDetails());
 
   const server = createServer(app).listen(Number(PORT), HOST);
   await once(server, 'listening');
@@ -26,15 +26,6 @@ async function main(): Promise<void> {
     server.close(() => { void storage.close(); });
   };
   process.once('SIGTERM', stop).once('SIGINT', stop);
-}
-
-/**
- * Host and port are part of what makes two requests the same. Behind a load balancer all processes of a shop have one name;
- * on one machine each has its own port, so the name is given here.
- */
-function underOneName(req: Request, _res: Response, next: NextFunction): void {
-  req.headers.host = 'shop';
-  next();
 }
 
 function greet(url: string): void {

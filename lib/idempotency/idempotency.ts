@@ -10,6 +10,7 @@ import { mark } from './mounted';
 import { settle, type IdempotencyOptions, type Settings } from './options';
 import { purge } from './purge';
 import { runAndRecord } from './run';
+import { isExempt, leaveUnguarded } from './unguarded';
 
 /** Express middleware; see {@link idempotency}. */
 export interface IdempotencyMiddleware {
@@ -22,7 +23,10 @@ export function makeIdempotency(options: IdempotencyOptions, onProblem?: OnProbl
   const settings = settle(options, callers);
   const middleware = function idempotency(req: IncomingMessage, res: ServerResponse, next: Next): void {
     const guard = async (): Promise<void> => (mark(req, settings) ? serve(req, res, next, settings) : next());
-    guard().catch((error: unknown) => {
+    if (isExempt(req, settings)) {
+      leaveUnguarded(req);
+      next();
+    } else guard().catch((error: unknown) => {
       if (!(error instanceof ClientGone)) refuse(error, req, res, next, onProblem);
     });
   };

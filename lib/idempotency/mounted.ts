@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import type { Settings } from './options';
+import { isForeign } from './unguarded';
 
 /** Shared by all copies of this module in the process: they guard the same requests. */
 const GUARD = Symbol.for('bindonce.guard');
@@ -23,7 +24,7 @@ export function mark(req: IncomingMessage, settings: Settings): boolean {
         'one would count. Mount one of them, or give both the same options.',
     );
   }
-  if ((req as Partial<Request>).idempotency) {
+  if (isForeign((req as Partial<Request>).idempotency)) {
     throw new Error('idempotency: something else than bindonce has set req.idempotency. Remove it, or keep its value under another name.');
   }
   marked[GUARD] = settings;

@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http';
 import type { Request } from 'express';
 import type { Keyv } from 'keyv';
 import { aBoolean, aCount, aFunction, aHeaderName, anInstance, checkOptions, either, headerNames, milliseconds, oneOf, type Rule } from '../options/check';
@@ -16,8 +17,20 @@ export interface IdempotencyOptions {
   headerName?: string;
   /** Further request headers that take part in the cache key. Default none. */
   additionalHeaders?: readonly string[];
+  /**
+   * A request without a key, or with a blank one: 400, or its handler runs without the guarantee, for clients that do not send
+   * keys yet. Default `'reject'`.
+   */
+  whenKeyMissing?: 'reject' | 'run';
+  /** Methods of the requests that are guarded, for example `['POST', 'PATCH']`; others just run. Default: every method. */
+  methods?: readonly string[];
   /** When true, the body takes no part in the cache key and is not read: a handler can stream it. Default false. */
   ignoreRequestBody?: boolean;
+  /**
+   * When true, scheme, host and port take no part in the cache key, for a service that is reached by several names. A loopback
+   * host (`localhost`, `127.0.0.0/8`, `::1`) never takes part, nor do its scheme and port. Default false.
+   */
+  ignoreHost?: boolean;
   /** How long a response is kept, in milliseconds from when it was stored. Default 600 000 (10 minutes). */
   cacheDuration?: number;
   /** When true, the response carries the idempotency key header, unless the handler sets it. Default true. */
@@ -60,7 +73,10 @@ export interface IdempotencyOptions {
 const rules: Readonly<Record<keyof IdempotencyOptions, Rule>> = {
   headerName: aHeaderName,
   additionalHeaders: headerNames,
+  whenKeyMissing: oneOf('reject', 'run'),
+  methods: { expects: "an array of HTTP methods, for example ['POST', 'PATCH']", accepts: areMethods },
   ignoreRequestBody: aBoolean,
+  ignoreHost: aBoolean,
   cacheDuration: milliseconds,
   addHeaderToResponse: aBoolean,
   store: anInstance('a Keyv', 'get', 'set', 'delete', 'on'),
@@ -80,10 +96,17 @@ const rules: Readonly<Record<keyof IdempotencyOptions, Rule>> = {
   onEvent: aFunction,
 };
 
+/** A method that does not exist would leave requests unguarded without a word, and so would none at all. */
+function areMethods(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every(one => typeof one === 'string' && METHODS.includes(one.toUpperCase()));
+}
+
 const defaults = {
   headerName: 'Idempotency-Key',
   additionalHeaders: [],
+  whenKeyMissing: 'reject',
   ignoreRequestBody: false,
+  ignoreHost: false,
   cacheDuration: 600_000,
   addHeaderToResponse: true,
   whenInFlight: 'wait',
@@ -100,7 +123,8 @@ const defaults = {
 } satisfies IdempotencyOptions;
 
 /** The options with nothing left open. */
-export interface Settings extends Required<Omit<IdempotencyOptions, 'store' | 'keyPattern' | 'scope'>>, CallerSettings {
+export interface Settings extends Required<Omit<IdempotencyOptions, 'store' | 'keyPattern' | 'scope' | 'methods'>>, CallerSettings {
+  readonly methods: readonly string[] | undefined;
   readonly keyPattern: RegExp | undefined;
   readonly responses: ResponseStore;
 }
@@ -111,6 +135,6 @@ export interface Settings extends Required<Omit<IdempotencyOptions, 'store' | 'k
  */
 export function settle(options: IdempotencyOptions, callers: CallersOn = callersOn): Settings {
   checkOptions('idempotency', options, rules);
-  const { store = defaultStore(), leases = leasesBeside(store), keyPattern, scope, ...rest } = options;
-  return { ...withDefaults(defaults, rest), leases, keyPattern, scope, callersOn: callers, responses: responsesIn(store) };
+  const { store = defaultStore(), leases = leasesBeside(store), keyPattern, scope, methods, ...rest } = options;
+  return { ...withDefaults(defaults, rest), leases, keyPattern, scope, methods: methods?.map(method => method.toUpperCase()), callersOn: callers, responses: responsesIn(store) };
 }

@@ -10,6 +10,9 @@ const FUNCTION = 'a function';
 const table: Record<keyof IdempotencyOptions, [expects: string, accepted: unknown[], refused: [value: unknown, shown: string][]]> = {
   headerName: ['an HTTP header name', ['X-Key', 'x'], [['', '""'], ['X Key', '"X Key"'], ['Ü', '"Ü"'], ['a:', '"a:"'], [1, '1'], [null, 'null']]],
   additionalHeaders: ['an array of HTTP header names', [[], ['X-A', 'x-b'], Object.freeze(['X-A'])], [['X-A', '"X-A"'], [['X A'], 'an array'], [[1], 'an array'], [{}, 'an object']]],
+  whenKeyMissing: ['"reject" or "run"', ['reject', 'run'], [['ignore', '"ignore"'], [false, 'false']]],
+  methods: ["an array of HTTP methods, for example ['POST', 'PATCH']", [['POST'], ['post', 'PATCH', 'PROPFIND']], [['POST', '"POST"'], [[], 'an array'], [['PSOT'], 'an array'], [[1], 'an array'], [{}, 'an object']]],
+  ignoreHost: [FLAG, [true, false], [['true', '"true"'], [1, '1']]],
   ignoreRequestBody: [FLAG, [true, false], [['true', '"true"'], [1, '1'], [null, 'null']]],
   cacheDuration: [MILLISECONDS, [1, 86_400_000, 2_147_483_647], [[0, '0'], [-1, '-1'], [1.5, '1.5'], [NaN, 'NaN'], [Infinity, 'Infinity'], [2_147_483_648, '2147483648'], ['10m', '"10m"'], ['1000', '"1000"'], [1n, '1']]],
   addHeaderToResponse: [FLAG, [true, false], [['yes', '"yes"'], [0, '0']]],

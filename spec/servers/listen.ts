@@ -10,8 +10,15 @@ export interface Listening {
   close(): Promise<void>;
 }
 
+/**
+ * Serves an application under a host name that belongs to the port, as a proxy in front of it would: a loopback host takes no
+ * part in a request's identity, and the specs of one process share the default store.
+ */
 export async function listen(app: RequestListener): Promise<Listening> {
-  const server = createServer(app).listen(0, '127.0.0.1');
+  const server = createServer((req, res) => {
+    if (req.headers.host === `127.0.0.1:${port}`) req.headers.host = `service-${port}.example`;
+    app(req, res);
+  }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {

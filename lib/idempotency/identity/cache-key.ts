@@ -33,7 +33,7 @@ interface Routed {
  */
 export async function identify(req: IncomingMessage, res: ServerResponse, key: string, settings: Settings): Promise<Identity> {
   const caller = identifyCaller(req, settings);
-  const owner = [...group(caller.scope === undefined ? [] : [caller.scope]), ...originOf(req), key];
+  const owner = [...group(caller.scope === undefined ? [] : [caller.scope]), ...originOf(req, settings), key];
   const request = [...resourceOf(req), ...headersOf(req, settings.additionalHeaders), ...settings.ignoreRequestBody ? [] : await bodyParts(req, res, settings.maxRequestBytes)];
   if (settings.whenKeyReused === 'run') return { caller, cacheKey: hash(['request', ...owner, ...request]), fingerprint: 'any' };
   return { caller, cacheKey: hash(['key', ...owner]), fingerprint: hash(request) };
@@ -46,12 +46,20 @@ function group(items: readonly string[]): string[] {
   return [String(items.length), ...items];
 }
 
+/** Stands in for an origin that takes no part; a request has at least a scheme. */
+const NO_ORIGIN: readonly [scheme: string, host: string] = ['', ''];
+
+/** Hosts that name this machine and no service: a test client, two processes, or a proxy reach it by several ports. */
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/i;
+
 /** Scheme, host and port as the client used them; behind a proxy only as far as Express's `trust proxy` says. */
-function originOf(req: IncomingMessage): [scheme: string, host: string] {
+function originOf(req: IncomingMessage, { ignoreHost }: Settings): readonly [scheme: string, host: string] {
+  if (ignoreHost) return NO_ORIGIN;
   const { protocol = 'http', app } = req as Routed;
   const forwarded = req.headersDistinct['x-forwarded-host']?.[0]?.split(',', 1)[0]?.trim();
   const trusted = forwarded !== undefined && app?.get('trust proxy fn')?.(req.socket.remoteAddress, 0) === true;
-  return [protocol, trusted ? forwarded : req.headers.host ?? ''];
+  const host = trusted ? forwarded : req.headers.host ?? '';
+  return LOOPBACK.test(host) ? NO_ORIGIN : [protocol, host];
 }
 
 /**

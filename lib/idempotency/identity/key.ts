@@ -10,13 +10,23 @@ import { Problem } from '../../problems/problem';
  * @throws a 400 problem when there is no key, more than one, or one that `pattern` does not match.
  */
 export function readKey(req: IncomingMessage, headerName: string, pattern: RegExp | undefined): string {
-  const lines = headerLines(headerName.toLowerCase(), req) ?? [];
+  const lines = linesOf(req, headerName);
   if (lines.length > 1) throw new Problem('key-repeated', `Send the ${headerName} header once; there are ${lines.length}.`);
-  const key = unquoted((lines[0] ?? '').trim());
+  const key = keyIn(lines);
   if (key.trim() === '') throw new Problem('key-missing', `Send the ${headerName} header with a value that is unique for this request.`);
   if (pattern && !matches(pattern, key)) throw new Problem('key-malformed', `The value of the ${headerName} header does not have the form that this endpoint asks for.`);
   return key;
 }
+
+/** True when there is no key, or a blank one. Several keys are not a missing one. */
+export function isKeyMissing(req: IncomingMessage, headerName: string): boolean {
+  const lines = linesOf(req, headerName);
+  return lines.length < 2 && keyIn(lines).trim() === '';
+}
+
+const linesOf = (req: IncomingMessage, headerName: string): readonly string[] => headerLines(headerName.toLowerCase(), req) ?? [];
+
+const keyIn = ([line = '']: readonly string[]): string => unquoted(line.trim());
 
 const STRING = /"((?:[^"\\]|\\["\\])*)"/.source;
 const PARAMETER = `; *[a-z*][a-z0-9_.*-]*(?:=(?:${STRING}|[^\\s;,"]+))?`;

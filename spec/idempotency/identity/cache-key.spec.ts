@@ -163,3 +163,31 @@ describe('a cache key', () => {
     expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
   });
 });
+
+describe('a host that names this machine', () => {
+  const local = ['localhost', 'LOCALHOST:3000', 'localhost:80', '127.0.0.1', '127.0.0.1:4000', '127.255.0.9:1', '[::1]', '[::1]:3000'].map((Host): Sent => ({ headers: { Host } }));
+
+  it('is the same request under each of its names and ports', async () => {
+    const { url, state } = await served();
+    for (const { headers } of local) await send(url, { headers: { ...KEY, ...headers } });
+    expect(state.runs).toBe(1);
+  });
+
+  it.each(['localhost.example', 'shop.localhost', 'localhost.', '127.0.0.1.example', '127.1', '1127.0.0.1', '[::2]', 'localhost:80:80', 'xlocalhost', ''])('is not %p', async Host => {
+    expect(await runsOf({}, { headers: { Host: 'localhost' } }, { headers: { Host } })).toBe(2);
+  });
+
+  it('takes no part by way of a proxy in front that keeps its own name', async () => {
+    const { url, state } = await served({}, app => app.set('trust proxy', true));
+    for (const headers of [{ Host: '127.0.0.1:3000' }, { Host: '127.0.0.1:3001' }]) await send(url, { headers: { ...KEY, ...headers } });
+    for (const headers of [proxied('a.example'), proxied('b.example')]) await send(url, { headers: { ...KEY, Host: '127.0.0.1:3000', ...headers.headers } });
+    expect(state.runs).toBe(3);
+  });
+});
+
+it('with ignoreHost, scheme, host and port take no part, and all the rest does', async () => {
+  const options: IdempotencyOptions = { ignoreHost: true };
+  expect(await runsOf(options, { headers: { Host: 'a.example' } }, { headers: { Host: 'b.example:81' } })).toBe(1);
+  expect(await runsOf(options, proxied('a.example', 'http'), proxied('a.example', 'https'), app => app.set('trust proxy', true))).toBe(1);
+  expect(await runsOf(options, { path: '/a/items/1' }, { path: '/a/items/2' })).toBe(2);
+});
