@@ -2,12 +2,10 @@ import type { Request } from 'express';
 import { aBoolean, checkOptions } from '../options/check';
 import { Failures, validationProblem } from './reading/failures';
 import { Place } from './reading/place';
-import { readFlat, readNothing } from './reading/reading';
+import { readNothing, type Expected } from './reading/reading';
 import type { Settings } from './settings';
-import { Branch } from './sources/branch';
-import { query, queryOf } from './sources/query';
-import { route, routeOf } from './sources/route';
-import type { SentPair } from './sources/names';
+import { query, readQueryParameter } from './sources/query';
+import { readRouteParameter, route } from './sources/route';
 import type { ValueSource } from './sources/value-source';
 import type { Codec } from './types/codec';
 import { CodecTable } from './types/codec-table';
@@ -39,22 +37,21 @@ export function valueReaders(settings: Settings): { readonly routeValue: ReadVal
       return unreadable;
     }
   };
-  const readerOf = ({ source, missing }: ValueSource, pairsOf: (req: Request) => readonly SentPair[]) => (req: Request, name: string, type: AnyType, options: ValueOptions = {}): unknown => {
+  const readerOf = ({ source, missing }: ValueSource, read: (expected: Expected, name: string, req: Request, place: Place) => unknown) => (req: Request, name: string, type: AnyType, options: ValueOptions = {}): unknown => {
     checkOptions(`${source}Value`, options, { required: aBoolean });
     const { required = true } = options;
     const slot = { codec: codecOf(type), required: required && !isOptional(type) };
     const failures = new Failures(settings.limits);
     const place = new Place(failures, source, name);
-    const branch = Branch.of(pairsOf(req)).at(name);
-    const value = (branch && readFlat(slot, branch, place)) ?? readNothing(slot, place, missing);
+    const value = read(slot, name, req, place) ?? readNothing(slot, place, missing);
     if (value instanceof Promise) throw new TypeError(`${source}Value: the type of ${JSON.stringify(name)} is read asynchronously; bind it with bindRequest().`);
     if (failures.list.length === 0) return value;
     if (required) throw validationProblem(failures.list, failure => settings.failureMessage?.(failure, req));
     return undefined;
   };
   return {
-    routeValue: readerOf(route, routeOf) as ReadValue,
-    queryValue: readerOf(query, req => queryOf(req, settings.limits.fields)) as ReadValue,
+    routeValue: readerOf(route, readRouteParameter) as ReadValue,
+    queryValue: readerOf(query, readQueryParameter) as ReadValue,
   };
 }
 

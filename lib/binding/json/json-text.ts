@@ -1,6 +1,7 @@
-import { isLosslessNumber, parse as parseLossless } from 'lossless-json';
+import { parse as parseLossless } from 'lossless-json';
 import type { Awaitable } from '../reading/awaitable';
 import type { Invalid, Place } from '../reading/place';
+import { isExactNumber } from './exact-number';
 
 /** JSON as it was written: numbers keep all their digits, for `long` and `decimal`. @throws SyntaxError */
 export function parseExactly(text: string): unknown {
@@ -10,6 +11,7 @@ export function parseExactly(text: string): unknown {
 /** Reads JSON that stands in one text value: a query parameter, a form field, a claim, a header. */
 export function jsonInText<T>(text: string, place: Place, read: (value: unknown, place: Place) => Awaitable<T | Invalid>): Awaitable<T | Invalid> {
   const value = parsed(text);
+  if (value === TOO_DEEP) return place.failTooDeep();
   return value === undefined ? place.failValue(text, 'JSON text') : read(value, place.asJson());
 }
 
@@ -20,11 +22,14 @@ export function jsonLike(text: string): unknown {
 
 export const isJson = (text: string): boolean => parsed(text) !== undefined;
 
+/** Stands for JSON of more levels than the parser has stack for. */
+export const TOO_DEEP: unique symbol = Symbol('too deep');
+
 function parsed(text: string): unknown {
   try {
     return parseExactly(text);
-  } catch {
-    return undefined;
+  } catch (error) {
+    return error instanceof RangeError ? TOO_DEEP : undefined;
   }
 }
 
@@ -37,7 +42,7 @@ export function asJson(value: unknown): unknown {
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
 
 /** JSON as JSON.parse makes it, for whoever knows nothing of exact numbers; invalid, and noted, when it exceeds a limit. */
@@ -56,7 +61,7 @@ type Kind = 'plain' | 'exact' | 'too deep' | 'too long';
 /** Whether there is an exact number in a value, or more levels or items than may be; looks no deeper than that. */
 function kindOf(value: unknown, levels: number, items: number): Kind {
   if (typeof value !== 'object' || value === null) return 'plain';
-  if (isLosslessNumber(value)) return 'exact';
+  if (isExactNumber(value)) return 'exact';
   if (levels <= 0) return 'too deep';
   if (Array.isArray(value) && value.length > items) return 'too long';
   let found: Kind = 'plain';
@@ -70,7 +75,7 @@ function kindOf(value: unknown, levels: number, items: number): Kind {
 
 function copyOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (isLosslessNumber(value)) return Number(value.value);
+  if (isExactNumber(value)) return Number(value.value);
   if (Array.isArray(value)) return value.map(copyOf);
   // Defines properties, and so takes `__proto__` for a name like any other.
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, copyOf(one)]));

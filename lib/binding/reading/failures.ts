@@ -27,7 +27,7 @@ export interface BindingFailure extends ProblemError, FailureFacts {
 export class Failures {
   readonly list: BindingFailure[] = [];
 
-  constructor(readonly limits: Pick<SettledLimits, 'items' | 'depth' | 'failures'>) {}
+  constructor(readonly limits: Pick<SettledLimits, 'fields' | 'items' | 'depth' | 'failures'>) {}
 
   get isFull(): boolean {
     return this.list.length >= this.limits.failures;

@@ -1,4 +1,4 @@
-import { isLosslessNumber } from 'lossless-json';
+import { isExactNumber } from '../json/exact-number';
 import type { ProblemLocation } from '../../problems/problem';
 import type { FailureCode, FailureFacts, Failures } from './failures';
 
@@ -124,7 +124,7 @@ export class Place {
 
 /** Never asks the value itself for its text: `{"toString": 1}` is JSON, too. */
 function quote(value: unknown): string {
-  if (isLosslessNumber(value)) return cut(value.value, LONGEST.value);
+  if (isExactNumber(value)) return cut(value.value, LONGEST.value);
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? '[…]' : '{…}';
   return typeof value === 'string' ? JSON.stringify(cut(value, LONGEST.value)) : cut(String(value), LONGEST.value);
 }

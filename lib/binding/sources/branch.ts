@@ -8,6 +8,8 @@ interface Deeper {
   readonly name: string;
   readonly from: number;
   readonly value: Sent;
+  /** Its place in the order of sending. */
+  readonly order: number;
 }
 
 /**
@@ -18,15 +20,18 @@ interface Deeper {
 export class Branch {
   /** What was sent under the name that ends here. */
   readonly values: Sent[] = [];
+  /** The place of each value in the order of sending. */
+  private readonly orders: number[] = [];
   private readonly deeper: Deeper[] = [];
   private children: Map<string, Branch> | undefined;
 
   /** @param key the part of the name that leads here, as it was sent first; none for all of the names. */
   private constructor(private readonly key?: string) {}
 
-  static of(pairs: Iterable<readonly [name: string, value: Sent]>): Branch {
+  static of(pairs: Iterable<readonly [name: string, value: Sent, ...rest: unknown[]]>): Branch {
     const root = new Branch();
-    for (const [name, value] of pairs) root.add(name, 0, value);
+    let order = 0;
+    for (const [name, value] of pairs) root.add(name, 0, value, order++);
     return root;
   }
 
@@ -82,9 +87,22 @@ export class Branch {
     return items.sort(([a], [b]) => a - b);
   }
 
-  /** What was sent under the name itself and as `name[]`. */
+  /** What was sent under the name itself and as `name[]`, in the order of sending. */
   get unindexed(): readonly Sent[] {
-    return this.isLeaf ? this.values : [...this.values, ...this.open().get('')?.values ?? []];
+    const bare = this.isLeaf ? undefined : this.open().get('');
+    if (!bare || bare.values.length === 0) return this.values;
+    if (this.values.length === 0) return bare.values;
+    return [this, bare].flatMap(({ values, orders }) => values.map((value, at) => [orders[at] ?? 0, value] as const)).sort(([a], [b]) => a - b).map(([, value]) => value);
+  }
+
+  /** True when one value was sent, under the name itself: it may hold several. `name[]` and `name[0]` are items, one by one. */
+  get isOneValue(): boolean {
+    return this.values.length === 1 && (this.isLeaf || this.below().every(([key, { values }]) => values.length === 0 || !/^\d*$/.test(key)));
+  }
+
+  /** True when a name goes on below `name[]`: it does not say which item it belongs to. */
+  get hasNameless(): boolean {
+    return !this.isLeaf && this.open().get('')?.isLeaf === false;
   }
 
   /** What was sent for a collection: under the name itself, as `name[]` and as `name[3]`. */
@@ -93,19 +111,21 @@ export class Branch {
     return indexed === INVALID ? INVALID : [...this.unindexed, ...indexed.flatMap(([, item]) => item.values)];
   }
 
-  private add(name: string, from: number, value: Sent): void {
-    if (from >= name.length) this.values.push(value);
-    else this.deeper.push({ name, from, value });
+  private add(name: string, from: number, value: Sent, order: number): void {
+    if (from >= name.length) {
+      this.values.push(value);
+      this.orders.push(order);
+    } else this.deeper.push({ name, from, value, order });
   }
 
   private open(): ReadonlyMap<string, Branch> {
     if (this.children) return this.children;
     const children = new Map<string, Branch>();
-    for (const { name, from, value } of this.deeper) {
+    for (const { name, from, value, order } of this.deeper) {
       const [key, next] = step(name, from);
       let child = children.get(key.toLowerCase());
       if (!child) children.set(key.toLowerCase(), child = new Branch(key));
-      child.add(name, next, value);
+      child.add(name, next, value, order);
     }
     return this.children = children;
   }

@@ -2,7 +2,7 @@ import type { Claims } from '../../principal/principal';
 import { asJson } from '../json/json-text';
 import type { Place } from '../reading/place';
 import type { Slot } from '../plan/slots';
-import { readJson, readText } from '../reading/reading';
+import { readItems, readJson, readText } from '../reading/reading';
 import { keepsDigits } from '../types/codec';
 import type { ValueSource } from './value-source';
 
@@ -27,11 +27,10 @@ function ownOrInherited(claims: Claims, type: string): unknown {
   return Object.hasOwn(claims, type) || !(type in Object.prototype) ? claims[type] : undefined;
 }
 
-/** Several claims of one type are an array of scalars, and read like repeated values. */
+/** Several claims of one type are an array, and an array is its elements: only one text that stands alone may hold several. */
 function readClaim(value: unknown, slot: Slot, place: Place): unknown {
-  const values = [value].flat();
-  if (!isJson(value, slot)) return readText(slot, values.map(String), place);
-  return readJson(slot, slot.codec.isCollection ? values : value, place.asJson());
+  if (isJson(value, slot)) return readJson(slot, slot.codec.isCollection ? [value].flat() : value, place.asJson());
+  return Array.isArray(value) ? readItems(slot, value.map(String), place) : readText(slot, [String(value)], place);
 }
 
 /** Objects, and arrays of objects, are JSON already, and so is all that a schema asks for. */

@@ -1,6 +1,9 @@
 import type { Request } from 'express';
 import { readPairs, type Pair } from '../../body/pairs';
-import { readByName } from './names';
+import { INVALID, type Place } from '../reading/place';
+import { readFlat, type Expected } from '../reading/reading';
+import { Branch } from './branch';
+import { isReadable, readByName } from './names';
 import type { ValueSource } from './value-source';
 
 /** SPEC, "Query parameters". */
@@ -10,8 +13,16 @@ export const query: ValueSource = {
   read: (input, slots, found) => { readByName('query', queryOf(input.req, input.settings.limits.fields), input, slots, found); },
 };
 
+/** Reads one parameter; undefined when the query has none of that name. What was sent under other names does not matter here. */
+export function readQueryParameter(expected: Expected, name: string, req: Request, place: Place): unknown {
+  const pairs = queryOf(req, place.limits.fields).filter(pair => pair[2] === undefined || Branch.of([pair]).at(name) !== undefined);
+  if (!pairs.every(pair => isReadable(pair, () => place))) return INVALID;
+  const branch = Branch.of(pairs).at(name);
+  return branch && readFlat(expected, branch, place);
+}
+
 /** Read from the URL: what `req.query` is depends on the application's query parser. */
-export function queryOf({ url }: Request, limit: number): Pair[] {
+function queryOf({ url }: Request, limit: number): Pair[] {
   const mark = url.indexOf('?');
   return mark < 0 ? [] : readPairs(url.slice(mark + 1), limit);
 }

@@ -77,8 +77,10 @@ export class CodecTable implements Codecs {
 const ownTypes: ReadonlyMap<unknown, string> = new Map<unknown, string>([[String, 'string'], [Number, 'int, double or decimal'], [Boolean, 'bool'], [BigInt, 'long'], [Date, 'dateTime'], [URL, 'uri'], [Array, 'list(…)'], [Object, 'a class that extends dto({...})']]);
 
 /** SPEC, "Supported property types": a value parser comes before what the type itself does, and has no part in JSON. */
-function parsing({ parse }: ValueParser, name: string): Pick<Codec<unknown>, 'fromText'> {
+function parsing({ parse }: ValueParser, name: string): Pick<Codec<unknown>, 'fromText' | 'fromItems' | 'fromSegments'> {
   return {
+    fromItems: undefined,
+    fromSegments: undefined,
     fromText(values, place) {
       const [text = ''] = values;
       return values.length === 1 ? accepted(parse(text), text, name, place, `The value parser for ${name}`) : place.failCount(values.length, name);

@@ -13,6 +13,8 @@ export interface Codec<T> {
   readonly shape: 'scalar' | 'list' | 'object' | 'schema' | 'file';
   /** True when empty text is a value. */
   readonly takesEmptyText?: boolean;
+  /** True when no text is refused for its form: `[WIP]` is text like any other. */
+  readonly takesAnyText?: boolean;
   /** True when JSON `null` is a value. */
   readonly takesNull?: boolean;
   /** True when JSON numbers must keep all their digits for it: a double would round them. */
@@ -25,10 +27,20 @@ export interface Codec<T> {
   readonly memberOf?: (property: string) => CodecMember | undefined;
   /** The types that it is made of. */
   readonly parts?: () => Iterable<Codec<unknown>>;
+  /** From the text under a name. One text is all of the value: a collection is split at commas, or read as JSON. */
   fromText(values: readonly string[], place: Place): Awaitable<T | Invalid>;
+  /** From texts that were sent as the items of a collection: each is one item, and no text is taken apart. */
+  fromItems?(values: readonly string[], place: Place): Awaitable<T | Invalid>;
+  /** From the segments of a wildcard route. Default: they are one text, with slashes in between. */
+  fromSegments?(segments: readonly string[], place: Place): Awaitable<T | Invalid>;
   readonly fromJson: ReadJson<T>;
-  /** From the names below one name: `parent.child`, `items[0].field`. */
-  fromNames?(branch: Branch, place: Place): Awaitable<T | Invalid>;
+  /**
+   * From the names below one name: `parent.child`, `items[0].field`.
+   * @returns undefined where nothing is required and none of its own names was sent.
+   */
+  fromNames?(branch: Branch, place: Place, required: boolean): Awaitable<T | undefined | Invalid>;
+  /** True when one of its own names was sent, at any depth: a name that it does not declare does not count. */
+  isSentBelow?(branch: Branch, place: Place): boolean;
   fromFiles?(files: readonly Express.Multer.File[], place: Place): Awaitable<T | Invalid>;
   /** What a missing value comes to; invalid when one is required. */
   fromNothing?(): Awaitable<T | Invalid>;

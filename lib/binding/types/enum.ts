@@ -1,4 +1,4 @@
-import { isLosslessNumber } from 'lossless-json';
+import { isExactNumber } from '../json/exact-number';
 import type { PropertyType } from './property-type';
 import { numberText } from './numbers';
 import { scalar } from './scalar';
@@ -21,6 +21,6 @@ export function enumOf<const E extends EnumObject | readonly string[]>(members: 
   const name = `enum (${entries.map(([member]) => member).slice(0, 10).join(', ')}${entries.length > 10 ? ', …' : ''})`;
   return scalar(name, {
     text: read,
-    json: value => (typeof value === 'string' || typeof value === 'number' ? read(String(value)) : isLosslessNumber(value) ? read(numberText(value) ?? '') : undefined),
+    json: value => (typeof value === 'string' || typeof value === 'number' ? read(String(value)) : isExactNumber(value) ? read(numberText(value) ?? '') : undefined),
   }) as PropertyType<E extends readonly (infer V)[] ? V : E[keyof E]>;
 }

@@ -2,14 +2,15 @@ import { after, type Awaitable } from '../reading/awaitable';
 import { splitAtCommas } from '../reading/comma-separated';
 import { isJson, jsonInText } from '../json/json-text';
 import { INVALID, type Invalid, type Place } from '../reading/place';
-import { readNested, readSent } from '../reading/reading';
+import { isSent, readNested, readSent } from '../reading/reading';
 import { Branch } from '../sources/branch';
 import { written, type Codec } from './codec';
+import { failNameless } from './nameless';
 import type { AnyType, Infer, PropertyType } from './property-type';
 
 /**
- * A collection. As text: repeated values, each one item; or one value that is a JSON array, JSON objects with commas between
- * them (Swagger UI sends `{..},{..}`), or comma-separated.
+ * A collection. As text: repeated values, `name[]` or `name[0]`, each one item; or one value that is a JSON array, JSON objects
+ * with commas between them (Swagger UI sends `{..},{..}`), or comma-separated.
  */
 export function list<X extends AnyType>(type: X): PropertyType<Infer<X>[]> {
   return { codec: codecs => listOf(codecs.of(type)) };
@@ -18,8 +19,12 @@ export function list<X extends AnyType>(type: X): PropertyType<Infer<X>[]> {
 function listOf<T>(item: Codec<T>): Codec<T[]> {
   const name = `list of ${item.name}`;
 
-  /** True for `items.sku` and `items[x].sku`: an item was meant, but which? */
-  const isMember = (key: string, below: Branch): boolean => [key, ...below.below().map(([next]) => next)].some(one => item.memberOf?.(one) !== undefined);
+  /** True for `items[].sku`, `items.sku` and `items[x].sku`: an item was meant, but which? The names of a schema are unknown. */
+  const hasNameless = (branch: Branch, place: Place): boolean => {
+    const others = branch.below().filter(([key]) => !/^\d*$/.test(key)).map(([, one]) => one);
+    if (branch.hasNameless || (item.shape === 'schema' && others.length > 0)) return true;
+    return item.memberOf !== undefined && others.length > 0 && [branch, ...others].some(one => item.isSentBelow?.(one, place));
+  };
 
   const fromJson = (value: unknown, place: Place): Awaitable<T[] | Invalid> => {
     if (!Array.isArray(value)) return place.failValue(value, name);
@@ -31,6 +36,8 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
     });
   };
 
+  const fromItems = (values: readonly string[], place: Place): Awaitable<T[] | Invalid> => each(values, place, one => item.fromText([place.source === 'header' ? one.trim() : one], place));
+
   const codec: Codec<T[]> = {
     name,
     shape: item.shape === 'file' ? 'file' : 'list',
@@ -39,22 +46,22 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
     fromJson,
     fromText(values, place) {
       const [only = ''] = values;
-      if (values.length === 1) {
-        const text = only.trim();
-        if (text.startsWith('[')) return jsonInText(text, place, fromJson);
-        // A guid can be in braces, too.
-        if (text.startsWith('{') && (item.shape !== 'scalar' || isJson(`[${text}]`))) return jsonInText(`[${text}]`, place, fromJson);
-      }
-      return each(values.length === 1 ? splitAtCommas(only) : values, place, one => item.fromText([place.source === 'header' ? one.trim() : one], place));
+      if (values.length !== 1) return fromItems(values, place);
+      const text = only.trim();
+      if (text.startsWith('[') && (!item.takesAnyText || isJson(text))) return jsonInText(text, place, fromJson);
+      // A guid can be in braces, too.
+      if (text.startsWith('{') && (item.shape !== 'scalar' || isJson(`[${text}]`))) return jsonInText(`[${text}]`, place, fromJson);
+      return fromItems(splitAtCommas(only), place);
     },
-    fromNames(branch, place) {
+    fromItems,
+    isSentBelow: (branch, place) => hasNameless(branch, place) || branch.below().some(([key, one]) => /^\d*$/.test(key) && !one.isEmpty),
+    fromNames(branch, place, required) {
       const indexed = branch.indexed(place);
       if (indexed === INVALID || place.isTooDeep()) return INVALID;
       const plain = branch.unindexed;
-      if (branch.below().some(([key, one]) => (key === '' ? !one.isLeaf : indexed.length + plain.length === 0 && isMember(key, one)))) return place.fail('invalid', 'The names that were sent below do not say which item they belong to: the first one is [0].');
-      const leaves = indexed.flatMap(([, one]) => one.values);
-      // One value is a collection in one value, by whatever name it was sent.
-      if (indexed.length === 0 || (item.shape === 'scalar' && plain.length + leaves.length === 1)) return readSent(codec, [...plain, ...leaves], place);
+      if (hasNameless(branch, place)) return failNameless(place);
+      if (!required && !isSent(codec, branch, place)) return undefined;
+      if (indexed.length === 0) return readSent(codec, plain, branch.isOneValue, place);
       const items = [...plain.map((value, index) => [index, Branch.leaf(value)] as const), ...indexed.flatMap(one => (item.isCollection ? [one] : oneByOne(one)))];
       return each(items, place, ([index, one]) => {
         place.enter(index);

@@ -1,5 +1,6 @@
 import BigNumber = require('bignumber.js');
-import { isLosslessNumber, LosslessNumber } from 'lossless-json';
+import { LosslessNumber } from 'lossless-json';
+import { isExactNumber } from '../json/exact-number';
 import type { PropertyType } from './property-type';
 import { scalar } from './scalar';
 
@@ -43,7 +44,7 @@ export const decimal: PropertyType<BigNumber> = scalar('decimal', {
   text: readDecimal,
   json(value) {
     if (typeof value === 'string') return readDecimal(value);
-    if (isLosslessNumber(value)) return readDecimal(value.value);
+    if (isExactNumber(value)) return readDecimal(value.value);
     if (typeof value !== 'number') return undefined;
     const exact = inRange(new BigNumber(value));
     // A parser before us has rounded to a double; only short numbers are sure to be what was sent.
@@ -113,7 +114,7 @@ function ifNumber<T>(value: unknown, read: (text: string) => T | undefined): T |
  */
 export function numberText(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);
-  if (!isLosslessNumber(value)) return undefined;
+  if (!isExactNumber(value)) return undefined;
   const exact = readDecimal(value.value);
   return exact?.isInteger() ? exact.toFixed() : value.value;
 }

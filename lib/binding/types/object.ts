@@ -6,7 +6,7 @@ import { instancesOf, propertiesOf, type PropertySpec } from '../declaration/pro
 import { readerOf, type Field, type ReadFields } from '../reading/compiled';
 import { Filling } from '../reading/filling';
 import { ownValue } from '../reading/own-value';
-import { readJson, readNested, readNothing } from '../reading/reading';
+import { isSent, readJson, readNested, readNothing } from '../reading/reading';
 import type { Branch } from '../sources/branch';
 import { written, type Codec, type CodecMember } from './codec';
 import type { Codecs, DtoClass } from './property-type';
@@ -39,6 +39,8 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
   });
   let readFields: ReadFields<Filling<T & object>>;
 
+  const isSentBelow = (branch: Branch, place: Place): boolean => fields.some(({ name, codec, dontBind }) => !dontBind?.includes(place.source) && isSent(codec, branch.at(name), place));
+
   const fromJson = (json: unknown, place: Place): Awaitable<T | Invalid> => {
     if (!isJsonObject(json)) return place.failValue(json, 'JSON object');
     if (place.isTooDeep()) return INVALID;
@@ -58,7 +60,9 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       const [text = ''] = values;
       return values.length === 1 ? jsonInText(text, place, fromJson) : place.failCount(values.length, 'JSON object');
     },
-    fromNames(branch, place) {
+    isSentBelow,
+    fromNames(branch, place, required) {
+      if (!required && !isSentBelow(branch, place)) return undefined;
       if (place.isTooDeep()) return INVALID;
       const filling = new Filling(create());
       for (const member of fields) readMember(member, filling, inNames, branch, place);

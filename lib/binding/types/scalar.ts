@@ -1,4 +1,4 @@
-import { isLosslessNumber } from 'lossless-json';
+import { isExactNumber } from '../json/exact-number';
 import { asJson } from '../json/json-text';
 import type { Place } from '../reading/place';
 import type { Codec, ReadJson } from './codec';
@@ -43,7 +43,7 @@ function byItself<T>(read: (value: unknown) => T | undefined, name: string, refu
 
 /** @throws TypeError for an object: a handler that hands over another value than is declared must not show it to the client. */
 export function asScalar(json: unknown, name: string): unknown {
-  if (typeof json !== 'object' || json === null || isLosslessNumber(json)) return json;
+  if (typeof json !== 'object' || json === null || isExactNumber(json)) return json;
   const text = asJson(json);
   if (typeof text !== 'object' || text === null) return text;
   throw new TypeError(`An object cannot be written as ${name}, which is what the response is declared to have there.`);
@@ -56,6 +56,7 @@ export const string: PropertyType<string> = typeWith({
   name: 'string',
   shape: 'scalar',
   takesEmptyText: true,
+  takesAnyText: true,
   fromText: values => values.join(','),
   fromJson: byItself(value => (typeof value === 'string' ? value : undefined), 'string'),
   toJson: value => asScalar(value, 'string'),

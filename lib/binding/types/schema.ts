@@ -1,11 +1,13 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { after, type Awaitable } from '../reading/awaitable';
-import { jsonLike, plainJson } from '../json/json-text';
+import { isDeepStrictEqual } from 'node:util';
+import { jsonLike, plainJson, TOO_DEEP } from '../json/json-text';
 import { splitAtCommas } from '../reading/comma-separated';
 import { INVALID, type Invalid, type Place } from '../reading/place';
 import { ownValue } from '../reading/own-value';
 import type { Branch } from '../sources/branch';
 import type { Codec } from './codec';
+import { failNameless } from './nameless';
 
 /** Characters of a schema's own message that are repeated in an answer. */
 const LONGEST_MESSAGE = 300;
@@ -27,6 +29,8 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
     const here = result instanceof Promise ? place.stay() : place;
     return after(result, known => (known.issues ? refuse(known.issues, here) : known.value));
   };
+  /** True when the names that were sent make no difference: the schema answers as it would have answered to none. */
+  const isSameAsNothing = (plain: unknown): Awaitable<boolean> => after(validate(plain), given => after(validate({}), none => isDeepStrictEqual(meant(given), meant(none))));
   const fromJson = (value: unknown, place: Place): Awaitable<unknown> => {
     const plain = plainJson(value, place);
     return plain === INVALID ? INVALID : check(plain, place);
@@ -36,45 +40,78 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
     name: schema['~standard'].vendor,
     shape: 'schema',
     takesEmptyText: true,
+    takesAnyText: true,
     takesNull: true,
     fromJson,
     fromText(values, place) {
       const [text = ''] = values;
-      if (values.length !== 1) return check(values, place);
+      if (values.length !== 1) return areTooMany(values, place) ? INVALID : check(values, place);
       const json = jsonLike(text);
       const here = place.stay();
       return after(validate(text), first => {
         if (!first.issues) return first.value;
+        if (json === TOO_DEEP) return here.failTooDeep();
         if (json !== undefined) return fromJson(json, here.asJson());
+        const parts = splitAtCommas(text);
+        if (areTooMany(parts, here)) return INVALID;
         // The schema may want a collection; if not, it has said what it wants.
-        return after(validate(splitAtCommas(text)), second => (second.issues ? refuse(first.issues, here) : second.value));
+        return after(validate(parts), second => (second.issues ? refuse(first.issues, here) : second.value));
       });
     },
-    fromNames(branch, place) {
+    fromSegments(segments, place) {
+      if (areTooMany(segments, place)) return INVALID;
+      const here = place.stay();
+      const text = segments.join('/');
+      // Of one segment and of several, the more likely shape first; the schema takes the one that it wants.
+      const [one, other] = segments.length === 1 ? [text, segments] : [segments, text];
+      return after(validate(one), first => (first.issues ? after(validate(other), second => (second.issues ? refuse(first.issues, here) : second.value)) : first.value));
+    },
+    fromNames(branch, place, required) {
       const plain = place.isTooDeep() ? INVALID : plainNames(branch, place);
       if (plain === INVALID) return INVALID;
       const here = place.stay();
-      return after(validate(plain), first => {
+      const read = (): Awaitable<unknown> => after(validate(plain), first => {
         if (!first.issues) return first.value;
         // A name that was sent once may be a collection of one; where it is not, the schema has said what it wants.
-        if (first.issues.filter(issue => collected(plain, issue)).length === 0) return refuse(first.issues, here);
+        if (first.issues.filter(issue => collected(plain, issue, here.limits.items)).length === 0) return refuse(first.issues, here);
         return after(validate(plain), second => (second.issues ? refuse(stillThere(first.issues, second.issues), here) : second.value));
       });
+      return required ? read() : after(isSameAsNothing(plain), isSame => (isSame ? undefined : read()));
     },
-    fromFiles: (files, place) => check(files.length === 1 ? files[0] : files, place),
+    // Its names are unknown; whatever was sent below may be one of them.
+    isSentBelow: () => true,
+    fromFiles: (files, place) => (areTooMany(files, place) ? INVALID : check(files.length === 1 ? files[0] : files, place)),
     // A schema that makes text of everything makes 'undefined' of nothing; that is no value.
     fromNothing: () => after(validate(undefined), result => (result.issues || result.value === 'undefined' ? INVALID : result.value)),
   };
 }
 
-/** Makes a collection of the text that an issue is about; false where it is about something else. */
-function collected(plain: unknown, issue: StandardSchemaV1.Issue): boolean {
+/** What a schema has answered, without what merely belongs to one vendor. */
+function meant({ issues, value }: { issues?: readonly StandardSchemaV1.Issue[] | undefined; value?: unknown }): unknown {
+  return issues ? issues.map(issue => [keysOf(issue), issue.message]) : [value];
+}
+
+/** True, and noted, when there are more than a collection may have. */
+function areTooMany(values: readonly unknown[], place: Place): boolean {
+  const { items: limit } = place.limits;
+  if (values.length <= limit) return false;
+  place.fail('too-many-items', `There are ${values.length} items; ${limit} are allowed.`, { count: values.length, limit });
+  return true;
+}
+
+/**
+ * Makes a collection of the text that an issue is about; false where it is about something else, or of more items than a
+ * collection may have.
+ */
+function collected(plain: unknown, issue: StandardSchemaV1.Issue, limit: number): boolean {
   const keys = keysOf(issue).map(String);
   const last = keys.pop();
   const holder = keys.reduce<unknown>((value, key) => (typeof value === 'object' && value !== null ? ownValue(value, key) : undefined), plain);
   const text = typeof holder === 'object' && holder !== null && last !== undefined ? ownValue(holder, last) : undefined;
   if (typeof text !== 'string' || last === undefined) return false;
-  (holder as Record<string, unknown>)[last] = splitAtCommas(text);
+  const parts = splitAtCommas(text);
+  if (parts.length > limit) return false;
+  (holder as Record<string, unknown>)[last] = parts;
   return true;
 }
 
@@ -104,10 +141,16 @@ function refuse(issues: readonly StandardSchemaV1.Issue[], place: Place): Invali
 
 /** The names below a branch as objects and arrays, for a schema that knows what it wants of them. All of a form is an object. */
 function plainNames(branch: Branch, place: Place): unknown {
-  if (branch.isLeaf && !branch.isRoot) return branch.values.length === 1 ? branch.values[0] : branch.values;
+  if (branch.isLeaf && !branch.isRoot) {
+    const { values } = branch;
+    return values.length === 1 ? values[0] : areTooMany(values, place) ? INVALID : values;
+  }
+  // Nothing that was sent may be lost in silence: the schema would never see it.
+  if (branch.hasNameless && !branch.isRoot) return failNameless(place);
   if (branch.isArray && !branch.isRoot) {
     const indexed = branch.indexed(place);
-    return indexed === INVALID ? INVALID : allValid([...branch.unindexed, ...indexed.map(([index, one]) => plainAt(index, one, place))]);
+    if (indexed === INVALID || areTooMany([...branch.unindexed, ...indexed], place)) return INVALID;
+    return allValid([...branch.unindexed, ...indexed.map(([index, one]) => plainAt(index, one, place))]);
   }
   const entries = branch.below().map(([key, one]) => [key, plainAt(key, one, place)] as const);
   return entries.some(([, value]) => value === INVALID) ? INVALID : Object.fromEntries(entries);

@@ -75,12 +75,12 @@ describe('an indexed branch', () => {
   });
 });
 
-it.each<[string[], string[]]>([[['t', 't[]', 't'], ['0', '2', '1']], [['t[1]', 't[]', 't', 't[0]'], ['2', '1', '3', '0']], [['t[1]', 't[0]', 't[1]'], ['1', '0', '2']], [['t[0].x', 't[x]'], []]])('a collection of %j is collected as %j: without an index first, then by index', (names, values) => {
+it.each<[string[], string[]]>([[['t', 't[]', 't'], ['0', '1', '2']], [['t[1]', 't[]', 't', 't[0]'], ['1', '2', '3', '0']], [['t[1]', 't[0]', 't[1]'], ['1', '0', '2']], [['t[0].x', 't[x]'], []]])('a collection of %j is collected as %j: without an index first, in the order sent, then by index', (names, values) => {
   expect(tree(...names).at('t')?.collected(place)).toEqual(values);
 });
 
 it('what has no index is the name itself and the name with empty brackets', () => {
-  expect(tree('t[]', 't', 't[0]', 't[].x').at('t')?.unindexed).toEqual(['1', '0']);
+  expect(tree('t[]', 't', 't[0]', 't[].x').at('t')?.unindexed).toEqual(['0', '1']);
 });
 
 it.each<[string, number]>([['a', 1], ['a.b', 2], ['a[0].b', 3], ['a[0][b]', 3], ['a[]', 2], ['', 1], ['a'.repeat(1_000), 1], [`a${'[0'.repeat(1_000)}`, 1_001]])('the levels of %p are counted', (name, levels) => {

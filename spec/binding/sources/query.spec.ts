@@ -12,7 +12,7 @@ describe.each(frameworks)('%s', (_name, framework) => {
     ['names that nobody declared', '?q=a&x=1&q[x]=2&page.x=3&__proto__=4&constructor=5', { text: 'a', page: 1 }],
     ['a name without a value', '?q&page=3', { text: '', page: 3 }],
     ['values with an equals sign', '?q=a=b==', { text: 'a=b==', page: 1 }],
-    ['escapes that are none', '?q=100%&page=2', { text: '100%', page: 2 }],
+    ['an escaped percent sign', '?q=100%25&page=2', { text: '100%', page: 2 }],
     ['separators without anything between', '?&&q=a&&', { text: 'a', page: 1 }],
   ])('%s: %s', async (_fact, query, value) => {
     expect((await bind(Search, { method: 'GET', path: `/${query}` }, { framework })).dto).toEqual(value);
