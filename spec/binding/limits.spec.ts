@@ -1,4 +1,6 @@
-import { bindRequest, dto, file, int, list, optional, string, type BindingLimits } from '../../lib';
+import * as v from 'valibot';
+import { z } from 'zod';
+import { bindRequest, dto, file, fromClaim, fromForm, fromHeader, int, list, optional, string, type AnyType, type BindingLimits } from '../../lib';
 import { bind, urlEncoded, type Sent } from './one-endpoint';
 
 class Form extends dto({ v: optional(string), n: optional(list(int)), files: optional(list(file)) }) {}
@@ -26,6 +28,34 @@ it.each<[keyof BindingLimits, string, number, Sent, Sent, number]>([
   expect((await bind(Form, fits, options)).status).toBe(200);
   const { status, problem } = await bind(Form, tooMuch, options);
   expect([status, problem?.status]).toEqual([expected, expected]);
+});
+
+describe.each<[string, AnyType, AnyType]>([['zod', z.array(z.any()), z.object({ n: z.array(z.any()) })], ['valibot', v.array(v.any()), v.object({ n: v.array(v.any()) })], ['a schema that takes anything', z.any(), z.any()]])('items of a schema that is fed by text: %s', (vendor, items, object) => {
+  class Flat extends dto({ n: optional(items) }) {}
+  class Named extends dto({ all: fromForm(object) }) {}
+  class Elsewhere extends dto({ h: fromHeader(optional(items)), c: fromClaim(optional(items)) }) {}
+  const options = { ...urlEncoded, limits: { items: 3 } };
+  const digits = (count: number) => Array.from({ length: count }, (_, index) => String(index));
+  const shapes: readonly [string, (count: number) => Sent][] = [
+    ['repeated names', count => ({ form: digits(count).map(n => ['n', n]) })], ['names with empty brackets', count => ({ form: digits(count).map(n => ['n[]', n]) })], ['indexed names', count => ({ form: digits(count).map(n => [`n[${n}]`, n]) })],
+    ['one index, repeated', count => ({ form: digits(count).map(n => ['n[0]', n]) })], ['names with and without brackets', count => ({ form: digits(count).map((n, index) => [index % 2 === 0 ? 'n' : 'n[]', n]) })],
+    // What takes anything takes text as it is.
+    ...(vendor.startsWith('a schema') ? [] : [['one comma-separated value', (count: number) => ({ form: [['n', digits(count).join()]] })], ['one JSON array', (count: number) => ({ form: [['n', `[${digits(count).join()}]`]] })]] as [string, (count: number) => Sent][]),
+  ];
+
+  it.each(shapes)('%s: three are fine, four are refused', async (_shape, sent) => {
+    for (const Dto of [Flat, Named]) expect([(await bind<AnyType>(Dto, sent(3), options)).status, (await bind<AnyType>(Dto, sent(4), options)).status]).toEqual([200, 400]);
+  });
+
+  it('a header and a claim, too', async () => {
+    expect((await bind(Elsewhere, { headers: { h: ['1', '2', '3', '4'] } }, options)).errors).toMatchObject([{ name: 'h', in: 'header' }]);
+    expect((await bind(Elsewhere, {}, { ...options, user: { c: digits(4) } })).errors).toMatchObject([{ name: 'c', in: 'claim' }]);
+    expect((await bind(Elsewhere, { headers: { h: ['1', '2', '3'] } }, { ...options, user: { c: digits(3) } })).status).toBe(200);
+  });
+});
+
+it('500,001 comma-separated items are no value of a schema', async () => {
+  for (const Dto of [dto({ n: z.array(z.string()) }), dto({ all: fromForm(z.object({ n: z.array(z.string()) })) })]) expect((await bind<AnyType>(Dto, { form: `n=${'a,'.repeat(500_000)}a` }, urlEncoded)).status).toBe(400);
 });
 
 it.each<[string, Sent, number]>([

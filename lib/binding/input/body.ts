@@ -4,8 +4,9 @@ import { hasBody, kindOf, mediaTypeOf, type BodyKind, type MediaType } from '../
 import { receive } from '../../body/received';
 import { Problem } from '../../problems/problem';
 import { after, type Awaitable } from '../reading/awaitable';
-import { textIn } from './body-text';
+import { textIn, textIsGone } from './body-text';
 import { readForm } from './form-body';
+import { originOf, originUnknown } from './text-origin';
 import { parseExactly } from '../json/json-text';
 import type { Settings } from '../settings';
 
@@ -87,16 +88,30 @@ function unsupported({ type }: MediaType, use: BodyUse, settings: Settings): Pro
 /** SPEC, "JSON body", rule 9: the text of the body goes to one property; others still bind from a form. */
 async function readTextAndForm(incoming: Incoming): Promise<Body> {
   const { req, res, mediaType, kind, use, settings } = incoming;
-  const text = await textIn(await receive(req, res, settings.limits.bodyBytes), mediaType, settings.limits);
+  const received = await receive(req, res, settings.limits.bodyBytes);
+  // The text in a JSON string is not the text of the body.
+  const isParsed = kind === 'json' && received.kind === 'parsed' && typeof received.body === 'string' && originOf(received.body, req, mediaType) !== 'text parser';
+  if (isParsed) throw textIsGone(mediaType);
+  const text = await textIn(received, mediaType, settings.limits);
   const isForm = kind !== 'json' && accepts(kind, use, settings);
   return { kind: 'text', text, form: isForm ? await readForm(incoming) : undefined };
 }
 
 function readJson({ req, res, mediaType, use, settings: { limits } }: Incoming): Awaitable<Body> {
   return after(receive(req, res, limits.bodyBytes), received => {
-    if (received.kind === 'parsed' && typeof received.body !== 'string') return { kind: 'json', value: received.body };
+    if (received.kind === 'parsed') return leftBehind(received.body, { req, mediaType, use });
     return after(textIn(received, mediaType, limits), text => parseJson(text, use));
   });
+}
+
+/** What an earlier parser has left: a value, or the text of the body. */
+function leftBehind(body: unknown, { req, mediaType, use }: Pick<Incoming, 'req' | 'mediaType' | 'use'>): Body {
+  if (typeof body !== 'string') return { kind: 'json', value: body };
+  switch (originOf(body, req, mediaType)) {
+    case 'text parser': return parseJson(body, use);
+    case 'JSON parser': return { kind: 'json', value: body };
+    case 'unknown': throw originUnknown();
+  }
 }
 
 function parseJson(text: string, use: BodyUse): Body {
