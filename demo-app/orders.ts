@@ -11,7 +11,7 @@ class PlaceOrder extends dto({
   customerId: routeParam(string),
   items: field(list(OrderLine)),
   note: optional(string),
-  channel: fromHeader(string, { name: 'X-Channel', required: false }),
+  channel: fromHeader(string, { name: 'X-Channel', required: false, fallback: false }),
   rush: queryParam(bool, { default: false }),
 }) {}
 

@@ -36,7 +36,7 @@ export { bool, string } from './binding/types/scalar';
 export { decimal, double, int, long } from './binding/types/numbers';
 /** The value of a `decimal` (bignumber.js). */
 export { BigNumber };
-export { guid, uri, Version, version } from './binding/types/identifiers';
+export { guid, uri, uriOf, Version, version } from './binding/types/identifiers';
 export { dateTime, timeSpan } from './binding/types/time';
 export { enumOf } from './binding/types/enum';
 export { file, type UploadedFile } from './binding/types/file';

@@ -56,10 +56,10 @@ describe.each<[string, typeof Person]>([['decorators', Person], ['dto({...})', I
 it('a value that a reader makes undefined does not exist', async () => {
   const gone = z.string().transform(() => undefined);
   class Sent {
-    @field(gone) a: undefined;
-    @field(z.promise(z.undefined()).or(z.string().transform(async () => Promise.resolve(undefined)))) b: unknown;
+    @field(optional(gone)) a: undefined;
+    @field(optional(z.string().transform(async () => Promise.resolve(undefined)))) b: unknown;
     @field(Home) home!: Home;
-    @field(list(dto({ c: gone }))) list!: { c: undefined }[];
+    @field(list(dto({ c: optional(gone) }))) list!: { c: undefined }[];
   }
   const { dto: bound } = await bind(Sent, { json: { a: 'x', b: 'y', home: { street: 's' }, list: [{ c: 'z' }] } });
   expect([Object.keys(bound ?? {}), Object.keys(bound?.home ?? {}), bound?.list.map(one => Object.keys(one))]).toEqual([['home', 'list'], ['street'], [[]]]);

@@ -1,6 +1,7 @@
 import express from 'express';
 import { z } from 'zod';
 import { bindRequest, decimal, double, dto, enumOf, field, int, list, long, string, type AnyType } from '../../lib';
+import { isExactNumber } from '../../lib/binding/json/exact-number';
 import { bind } from './one-endpoint';
 import { ask } from './rules/ask';
 
@@ -9,6 +10,10 @@ const lookalikes: readonly [string, unknown][] = [
   ['the mark', { isLosslessNumber: true }], ['the mark and a value', { isLosslessNumber: true, value: '7' }], ['the mark and a value that is none', { isLosslessNumber: true, value: { toString: 1 } }],
   ['the mark and methods', { isLosslessNumber: true, value: '7', toString: 'x', valueOf: 'y' }],
 ];
+
+it('a number is known by its class and by no mark, whatever the library goes by', () => {
+  expect(isExactNumber({ isLosslessNumber: true, value: '7', [Symbol.for('lossless-json.LosslessNumber')]: true })).toBe(false);
+});
 
 describe.each(lookalikes)('an object like a number is an object: %s', (_what, sent) => {
   it.each<[string, AnyType]>([['int', int], ['long', long], ['double', double], ['decimal', decimal], ['string', string], ['enum', enumOf({ seven: 7 })], ['list', list(int)]])('%s refuses it', async (_name, type) => {

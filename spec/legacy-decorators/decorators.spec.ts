@@ -61,6 +61,14 @@ it('an initialiser is the default, a default option one where there is no initia
   expect((await bind(Page, { path: '/?size=5' })).dto).toEqual({ size: 5, page: 1, sort: ['name'], both: 6 });
 });
 
+it('what nobody sent is no key, at the root and in a nested dto', async () => {
+  const { dto: bound } = await bind(PlaceOrder, { ...sent, headers: { 'X-Tenant': 't' }, json: { items: [{ sku: 'a' }] } }, options);
+  expect(Object.keys(bound ?? {})).toEqual(['customerId', 'tenant', 'items', 'rush', 'userId', 'mayDiscount', 'kind', 'untouched']);
+  class Trip { @field(optional(Line)) line?: Line; @field(optional(string)) note?: string; }
+  class Plan { @field(Trip) trip!: Trip; }
+  expect(Object.keys((await bind(Plan, { json: { trip: { note: 'n' } } })).dto?.trip ?? {})).toEqual(['note']);
+});
+
 describe('inheritance', () => {
   class Base { @field(int) a!: number; @queryParam(int) page = 1; }
   class Derived extends Base { @field(int) b!: number; }

@@ -76,17 +76,20 @@ export function fromQuery<X extends AnyType>(type: X): Property<Infer<X>> {
   return property('fromQuery', type);
 }
 
-/** SPEC's FromClaim: bound from the claims of the caller. */
+/**
+ * SPEC's FromClaim: bound from the claims of the caller. With `required: false` and no `fallback: false`, the value is what the
+ * client says elsewhere when the caller has no such claim: nothing that decides about identity or rights may be declared so.
+ */
 export function fromClaim<X extends AnyType, const O extends NamedOptions<Infer<X>> = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
   return property('fromClaim', type, options);
 }
 
-/** SPEC's FromHeader: bound from a request header. */
+/** SPEC's FromHeader: bound from a request header; with `required: false`, from the other sources too, unless `fallback: false`. */
 export function fromHeader<X extends AnyType, const O extends NamedOptions<Infer<X>> = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
   return property('fromHeader', type, options);
 }
 
-/** Bound from a cookie (RFC 6265). */
+/** Bound from a cookie (RFC 6265); with `required: false`, from the other sources too, unless `fallback: false`. */
 export function fromCookie<X extends AnyType, const O extends NamedOptions<Infer<X>> = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
   return property('fromCookie', type, options);
 }
@@ -110,10 +113,9 @@ function property<V>(kind: PropertyKind, type: AnyType, options: PropertyOptions
 function specify(kind: PropertyKind, type: AnyType, options: PropertyOptions): PropertySpec {
   checkProperty(kind, options);
   assertType(type);
-  const mayBeMissing = isOptional(type);
-  const required = options.required ?? (!mayBeMissing && options.default === undefined);
-  // A default alone opens no door: who declares `fromClaim(string, { default: 'guest' })` does not mean `?role=admin`.
-  const fallback = options.fallback !== false && (options.required === false || mayBeMissing);
+  const required = options.required ?? (!isOptional(type) && options.default === undefined);
+  // Only `required: false` enables the fallback. With `fromClaim(optional(bool))`, or with a default, `?isAdmin=true` must be ignored.
+  const fallback = options.fallback !== false && options.required === false;
   return { ...options, kind, type, required, fallback };
 }
 

@@ -1,4 +1,4 @@
-import { makerOf } from '../reading/compiled';
+import { clearerOf, makerOf } from '../reading/compiled';
 import { ownValue } from '../reading/own-value';
 import type { AnyType, DtoClass } from '../types/property-type';
 
@@ -14,6 +14,8 @@ export interface PropertySpec extends PropertyOptions {
   readonly type: AnyType;
   readonly required: boolean;
   readonly fallback: boolean;
+  /** True when the class itself makes the property, with a value or without one: compiled fields do (`useDefineForClassFields`). */
+  readonly isMadeByClass?: boolean;
 }
 
 /** A value, or a function that makes it. */
@@ -28,13 +30,13 @@ export interface PropertyOptions<T = unknown> {
   readonly jsonPropertyName?: string;
   /** Sources that must not bind to the property. */
   readonly dontBind?: readonly Source[];
-  /** When false, the value may be missing. Default true, unless the type is optional or there is a default. */
+  /** When false, the value may be missing; **a claim, header or cookie is then whatever the client says in body, form, route or query** (see `fallback`). Default true, unless the type is optional or there is a default. */
   readonly required?: boolean | undefined;
   /** When true, the value must stand in the JSON body itself, whatever other sources say. Default false. */
   readonly jsonRequired?: boolean;
   /** The value when no source has one, or a function that makes it. */
   readonly default?: Default<T>;
-  /** When false, a claim, header or cookie that is `required: false` or of an optional type does not fall back to the other sources. Default true. */
+  /** When false, a claim, header or cookie with `required: false` that the request lacks is missing. When true, it is whatever the client says in body, form, route or query: say false for anything that decides about identity or rights. Default true. */
   readonly fallback?: boolean;
 }
 
@@ -109,11 +111,23 @@ export function instancesOf<T>(Dto: DtoClass<T>, properties: ReadonlyMap<string,
   };
 }
 
+/**
+ * Removes the properties of which no value was found: `{ ...entity, ...dto }` must keep what it had. Undefined where the class makes
+ * none by itself, so that nothing has to be looked at.
+ */
+export function unsetRemover(properties: ReadonlyMap<string, PropertySpec>): ((dto: object) => void) | undefined {
+  const made = [...properties].filter(([, spec]) => spec.isMadeByClass).map(([name]) => name);
+  return made.length === 0 ? undefined : clearerOf(made);
+}
+
 /** An initialiser (`rush = false`) is a default: a property that has one may be missing. A permission that is required stays so. */
 function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Declarations {
   if (properties.size === 0) return properties;
   const sample = sampleOf(Dto);
-  return new Map([...properties].map(([name, spec]) => [name, ownValue(sample, name) === undefined || spec.kind === 'hasPermission' ? spec : { ...spec, required: false }]));
+  return new Map([...properties].map(([name, spec]) => {
+    const required = spec.required && (ownValue(sample, name) === undefined || spec.kind === 'hasPermission');
+    return [name, { ...spec, required, isMadeByClass: Object.hasOwn(sample, name) }];
+  }));
 }
 
 function sampleOf(Dto: DtoClass<unknown>): object {

@@ -5,7 +5,7 @@ import { ownValue } from '../reading/own-value';
 import { jsonFieldsOf } from './json-fields';
 import { refuseFiles, refuseMisplaced, refuseRootOnly } from './misplaced';
 import { mistakesAt, refuseSameName } from '../declaration/mistake';
-import { instancesOf, isDto, propertiesOf, type PropertyKind, type Source } from '../declaration/property';
+import { instancesOf, isDto, propertiesOf, unsetRemover, type PropertyKind, type Source } from '../declaration/property';
 import { slotsOf, type Slot } from './slots';
 import { takersOf } from './takers';
 import { keepsDigits, type Codec } from '../types/codec';
@@ -18,7 +18,7 @@ export interface Plan {
   readonly create: () => object;
   /** How many properties there are. */
   readonly count: number;
-  /** Sets the properties of which a value was found. */
+  /** Sets the properties of which a value was found, and removes the others that the class has made. */
   readonly set: (dto: object, values: readonly unknown[]) => void;
   /** What each source is asked for. */
   readonly slots: ReadonlyMap<Source, readonly Slot[]>;
@@ -100,7 +100,16 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
   const content = whole.get('plainText');
   const inJson = [...jsonSlots, ...wholeBody ? [wholeBody] : []];
   const body: BodyUse = { json: inJson.length > 0, form: slots.has('form'), text: content !== undefined, takesFile: takerOfFiles(slots.get('form') ?? []), keepsDigits: inJson.some(({ codec }) => keepsDigits(codec)) };
-  return { create: instancesOf<unknown>(Dto, specs), count: properties.length, set: setterOf(properties), slots, readFields: jsonFieldsOf(jsonSlots), jsonRequired: jsonSlots.filter(slot => slot.jsonRequired), sourcesOf, required, wholeBody, content, body, result: dto => dto };
+  return { create: instancesOf<unknown>(Dto, specs), count: properties.length, set: setting(properties, unsetRemover(specs)), slots, readFields: jsonFieldsOf(jsonSlots), jsonRequired: jsonSlots.filter(slot => slot.jsonRequired), sourcesOf, required, wholeBody, content, body, result: dto => dto };
+}
+
+function setting(properties: readonly string[], removeUnset: ((dto: object) => void) | undefined): Plan['set'] {
+  const set = setterOf(properties);
+  if (!removeUnset) return set;
+  return (dto, values) => {
+    set(dto, values);
+    removeUnset(dto);
+  };
 }
 
 /** A file is kept where its name is declared, if only to be refused there; a property that takes all of the form takes any. */

@@ -6,7 +6,8 @@ export class Filling<T extends object> {
   private isInvalid = false;
   private promised: [property: string, value: Promise<unknown>][] | undefined;
 
-  constructor(readonly target: T) {}
+  /** @param removeUnset removes what no value was found for. */
+  constructor(readonly target: T, private readonly removeUnset?: (target: object) => void) {}
 
   /** @param value undefined where nothing was found; invalid where it could not be read, which has been noted. */
   put(property: string, value: unknown): void {
@@ -17,11 +18,16 @@ export class Filling<T extends object> {
 
   /** The dto when all of its values are there. */
   result(): Awaitable<T | Invalid> {
-    const { target, promised, isInvalid } = this;
-    if (!promised) return isInvalid ? INVALID : target;
+    const { promised, isInvalid } = this;
+    if (!promised) return isInvalid ? INVALID : this.filled();
     return after(Promise.all(promised.map(([, value]) => value)), known => {
       for (const [at, [property]] of promised.entries()) this.put(property, known[at]);
-      return this.isInvalid ? INVALID : target;
+      return this.isInvalid ? INVALID : this.filled();
     });
+  }
+
+  private filled(): T {
+    this.removeUnset?.(this.target);
+    return this.target;
   }
 }

@@ -20,11 +20,30 @@ const HUGE_HOST = /^(?:https?|wss?|ftp|file):[/\\]*[^/?#\\]{1001}/i;
 /** What a URL parser leaves out before it begins. */
 const LEFT_OUT = /^[\u0000-\u0020]+|[\t\n\r]/g;
 
-/** An absolute URI (WHATWG URL). */
-export const uri: PropertyType<URL> = scalar('uri', {
-  text: text => (!HUGE_HOST.test(text.replace(LEFT_OUT, '')) && URL.canParse(text) ? new URL(text) : undefined),
-  write: value => (value instanceof URL ? value.href : value),
-});
+/** An absolute URL whose scheme is http or https. Others run code or read files where a browser or a server follows them. */
+export const uri: PropertyType<URL> = withSchemes('uri', ['http', 'https']);
+
+/**
+ * An absolute URL (WHATWG) of one of these schemes, in any case: `uriOf('https', 'mailto')`.
+ * @throws TypeError for what is no scheme.
+ */
+export function uriOf(...schemes: readonly [scheme: string, ...more: string[]]): PropertyType<URL> {
+  const none = (schemes as readonly unknown[]).find(scheme => typeof scheme !== 'string' || !/^[a-z][a-z\d+.-]*$/i.test(scheme));
+  if ((schemes as readonly string[]).length === 0 || none !== undefined) throw new TypeError(`uriOf: name the schemes without a colon, for example uriOf('https', 'mailto')${none === undefined ? '' : `, not ${JSON.stringify(none)}`}`);
+  return withSchemes(`uri (${schemes.join(', ')})`, schemes);
+}
+
+function withSchemes(name: string, schemes: readonly string[]): PropertyType<URL> {
+  const protocols = new Set(schemes.map(scheme => `${scheme.toLowerCase()}:`));
+  return scalar(name, {
+    text(text) {
+      if (HUGE_HOST.test(text.replace(LEFT_OUT, ''))) return undefined;
+      const url = URL.canParse(text) ? new URL(text) : undefined;
+      return url && protocols.has(url.protocol) ? url : undefined;
+    },
+    write: value => (value instanceof URL ? value.href : value),
+  });
+}
 
 /** Two to four numbers: major, minor, build, revision. */
 export class Version {

@@ -9,8 +9,10 @@ const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /** Significant decimal digits that every double holds exactly (IEEE 754: DBL_DIG). */
 const EXACT_DIGITS = 15;
-/** Characters of a number, and powers of ten either way: arithmetic on `1e999999999` would take for ever. */
+/** Characters of a number, and powers of ten either way: arithmetic on `1e999999999` would take forever. */
 const MAX_LENGTH = 128;
+/** Characters of a text that is looked at as a number at all, white space and leading zeros included. */
+const LONGEST_TEXT = 1_200;
 
 /** A 32-bit integer: optional sign, digits. */
 export const int: PropertyType<number> = scalar('int', {
@@ -68,29 +70,32 @@ function warnOnce(): void {
   isWarned = true;
 }
 
+/** The text of a number without the white space around it; empty, and so no number, where it is too long for one. */
+const numeral = (text: string): string => (text.length > LONGEST_TEXT ? '' : text.trim());
+
 function readInt(text: string): number | undefined {
-  const trimmed = text.trim();
+  const trimmed = numeral(text);
   const value = Number(trimmed);
   // Adding zero makes a zero of minus zero.
   return INTEGER.test(trimmed) && value >= -0x8000_0000 && value <= 0x7fff_ffff ? value + 0 : undefined;
 }
 
 function readLong(text: string): bigint | undefined {
-  const trimmed = text.trim();
-  if (!INTEGER.test(trimmed) || trimmed.length > MAX_LENGTH) return undefined;
+  const trimmed = numeral(text);
+  if (trimmed.length > MAX_LENGTH || !INTEGER.test(trimmed)) return undefined;
   const value = BigInt(trimmed.replace(/^\+/, ''));
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
 function readDouble(text: string): number | undefined {
-  const trimmed = text.trim();
+  const trimmed = numeral(text);
   const value = Number(trimmed);
   return NUMBER.test(trimmed) && Number.isFinite(value) ? value : undefined;
 }
 
 function readDecimal(text: string): BigNumber | undefined {
-  const trimmed = text.trim();
-  if (!NUMBER.test(trimmed) || trimmed.length > MAX_LENGTH) return undefined;
+  const trimmed = numeral(text);
+  if (trimmed.length > MAX_LENGTH || !NUMBER.test(trimmed)) return undefined;
   return inRange(new BigNumber(trimmed));
 }
 

@@ -2,7 +2,7 @@ import type { Awaitable } from '../reading/awaitable';
 import { isJsonObject, jsonInText, type JsonObject } from '../json/json-text';
 import { mistakesAt, refuseSameName } from '../declaration/mistake';
 import { INVALID, type Invalid, type Place } from '../reading/place';
-import { instancesOf, propertiesOf, type PropertySpec } from '../declaration/property';
+import { instancesOf, propertiesOf, unsetRemover, type PropertySpec } from '../declaration/property';
 import { readerOf, type Field, type ReadFields } from '../reading/compiled';
 import { Filling } from '../reading/filling';
 import { ownValue } from '../reading/own-value';
@@ -24,6 +24,7 @@ interface Member extends CodecMember {
 export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
   const properties = propertiesOf(Dto);
   const create = instancesOf(Dto, properties);
+  const removeUnset = unsetRemover(properties);
   const members: Member[] = [];
   /** What is read here: the rest (claims, permissions, headers…) has sources of its own. */
   const fields: (Member & Field)[] = [];
@@ -44,7 +45,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
   const fromJson = (json: unknown, place: Place): Awaitable<T | Invalid> => {
     if (!isJsonObject(json)) return place.failValue(json, 'JSON object');
     if (place.isTooDeep()) return INVALID;
-    const filling = new Filling(create());
+    const filling = new Filling(create(), removeUnset);
     readFields(filling, json, place);
     return filling.result();
   };
@@ -64,7 +65,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     fromNames(branch, place, required) {
       if (!required && !isSentBelow(branch, place)) return undefined;
       if (place.isTooDeep()) return INVALID;
-      const filling = new Filling(create());
+      const filling = new Filling(create(), removeUnset);
       for (const member of fields) readMember(member, filling, inNames, branch, place);
       return filling.result();
     },

@@ -1,4 +1,4 @@
-import { dto, guid, queryParam, uri, version, Version } from '../../../lib';
+import { dto, guid, queryParam, uri, uriOf, version, Version } from '../../../lib';
 import { bind } from '../one-endpoint';
 
 class Ids extends dto({ guid: queryParam(guid, { required: false }), uri: queryParam(uri, { required: false }), version: queryParam(version, { required: false }) }) {}
@@ -18,10 +18,30 @@ it.each([
   expect((await inQuery('guid', text)).errors).toEqual([{ name: 'guid', in: 'query', detail: `The value "${text}" is not a guid.` }]);
 });
 
-it.each(['https://example.org/a?b=c#d', 'urn:isbn:0451450523', 'mailto:a@example.org'])('uri reads %s as a URL', async text => {
+it.each(['https://example.org/a?b=c#d', 'http://127.0.0.1:8080/'])('uri reads %s as a URL', async text => {
   const { dto: bound } = await inQuery('uri', text);
   expect(bound?.uri).toBeInstanceOf(URL);
   expect(bound?.uri?.href).toBe(text);
+});
+
+describe('the scheme of a uri', () => {
+  class Links extends dto({ link: uri, contact: uriOf('https', 'MailTo', 'urn') }) {}
+  const fine = { link: 'https://example.org/', contact: 'https://example.org/' };
+
+  it.each(['javascript:alert(1)', ' JavaScript:alert(1)', 'java\nscript:alert(1)', '\u0001javascript:alert(1)', 'data:text/html,x', 'file:///etc/passwd', 'vbscript:x', 'blob:https://example.org/x', 'mailto:a@example.org', 'ftp://example.org/', 'urn:isbn:0451450523', 'ws://example.org', 'intent:x'])('is http or https, in JSON and in text: not %j', async text => {
+    expect((await bind(Links, { json: { ...fine, link: text } })).errors).toMatchObject([{ name: 'link', in: 'json', detail: expect.stringMatching(/ is not a uri\.$/) as string }]);
+    expect((await inQuery('uri', text)).errors).toMatchObject([{ name: 'uri', in: 'query' }]);
+  });
+
+  it('is in any case, and one of those that were named', async () => {
+    expect((await bind(Links, { json: { link: 'HTTP://example.org', contact: 'mailto:a@example.org' } })).dto).toEqual({ link: new URL('http://example.org/'), contact: new URL('mailto:a@example.org') });
+    expect((await bind(Links, { json: { ...fine, contact: 'urn:isbn:0451450523' } })).dto?.contact.href).toBe('urn:isbn:0451450523');
+    for (const contact of ['http://example.org', 'javascript:alert(1)']) expect((await bind(Links, { json: { ...fine, contact } })).errors).toMatchObject([{ name: 'contact', detail: expect.stringMatching(/ is not a uri \(https, MailTo, urn\)\.$/) as string }]);
+  });
+
+  it.each<[unknown[]]>([[[]], [['mailto:']], [['']], [[['https', 'mailto']]], [['https', undefined]], [['ht tp']]])('is named without a colon: uriOf(...%j) fails when it is called', schemes => {
+    expect(() => uriOf(...schemes as [string])).toThrow(/^uriOf: name the schemes without a colon/);
+  });
 });
 
 it.each(['/path', 'example.org', '//example.org', 'http://', 'http://a b'])('uri refuses %j: it is not absolute', async text => {
@@ -47,7 +67,7 @@ it('empty text is none of them: it is missing, or a failure where a value is req
 
 it('all are text in JSON, and nothing else', async () => {
   class Json extends dto({ guid, uri, version }) {}
-  expect((await bind(Json, { json: { guid: CANONICAL, uri: 'urn:x:y', version: '1.2' } })).dto).toEqual({ guid: CANONICAL, uri: new URL('urn:x:y'), version: new Version(1, 2) });
+  expect((await bind(Json, { json: { guid: CANONICAL, uri: 'https://x.example/y', version: '1.2' } })).dto).toEqual({ guid: CANONICAL, uri: new URL('https://x.example/y'), version: new Version(1, 2) });
   expect((await bind(Json, { json: { guid: 1, uri: {}, version: 1.2 } })).errors.map(({ pointer }) => pointer)).toEqual(['/guid', '/uri', '/version']);
 });
 
@@ -64,7 +84,7 @@ describe('a uri in JSON', () => {
     expect([status, errors.map(({ pointer }) => pointer)]).toEqual([400, ['/to']]);
   });
 
-  it.each([['https://a.example/'], ['https://a.example?q='], ['https://a.example#'], ['urn:']])('may have a long rest: %s', async before => {
+  it.each([['https://a.example/'], ['https://a.example?q='], ['https://a.example#']])('may have a long rest: %s', async before => {
     expect((await bind(Link, { json: { to: before + long } })).dto?.to.href).toHaveLength(new URL(before).href.length + 9 * long.length);
   });
 });

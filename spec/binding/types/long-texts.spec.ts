@@ -7,6 +7,27 @@ const types: readonly [string, AnyType][] = [
   ['enumOf', enumOf(['a', 'b'])], ['list', list(double)], ['a dto', Point], ['nullable', nullable(decimal)],
 ];
 
+it.each<[string, AnyType]>([['int', int], ['long', long], ['double', double], ['decimal', decimal]])('%s looks at the length of a text of a megabyte first', async (_name, type) => {
+  class One extends dto({ v: field(type) }) {}
+  // The patterns of numbers are the only ones that look for digits and signs alone.
+  const looked: number[] = [];
+  const exec = RegExp.prototype.exec;
+  const spy = jest.spyOn(RegExp.prototype, 'exec').mockImplementation(function look(this: RegExp, text: string) {
+    if (/^\^\[\+-\]/.test(this.source)) looked.push(text.length);
+    return exec.call(this, text);
+  });
+  try {
+    for (const text of [`${'1'.repeat(1_000_000)}`, `${' '.repeat(1_000_000)}1`, `0.${'0'.repeat(1_000_000)}1`]) {
+      expect((await bind(One, { form: [['v', text]] }, urlEncoded)).status).toBe(400);
+      expect((await bind(One, { json: { v: text } })).status).toBe(400);
+    }
+    expect((await bind(One, { json: `{"v":${'1'.repeat(1_000_000)}}` })).status).toBe(400);
+  } finally {
+    spy.mockRestore();
+  }
+  expect(looked.filter(length => length > 1_200)).toEqual([]);
+});
+
 /** Long enough to tell a reader that looks at each character once from one that looks again and again. */
 const LENGTH = 100_000;
 const texts = ['1', 'a', '.', ' ', '-', ':', '0.', '1.', '1,', '[', '{', '{}', 'P1D', 'T1', '1e', '00:00.', ' 1'].map(part => `${part.repeat(LENGTH / part.length)}x`);
