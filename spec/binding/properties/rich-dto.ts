@@ -45,7 +45,7 @@ const spans = anyOf(fc.record({ minus: fc.boolean(), days: fc.integer({ min: 0, 
 interface Clock { readonly minus: boolean; readonly days: number; readonly hours: number; readonly minutes: number; readonly seconds: number; readonly ms: number }
 const millisecondsOf = ({ minus, days, hours, minutes, seconds, ms }: Clock): number => ((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000 + ms) * (minus ? -1 : 1);
 const guids = anyOf(fc.uuid(), ...[(id: string) => id, (id: string) => id.toUpperCase(), (id: string) => `{${id}}`, (id: string) => `(${id})`, (id: string) => id.replaceAll('-', '')].map(text => (id: string) => new Spelled(id, text(id))));
-const uris = spelled(fc.oneof(fc.webUrl({ withFragments: true, withQueryParameters: true, size: 'xsmall' }), fc.constantFrom('mailto:a,b@example.org', 'urn:isbn:0', 'file:///C:/x', 'https://[::1]:8443/?a=1,2&b[]=3#é')).map(text => new URL(text)), value => value.href);
+const uris = spelled(fc.oneof(fc.webUrl({ withFragments: true, withQueryParameters: true, size: 'xsmall' }), fc.constantFrom('https://example.org/a,b', 'urn:isbn:0', 'file:///C:/x', 'https://[::1]:8443/?a=1,2&b[]=3#é')).map(text => new URL(text)), value => value.href);
 const versions = spelled(fc.array(fc.nat(), { minLength: 2, maxLength: 4 }).map(([major = 0, minor = 0, build, revision]) => new Version(major, minor, build, revision)), String);
 const levels = anyOf(fc.constantFrom(...['Low', 'High'] as const), name => new Spelled(Level[name], name), name => new Spelled(Level[name], name.toLowerCase()), name => new Spelled(Level[name], String(Level[name]), String(Level[name])));
 const colours = anyOf(fc.constantFrom(...COLOURS), name => new Spelled(name, name), name => new Spelled(name, name.toUpperCase()));
