@@ -28,8 +28,8 @@ export const uri: PropertyType<URL> = withSchemes('uri', ['http', 'https']);
  * @throws TypeError for what is no scheme.
  */
 export function uriOf(...schemes: readonly [scheme: string, ...more: string[]]): PropertyType<URL> {
-  const none = (schemes as readonly unknown[]).find(scheme => typeof scheme !== 'string' || !/^[a-z][a-z\d+.-]*$/i.test(scheme));
-  if ((schemes as readonly string[]).length === 0 || none !== undefined) throw new TypeError(`uriOf: name the schemes without a colon, for example uriOf('https', 'mailto')${none === undefined ? '' : `, not ${JSON.stringify(none)}`}`);
+  const isScheme = (scheme: unknown): boolean => typeof scheme === 'string' && /^[a-z][a-z\d+.-]*$/i.test(scheme);
+  if ((schemes as readonly unknown[]).length === 0 || !schemes.every(isScheme)) throw new TypeError('uriOf: name the schemes without a colon, for example uriOf(\'https\', \'mailto\')');
   return withSchemes(`uri (${schemes.join(', ')})`, schemes);
 }
 
