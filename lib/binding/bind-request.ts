@@ -8,6 +8,7 @@ import { BinderContext } from './binder-context';
 import type { BindHandler } from './bound';
 import { clientSignal } from './client-signal';
 import type { Endpoint } from './endpoint';
+import { discardStored, keepStored } from './input/refusals';
 import { responseCodecs, writeResponsesAs } from './json/json-writer';
 import { settle, type BindingOptions } from './options';
 import { planFor } from './plan/plan';
@@ -24,10 +25,12 @@ export function makeBindRequest<D extends AnyType>(Dto: D, options: BindingOptio
     whenDone(
       () => bind(req as Request, res),
       dto => {
+        keepStored(req);
         (req as Request).dto = dto;
         next();
       },
       error => {
+        discardStored(req);
         if (error instanceof ClientGone) abandon(req, res);
         else refuse(error, req, res, next, onProblem);
       },

@@ -9,7 +9,7 @@ export interface BindingLimits {
   fields?: number;
   /** Bytes of one field of a multipart form. Default 1 048 576 (1 MiB). */
   fieldBytes?: number;
-  /** Bytes of a multipart form, its files included. Default 104 857 600 (100 MiB). */
+  /** Bytes of a multipart form, its files included. Default 16 777 216 (16 MiB) where files are kept in memory, else 104 857 600 (100 MiB). */
   formBytes?: number;
   /** Files of a multipart form. Default 100. */
   files?: number;
@@ -23,7 +23,10 @@ export interface BindingLimits {
   failures?: number;
 }
 
-export type SettledLimits = Readonly<Required<BindingLimits>>;
+export type SettledLimits = Readonly<Required<Omit<BindingLimits, 'formBytes'>> & Pick<BindingLimits, 'formBytes'>>;
+
+/** By where the files are kept. */
+export const DEFAULT_FORM_BYTES = { memory: 16_777_216, disk: 104_857_600 } as const;
 
 /** Each level takes some of the stack. */
 const levels: Rule = { expects: 'a whole number from 1 to 500', accepts: value => aCount.accepts(value) && (value as number) <= 500 };
@@ -32,7 +35,6 @@ const defaults: SettledLimits = {
   bodyBytes: 1_048_576,
   fields: 20_000,
   fieldBytes: 1_048_576,
-  formBytes: 104_857_600,
   files: 100,
   fileBytes: 10_485_760,
   items: 10_000,
@@ -41,6 +43,6 @@ const defaults: SettledLimits = {
 };
 
 export function settleLimits(given: BindingLimits = {}): SettledLimits {
-  checkOptions('bindRequest: limits', given, { ...Object.fromEntries(Object.keys(defaults).map(name => [name, aCount])), depth: levels });
+  checkOptions('bindRequest: limits', given, { ...Object.fromEntries([...Object.keys(defaults), 'formBytes'].map(name => [name, aCount])), depth: levels });
   return withDefaults(defaults, given);
 }

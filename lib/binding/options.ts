@@ -95,7 +95,7 @@ export function settle(options: BindingOptions): Settled {
     responses: { ...compiled.responses, ...responses },
     failureMessage,
     limits,
-    readUpload: uploadReader(uploads, limits),
+    ...uploadReader(uploads, limits),
   };
   return { settings, binder, modifier };
 }

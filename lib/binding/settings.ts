@@ -19,4 +19,6 @@ export interface Settings {
   readonly failureMessage: ((failure: BindingFailure, req: Request) => string | undefined) | undefined;
   readonly limits: SettledLimits;
   readonly readUpload: ReadUpload;
+  /** The most bytes that a multipart form may have. */
+  readonly formBytes: number;
 }

@@ -1,8 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import type { Readable, Writable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import multer from 'multer';
 import { Problem } from '../problems/problem';
+import { plainBoundaries } from './boundaries';
 import { bodyTooLarge } from './errors';
+import { OwnError, reasonFor } from './form-errors';
+import { mediaTypeOf } from './media-type';
 import type { Pair } from './pairs';
 
 /** A multipart form: its fields in the order they were sent, and its files as multer describes them. */
@@ -12,93 +15,163 @@ export interface Form {
 }
 
 /** What multer is told: where files go, and how much of everything is accepted. */
-export type FormSettings = Pick<multer.Options, 'storage' | 'limits' | 'fileFilter' | 'preservePath'> & {
+export type FormSettings = Pick<multer.Options, 'fileFilter' | 'preservePath' | 'defParamCharset'> & {
+  readonly storage: multer.StorageEngine;
+  readonly limits: NonNullable<Exclude<multer.Options['limits'], (...given: never[]) => unknown>>;
   /** Bytes of all fields together: multer bounds each, and their number. */
   readonly fieldsBytes?: number;
   /** Bytes of the whole form. */
   readonly formBytes?: number;
+  /** False for the name of a file that nobody asks for; it is not stored. */
+  readonly takesFile?: (name: string) => boolean;
+  /** Called with the number of bytes of each chunk, before it is used; when it throws, the form is refused. */
+  readonly take?: (bytes: number) => void;
 };
 
 /**
- * Makes a reader of multipart/form-data (RFC 7578). Multer stores the files and counts everything; the fields are taken
- * from its parser as flat pairs, because `req.body` as multer builds it folds `a[0][b]` and loses the order.
+ * Reads multipart/form-data (RFC 7578). Multer stores the files and counts everything; the fields are taken from its parser as
+ * flat pairs, because `req.body` as multer builds it folds `a[0][b]` and loses the order.
+ *
+ * It is refused at once, whatever multer or a storage still wait for: what is stored is removed behind its back. The rest of
+ * `chunks` is not read then.
+ * @param req the request that the chunks come from; a storage or a filter may ask who sends it.
+ * @throws a 400 or 413 problem; what a storage, a filter, `take` or the chunks throw.
  */
-export function formReader(settings: FormSettings): (source: IncomingMessage, takesFile?: (name: string) => boolean) => Promise<Form> {
-  const { fileFilter = acceptAll, fieldsBytes = Infinity, formBytes = Infinity, ...options } = settings;
-  const takers = new WeakMap<object, (name: string) => boolean>();
-  const collected = new WeakMap<object, Pair[]>();
-  const { fieldNameSize = Infinity } = typeof settings.limits === 'object' ? settings.limits : {};
-  const filter = markingRefusals(fileFilter);
-  const parser = multer({
-    defParamCharset: 'utf8',
-    ...options,
-    storage: markingFailures(settings.storage ?? multer.memoryStorage()),
-    fileFilter(req, file, done) {
-      if (takers.get(req)?.(file.fieldname) === false) done(null, false);
-      else filter(req, file, done);
-    },
-    streamHandler(source: Readable, busboy: Writable) {
-      breakOffOpenFiles(busboy);
-      const fields: Pair[] = [];
-      collected.set(source, fields);
-      let bytes = 0;
-      // Multer's own listener would nest the fields, and of `x[4294967294]` and `x[b]` walk four billion holes.
-      busboy.removeAllListeners('field');
-      busboy.on('field', (name: string | undefined, value: string | undefined, cut: Truncation) => {
-        const mistake = mistakeIn(name, value, cut, fieldNameSize);
-        if (mistake) {
-          busboy.emit('error', mistake);
-          return;
-        }
-        const field: Pair = [name ?? '', value ?? ''];
-        fields.push(field);
-        bytes += Buffer.byteLength(field.join(''));
-        if (bytes > fieldsBytes) busboy.emit('error', bodyTooLarge(fieldsBytes));
-      });
-      let left = formBytes;
-      source.on('data', (chunk: Buffer) => {
-        if (left >= 0 && (left -= chunk.length) < 0) busboy.emit('error', bodyTooLarge(formBytes));
-      });
-      source.pipe(busboy);
-    },
-  } as multer.Options).any();
-
-  return (source, takesFile = () => true) => new Promise((resolve, reject) => {
-    takers.set(source, takesFile);
-    parser(source as Parameters<typeof parser>[0], undefined as never, (error?: unknown) => {
-      if (error) reject(reasonFor(error));
-      // Multer leaves alone what it does not take for multipart; an unread form must not pass for an empty one.
-      else if (!collected.has(source)) reject(new Problem('body-malformed', 'The content type of the multipart form is malformed.'));
-      else {
-        const fields = collected.get(source) ?? [];
-        // What multer leaves for a handler, but flat.
-        Object.assign(source, { body: bodyOf(fields) });
-        resolve({ fields, files: ((source as { files?: Express.Multer.File[] }).files ?? []) });
-      }
-    });
+export function readForm(chunks: AsyncIterable<Buffer>, req: IncomingMessage, settings: FormSettings): Promise<Form> {
+  return new Promise((resolve, reject) => {
+    const reading = new FormReading(req, settings, reject);
+    reading.read(chunks, resolve);
   });
 }
 
-/**
- * A file that begins after the closing boundary never ends: busboy would wait for it, multer for busboy, and the client for
- * an answer. When all of the form has been read, such a file is broken off.
- */
-function breakOffOpenFiles(busboy: Writable): void {
-  const open = new Set<Readable>();
-  busboy.on('file', (_name: unknown, stream: Readable) => {
-    const push = stream.push.bind(stream);
-    open.add(stream);
-    stream.push = (chunk, encoding) => {
-      if (chunk === null) open.delete(stream);
-      return push(chunk, encoding);
+/** One form on its way. */
+class FormReading {
+  private readonly fields: Pair[] = [];
+  private readonly open = new Set<Readable>();
+  private opening: Readable | undefined;
+  /** Files that are not stored may be as long as they like. */
+  private readonly unwanted = new WeakSet<Readable>();
+  private fieldsBytes = 0;
+  private bytes = 0;
+  private source: Readable | undefined;
+  private isRefused = false;
+
+  constructor(private readonly req: IncomingMessage, private readonly settings: FormSettings, private readonly reject: (reason: Error) => void) {}
+
+  read(chunks: AsyncIterable<Buffer>, resolve: (form: Form) => void): void {
+    const { boundary = '' } = mediaTypeOf(this.req).parameters;
+    if (boundary === '') {
+      this.reject(new Problem('body-malformed', 'The content type of the multipart form names no boundary.'));
+      return;
+    }
+    const source = Readable.from(plainBoundaries(this.counted(chunks), boundary));
+    this.source = Object.assign(source, { headers: { 'content-type': `multipart/form-data; boundary="${boundary.replace(/["\\]/g, '\\$&')}"`, 'transfer-encoding': 'chunked' } });
+    source.on('error', error => { this.refuse(error); });
+    const { fileFilter, preservePath = false, defParamCharset = 'utf8', limits } = this.settings;
+    const options: multer.Options & { streamHandler: (source: Readable, busboy: Writable) => void } = {
+      limits, preservePath, defParamCharset,
+      storage: this.storage(),
+      fileFilter: (_source, file, done) => { this.filter(file, fileFilter, done as Decide); },
+      streamHandler: (_source, busboy) => { this.listen(busboy); },
     };
-  });
-  const finish = busboy._final.bind(busboy);
-  busboy._final = done => {
-    for (const stream of open) stream.destroy(new Error('Unexpected end of form'));
-    finish(done);
-  };
+    // Multer takes the stream for a request: it looks at its headers, and leaves the files on it.
+    multer(options).any()(source as unknown as Parameters<ReturnType<multer.Multer['any']>>[0], undefined as never, (error?: unknown) => {
+      if (error) this.refuse(error);
+      else resolve({ fields: this.fields, files: (source as { files?: Express.Multer.File[] }).files ?? [] });
+    });
+  }
+
+  /**
+   * Refuses the form. Multer would wait for files that are half read, and for the client to send the rest. With these streams
+   * broken off, it removes what is stored.
+   */
+  private refuse(reason: unknown): void {
+    if (this.isRefused) return;
+    this.isRefused = true;
+    const error = reasonFor(reason);
+    this.reject(error);
+    this.source?.destroy(error);
+    for (const file of this.open) file.destroy(error);
+  }
+
+  private async* counted(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+    const { formBytes = Infinity, take } = this.settings;
+    try {
+      for await (const chunk of chunks) {
+        this.bytes += chunk.length;
+        if (this.bytes > formBytes) throw bodyTooLarge(formBytes);
+        take?.(chunk.length);
+        yield chunk;
+      }
+    } catch (error) {
+      throw new OwnError(error);
+    }
+  }
+
+  private listen(busboy: Writable): void {
+    const refuse = (error: unknown): void => { this.refuse(error); };
+    const limit = (code: multer.ErrorCode): void => { this.refuse(new multer.MulterError(code)); };
+    busboy.on('error', refuse).on('partsLimit', () => { limit('LIMIT_PART_COUNT'); }).on('filesLimit', () => { limit('LIMIT_FILE_COUNT'); }).on('fieldsLimit', () => { limit('LIMIT_FIELD_COUNT'); });
+    // Multer's own listener would nest the fields, and of `x[4294967294]` and `x[b]` walk four billion holes.
+    busboy.removeAllListeners('field').on('field', (name: string | undefined, value: string | undefined, cut: Truncation) => { this.addField(name, value, cut); });
+    // Before multer's own listener, which asks the filter.
+    busboy.prependListener('file', (name: string | undefined, stream: Readable) => {
+      this.opening = stream;
+      this.open.add(stream);
+      // Before multer, too: only a storage that fails breaks off a file, or we do.
+      stream.on('error', error => { this.refuse(new OwnError(error)); });
+      stream.once('close', () => { this.open.delete(stream); });
+      stream.once('limit', () => { if (!this.unwanted.has(stream)) this.refuse(new multer.MulterError('LIMIT_FILE_SIZE', name)); });
+      if (name === undefined) limit('MISSING_FIELD_NAME' as multer.ErrorCode);
+      else if (name.length > this.longestName) limit('LIMIT_FIELD_KEY');
+    });
+    this.source?.pipe(busboy);
+  }
+
+  private get longestName(): number {
+    return this.settings.limits.fieldNameSize ?? Infinity;
+  }
+
+  private addField(name: string | undefined, value: string | undefined, cut: Truncation): void {
+    const mistake = mistakeIn(name, value, cut, this.longestName);
+    const field: Pair = [name ?? '', value ?? ''];
+    this.fieldsBytes += Buffer.byteLength(field.join(''));
+    const { fieldsBytes = Infinity } = this.settings;
+    if (mistake) this.refuse(mistake);
+    else if (this.fieldsBytes > fieldsBytes) this.refuse(bodyTooLarge(fieldsBytes));
+    else this.fields.push(field);
+  }
+
+  /** What a storage says (a full disk, a bucket that is gone) is not the form's fault. */
+  private storage(): multer.StorageEngine {
+    const { storage } = this.settings;
+    return {
+      _handleFile: (_source, file, done) => {
+        storage._handleFile(this.req as Request, file, (error?: unknown, info?) => {
+          if (error) this.refuse(new OwnError(error));
+          done(error, info);
+        });
+      },
+      _removeFile: (_source, file, done) => { storage._removeFile(this.req as Request, file, done); },
+    };
+  }
+
+  private filter(file: Express.Multer.File, filter: FileFilter | undefined, decide: Decide): void {
+    const { opening } = this;
+    const settle = (error: unknown, accepted?: boolean): void => {
+      if (error) this.refuse(new OwnError(error));
+      else if (!accepted && opening) this.unwanted.add(opening);
+      decide(error, accepted);
+    };
+    if (this.settings.takesFile?.(file.fieldname) === false) settle(null, false);
+    else if (filter) filter(this.req as Request, file, settle as Parameters<FileFilter>[2]);
+    else settle(null, true);
+  }
 }
+
+type Request = Parameters<multer.StorageEngine['_handleFile']>[0];
+type FileFilter = NonNullable<multer.Options['fileFilter']>;
+type Decide = (error: unknown, accepted?: boolean) => void;
 
 /** What busboy has cut off of a field. */
 interface Truncation {
@@ -108,7 +181,7 @@ interface Truncation {
 
 /** The checks of multer's own listener, and one that it does not have. */
 function mistakeIn(name: string | undefined, value: string | undefined, { nameTruncated, valueTruncated }: Truncation, longestName: number): Error | undefined {
-  if (name === undefined) return new multer.MulterError('MISSING_FIELD_NAME');
+  if (name === undefined) return new multer.MulterError('MISSING_FIELD_NAME' as multer.ErrorCode);
   if (nameTruncated || name.length > longestName) return new multer.MulterError('LIMIT_FIELD_KEY');
   if (valueTruncated) return new multer.MulterError('LIMIT_FIELD_VALUE', name);
   if (value === undefined) return new Problem('body-malformed', `The form field ${JSON.stringify(name.slice(0, 80))} is in a charset that is not supported.`);
@@ -116,7 +189,7 @@ function mistakeIn(name: string | undefined, value: string | undefined, { nameTr
 }
 
 /** Values by name; of a repeated name, an array. Without a prototype: `__proto__` is a name like any other. */
-function bodyOf(fields: readonly Pair[]): Record<string, string | string[]> {
+export function valuesByName({ fields }: Form): Record<string, string | string[]> {
   const body = Object.create(null) as Record<string, string | string[]>;
   for (const [name, value] of fields) {
     const known = body[name];
@@ -124,11 +197,6 @@ function bodyOf(fields: readonly Pair[]): Record<string, string | string[]> {
     else body[name] = known === undefined ? value : [known, value];
   }
   return body;
-}
-
-/** Lets a stream of bytes stand in for the request that they came with. */
-export function asRequest(bytes: Readable, req: IncomingMessage): IncomingMessage {
-  return Object.assign(bytes, { headers: req.headers, [REAL]: req }) as unknown as IncomingMessage;
 }
 
 /** The storage of a form that is only measured: sizes are counted, bytes are dropped. */
@@ -139,46 +207,3 @@ export const measuring: multer.StorageEngine = {
   },
   _removeFile(_req, _file, done) { done(null); },
 };
-
-/** What a storage or a filter says (a full disk, a bucket that is gone, "no such files here") is not the form's fault. */
-class OwnError extends Error {}
-
-const marked = (error: unknown): Error | null => (error === undefined || error === null ? null : new OwnError('', { cause: error }));
-
-function markingFailures(storage: multer.StorageEngine): multer.StorageEngine {
-  return {
-    _handleFile(req, file, done) {
-      storage._handleFile(standsFor(req), file, (error?: unknown, info?) => { done(marked(error), info); });
-    },
-    _removeFile(req, file, done) { storage._removeFile(standsFor(req), file, done); },
-  };
-}
-
-const acceptAll: FileFilter = (_req, _file, done) => { done(null, true); };
-
-type FileFilter = NonNullable<multer.Options['fileFilter']>;
-
-function markingRefusals(filter: FileFilter): FileFilter {
-  return (req, file, done) => {
-    const decide = done as (error: Error | null, accepted?: boolean) => void;
-    filter(standsFor(req), file, (error?: unknown, accepted?: boolean) => { decide(marked(error), accepted); });
-  };
-}
-
-/** A storage or a filter that asks who uploads gets the real request. */
-const REAL = Symbol('real request');
-
-function standsFor<R extends object>(req: R): R {
-  return (req as { [REAL]?: R })[REAL] ?? req;
-}
-
-function reasonFor(error: unknown): Error {
-  if (error instanceof Problem) return error;
-  if (error instanceof OwnError) return error.cause instanceof Error ? error.cause : new Error(String(error.cause));
-  if (error instanceof multer.MulterError) {
-    const code = /^LIMIT_(FILE_SIZE|FILE_COUNT|FIELD_COUNT|FIELD_VALUE|FIELD_KEY|PART_COUNT|FIELD_NESTING|FIELD_ARRAY_INDEX)$/.test(error.code) ? 'body-too-large' : 'body-malformed';
-    const name = error.field === undefined ? '' : ` (${JSON.stringify(error.field.slice(0, 80))})`;
-    return new Problem(code, `${error.message}${name}.`, { cause: error });
-  }
-  return new Problem('body-malformed', 'The multipart form is malformed.', { cause: error });
-}

@@ -23,7 +23,17 @@ export function kindOf({ type }: MediaType): BodyKind {
   return 'other';
 }
 
+/** The body was read and is not in the stream any more. Shared by every copy of this module in the process. */
+const USED_UP = Symbol.for('bindonce.used-up');
+
 /** RFC 9112, section 6.3: a request has a body when it declares a length above zero or a transfer coding. */
 export function hasBody(req: IncomingMessage): boolean {
-  return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
+  return USED_UP in req || req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
+}
+
+/** Takes the headers off a request that say that a body follows; for us it still has one. */
+export function markUsedUp(req: IncomingMessage): void {
+  Object.assign(req, { [USED_UP]: true });
+  for (const name of ['content-length', 'transfer-encoding']) delete req.headers[name];
+  req.rawHeaders = req.rawHeaders.filter((_one, index, all) => !/^(content-length|transfer-encoding)$/i.test(all[index - index % 2] ?? ''));
 }

@@ -1,10 +1,7 @@
-import { closeSync, openSync, readSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import type { Spool } from './spool';
 
-/** Bytes that are read from a file at a time. */
-const PIECE = 65_536;
-
-/** Puts a complete body back, in place of its last byte: what comes after reads it as if nobody had been there. */
+/** Puts a complete body back, instead of its last byte: what comes after reads it as if nobody had been there. */
 export function putBack(req: IncomingMessage, bytes: Buffer): void {
   if (bytes.length === 0) return;
   req.read();
@@ -13,24 +10,17 @@ export function putBack(req: IncomingMessage, bytes: Buffer): void {
 
 /**
  * Puts a complete body back out of a file, piece by piece as it is read. Node emits `end` when the stream is empty a tick
- * after a read; so the next piece is there before the read that empties it returns. (Reading synchronously is reading from
- * the system's cache here: the file has just been written.)
- * @returns what closes the file early.
+ * after a read; so the next piece is there before the read that empties it returns.
  */
-export function putBackFile(req: IncomingMessage, path: string): () => void {
-  const file = openSync(path, 'r');
-  let open = true;
-  const close = (): void => {
-    if (open) closeSync(file);
-    open = false;
-  };
+export function putBackFile(req: IncomingMessage, spool: Spool): void {
+  let position = 0;
   const refill = (): void => {
     // A flowing stream passes on at once what is put into it, and is as empty as before.
-    while (open && req.readableLength === 0) {
-      const piece = Buffer.allocUnsafe(PIECE);
-      const length = readSync(file, piece);
-      if (length === 0) close();
-      else req.unshift(piece.subarray(0, length));
+    while (req.readableLength === 0) {
+      const piece = spool.read(position);
+      if (piece.length === 0) return;
+      position += piece.length;
+      req.unshift(piece);
     }
   };
   const read = req.read.bind(req);
@@ -41,5 +31,4 @@ export function putBackFile(req: IncomingMessage, path: string): () => void {
   };
   read();
   refill();
-  return close;
 }

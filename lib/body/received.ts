@@ -1,13 +1,13 @@
-import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { onExchangeEnd } from '../http/exchange-end';
-import { bodyTooLarge } from './errors';
-import { hasBody, kindOf, mediaTypeOf } from './media-type';
+import { buffer } from 'node:stream/consumers';
+import { isExchangeOver, onExchangeEnd } from '../http/exchange-end';
+import { bodyTooLarge, ClientGone, readElsewhere } from './errors';
+import type { Form } from './form';
+import { holdingOf, type Holding } from './holding';
+import { hasBody, kindOf, markUsedUp, mediaTypeOf } from './media-type';
 import { putBack, putBackFile } from './put-back';
-import { chunksOf, refuseRest } from './read';
-import { spool, type Spool } from './spool';
+import { chunksOf, drainRest, isReadElsewhere, otherReader } from './read';
+import { Spool } from './spool';
 
 /**
  * The body of one request, read once.
@@ -19,7 +19,7 @@ import { spool, type Spool } from './spool';
 export type Received =
   | { readonly kind: 'none' }
   | { readonly kind: 'bytes'; readonly bytes: Buffer; readonly coding: string | undefined }
-  | { readonly kind: 'file'; readonly path: string; readonly size: number; readonly digest: string; readonly coding: string | undefined }
+  | { readonly kind: 'file'; readonly spool: Spool; readonly coding: string | undefined }
   | { readonly kind: 'parsed'; readonly body: unknown; readonly files: readonly Express.Multer.File[] };
 
 /** Bytes of a body that are kept in memory; a longer one is spooled to disk. */
@@ -42,7 +42,8 @@ interface WithParsed {
 }
 
 /**
- * The body, read when first asked for, or at once what a parser before us made of it. Temporary files are removed when the response ends or the client hangs up.
+ * The body, read when first asked for, or at once what a parser before us made of it. What it holds in memory and on disk is
+ * given back when the exchange is over.
  * @param limit bytes; a longer body is refused with 413.
  */
 export function receive(req: IncomingMessage, res: ServerResponse, limit: number): Received | Promise<Received> {
@@ -50,31 +51,55 @@ export function receive(req: IncomingMessage, res: ServerResponse, limit: number
     if (sizeOf(received) > limit) throw bodyTooLarge(limit);
     return received;
   };
-  // A parser before us has come to the end of a body of no bytes.
-  if (req.readableEnded && !req.readableDidRead) return { kind: 'none' };
+  const known = (req as WithReceived)[RECEIVED];
+  if (known) return known.then(within);
+  // An earlier parser has come to the end of a body of no bytes.
+  if (!hasBody(req) || (req.readableEnded && !req.readableDidRead)) return { kind: 'none' };
   // What a parser has left behind needs no waiting.
-  if (!(RECEIVED in req) && req.readableDidRead && hasBody(req)) return within(leftBehind(req));
-  return ((req as WithReceived)[RECEIVED] ??= read(req, res, limit)).then(within);
+  if (isLeftBehind(req)) return within(leftBehind(req));
+  if (req.readableDidRead || isReadElsewhere(req)) return receiveFromOthers(req, res).then(within);
+  return ((req as WithReceived)[RECEIVED] = read(req, res, limit)).then(within);
 }
 
 /** True when the body can still be streamed: nobody, we included, has touched it. */
 export function isUntouched(req: IncomingMessage): boolean {
-  return !req.readableDidRead && !req.readableEnded && !(RECEIVED in req);
+  return !req.readableDidRead && !req.readableEnded && !(RECEIVED in req) && !isReadElsewhere(req);
 }
 
 /** All the bytes of a received body. */
 export function allBytes(received: Extract<Received, { kind: 'bytes' | 'file' }>): Promise<Buffer> {
-  return received.kind === 'file' ? readFile(received.path) : Promise.resolve(received.bytes);
+  return received.kind === 'file' ? buffer(received.spool.chunks()) : Promise.resolve(received.bytes);
 }
 
-/** The bytes of a received body as a stream. */
-export function openReceived(received: Extract<Received, { kind: 'bytes' | 'file' }>): Readable {
-  return received.kind === 'file' ? createReadStream(received.path) : Readable.from([received.bytes]);
+/** The bytes of a received body, piece by piece. */
+export async function* openReceived(received: Extract<Received, { kind: 'bytes' | 'file' }>): AsyncGenerator<Buffer, void> {
+  if (received.kind === 'file') yield* received.spool.chunks();
+  else yield received.bytes;
+}
+
+/**
+ * Says that a form was read from the stream of a request, in which only the last byte is left. The request has no body any
+ * more, and must not say that it has: a proxy behind us would announce bytes that never come.
+ */
+export function receivedAsForm(req: IncomingMessage, { files }: Form, body: unknown): void {
+  req.read();
+  markUsedUp(req);
+  (req as WithReceived)[RECEIVED] = Promise.resolve({ kind: 'parsed', body, files });
 }
 
 async function read(req: IncomingMessage, res: ServerResponse, limit: number): Promise<Received> {
-  if (!hasBody(req)) return { kind: 'none' };
-  if (Number(req.headers['content-length'] ?? 0) > limit) throw refuseRest(req, limit);
+  const holding = holdingOf(req, res);
+  try {
+    if (Number(req.headers['content-length'] ?? 0) > limit) throw bodyTooLarge(limit);
+    return await readAll(req, res, limit, holding);
+  } catch (error) {
+    holding.giveBack();
+    drainRest(req, res);
+    throw error;
+  }
+}
+
+async function readAll(req: IncomingMessage, res: ServerResponse, limit: number, holding: Holding): Promise<Received> {
   const coding = req.headers['content-encoding'];
   const chunks = bounded(req, limit);
   const inMemory: Buffer[] = [];
@@ -82,24 +107,28 @@ async function read(req: IncomingMessage, res: ServerResponse, limit: number): P
   for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
     inMemory.push(next.value);
     size += next.value.length;
-    if (size > IN_MEMORY) return { kind: 'file', coding, ...await readToFile(req, res, inMemory, chunks) };
+    holding.take('memory', next.value.length);
+    if (size > IN_MEMORY) return { kind: 'file', coding, spool: await readToFile(req, res, inMemory, chunks, holding) };
   }
   const bytes = Buffer.concat(inMemory);
   putBack(req, bytes);
   return { kind: 'bytes', bytes, coding };
 }
 
-async function readToFile(req: IncomingMessage, res: ServerResponse, inMemory: readonly Buffer[], rest: AsyncIterable<Buffer>): Promise<Spool> {
-  const spooled = await spool((async function* all() {
-    yield* inMemory;
-    yield* rest;
+async function readToFile(req: IncomingMessage, res: ServerResponse, inMemory: Buffer[], rest: AsyncIterable<Buffer>, holding: Holding): Promise<Spool> {
+  const spool = await Spool.of((async function* all() {
+    const size = inMemory.reduce((sum, { length }) => sum + length, 0);
+    holding.take('disk', size);
+    yield Buffer.concat(inMemory.splice(0));
+    holding.giveBackMemory();
+    for await (const chunk of rest) {
+      holding.take('disk', chunk.length);
+      yield chunk;
+    }
   })());
-  const closeFile = putBackFile(req, spooled.path);
-  onExchangeEnd(req, res, () => {
-    closeFile();
-    void spooled.remove();
-  });
-  return spooled;
+  onExchangeEnd(req, res, () => { void spool.close(); });
+  putBackFile(req, spool);
+  return spool;
 }
 
 /** @throws a 413 problem at the first byte over the limit. */
@@ -107,25 +136,40 @@ async function* bounded(req: IncomingMessage, limit: number): AsyncGenerator<Buf
   let size = 0;
   for await (const chunk of chunksOf(req)) {
     size += chunk.length;
-    if (size > limit) throw refuseRest(req, limit);
+    if (size > limit) throw bodyTooLarge(limit);
     yield chunk;
   }
 }
 
-/**
- * The stream was used up before us. The exact bytes (`req.rawBody`) are best; what a parser made of them will do.
- * @throws when neither is there: a body that cannot be seen must not be taken for an empty one.
- */
+/** What the reader of a stream leaves when it is done with it; it may have gone on when `next()` was called. */
+async function receiveFromOthers(req: IncomingMessage, res: ServerResponse): Promise<Received> {
+  await otherReader(req);
+  // When somebody has answered meanwhile, node discards the body.
+  if (isExchangeOver(req, res) || (req.destroyed && !req.complete)) throw new ClientGone();
+  if (req.readableEnded && !req.readableDidRead) return { kind: 'none' };
+  try {
+    return leftBehind(req);
+  } catch (error) {
+    drainRest(req, res);
+    throw error;
+  }
+}
+
+/** The exact bytes (`req.rawBody`) are best; what a parser made of them will do. @throws when there is neither. */
 function leftBehind(req: IncomingMessage): Received {
+  if (!isLeftBehind(req)) throw readElsewhere();
   const { body, rawBody } = req as WithParsed;
   // A parser that leaves bytes has unpacked them.
   if (Buffer.isBuffer(rawBody)) return { kind: 'bytes', bytes: rawBody, coding: undefined };
   if (Buffer.isBuffer(body)) return { kind: 'bytes', bytes: body, coding: undefined };
-  const files = filesLeftBehind(req as WithParsed);
-  if (files.length === 0 && (body === undefined || isPlaceholder(req))) {
-    throw new Error('bindonce: the request body was read before this middleware and neither req.body nor req.rawBody was left behind. Mount it before whatever reads the body, or set req.rawBody to the bytes.');
-  }
-  return { kind: 'parsed', body, files };
+  return { kind: 'parsed', body, files: filesLeftBehind(req as WithParsed) };
+}
+
+/** True when somebody else has read the body, or is about to, and has left something of it. */
+function isLeftBehind(req: IncomingMessage): boolean {
+  if (!req.readableDidRead && !isReadElsewhere(req)) return false;
+  const { body, rawBody } = req as WithParsed;
+  return Buffer.isBuffer(rawBody) || (body !== undefined && !isPlaceholder(req)) || filesLeftBehind(req as WithParsed).length > 0;
 }
 
 function filesLeftBehind({ file, files }: WithParsed): Express.Multer.File[] {
@@ -138,16 +182,20 @@ function underField(field: string, file: Express.Multer.File): Express.Multer.Fi
   return (file as Partial<Express.Multer.File>).fieldname === undefined ? Object.assign(Object.create(file) as Express.Multer.File, { fieldname: field }) : file;
 }
 
-/** On Express 4, body parsers leave an empty object on requests whose media type is none of theirs; `_body` says that they have parsed one. */
+/**
+ * On Express 4, body parsers leave an empty object on requests whose media type is none of theirs; `_body` says that they have
+ * parsed one. Parsers of JSON by other authors do not say so, and `{}` may be all that was sent.
+ */
 function isPlaceholder(req: IncomingMessage): boolean {
   const { body, _body } = req as WithParsed;
-  return _body !== true && typeof body === 'object' && body !== null && Object.getPrototypeOf(body) === Object.prototype && Object.keys(body).length === 0 && kindOf(mediaTypeOf(req)) === 'other';
+  if (_body === true || typeof body !== 'object' || body === null || Object.keys(body).length > 0) return false;
+  return Object.getPrototypeOf(body) === Object.prototype && !(kindOf(mediaTypeOf(req)) === 'json' && req.readableEnded);
 }
 
 function sizeOf(received: Received): number {
   switch (received.kind) {
     case 'bytes': return received.bytes.length;
-    case 'file': return received.size;
+    case 'file': return received.spool.size;
     case 'none':
     case 'parsed': return 0;
   }

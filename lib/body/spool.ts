@@ -1,43 +1,70 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { readSync } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { onDisk } from './storage-problem';
+import { makeTemporaryFolder } from './temporary-folder';
 
-/** A body that was too large for memory, in a file that belongs to this request alone. */
-export interface Spool {
-  readonly path: string;
-  /** Bytes. */
-  readonly size: number;
-  /** SHA-256 of the bytes, in hex. */
-  readonly digest: string;
-  remove(): Promise<void>;
-}
+/** Bytes that are read from the file at a time. */
+const PIECE = 65_536;
 
-/** Writes chunks to a temporary file, waiting for the disk. Whatever goes wrong with chunks or disk, no file is left behind. */
-export async function spool(chunks: AsyncIterable<Buffer>): Promise<Spool> {
-  const directory = await mkdtemp(join(tmpdir(), 'bindonce-'));
-  const path = join(directory, 'body');
-  const remove = (): Promise<void> => rm(directory, { recursive: true, force: true });
-  try {
-    const file = createWriteStream(path, { mode: 0o600 });
-    await once(file, 'open');
-    const sha = createHash('sha256');
-    let size = 0;
+/**
+ * A body that was too large for memory, in a file that has no name any more: nobody else can open it, and when the process
+ * ends, however it does, the system removes it.
+ */
+export class Spool {
+  private isOpen = true;
+
+  private constructor(private readonly file: FileHandle, /** Bytes. */ readonly size: number, /** SHA-256 of the bytes, in hex. */ readonly digest: string) {}
+
+  /**
+   * Writes chunks to a temporary file, waiting for the disk. Whatever goes wrong with chunks or disk, no file is left behind.
+   * @throws what the chunks throw, or a 507 or 503 problem when the disk does not take them.
+   */
+  static async of(chunks: AsyncIterable<Buffer>): Promise<Spool> {
+    const folder = await makeTemporaryFolder(tmpdir());
+    const file = await onDisk(() => open(join(folder.path, 'body'), 'wx+', 0o600)).finally(() => folder.remove());
     try {
+      const sha = createHash('sha256');
+      let size = 0;
       for await (const chunk of chunks) {
-        size += chunk.length;
+        await onDisk(() => file.appendFile(chunk));
         sha.update(chunk);
-        if (!file.write(chunk)) await once(file, 'drain');
+        size += chunk.length;
       }
-    } finally {
-      file.end();
+      return new Spool(file, size, sha.digest('hex'));
+    } catch (error) {
+      await closed(file);
+      throw error;
     }
-    await once(file, 'finish');
-    return { path, size, digest: sha.digest('hex'), remove };
-  } catch (error) {
-    await remove();
-    throw error;
+  }
+
+  /**
+   * Reads at once, from the system's cache: the file has just been written.
+   * @returns no bytes behind the end, or when the file is closed.
+   */
+  read(position: number): Buffer {
+    const piece = Buffer.allocUnsafe(PIECE);
+    return this.isOpen ? piece.subarray(0, readSync(this.file.fd, piece, 0, PIECE, position)) : piece.subarray(0, 0);
+  }
+
+  /** @throws Problem with status 503 when the disk fails; Error when the file is closed before its end. */
+  async* chunks(): AsyncGenerator<Buffer, void> {
+    for (let position = 0; position < this.size;) {
+      const { buffer, bytesRead } = await onDisk(() => this.file.read(Buffer.allocUnsafe(PIECE), 0, PIECE, position));
+      if (bytesRead === 0) throw new Error('bindonce: a temporary file has become shorter.');
+      position += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  }
+
+  /** Never rejects. The handle, not its number, is what readers have: when it is closed, they cannot read another file. */
+  close(): Promise<void> {
+    this.isOpen = false;
+    return closed(this.file);
   }
 }
+
+/** Nothing can be done about a file that cannot be closed. */
+const closed = (file: FileHandle): Promise<void> => file.close().catch(() => undefined);

@@ -13,6 +13,9 @@ export const catalogue = {
   'body-malformed': { status: 400, title: 'Request body is malformed', meaning: 'The body is not what its content type says: broken JSON, form, encoding or charset.' },
   'body-too-large': { status: 413, title: 'Request body is too large', meaning: 'The body, a field, a file or their number exceeds a limit.' },
   'body-unsupported': { status: 415, title: 'Request body is of an unsupported type', meaning: 'The content type, charset or content encoding is not one that this endpoint reads.' },
+  'storage-full': { status: 507, title: 'The server has no room for the request body', meaning: 'The disk for temporary files and uploads is full.' },
+  'storage-unavailable': { status: 503, title: 'The server cannot store the request body', meaning: 'The disk for temporary files and uploads fails; retry later.' },
+  'server-busy': { status: 503, title: 'The server has too many large requests', meaning: 'All requests together hold as much in memory or on disk as the process allows; retry later.' },
   'validation-failed': { status: 400, title: 'One or more values are not valid', meaning: 'Values are missing or unreadable; `errors` lists all of them.' },
   unauthenticated: { status: 401, title: 'Authentication is required', meaning: 'The endpoint is not open to anonymous callers (`allowAnonymous: false`).' },
 } as const;

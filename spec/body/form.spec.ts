@@ -2,17 +2,17 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import multer from 'multer';
 import { Problem } from '../../lib';
-import { asRequest, formReader, measuring, type Form, type FormSettings } from '../../lib/body/form';
+import { measuring, readForm, type Form, type FormSettings } from '../../lib/body/form';
 import { multipart, type Part } from '../idempotency/identity/multipart';
 
-function read(parts: readonly Part[], settings: FormSettings = {}): Promise<Form> {
+function read(parts: readonly Part[], settings: Partial<FormSettings> = {}): Promise<Form> {
   const { body, headers } = multipart(parts, 'b1');
   return readRaw(body, headers['Content-Type'], settings);
 }
 
-function readRaw(body: Buffer | string, type: string, settings: FormSettings = {}): Promise<Form> {
+function readRaw(body: Buffer | string, type: string, settings: Partial<FormSettings> = {}): Promise<Form> {
   const req = { headers: { 'content-type': type, 'content-length': String(body.length) } } as IncomingMessage;
-  return formReader(settings)(asRequest(Readable.from([Buffer.from(body)]), req));
+  return readForm(Readable.from([Buffer.from(body)]), req, { storage: multer.memoryStorage(), limits: {}, ...settings });
 }
 
 const field = (name: string, value = '1'): Part => ({ name, value });
@@ -39,7 +39,7 @@ describe('a multipart form', () => {
     expect(files[0]).not.toHaveProperty('buffer');
   });
 
-  it.each<[string, Part[], multer.Options['limits']]>([
+  it.each<[string, Part[], FormSettings['limits']]>([
     ['a file is too long', [file('f', 'f', 'xx')], { fileSize: 1 }],
     ['there are too many files', [file('f'), file('g')], { files: 1 }],
     ['there are too many fields', [field('a'), field('b')], { fields: 1 }],
@@ -64,7 +64,7 @@ describe('a multipart form', () => {
     await expect(readRaw(body, type)).rejects.toMatchObject({ name: 'Problem', status: 400, code: 'body-malformed' });
   });
 
-  it.each<[string, FormSettings]>([
+  it.each<[string, Partial<FormSettings>]>([
     ['storage', { storage: { _handleFile: (_req, { stream }, done) => { stream.resume(); done(Object.assign(new Error('disk full'), { code: 'ENOSPC' })); }, _removeFile: (_req, _file, done) => { done(null); } } }],
     ['filter', { fileFilter: (_req, _file, done) => { done(new Error('disk full')); } }],
   ])('whose %s fails is no fault of the client', async (_title, settings) => {

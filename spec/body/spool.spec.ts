@@ -1,23 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readlinkSync, readSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import express, { type RequestHandler } from 'express';
 import { idempotency, type IdempotencyOptions } from '../../lib';
-import { spool } from '../../lib/body/spool';
+import { Spool } from '../../lib/body/spool';
 import { EventLog } from '../idempotency/event-log';
 import { multipart } from '../idempotency/identity/multipart';
 import { serve } from '../idempotency/serve';
 import { signal } from '../idempotency/signal';
 import { send } from '../servers/listen';
 
-/** Temporary files that hold a body of this spec: other processes spool theirs into the same folder. */
+/** The temporary files of this process that hold a body, as paths that lead to them though they have no names any more. */
 function spooled(mark: string): string[] {
-  return readdirSync(tmpdir()).filter(name => name.startsWith('bindonce-')).map(name => join(tmpdir(), name, 'body')).filter(path => {
+  return readdirSync('/proc/self/fd').map(descriptor => `/proc/self/fd/${descriptor}`).filter(path => {
     try {
+      if (!readlinkSync(path).startsWith(`${tmpdir()}/bindonce-`)) return false;
       const file = openSync(path, 'r');
       const beginning = Buffer.alloc(300);
       readSync(file, beginning);
@@ -29,7 +30,7 @@ function spooled(mark: string): string[] {
   });
 }
 
-/** Nobody is told when a temporary file is removed, so this looks again and again, until the spec's time is over. */
+/** Nobody is told when a temporary file is closed, so this looks again and again, until the spec's time is over. */
 async function noneLeft(mark: string): Promise<void> {
   while (spooled(mark).length > 0) await pause(5);
 }
@@ -46,12 +47,12 @@ function upload(end = '--b1--\r\n') {
 const served = (handler: RequestHandler, options: IdempotencyOptions = {}) => serve(express().post('/', idempotency(options), handler));
 
 describe('a body that is too large for memory', () => {
-  it('is in one file that only its owner can read while the handler runs, and gone after the response', async () => {
+  it('is in one file without a name, that only its owner can read, while the handler runs, and gone after the response', async () => {
     const { mark, body, headers } = upload();
-    let modes: number[] = [];
-    const { url } = await served((_req, res) => { modes = spooled(mark).map(path => statSync(path).mode & 0o777); res.end(); });
+    let seen: unknown[] = [];
+    const { url } = await served((_req, res) => { seen = spooled(mark).map(path => [statSync(path).mode & 0o777, statSync(path).nlink, readlinkSync(path).endsWith(' (deleted)')]); res.end(); });
     await send(url, { headers, body });
-    expect(modes).toEqual([0o600]);
+    expect(seen).toEqual([[0o600, 0, true]]);
     await noneLeft(mark);
   });
 
@@ -100,9 +101,9 @@ describe('a body that is too large for memory', () => {
   });
 
   it.each<[string, string, IdempotencyOptions, number]>([
-    ['too long', '--b1--\r\n', { maxRequestBytes: 2_000_000 }, 413],
-    ['a form without an end', '', {}, 400],
-  ])('is gone after it was refused for being %s', async (_title, end, options, status) => {
+    ['was refused for being too long', '--b1--\r\n', { maxRequestBytes: 2_000_000 }, 413],
+    ['could not be read as a form', '', {}, 200],
+  ])('is gone after it %s', async (_title, end, options, status) => {
     const { mark, body, headers } = upload(end);
     const { url } = await served((_req, res) => { res.end(); }, options);
     expect((await send(url, { headers: { ...headers, 'Transfer-Encoding': 'chunked' }, body })).status).toBe(status);
@@ -123,12 +124,24 @@ describe('a body that is too large for memory', () => {
   });
 });
 
-describe('spool', () => {
-  it('tells size and digest', async () => {
-    const file = await spool((async function* chunks() { yield Buffer.from('ab'); yield Buffer.from('c'); })());
-    expect(file).toMatchObject({ size: 3, digest: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad' });
-    await file.remove();
-    expect(() => statSync(file.path)).toThrow(expect.objectContaining({ code: 'ENOENT' }));
+describe('a spool', () => {
+  it('knows size and digest, and gives its bytes until it is closed', async () => {
+    const spool = await Spool.of((async function* chunks() { yield Buffer.from('ab'); yield Buffer.from('c'); })());
+    expect(spool).toMatchObject({ size: 3, digest: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad' });
+    expect([String(await buffer(spool.chunks())), String(spool.read(1)), String(spool.read(3))]).toEqual(['abc', 'bc', '']);
+    await spool.close();
+    expect(spool.read(0)).toHaveLength(0);
+    await expect(buffer(spool.chunks())).rejects.toMatchObject({ code: 'storage-unavailable' });
+  });
+
+  it('that is closed while it is read never gives bytes of another file', async () => {
+    const spool = await Spool.of((async function* chunks() { yield Buffer.alloc(200_000, 'a'); })());
+    const chunks = spool.chunks();
+    await chunks.next();
+    await spool.close();
+    const others = await Promise.all(Array.from({ length: 20 }, () => Spool.of((async function* more() { yield Buffer.alloc(200_000, 'b'); })())));
+    await expect(chunks.next()).rejects.toMatchObject({ code: 'storage-unavailable' });
+    await Promise.all(others.map(other => other.close()));
   });
 
   it('leaves nothing behind when the chunks end in an error', async () => {
@@ -139,7 +152,7 @@ describe('spool', () => {
       if (!reached.signal.aborted) await once(reached.signal, 'abort');
       throw new Error('cut off');
     })();
-    const spooling = spool(failing);
+    const spooling = Spool.of(failing);
     reached.abort();
     await expect(spooling).rejects.toThrow('cut off');
     expect(spooled(mark)).toEqual([]);

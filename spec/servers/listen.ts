@@ -58,6 +58,8 @@ export async function send(url: string, { method = 'POST', headers = {}, body }:
   const sent = request(url, { method, headers: headers as Record<string, string>, agent: false });
   sent.end(body);
   const [response] = await once(sent, 'response') as [IncomingMessage];
+  // A refused body may not have been sent to its end when the server closes.
+  sent.on('error', () => undefined);
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
   if (!response.complete) throw new Error('The response was cut off');

@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { asRequest, type Form } from '../../body/form';
+import { bodyTooLarge } from '../../body/errors';
+import { valuesByName, type Form } from '../../body/form';
 import type { BodyKind, MediaType } from '../../body/media-type';
 import { readPairs, type Pair } from '../../body/pairs';
-import { refuseRest } from '../../body/read';
-import { isUntouched, openReceived, receive } from '../../body/received';
+import { chunksOf, drainRest } from '../../body/read';
+import { isUntouched, openReceived, receive, receivedAsForm } from '../../body/received';
 import { Problem } from '../../problems/problem';
 import { textIn } from './body-text';
+import { onRefusal } from './refusals';
 import type { SettledLimits } from '../limits';
 import type { Settings } from '../settings';
 
@@ -31,18 +33,38 @@ async function readUrlEncoded({ req, res, mediaType, settings: { limits } }: Inc
 }
 
 /** A form that nobody has read goes straight from the connection to where files are to be stored. */
-async function readMultipart({ req, res, use, settings: { readUpload, limits } }: IncomingForm): Promise<Form> {
-  if (isUntouched(req)) {
-    if (Number(req.headers['content-length'] ?? 0) > limits.formBytes) throw refuseRest(req, limits.formBytes);
-    return readUpload(req, req, res, use.takesFile);
-  }
+async function readMultipart(form: IncomingForm): Promise<Form> {
+  const { req, res, settings: { limits } } = form;
+  if (isUntouched(req)) return readFromConnection(form);
   const received = await receive(req, res, Number.MAX_SAFE_INTEGER);
   switch (received.kind) {
     case 'none': return { fields: [], files: [] };
     case 'parsed': return { fields: boundedPairs(received.body, limits), files: received.files };
     case 'bytes':
-    case 'file': return readUpload(asRequest(openReceived(received), req), req, res, use.takesFile);
+    case 'file': return readUpload(form, openReceived(received));
   }
+}
+
+async function readFromConnection(incoming: IncomingForm): Promise<Form> {
+  const { req, res, settings: { formBytes } } = incoming;
+  try {
+    if (Number(req.headers['content-length'] ?? 0) > formBytes) throw bodyTooLarge(formBytes);
+    const form = await readUpload(incoming, chunksOf(req));
+    // What multer leaves for a handler, but flat.
+    const body = valuesByName(form);
+    receivedAsForm(req, form, body);
+    Object.assign(req, { body, files: form.files });
+    return form;
+  } catch (error) {
+    drainRest(req, res);
+    throw error;
+  }
+}
+
+async function readUpload({ req, res, use, settings }: IncomingForm, chunks: AsyncIterable<Buffer>): Promise<Form> {
+  const { form, discard } = await settings.readUpload(chunks, req, res, use.takesFile);
+  onRefusal(req, discard);
+  return form;
 }
 
 function boundedPairs(body: unknown, { fields }: SettledLimits): Pair[] {

@@ -1,56 +1,136 @@
 import { mkdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import multer, { type Multer } from 'multer';
+import { readForm, type Form, type FormSettings } from '../../body/form';
+import { holdingOf, type HeldIn } from '../../body/holding';
+import { storageProblem } from '../../body/storage-problem';
 import { onExchangeEnd } from '../../http/exchange-end';
-import { formReader, type Form, type FormSettings } from '../../body/form';
 import { checkOptions, oneOf } from '../../options/check';
-import type { IncomingMessage } from 'node:http';
-import type { SettledLimits } from '../limits';
+import { warnOnce } from '../../warnings/warn-once';
+import { DEFAULT_FORM_BYTES, type SettledLimits } from '../limits';
+import { DiskStorage } from './disk-storage';
 
 /** Where uploaded files go. */
 export interface UploadOptions {
-  /** `'memory'`: each file is a Buffer. `'disk'`: each file has a path, and is removed when the response is over. Default `'memory'`. */
+  /**
+   * `'memory'`: each file is a Buffer. `'disk'`: each file has a path, which only the user of this process can open, and is removed
+   * when the response is over. Default `'memory'`.
+   */
   storage?: 'memory' | 'disk';
   /** Folder for `'disk'`; made when it is not there. Default: the system's temporary folder. */
   directory?: string;
 }
 
+/** The form of one request, and how its files are removed when the request is refused. */
+export interface Upload {
+  readonly form: Form;
+  readonly discard: () => void;
+}
+
 /**
  * Reads the multipart form of one request; files of our own on disk are gone when the response is over.
- * @param source what the form is read from: the request, or bytes that stand for it.
+ * @param chunks what the form is read from.
  * @param takesFile false for a file that nobody asks for; it is not kept.
  */
-export type ReadUpload = (source: IncomingMessage, req: IncomingMessage, res: ServerResponse, takesFile: (name: string) => boolean) => Promise<Form>;
+export type ReadUpload = (chunks: AsyncIterable<Buffer>, req: IncomingMessage, res: ServerResponse, takesFile: (name: string) => boolean) => Promise<Upload>;
 
-/** @param uploads where files go, or a Multer of the application's own: its storage, filter and limits are used, and its files are its own to remove. */
-export function uploadReader(uploads: UploadOptions | Multer = {}, limits: SettledLimits): ReadUpload {
-  if (isMulter(uploads)) {
-    const readOwn = formReader({ formBytes: limits.formBytes, ...uploads as FormSettings });
-    return source => readOwn(source);
-  }
-  if ('_handleFile' in uploads) throw new TypeError('bindRequest: uploads must be a Multer; give multer({ storage }) in place of the storage.');
+/** How one form is stored. */
+interface Storing {
+  readonly settings: Pick<FormSettings, 'storage' | 'limits' | 'fileFilter' | 'preservePath' | 'defParamCharset'>;
+  /** Where we hold what is stored; undefined where the application does. */
+  readonly heldIn: HeldIn | undefined;
+  /** Removes what is stored, when the form is refused. */
+  readonly discard: (files: Form['files']) => void;
+  /** Removes what is stored, when the exchange is over. */
+  readonly end?: () => void;
+}
+
+/** @param uploads where files go, or a Multer of the application's own: what it has stored for a request that is bound is its own. */
+export function uploadReader(uploads: UploadOptions | Multer = {}, limits: SettledLimits): { readonly readUpload: ReadUpload; readonly formBytes: number } {
+  const bounds: FormSettings['limits'] = { fields: limits.fields, fieldSize: limits.fieldBytes, fieldNameSize: 1_000, files: limits.files, fileSize: limits.fileBytes, parts: limits.fields + limits.files };
+  const { isInMemory, storingFor } = isMulter(uploads) ? ownStoring(uploads, bounds) : builtInStoring(uploads, bounds);
+  const formBytes = limits.formBytes ?? DEFAULT_FORM_BYTES[isInMemory ? 'memory' : 'disk'];
+  const readUpload: ReadUpload = async (chunks, req, res, takesFile) => {
+    const { settings, heldIn, discard, end } = storingFor(req);
+    const holding = holdingOf(req, res);
+    const take = (bytes: number): void => { if (heldIn) holding.take(heldIn, bytes); };
+    if (end) onExchangeEnd(req, res, end);
+    try {
+      const form = await readForm(chunks, req, { ...settings, fieldsBytes: limits.bodyBytes, formBytes, takesFile, take });
+      return { form, discard: () => { discard(form.files); } };
+    } catch (error) {
+      holding.giveBack();
+      discard([]);
+      throw end && isOfTheSystem(error) ? storageProblem(error) : error;
+    }
+  };
+  return { readUpload, formBytes };
+}
+
+/** Errors of the file system say which call has failed. */
+function isOfTheSystem(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error;
+}
+
+interface StoringFor {
+  readonly isInMemory: boolean;
+  readonly storingFor: (req: IncomingMessage) => Storing;
+}
+
+function builtInStoring(uploads: UploadOptions, limits: FormSettings['limits']): StoringFor {
+  if ('_handleFile' in uploads) throw new TypeError('bindRequest: uploads must be a Multer; give multer({ storage }) instead of the storage.');
   checkOptions('bindRequest: uploads', uploads, { storage: oneOf('memory', 'disk'), directory: { expects: 'a path', accepts: value => typeof value === 'string' && value !== '' } });
   const { storage = 'memory', directory = tmpdir() } = uploads;
-  if (storage === 'disk') mkdirSync(directory, { recursive: true });
-  const read = formReader({
-    fieldsBytes: limits.bodyBytes,
-    formBytes: limits.formBytes,
-    storage: storage === 'disk' ? multer.diskStorage({ destination: directory }) : multer.memoryStorage(),
-    limits: { fields: limits.fields, fieldSize: limits.fieldBytes, fieldNameSize: 1_000, files: limits.files, fileSize: limits.fileBytes, parts: limits.fields + limits.files },
-  });
-  return async (source, req, res, takesFile) => {
-    const form = await read(source, takesFile);
-    removeWithResponse(form, req, res);
-    return form;
+  if (storage === 'memory') {
+    const inMemory: Storing = { settings: { storage: multer.memoryStorage(), limits }, heldIn: 'memory', discard: () => undefined };
+    return { isInMemory: true, storingFor: () => inMemory };
+  }
+  mkdirSync(directory, { recursive: true });
+  return {
+    isInMemory: false,
+    storingFor() {
+      const onDisk = new DiskStorage(directory);
+      const remove = (): void => { void onDisk.remove(); };
+      return { settings: { storage: onDisk, limits }, heldIn: 'disk', discard: remove, end: remove };
+    },
   };
 }
 
-function removeWithResponse({ files }: Form, req: IncomingMessage, res: ServerResponse): void {
-  const paths = files.flatMap(({ path }: { readonly path?: string }) => path ?? []);
-  if (paths.length === 0) return;
-  onExchangeEnd(req, res, () => { void Promise.allSettled(paths.map(path => rm(path, { force: true }))); });
+/** What an instance of multer has; its declarations do not say so. */
+type OwnMulter = Omit<FormSettings, 'limits'> & { readonly limits?: FormSettings['limits'] | ((req: IncomingMessage) => FormSettings['limits'] | undefined) };
+
+function ownStoring(own: Multer, limits: FormSettings['limits']): StoringFor {
+  const { storage, fileFilter, preservePath, defParamCharset, limits: given } = own as unknown as OwnMulter;
+  const isInMemory = storage.constructor.name === 'MemoryStorage';
+  return {
+    isInMemory,
+    storingFor: req => ({
+      settings: {
+        storage, limits: stricter(limits, (typeof given === 'function' ? given(req) : given) ?? {}),
+        ...fileFilter && { fileFilter }, ...preservePath !== undefined && { preservePath }, ...defParamCharset !== undefined && { defParamCharset },
+      },
+      heldIn: isInMemory ? 'memory' : undefined,
+      // Of a form that is refused while it is read, multer has removed them.
+      discard: files => { for (const file of files) removeStored(storage, req, file); },
+    }),
+  };
+}
+
+function stricter(ours: FormSettings['limits'], theirs: FormSettings['limits']): FormSettings['limits'] {
+  const bounds = Object.entries(ours).map(([name, value]) => [name, Math.min(value, theirs[name as keyof typeof theirs] ?? Infinity)]);
+  return { ...theirs, ...Object.fromEntries(bounds) as FormSettings['limits'] };
+}
+
+function removeStored(storage: multer.StorageEngine, req: IncomingMessage, file: Express.Multer.File): void {
+  const failed = (error: unknown): void => {
+    warnOnce('BINDONCE_UPLOAD_LEFT', `bindRequest: the storage in \`uploads\` could not remove a file of a refused request (${error instanceof Error ? error.message : String(error)}).`);
+  };
+  try {
+    storage._removeFile(req as Parameters<multer.StorageEngine['_removeFile']>[0], file, error => { if (error) failed(error); });
+  } catch (error) {
+    failed(error);
+  }
 }
 
 function isMulter(uploads: UploadOptions | Multer): uploads is Multer {

@@ -1,40 +1,54 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { asRequest, formReader, measuring, type Form } from '../../body/form';
-import { kindOf, mediaTypeOf } from '../../body/media-type';
+import { measuring, readForm, type Form, type FormSettings } from '../../body/form';
+import { kindOf, mediaTypeOf, type MediaType } from '../../body/media-type';
 import { allBytes, openReceived, receive, type Received } from '../../body/received';
+import { Problem } from '../../problems/problem';
 import { canonicalPairs, splitPairs } from './canonical-pairs';
+import { digestOfParsed } from './parsed-body';
 
-/** Bounds of a form that is measured for its key; what a DTO accepts is bounded again when it is bound. */
-const measure = formReader({ storage: measuring, preservePath: true, limits: { parts: 100_000, fieldNameSize: 1_000, fieldSize: 10_485_760 } });
+/** Bounds of a form that is compared by what it says; a form beyond them is compared by its bytes. */
+const MEASURED: FormSettings = { storage: measuring, preservePath: true, limits: { parts: 100_000, fieldNameSize: 1_000, fieldSize: 10_485_760 } };
 
 /**
  * How the body takes part in the cache key.
  * - a form: its fields by name; of its files field, name and size, but not their bytes;
- * - anything else: media type and raw bytes;
- * - a body that somebody has parsed before us: what it was parsed into.
+ * - anything else, and a form that cannot be read: media type and raw bytes;
+ * - a body that an earlier middleware has parsed: what it was parsed into.
  */
 export async function bodyParts(req: IncomingMessage, res: ServerResponse, limit: number): Promise<string[]> {
   const received = await receive(req, res, limit);
   if (received.kind === 'none') return ['none'];
-  if (received.kind === 'parsed') return ['parsed', mediaTypeOf(req).type, digest(JSON.stringify([received.body], asJson)), ...formParts({ fields: [], files: received.files })];
   const mediaType = mediaTypeOf(req);
+  if (received.kind === 'parsed') return ['parsed', mediaType.type, digestOfParsed(received.body), ...formParts({ fields: [], files: received.files })];
   const { coding = '' } = received;
   switch (kindOf(mediaType)) {
-    // The boundary is chosen anew for each attempt, so neither the media type's parameters nor the raw bytes take part.
-    case 'multipart': return ['multipart', coding, ...await multipartParts(received, req)];
+    case 'multipart': return ['multipart', coding, ...await multipartParts(received, req, mediaType)];
     case 'urlencoded': return ['urlencoded', coding, mediaType.parameters['charset']?.toLowerCase() ?? 'utf-8', ...await urlEncodedParts(received)];
     case 'json':
-    case 'other': return ['bytes', coding, mediaType.type, ...Object.entries(mediaType.parameters).sort().flat(), digestOf(received)];
+    case 'other': return ['bytes', coding, ...bytesParts(received, mediaType)];
   }
 }
 
-/** Bytes that are no UTF-8 are all read as this; forms that have it are compared by their bytes, too. */
+function bytesParts(received: Bytes, { type, parameters }: MediaType): string[] {
+  return [type, ...Object.entries(parameters).sort().flat(), digestOf(received)];
+}
+
+/** Invalid UTF-8 is decoded to this character; forms that contain it are compared by their bytes, too. */
 const UNREADABLE = '\ufffd';
 
-async function multipartParts(received: Bytes, req: IncomingMessage): Promise<string[]> {
-  const parts = formParts(await measure(asRequest(openReceived(received), req)));
-  return parts.some(part => part.includes(UNREADABLE)) ? [...parts, digestOf(received)] : parts;
+/**
+ * The boundary is chosen anew for each attempt, so of a form that can be read neither the media type's parameters nor the raw
+ * bytes take part. Refusing one that cannot be read is left to whoever reads it: other parsers accept more.
+ */
+async function multipartParts(received: Bytes, req: IncomingMessage, mediaType: MediaType): Promise<string[]> {
+  try {
+    const parts = formParts(await readForm(openReceived(received), req, MEASURED));
+    return parts.some(part => part.includes(UNREADABLE)) ? [...parts, digestOf(received)] : parts;
+  } catch (error) {
+    if (error instanceof Problem && (error.code === 'body-malformed' || error.code === 'body-too-large')) return ['unreadable', ...bytesParts(received, mediaType)];
+    throw error;
+  }
 }
 
 function formParts({ fields, files }: Form): string[] {
@@ -54,27 +68,23 @@ function nameOf(file: { originalname?: unknown; originalFilename?: unknown; name
 
 type Bytes = Extract<Received, { kind: 'bytes' | 'file' }>;
 
-/** Fields of an urlencoded form that are compared by name; Express takes no more either. Sorting a million would block the process. */
-const MAX_SORTED = 1_000;
+/**
+ * An urlencoded form that is longer, or has more fields, is compared by its bytes: nobody fills in such a form, Express takes
+ * no more fields either, and taking it apart would block the process.
+ */
+const MOST_BYTES = 262_144;
+const MOST_FIELDS = 1_000;
 
 async function urlEncodedParts(received: Bytes): Promise<string[]> {
+  if (sizeOf(received) > MOST_BYTES) return ['bytes', digestOf(received)];
   const text = (await allBytes(received)).toString('latin1');
-  return text.split('&', MAX_SORTED + 1).length > MAX_SORTED ? ['bytes', digestOf(received)] : ['pairs', ...canonicalPairs(splitPairs(text))];
+  return text.split('&', MOST_FIELDS + 1).length > MOST_FIELDS ? ['bytes', digestOf(received)] : ['pairs', ...canonicalPairs(splitPairs(text))];
+}
+
+function sizeOf(received: Bytes): number {
+  return received.kind === 'file' ? received.spool.size : received.bytes.length;
 }
 
 function digestOf(received: Bytes): string {
-  return received.kind === 'file' ? received.digest : digest(received.bytes);
-}
-
-const digest = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex');
-
-/** What a parser may have made that `JSON.stringify` refuses, or writes like something else. */
-function asJson(_name: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return { '@bigint': String(value) };
-  if (typeof value === 'number' && !Number.isFinite(value)) return { '@number': String(value) };
-  if (value instanceof Map) return { '@Map': [...value as Map<unknown, unknown>] };
-  if (value instanceof Set) return { '@Set': [...value as Set<unknown>] };
-  // A body may have such names of its own.
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject && Object.keys(value).some(name => name.startsWith('@')) ? Object.fromEntries(Object.entries(value).map(([name, one]): [string, unknown] => [name.startsWith('@') ? `@${name}` : name, one])) : value;
+  return received.kind === 'file' ? received.spool.digest : createHash('sha256').update(received.bytes).digest('hex');
 }

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+
 /**
  * The pairs of a query or a form in the order in which they are compared: names in any order, the values of one name in
  * theirs. `a[]`, `a[0]` and `A` belong to the name `a`, because binding reads them into one collection, where
@@ -24,11 +26,33 @@ export function splitPairs(text: string): [name: string, value: string][] {
  * `%FE` both turned into U+FFFD, two different requests would meet, and unmarked, `%ZZ` would meet `%25ZZ`.
  */
 function decoded(text: string): string {
-  try {
-    // A byte beyond ASCII is part of a UTF-8 character, escaped or not.
-    const escaped = text.replaceAll('+', ' ').replace(/[\x80-\xff]/g, byte => `%${byte.charCodeAt(0).toString(16)}`);
-    return `=${decodeURIComponent(escaped)}`;
-  } catch {
-    return `%${text}`;
+  if (!/[^!-$&-*,-~]/.test(text)) return `=${text}`;
+  const bytes = unescaped(text);
+  return bytes && isUtf8(bytes) ? `=${bytes.toString()}` : `%${text}`;
+}
+
+/** The bytes that the text stands for, in one pass. A byte beyond ASCII is part of a UTF-8 character, escaped or not. */
+function unescaped(text: string): Buffer | undefined {
+  const bytes = Buffer.allocUnsafe(text.length);
+  let length = 0;
+  for (let at = 0; at < text.length; at++) {
+    let byte = text.charCodeAt(at);
+    if (byte === PERCENT) {
+      byte = digit(text.charCodeAt(at + 1)) * 16 + digit(text.charCodeAt(at + 2));
+      at += 2;
+    } else if (byte === PLUS) byte = BLANK;
+    // Not a number where a digit is missing.
+    if (!(byte <= 0xff)) return undefined;
+    bytes[length++] = byte;
   }
+  return bytes.subarray(0, length);
+}
+
+const PERCENT = 0x25, PLUS = 0x2b, BLANK = 0x20;
+
+/** The value of a hexadecimal digit; NaN for any other character. */
+function digit(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const letter = code | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : NaN;
 }

@@ -1,0 +1,59 @@
+import { Problem } from '../problems/problem';
+
+/** Blanks that may stand after a boundary. RFC 2046 sets no bound; nobody sends any but by mistake. */
+const MOST_BLANKS = 1_000;
+
+/** What comes after a boundary. `unknown`: more bytes are needed to tell. */
+type After = { readonly kind: 'part'; readonly at: number } | { readonly kind: 'end' } | { readonly kind: 'unknown' };
+
+/**
+ * The bytes of a multipart form as busboy understands them: without blanks behind its boundaries (RFC 2046, section 5.1.1, allows
+ * them; busboy would skip the part), and without what comes after the last one (there, too, busboy would look for parts).
+ * @throws a 400 problem when something else stands behind a boundary, since busboy would skip that part without a word, and for a
+ * form without a closing boundary.
+ */
+export async function* plainBoundaries(chunks: AsyncIterable<Buffer>, boundary: string): AsyncGenerator<Buffer, void> {
+  const delimiter = Buffer.from(`\r\n--${boundary}`);
+  // Before the first boundary there may be no line break; one more does no harm.
+  let rest = Buffer.from('\r\n');
+  let hasEnded = false;
+  for await (const chunk of chunks) {
+    // The end of the stream is waited for, or the rest would be taken for another request.
+    if (hasEnded) continue;
+    const data = Buffer.concat([rest, chunk]);
+    let from = 0;
+    let found = data.indexOf(delimiter);
+    let after: After = { kind: 'part', at: 0 };
+    while (found >= 0) {
+      after = whatComes(data, found + delimiter.length);
+      if (after.kind !== 'part') break;
+      yield data.subarray(from, found + delimiter.length);
+      from = after.at;
+      found = data.indexOf(delimiter, from);
+    }
+    if (after.kind === 'end') {
+      hasEnded = true;
+      yield data.subarray(from, found + delimiter.length + 2);
+      continue;
+    }
+    // A boundary may go on in the next chunk.
+    const upTo = found >= 0 ? found : Math.max(from, data.length - delimiter.length + 1);
+    if (upTo > from) yield data.subarray(from, upTo);
+    rest = data.subarray(upTo);
+  }
+  if (!hasEnded) throw new Problem('body-malformed', 'The multipart form has no closing boundary.');
+}
+
+const TAB = 0x09, LF = 0x0a, CR = 0x0d, BLANK = 0x20, DASH = 0x2d;
+
+function whatComes(data: Buffer, start: number): After {
+  let at = start;
+  while (data[at] === BLANK || data[at] === TAB) at++;
+  const [first, second] = [data[at], data[at + 1]];
+  if (at - start <= MOST_BLANKS) {
+    if (first === undefined || (second === undefined && (first === CR || (first === DASH && at === start)))) return { kind: 'unknown' };
+    if (first === CR && second === LF) return { kind: 'part', at };
+    if (first === DASH && second === DASH && at === start) return { kind: 'end' };
+  }
+  throw new Problem('body-malformed', 'In the multipart form, a boundary is followed by something else than a line break.');
+}

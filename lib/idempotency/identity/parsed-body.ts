@@ -1,0 +1,100 @@
+import { createHash, type Hash } from 'node:crypto';
+import { types } from 'node:util';
+import { Problem } from '../../problems/problem';
+
+/** Levels of objects in each other. JSON may have hundreds of thousands, each of which takes some of the stack. */
+const MOST_LEVELS = 1_000;
+
+/**
+ * A hash of what a parser has left in `req.body`: equal for equal values of a closed list of kinds, and for no others. Every
+ * value begins with a letter for its kind, and all that has no fixed length with its length.
+ * @throws Error for a value of any other kind: what cannot be seen of it could differ. Problem with status 413 for one that is
+ * nested too deeply.
+ */
+export function digestOfParsed(body: unknown): string {
+  const writer = new Writer();
+  writer.write(body, 0);
+  return writer.digest();
+}
+
+/** Characters that are collected before they are hashed. */
+const BLOCK = 65_536;
+
+class Writer {
+  private readonly hash: Hash = createHash('sha256');
+  private text = '';
+
+  digest(): string {
+    return this.hash.update(this.text, 'utf16le').digest('hex');
+  }
+
+  write(value: unknown, level: number): void {
+    if (level > MOST_LEVELS) throw new Problem('body-too-large', `The request body has more than ${MOST_LEVELS} levels.`);
+    switch (typeof value) {
+      case 'string': return this.put('s', value);
+      case 'number': return this.put('n', String(value));
+      case 'bigint': return this.put('i', String(value));
+      case 'boolean': return this.put('b', String(value));
+      case 'undefined': return this.put('u', '');
+      case 'object': return value === null ? this.put('0', '') : this.writeObject(value, level + 1);
+      case 'function':
+      case 'symbol': throw unreadable(`a ${typeof value}`);
+    }
+  }
+
+  private writeObject(value: object, level: number): void {
+    // Of an array, too, only what is there: multer makes one of 4 294 967 294 holes out of `t[4294967294]=x`.
+    if (Array.isArray(value) || isPlain(value)) return this.writeAll(Array.isArray(value) ? 'a' : 'o', Object.entries(value).flat(), level);
+    if (types.isMap(value)) return this.writeAll('m', [...value].flat(), level);
+    if (types.isSet(value)) return this.writeAll('e', [...value], level);
+    if (types.isDate(value)) return this.put('d', String(value.getTime()));
+    if (ArrayBuffer.isView(value)) return this.putNamed('v', value, Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64'));
+    if (types.isAnyArrayBuffer(value)) return this.put('f', Buffer.from(value).toString('base64'));
+    if (value instanceof URLSearchParams) return this.writeAll('q', [...value].flat(), level);
+    const written = jsonOf(value);
+    if (written === undefined) throw unreadable(`an object of the class ${nameOf(value)}`);
+    this.putNamed('j', value, written);
+  }
+
+  private writeAll(kind: string, values: readonly unknown[], level: number): void {
+    this.put(kind, String(values.length));
+    for (const value of values) this.write(value, level);
+  }
+
+  private putNamed(kind: string, value: object, text: string): void {
+    this.put(kind, nameOf(value));
+    this.put('s', text);
+  }
+
+  private put(kind: string, text: string): void {
+    this.text += `${kind}${text.length}:${text}`;
+    if (this.text.length < BLOCK) return;
+    // UTF-8 has no bytes for half of a surrogate pair, which JSON can hold.
+    this.hash.update(this.text, 'utf16le');
+    this.text = '';
+  }
+}
+
+/** Objects of no class: `{}`, those without a prototype, and those of `querystring`, whose prototype is empty. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (typeof prototype !== 'object' || prototype === null || prototype === Object.prototype) return true;
+  // Another realm (a vm context) has an Object.prototype of its own.
+  return Object.getPrototypeOf(prototype) === null && (Object.hasOwn(prototype, 'isPrototypeOf') || Reflect.ownKeys(prototype).length === 0);
+}
+
+/** The text that the class of an object writes it as: ids of databases, exact numbers, times. */
+function jsonOf(value: object): string | undefined {
+  const { toJSON } = value as { toJSON?: unknown };
+  if (typeof toJSON !== 'function' || Object.hasOwn(value, 'toJSON')) return undefined;
+  const written: unknown = toJSON.call(value, '');
+  return typeof written === 'string' ? written : undefined;
+}
+
+function nameOf(value: object): string {
+  const { constructor } = value as { constructor?: unknown };
+  return typeof constructor === 'function' ? constructor.name : 'without a name';
+}
+
+const unreadable = (what: string): Error =>
+  new Error(`bindonce: req.body holds ${what}, which idempotency() cannot compare with another. Mount idempotency() before the parser, or set req.rawBody to the bytes.`);
