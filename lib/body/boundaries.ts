@@ -22,27 +22,31 @@ export async function* plainBoundaries(chunks: AsyncIterable<Buffer>, boundary: 
     if (hasEnded) continue;
     const data = Buffer.concat([rest, chunk]);
     let from = 0;
-    let found = data.indexOf(delimiter);
-    let after: After = { kind: 'part', at: 0 };
-    while (found >= 0) {
-      after = whatComes(data, found + delimiter.length);
-      if (after.kind !== 'part') break;
-      yield data.subarray(from, found + delimiter.length);
-      from = after.at;
-      found = data.indexOf(delimiter, from);
-    }
-    if (after.kind === 'end') {
-      hasEnded = true;
-      yield data.subarray(from, found + delimiter.length + 2);
-      continue;
-    }
     // A boundary may go on in the next chunk.
-    const upTo = found >= 0 ? found : Math.max(from, data.length - delimiter.length + 1);
+    let upTo = Math.max(0, data.length - delimiter.length + 1);
+    for (let found = data.indexOf(delimiter); found >= 0;) {
+      const end = found + delimiter.length;
+      const after = whatComes(data, end);
+      if (after.kind !== 'part') {
+        hasEnded = after.kind === 'end';
+        upTo = hasEnded ? end + DASHES : found;
+        break;
+      }
+      if (after.at > end) {
+        yield data.subarray(from, end);
+        from = after.at;
+      }
+      upTo = Math.max(after.at, upTo);
+      found = data.indexOf(delimiter, after.at);
+    }
     if (upTo > from) yield data.subarray(from, upTo);
     rest = data.subarray(upTo);
   }
   if (!hasEnded) throw new Problem('body-malformed', 'The multipart form has no closing boundary.');
 }
+
+/** The bytes that make a boundary the last one. */
+const DASHES = 2;
 
 const TAB = 0x09, LF = 0x0a, CR = 0x0d, BLANK = 0x20, DASH = 0x2d;
 

@@ -18,9 +18,12 @@ export class NodeProcess {
     }
   }
 
-  /** Starts a script and waits for the line in which it prints its address. */
-  static async start(script: string, env: Readonly<Record<string, string>> = {}): Promise<NodeProcess> {
-    const started = new NodeProcess(spawn(process.execPath, [script], { env: { ...process.env, PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] }));
+  /**
+   * Starts a script and waits for the line in which it prints its address.
+   * @param shell a command of the shell that comes first, such as `ulimit`.
+   */
+  static async start(script: string, env: Readonly<Record<string, string>> = {}, shell = ':'): Promise<NodeProcess> {
+    const started = new NodeProcess(spawn('sh', ['-c', `${shell}; exec "$0" "$1"`, process.execPath, script], { env: { ...process.env, PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] }));
     const line = await started.printed(/http:\/\/127\.0\.0\.1:\d+/);
     started.url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0] ?? '';
     return started;

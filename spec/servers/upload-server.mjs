@@ -1,0 +1,42 @@
+// A server in a process of its own that takes uploads, and says what it holds. It imports the built package by name. TMPDIR is
+// its temporary folder, DIRECTORY where it keeps uploads on disk.
+import { readdirSync, readlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { bindRequest, dto, file, idempotency, list, optional, string } from 'bindonce';
+import express from 'express';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc');
+const { DIRECTORY = tmpdir() } = process.env;
+
+class Upload extends dto({ title: optional(string), photos: list(file) }) {}
+
+/** Files of this process in its two folders, whether they have names or not. */
+function openFiles() {
+  return readdirSync('/proc/self/fd').flatMap(descriptor => {
+    try {
+      const path = readlinkSync(`/proc/self/fd/${descriptor}`);
+      return [tmpdir(), DIRECTORY].some(folder => path.startsWith(`${folder}/`)) ? [path] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+const app = express();
+app.post('/guarded', idempotency(), (_req, res) => { res.end('ran'); });
+app.post('/disk', bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: DIRECTORY } }), (_req, res) => { res.end('ran'); });
+app.post('/memory', bindRequest(Upload, { allowFormData: true }), (_req, res) => { res.end('ran'); });
+app.post('/json', bindRequest(dto({ a: string })), (_req, res) => { res.end('ran'); });
+app.post('/hold', idempotency(), bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: DIRECTORY } }), req => {
+  console.log(`holding ${JSON.stringify({ paths: req.dto.photos.map(({ path }) => path), open: openFiles() })}`);
+});
+app.get('/state', (_req, res) => {
+  collectGarbage();
+  const { rss, arrayBuffers, external } = process.memoryUsage();
+  res.json({ rss, arrayBuffers, external, open: openFiles(), held: globalThis[Symbol.for('bindonce.held')].bytes });
+});
+
+const server = app.listen(0, '127.0.0.1', () => { console.log(`listening on http://127.0.0.1:${server.address().port}`); });
