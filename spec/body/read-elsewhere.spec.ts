@@ -18,7 +18,7 @@ const bodies = [
 const framings: readonly Record<string, string>[] = [{}, { 'Transfer-Encoding': 'chunked' }];
 const guards: readonly (readonly [name: string, guard: () => RequestHandler])[] = [
   ['idempotency()', () => idempotency()],
-  ['bindRequest()', () => bindRequest(Note, { allowFormData: true }) as RequestHandler],
+  ['bindRequest()', () => bindRequest(Note, { allowFormData: true }) as unknown as RequestHandler],
 ];
 
 const later = (next: () => void): void => { setTimeout(next, 20); };

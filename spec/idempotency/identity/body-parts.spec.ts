@@ -1,5 +1,7 @@
+import { parse } from 'node:querystring';
+import { runInNewContext } from 'node:vm';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
-import { idempotency, type IdempotencyOptions } from '../../../lib';
+import { BigNumber, idempotency, type IdempotencyOptions } from '../../../lib';
 import { send, type WireResponse } from '../../servers/listen';
 import { multipart, type Part } from './multipart';
 import { serve } from '../serve';
@@ -123,6 +125,38 @@ describe('a body', () => {
   });
 });
 
+describe('an urlencoded form', () => {
+  const type = 'application/x-www-form-urlencoded';
+  const runsOf = async (...forms: readonly (string | Buffer)[]): Promise<number> => {
+    const { url, state } = await served();
+    for (const body of forms) expect((await send(url, { headers: keyed('k', { 'Content-Type': type }), body })).status).toBe(200);
+    return state.runs;
+  };
+  const long = 'x'.repeat(262_140);
+
+  it('is compared by its fields, in any order', async () => {
+    expect(await runsOf(`a=1&b=${long.slice(10)}`, `b=${long.slice(10)}&a=%31`)).toBe(1);
+  });
+
+  it('of more than 256 KiB is compared by its bytes', async () => {
+    expect(await runsOf(`a=1&b=${long}`, `b=${long}&a=1`, `a=%31&b=${long}`, `a=1&b=${long}`)).toBe(3);
+  });
+
+  it.each<[string, Buffer]>([
+    ['10 MiB of bytes that are no UTF-8', Buffer.alloc(10_485_760, 0xff)],
+    ['10 MiB of UTF-8', Buffer.alloc(10_485_760, 'é')],
+    ['10 MiB of percent signs', Buffer.alloc(10_485_760, '%')],
+    ['256 KiB of bytes that are no UTF-8', Buffer.alloc(262_144, 0xff)],
+    ['256 KiB of fields of bytes that are no UTF-8', Buffer.alloc(260_000, Buffer.concat([Buffer.alloc(259, 0xff), Buffer.from('&')]))],
+  ])('of %s is read in half a second of CPU time', async (_what, body) => {
+    const { url } = await served();
+    const before = process.cpuUsage();
+    expect((await send(url, { headers: keyed('k', { 'Content-Type': type }), body })).status).toBe(200);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1_000).toBeLessThan(500);
+  });
+});
+
 /** What a parser that has read the body before us leaves on the request. */
 type Left = Readonly<Record<string, unknown>>;
 
@@ -171,6 +205,9 @@ describe('files in req.files', () => {
   });
 });
 
+/** Arrays in each other. */
+const nested = (levels: number, value: unknown): unknown => (levels === 0 ? value : [nested(levels - 1, value)]);
+
 describe('a body that a parser has made into', () => {
   it.each<[string, () => unknown, () => unknown]>([
     ['a Set', () => new Set([1]), () => new Set([2])],
@@ -191,9 +228,76 @@ describe('a body that a parser has made into', () => {
     ['a Map or an object of another name', () => new Map([['a', 1]]), () => ({ '@Map': [['a', 1]] })],
     ['NaN or an object', () => ({ a: NaN }), () => ({ a: { '@number': 'NaN' } })],
     ['such an object or another', () => ({ '@Set': [1] }), () => ({ '@@Set': [1] })],
+    ['a URLSearchParams', () => new URLSearchParams('a=1'), () => new URLSearchParams('a=2')],
+    ['a URLSearchParams or an array', () => new URLSearchParams('a=1'), () => ['a', '1']],
+    ['an ArrayBuffer', () => new Uint8Array([1]).buffer, () => new Uint8Array([2]).buffer],
+    ['an ArrayBuffer inside an object', () => ({ a: new Uint8Array([1]).buffer }), () => ({ a: new Uint8Array([2]).buffer })],
+    ['a Buffer inside an object', () => ({ a: Buffer.from('x') }), () => ({ a: Buffer.from('y') })],
+    ['a Buffer or what JSON makes of it', () => ({ a: Buffer.from('x') }), () => ({ a: Buffer.from('x').toJSON() })],
+    ['a typed array', () => [new Float64Array([1])], () => [new Float64Array([2])]],
+    ['a typed array of another type', () => [new Uint8Array(2)], () => [new Int16Array(1)]],
+    ['a Date', () => ({ a: new Date(1) }), () => ({ a: new Date(2) })],
+    ['a Date or its text', () => ({ a: new Date(1) }), () => ({ a: new Date(1).toJSON() })],
+    ['an invalid Date or null', () => ({ a: new Date(NaN) }), () => ({ a: null })],
+    ['an object whose class writes it as text', () => ({ a: new BigNumber('1.10') }), () => ({ a: new BigNumber('1.2') })],
+    ['an object of another class with the same text', () => ({ a: new URL('http://a/') }), () => ({ a: 'http://a/' })],
+    ['undefined or nothing', () => ({ a: undefined }), () => ({})],
+    ['undefined or null', () => [undefined], () => [null]],
+    ['where text ends', () => ['ab', 'c'], () => ['a', 'bc']],
+    ['where an array ends', () => [[1], 2], () => [[1, 2]]],
+    ['half of a surrogate pair', () => ({ a: '\ud800' }), () => ({ a: '\ud801' })],
+    ['true or its text', () => [true], () => ['true']],
+    ['a name of an object', () => ({ a: 1 }), () => ({ b: 1 })],
+    ['an object without a prototype', () => Object.assign(Object.create(null) as object, { a: 1 }), () => Object.assign(Object.create(null) as object, { a: 2 })],
+    ['what querystring makes', () => parse('a=1'), () => parse('a=2')],
+    ['an array with four billion holes', () => { const t: unknown[] = []; t[4_294_967_294] = 'x'; return { t }; }, () => { const t: unknown[] = []; t[4_294_967_293] = 'x'; return { t }; }],
+    ['900 levels', () => nested(900, 1), () => nested(900, 2)],
     ['a bigint or a number', () => ({ a: 1n }), () => ({ a: 1 })],
   ])('%s is another request when its content is another, and the same when it is not', async (_title, one, other) => {
     const left = [one, other, one, other].map(make => ({ body: make() }));
     expect(await parsedBefore('application/json', ...left)).toEqual({ runs: 2, errors: [], statuses: [200, 200, 200, 200] });
+  });
+});
+
+describe('a body that a parser has left', () => {
+  class Money {
+    readonly #amount = 1;
+    get amount(): number { return this.#amount; }
+  }
+  class Hidden { toJSON(): object { return {}; } }
+  const cyclic: unknown[] = [];
+  cyclic.push(cyclic);
+  const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+
+  it.each<[string, () => unknown, string]>([
+    ['a FormData', () => new FormData(), 'an object of the class FormData'],
+    ['a Blob', () => new Blob(['a']), 'an object of the class Blob'],
+    ['an object with private fields', () => ({ price: new Money() }), 'an object of the class Money'],
+    ['an object whose class writes it as an object', () => [new Hidden()], 'an object of the class Hidden'],
+    ['an object without a class name', () => new (class {})(), 'an object of the class '],
+    ['an object that writes itself', () => ({ toJSON: () => 'x' }), 'a function'],
+    ['a promise', () => Promise.resolve(1), 'an object of the class Promise'],
+    ['a function', () => ({ a: () => 1 }), 'a function'],
+    ['a symbol', () => [Symbol('a')], 'a symbol'],
+    ['a regular expression', () => /a/, 'an object of the class RegExp'],
+    ['an error', () => new Error('a'), 'an object of the class Error'],
+  ])('as %s is an error that names it and says what to do, and the handler does not run', async (_title, make, what) => {
+    const { runs, errors, statuses } = await parsedBefore('application/json', { body: make() });
+    expect([runs, statuses]).toEqual([0, [500]]);
+    expect(errors).toEqual([expect.stringMatching(/req\.body holds .*Mount idempotency\(\) before the parser, or set req\.rawBody/)]);
+    expect(errors[0]).toContain(`holds ${what}`);
+  });
+
+  it.each<[string, () => unknown]>([['holds itself', () => cyclic], ['is 100,000 arrays deep', () => deep]])('that %s is a 413, and the handler does not run', async (_title, make) => {
+    const { runs, statuses } = await parsedBefore('application/json', { body: make() });
+    expect([runs, statuses]).toEqual([0, [413]]);
+  });
+
+  it('as an object of another realm is compared', async () => {
+    expect((await parsedBefore('application/json', ...['{"a":1}', '{"a":2}', '{"a":1}'].map(json => ({ body: runInNewContext(`(${json})`) as unknown })))).runs).toBe(2);
+  });
+
+  it('beside exact bytes in req.rawBody may be anything', async () => {
+    expect(await parsedBefore('application/json', { body: new FormData(), rawBody: Buffer.from('x') })).toEqual({ runs: 1, errors: [], statuses: [200] });
   });
 });
