@@ -34,6 +34,11 @@ export function hasBody(req: IncomingMessage): boolean {
 /** Takes the headers off a request that say that a body follows; for us it still has one. */
 export function markUsedUp(req: IncomingMessage): void {
   Object.assign(req, { [USED_UP]: true });
-  for (const name of ['content-length', 'transfer-encoding']) delete req.headers[name];
+  // Node makes both of the raw headers when they are first asked for, and counts on all of them.
+  const { headers, headersDistinct } = req;
+  for (const name of ['content-length', 'transfer-encoding']) {
+    delete headers[name];
+    delete headersDistinct[name];
+  }
   req.rawHeaders = req.rawHeaders.filter((_one, index, all) => !/^(content-length|transfer-encoding)$/i.test(all[index - index % 2] ?? ''));
 }

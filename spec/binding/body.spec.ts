@@ -95,6 +95,26 @@ describe('malformed multipart', () => {
     expect([status, problem?.type]).toEqual([400, 'urn:bindonce:body-malformed']);
   });
 
+  it.each<[string, string, string]>([
+    ['blanks behind its boundaries', 'multipart/form-data; boundary=x', part.replace('--x\r\n', '--x  \t\r\n')],
+    ['an unquoted boundary that should be quoted', 'multipart/form-data; boundary=----=_Part_1', part.replace('--x', '------=_Part_1')],
+    ['a quoted boundary', 'multipart/form-data; boundary="a \\"b:c"', part.replace('--x', '--a "b:c')],
+    ['blanks around its parameters', 'multipart/form-data ; charset=utf-8 ; boundary=x', part],
+    ['text behind its last boundary', 'multipart/form-data; boundary=x', part],
+  ])('a form with %s is read', async (_what, type, body) => {
+    const boundary = body.slice(0, body.search(/[ \t]*\r\n/));
+    for (const headers of [{}, { 'Transfer-Encoding': 'chunked' }] as Record<string, string>[]) {
+      const { dto: bound } = await bind(Item, { body: `${body}${boundary}--\r\nepilogue\r\n${boundary}\r\n`, headers: { 'Content-Type': type, ...headers } }, { allowFormData: true });
+      expect(bound).toEqual({ sku: 'a', quantity: 1 });
+    }
+  });
+
+  it.each(['--x!\r\n', '--x\n', '--x-\r\n', `--x${' '.repeat(2_000)}\r\n`])('%j instead of a boundary is answered with 400, never with an empty dto', async boundary => {
+    class Optional extends dto({ sku: optional(string) }) {}
+    const { status, problem } = await bind(Optional, { body: `${part.replace('--x\r\n', boundary)}--x--\r\n`, headers: { 'Content-Type': 'multipart/form-data; boundary=x' } }, { allowFormData: true });
+    expect([status, problem?.type]).toEqual([400, 'urn:bindonce:body-malformed']);
+  });
+
   it('a content type without a boundary is answered with 400', async () => {
     expect((await bind(Item, { body: part, headers: { 'Content-Type': 'multipart/form-data' } }, { allowFormData: true })).status).toBe(400);
   });

@@ -3,13 +3,14 @@ import { connect, type Socket } from 'node:net';
 /** A client that decides by itself which bytes it sends and when, and that may stop half-way. */
 export class RawClient {
   readonly socket: Socket;
-  private received = '';
+  /** All that has been received. */
+  text = '';
   private readonly waiting = new Set<() => void>();
 
   constructor(port: number) {
     this.socket = connect(port, '127.0.0.1').on('error', () => undefined);
     this.socket.on('data', chunk => {
-      this.received += chunk.toString('latin1');
+      this.text += chunk.toString('latin1');
       for (const look of this.waiting) look();
     });
   }
@@ -29,7 +30,7 @@ export class RawClient {
       };
       const timer = setTimeout(settle, ms, undefined);
       const look = (): void => {
-        const [, status] = /^HTTP\/1\.1 ([2-5]\d\d)/m.exec(this.received) ?? [];
+        const [, status] = /^HTTP\/1\.1 ([2-5]\d\d)/m.exec(this.text) ?? [];
         if (status !== undefined) settle(Number(status));
       };
       this.waiting.add(look);
