@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { onConnectionClose } from './connection-close';
 
 const watched = new WeakSet<ServerResponse>();
 
 /** True when no one can be answered any more: the response was sent or destroyed, or its client has disconnected. */
 export function isExchangeOver(req: IncomingMessage, res: ServerResponse): boolean {
-  return res.destroyed || (!res.socket && req.socket.destroyed);
+  // `pipeline` sets the socket of a request that fails to null.
+  return res.destroyed || (!res.socket && (req.socket as Socket | null)?.destroyed === true);
 }
 
 /**

@@ -2,13 +2,16 @@ import { isExchangeOver } from '../http/exchange-end';
 import { Problem } from '../problems/problem';
 import { withinDeadline, type StoreTimeout } from './deadline';
 import type { Exchange } from './exchange';
-import { replay } from './responses/recorded-response';
+import type { RecordedResponse } from './responses/recorded-response';
+import { replay } from './responses/replay';
 import type { RequestIdempotency } from './run';
 
 /** Replays what an earlier run of the same request was answered with. */
 export async function answerStored(exchange: Exchange, { token, waited }: { readonly token: string; readonly waited: boolean }): Promise<void> {
   const { req, res, claim, settings, tell } = exchange;
-  const response = await withinDeadline(() => settings.responses.read(claim.cacheKey, token), settings.storeTimeout).catch((error: unknown) => {
+  const expected = { method: req.method, maxBytes: settings.maxResponseBytes };
+  const read = (): Promise<RecordedResponse | undefined> => settings.responses.read(claim.cacheKey, token, expected);
+  const response = await withinDeadline(read, settings.storeTimeout).catch((error: unknown) => {
     tell('store-failed', { status: 503, error });
     throw storeUnavailable(error);
   });
@@ -20,7 +23,7 @@ export async function answerStored(exchange: Exchange, { token, waited }: { read
     tell('abandoned');
     return;
   }
-  replay(response, res, settings.replayedHeader);
+  replay(response, req, res, settings.replayedHeader);
   tell(waited ? 'waited' : 'replayed', { status: response.status });
 }
 

@@ -40,12 +40,19 @@ type Publication =
 export async function runAndRecord({ req, res, next, key, caller, claim, settings, tell }: Exchange, asked: number): Promise<boolean> {
   const lost = new AbortController();
   const handler = { forgot: false };
-  const guard: RequestIdempotency = { key, cacheKey: claim.cacheKey, signal: lost.signal, forget() { handler.forgot = true; } };
+  const recording = record(req, res, settings);
+  const guard: RequestIdempotency = {
+    key, cacheKey: claim.cacheKey, signal: lost.signal,
+    forget() {
+      handler.forgot = true;
+      recording.reportDeparture();
+    },
+  };
   Object.assign(req, { idempotency: guard });
   echoKey(req, res, settings);
-  const recording = record(req, res, settings.maxResponseBytes);
-  const renewal = keepRenewing(claim, settings, recording, asked, () => {
+  const renewal = keepRenewing(claim, settings, asked, () => {
     lost.abort(new Error('The idempotency lease was lost'));
+    recording.reportDeparture();
     tell('lease-lost');
   });
   const begun = performance.now();

@@ -95,6 +95,7 @@ describe('run and record', () => {
     expect(seen).toEqual([[{
       status: 201,
       headers: [['Idempotency-Key', 'k'], ['Content-Type', 'text/plain; charset=utf-8'], ['Trailer', 'X-T']],
+      removed: ['x-powered-by'],
       impliedBy: 'end',
       body: Buffer.from('hi'),
       trailers: [['X-T', '1']],

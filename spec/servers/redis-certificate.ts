@@ -9,6 +9,8 @@ export interface Certificate {
   settings(port: number): string[];
   /** PEM; what a client must trust. */
   readonly authority: string;
+  /** PEM of its private key. */
+  readonly key: string;
   remove(): void;
 }
 
@@ -20,6 +22,7 @@ export function makeCertificate(): Certificate {
   return {
     settings: port => ['--port', '0', '--tls-port', String(port), '--tls-cert-file', certificate, '--tls-key-file', key, '--tls-ca-cert-file', certificate, '--tls-auth-clients', 'no'],
     authority: readFileSync(certificate, 'utf8'),
+    key: readFileSync(key, 'utf8'),
     remove: () => { rmSync(directory, { recursive: true, force: true }); },
   };
 }

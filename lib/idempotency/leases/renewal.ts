@@ -1,7 +1,6 @@
 import { withinDeadline } from '../deadline';
 import type { Claim } from '../exchange';
 import type { Settings } from '../options';
-import type { Recording } from '../responses/recording';
 
 /** A lease is renewed this often while it lasts: two renewals may fail before it is lost. */
 const RENEWALS_PER_LEASE = 3;
@@ -13,17 +12,12 @@ export interface Renewal {
 }
 
 /**
- * Renews the lease while the handler runs.
- *
- * Nobody would ever learn that a handler has stopped without ending its response when its client is gone. One that has not
- * begun to answer (on Express 4, a rejected promise ends so) keeps its lease for `cacheDuration` at the most; one that has
- * begun and does not go on for a whole lease (a file whose sending stops with its client), or goes on for that long, has run,
- * and is recorded as that.
+ * Renews the lease while the handler runs; once its client is gone, the recording of its response ends at some time.
  * @param acquired when the lease was asked for, in milliseconds of the monotonic clock.
  * @param onLost called once, when the lease is somebody else's or has run out because the store was out of reach.
  */
-export function keepRenewing({ cacheKey, token }: Claim, settings: Settings, recording: Recording, acquired: number, onLost: () => void): Renewal {
-  const { leases, leaseDuration, cacheDuration, storeTimeout } = settings;
+export function keepRenewing({ cacheKey, token }: Claim, settings: Settings, acquired: number, onLost: () => void): Renewal {
+  const { leases, leaseDuration, storeTimeout } = settings;
   let timer: NodeJS.Timeout | undefined;
   let expiry: NodeJS.Timeout | undefined;
   let until = acquired + leaseDuration;
@@ -41,9 +35,6 @@ export function keepRenewing({ cacheKey, token }: Claim, settings: Settings, rec
 
   const renew = async (): Promise<void> => {
     const asked = performance.now();
-    const isLong = asked - acquired > cacheDuration;
-    if (recording.clientGone && recording.hasBegun && (isLong || recording.isStalledFor(leaseDuration))) recording.abandon();
-    if (recording.clientGone && isLong) return;
     const answer = await withinDeadline(() => leases.renew(cacheKey, token, leaseDuration), Math.min(storeTimeout, leaseDuration)).catch(() => undefined);
     if (hasStopped()) return;
     if (answer === false) {

@@ -1,12 +1,16 @@
-import { ServerResponse } from 'node:http';
-
-/** A response as it was sent: what a duplicate of the request is answered with. */
+/** A response as the handler's side made it: what a duplicate of the request is answered with. */
 export interface RecordedResponse {
   readonly status: number;
   /** The reason phrase, only where the handler set one of its own. */
   readonly reason?: string;
-  /** Header lines in the order and spelling they were sent; several values make several lines. */
+  /**
+   * Header lines that the handler's side (the handler and what is mounted after `idempotency()`) has added or changed, in the
+   * order and spelling they were sent; several values make several lines. Headers that earlier middlewares had set (sessions,
+   * CORS, request ids) are not among them, unless they describe the body; nor are the cookies that these had set.
+   */
   readonly headers: readonly HeaderLine[];
+  /** Names, in lower case, of headers of earlier middlewares that the handler's side has removed or replaced; absent for none. */
+  readonly removed?: readonly string[];
   /** The call that the server wrote the head for by itself; not there where the handler has written the head. */
   readonly impliedBy?: 'write' | 'end';
   /** The bytes of the content, without chunk framing; empty where the response has none (HEAD, 204, 304). */
@@ -23,39 +27,14 @@ export type HeaderLine = readonly [name: string, value: string | readonly string
  */
 const PER_EXCHANGE = new Set(['date', 'connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'te', 'upgrade']);
 
-const node = ServerResponse.prototype;
-
-/** Node has this method since 15.4; its types have it on requests only. */
-type WithRawNames = ServerResponse & { getRawHeaderNames(): string[] };
-
-/** The header lines that are set on a response and belong to its record. */
-export function headersOf(res: ServerResponse): HeaderLine[] {
-  return (res as WithRawNames).getRawHeaderNames()
-    .filter(name => !PER_EXCHANGE.has(name.toLowerCase()))
-    .map((name): HeaderLine => {
-      const value = res.getHeader(name) ?? '';
-      return [name, Array.isArray(value) ? value.map(String) : String(value)];
-    });
+export function isPerExchange(name: string): boolean {
+  return PER_EXCHANGE.has(name.toLowerCase());
 }
 
-/**
- * Sends a recorded response. The header lines are exactly the recorded ones: what middleware before us has set on this
- * response gives way, or the replay would differ from the original.
- */
-export function replay({ status, reason, headers, impliedBy, body, trailers }: RecordedResponse, res: ServerResponse, replayedHeader: string | false): void {
-  // Node's own methods: what middlewares make of a header has been made of the recorded ones already.
-  for (const [name] of headersOf(res)) node.removeHeader.call(res, name);
-  for (const [name, value] of headers) node.setHeader.call(res, name, value);
-  if (replayedHeader !== false) res.setHeader(replayedHeader, 'true');
-  res.statusCode = status;
-  if (reason !== undefined) res.statusMessage = reason;
-  // An HTTP/1.0 client knows neither chunks nor trailers.
-  const hasTrailers = res.useChunkedEncodingByDefault && trailers.length > 0;
-  if (!res.useChunkedEncodingByDefault) res.removeHeader('Trailer');
-  // The head is written by what wrote it then: middlewares before us may add to it, or change the content, until that; and node
-  // adds a Content-Length only where `end` writes it.
-  if (impliedBy === undefined) res.writeHead(status);
-  else if (impliedBy === 'write') res.write(body);
-  if (hasTrailers) res.addTrailers(trailers as [string, string][]);
-  res.end(impliedBy === 'write' || body.length === 0 ? undefined : body);
+/** RFC 9110, section 6.4.1: responses to HEAD, and 1xx, 204 and 304 responses, have no content. */
+export function mayHaveContent(method: string | undefined, status: number): boolean {
+  return method !== 'HEAD' && status >= 200 && status !== 204 && status !== 304;
 }
+
+/** RFC 9112, section 4: what must not be in a reason phrase. */
+export const INVALID_IN_REASON = /[^\t\x20-\x7e\x80-\xff]/;

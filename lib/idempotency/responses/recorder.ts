@@ -1,13 +1,14 @@
 import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { watchConnection } from '../../http/exchange-end';
 import { Appearance } from './appearance';
-import { headersOf, type HeaderLine, type RecordedResponse } from './recorded-response';
-import type { Ending, Recording } from './recording';
+import { BodyCopy } from './body-copy';
+import { Departure } from './departure';
+import { HeadSnapshot } from './head-snapshot';
+import { INVALID_IN_REASON, type HeaderLine } from './recorded-response';
+import type { Ending, Limits, Recording } from './recording';
+import { RequestFacade } from './request-facade';
 import { ResponseHead } from './response-head';
-import { bytesOf, isChunk, setHeaders, type Callback, type Chunk, type HeadersArgument } from './response-parts';
-
-/** RFC 9112, section 4. */
-const INVALID_IN_REASON = /[^\t\x20-\x7e\x80-\xff]/;
+import { bytesOf, isChunk, setHeaders, trailerLines, type Callback, type Chunk, type HeadersArgument } from './response-parts';
 
 /** Node's own methods: they say in node's own words what is wrong, without waking the middlewares in between. */
 const node = ServerResponse.prototype as unknown as Record<'writeHead' | 'write' | 'end', (this: ServerResponse, ...args: unknown[]) => never>;
@@ -19,33 +20,37 @@ const node = ServerResponse.prototype as unknown as Record<'writeHead' | 'write'
  * `release()`. The methods of `res` that were there before (node's, or those of a middleware before us) stay below: what is
  * recorded is what the handler sent into them, and a replay goes through them again.
  */
-export function record(req: IncomingMessage, res: ServerResponse, maxBytes: number): Recording {
-  return new Recorder(req, res, maxBytes);
+export function record(req: IncomingMessage, res: ServerResponse, limits: Limits): Recording {
+  return new Recorder(req, res, limits);
 }
 
 class Recorder implements Recording {
   readonly ending: Promise<Ending>;
-  clientGone = false;
-  private lastProgress = performance.now();
   private settle: (ending: Ending) => void = () => undefined;
+  private readonly snapshot: HeadSnapshot;
+  private readonly request: RequestFacade;
   private readonly appearance: Appearance;
+  private readonly departure: Departure;
   private readonly below;
   private head: ResponseHead | undefined;
   /** Set where node would write the head by itself, for a `write` or an `end` that comes before it. */
   private impliedBy: 'write' | 'end' | undefined;
-  private trailers: HeaderLine[] = [];
-  /** What is recorded; undefined once it was too much. */
-  private body: Buffer[] | undefined = [];
-  private bytes = 0;
+  private trailers: readonly HeaderLine[] = [];
+  private readonly body: BodyCopy;
   /** What waits for `release()`. */
   private held: Buffer[] = [];
   private ended: { readonly callback: Callback | undefined } | undefined;
   private begun = false;
   private handedOver = false;
 
-  constructor(private readonly req: IncomingMessage, private readonly res: ServerResponse, private readonly maxBytes: number) {
+  constructor(private readonly req: IncomingMessage, private readonly res: ServerResponse, limits: Limits) {
     this.ending = new Promise(resolve => { this.settle = resolve; });
-    this.appearance = new Appearance(res);
+    this.body = new BodyCopy(limits.maxResponseBytes);
+    this.snapshot = new HeadSnapshot(res);
+    watchConnection(req, res);
+    this.request = new RequestFacade(req, () => this.closedByHandler());
+    this.appearance = new Appearance(res, this.request.socket);
+    this.departure = new Departure(limits, { tell: () => { this.tellClose(); }, abandon: () => { this.abandon(); } });
     // eslint-disable-next-line @typescript-eslint/unbound-method -- they are called with `res` as `this`.
     const { writeHead, write, end, flushHeaders, addTrailers, destroy, emit } = res;
     this.below = { writeHead, write, end, flushHeaders, addTrailers, destroy, emit };
@@ -56,29 +61,16 @@ class Recorder implements Recording {
     res.addTrailers = this.addTrailers.bind(this);
     res.destroy = this.destroy.bind(this);
     res.emit = this.emit.bind(this) as typeof emit;
-    this.appearance.keepRequest(req);
-    watchConnection(req, res);
   }
 
-  get canBeReplaced(): boolean {
-    return !this.begun;
-  }
+  get canBeReplaced(): boolean { return !this.begun; }
 
-  get hasBegun(): boolean {
-    return this.head !== undefined;
-  }
-
-  isStalledFor(ms: number): boolean {
-    return performance.now() - this.lastProgress > ms;
-  }
-
-  abandon(): void {
-    this.settle({ kind: 'complete', response: undefined });
-  }
+  reportDeparture(): void { this.departure.report(); }
 
   release(): void {
     this.appearance.hasNotEnded();
     if (this.ended) {
+      if (this.departure.isGone) this.appearance.looksOpen();
       // Also where nobody is there to read it: the middlewares below (a session) do their work at the end.
       const rest = Buffer.concat(this.held);
       const isWritten = this.impliedBy === 'write' && !this.begun;
@@ -93,8 +85,7 @@ class Recorder implements Recording {
     this.appearance.hasNotEnded();
     this.appearance.hasNotBegun();
     Object.assign(this.res, this.below);
-    for (const [name] of headersOf(this.res)) this.res.removeHeader(name);
-    this.res.statusMessage = '';
+    this.snapshot.putBack();
     this.handOver();
   }
 
@@ -115,7 +106,8 @@ class Recorder implements Recording {
     res.statusCode = Math.trunc(status);
     res.statusMessage = reason;
     if (headers) setHeaders(res, headers);
-    this.head = new ResponseHead(this.req.method, res, this.impliedBy);
+    this.head = new ResponseHead(this.req.method, res, this.snapshot, this.impliedBy);
+    this.departure.wrote();
     this.appearance.looksBegun();
     return res;
   }
@@ -124,13 +116,13 @@ class Recorder implements Recording {
     const done = typeof encoding === 'function' ? encoding : callback;
     if (this.ended) return afterEnd(done, false);
     if (!isChunk(chunk)) return node.write.call(this.res, chunk, encoding, callback);
-    this.lastProgress = performance.now();
     const bytes = this.keep(bytesOf(chunk, encoding), this.writtenHead('write'));
+    this.departure.wrote();
     if (this.goesOut()) {
       this.begin();
       return this.below.write.call(this.res, bytes, 'utf8', done);
     }
-    if (!this.clientGone) this.held.push(bytes);
+    if (!this.departure.isGone) this.held.push(bytes);
     // What is held counts as written: the handler may wait for that before it ends.
     if (done) process.nextTick(done);
     return true;
@@ -144,10 +136,10 @@ class Recorder implements Recording {
     const bytes = last === undefined ? Buffer.alloc(0) : bytesOf(last, encoding);
     const head = this.writtenHead('end');
     const kept = this.keep(bytes, head);
-    if (!this.clientGone) this.held.push(kept);
+    if (!this.departure.isGone) this.held.push(kept);
     this.ended = { callback: done };
     this.appearance.looksEnded();
-    this.settle(head.isShortWith(this.bytes) ? { kind: 'cut-off' } : { kind: 'complete', response: this.recorded(head) });
+    this.finish(head.isShortWith(this.body.bytes) ? { kind: 'cut-off' } : { kind: 'complete', response: head.withBody(this.body.content, this.trailers) });
     return this.res;
   }
 
@@ -161,47 +153,68 @@ class Recorder implements Recording {
 
   private addTrailers(trailers: OutgoingHttpHeaders | readonly [string, string][]): void {
     if (this.ended) return;
-    const lines = (Array.isArray(trailers) ? trailers : Object.entries(trailers)) as [string, string][];
-    this.below.addTrailers.call(this.res, lines);
+    const lines = trailerLines(trailers);
+    this.below.addTrailers.call(this.res, lines as [string, string][]);
     // Node keeps the lines of the last call only.
     this.trailers = lines;
   }
 
   /** Called by the handler, or by a pipeline whose source has failed: nothing more will come. */
   private destroy(error?: Error): ServerResponse {
-    if (this.ended && !this.handedOver) {
-      this.appearance.destroyLater();
-      return this.res;
-    }
     // From node 24 on, node destroys a pipelined response whose connection is gone: it tells of the client, not of the handler.
-    if (!this.clientGone && !this.res.socket && this.req.socket.destroyed) {
-      this.res.emit('close');
-      return this.res;
-    }
-    this.settle({ kind: 'cut-off' });
-    return this.below.destroy.call(this.res, error);
+    if (!this.departure.isGone && !this.res.socket && this.request.socket.destroyed) this.res.emit('close');
+    else if (this.closedByHandler()) this.below.destroy.call(this.res, error);
+    return this.res;
   }
 
-  /** The client's going away is not the end of the handler's work: `close` is told when the response is handed over. */
-  private emit(event: string, ...args: unknown[]): boolean {
-    if (event !== 'close' || this.handedOver) return this.below.emit.call(this.res, event, ...args);
-    // Once the handler has begun to answer, a connection that is closed from this side is its (or Express's) way to give up.
-    if (!this.ended && this.head && wasClosedHere(this.req)) this.settle({ kind: 'cut-off' });
-    this.clientGone = true;
-    this.lastProgress = performance.now();
-    this.held = [];
-    this.appearance.looksOpen();
-    // Whoever waits for the dead socket to drain would wait for ever.
-    this.below.emit.call(this.res, 'drain');
+  /** @returns whether to close the connection now: after the end it waits until the response has left. */
+  private closedByHandler(): boolean {
+    if (this.ended && !this.handedOver) {
+      this.appearance.destroyLater();
+      return false;
+    }
+    // A handler that was told that its client has left gives up for that reason only: it has run.
+    this.finish(this.departure.isTold ? { kind: 'complete', response: undefined } : { kind: 'cut-off' });
+    this.departure.report();
     return true;
+  }
+
+  /** Nobody would ever learn that a handler has stopped without ending its response when its client is gone. */
+  private abandon(): void {
+    this.finish(this.head ? { kind: 'complete', response: undefined } : { kind: 'cut-off' });
+  }
+
+  private finish(ending: Ending): void {
+    this.departure.stop();
+    this.settle(ending);
+  }
+
+  /** The client's leaving is not the end of the handler's work: `close` is told, once, when there is nothing to hold on for. */
+  private emit(event: string, ...args: unknown[]): boolean {
+    const { departure, below, res } = this;
+    if (event !== 'close') return below.emit.call(res, event, ...args);
+    if (departure.isGone) return true;
+    this.held = [];
+    if (departure.isHeldBack) this.appearance.looksOpen();
+    departure.goes();
+    // Whoever waits for the dead socket to drain would wait for ever.
+    if (departure.isHeldBack) below.emit.call(res, 'drain');
+    return true;
+  }
+
+  private tellClose(): void {
+    this.request.letGo();
+    this.appearance.looksGone();
+    this.below.emit.call(this.res, 'close');
   }
 
   /** From here on `res` is left to itself; a `close` that was held back is told. */
   private handOver(): void {
     this.handedOver = true;
-    if (!this.clientGone) return;
-    this.appearance.looksGone();
-    this.below.emit.call(this.res, 'close');
+    this.departure.stop();
+    this.request.letGo();
+    if (this.departure.isGone) this.appearance.looksGone();
+    this.departure.report();
   }
 
   /** Writes the head, as node does, through whatever middlewares are above, where the handler has not. */
@@ -210,19 +223,12 @@ class Recorder implements Recording {
       this.impliedBy = by;
       this.res.writeHead(this.res.statusCode);
     }
-    return this.head ??= new ResponseHead(this.req.method, this.res, by);
+    return this.head ??= new ResponseHead(this.req.method, this.res, this.snapshot, by);
   }
 
   private keep(bytes: Buffer, { hasContent }: ResponseHead): Buffer {
-    if (!hasContent) return Buffer.alloc(0);
-    this.bytes += bytes.length;
-    if (this.bytes > this.maxBytes) this.body = undefined;
-    this.body?.push(bytes);
-    return bytes;
-  }
-
-  private recorded({ status, reason, headers, impliedBy }: ResponseHead): RecordedResponse | undefined {
-    return this.body && { status, ...(reason !== undefined && { reason }), headers, ...(impliedBy && { impliedBy }), body: Buffer.concat(this.body), trailers: this.trailers };
+    if (hasContent) this.body.add(bytes);
+    return hasContent ? bytes : Buffer.alloc(0);
   }
 
   /**
@@ -242,7 +248,7 @@ class Recorder implements Recording {
 
   /** True when what was written so far may go to the client: somebody is there, and it is not the whole response. */
   private goesOut(): boolean {
-    return !this.clientGone && this.head?.isCompleteWith(this.bytes) === false;
+    return !this.departure.isGone && this.head?.isCompleteWith(this.body.bytes) === false;
   }
 }
 
@@ -250,9 +256,4 @@ class Recorder implements Recording {
 function afterEnd<T>(callback: Callback | undefined, result: T): T {
   if (callback) process.nextTick(callback, Object.assign(new Error('write after end'), { code: 'ERR_STREAM_WRITE_AFTER_END' }));
   return result;
-}
-
-/** True when this side destroyed the connection: the client neither ended nor reset it. */
-function wasClosedHere({ socket }: IncomingMessage): boolean {
-  return !socket.readableEnded && !(socket.errored && 'syscall' in socket.errored);
 }

@@ -1,9 +1,16 @@
+import type { Patience } from './departure';
 import type { RecordedResponse } from './recorded-response';
+
+export interface Limits extends Patience {
+  /** Bytes of the body that are kept. */
+  readonly maxResponseBytes: number;
+}
 
 /**
  * How a handler left its response.
- * - `complete`: it has run; `response` is undefined where there is none to keep (too large, or never ended).
- * - `cut-off`: it destroyed it half-way.
+ * - `complete`: it has run; `response` is undefined where there is none to keep (too large, never ended, or destroyed after the
+ *   handler was told that its client has left).
+ * - `cut-off`: it destroyed it half-way, or it never began to respond to a client that has left.
  */
 export type Ending = { readonly kind: 'complete'; readonly response: RecordedResponse | undefined } | { readonly kind: 'cut-off' };
 
@@ -12,16 +19,11 @@ export interface Recording {
   readonly ending: Promise<Ending>;
   /** False once bytes have gone to the client. */
   readonly canBeReplaced: boolean;
-  readonly clientGone: boolean;
-  /** True once the handler has written the head. */
-  readonly hasBegun: boolean;
-  /** True when nothing has been written for `ms` milliseconds, counted anew from when the client went. */
-  isStalledFor(ms: number): boolean;
-  /** Waits no longer for the end: the handler has run, and there is no response to keep. */
-  abandon(): void;
+  /** There is no response to hold on for: a client that has left, or leaves later, is reported to the handler at once. */
+  reportDeparture(): void;
   /** Lets the end of the response go to the client. */
   release(): void;
-  /** Takes the response back and leaves the bare one, as it was before the handler. */
+  /** Takes the response back and leaves it as it was before the handler. */
   withdraw(): void;
   /** Closes the connection, so that the client cannot take what it has for a whole response. */
   cut(): void;

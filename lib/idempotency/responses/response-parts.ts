@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { HeaderLine } from './recorded-response';
 
 /** What `write` and `end` take. */
 export type Chunk = string | Uint8Array;
@@ -28,4 +29,10 @@ export function setHeaders(res: ServerResponse, headers: HeadersArgument): void 
 
 function pairUp(flat: readonly OutgoingHttpHeader[]): (readonly OutgoingHttpHeader[])[] {
   return flat.flatMap((_, index) => (index % 2 === 0 ? [flat.slice(index, index + 2)] : []));
+}
+
+/** The lines of `addTrailers`: an object, or a list of pairs. */
+export function trailerLines(trailers: OutgoingHttpHeaders | readonly [string, string][]): HeaderLine[] {
+  const pairs = (Array.isArray(trailers) ? trailers : Object.entries(trailers)) as [name: string, value: OutgoingHttpHeader][];
+  return pairs.map(([name, value]): HeaderLine => [name, Array.isArray(value) ? value.map(String) : String(value)]);
 }

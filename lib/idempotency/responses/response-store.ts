@@ -1,12 +1,7 @@
 import type { Keyv } from 'keyv';
 import type { RecordedResponse } from './recorded-response';
-
-/** A response as it lies in Keyv: plain JSON, since not every serialiser keeps a Buffer. */
-interface StoredResponse extends Omit<RecordedResponse, 'body'> {
-  readonly version: 1;
-  /** Base64. */
-  readonly body: string;
-}
+import { SharedReads } from './shared-reads';
+import { fromStored, toStored, type Expected } from './stored-response';
 
 const stores = new WeakMap<Keyv, ResponseStore>();
 
@@ -22,6 +17,7 @@ export function responsesIn(keyv: Keyv): ResponseStore {
 /** Where responses live: in Keyv, under the cache key and the token of the run that made them. */
 export class ResponseStore {
   private failures = 0;
+  private readonly reads = new SharedReads<RecordedResponse>(({ body }) => body.length);
 
   /**
    * Keyv hides failures unless told otherwise: an outage would look like a response that is not there, and a failed write
@@ -32,27 +28,35 @@ export class ResponseStore {
     keyv.on('error', () => { this.failures++; });
   }
 
-  /** @returns undefined when the response is not there or not readable. */
-  async read(cacheKey: string, token: string): Promise<RecordedResponse | undefined> {
-    const { failures } = this;
-    const stored: unknown = await this.keyv.get(`${cacheKey}:${token}`);
-    if (stored === undefined && failures !== this.failures && !('throwOnErrors' in this.keyv)) throw new Error('The store failed to read');
-    return isStoredResponse(stored) ? { ...stored, body: Buffer.from(stored.body, 'base64') } : undefined;
+  /**
+   * Reads a response. Those who ask for the same one at about the same time share one call to the store, and one Buffer.
+   * @returns undefined when the response is not there, or is not one that could have been recorded.
+   */
+  read(cacheKey: string, token: string, expected: Expected): Promise<RecordedResponse | undefined> {
+    const key = `${cacheKey}:${token}`;
+    return this.reads.read(key, () => this.ask(key, expected));
   }
 
   /** @param ms milliseconds that the response is kept. */
   async write(cacheKey: string, token: string, response: RecordedResponse, ms: number): Promise<void> {
-    const stored: StoredResponse = { ...response, version: 1, body: response.body.toString('base64') };
-    if (!await this.keyv.set(`${cacheKey}:${token}`, stored, ms)) throw new Error('The store failed to write');
+    if (!await this.keyv.set(`${cacheKey}:${token}`, toStored(response), ms)) throw new Error('The store failed to write');
   }
 
   async remove(cacheKey: string, token: string): Promise<void> {
+    this.reads.forget(`${cacheKey}:${token}`);
     await this.keyv.delete(`${cacheKey}:${token}`);
+  }
+
+  private async ask(key: string, expected: Expected): Promise<RecordedResponse | undefined> {
+    const { failures } = this;
+    const stored: unknown = await this.keyv.get(key).catch(unreadable);
+    if (stored === undefined && failures !== this.failures && !('throwOnErrors' in this.keyv)) throw new Error('The store failed to read');
+    return fromStored(stored, expected);
   }
 }
 
-function isStoredResponse(value: unknown): value is StoredResponse {
-  const stored = value as Partial<StoredResponse> | null | undefined;
-  return typeof stored === 'object' && stored !== null && stored.version === 1 && typeof stored.status === 'number'
-    && Array.isArray(stored.headers) && Array.isArray(stored.trailers) && typeof stored.body === 'string';
+/** Text that is not JSON is not there; to read it again would not help. */
+function unreadable(error: unknown): undefined {
+  if (error instanceof SyntaxError) return undefined;
+  throw error;
 }

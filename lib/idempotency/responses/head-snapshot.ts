@@ -1,0 +1,100 @@
+import type { ServerResponse } from 'node:http';
+import { isPerExchange, type HeaderLine } from './recorded-response';
+
+/** Node has this method since 15.4; its types have it on requests only. What it remembers of removed headers is not in them either. */
+type NodeResponse = ServerResponse & {
+  getRawHeaderNames(): string[];
+  sendDate: boolean;
+  _removedConnection: boolean;
+  _removedContLen: boolean;
+  _removedTE: boolean;
+};
+
+/** Headers that describe the body: they belong to the response with that body, whoever has set them. */
+const OF_THE_BODY = new Set(['content-length', 'content-type', 'content-encoding', 'content-range', 'trailer']);
+
+/** What a handler's side has done to the headers that were there before. */
+export interface HeadChanges {
+  /** Header lines that it has added or changed; of `Set-Cookie`, the lines that it has added. */
+  readonly headers: readonly HeaderLine[];
+  /** Names, in lower case, of headers that it has removed, or removed and then set again. */
+  readonly removed: readonly string[];
+}
+
+/** True for a header of the body, which a replay takes from the stored response only. */
+export function isOfTheBody(name: string): boolean {
+  return OF_THE_BODY.has(name.toLowerCase());
+}
+
+/** All header lines that are set on a response, in the order and spelling in which they will be sent. */
+export function linesOf(res: ServerResponse): HeaderLine[] {
+  return (res as NodeResponse).getRawHeaderNames().map((name): HeaderLine => {
+    const value = res.getHeader(name) ?? '';
+    return [name, Array.isArray(value) ? value.map(String) : String(value)];
+  });
+}
+
+/** The head of a response as earlier middlewares have left it: what is set there belongs to the request at hand. */
+export class HeadSnapshot {
+  private readonly lines: ReadonlyMap<string, HeaderLine>;
+  private readonly state;
+
+  constructor(private readonly res: ServerResponse) {
+    this.lines = new Map(linesOf(res).map(line => [line[0].toLowerCase(), line]));
+    const { statusCode, statusMessage, sendDate, _removedConnection, _removedContLen, _removedTE } = res as NodeResponse;
+    this.state = { statusCode, statusMessage, sendDate, _removedConnection, _removedContLen, _removedTE };
+  }
+
+  changes(): HeadChanges {
+    const headers: HeaderLine[] = [];
+    const names = new Set<string>();
+    const replaced: string[] = [];
+    let isBehindNew = false;
+    for (const [name, value] of linesOf(this.res).filter(([name]) => !isPerExchange(name))) {
+      const lowerCase = name.toLowerCase();
+      const before = this.lines.get(lowerCase);
+      names.add(lowerCase);
+      const own = before ? ownPart([name, value], before, isBehindNew) : { line: [name, value] as const, replaces: false };
+      if (own.line) headers.push(own.line);
+      if (own.replaces) replaced.push(lowerCase);
+      isBehindNew ||= !before;
+    }
+    const gone = [...this.lines.keys()].filter(name => !names.has(name) && !isPerExchange(name) && !isOfTheBody(name));
+    return { headers, removed: [...replaced, ...gone] };
+  }
+
+  /** Makes the head again what it was, with what node remembers of headers that were removed. */
+  putBack(): void {
+    for (const [name] of linesOf(this.res)) this.res.removeHeader(name);
+    Object.assign(this.res, this.state);
+    for (const [name, value] of this.lines.values()) this.res.setHeader(name, value);
+  }
+}
+
+/**
+ * The part of a header line that the handler's side has made.
+ * @param isBehindNew true where the line comes after one that is new: then it was removed and set again.
+ */
+function ownPart(line: HeaderLine, before: HeaderLine, isBehindNew: boolean): { line: HeaderLine | undefined; replaces: boolean } {
+  const [name, value] = line;
+  if (isOfTheBody(name)) return { line, replaces: false };
+  if (name.toLowerCase() === 'set-cookie') return ownCookies(line, before);
+  if (isBehindNew) return { line, replaces: true };
+  return { line: name === before[0] && sameValue(value, before[1]) ? undefined : line, replaces: false };
+}
+
+/** Each cookie is a line of its own. Where none of the earlier ones is left, the handler's side has replaced them. */
+function ownCookies([name, value]: HeaderLine, before: HeaderLine): { line: HeaderLine | undefined; replaces: boolean } {
+  const earlier = [before[1]].flat();
+  const added = [value].flat().filter(cookie => {
+    const index = earlier.indexOf(cookie);
+    if (index >= 0) earlier.splice(index, 1);
+    return index < 0;
+  });
+  if (earlier.length === [before[1]].flat().length) return { line: [name, value], replaces: true };
+  return { line: added.length > 0 ? [name, added] : undefined, replaces: false };
+}
+
+function sameValue(one: HeaderLine[1], other: HeaderLine[1]): boolean {
+  return typeof one === 'string' || typeof other === 'string' ? one === other : one.length === other.length && one.every((text, index) => text === other[index]);
+}

@@ -1,0 +1,37 @@
+import { ServerResponse, type IncomingMessage } from 'node:http';
+import { isOfTheBody, linesOf } from './head-snapshot';
+import type { HeaderLine, RecordedResponse } from './recorded-response';
+import { sendBody } from './send-body';
+
+const node = ServerResponse.prototype;
+
+/**
+ * Sends a recorded response. The handler's side of its head is replayed: what it added, changed and removed. Headers that earlier
+ * middlewares have set for the request at hand stay as they are.
+ */
+export function replay(response: RecordedResponse, req: IncomingMessage, res: ServerResponse, replayedHeader: string | false): void {
+  const { status, reason, impliedBy, body } = response;
+  setHead(response, res);
+  if (replayedHeader !== false) res.setHeader(replayedHeader, 'true');
+  res.statusCode = status;
+  if (reason !== undefined) res.statusMessage = reason;
+  // An HTTP/1.0 client knows neither chunks nor trailers.
+  const trailers = res.useChunkedEncodingByDefault ? response.trailers : [];
+  if (!res.useChunkedEncodingByDefault) res.removeHeader('Trailer');
+  // The head is written by what wrote it then: middlewares below may add to it, or change the content, until that.
+  if (impliedBy === undefined) res.writeHead(status);
+  sendBody(req, res, { body, trailers: trailers as [string, string][], impliedBy });
+}
+
+/** Node's own methods: what middlewares make of a header has been made of the recorded ones already. */
+function setHead({ headers, removed = [] }: RecordedResponse, res: ServerResponse): void {
+  const recorded = new Set(headers.map(([name]) => name.toLowerCase()));
+  const ofAnotherBody = linesOf(res).map(([name]) => name).filter(name => isOfTheBody(name) && !recorded.has(name.toLowerCase()));
+  for (const name of [...removed, ...ofAnotherBody]) node.removeHeader.call(res, name);
+  for (const [name, value] of headers) node.setHeader.call(res, name, name.toLowerCase() === 'set-cookie' ? withCookies(res, value) : value);
+}
+
+function withCookies(res: ServerResponse, added: HeaderLine[1]): HeaderLine[1] {
+  const set = res.getHeader('Set-Cookie');
+  return set === undefined ? added : [...[set].flat().map(String), ...[added].flat()];
+}

@@ -1,0 +1,76 @@
+import { ServerResponse, type IncomingMessage } from 'node:http';
+import { onExchangeEnd } from '../../http/exchange-end';
+import type { RecordedResponse } from './recorded-response';
+
+/** Bytes that are handed to the connection at once. */
+const PIECE = 65_536;
+
+const node = ServerResponse.prototype as { write: unknown; end: unknown };
+
+interface Content extends Pick<RecordedResponse, 'body' | 'impliedBy'> {
+  readonly trailers: readonly [string, string][];
+}
+
+/**
+ * Sends the body of a replay and ends the response. A long body goes out in pieces, each when the client has taken the one before,
+ * so that a slow client holds no copy of it in the buffers of its connection; when the client leaves, nothing more is sent.
+ */
+export function sendBody(req: IncomingMessage, res: ServerResponse, { body, impliedBy, trailers }: Content): void {
+  const end = (last?: Buffer): void => {
+    if (trailers.length > 0) res.addTrailers(trailers);
+    res.end(last);
+  };
+  if (body.length <= PIECE && impliedBy === 'write') {
+    res.write(body);
+    end();
+  } else if (body.length <= PIECE || (impliedBy === 'end' && !isNodesOwn(res))) end(body.length > 0 ? body : undefined);
+  else {
+    if (impliedBy === 'end') declareLength(res, body.length);
+    sendInPieces(req, res, body, end);
+  }
+}
+
+/** A middleware that has put its own `end` before node's may still add to the head in it, where the head was left to `end`. */
+function isNodesOwn(res: ServerResponse): boolean {
+  return res.write === node.write && res.end === node.end;
+}
+
+/** Where `end` writes the head, node declares the length of what `end` is given. */
+function declareLength(res: ServerResponse, length: number): void {
+  if (!res.hasHeader('Content-Length') && !res.hasHeader('Trailer') && res.useChunkedEncodingByDefault) res.setHeader('Content-Length', length);
+}
+
+function sendInPieces(req: IncomingMessage, res: ServerResponse, body: Buffer, end: () => void): void {
+  let sent = 0;
+  let hasStopped = false;
+  const send = (): void => {
+    // An earlier middleware (a time-out) may have ended the response meanwhile.
+    while (!hasStopped && !res.writableEnded && !res.destroyed) {
+      if (sent >= body.length) {
+        stop();
+        end();
+        return;
+      }
+      const piece = body.subarray(sent, sent + PIECE);
+      sent += piece.length;
+      if (!res.write(piece)) return;
+    }
+    stop();
+  };
+  const sendOn = (): void => {
+    try {
+      send();
+    } catch (error) {
+      stop();
+      res.destroy(error as Error);
+    }
+  };
+  const stop = (): void => {
+    hasStopped = true;
+    takeBack();
+    res.off('drain', sendOn);
+  };
+  res.on('drain', sendOn);
+  const takeBack = onExchangeEnd(req, res, () => { res.off('drain', sendOn); });
+  send();
+}

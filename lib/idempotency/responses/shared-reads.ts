@@ -1,0 +1,65 @@
+/** Milliseconds for which a read under way is shared, and its result once it has come. */
+const SHARED = 1_000;
+/** Bytes of results that are kept; the oldest are dropped first. 32 MiB. */
+const MAX_BYTES = 33_554_432;
+
+interface Read<T> {
+  readonly result: Promise<T | undefined>;
+  readonly timer: NodeJS.Timeout;
+  bytes: number;
+}
+
+/**
+ * Reads that are shared by those who ask for the same key at about the same time: the waiters of one run wake up together, and a
+ * hundred copies of one response would keep the store and the event loop busy for seconds.
+ */
+export class SharedReads<T> {
+  private readonly reads = new Map<string, Read<T>>();
+  private bytes = 0;
+
+  constructor(private readonly sizeOf: (result: T) => number) {}
+
+  read(key: string, ask: () => Promise<T | undefined>): Promise<T | undefined> {
+    const known = this.reads.get(key);
+    if (known) return known.result;
+    const read: Read<T> = {
+      result: ask(),
+      // A read that never ends is not waited for by everybody who comes later.
+      timer: setTimeout(() => { this.drop(key, read); }, SHARED).unref(),
+      bytes: 0,
+    };
+    this.reads.set(key, read);
+    read.result.then(
+      result => {
+        if (result === undefined) this.drop(key, read);
+        else this.keep(key, read, this.sizeOf(result));
+      },
+      () => { this.drop(key, read); },
+    );
+    return read.result;
+  }
+
+  /** What was read of a key is not handed out again. */
+  forget(key: string): void {
+    const read = this.reads.get(key);
+    if (read) this.drop(key, read);
+  }
+
+  private keep(key: string, read: Read<T>, bytes: number): void {
+    if (this.reads.get(key) !== read) return;
+    read.timer.refresh();
+    read.bytes = bytes;
+    this.bytes += bytes;
+    for (const [oldest, { bytes: freed }] of this.reads) {
+      if (this.bytes <= MAX_BYTES) break;
+      if (freed > 0) this.forget(oldest);
+    }
+  }
+
+  private drop(key: string, read: Read<T>): void {
+    if (this.reads.get(key) !== read) return;
+    clearTimeout(read.timer);
+    this.reads.delete(key);
+    this.bytes -= read.bytes;
+  }
+}

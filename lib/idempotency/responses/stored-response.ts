@@ -1,0 +1,123 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { INVALID_IN_REASON, isPerExchange, mayHaveContent, type HeaderLine, type RecordedResponse } from './recorded-response';
+
+/** A response as it is stored in Keyv: plain JSON, since not every serialiser keeps a Buffer. */
+export interface StoredResponse extends Omit<RecordedResponse, 'body'> {
+  readonly version: 1;
+  /** Base64. */
+  readonly body: string;
+}
+
+/** What is known of a response before it is read. */
+export interface Expected {
+  /** Method of the request: the responses to HEAD have a length and no content. */
+  readonly method: string | undefined;
+  /** Bytes of the body that would have been kept. */
+  readonly maxBytes: number;
+}
+
+/** Characters of all header lines together. Clients refuse far shorter heads (Node: 16 KiB). */
+const MAX_HEAD = 1_048_576;
+/** Header lines; Node's clients read as many. */
+const MAX_LINES = 2_000;
+
+export function toStored(response: RecordedResponse): StoredResponse {
+  return { ...response, version: 1, body: response.body.toString('base64') };
+}
+
+/**
+ * Reads a record of the store. Somebody else may have written it, or damaged it: sent as it is, it could be read as two responses,
+ * or as none. Each property is read once, since a store that does not serialise may hand out an object with getters.
+ * @returns undefined for everything but a response that could have been recorded here.
+ */
+export function fromStored(stored: unknown, { method, maxBytes }: Expected): RecordedResponse | undefined {
+  try {
+    const { version, status, reason, headers, removed, impliedBy, body, trailers } = stored as Readonly<Record<string, unknown>>;
+    if (version !== 1 || !isStatus(status) || !isReason(reason) || !isImpliedBy(impliedBy)) return undefined;
+    const bytes = bytesOf(body, maxBytes);
+    const head = linesOf(headers);
+    const foot = linesOf(trailers);
+    const names = removed === undefined ? [] : namesOf(removed);
+    if (!bytes || !head || !foot || !names) return undefined;
+    if (!isFramed(head, bytes.length, mayHaveContent(method, status)) || foot.some(([name]) => isLength(name))) return undefined;
+    return {
+      status,
+      ...(reason !== undefined && { reason }),
+      headers: head,
+      ...(names.length > 0 && { removed: names }),
+      ...(impliedBy && { impliedBy }),
+      body: bytes,
+      trailers: foot,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** A final response; 101 and other 1xx are none. */
+function isStatus(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 200 && (value as number) <= 999;
+}
+
+function isReason(value: unknown): value is string | undefined {
+  return value === undefined || (typeof value === 'string' && value.length <= MAX_HEAD && !INVALID_IN_REASON.test(value));
+}
+
+function isImpliedBy(value: unknown): value is RecordedResponse['impliedBy'] {
+  return value === undefined || value === 'write' || value === 'end';
+}
+
+/** The bytes of base64 as we write it, at most `max`. */
+function bytesOf(value: unknown, max: number): Buffer | undefined {
+  if (typeof value !== 'string' || value.length > Math.ceil(max / 3) * 4) return undefined;
+  const bytes = Buffer.from(value, 'base64');
+  return bytes.length <= max && bytes.toString('base64') === value ? bytes : undefined;
+}
+
+/** Header lines with valid names, each once, and valid values; none that belongs to one exchange. */
+function linesOf(value: unknown): HeaderLine[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const lines: HeaderLine[] = [];
+  const names = new Set<string>();
+  let [count, length] = [0, 0];
+  for (const entry of value as unknown[]) {
+    const line = lineOf(entry);
+    if (!line || names.has(line[0].toLowerCase()) || isPerExchange(line[0])) return undefined;
+    const texts = [line[1]].flat();
+    names.add(line[0].toLowerCase());
+    count += texts.length;
+    length += line[0].length + texts.reduce((sum, text) => sum + text.length, 0);
+    if (count > MAX_LINES || length > MAX_HEAD) return undefined;
+    lines.push(line);
+  }
+  return lines;
+}
+
+/** @throws for a name or a value that node would not send. */
+function lineOf(entry: unknown): HeaderLine | undefined {
+  if (!Array.isArray(entry) || entry.length !== 2) return undefined;
+  const [name, value] = entry as [unknown, unknown];
+  if (typeof name !== 'string' || name.length > MAX_HEAD) return undefined;
+  if (Array.isArray(value) && value.length > MAX_LINES) return undefined;
+  const texts = Array.isArray(value) ? [...value as unknown[]] : [value];
+  if (!texts.every(text => typeof text === 'string' && text.length <= MAX_HEAD)) return undefined;
+  validateHeaderName(name);
+  for (const text of texts) validateHeaderValue(name, text as string);
+  return [name, Array.isArray(value) ? texts as string[] : texts[0] as string];
+}
+
+function namesOf(value: unknown): string[] | undefined {
+  return Array.isArray(value) && value.length <= MAX_LINES ? linesOf(value.map((name: unknown) => [name, '']))?.map(([name]) => name) : undefined;
+}
+
+/** A Content-Length is that of the body, or there is none that could have one. */
+function isFramed(headers: readonly HeaderLine[], bytes: number, mayHaveBody: boolean): boolean {
+  if (!mayHaveBody && bytes > 0) return false;
+  const length = headers.find(([name]) => isLength(name))?.[1];
+  if (length === undefined) return true;
+  return typeof length === 'string' && /^\d{1,15}$/.test(length) && (!mayHaveBody || Number(length) === bytes);
+}
+
+function isLength(name: string): boolean {
+  return name.toLowerCase() === 'content-length';
+}
