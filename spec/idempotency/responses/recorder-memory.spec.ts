@@ -1,15 +1,11 @@
 import { request } from 'node:http';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import express from 'express';
 import { idempotency } from '../../../lib';
+import { collectGarbage } from '../../servers/garbage';
 import { EventLog } from '../event-log';
 import { serve } from '../serve';
 import { signal } from '../signal';
 import { keyed } from '../wire';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
 
 const CHUNK = 1_000_000;
 const CHUNKS = 100;

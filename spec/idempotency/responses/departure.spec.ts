@@ -1,0 +1,234 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import os from 'node:os';
+import { PassThrough, Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Request, RequestHandler, Response } from 'express';
+import { bindRequest, dto, file, idempotency, type IdempotencyOptions } from '../../../lib';
+import { Directory } from '../../binding/directory';
+import { collectGarbage } from '../../servers/garbage';
+import { send } from '../../servers/listen';
+import { EventLog } from '../event-log';
+import { expressVersions } from '../express-versions';
+import { ObedientLeases } from '../leases/obedient-leases';
+import { serve } from '../serve';
+import { signal } from '../signal';
+import { keyed } from '../wire';
+
+const LEASE = 400;
+
+describe.each(expressVersions)('on %s, a handler whose client has gone', (_version, express) => {
+  /** Runs `handler` for a client that leaves once the handler has returned. */
+  const orphaned = async (options: IdempotencyOptions, handler: (req: Request, res: Response) => unknown) => {
+    const log = new EventLog();
+    const [running, gone] = [signal<[Request, Response]>(), signal<number>()];
+    const told: number[] = [];
+    const state = { runs: 0, closes: told };
+    const app = express().post('/', idempotency({ onEvent: log.onEvent, leaseDuration: LEASE, whenInFlight: 'reject', ...options }), async (req, res) => {
+      if (++state.runs > 1) return void res.send('second');
+      req.socket.once('close', () => { gone.happens(performance.now()); });
+      res.on('close', () => { told.push(performance.now()); });
+      await handler(req, res);
+      running.happens([req, res]);
+    });
+    const { url } = await serve(app);
+    const client = request(url, { method: 'POST', headers: keyed('k'), agent: false }).on('error', () => undefined);
+    client.end();
+    const [req, res] = await running.happened;
+    client.destroy();
+    const since = await gone.happened;
+    return { req, res, log, state, since, closed: async () => { if (told.length === 0) await once(res, 'close'); return (told[0] ?? 0) - since; }, retry: () => send(url, { headers: keyed('k') }) };
+  };
+  const typeOf = (text: string): unknown => (JSON.parse(text) as { type?: string }).type;
+
+  it('and that streams events is told `close` after its lease, once: its interval is cleared, and it has run', async () => {
+    let interval: NodeJS.Timeout | undefined;
+    let beats = 0;
+    const { closed, log, state, retry } = await orphaned({}, (req, res) => {
+      res.type('text/event-stream').write('data: hello\n\n');
+      interval = setInterval(() => { beats++; res.write('data: beat\n\n'); }, 10);
+      req.on('close', () => { clearInterval(interval); });
+    });
+    const after = await closed();
+    expect(after).toBeGreaterThan(LEASE - 20);
+    expect(after).toBeLessThan(LEASE + 150);
+    const beaten = beats;
+    await log.first('not-stored');
+    expect([beaten > 5, beats, state.closes.length]).toEqual([true, beaten, 1]);
+    const answer = await retry();
+    expect([answer.status, typeOf(answer.text), state.runs]).toEqual([409, 'urn:bindonce:response-unavailable', 1]);
+  }, 5_000);
+
+  it('may go on after it was told: what it ends is stored, and a retry gets it', async () => {
+    const { res, closed, log, state, retry } = await orphaned({}, (_req, res) => { res.write('first, '); });
+    await closed();
+    expect([res.destroyed, res.write('second, ')]).toEqual([true, true]);
+    for (let piece = 0; piece < 6; piece++) {
+      await pause(LEASE / 2);
+      res.write(`${piece}, `);
+    }
+    res.end('last');
+    await log.first('executed');
+    expect((await retry()).text).toBe('first, second, 0, 1, 2, 3, 4, 5, last');
+    expect([state.runs, state.closes.length]).toEqual([1, 1]);
+  }, 5_000);
+
+  it.each<[string, (source: PassThrough, req: Request, res: Response) => unknown]>([
+    ['a pipeline', (source, _req, res) => { pipeline(source, res).catch(() => undefined); }],
+    ['res.destroy()', (_source, _req, res) => { res.flushHeaders(); res.on('close', () => { res.destroy(); }); }],
+    ['req.socket.destroy()', (_source, req, res) => { res.flushHeaders(); res.on('close', () => { req.socket.destroy(); }); }],
+  ])('and that destroys its response once it was told, by %s, has run: nothing is kept, and nothing runs again', async (_title, begin) => {
+    const source = new PassThrough();
+    source.write('half');
+    const { log, state, closed, retry } = await orphaned({}, (req, res) => begin(source, req, res));
+    await closed();
+    await log.first('not-stored');
+    const answer = await retry();
+    expect([answer.status, typeOf(answer.text), state.runs]).toEqual([409, 'urn:bindonce:response-unavailable', 1]);
+  }, 5_000);
+
+  it('and that gives up before it was told leaves its key free', async () => {
+    const { res, log, state, retry } = await orphaned({ leaseDuration: 10_000 }, (_req, res) => { res.write('half'); });
+    res.destroy();
+    await log.first('not-stored');
+    expect([(await retry()).text, state.runs, state.closes.length]).toEqual(['second', 2, 1]);
+  }, 5_000);
+
+  it('and that begins to respond only later is told a lease after it has begun', async () => {
+    const { res, closed, log, since, retry } = await orphaned({}, () => undefined);
+    await pause(1.5 * LEASE);
+    res.write('late, ');
+    const begun = performance.now() - since;
+    expect(await closed()).toBeGreaterThan(begun + LEASE - 20);
+    res.end('but whole');
+    await log.first('executed');
+    expect((await retry()).text).toBe('late, but whole');
+  }, 5_000);
+
+  it.each<[string, boolean, boolean]>([['before', true, true], ['after', false, true], ['before, without having begun,', true, false]])('is told at once when it calls forget() %s the client goes', async (_title, early, begins) => {
+    const { req, res, log, state, closed, retry } = await orphaned({ leaseDuration: 10_000 }, (req, res) => {
+      if (begins) res.write('half');
+      if (early) req.idempotency.forget();
+    });
+    if (!early) {
+      await pause(20);
+      expect(state.closes).toEqual([]);
+      req.idempotency.forget();
+    }
+    expect(await closed()).toBeLessThan(early ? 50 : 120);
+    res.end();
+    await log.first('not-stored');
+    expect([(await retry()).text, state.closes.length]).toEqual(['second', 1]);
+  }, 5_000);
+
+  it.each<[string, boolean]>([['before', true], ['after', false]])('is told at once when its lease is lost %s the client goes', async (_title, early) => {
+    const leases = new ObedientLeases({ renew: () => new Promise(() => undefined) });
+    const { req, state, closed } = await orphaned({ leases, storeTimeout: 50 }, async (req, res) => {
+      res.flushHeaders();
+      if (early) await once(req.idempotency.signal, 'abort');
+    });
+    const lost = performance.now() + (early ? 0 : 1) * LEASE;
+    await closed();
+    expect(performance.now()).toBeLessThan(lost + 100);
+    expect([req.idempotency.signal.aborted, state.closes.length]).toEqual([true, 1]);
+  }, 5_000);
+
+  it('and that never begins is told when cacheDuration is over: nothing of its request stays, and the key is free', async () => {
+    const { closed, state, log, retry } = await orphaned({ leaseDuration: 300, cacheDuration: 900 }, () => undefined);
+    expect((await retry()).status).toBe(409);
+    const after = await closed();
+    await log.first('not-stored');
+    expect(after).toBeGreaterThan(700);
+    expect([(await retry()).text, state.runs, state.closes.length]).toEqual(['second', 2, 1]);
+  }, 5_000);
+
+  it('and that goes on writing for cacheDuration has run', async () => {
+    let interval: NodeJS.Timeout | undefined;
+    const { log, state, retry } = await orphaned({ leaseDuration: 300, cacheDuration: 800 }, (_req, res) => {
+      res.flushHeaders();
+      interval = setInterval(() => { res.write('.'); }, 5);
+    });
+    await log.first('not-stored');
+    clearInterval(interval);
+    expect([(await retry()).status, state.runs, state.closes.length]).toEqual([409, 1, 1]);
+  }, 5_000);
+
+  it('and that ends its response is told once, after the response is stored', async () => {
+    const completing = signal();
+    const mayComplete = signal();
+    const leases = new ObedientLeases({ complete: () => { completing.happens(); return mayComplete.happened; } });
+    const { res, log, state } = await orphaned({ leases }, () => undefined);
+    Readable.from(['do', 'ne']).pipe(res);
+    await completing.happened;
+    expect(state.closes).toEqual([]);
+    mayComplete.happens();
+    await log.first('executed');
+    await new Promise(setImmediate);
+    expect(state.closes).toHaveLength(1);
+  }, 5_000);
+});
+
+describe('what hangs on a request whose client has gone and whose handler never ends', () => {
+  const [, express] = expressVersions[0] ?? [];
+  const temporary = new Directory();
+  const stored = new Directory();
+  beforeAll(() => { jest.spyOn(os, 'tmpdir').mockReturnValue(temporary.path); });
+  afterAll(() => {
+    jest.restoreAllMocks();
+    for (const directory of [temporary, stored]) directory.remove();
+  });
+
+  it.each<[string, RequestHandler]>([
+    ['never begins', () => undefined],
+    ['writes half of its response', (_req, res) => { res.write('half'); }],
+  ])('goes with it: the files of an upload, when the handler %s', async (_title, handler) => {
+    if (!express) throw new Error('There is no Express');
+    class Upload extends dto({ photo: file }) {}
+    const running = signal();
+    const app = express().post('/', idempotency({ leaseDuration: 300, cacheDuration: 900 }), bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: stored.path } }), (req, res, next) => {
+      void handler(req, res, next);
+      running.happens();
+    });
+    const { url } = await serve(app);
+    const form = new FormData();
+    form.append('photo', new File([Buffer.alloc(1_500_000)], 'a.png'));
+    const abort = new AbortController();
+    const sent = fetch(url, { method: 'POST', headers: keyed('k'), body: form, signal: abort.signal }).then(async answer => answer.text()).catch(() => 'gone');
+    await running.happened;
+    expect([stored.files.length, temporary.files.length]).toEqual([1, 1]);
+    abort.abort();
+    expect(await sent).toBe('gone');
+    await Promise.all([stored.emptied(), temporary.emptied()]);
+  }, 5_000);
+
+  it('is collected: a thousand such requests leave nothing behind', async () => {
+    if (!express) throw new Error('There is no Express');
+    const REQUESTS = 1_000;
+    const log = new EventLog();
+    const requests: WeakRef<Request>[] = [];
+    let running = 0;
+    const app = express().post('/', idempotency({ leaseDuration: 500, cacheDuration: 1_500, onEvent: log.onEvent }), (req, res) => {
+      running++;
+      requests.push(new WeakRef(req));
+      if (running % 2) res.write('half');
+    });
+    const { url } = await serve(app);
+    for (let batch = 0; batch < REQUESTS; batch += 100) {
+      const clients = Array.from({ length: 100 }, (_, index) => {
+        const client = request(url, { method: 'POST', headers: keyed(String(batch + index)), agent: false }).on('error', () => undefined);
+        client.end();
+        return client;
+      });
+      while (running < batch + 100) await new Promise(setImmediate);
+      for (const client of clients) client.destroy();
+    }
+    while (log.events.length < REQUESTS) await pause(10);
+    await pause(20);
+    for (let round = 0; round < 5; round++) {
+      collectGarbage();
+      await new Promise(setImmediate);
+    }
+    expect(requests.filter(one => one.deref() !== undefined).length).toBeLessThan(20);
+  }, 20_000);
+});
