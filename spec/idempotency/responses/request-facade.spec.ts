@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpsServer } from 'node:https';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { Server } from 'node:http';
+import { request, type Server } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import morgan from 'morgan';
 import multer from 'multer';
@@ -17,6 +17,14 @@ import { signal } from '../signal';
 import { keyed } from '../wire';
 
 const post = (port: number, key: string, more = ''): string => `POST / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nIdempotency-Key: ${key}\r\nContent-Length: 0\r\n${more}\r\n`;
+
+/** Whether the client gets no whole response. */
+const isCutOff = (url: string): Promise<boolean> => new Promise(resolve => {
+  let isComplete = false;
+  const sent = request(url, { method: 'POST', headers: keyed('k'), agent: false });
+  sent.on('response', response => { response.on('error', () => undefined).on('end', () => { isComplete = response.complete; }).resume(); });
+  sent.on('error', () => undefined).on('close', () => { resolve(!isComplete); }).end();
+});
 
 /** How a connection closes on which a handler writes its response. */
 const closings: [title: string, close: (server: Server, client: Socket) => void][] = [
@@ -72,7 +80,7 @@ describe.each(expressVersions)('on %s, a connection that closes', (_version, exp
         else res.end('whole');
       });
       const { url } = await serve(app);
-      await expect(send(url, { headers: keyed('k') })).rejects.toThrow(/aborted|cut off|socket hang up|ECONNRESET/);
+      expect(await isCutOff(url)).toBe(true);
       const retry = await send(url, { headers: keyed('k') });
       expect([retry.text.endsWith('whole'), retry.headers['idempotent-replayed'], runs]).toEqual([true, undefined, 2]);
       expect(log.kinds).toEqual(['not-stored', 'executed']);

@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { SharedReads } from '../../../lib/idempotency/responses/shared-reads';
+import { send } from '../../servers/listen';
+import { NodeProcess } from '../../servers/node-process';
+import { RedisServer } from '../../servers/redis-server';
+import { signal } from '../signal';
+import { keyed } from '../wire';
+
+interface Answer {
+  readonly status: number;
+  readonly replayed: unknown;
+  readonly digest: string;
+}
+
+/** Sends a request and keeps only the digest of its answer. */
+const ask = (url: string, key: string): Promise<Answer> => new Promise((resolve, reject) => {
+  const sent = request(url, { method: 'POST', headers: keyed(key), agent: false }, response => {
+    const hash = createHash('sha256');
+    response.on('data', (chunk: Buffer) => hash.update(chunk)).on('error', reject).on('end', () => {
+      resolve({ status: response.statusCode ?? 0, replayed: response.headers['idempotent-replayed'], digest: hash.digest('hex') });
+    });
+  });
+  sent.on('error', reject).end();
+});
+
+const REPORT = createHash('sha256').update(Buffer.alloc(5_000_000, 'report ')).digest('hex');
+
+interface Fared {
+  readonly runs: number;
+  readonly reads: number;
+  readonly events: Readonly<Record<string, number>>;
+  readonly slowest: number;
+}
+
+describe('many duplicates that wait for one response of 5 MB', () => {
+  let server: NodeProcess | undefined;
+  afterEach(() => server?.kill());
+
+  const started = async (env: Record<string, string>, waiters: number) => {
+    server = await NodeProcess.start(join(__dirname, '../../servers/report-server.mjs'), env);
+    const { url } = server;
+    const reports = Array.from({ length: waiters + 1 }, () => ask(`${url}/report`, 'k'));
+    const get = async (path: string): Promise<unknown> => JSON.parse((await send(url + path, { method: 'GET' })).text);
+    while (await get('/waiting') !== waiters + 1) await pause(20);
+    return { url, reports, fared: () => get('/fared') as Promise<Fared> };
+  };
+
+  it('cost one read of Redis, and neither they nor a hundred other requests get a 503', async () => {
+    const redis = await RedisServer.start();
+    const { url, reports, fared } = await started({ REDIS_URL: redis.url, OPTIONS: JSON.stringify({ waitTimeout: 20_000 }) }, 100);
+    await send(`${url}/finish`);
+    const others = Array.from({ length: 100 }, (_, index) => ask(`${url}/small`, `other ${index}`));
+    const answers = await Promise.all(reports);
+    const statuses = (await Promise.all(others)).map(({ status }) => status);
+    const { runs, reads, events, slowest } = await fared();
+    console.log(slowest, events);
+    await redis.stop();
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(new Set(answers.map(({ status, digest }) => `${status} ${digest}`))).toEqual(new Set([`200 ${REPORT}`]));
+    expect(answers.filter(({ replayed }) => replayed === 'true')).toHaveLength(100);
+    expect([runs, reads, events['waited'], events['store-failed']]).toEqual([1, 1, 100, undefined]);
+    expect(slowest).toBeLessThan(1_000);
+  }, 30_000);
+
+  it('three hundred of them in memory hold up the process for no longer than a moment', async () => {
+    const { url, reports, fared } = await started({ OPTIONS: JSON.stringify({ waitTimeout: 20_000 }) }, 300);
+    await send(`${url}/finish`);
+    const answers = await Promise.all(reports);
+    const { runs, slowest } = await fared();
+    console.log(slowest);
+    expect(new Set(answers.map(({ status, digest }) => `${status} ${digest}`))).toEqual(new Set([`200 ${REPORT}`]));
+    expect(runs).toBe(1);
+    expect(slowest).toBeLessThan(1_000);
+  }, 30_000);
+});
+
+describe('reads that are shared', () => {
+  const make = (sizeOf: (result: string) => number = ({ length }) => length) => {
+    const reads = new SharedReads<string>(sizeOf);
+    const state = { asked: 0 };
+    return { reads, state, read: (key = 'k', result: string | undefined = 'x') => reads.read(key, () => { state.asked++; return Promise.resolve(result); }) };
+  };
+  beforeEach(() => { jest.useFakeTimers(); });
+  afterEach(() => { jest.useRealTimers(); });
+
+  it('are one while they are under way, and for a second after the result has come', async () => {
+    const { read, state } = make();
+    expect(await Promise.all([read(), read(), read()])).toEqual(['x', 'x', 'x']);
+    jest.advanceTimersByTime(900);
+    await read();
+    expect(state.asked).toBe(1);
+    jest.advanceTimersByTime(101);
+    await read();
+    expect(state.asked).toBe(2);
+    expect(jest.getTimerCount()).toBe(1);
+  });
+
+  it('are not waited for by those who come a second later, when the store does not answer', async () => {
+    const { reads, read } = make();
+    const never = signal<string>();
+    void reads.read('k', () => never.happened);
+    jest.advanceTimersByTime(1_001);
+    expect(await read()).toBe('x');
+  });
+
+  it('are asked anew after a failure, after a miss, and after what was read was removed', async () => {
+    const { reads, read, state } = make();
+    await expect(reads.read('k', () => Promise.reject(new Error('down')))).rejects.toThrow('down');
+    expect(await reads.read('k', () => Promise.resolve(undefined))).toBeUndefined();
+    expect(await read()).toBe('x');
+    reads.forget('k');
+    await read();
+    expect(state.asked).toBe(2);
+  });
+
+  it('keep at most 32 MiB of results, the youngest', async () => {
+    const { read, state } = make(() => 10_000_000);
+    for (const key of ['a', 'b', 'c', 'd']) await read(key);
+    await read('d');
+    await read('b');
+    expect(state.asked).toBe(4);
+    await read('a');
+    expect(state.asked).toBe(5);
+  });
+});
