@@ -15,7 +15,10 @@ import { leasesBeside } from './leases/store-leases';
 export interface IdempotencyOptions {
   /** Name of the request header that carries the idempotency key. Default `'Idempotency-Key'`. */
   headerName?: string;
-  /** Further request headers that take part in the cache key. Default none. */
+  /**
+   * Further request headers that take part in the cache key. A stored 206, 304, compressed or translated answer goes to whoever sends
+   * the same request, whatever it accepts now: name the headers that decide it, `['Accept', 'Accept-Language', 'Range']`. Default none.
+   */
   additionalHeaders?: readonly string[];
   /**
    * A request without a key, or with a blank one: 400, or its handler runs without the guarantee, for clients that do not send

@@ -56,7 +56,6 @@ describe('many duplicates that wait for one response of 5 MB', () => {
     const answers = await Promise.all(reports);
     const statuses = (await Promise.all(others)).map(({ status }) => status);
     const { runs, reads, events, slowest } = await fared();
-    console.log(slowest, events);
     await redis.stop();
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(new Set(answers.map(({ status, digest }) => `${status} ${digest}`))).toEqual(new Set([`200 ${REPORT}`]));
@@ -70,7 +69,6 @@ describe('many duplicates that wait for one response of 5 MB', () => {
     await send(`${url}/finish`);
     const answers = await Promise.all(reports);
     const { runs, slowest } = await fared();
-    console.log(slowest);
     expect(new Set(answers.map(({ status, digest }) => `${status} ${digest}`))).toEqual(new Set([`200 ${REPORT}`]));
     expect(runs).toBe(1);
     expect(slowest).toBeLessThan(1_000);
