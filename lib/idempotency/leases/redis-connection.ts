@@ -5,9 +5,9 @@ export interface RedisConnection {
   /**
    * The same, and then waits on the same connection until `replicas` replicas have what the script wrote, for `ms` milliseconds
    * at the most (redis.io, "WAIT"). Missing where the client cannot promise that both go over one connection.
-   * @returns the script's answer, and how many replicas have it.
+   * @returns the script's answer, and how many replicas have it, both as the client hands them on.
    */
-  evaluateAndWait?(script: string, key: string, args: readonly string[], replicas: number, ms: number): Promise<readonly [answer: unknown, replicas: number]>;
+  evaluateAndWait?(script: string, key: string, args: readonly string[], replicas: number, ms: number): Promise<readonly [answer: unknown, replicas: unknown]>;
   /** @param onMessage called with the channel of each message. */
   subscriber(onMessage: (channel: string) => void): RedisSubscriber;
 }

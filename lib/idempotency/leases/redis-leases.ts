@@ -1,5 +1,6 @@
 import { aCount, checkOptions, milliseconds, type Rule } from '../../options/check';
 import type { Acquisition, LeaseStore } from './lease-store';
+import { acquisitionIn, isYes, wholeNumberIn } from './redis-answers';
 import type { RedisConnection } from './redis-connection';
 import type { NodeRedisClient } from './redis-node-redis-subscriber';
 import { isIoredisClient, overIoredis, type IoredisClient } from './redis-over-ioredis';
@@ -57,9 +58,6 @@ function connectionOver(client: unknown): RedisConnection | undefined {
   return isIoredisClient(client) ? overIoredis(client) : undefined;
 }
 
-/** What the script `acquire` answers. */
-type Acquired = readonly [kind: Acquisition['kind'], holder: string, msLeft: number];
-
 class RedisLeases implements LeaseStore {
   private readonly wakeUps: RedisWakeUps;
 
@@ -68,24 +66,19 @@ class RedisLeases implements LeaseStore {
   }
 
   async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
-    const [kind, holder, msLeft] = await this.runOnReplicas('acquire', key, [token, String(ms)], answer => (answer as Acquired)[0] === 'acquired') as Acquired;
-    switch (kind) {
-      case 'acquired': return { kind };
-      case 'done': return { kind, token: holder };
-      case 'running': return { kind, token: holder, msLeft: Math.max(0, msLeft) };
-    }
+    return this.runOnReplicas('acquire', key, [token, String(ms)], acquisitionIn, ({ kind }) => kind === 'acquired');
   }
 
   async renew(key: string, token: string, ms: number): Promise<boolean> {
-    return await this.run('renew', key, [token, String(ms)]) === 1;
+    return isYes(await this.run('renew', key, [token, String(ms)]));
   }
 
   async complete(key: string, token: string, ms: number): Promise<boolean> {
-    return await this.runOnReplicas('complete', key, [token, this.prefix + key, String(ms)], answer => answer === 1) === 1;
+    return this.runOnReplicas('complete', key, [token, this.prefix + key, String(ms)], isYes, isDone => isDone);
   }
 
   async release(key: string, token: string): Promise<boolean> {
-    return await this.run('release', key, [token, this.prefix + key]) === 1;
+    return isYes(await this.run('release', key, [token, this.prefix + key]));
   }
 
   watch(key: string, onChange: () => void): Promise<() => void> {
@@ -97,13 +90,15 @@ class RedisLeases implements LeaseStore {
   }
 
   /**
+   * @param read reads the answer.
    * @param counts whether an answer promises something, which replicas must have too.
    * @throws Error when too few have it; the step may be repeated.
    */
-  private async runOnReplicas(step: keyof typeof scripts, key: string, args: readonly string[], counts: (answer: unknown) => boolean): Promise<unknown> {
+  private async runOnReplicas<T>(step: keyof typeof scripts, key: string, args: readonly string[], read: (answer: unknown) => T, counts: (answer: T) => boolean): Promise<T> {
     const { connection, replicas, replicaTimeout } = this;
-    if (replicas === 0 || !connection.evaluateAndWait) return this.run(step, key, args);
-    const [answer, reached] = await connection.evaluateAndWait(scripts[step], this.prefix + key, args, replicas, replicaTimeout);
+    if (replicas === 0 || !connection.evaluateAndWait) return read(await this.run(step, key, args));
+    const [raw, count] = await connection.evaluateAndWait(scripts[step], this.prefix + key, args, replicas, replicaTimeout);
+    const [answer, reached] = [read(raw), wholeNumberIn(count)];
     if (counts(answer) && reached < replicas) throw new Error(`${reached} Redis replicas have the lease, and ${replicas} must`);
     return answer;
   }

@@ -39,7 +39,7 @@ export function overIoredis(client: IoredisClient): RedisConnection {
       const pipeline = client.pipeline() as IoredisPipeline;
       const answers = await pipeline.eval(script, 1, key, ...args).wait(replicas, ms).exec() ?? [];
       for (const [error] of answers) if (error) throw error;
-      return [answers[0]?.[1], answers[1]?.[1] as number];
+      return [answers[0]?.[1], answers[1]?.[1]];
     },
     subscriber: onMessage => new DuplicateSubscriber(client as Duplicable, onMessage),
   };

@@ -71,10 +71,10 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
 
 /** A single node, or whichever is the master under Sentinel. */
 class OverMaster extends OverNodeRedis<NodeRedisClient> implements RedisConnection {
-  async evaluateAndWait(script: string, key: string, args: readonly string[], replicas: number, ms: number): Promise<[unknown, number]> {
+  async evaluateAndWait(script: string, key: string, args: readonly string[], replicas: number, ms: number): Promise<[unknown, unknown]> {
     await this.open();
     const pipeline = this.client.multi() as NodeRedisPipeline;
-    return await pipeline.eval(script, { keys: [key], arguments: [...args] }).wait(replicas, ms).execAsPipeline() as [unknown, number];
+    return await pipeline.eval(script, { keys: [key], arguments: [...args] }).wait(replicas, ms).execAsPipeline() as [unknown, unknown];
   }
 
   subscriber(onMessage: (channel: string) => void): RedisSubscriber {

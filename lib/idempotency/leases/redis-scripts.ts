@@ -1,19 +1,20 @@
 /**
  * The four steps on Redis, each one script and so one atomic step (redis.io, "Scripting with Lua").
+ * Each answers one text or one number, for redis-answers.ts to read.
  * A lease is the string `r:<token>` (running) or `d:<token>` (done) with an expiry; its key is KEYS[1].
  * The end of a run is announced on a channel. It may fail, for a user who may not publish there: waiters ask again by themselves.
  */
 export const scripts = {
-  /** ARGV: token, ms. Answers `{'acquired'}`, `{'done', token}` or `{'running', token, ms left}`. */
+  /** ARGV: token, ms. Answers `acquired`, `done <token>` or `running <ms left> <token>`. */
   acquire: `
 local held = redis.call('GET', KEYS[1])
 if not held or held == 'r:' .. ARGV[1] then
   redis.call('SET', KEYS[1], 'r:' .. ARGV[1], 'PX', ARGV[2])
-  return {'acquired'}
+  return 'acquired'
 end
 local token = string.sub(held, 3)
-if string.sub(held, 1, 2) == 'd:' then return {'done', token} end
-return {'running', token, redis.call('PTTL', KEYS[1])}`,
+if string.sub(held, 1, 2) == 'd:' then return 'done ' .. token end
+return 'running ' .. redis.call('PTTL', KEYS[1]) .. ' ' .. token`,
 
   /** ARGV: token, ms. */
   renew: `
