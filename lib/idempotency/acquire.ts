@@ -1,6 +1,7 @@
 import { isExchangeOver } from '../http/exchange-end';
 import { Problem } from '../problems/problem';
 import { watchForChange } from './leases/change-watch';
+import { tokenHeldHere } from './leases/holding';
 import { StoreTimeout, withinDeadline } from './deadline';
 import type { Claim, Exchange } from './exchange';
 import type { Acquisition } from './leases/lease-store';
@@ -48,12 +49,12 @@ async function acquireOrWait(claim: Claim, settings: Settings, isGone: () => boo
 
 /** Asks once. What a late or lost call acquires is released again. */
 async function acquire(claim: Claim, settings: Settings, isRepeated = false): Promise<Asked> {
-  const { leases, leaseDuration, storeTimeout } = settings;
+  const { leaseDuration, storeTimeout } = settings;
   const release = (): void => { giveUp(claim, settings).catch(() => undefined); };
   const asked = performance.now();
   let acquisition: Acquisition;
   try {
-    acquisition = await withinDeadline(() => leases.acquire(claim.cacheKey, claim.token, leaseDuration), storeTimeout, release);
+    acquisition = await withinDeadline(() => acquireOrHold(claim, settings), storeTimeout, release);
   } catch (error) {
     release();
     throw error;
@@ -68,6 +69,17 @@ async function acquire(claim: Claim, settings: Settings, isRepeated = false): Pr
     throw new StoreTimeout(leaseDuration);
   }
   return { ...acquisition, asked };
+}
+
+/**
+ * Where this process is just storing the response of an earlier run, that run's lease is acquired anew: this request must not
+ * be faster than its storing when the store comes back after the lease has expired.
+ */
+async function acquireOrHold({ cacheKey, token }: Claim, { leases, leaseDuration }: Settings): Promise<Acquisition> {
+  const earlier = tokenHeldHere(cacheKey, leases);
+  const acquisition = await leases.acquire(cacheKey, earlier ?? token, leaseDuration);
+  if (earlier === undefined || acquisition.kind !== 'acquired') return acquisition;
+  return { kind: 'running', token: earlier, msLeft: leaseDuration };
 }
 
 /** Releases the lease of this claim, if it has it. @throws StoreTimeout */

@@ -13,7 +13,7 @@ export async function answerStored(exchange: Exchange, { token, waited }: { read
   const read = (): Promise<RecordedResponse | undefined> => settings.responses.read(claim.cacheKey, token, expected);
   const response = await withinDeadline(read, settings.storeTimeout).catch((error: unknown) => {
     tell('store-failed', { status: 503, error });
-    throw storeUnavailable(error);
+    throw unreadable(error);
   });
   if (!response) {
     tell('conflicted', { status: 409 });
@@ -30,20 +30,25 @@ export async function answerStored(exchange: Exchange, { token, waited }: { read
 /** @param msLeft milliseconds until the running request has to renew its lease. */
 export function inFlight({ tell }: Exchange, msLeft: number): Problem {
   tell('conflicted', { status: 409 });
+  const seconds = Number.isNaN(msLeft) ? 1 : Math.ceil(msLeft / 1_000);
   return new Problem('request-in-flight', 'The first request with this idempotency key is still being processed. Retry later.', {
-    headers: { 'Retry-After': String(Math.max(1, Math.min(5, Math.ceil(msLeft / 1_000)))) },
+    headers: { 'Retry-After': String(Math.max(1, Math.min(5, seconds))) },
   });
 }
 
 /** The store failed before the handler ran: refuse, or run without the guarantee where the application prefers that. */
 export function withoutStore({ req, next, key, claim, settings }: Exchange, error: StoreTimeout): void {
-  if (settings.whenStoreFails === 'reject') throw storeUnavailable(error);
+  if (settings.whenStoreFails === 'reject') throw storeUnavailable('Nothing was executed for this attempt, because the idempotency store is unavailable. Retry later with the same key.', error);
   const guard: RequestIdempotency = { key, cacheKey: claim.cacheKey, signal: new AbortController().signal, forget() { /* nothing is kept */ } };
   Object.assign(req, { idempotency: guard });
   next();
 }
 
-/** The store is out of reach, and nothing can be said of the request. */
-export function storeUnavailable(cause: unknown): Problem {
-  return new Problem('store-unavailable', 'The request was not executed because the idempotency store is unavailable. Retry later.', { headers: { 'Retry-After': '1' }, cause });
+/** The store failed after the handler has run. */
+export function unreadable(cause: unknown): Problem {
+  return storeUnavailable('The request was executed before and is not executed again, but its response cannot be read now, because the idempotency store is unavailable. Retry later with the same key.', cause);
+}
+
+function storeUnavailable(detail: string, cause: unknown): Problem {
+  return new Problem('store-unavailable', detail, { headers: { 'Retry-After': '1' }, cause });
 }

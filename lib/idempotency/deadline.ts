@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { afterRunning } from './running-time';
 
 /** A store did not do its work within `storeTimeout`. */
 export class StoreTimeout extends Error {
@@ -12,6 +12,9 @@ export class StoreTimeout extends Error {
 /** Milliseconds between two tries of a call that failed. */
 const RETRY_PAUSE = 25;
 
+/** Makes a call, and waits for its answer for at most `ms` milliseconds. */
+export type Bounded = <T>(call: () => T | Promise<T>, ms: number, onLate?: (answer: T) => void) => Promise<T>;
+
 /**
  * Calls a store until it answers, for `ms` milliseconds in all. A failed call is tried again, since every call here may be
  * repeated without harm: the first one may have been carried out and only its answer lost.
@@ -19,36 +22,38 @@ const RETRY_PAUSE = 25;
  * disconnected carries them out much later.
  * @throws StoreTimeout
  */
-export async function withinDeadline<T>(call: () => T | Promise<T>, ms: number, onLate?: (answer: T) => void): Promise<T> {
-  const deadline = performance.now() + ms;
-  for (;;) {
-    try {
-      return await first(call, deadline - performance.now(), ms, onLate);
-    } catch (error) {
-      if (error instanceof StoreTimeout) throw error;
-      if (performance.now() + RETRY_PAUSE >= deadline) throw new StoreTimeout(ms, error);
-      await pause(RETRY_PAUSE);
-    }
-  }
-}
+export const withinDeadline: Bounded = (call, ms, onLate) => bounded(call, ms, true, onLate);
 
-function first<T>(call: () => T | Promise<T>, msLeft: number, ms: number, onLate?: (answer: T) => void): Promise<T> {
+/** Calls once. @throws StoreTimeout, or what the call failed with. */
+export const onceWithinDeadline: Bounded = (call, ms, onLate) => bounded(call, ms, false, onLate);
+
+function bounded<T>(call: () => T | Promise<T>, ms: number, again: boolean, onLate?: (answer: T) => void): Promise<T> {
   return new Promise((resolve, reject) => {
-    let late = false;
-    const timer = setTimeout(() => {
-      late = true;
-      reject(new StoreTimeout(ms));
-    }, msLeft);
-    Promise.resolve().then(call).then(
-      answer => {
-        clearTimeout(timer);
-        if (late) onLate?.(answer);
-        else resolve(answer);
-      },
-      (error: unknown) => {
-        clearTimeout(timer);
-        reject(error instanceof Error ? error : new Error(String(error)));
-      },
-    );
+    let isOver = false;
+    let failure: unknown;
+    const stop = afterRunning(ms, () => {
+      isOver = true;
+      reject(new StoreTimeout(ms, failure));
+    });
+    const attempt = (): void => {
+      if (isOver) return;
+      Promise.resolve().then(call).then(
+        answer => {
+          stop();
+          if (isOver) onLate?.(answer);
+          else resolve(answer);
+        },
+        (error: unknown) => {
+          failure = error;
+          if (again) {
+            setTimeout(attempt, RETRY_PAUSE);
+            return;
+          }
+          stop();
+          reject(error instanceof Error ? error : new Error(String(error)));
+        },
+      );
+    };
+    attempt();
   });
 }

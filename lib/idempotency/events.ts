@@ -1,7 +1,7 @@
 /**
  * What became of a request, told to `onEvent`. A request gets one; `lease-lost` may come before it.
  * - `executed`: the handler ran and its response is stored.
- * - `not-stored`: the handler ran, but its response could not be stored (`error`) or was not to be.
+ * - `not-stored`: the handler ran, but its response could not be stored in time (`error`; storing goes on) or was not to be.
  * - `replayed`: the stored response was sent at once.
  * - `waited`: the stored response was sent after waiting for the first request.
  * - `conflicted`: 409; the first request was still running, or its response could not be kept.

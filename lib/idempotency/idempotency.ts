@@ -3,7 +3,7 @@ import { ClientGone } from '../body/errors';
 import { isExchangeOver } from '../http/exchange-end';
 import { refuse, type Next, type OnProblem } from '../problems/answer';
 import { giveUp, takeTurn, type Turn } from './acquire';
-import { answerStored, inFlight, storeUnavailable, withoutStore } from './answers';
+import { answerStored, inFlight, unreadable, withoutStore } from './answers';
 import { openExchange, type Exchange } from './exchange';
 import type { CallersOn } from './identity/scope';
 import { mark } from './mounted';
@@ -64,7 +64,7 @@ async function isOver({ req, res, claim, settings, tell }: Exchange, turn: Turn)
 async function answerLikeWinner(exchange: Exchange): Promise<void> {
   const turn = await takeTurn(exchange);
   if (turn.kind === 'done') return answerStored(exchange, turn);
-  if (turn.kind === 'store-failed') throw storeUnavailable(turn.error);
+  if (turn.kind === 'store-failed') throw unreadable(turn.error);
   if (turn.kind === 'acquired') await giveUp(exchange.claim, exchange.settings).catch(leaveToRunOut);
   throw inFlight(exchange, turn.kind === 'running' ? turn.msLeft : 0);
 }

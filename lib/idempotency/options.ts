@@ -11,6 +11,7 @@ import { responsesIn, type ResponseStore } from './responses/response-store';
 import type { CallerSettings } from './identity/caller';
 import { callersOn, type CallersOn } from './identity/scope';
 import { leasesBeside } from './leases/store-leases';
+import { warnOfWorkers } from './workers';
 
 export interface IdempotencyOptions {
   /** Name of the request header that carries the idempotency key. Default `'Idempotency-Key'`. */
@@ -59,8 +60,11 @@ export interface IdempotencyOptions {
   storeTimeout?: number;
   /** How long the right to run outlives its process, in milliseconds; renewed while the handler runs. Default 30 000. */
   leaseDuration?: number;
-  /** Whether a response is stored; when not, the next duplicate runs the handler. Default: every response is. */
-  shouldCache?: (response: RecordedResponse, req: Request) => boolean;
+  /**
+   * Whether a response is stored; `false`, or a promise of it within `storeTimeout`: the next duplicate runs the handler. Default:
+   * every response is.
+   */
+  shouldCache?: (response: RecordedResponse, req: Request) => boolean | Promise<boolean>;
   /** Response header that says `true` on a replay, or false for none. Default `'Idempotent-Replayed'`. */
   replayedHeader?: string | false;
   /** What a key must look like; others are refused with 400. Default: any non-empty string. */
@@ -138,6 +142,15 @@ export interface Settings extends Required<Omit<IdempotencyOptions, 'store' | 'k
  */
 export function settle(options: IdempotencyOptions, callers: CallersOn = callersOn): Settings {
   checkOptions('idempotency', options, rules);
+  if (!options.store && !options.leases) warnOfWorkers();
   const { store = defaultStore(), leases = leasesBeside(store), keyPattern, scope, methods, ...rest } = options;
-  return { ...withDefaults(defaults, rest), leases, keyPattern, scope, methods: methods?.map(method => method.toUpperCase()), callersOn: callers, responses: responsesIn(store) };
+  return {
+    ...withDefaults(defaults, rest),
+    leases,
+    keyPattern,
+    scope,
+    methods: methods?.map(method => method.toUpperCase()),
+    callersOn: callers,
+    responses: responsesIn(store),
+  };
 }

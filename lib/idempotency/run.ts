@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Request } from 'express';
 import { giveUp } from './acquire';
-import { withinDeadline } from './deadline';
-import type { Claim, Exchange } from './exchange';
+import type { Exchange } from './exchange';
+import type { Caller } from './identity/caller';
+import { keepRenewing, type Renewal } from './leases/renewal';
 import type { Settings } from './options';
-import type { RecordedResponse } from './responses/recorded-response';
+import { publish, type Publication } from './publish';
 import { record } from './responses/recorder';
 import type { Ending, Recording } from './responses/recording';
-import { keepRenewing, type Renewal } from './leases/renewal';
+import { isWanted } from './should-cache';
 
 /** What a handler sees of the guard around it. */
 export interface RequestIdempotency {
@@ -21,15 +21,21 @@ export interface RequestIdempotency {
   forget(): void;
 }
 
+/** A handler that runs under a lease. */
+interface Run {
+  readonly recording: Recording;
+  readonly renewal: Renewal;
+  readonly lost: AbortSignal;
+  /** In milliseconds of the monotonic clock. */
+  readonly begun: number;
+  readonly handler: { readonly forgot: boolean };
+}
+
 /** How a run ended for those who come after it. */
-type Publication =
-  | { readonly kind: 'published' }
-  /** Nothing is kept, on purpose; the key is free again. */
-  | { readonly kind: 'forgotten' }
-  /** The store failed; the lease is left to run out. */
-  | { readonly kind: 'failed'; readonly error: unknown }
-  /** Another request has taken the lease. */
-  | { readonly kind: 'lost' };
+type Outcome =
+  | Publication
+  /** Nothing is kept, on purpose; `wasOurs` is false when the lease was not ours any more. */
+  | { readonly kind: 'forgotten'; readonly wasOurs: boolean };
 
 /**
  * Runs the handler under the lease and records its response. The end of the response is released only when the response
@@ -37,12 +43,45 @@ type Publication =
  * @param asked when the lease was asked for, in milliseconds of the monotonic clock.
  * @returns false when the lease was lost to another request and this response must not be shown; `res` is bare again then.
  */
-export async function runAndRecord({ req, res, next, key, caller, claim, settings, tell }: Exchange, asked: number): Promise<boolean> {
+export async function runAndRecord(exchange: Exchange, asked: number): Promise<boolean> {
+  const run = await begin(exchange, asked);
+  const ending = ofKnownCaller(await run.recording.ending, run, exchange.caller);
+  const handlerMs = performance.now() - run.begun;
+  const keep = await isToBeKept(exchange, run, ending);
+  run.renewal.stop();
+  const { until } = run.renewal;
+  const isExpired = performance.now() >= until;
+  const outcome = keep ? await publish(exchange.claim, responseOf(ending), exchange.settings, until) : await forget(exchange);
+  report(exchange, run, ending, outcome, handlerMs);
+  // A response that was not to be stored must not be sent where another run may have published its own. (Where the store
+  // cannot be asked, the work is done all the same, and its answer goes out.)
+  const isOvertaken = outcome.kind === 'lost' || (isExpired && outcome.kind === 'forgotten' && !outcome.wasOurs);
+  return handOver(run.recording, exchange.res, ending, isOvertaken);
+}
+
+/** Starts the handler. Where anything throws before that, the lease is given back. */
+async function begin(exchange: Exchange, asked: number): Promise<Run> {
+  const undo: (() => void)[] = [];
+  try {
+    return start(exchange, asked, undo);
+  } catch (error) {
+    // Express catches what a handler throws; elsewhere it comes out here, too.
+    for (const step of undo.reverse()) step();
+    await giveUp(exchange.claim, exchange.settings).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** @param undo gets what takes back, in reverse order, what was set up. */
+function start({ req, res, next, key, claim, settings, tell }: Exchange, asked: number, undo: (() => void)[]): Run {
   const lost = new AbortController();
   const handler = { forgot: false };
   const recording = record(req, res, settings);
+  undo.push(() => { recording.withdraw(); });
   const guard: RequestIdempotency = {
-    key, cacheKey: claim.cacheKey, signal: lost.signal,
+    key,
+    cacheKey: claim.cacheKey,
+    signal: lost.signal,
     forget() {
       handler.forgot = true;
       recording.reportDeparture();
@@ -55,35 +94,54 @@ export async function runAndRecord({ req, res, next, key, caller, claim, setting
     recording.reportDeparture();
     tell('lease-lost');
   });
+  undo.push(() => { renewal.stop(); });
   const begun = performance.now();
+  next();
+  return { recording, renewal, lost: lost.signal, begun, handler };
+}
+
+/** The next request with this key may be of someone else than this response: it is not kept, and the handler has run. */
+function ofKnownCaller(ending: Ending, { handler }: Run, caller: Caller): Ending {
+  const isOfAnother = ending.kind === 'complete' && !handler.forgot && caller.hasAppeared();
+  return isOfAnother ? { kind: 'complete', response: undefined } : ending;
+}
+
+async function isToBeKept({ req, settings }: Exchange, { handler }: Run, ending: Ending): Promise<boolean> {
+  return ending.kind === 'complete' && !handler.forgot && isWanted(ending.response, req, settings);
+}
+
+async function forget({ claim, settings }: Exchange): Promise<Outcome> {
   try {
-    next();
+    return { kind: 'forgotten', wasOurs: await giveUp(claim, settings) };
   } catch (error) {
-    // Express catches what a handler throws; elsewhere it comes out here.
-    renewal.stop();
-    recording.withdraw();
-    await giveUp(claim, settings).catch(() => undefined);
-    throw error;
+    return { kind: 'failed', error };
   }
-  const recorded = await recording.ending;
-  // The next request with this key may be of someone else than this response: it is not kept, and the handler has run.
-  const ending: Ending = recorded.kind === 'complete' && caller.hasAppeared() ? { kind: 'complete', response: undefined } : recorded;
-  const handlerMs = performance.now() - begun;
-  const keep = ending.kind === 'complete' && !handler.forgot && wanted(ending.response, req, settings);
-  const hasRunOut = renewal.hasRunOut();
-  if (!keep) renewal.stop();
-  const publication = keep ? await publish(claim, ending.response, settings, renewal) : await forget(claim, settings);
-  renewal.stop();
-  const status = ending.kind === 'complete' && ending.response ? ending.response.status : res.statusCode;
-  if (publication.kind === 'lost') {
-    if (!lost.signal.aborted) tell('lease-lost');
-  } else if (publication.kind === 'published' && ending.kind === 'complete' && ending.response) tell('executed', { status, handlerMs });
-  else tell('not-stored', { status, handlerMs, ...(publication.kind === 'failed' && { error: publication.error }) });
-  // An answer that was not to be kept has no say where another run may have given one. (Where the store cannot be asked, the
-  // work is done all the same, and its answer goes out.)
-  const isOvertaken = publication.kind === 'lost' || (hasRunOut && publication.kind === 'forgotten');
+}
+
+function report({ res, tell }: Exchange, { lost }: Run, ending: Ending, outcome: Outcome, handlerMs: number): void {
+  const response = responseOf(ending);
+  const about = { status: response?.status ?? res.statusCode, handlerMs };
+  switch (outcome.kind) {
+    case 'lost':
+      if (!lost.aborted) tell('lease-lost');
+      return;
+    case 'published': return tell(response ? 'executed' : 'not-stored', about);
+    case 'forgotten': return tell('not-stored', about);
+    case 'failed': return tell('not-stored', { ...about, error: outcome.error });
+  }
+}
+
+/**
+ * Lets the response go, or takes it back: an answer that another run has overtaken is not shown as the answer.
+ * @returns false when it was taken back.
+ */
+function handOver(recording: Recording, res: ServerResponse, ending: Ending, isOvertaken: boolean): boolean {
+  const isReplaced = ending.kind === 'complete' && isOvertaken && recording.canBeReplaced;
   try {
-    return hand(recording, ending.kind === 'cut-off', isOvertaken);
+    if (isReplaced) recording.withdraw();
+    else if (ending.kind === 'cut-off' || isOvertaken) recording.cut();
+    else recording.release();
+    return !isReplaced;
   } catch (error) {
     // A middleware below has thrown at the end of the response.
     if (recording.canBeReplaced || !res.headersSent) recording.withdraw();
@@ -92,59 +150,13 @@ export async function runAndRecord({ req, res, next, key, caller, claim, setting
   }
 }
 
-/** Lets the response go, or takes it back: an answer that another run has overtaken is not shown as the answer. */
-function hand(recording: Recording, cutOff: boolean, isOvertaken: boolean): boolean {
-  if (cutOff) recording.cut();
-  else if (!isOvertaken) recording.release();
-  else if (recording.canBeReplaced) {
-    recording.withdraw();
-    return false;
-  } else recording.cut();
-  return true;
-}
+const responseOf = (ending: Ending) => (ending.kind === 'complete' ? ending.response : undefined);
 
-/** The response goes first, under the run's own token; completing the lease is what publishes it. */
-async function publish({ cacheKey, token }: Claim, response: RecordedResponse | undefined, settings: Settings, renewal: Renewal): Promise<Publication> {
-  const { leases, responses, cacheDuration, storeTimeout } = settings;
-  try {
-    if (response) await withinDeadline(() => responses.write(cacheKey, token, response, cacheDuration + outliving(settings)), storeTimeout);
-    // Not before: the writing may take longer than the lease. Not after: a completed lease cannot be renewed.
-    renewal.stop();
-    const completed = await withinDeadline(() => leases.complete(cacheKey, token, cacheDuration), storeTimeout);
-    return { kind: completed ? 'published' : 'lost' };
-  } catch (error) {
-    return { kind: 'failed', error };
-  }
-}
+/** RFC 9110, section 5.5: what a header of a response may hold. Node accepts more from clients, and so may middlewares before us. */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/**
- * Milliseconds by which a response outlives the record of its run: from its writing to the completion of the lease, from the
- * reading of the record to the reading of the response, and the difference between two machines' clocks (Keyv compares wall clocks).
- */
-const outliving = ({ storeTimeout }: Settings): number => 2 * storeTimeout + 10_000;
-
-async function forget(claim: Claim, settings: Settings): Promise<Publication> {
-  try {
-    await giveUp(claim, settings);
-    return { kind: 'forgotten' };
-  } catch (error) {
-    return { kind: 'failed', error };
-  }
-}
-
-/** The response has ended: there is no error handler left that an exception could go to, and storing is the safe side. */
-function wanted(response: RecordedResponse | undefined, req: IncomingMessage, { shouldCache }: Settings): boolean {
-  try {
-    // A response too large to keep cannot be shown to `shouldCache`; that the handler ran is kept all the same.
-    return response === undefined || shouldCache(response, req as Request);
-  } catch (error) {
-    process.emitWarning(`bindonce: shouldCache threw, and the response is stored: ${String(error)}`);
-    return true;
-  }
-}
-
-/** Set before the handler runs, so that it is part of the response that is stored. */
+/** Set before the handler runs, so that it is part of the response that is stored. A key that a header cannot carry is not echoed. */
 function echoKey(req: IncomingMessage, res: ServerResponse, { addHeaderToResponse, headerName }: Settings): void {
-  const sent = req.headers[headerName.toLowerCase()];
-  if (addHeaderToResponse && !res.hasHeader(headerName) && sent !== undefined) res.setHeader(headerName, sent);
+  const sent: unknown = req.headers[headerName.toLowerCase()];
+  if (addHeaderToResponse && !res.hasHeader(headerName) && typeof sent === 'string' && HEADER_VALUE.test(sent)) res.setHeader(headerName, sent);
 }

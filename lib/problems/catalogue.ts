@@ -9,7 +9,7 @@ export const catalogue = {
   'key-reused': { status: 422, title: 'Idempotency key is already used', meaning: 'The key was used for another request (`whenKeyReused: \'reject\'`).' },
   'request-in-flight': { status: 409, title: 'A request with this idempotency key is in flight', meaning: 'The first request has not been answered yet; retry later.' },
   'response-unavailable': { status: 409, title: 'The response is no longer available', meaning: 'The request was executed and is not executed again, but its response was too large to keep or is lost.' },
-  'store-unavailable': { status: 503, title: 'The idempotency store is unavailable', meaning: 'The store is down or too slow; the handler was not run; retry later.' },
+  'store-unavailable': { status: 503, title: 'The idempotency store is unavailable', meaning: 'The store is down or too slow; nothing ran, or what ran before cannot be read now (`detail` says which); retry later with the same key.' },
   'body-malformed': { status: 400, title: 'Request body is malformed', meaning: 'The body is not what its content type says: broken JSON, form, encoding or charset.' },
   'body-too-large': { status: 413, title: 'Request body is too large', meaning: 'The body, a field, a file or their number exceeds a limit.' },
   'body-unsupported': { status: 415, title: 'Request body is of an unsupported type', meaning: 'The content type, charset or content encoding is not one that this endpoint reads.' },

@@ -30,9 +30,9 @@ export const mutations: readonly Mutation[] = [
   },
   {
     title: 'the lease is completed before the response is stored',
-    file: 'idempotency/run.js',
-    line: 'if (response)\n            await',
-    broken: 'await leases.complete(cacheKey, token, cacheDuration);\n        if (response)\n            await',
+    file: 'idempotency/publish.js',
+    line: 'if (response && !result.isWritten)\n        await',
+    broken: 'await leases.complete(cacheKey, token, ms);\n    if (response && !result.isWritten)\n        await',
     storm: ['--only', 'dropped', '--only', 'server killed', '--faults', '20'],
     verdict: /answered with 409/,
   },
@@ -40,7 +40,7 @@ export const mutations: readonly Mutation[] = [
     title: 'the client is answered before the lease is completed',
     file: 'idempotency/run.js',
     line: 'const keep =',
-    broken: 'recording.release();\n    const keep =',
+    broken: 'run.recording.release();\n    const keep =',
     storm: ['--only', 'server killed', '--only', 'stalled', '--faults', '20'],
     verdict: /answered in two ways/,
   },
@@ -55,13 +55,13 @@ export const mutations: readonly Mutation[] = [
   {
     title: 'acquire looks first and sets then',
     file: 'idempotency/leases/redis-leases.js',
-    line: '        const [kind, holder, msLeft] = ',
+    line: "        return this.runOnReplicas('acquire'",
     broken: `
         if (!await this.connection.evaluate("return redis.call('GET', KEYS[1])", this.prefix + key, [])) {
             await this.connection.evaluate("redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])", this.prefix + key, ['r:' + token, String(ms)]);
             return { kind: 'acquired' };
         }
-        const [kind, holder, msLeft] = `,
+        return this.runOnReplicas('acquire'`,
     storm: ['--only', 'none'],
     verdict: /ran again for no reason/,
   },

@@ -34,7 +34,11 @@ describe.each(outages)('a lease store that is %s', (_title, outage) => {
     const { log, state, post } = await served({ leases });
     const begun = performance.now();
     const answer = await post();
-    expect([answer.status, answer.headers['retry-after'], (JSON.parse(answer.text) as { type: string }).type]).toEqual([503, '1', 'urn:bindonce:store-unavailable']);
+    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
+    expect(JSON.parse(answer.text)).toMatchObject({
+      type: 'urn:bindonce:store-unavailable',
+      detail: 'Nothing was executed for this attempt, because the idempotency store is unavailable. Retry later with the same key.',
+    });
     expect(performance.now() - begun).toBeLessThan(2_000);
     expect(state.runs).toBe(0);
     expect(log.kinds).toEqual(['store-failed']);
@@ -89,6 +93,10 @@ describe.each(outages)('a response store that is %s', (_title, outage) => {
     await post();
     const answer = await post();
     expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
+    expect(JSON.parse(answer.text)).toMatchObject({
+      type: 'urn:bindonce:store-unavailable',
+      detail: expect.stringMatching(/^The request was executed before and is not executed again, but its response cannot be read now/) as string,
+    });
     expect(state.runs).toBe(1);
     expect(log.kinds).toEqual(['executed', 'store-failed']);
   });

@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { idempotency, Problem, problemDetails, type IdempotencyOptions, type RecordedResponse, type RequestIdempotency } from '../../lib';
 import { send, type WireResponse } from '../servers/listen';
@@ -5,6 +9,9 @@ import { EventLog } from './event-log';
 import { expressVersions } from './express-versions';
 import { serve } from './serve';
 import { keyed, visible, visibleReplay } from './wire';
+
+/** Milliseconds. */
+const LATE = 60;
 
 const failure = Object.assign(new Error('no stock'), { status: 422 });
 const onError: ErrorRequestHandler = (error: Error, _req, res, next) => {
@@ -84,7 +91,7 @@ describe('run and record', () => {
   const [, express] = expressVersions[0] ?? [];
   const app = (options: IdempotencyOptions, handler: RequestHandler) => {
     if (!express) throw new Error('There is no Express');
-    return express().post('/', idempotency(options), handler);
+    return express().set('env', 'test').post('/', idempotency(options), handler);
   };
 
   it('shows shouldCache the response as it is stored, and the request', async () => {
@@ -109,6 +116,57 @@ describe('run and record', () => {
     expect((await send(url, { headers: keyed('k') })).headers['idempotent-replayed']).toBe('true');
     expect(String(warn.mock.calls[0]?.[0])).toContain('cannot tell');
   }, 3_000);
+
+  describe('that asks shouldCache', () => {
+    const warnings = async (shouldCache: unknown, storeTimeout = 2_000) => {
+      const warn = jest.spyOn(process, 'emitWarning').mockClear().mockImplementation(() => undefined);
+      const unhandled = jest.fn();
+      process.on('unhandledRejection', unhandled);
+      let runs = 0;
+      const { url } = await serve(app({ shouldCache: shouldCache as () => boolean, storeTimeout }, (_req, res) => { res.json({ run: ++runs }); }));
+      await send(url, { headers: keyed('k') });
+      const second = await send(url, { headers: keyed('k') });
+      // A late answer of shouldCache comes in this time.
+      await new Promise(resolve => { setTimeout(resolve, 2 * LATE); });
+      process.off('unhandledRejection', unhandled);
+      expect(unhandled).not.toHaveBeenCalled();
+      const texts = warn.mock.calls.map(([first]) => String(first));
+      warn.mockRestore();
+      return { text: second.text, texts };
+    };
+
+    it.each<[string, unknown]>([
+      ['false', () => false],
+      ['a promise of false', () => Promise.resolve(false)],
+      ['a promise of false that takes a while', () => new Promise(resolve => { setTimeout(resolve, 20, false); })],
+    ])('stores nothing for %s', async (_title, shouldCache) => {
+      expect(await warnings(shouldCache)).toEqual({ text: '{"run":2}', texts: [] });
+    });
+
+    it('stores the response for a promise of true', async () => {
+      expect(await warnings(() => Promise.resolve(true))).toEqual({ text: '{"run":1}', texts: [] });
+    });
+
+    it.each<[string, unknown, string]>([
+      ['rejects', () => Promise.reject(new Error('cannot tell')), 'bindonce: shouldCache threw Error: cannot tell, and the response is stored'],
+      ['rejects with nothing', () => Promise.reject(undefined as unknown as Error), 'bindonce: shouldCache threw Error: undefined, and the response is stored'],
+      ['answers undefined', () => undefined, 'bindonce: shouldCache answered a value of type undefined instead of true or false, and the response is stored'],
+      ['promises null', () => Promise.resolve(null), 'bindonce: shouldCache answered null instead of true or false, and the response is stored'],
+      ['answers 0', () => 0, 'bindonce: shouldCache answered a value of type number instead of true or false, and the response is stored'],
+    ])('stores the response and warns when it %s', async (_title, shouldCache, text) => {
+      expect(await warnings(shouldCache)).toEqual({ text: '{"run":1}', texts: [text] });
+    });
+
+    it.each<[string, (late: (give: () => void) => void) => Promise<boolean>]>([
+      ['answers', late => new Promise(resolve => { late(() => { resolve(false); }); })],
+      ['rejects', late => new Promise((_resolve, reject) => { late(() => { reject(new Error('too late')); }); })],
+    ])('stores the response and warns when it %s later than storeTimeout', async (_title, answer) => {
+      const gives: (() => void)[] = [];
+      const asked = warnings(() => answer(give => { gives.push(give); setTimeout(give, LATE); }), LATE / 2);
+      expect(await asked).toEqual({ text: '{"run":1}', texts: [`bindonce: shouldCache did not answer within ${LATE / 2} ms, and the response is stored`] });
+      expect(gives).toHaveLength(1);
+    });
+  });
 
   it('tells the handler its key and cache key, with a signal that is not aborted', async () => {
     const log = new EventLog();
@@ -136,6 +194,40 @@ describe('run and record', () => {
     const { headers } = await send(url, { headers: { 'Idempotency-Key': 'k', 'X-Once': 'once' } });
     expect(headers['idempotency-key']).toBe(expected);
     expect(headers['x-once']).toBe(options.headerName && 'once');
+  });
+
+  it('runs and stores under a key that a response header cannot carry, and does not echo it', async () => {
+    let runs = 0;
+    const server = createServer({ insecureHTTPParser: true }, app({}, (_req, res) => { res.json({ run: ++runs }); })).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const ask = async (): Promise<string> => {
+      const socket = connect(port, '127.0.0.1');
+      socket.write(`POST / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\nIdempotency-Key: a\0b\r\nContent-Length: 0\r\n\r\n`);
+      return text(socket);
+    };
+    const answers = [await ask(), await ask()];
+    server.close();
+    for (const answer of answers) {
+      expect(answer).toMatch(/^HTTP\/1.1 200 OK[^]*\{"run":1\}$/);
+      expect(answer).not.toContain('Idempotency-Key');
+    }
+  });
+
+  it('gives the lease back when something throws before the handler begins', async () => {
+    const broken = { setHeader: true };
+    const guarded = app({ whenInFlight: 'reject' }, (_req, res) => { res.json({}); });
+    const { url } = await serve((req, res) => {
+      const { setHeader } = res;
+      res.setHeader = (name, value) => {
+        if (broken.setHeader && name === 'Idempotency-Key') throw new Error('no more headers');
+        return setHeader.call(res, name, value);
+      };
+      guarded(req, res);
+    });
+    expect((await send(url, { headers: keyed('k') })).status).toBe(500);
+    broken.setHeader = false;
+    expect((await send(url, { headers: keyed('k') })).status).toBe(200);
   });
 
   it('leaves the key header that a middleware before us has set', async () => {

@@ -7,6 +7,7 @@ export class TcpProxy {
   /** Answers that still get through before one is lost; undefined: all do. */
   private left: number | undefined;
   private lost: (answer: string) => void = () => undefined;
+  private isCut = false;
 
   private constructor(private readonly server: Server, private readonly target: number) {}
 
@@ -28,6 +29,17 @@ export class TcpProxy {
     return new Promise(resolve => { this.lost = resolve; });
   }
 
+  /** The server is out of reach: connections break, and new ones do too. */
+  cut(): void {
+    this.isCut = true;
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  /** The server is there again. */
+  mend(): void {
+    this.isCut = false;
+  }
+
   async close(): Promise<void> {
     this.server.close();
     for (const socket of this.sockets) socket.destroy();
@@ -35,6 +47,10 @@ export class TcpProxy {
   }
 
   private join(near: Socket): void {
+    if (this.isCut) {
+      near.destroy();
+      return;
+    }
     const far = connect(this.target, '127.0.0.1');
     for (const [one, other] of [[near, far], [far, near]] as const) {
       this.sockets.add(one);

@@ -1,7 +1,10 @@
 import type { LeaseStore } from './lease-store';
 
-/** Without a wake-up, a waiter asks again after this time; wake-ups make the answer immediate, this makes it certain. */
+/** How often a waiter polls, in milliseconds. Notifications make it fast; polling covers a lost notification. */
 const POLL_INTERVAL = { watched: 1_000, unwatched: 100 };
+
+/** Milliseconds between two polls, at least: a lease that never expires, or has just expired, says that no time is left. */
+const SHORTEST_PAUSE = 25;
 
 /** One waiter's view of one key. */
 export interface ChangeWatch {
@@ -32,8 +35,8 @@ export function watchForChange(cacheKey: string, leases: LeaseStore): ChangeWatc
     async next(ms) {
       if (!changed) {
         await new Promise<void>(resolve => {
-          // The lease runs out a moment after its last whole millisecond.
-          const timer = setTimeout(resolve, Math.max(1, Math.min(ms + 1, interval)));
+          // The lease expires a moment after its last whole millisecond.
+          const timer = setTimeout(resolve, Number.isNaN(ms) ? interval : Math.max(SHORTEST_PAUSE, Math.min(ms + 1, interval)));
           wake = () => {
             clearTimeout(timer);
             resolve();

@@ -1,15 +1,21 @@
 import { aCount, checkOptions, type Rule } from '../../options/check';
+import { isMapLike } from '../map-like';
+import { SweepInterval } from '../sweep-interval';
 import type { Acquisition, LeaseStore } from './lease-store';
 
+/** In milliseconds of the monotonic clock: changes of the wall clock do not end leases. */
 interface Lease {
   readonly token: string;
-  readonly state: 'running' | 'done';
-  /** Milliseconds of the monotonic clock: changes of the wall clock do not end leases. */
   readonly expires: number;
+  /** What ends a running lease; undefined for the record of a run that is done, which ends by the clock. */
+  readonly timer: NodeJS.Timeout | undefined;
 }
 
-/** How often expired leases are swept, in milliseconds; between sweeps they are only dead weight. */
+/** How often expired records are swept, in milliseconds; between sweeps they are only dead weight. */
 const SWEEP_INTERVAL = 10_000;
+
+/** Node fires a timer with a longer delay at once. */
+const MAX_TIMER = 2_147_483_647;
 
 /** What can be chosen about leases in memory. */
 export interface MemoryLeasesOptions {
@@ -36,49 +42,46 @@ export function memoryLeasesBeside(store: object): LeaseStore | undefined {
   return isMapLike(store) ? memoryLeases() : undefined;
 }
 
-/** What tells a collection in this process from the adapter of a server: it can be iterated or counted on the spot. */
-export function isMapLike(store: object): boolean {
-  return Symbol.iterator in store || typeof (store as { size?: unknown }).size === 'number';
-}
-
+/**
+ * A running lease is ended by a timer, and not by whoever compares the clock: nobody else can have taken it while this process
+ * stood still, and when it runs again, node calls its timers in the order in which they are due, the renewal before the end.
+ */
 class MemoryLeases implements LeaseStore {
   private readonly leases = new Map<string, Lease>();
   private readonly watchers = new Map<string, Set<() => void>>();
-  private sweeping: NodeJS.Timeout | undefined;
+  private readonly sweeping = new SweepInterval(SWEEP_INTERVAL, () => this.sweep());
 
   constructor(private readonly maxKeys: number) {}
 
   /** @throws Error for a new key when there are too many. */
   acquire(key: string, token: string, ms: number): Acquisition {
     const lease = this.live(key);
-    if (lease && lease.token !== token) {
-      return lease.state === 'done' ? { kind: 'done', token: lease.token } : { kind: 'running', token: lease.token, msLeft: lease.expires - performance.now() };
-    }
-    if (lease?.state === 'done') return { kind: 'done', token };
+    if (lease && !lease.timer) return { kind: 'done', token: lease.token };
+    if (lease && lease.token !== token) return { kind: 'running', token: lease.token, msLeft: Math.max(0, lease.expires - performance.now()) };
     if (this.leases.size >= this.maxKeys && !this.leases.has(key)) throw new Error(`There are ${this.maxKeys} keys in memory, and room for no more`);
-    this.put(key, token, 'running', ms);
+    this.run(key, token, ms);
     return { kind: 'acquired' };
   }
 
   renew(key: string, token: string, ms: number): boolean {
     const lease = this.live(key);
-    if (lease?.token !== token || lease.state !== 'running') return false;
-    this.put(key, token, 'running', ms);
+    if (lease?.token !== token || !lease.timer) return false;
+    this.run(key, token, ms);
     return true;
   }
 
   complete(key: string, token: string, ms: number): boolean {
     const lease = this.live(key);
     if (lease && lease.token !== token) return false;
-    this.put(key, token, 'done', ms);
+    this.put(key, { token, expires: performance.now() + ms, timer: undefined });
+    this.sweeping.start();
     this.wake(key);
     return true;
   }
 
   release(key: string, token: string): boolean {
     if (this.live(key)?.token !== token) return false;
-    this.leases.delete(key);
-    this.wake(key);
+    this.remove(key);
     return true;
   }
 
@@ -93,23 +96,42 @@ class MemoryLeases implements LeaseStore {
 
   private live(key: string): Lease | undefined {
     const lease = this.leases.get(key);
-    return lease && lease.expires > performance.now() ? lease : undefined;
+    return lease && (lease.timer ?? lease.expires > performance.now()) ? lease : undefined;
   }
 
-  private put(key: string, token: string, state: Lease['state'], ms: number): void {
-    this.leases.set(key, { token, state, expires: performance.now() + ms });
-    this.sweeping ??= setInterval(() => { this.sweep(); }, SWEEP_INTERVAL).unref();
+  private run(key: string, token: string, ms: number): void {
+    const lease: Lease = {
+      token,
+      expires: performance.now() + ms,
+      // Timers of one duration are called together, so that this one may come before a renewal that is due earlier.
+      timer: setTimeout(() => setImmediate(() => { if (this.leases.get(key) === lease) this.remove(key); }), Math.min(ms, MAX_TIMER)).unref(),
+    };
+    this.put(key, lease);
+  }
+
+  private put(key: string, lease: Lease): void {
+    clearTimeout(this.leases.get(key)?.timer);
+    this.leases.set(key, lease);
+  }
+
+  private remove(key: string): void {
+    clearTimeout(this.leases.get(key)?.timer);
+    this.leases.delete(key);
+    this.wake(key);
   }
 
   private wake(key: string): void {
     for (const onChange of [...this.watchers.get(key) ?? []]) onChange();
   }
 
-  private sweep(): void {
+  private sweep(): boolean {
     const now = performance.now();
-    for (const [key, { expires }] of this.leases) if (expires <= now) this.leases.delete(key);
-    if (this.leases.size > 0) return;
-    clearInterval(this.sweeping);
-    this.sweeping = undefined;
+    let isRecordLeft = false;
+    for (const [key, { expires, timer }] of this.leases) {
+      if (timer) continue;
+      if (expires <= now) this.leases.delete(key);
+      else isRecordLeft = true;
+    }
+    return isRecordLeft;
   }
 }

@@ -3,12 +3,12 @@ import type { Claim } from '../exchange';
 import type { Settings } from '../options';
 
 /** A lease is renewed this often while it lasts: two renewals may fail before it is lost. */
-const RENEWALS_PER_LEASE = 3;
+export const RENEWALS_PER_LEASE = 3;
 
 export interface Renewal {
+  /** When the lease expires by our own clock, in milliseconds of the monotonic clock; in a process that was stopped, nobody may have been told yet. */
+  readonly until: number;
   stop(): void;
-  /** Whether the lease is over by our own clock; in a process that was stopped, nobody may have been told yet. */
-  hasRunOut(): boolean;
 }
 
 /**
@@ -56,5 +56,5 @@ export function keepRenewing({ cacheKey, token }: Claim, settings: Settings, acq
   };
   keepFrom(acquired);
   renewAfter(acquired);
-  return { stop, hasRunOut: () => performance.now() >= until };
+  return { get until() { return until; }, stop };
 }

@@ -1,6 +1,7 @@
 import type { Keyv } from 'keyv';
+import { holderOf } from '../map-like';
 import type { LeaseStore } from './lease-store';
-import { isMapLike, memoryLeasesBeside } from './memory-leases';
+import { memoryLeasesBeside } from './memory-leases';
 import { redisLeasesBeside } from './redis-leases';
 
 /**
@@ -38,11 +39,4 @@ function remedyFor(adapter: object): string {
   // Keyv's adapters say in their options which kind of database they are on.
   if ((adapter as { opts?: { dialect?: unknown } }).opts?.dialect === 'postgres') return 'Pass `leases: postgresLeases(pool)`, with a Pool of pg on the same database.';
   return 'Use a Map, @keyv/redis or @keyv/valkey, or pass `leases`: redisLeases(client), or memoryLeases() when this application runs in one process.';
-}
-
-/** Keyv 5 has the adapter itself as its store; Keyv 6 wraps a Map in an adapter of its own. */
-function holderOf(store: Keyv): object {
-  const adapter = store.store as object;
-  const inner = (adapter as { store?: unknown }).store;
-  return typeof inner === 'object' && inner !== null && isMapLike(inner) ? inner : adapter;
 }

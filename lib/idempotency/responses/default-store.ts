@@ -1,5 +1,6 @@
 import { Keyv } from 'keyv';
 import { LRUCache } from 'lru-cache';
+import { SweepInterval } from '../sweep-interval';
 
 /** Bytes of responses that the default store keeps; the least recently used give way. About 128 MiB. */
 const MAX_BYTES = 134_217_728;
@@ -25,12 +26,12 @@ function flat(entry: Entry): Entry {
 }
 
 /** A Map that forgets: Keyv's own keeps every expired entry until somebody asks for it. */
-class BoundedMap {
+export class BoundedMap {
   private readonly entries = new LRUCache<string, Entry>({
     maxSize: MAX_BYTES,
     sizeCalculation: (entry, key) => ENTRY_BYTES + key.length + (typeof entry === 'string' ? entry : JSON.stringify(entry)).length,
   });
-  private sweeping: NodeJS.Timeout | undefined;
+  private readonly sweeping = new SweepInterval(SWEEP_INTERVAL, () => this.sweep());
 
   get size(): number { return this.entries.size; }
   get(key: string): Entry | undefined { return this.entries.get(key); }
@@ -41,14 +42,12 @@ class BoundedMap {
   /** @param ttl milliseconds. */
   set(key: string, entry: Entry, ttl?: number): this {
     this.entries.set(key, flat(entry), ttl === undefined ? {} : { ttl });
-    this.sweeping ??= setInterval(() => { this.sweep(); }, SWEEP_INTERVAL).unref();
+    this.sweeping.start();
     return this;
   }
 
-  private sweep(): void {
+  private sweep(): boolean {
     this.entries.purgeStale();
-    if (this.entries.size > 0) return;
-    clearInterval(this.sweeping);
-    this.sweeping = undefined;
+    return this.entries.size > 0;
   }
 }

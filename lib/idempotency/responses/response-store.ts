@@ -1,4 +1,5 @@
 import type { Keyv } from 'keyv';
+import { expiredResponsesIn, type ExpiredResponses } from './expired-responses';
 import type { RecordedResponse } from './recorded-response';
 import { SharedReads } from './shared-reads';
 import { fromStored, toStored, type Expected } from './stored-response';
@@ -18,6 +19,7 @@ export function responsesIn(keyv: Keyv): ResponseStore {
 export class ResponseStore {
   private failures = 0;
   private readonly reads = new SharedReads<RecordedResponse>(({ body }) => body.length);
+  private readonly expired: ExpiredResponses | undefined;
 
   /**
    * Keyv hides failures unless told otherwise: an outage would look like a response that is not there, and a failed write
@@ -26,6 +28,7 @@ export class ResponseStore {
   constructor(private readonly keyv: Keyv) {
     for (const layer of [keyv, keyv.store as object]) if ('throwOnErrors' in layer) layer.throwOnErrors = true;
     keyv.on('error', () => { this.failures++; });
+    this.expired = expiredResponsesIn(keyv);
   }
 
   /**
@@ -39,12 +42,16 @@ export class ResponseStore {
 
   /** @param ms milliseconds that the response is kept. */
   async write(cacheKey: string, token: string, response: RecordedResponse, ms: number): Promise<void> {
-    if (!await this.keyv.set(`${cacheKey}:${token}`, toStored(response), ms)) throw new Error('The store failed to write');
+    const key = `${cacheKey}:${token}`;
+    this.expired?.written(key, ms);
+    if (!await this.keyv.set(key, toStored(response), ms)) throw new Error('The store failed to write');
   }
 
   async remove(cacheKey: string, token: string): Promise<void> {
-    this.reads.forget(`${cacheKey}:${token}`);
-    await this.keyv.delete(`${cacheKey}:${token}`);
+    const key = `${cacheKey}:${token}`;
+    this.reads.forget(key);
+    await this.keyv.delete(key);
+    this.expired?.removed(key);
   }
 
   private async ask(key: string, expected: Expected): Promise<RecordedResponse | undefined> {

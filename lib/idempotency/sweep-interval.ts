@@ -1,0 +1,19 @@
+/** Calls `sweep` from time to time, for as long as there is something to sweep; it does not keep the process alive. */
+export class SweepInterval {
+  private timer: NodeJS.Timeout | undefined;
+
+  /**
+   * @param ms milliseconds between two sweeps.
+   * @param sweep removes what has expired, and returns whether something is left.
+   */
+  constructor(private readonly ms: number, private readonly sweep: () => boolean) {}
+
+  /** To be called when something was added. */
+  start(): void {
+    this.timer ??= setInterval(() => {
+      if (this.sweep()) return;
+      clearInterval(this.timer);
+      this.timer = undefined;
+    }, this.ms).unref();
+  }
+}

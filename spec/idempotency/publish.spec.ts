@@ -1,0 +1,198 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { KeyvPostgres } from '@keyv/postgres';
+import KeyvRedis, { createClient } from '@keyv/redis';
+import express, { type RequestHandler } from 'express';
+import Keyv from 'keyv';
+import { Pool } from 'pg';
+import { idempotency, postgresLeases, redisLeases, type IdempotencyOptions, type LeaseStore, type RequestIdempotency } from '../../lib';
+import { send, type WireResponse } from '../servers/listen';
+import { PostgresServer } from '../servers/postgres-server';
+import { anyRedis, RedisServer } from '../servers/redis-server';
+import { TcpProxy } from '../servers/tcp-proxy';
+import { EventLog } from './event-log';
+import { serve } from './serve';
+import { keyed } from './wire';
+
+const STORE_TIMEOUT = 300;
+const LEASE = 900;
+
+/** Nothing in this process runs for so many milliseconds. */
+function stall(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+const connect = (port: number) => createClient({ url: `redis://127.0.0.1:${port}`, socket: { reconnectStrategy: 20 } });
+
+async function shop(options: IdempotencyOptions, handler: (guard: RequestIdempotency) => unknown, { first = 1, afterwards = (): void => undefined } = {}) {
+  const log = new EventLog();
+  const state = { runs: 0 };
+  const run: RequestHandler = async (req, res) => {
+    const order = first + state.runs++;
+    await handler(req.idempotency);
+    res.status(201).json({ order });
+    afterwards();
+  };
+  const { url } = await serve(express().post('/', idempotency({ storeTimeout: STORE_TIMEOUT, leaseDuration: LEASE, waitTimeout: 100, onEvent: log.onEvent, ...options }), run));
+  const post = (): Promise<WireResponse> => send(url, { headers: keyed('k', { Host: 'shop' }) });
+  /** Sends until the answer is no 503 and no 409: what a client does that has been told to retry. */
+  const persist = async (): Promise<WireResponse> => {
+    for (;;) {
+      const answer = await post();
+      if (answer.status !== 503 && answer.status !== 409) return answer;
+    }
+  };
+  return { log, state, post, persist };
+}
+
+describe('a process that stands still for longer than storeTimeout just after the handler has ended its response', () => {
+  let redis: Awaited<ReturnType<typeof anyRedis>>;
+  let store: Keyv;
+  beforeAll(async () => { redis = await anyRedis(); });
+  afterAll(() => redis.stop());
+  beforeEach(() => { store = new Keyv(new KeyvRedis(redis.url), { namespace: `stall ${Math.random()}` }); });
+  afterEach(() => store.disconnect());
+
+  it.each<[when: string, later: (then: () => void) => unknown]>([
+    ['with its next immediate', setImmediate],
+    ['once it has sent the response to the store', then => setImmediate(() => { setImmediate(then); })],
+  ])('%s has its response stored all the same: the store did answer in time', async (_when, later) => {
+    const { log, state, post } = await shop({ store }, () => undefined, { afterwards: () => { later(() => { stall(STORE_TIMEOUT + 60); }); } });
+    // The connection to the store is there.
+    await store.get('anything');
+    expect((await post()).text).toBe('{"order":1}');
+    expect((await post()).headers['idempotent-replayed']).toBe('true');
+    expect(state.runs).toBe(1);
+    expect(log.kinds).toEqual(['executed', 'replayed']);
+  });
+});
+
+describe('a Redis that is out of reach for longer than storeTimeout just when the handler ends', () => {
+  let redis: RedisServer;
+  let proxy: TcpProxy;
+  let store: Keyv;
+  let leases: LeaseStore;
+  let direct: ReturnType<typeof connect>;
+  beforeAll(async () => { redis = await RedisServer.start(); });
+  afterAll(() => redis.stop());
+  beforeEach(async () => {
+    proxy = await TcpProxy.before(redis.port);
+    store = new Keyv(new KeyvRedis(connect(proxy.port)), { namespace: `away ${Math.random()}` });
+    store.on('error', () => undefined);
+    direct = connect(redis.port);
+    await direct.connect();
+    leases = redisLeases(direct, { prefix: `${store.namespace}:bindonce:lease:` });
+  });
+  afterEach(async () => {
+    direct.destroy();
+    await store.disconnect();
+    await proxy.close();
+  });
+
+  it.each<[how: string, ms: number]>([
+    ['for less than a lease', STORE_TIMEOUT + 200],
+    ['for longer than the lease, which nobody has taken', LEASE + 500],
+  ])('%s: the client gets its answer, a retry meanwhile 503, and a retry afterwards the replay', async (_how, ms) => {
+    const { log, state, post, persist } = await shop({ store }, () => { proxy.cut(); });
+    const cut = performance.now();
+    const first = await post();
+    expect([first.status, first.text]).toEqual([201, '{"order":1}']);
+    expect(performance.now() - cut).toBeLessThan(STORE_TIMEOUT + 500);
+    expect((await post()).status).toBe(503);
+    await pause(ms - (performance.now() - cut));
+    proxy.mend();
+    const retried = await persist();
+    expect([retried.text, retried.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
+    expect(state.runs).toBe(1);
+    expect(log.kinds[0]).toBe('not-stored');
+    expect(log.kinds).not.toContain('executed');
+  });
+
+  it('keeps the lease from others for as long as it takes, though the response cannot be written', async () => {
+    let isFull = true;
+    class Full extends Map<string, unknown> {
+      override set(key: string, value: unknown): this {
+        if (isFull) throw new Error('There is no room');
+        return super.set(key, value);
+      }
+    }
+    const guard: { seen?: RequestIdempotency } = {};
+    const { post, persist, state } = await shop({ store: new Keyv({ store: new Full() }), leases }, seen => { guard.seen = seen; });
+    expect((await post()).status).toBe(201);
+    const begun = performance.now();
+    while (performance.now() - begun < 2 * LEASE) {
+      expect(await leases.acquire(guard.seen?.cacheKey ?? '', 'another', LEASE)).toMatchObject({ kind: 'running' });
+      await pause(20);
+    }
+    isFull = false;
+    expect((await persist()).headers['idempotent-replayed']).toBe('true');
+    expect(state.runs).toBe(1);
+  });
+
+  it('changes nothing where another process has run and answered meanwhile', async () => {
+    const { post, persist } = await shop({ store }, () => { proxy.cut(); });
+    const elsewhere = await shop({ store: new Keyv(new KeyvRedis(direct), { namespace: store.namespace ?? '' }) }, () => undefined, { first: 2 });
+    expect((await post()).text).toBe('{"order":1}');
+    expect((await elsewhere.persist()).text).toBe('{"order":2}');
+    proxy.mend();
+    // The connection is back, and our process has had the time to try again.
+    await store.get('anything');
+    await pause(1_500);
+    for (const answer of [await persist(), await elsewhere.persist()]) {
+      expect([answer.text, answer.headers['idempotent-replayed']]).toEqual(['{"order":2}', 'true']);
+    }
+  });
+
+  it('is published after another process has acquired the lease too late and given it back', async () => {
+    const guard: { seen?: RequestIdempotency } = {};
+    const { state, post, persist } = await shop({ store }, seen => {
+      guard.seen = seen;
+      proxy.cut();
+    });
+    expect((await post()).text).toBe('{"order":1}');
+    const cacheKey = guard.seen?.cacheKey ?? '';
+    const token = `${'0'.repeat(64)}.late`;
+    while ((await leases.acquire(cacheKey, token, 60_000)).kind !== 'acquired') await pause(20);
+    proxy.mend();
+    await store.get('anything');
+    await pause(200);
+    expect(await leases.acquire(cacheKey, 'who has it', 1)).toMatchObject({ kind: 'running', token });
+    await leases.release(cacheKey, token);
+    expect((await persist()).headers['idempotent-replayed']).toBe('true');
+    expect(state.runs).toBe(1);
+  });
+});
+
+describe('a PostgreSQL that hangs for longer than storeTimeout just when the handler ends', () => {
+  it('has the response in the end, and the request runs once', async () => {
+    const postgres = await PostgresServer.start();
+    const pool = new Pool({ connectionString: postgres.url, query_timeout: 500 });
+    pool.on('error', () => undefined);
+    class Responses extends KeyvPostgres {
+      override connect() {
+        return Promise.resolve(async (sql: string, values?: unknown[]) => (await pool.query(sql, values)).rows as unknown[]);
+      }
+    }
+    const store = new Keyv(new Responses());
+    store.on('error', () => undefined);
+    let isFirst = true;
+    const { log, state, post, persist } = await shop({ store, leases: postgresLeases(pool) }, async () => {
+      if (isFirst) await postgres.pause();
+      isFirst = false;
+    });
+    await store.get('the table is there');
+    try {
+      const first = await post();
+      expect(first.text).toBe('{"order":1}');
+      expect((await post()).status).toBe(503);
+      await pause(LEASE);
+      postgres.resume();
+      const retried = await persist();
+      expect([retried.text, retried.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
+      expect(state.runs).toBe(1);
+      expect(log.kinds[0]).toBe('not-stored');
+    } finally {
+      await pool.end();
+      await postgres.stop();
+    }
+  });
+});

@@ -1,0 +1,57 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterRunning } from '../../lib/idempotency/running-time';
+import { signal } from './signal';
+
+/** Nothing in this process runs for so many milliseconds. */
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+/** How long it takes until the call, in milliseconds, when something happens right after the start. */
+async function timed(ms: number, happens: () => void = () => undefined): Promise<number> {
+  const over = signal();
+  const begun = performance.now();
+  afterRunning(ms, () => { over.happens(); });
+  happens();
+  await over.happened;
+  return performance.now() - begun;
+}
+
+describe('a time in which the process runs', () => {
+  it('is over after its milliseconds', async () => {
+    expect(await timed(60)).toBeGreaterThan(58);
+  });
+
+  it('lasts longer by what the process stood still after its end', async () => {
+    expect(await timed(60, () => { standStill(100); })).toBeGreaterThan(138);
+  });
+
+  it('lasts twice as long at most', async () => {
+    const ms = await timed(60, () => { standStill(1_000); });
+    expect(ms).toBeGreaterThan(1_058);
+    expect(ms).toBeLessThan(1_500);
+  });
+
+  it('lets what has arrived meanwhile have its turn before it is over', async () => {
+    const order: string[] = [];
+    const over = signal();
+    afterRunning(40, () => { order.push('over'); over.happens(); });
+    const arrived = pause(41).then(() => new Promise(setImmediate)).then(() => { order.push('arrived'); });
+    standStill(60);
+    await Promise.all([over.happened, arrived]);
+    expect(order).toEqual(['arrived', 'over']);
+  });
+
+  it('can be taken back, at its last turn too', async () => {
+    let isOver = false;
+    const takeBack = afterRunning(20, () => { isOver = true; });
+    await pause(10);
+    takeBack();
+    const lastTurn = afterRunning(20, () => { isOver = true; });
+    setTimeout(() => { setTimeout(lastTurn, 0); }, 19);
+    await pause(60);
+    lastTurn();
+    await pause(40);
+    expect(isOver).toBe(false);
+  });
+});
