@@ -153,7 +153,8 @@ describe('a Redis that is out of reach for longer than storeTimeout just when th
     const token = `${'0'.repeat(64)}.late`;
     while ((await leases.acquire(cacheKey, token, 60_000)).kind !== 'acquired') await pause(20);
     proxy.mend();
-    await store.get('anything');
+    // Our response is written, and completing the lease has been tried in vain.
+    while ((await direct.keys(`*${cacheKey}:*`)).length === 0) await pause(20);
     await pause(200);
     expect(await leases.acquire(cacheKey, 'who has it', 1)).toMatchObject({ kind: 'running', token });
     await leases.release(cacheKey, token);

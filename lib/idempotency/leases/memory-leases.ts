@@ -20,7 +20,7 @@ const MAX_TIMER = 2_147_483_647;
 /** What can be chosen about leases in memory. */
 export interface MemoryLeasesOptions {
   /**
-   * Keys that are kept at one time, of some 400 bytes each. Beyond, requests with new keys are refused (503): a key that was
+   * Keys that are kept at one time, of some 400 bytes each (700 while the handler runs). Beyond, requests with new keys are refused (503): a key that was
    * forgotten before its time would run again. Default 1 000 000.
    */
   readonly maxKeys?: number;
