@@ -72,8 +72,8 @@ async function acquire(claim: Claim, settings: Settings, isRepeated = false): Pr
 }
 
 /**
- * Where this process is just storing the response of an earlier run, that run's lease is acquired anew: this request must not
- * be faster than its storing when the store comes back after the lease has expired.
+ * Where this process is just storing the response of an earlier run, that run's lease is acquired anew: this request must
+ * not be faster than its storing when the store comes back after the lease has expired.
  */
 async function acquireOrHold({ cacheKey, token }: Claim, { leases, leaseDuration }: Settings): Promise<Acquisition> {
   const earlier = tokenHeldHere(cacheKey, leases);

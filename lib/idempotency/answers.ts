@@ -38,7 +38,7 @@ export function inFlight({ tell }: Exchange, msLeft: number): Problem {
 
 /** The store failed before the handler ran: refuse, or run without the guarantee where the application prefers that. */
 export function withoutStore({ req, next, key, claim, settings }: Exchange, error: StoreTimeout): void {
-  if (settings.whenStoreFails === 'reject') throw storeUnavailable('Nothing was executed for this attempt, because the idempotency store is unavailable. Retry later with the same key.', error);
+  if (settings.whenStoreFails === 'reject') throw storeUnavailable('Nothing was executed for this attempt', error);
   const guard: RequestIdempotency = { key, cacheKey: claim.cacheKey, signal: new AbortController().signal, forget() { /* nothing is kept */ } };
   Object.assign(req, { idempotency: guard });
   next();
@@ -46,9 +46,10 @@ export function withoutStore({ req, next, key, claim, settings }: Exchange, erro
 
 /** The store failed after the handler has run. */
 export function unreadable(cause: unknown): Problem {
-  return storeUnavailable('The request was executed before and is not executed again, but its response cannot be read now, because the idempotency store is unavailable. Retry later with the same key.', cause);
+  return storeUnavailable('The request was executed before and is not executed again, but its response cannot be read now', cause);
 }
 
-function storeUnavailable(detail: string, cause: unknown): Problem {
+function storeUnavailable(what: string, cause: unknown): Problem {
+  const detail = `${what}, because the idempotency store is unavailable. Retry later with the same key.`;
   return new Problem('store-unavailable', detail, { headers: { 'Retry-After': '1' }, cause });
 }

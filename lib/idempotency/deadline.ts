@@ -16,8 +16,8 @@ const RETRY_PAUSE = 25;
 export type Bounded = <T>(call: () => T | Promise<T>, ms: number, onLate?: (answer: T) => void) => Promise<T>;
 
 /**
- * Calls a store until it answers, for `ms` milliseconds in all. A failed call is tried again, since every call here may be
- * repeated without harm: the first one may have been carried out and only its answer lost.
+ * Calls a store until it answers, for `ms` milliseconds in all. A failed call is tried again, since every call here may
+ * be repeated without harm: the first one may have been carried out and only its answer lost.
  * @param onLate what to do with an answer that comes after the deadline; a client that queues commands while it is
  * disconnected carries them out much later.
  * @throws StoreTimeout

@@ -26,11 +26,13 @@ interface Result {
 }
 
 /**
- * Stores a response. Where that takes longer than `storeTimeout`, `failed` is the answer, and the lease goes on being renewed
- * and the response being stored in the background, until it is, or another's is, or `cacheDuration` is over.
+ * Stores a response. Where that takes longer than `storeTimeout`, `failed` is the answer, and the lease goes on being
+ * renewed and the response being stored in the background, until it is, or another's is, or `cacheDuration` is over.
  * @param leaseUntil when the lease expires by our own clock, in milliseconds of the monotonic clock.
  */
-export async function publish(claim: Claim, response: RecordedResponse | undefined, settings: Settings, leaseUntil: number): Promise<Publication> {
+export async function publish(
+  claim: Claim, response: RecordedResponse | undefined, settings: Settings, leaseUntil: number,
+): Promise<Publication> {
   const result: Result = { claim, response, settings, isWritten: false };
   const until = performance.now() + settings.cacheDuration;
   const letGo = holdLease(claim, settings, leaseUntil);
@@ -74,14 +76,17 @@ async function storeOrSee(result: Result, ms: number): Promise<boolean> {
 async function store(result: Result, ms: number, bounded: Bounded): Promise<boolean> {
   const { claim: { cacheKey, token }, response, settings } = result;
   const { leases, responses, storeTimeout } = settings;
-  if (response && !result.isWritten) await bounded(() => responses.write(cacheKey, token, response, ms + outliving(settings)), storeTimeout);
+  if (response && !result.isWritten) {
+    const write = (): Promise<void> => responses.write(cacheKey, token, response, ms + outliving(settings));
+    await bounded(write, storeTimeout);
+  }
   result.isWritten = true;
   return bounded(() => leases.complete(cacheKey, token, ms), storeTimeout);
 }
 
 /**
- * Extra lifetime of a stored response, so that it never expires before the lease record that points to it: one storeTimeout
- * between writing it and completing the lease, one between reading the record and reading it, and 10 s for the difference
- * between the clocks of two machines (Keyv compares wall clocks).
+ * Extra lifetime of a stored response, so that it never expires before the lease record that points to it: one
+ * storeTimeout between writing it and completing the lease, one between reading the record and reading it, and 10 s for
+ * the difference between the clocks of two machines (Keyv compares wall clocks).
  */
 const outliving = ({ storeTimeout }: Settings): number => 2 * storeTimeout + 10_000;

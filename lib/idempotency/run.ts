@@ -41,7 +41,8 @@ type Outcome =
  * Runs the handler under the lease and records its response. The end of the response is released only when the response
  * is stored and the lease completed: a client that has seen it can retry for ever within `cacheDuration`.
  * @param asked when the lease was asked for, in milliseconds of the monotonic clock.
- * @returns false when the lease was lost to another request and this response must not be shown; `res` is bare again then.
+ * @returns false when the lease was lost to another request and this response must not be shown; `res` is bare again
+ * then.
  */
 export async function runAndRecord(exchange: Exchange, asked: number): Promise<boolean> {
   const run = await begin(exchange, asked);
@@ -53,8 +54,8 @@ export async function runAndRecord(exchange: Exchange, asked: number): Promise<b
   const isExpired = performance.now() >= until;
   const outcome = keep ? await publish(exchange.claim, responseOf(ending), exchange.settings, until) : await forget(exchange);
   report(exchange, run, ending, outcome, handlerMs);
-  // A response that was not to be stored must not be sent where another run may have published its own. (Where the store
-  // cannot be asked, the work is done all the same, and its answer goes out.)
+  // A response that was not to be stored must not be sent where another run may have published its own. (Where the
+  // store cannot be asked, the work is done all the same, and its answer goes out.)
   const isOvertaken = outcome.kind === 'lost' || (isExpired && outcome.kind === 'forgotten' && !outcome.wasOurs);
   return handOver(run.recording, exchange.res, ending, isOvertaken);
 }
@@ -152,11 +153,18 @@ function handOver(recording: Recording, res: ServerResponse, ending: Ending, isO
 
 const responseOf = (ending: Ending) => (ending.kind === 'complete' ? ending.response : undefined);
 
-/** RFC 9110, section 5.5: what a header of a response may hold. Node accepts more from clients, and so may middlewares before us. */
+/**
+ * RFC 9110, section 5.5: what a header of a response may hold. Node accepts more from clients, and so may middlewares
+ * before us.
+ */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Set before the handler runs, so that it is part of the response that is stored. A key that a header cannot carry is not echoed. */
+/**
+ * Set before the handler runs, so that it is part of the response that is stored. A key that a header cannot carry is
+ * not echoed.
+ */
 function echoKey(req: IncomingMessage, res: ServerResponse, { addHeaderToResponse, headerName }: Settings): void {
   const sent: unknown = req.headers[headerName.toLowerCase()];
-  if (addHeaderToResponse && !res.hasHeader(headerName) && typeof sent === 'string' && HEADER_VALUE.test(sent)) res.setHeader(headerName, sent);
+  if (!addHeaderToResponse || res.hasHeader(headerName)) return;
+  if (typeof sent === 'string' && HEADER_VALUE.test(sent)) res.setHeader(headerName, sent);
 }

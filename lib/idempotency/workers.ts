@@ -6,8 +6,10 @@ const PM2 = ['NODE_APP_INSTANCE', 'pm_id'];
 
 /** Warns where this process is probably one of several, which do not see each other's memory. */
 export function warnOfWorkers(): void {
-  const sign = cluster.isWorker ? 'a cluster worker' : PM2.filter(name => process.env[name] !== undefined).map(name => `started with ${name}, as PM2 does,`)[0];
-  if (sign === undefined) return;
-  warnOnce('BINDONCE_WORKERS', `bindonce: idempotency() keeps its responses in the memory of this process, which is ${sign} and may have siblings. `
-    + 'Each of them would run the same request once. Pass a store that they share: idempotency({ store: new Keyv(new KeyvRedis(url)) }).');
+  const variable = PM2.find(name => process.env[name] !== undefined);
+  if (!cluster.isWorker && variable === undefined) return;
+  const what = cluster.isWorker ? 'a cluster worker' : `started with ${variable}, as PM2 does,`;
+  warnOnce('BINDONCE_WORKERS', `bindonce: idempotency() keeps its responses in the memory of this process, which is ${what} `
+    + 'and may have siblings. Each of them would run the same request once. '
+    + 'Pass a store that they share: idempotency({ store: new Keyv(new KeyvRedis(url)) }).');
 }

@@ -31,8 +31,8 @@ export const mutations: readonly Mutation[] = [
   {
     title: 'the lease is completed before the response is stored',
     file: 'idempotency/publish.js',
-    line: 'if (response && !result.isWritten)\n        await',
-    broken: 'await leases.complete(cacheKey, token, ms);\n    if (response && !result.isWritten)\n        await',
+    line: 'if (response && !result.isWritten) {',
+    broken: 'await leases.complete(cacheKey, token, ms);\n    if (response && !result.isWritten) {',
     storm: ['--only', 'dropped', '--only', 'server killed', '--faults', '20'],
     verdict: /answered with 409/,
   },

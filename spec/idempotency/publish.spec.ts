@@ -4,7 +4,14 @@ import KeyvRedis, { createClient } from '@keyv/redis';
 import express, { type RequestHandler } from 'express';
 import Keyv from 'keyv';
 import { Pool } from 'pg';
-import { idempotency, postgresLeases, redisLeases, type IdempotencyOptions, type LeaseStore, type RequestIdempotency } from '../../lib';
+import {
+  idempotency,
+  postgresLeases,
+  redisLeases,
+  type IdempotencyOptions,
+  type LeaseStore,
+  type RequestIdempotency,
+} from '../../lib';
 import { send, type WireResponse } from '../servers/listen';
 import { PostgresServer } from '../servers/postgres-server';
 import { anyRedis, RedisServer } from '../servers/redis-server';
@@ -23,7 +30,11 @@ function stall(ms: number): void {
 
 const connect = (port: number) => createClient({ url: `redis://127.0.0.1:${port}`, socket: { reconnectStrategy: 20 } });
 
-async function shop(options: IdempotencyOptions, handler: (guard: RequestIdempotency) => unknown, { first = 1, afterwards = (): void => undefined } = {}) {
+async function shop(
+  options: IdempotencyOptions,
+  handler: (guard: RequestIdempotency) => unknown,
+  { first = 1, afterwards = (): void => undefined } = {},
+) {
   const log = new EventLog();
   const state = { runs: 0 };
   const run: RequestHandler = async (req, res) => {
@@ -32,7 +43,19 @@ async function shop(options: IdempotencyOptions, handler: (guard: RequestIdempot
     res.status(201).json({ order });
     afterwards();
   };
-  const { url } = await serve(express().post('/', idempotency({ storeTimeout: STORE_TIMEOUT, leaseDuration: LEASE, waitTimeout: 100, onEvent: log.onEvent, ...options }), run));
+  const { url } = await serve(
+    express().post(
+      '/',
+      idempotency({
+        storeTimeout: STORE_TIMEOUT,
+        leaseDuration: LEASE,
+        waitTimeout: 100,
+        onEvent: log.onEvent,
+        ...options,
+      }),
+      run,
+    ),
+  );
   const post = (): Promise<WireResponse> => send(url, { headers: keyed('k', { Host: 'shop' }) });
   /** Sends until the answer is no 503 and no 409: what a client does that has been told to retry. */
   const persist = async (): Promise<WireResponse> => {
@@ -47,16 +70,32 @@ async function shop(options: IdempotencyOptions, handler: (guard: RequestIdempot
 describe('a process that stands still for longer than storeTimeout just after the handler has ended its response', () => {
   let redis: Awaited<ReturnType<typeof anyRedis>>;
   let store: Keyv;
-  beforeAll(async () => { redis = await anyRedis(); });
+  beforeAll(async () => {
+    redis = await anyRedis();
+  });
   afterAll(() => redis.stop());
-  beforeEach(() => { store = new Keyv(new KeyvRedis(redis.url), { namespace: `stall ${Math.random()}` }); });
+  beforeEach(() => {
+    store = new Keyv(new KeyvRedis(redis.url), { namespace: `stall ${Math.random()}` });
+  });
   afterEach(() => store.disconnect());
 
   it.each<[when: string, later: (then: () => void) => unknown]>([
     ['with its next immediate', setImmediate],
-    ['once it has sent the response to the store', then => setImmediate(() => { setImmediate(then); })],
+    [
+      'once it has sent the response to the store',
+      then =>
+        setImmediate(() => {
+          setImmediate(then);
+        }),
+    ],
   ])('%s has its response stored all the same: the store did answer in time', async (_when, later) => {
-    const { log, state, post } = await shop({ store }, () => undefined, { afterwards: () => { later(() => { stall(STORE_TIMEOUT + 60); }); } });
+    const { log, state, post } = await shop({ store }, () => undefined, {
+      afterwards: () => {
+        later(() => {
+          stall(STORE_TIMEOUT + 60);
+        });
+      },
+    });
     // The connection to the store is there.
     await store.get('anything');
     expect((await post()).text).toBe('{"order":1}');
@@ -72,7 +111,9 @@ describe('a Redis that is out of reach for longer than storeTimeout just when th
   let store: Keyv;
   let leases: LeaseStore;
   let direct: ReturnType<typeof connect>;
-  beforeAll(async () => { redis = await RedisServer.start(); });
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+  });
   afterAll(() => redis.stop());
   beforeEach(async () => {
     proxy = await TcpProxy.before(redis.port);
@@ -92,7 +133,9 @@ describe('a Redis that is out of reach for longer than storeTimeout just when th
     ['for less than a lease', STORE_TIMEOUT + 200],
     ['for longer than the lease, which nobody has taken', LEASE + 500],
   ])('%s: the client gets its answer, a retry meanwhile 503, and a retry afterwards the replay', async (_how, ms) => {
-    const { log, state, post, persist } = await shop({ store }, () => { proxy.cut(); });
+    const { log, state, post, persist } = await shop({ store }, () => {
+      proxy.cut();
+    });
     const cut = performance.now();
     const first = await post();
     expect([first.status, first.text]).toEqual([201, '{"order":1}']);
@@ -116,7 +159,9 @@ describe('a Redis that is out of reach for longer than storeTimeout just when th
       }
     }
     const guard: { seen?: RequestIdempotency } = {};
-    const { post, persist, state } = await shop({ store: new Keyv({ store: new Full() }), leases }, seen => { guard.seen = seen; });
+    const { post, persist, state } = await shop({ store: new Keyv({ store: new Full() }), leases }, seen => {
+      guard.seen = seen;
+    });
     expect((await post()).status).toBe(201);
     const begun = performance.now();
     while (performance.now() - begun < 2 * LEASE) {
@@ -129,8 +174,14 @@ describe('a Redis that is out of reach for longer than storeTimeout just when th
   });
 
   it('changes nothing where another process has run and answered meanwhile', async () => {
-    const { post, persist } = await shop({ store }, () => { proxy.cut(); });
-    const elsewhere = await shop({ store: new Keyv(new KeyvRedis(direct), { namespace: store.namespace ?? '' }) }, () => undefined, { first: 2 });
+    const { post, persist } = await shop({ store }, () => {
+      proxy.cut();
+    });
+    const elsewhere = await shop(
+      { store: new Keyv(new KeyvRedis(direct), { namespace: store.namespace ?? '' }) },
+      () => undefined,
+      { first: 2 },
+    );
     expect((await post()).text).toBe('{"order":1}');
     expect((await elsewhere.persist()).text).toBe('{"order":2}');
     proxy.mend();
@@ -170,7 +221,9 @@ describe('a PostgreSQL that hangs for longer than storeTimeout just when the han
     pool.on('error', () => undefined);
     class Responses extends KeyvPostgres {
       override connect() {
-        return Promise.resolve(async (sql: string, values?: unknown[]) => (await pool.query(sql, values)).rows as unknown[]);
+        return Promise.resolve(
+          async (sql: string, values?: unknown[]) => (await pool.query(sql, values)).rows as unknown[],
+        );
       }
     }
     const store = new Keyv(new Responses());

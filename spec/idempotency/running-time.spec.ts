@@ -11,7 +11,9 @@ function standStill(ms: number): void {
 async function timed(ms: number, happens: () => void = () => undefined): Promise<number> {
   const over = signal();
   const begun = performance.now();
-  afterRunning(ms, () => { over.happens(); });
+  afterRunning(ms, () => {
+    over.happens();
+  });
   happens();
   await over.happened;
   return performance.now() - begun;
@@ -23,11 +25,17 @@ describe('a time in which the process runs', () => {
   });
 
   it('lasts longer by what the process stood still after its end', async () => {
-    expect(await timed(60, () => { standStill(100); })).toBeGreaterThan(138);
+    expect(
+      await timed(60, () => {
+        standStill(100);
+      }),
+    ).toBeGreaterThan(138);
   });
 
   it('lasts twice as long at most', async () => {
-    const ms = await timed(60, () => { standStill(1_000); });
+    const ms = await timed(60, () => {
+      standStill(1_000);
+    });
     expect(ms).toBeGreaterThan(1_058);
     expect(ms).toBeLessThan(1_500);
   });
@@ -35,8 +43,15 @@ describe('a time in which the process runs', () => {
   it('lets what has arrived meanwhile have its turn before it is over', async () => {
     const order: string[] = [];
     const over = signal();
-    afterRunning(40, () => { order.push('over'); over.happens(); });
-    const arrived = pause(41).then(() => new Promise(setImmediate)).then(() => { order.push('arrived'); });
+    afterRunning(40, () => {
+      order.push('over');
+      over.happens();
+    });
+    const arrived = pause(41)
+      .then(() => new Promise(setImmediate))
+      .then(() => {
+        order.push('arrived');
+      });
     standStill(60);
     await Promise.all([over.happened, arrived]);
     expect(order).toEqual(['arrived', 'over']);
@@ -44,11 +59,17 @@ describe('a time in which the process runs', () => {
 
   it('can be taken back, at its last turn too', async () => {
     let isOver = false;
-    const takeBack = afterRunning(20, () => { isOver = true; });
+    const takeBack = afterRunning(20, () => {
+      isOver = true;
+    });
     await pause(10);
     takeBack();
-    const lastTurn = afterRunning(20, () => { isOver = true; });
-    setTimeout(() => { setTimeout(lastTurn, 0); }, 19);
+    const lastTurn = afterRunning(20, () => {
+      isOver = true;
+    });
+    setTimeout(() => {
+      setTimeout(lastTurn, 0);
+    }, 19);
     await pause(60);
     lastTurn();
     await pause(40);

@@ -5,13 +5,24 @@ import { promisify } from 'node:util';
 const directory = join(__dirname, '../..');
 const run = promisify(execFile);
 
-/** What a process prints as warnings that makes two middlewares with these options, in a cluster worker or with these variables. */
-async function warningsOf(options: string, { worker = false, env = {} as Record<string, string> } = {}): Promise<string[]> {
+/**
+ * What a process prints as warnings that makes two middlewares with these options, in a cluster worker or with these
+ * variables.
+ */
+async function warningsOf(
+  options: string,
+  { worker = false, env = {} as Record<string, string> } = {},
+): Promise<string[]> {
   const make = `const { idempotency, memoryLeases } = require('bindonce'); const { Keyv } = require('keyv'); idempotency(${options}); idempotency(${options});`;
-  const script = worker ? `const cluster = require('node:cluster'); if (cluster.isPrimary) cluster.fork(); else { ${make} process.disconnect(); }` : make;
+  const script = worker
+    ? `const cluster = require('node:cluster'); if (cluster.isPrimary) cluster.fork(); else { ${make} process.disconnect(); }`
+    : make;
   const file = join(directory, 'spec/servers/evaluate.cjs');
   const unmanaged = { ...process.env, NODE_APP_INSTANCE: undefined, pm_id: undefined };
-  const { stderr } = await run(process.execPath, [file], { cwd: directory, env: { ...unmanaged, SCRIPT: script, ...env } });
+  const { stderr } = await run(process.execPath, [file], {
+    cwd: directory,
+    env: { ...unmanaged, SCRIPT: script, ...env },
+  });
   return stderr.split('\n').filter(line => line.includes('BINDONCE_WORKERS'));
 }
 

@@ -1,5 +1,6 @@
-// A server in a process of its own that can be made to stand still: GET /stall/300 lets nothing in it run for 300 ms. It imports
-// the built package by name; OPTIONS (JSON) are options of idempotency(). X-Work says how many milliseconds a handler takes.
+// A server in a process of its own that can be made to stand still: GET /stall/300 lets nothing in it run for 300 ms.
+// It imports the built package by name; OPTIONS (JSON) are options of idempotency(). X-Work says how many milliseconds
+// a handler takes.
 import { setTimeout as work } from 'node:timers/promises';
 import { idempotency } from 'bindonce';
 import express from 'express';

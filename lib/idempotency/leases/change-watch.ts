@@ -3,12 +3,17 @@ import type { LeaseStore } from './lease-store';
 /** How often a waiter polls, in milliseconds. Notifications make it fast; polling covers a lost notification. */
 const POLL_INTERVAL = { watched: 1_000, unwatched: 100 };
 
-/** Milliseconds between two polls, at least: a lease that never expires, or has just expired, says that no time is left. */
+/**
+ * Milliseconds between two polls, at least: a lease that never expires, or has just expired, says that no time is left.
+ */
 const SHORTEST_PAUSE = 25;
 
 /** One waiter's view of one key. */
 export interface ChangeWatch {
-  /** Resolves when the key may have changed: it was completed or released, or it is time to look, after `ms` milliseconds at the latest. */
+  /**
+   * Resolves when the key may have changed: it was completed or released, or it is time to look, after `ms`
+   * milliseconds at the latest.
+   */
   next(ms: number): Promise<void>;
   stop(): void;
 }
@@ -36,7 +41,8 @@ export function watchForChange(cacheKey: string, leases: LeaseStore): ChangeWatc
       if (!changed) {
         await new Promise<void>(resolve => {
           // The lease expires a moment after its last whole millisecond.
-          const timer = setTimeout(resolve, Number.isNaN(ms) ? interval : Math.max(SHORTEST_PAUSE, Math.min(ms + 1, interval)));
+          const pause = Number.isNaN(ms) ? interval : Math.max(SHORTEST_PAUSE, Math.min(ms + 1, interval));
+          const timer = setTimeout(resolve, pause);
           wake = () => {
             clearTimeout(timer);
             resolve();

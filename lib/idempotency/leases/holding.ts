@@ -15,9 +15,9 @@ export function tokenHeldHere(cacheKey: string, leases: LeaseStore): string | un
 }
 
 /**
- * Keeps the lease of a run until its response is stored, however long the store is slow or away: the handler has run, and must
- * not run again for that. Unlike a handler's, this lease is not over by our own clock: one that has expired is acquired again,
- * by the same token, unless another has it.
+ * Keeps the lease of a run until its response is stored, however long the store is slow or away: the handler has run,
+ * and must not run again for that. Unlike a handler's, this lease is not over by our own clock: one that has expired is
+ * acquired again, by the same token, unless another has it.
  * @param until when the lease expires by our own clock, in milliseconds of the monotonic clock.
  * @returns a function that ends this.
  */

@@ -20,8 +20,8 @@ const MAX_TIMER = 2_147_483_647;
 /** What can be chosen about leases in memory. */
 export interface MemoryLeasesOptions {
   /**
-   * Keys that are kept at one time, of some 400 bytes each (700 while the handler runs). Beyond, requests with new keys are refused (503): a key that was
-   * forgotten before its time would run again. Default 1 000 000.
+   * Keys that are kept at one time, of some 400 bytes each (700 while the handler runs). Beyond, requests with new keys
+   * are refused (503): a key that was forgotten before its time would run again. Default 1 000 000.
    */
   readonly maxKeys?: number;
 }
@@ -43,8 +43,9 @@ export function memoryLeasesBeside(store: object): LeaseStore | undefined {
 }
 
 /**
- * A running lease is ended by a timer, and not by whoever compares the clock: nobody else can have taken it while this process
- * stood still, and when it runs again, node calls its timers in the order in which they are due, the renewal before the end.
+ * A running lease is ended by a timer, and not by whoever compares the clock: nobody else can have taken it while this
+ * process stood still, and when it runs again, node calls its timers in the order in which they are due, the renewal
+ * before the end.
  */
 class MemoryLeases implements LeaseStore {
   private readonly leases = new Map<string, Lease>();
@@ -57,7 +58,9 @@ class MemoryLeases implements LeaseStore {
   acquire(key: string, token: string, ms: number): Acquisition {
     const lease = this.live(key);
     if (lease && !lease.timer) return { kind: 'done', token: lease.token };
-    if (lease && lease.token !== token) return { kind: 'running', token: lease.token, msLeft: Math.max(0, lease.expires - performance.now()) };
+    if (lease && lease.token !== token) {
+      return { kind: 'running', token: lease.token, msLeft: Math.max(0, lease.expires - performance.now()) };
+    }
     if (this.leases.size >= this.maxKeys && !this.leases.has(key)) throw new Error(`There are ${this.maxKeys} keys in memory, and room for no more`);
     this.run(key, token, ms);
     return { kind: 'acquired' };
@@ -100,12 +103,10 @@ class MemoryLeases implements LeaseStore {
   }
 
   private run(key: string, token: string, ms: number): void {
-    const lease: Lease = {
-      token,
-      expires: performance.now() + ms,
-      // Timers of one duration are called together, so that this one may come before a renewal that is due earlier.
-      timer: setTimeout(() => setImmediate(() => { if (this.leases.get(key) === lease) this.remove(key); }), Math.min(ms, MAX_TIMER)).unref(),
-    };
+    const end = (): void => { if (this.leases.get(key) === lease) this.remove(key); };
+    // Timers of one duration are called together, so that this one may come before a renewal that is due earlier.
+    const timer = setTimeout(() => setImmediate(end), Math.min(ms, MAX_TIMER)).unref();
+    const lease: Lease = { token, expires: performance.now() + ms, timer };
     this.put(key, lease);
   }
 

@@ -25,8 +25,8 @@ export function wholeNumberIn(answer: unknown): number {
 }
 
 /**
- * Clients can be told what to make of an answer: numbers as text (`stringNumbers` of ioredis), text as bytes (type mappings of
- * node-redis). So every script answers one text or one number, and it is read here as text.
+ * Clients can be told what to make of an answer: numbers as text (`stringNumbers` of ioredis), text as bytes (type
+ * mappings of node-redis). So every script answers one text or one number, and it is read here as text.
  */
 function textOf(answer: unknown): string {
   if (typeof answer === 'string') return answer;
@@ -36,5 +36,6 @@ function textOf(answer: unknown): string {
 }
 
 function unreadable(answer: string): never {
-  throw new Error(`bindonce: the answer of Redis to a lease script cannot be read: ${answer.slice(0, 80)}. Pass a client that hands on text and numbers.`);
+  throw new Error(`bindonce: the answer of Redis to a lease script cannot be read: ${answer.slice(0, 80)}. `
+    + 'Pass a client that hands on text and numbers.');
 }

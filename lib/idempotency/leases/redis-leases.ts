@@ -94,10 +94,13 @@ class RedisLeases implements LeaseStore {
    * @param counts whether an answer promises something, which replicas must have too.
    * @throws Error when too few have it; the step may be repeated.
    */
-  private async runOnReplicas<T>(step: keyof typeof scripts, key: string, args: readonly string[], read: (answer: unknown) => T, counts: (answer: T) => boolean): Promise<T> {
+  private async runOnReplicas<T>(
+    step: keyof typeof scripts, key: string, args: readonly string[], read: (answer: unknown) => T, counts: (answer: T) => boolean,
+  ): Promise<T> {
     const { connection, replicas, replicaTimeout } = this;
     if (replicas === 0 || !connection.evaluateAndWait) return read(await this.run(step, key, args));
-    const [raw, count] = await connection.evaluateAndWait(scripts[step], this.prefix + key, args, replicas, replicaTimeout);
+    const script = scripts[step];
+    const [raw, count] = await connection.evaluateAndWait(script, this.prefix + key, args, replicas, replicaTimeout);
     const [answer, reached] = [read(raw), wholeNumberIn(count)];
     if (counts(answer) && reached < replicas) throw new Error(`${reached} Redis replicas have the lease, and ${replicas} must`);
     return answer;

@@ -6,13 +6,16 @@ import type { Settings } from '../options';
 export const RENEWALS_PER_LEASE = 3;
 
 export interface Renewal {
-  /** When the lease expires by our own clock, in milliseconds of the monotonic clock; in a process that was stopped, nobody may have been told yet. */
+  /**
+   * When the lease expires by our own clock, in milliseconds of the monotonic clock; in a process that was stopped,
+   * nobody may have been told yet.
+   */
   readonly until: number;
   stop(): void;
 }
 
 /**
- * Renews the lease while the handler runs; once its client is gone, the recording of its response ends at some time.
+ * Renews the lease while the handler runs.
  * @param acquired when the lease was asked for, in milliseconds of the monotonic clock.
  * @param onLost called once, when the lease is somebody else's or has run out because the store was out of reach.
  */
@@ -44,8 +47,8 @@ export function keepRenewing({ cacheKey, token }: Claim, settings: Settings, acq
     if (answer) keepFrom(asked);
     renewAfter(asked);
   };
-  // Both are counted from the asking: a lease does not begin when its answer comes. And the end of a lease is told by our own
-  // clock, whatever a renewal that is under way may come to: others may run from then on.
+  // Both are counted from the asking: a lease does not begin when its answer comes. And the end of a lease is told by
+  // our own clock, whatever a renewal that is under way may come to: others may run from then on.
   const keepFrom = (asked: number): void => {
     clearTimeout(expiry);
     until = asked + leaseDuration;

@@ -10,7 +10,9 @@ const SWEEP_INTERVAL = 30_000;
 /** Responses that are removed in one turn of the event loop: about 1 ms. */
 const BATCH = 500;
 
-/** Removes expired responses from a Keyv on a Map, where each would stay until somebody asks for it, which nobody does. */
+/**
+ * Removes expired responses from a Keyv on a Map, where each would stay until somebody asks for it, which nobody does.
+ */
 export class ExpiredResponses {
   /** When each response expires, in milliseconds of the monotonic clock. */
   private readonly expiry = new Map<string, number>();
@@ -46,7 +48,10 @@ export class ExpiredResponses {
   }
 }
 
-/** @returns undefined for a store that forgets by itself: the default store, and every one that is not a collection in this process. */
+/**
+ * @returns undefined for a store that forgets by itself: the default store, and every one that is not a collection in
+ * this process.
+ */
 export function expiredResponsesIn(keyv: Keyv): ExpiredResponses | undefined {
   const holder = holderOf(keyv);
   return isMapLike(holder) && !(holder instanceof BoundedMap) ? new ExpiredResponses(keyv) : undefined;

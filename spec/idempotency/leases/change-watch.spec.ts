@@ -15,26 +15,44 @@ class TakenLeases implements LeaseStore {
     return { kind: 'running', token: `${token.split('.')[0]}.another`, msLeft: this.msLeft } as const;
   }
 
-  renew(): boolean { return false; }
-  complete(): boolean { return false; }
-  release(): boolean { return false; }
+  renew(): boolean {
+    return false;
+  }
+  complete(): boolean {
+    return false;
+  }
+  release(): boolean {
+    return false;
+  }
 }
 
 describe('a duplicate that waits', () => {
-  it.each([0, -1, -2, 0.5, 3, NaN, -Infinity])('for a lease with %p ms left asks again after 25 ms at the earliest, and then gets its 409', async msLeft => {
-    const leases = new TakenLeases(msLeft);
-    const { url } = await serve(express().post('/', idempotency({ leases, waitTimeout: 300 }), (_req, res) => { res.end(); }));
-    const { status, headers } = await send(url, { headers: keyed('k') });
-    expect([status, headers['retry-after']]).toEqual([409, '1']);
-    const pauses = leases.asked.slice(1).map((at, index) => at - (leases.asked[index] ?? 0));
-    expect(pauses.length).toBeGreaterThan(1);
-    // A timer of node may be early by part of a millisecond.
-    expect(Math.min(...pauses)).toBeGreaterThan(24);
-  });
+  it.each([0, -1, -2, 0.5, 3, NaN, -Infinity])(
+    'for a lease with %p ms left asks again after 25 ms at the earliest, and then gets its 409',
+    async msLeft => {
+      const leases = new TakenLeases(msLeft);
+      const { url } = await serve(
+        express().post('/', idempotency({ leases, waitTimeout: 300 }), (_req, res) => {
+          res.end();
+        }),
+      );
+      const { status, headers } = await send(url, { headers: keyed('k') });
+      expect([status, headers['retry-after']]).toEqual([409, '1']);
+      const pauses = leases.asked.slice(1).map((at, index) => at - (leases.asked[index] ?? 0));
+      expect(pauses.length).toBeGreaterThan(1);
+      // A timer of node may be early by part of a millisecond.
+      expect(Math.min(...pauses)).toBeGreaterThan(24);
+    },
+  );
 
   it('is still woken at once by a change', async () => {
     const told = signal<() => void>();
-    const leases = Object.assign(new TakenLeases(0), { watch: (_key: string, onChange: () => void) => { told.happens(onChange); return Promise.resolve(() => undefined); } });
+    const leases = Object.assign(new TakenLeases(0), {
+      watch: (_key: string, onChange: () => void) => {
+        told.happens(onChange);
+        return Promise.resolve(() => undefined);
+      },
+    });
     const change = watchForChange('k', leases);
     await change.next(60_000);
     const next = change.next(60_000);

@@ -9,15 +9,30 @@ const RESPONSE: RecordedResponse = { status: 200, headers: [], body: Buffer.from
 class Wrapped {
   readonly opts = {};
   readonly store = new Map<string, unknown>();
-  on(): this { return this; }
-  get(key: string): unknown { return this.store.get(key); }
-  set(key: string, value: unknown): boolean { this.store.set(key, value); return true; }
-  delete(key: string): boolean { return this.store.delete(key); }
-  clear(): void { this.store.clear(); }
+  on(): this {
+    return this;
+  }
+  get(key: string): unknown {
+    return this.store.get(key);
+  }
+  set(key: string, value: unknown): boolean {
+    this.store.set(key, value);
+    return true;
+  }
+  delete(key: string): boolean {
+    return this.store.delete(key);
+  }
+  clear(): void {
+    this.store.clear();
+  }
 }
 
-beforeEach(() => { jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }); });
-afterEach(() => { jest.useRealTimers(); });
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
 
 const sizeOf = ({ store }: Keyv): number => {
   const { store: inner = store } = store as { store?: unknown };
