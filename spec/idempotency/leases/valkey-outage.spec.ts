@@ -48,7 +48,8 @@ describe('an application on @keyv/valkey whose server is away', () => {
     expect(await Promise.all([original, duplicate])).toEqual(['ran', 503]);
     expect(shop.kinds('order')).toContain('not-stored');
     await redis.up();
-    expect(await shop.outcomeInTheEnd('order')).toBe('ran');
+    expect(await shop.outcomeInTheEnd('order')).toBe('replayed');
+    expect(shop.runs).toEqual(['order']);
   });
 
   it('from the start answers 503 in time, and serves when it is there', async () => {
