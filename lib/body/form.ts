@@ -122,7 +122,7 @@ class FormReading {
       stream.on('error', error => { this.refuse(new OwnError(error)); });
       stream.once('close', () => { this.open.delete(stream); });
       stream.once('limit', () => { if (!this.unwanted.has(stream)) this.refuse(new multer.MulterError('LIMIT_FILE_SIZE', name)); });
-      if (name === undefined) limit('MISSING_FIELD_NAME' as multer.ErrorCode);
+      if (name === undefined) limit('MISSING_FIELD_NAME');
       else if (name.length > this.longestName) limit('LIMIT_FIELD_KEY');
     });
     this.source?.pipe(busboy);
@@ -164,7 +164,7 @@ class FormReading {
       decide(error, accepted);
     };
     if (this.settings.takesFile?.(file.fieldname) === false) settle(null, false);
-    else if (filter) filter(this.req as Request, file, settle as Parameters<FileFilter>[2]);
+    else if (filter) filter(this.req as Request, file, settle);
     else settle(null, true);
   }
 }
@@ -181,7 +181,7 @@ interface Truncation {
 
 /** The checks of multer's own listener, and one that it does not have. */
 function mistakeIn(name: string | undefined, value: string | undefined, { nameTruncated, valueTruncated }: Truncation, longestName: number): Error | undefined {
-  if (name === undefined) return new multer.MulterError('MISSING_FIELD_NAME' as multer.ErrorCode);
+  if (name === undefined) return new multer.MulterError('MISSING_FIELD_NAME');
   if (nameTruncated || name.length > longestName) return new multer.MulterError('LIMIT_FIELD_KEY');
   if (valueTruncated) return new multer.MulterError('LIMIT_FIELD_VALUE', name);
   if (value === undefined) return new Problem('body-malformed', `The form field ${JSON.stringify(name.slice(0, 80))} is in a charset that is not supported.`);

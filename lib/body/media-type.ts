@@ -37,8 +37,8 @@ export function markUsedUp(req: IncomingMessage): void {
   // Node makes both of the raw headers when they are first asked for, and counts on all of them.
   const { headers, headersDistinct } = req;
   for (const name of ['content-length', 'transfer-encoding']) {
-    delete headers[name];
-    delete headersDistinct[name];
+    Reflect.deleteProperty(headers, name);
+    Reflect.deleteProperty(headersDistinct, name);
   }
   req.rawHeaders = req.rawHeaders.filter((_one, index, all) => !/^(content-length|transfer-encoding)$/i.test(all[index - index % 2] ?? ''));
 }

@@ -74,7 +74,7 @@ describe('a Multer of the application\'s own', () => {
 
   it.each<[string, BindingOptions]>([['that succeeds', {}], ['whose modifier looks at it', { modifier: () => undefined }]])('keeps the files of a request %s, even if its handler fails', async (_which, options) => {
     const app = express().post('/', bindRequest(Upload, { ...onDisk(), ...options }), () => { throw new Error('no'); });
-    app.use(((_error, _req, res, _next) => { res.status(500).end(); }) as ErrorRequestHandler);
+    app.use(((error, _req, res, next) => { if (res.headersSent) next(error); else res.status(500).end(); }) as ErrorRequestHandler);
     expect((await serving(app, async ({ url }) => send(url, await toWire({ multipart: [photo()] })))).status).toBe(500);
     expect(own.files).toHaveLength(1);
   });

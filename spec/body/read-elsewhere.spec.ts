@@ -41,7 +41,7 @@ const rows = expressVersions.flatMap(([version, make]) => guards.flatMap(([guard
 it.each(rows)('a body of which an earlier middleware $what is an error that says what to do: $guard, $version', async ({ make, guarded, reader }) => {
   for (const [, type, body] of bodies) for (const framing of framings) {
     const errors: Error[] = [];
-    const onError: ErrorRequestHandler = (error: Error, _req, res, _next) => { errors.push(error); res.status(500).end(); };
+    const onError: ErrorRequestHandler = (error: Error, _req, res, next) => { errors.push(error); if (res.headersSent) next(error); else res.status(500).end(); };
     const { url } = await serve(make().post('/', reader, guarded(), (_req, res) => { res.end('ran'); }).use(onError));
     const begun = performance.now();
     const { status } = await send(url, { headers: { 'Idempotency-Key': 'k', 'Content-Type': type, ...framing }, body });
@@ -85,7 +85,7 @@ describe.each(expressVersions)('%s', (_version, make) => {
     // Where there is nothing to read, these wait for ever.
     if (what.startsWith('has read some')) return;
     for (const [, guard] of guards) {
-      const { url } = await serve(make().get('/', reader, guard(), (_req, res) => { res.end('ran'); }).use(((_error, _req, res, _next) => { res.end('error'); }) as ErrorRequestHandler));
+      const { url } = await serve(make().get('/', reader, guard(), (_req, res) => { res.end('ran'); }).use(((error, _req, res, next) => { if (res.headersSent) next(error); else res.end('error'); }) as ErrorRequestHandler));
       const { text } = await send(`${url}/?a=x`, { method: 'GET', headers: { 'Idempotency-Key': 'k' } });
       expect(text).toBe('ran');
     }
@@ -98,7 +98,7 @@ describe.each(expressVersions)('%s', (_version, make) => {
 
   it('an empty object that Express 4 leaves for a form it cannot read does not stand for the form', async () => {
     const errors: Error[] = [];
-    const onError: ErrorRequestHandler = (error: Error, _req, res, _next) => { errors.push(error); res.status(500).end(); };
+    const onError: ErrorRequestHandler = (error: Error, _req, res, next) => { errors.push(error); if (res.headersSent) next(error); else res.status(500).end(); };
     const logger: RequestHandler = (req, _res, next) => { req.on('data', () => undefined).on('end', () => { next(); }); };
     const { url } = await serve(make().post('/', make.json(), logger, idempotency(), (_req, res) => { res.end('ran'); }).use(onError));
     expect((await send(url, { headers: { 'Idempotency-Key': 'k', 'Content-Type': 'multipart/form-data; boundary=b1' }, body: multipart([{ name: 'a', value: 'x' }], 'b1').body })).status).toBe(500);
