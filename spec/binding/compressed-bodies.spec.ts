@@ -50,7 +50,11 @@ it.each([
   ['express.json()', express.json()],
   ['express.json() that keeps req.rawBody', express.json({ verify: keepRaw })],
   ['express.raw()', express.raw({ type: 'application/json' })],
-  ['express.text()', express.text({ type: 'application/json' })],
+  ['express.text() that keeps req.rawBody', express.text({ type: 'application/json', verify: keepRaw })],
 ])('what %s has unpacked before is not unpacked again', async (_parser, parser) => {
   expect((await bind(Item, packed('gzip', gzipSync(JSON_ITEM)), { before: [parser] })).dto).toEqual(JSON.parse(JSON_ITEM));
+});
+
+it('what express.text() alone has unpacked is refused: it cannot be told from text that a JSON parser has made', async () => {
+  expect((await bind(Item, packed('gzip', gzipSync(JSON_ITEM)), { before: [express.text({ type: 'application/json' })] })).status).toBe(415);
 });

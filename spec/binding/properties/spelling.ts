@@ -87,7 +87,7 @@ export const withBrackets = (name: string, member: string): string => `${name}[$
 /** As a browser, or a careless client, encodes a query or a form. */
 export function urlEncode(pairs: readonly Pair[], choose: Choose): string {
   const encode = choose(encodeURIComponent, (text: string) => encodeURIComponent(text).replaceAll('%20', '+'));
-  const encodeName = choose(encode, (name: string) => name);
+  const encodeName = choose(encode, (name: string) => name.replaceAll('%', '%25'));
   return pairs.map(([name, value]) => `${encodeName(name)}=${encode(value)}`).join('&');
 }
 
