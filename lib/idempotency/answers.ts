@@ -10,7 +10,7 @@ import type { RequestIdempotency } from './run';
 export async function answerStored(exchange: Exchange, { token, waited }: { readonly token: string; readonly waited: boolean }): Promise<void> {
   const { req, res, claim, settings, tell } = exchange;
   const expected = { method: req.method, maxBytes: settings.maxResponseBytes };
-  const read = (): Promise<RecordedResponse | undefined> => settings.responses.read(claim.cacheKey, token, expected);
+  const read = (): Promise<RecordedResponse | undefined> => settings.responses.read(claim.cacheKey, token, expected, settings.storeTimeout);
   const response = await withinDeadline(read, settings.storeTimeout).catch((error: unknown) => {
     tell('store-failed', { status: 503, error });
     throw unreadable(error);

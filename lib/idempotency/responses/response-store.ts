@@ -33,11 +33,13 @@ export class ResponseStore {
 
   /**
    * Reads a response. Those who ask for the same one at about the same time share one call to the store, and one Buffer.
+   * @param ms milliseconds that the caller waits; those who come in the second half of them ask the store themselves, since a read
+   * that hangs is not to fail them too.
    * @returns undefined when the response is not there, or is not one that could have been recorded.
    */
-  read(cacheKey: string, token: string, expected: Expected): Promise<RecordedResponse | undefined> {
+  read(cacheKey: string, token: string, expected: Expected, ms: number): Promise<RecordedResponse | undefined> {
     const key = `${cacheKey}:${token}`;
-    return this.reads.read(key, () => this.ask(key, expected));
+    return this.reads.read(key, () => this.ask(key, expected), ms / 2);
   }
 
   /** @param ms milliseconds that the response is kept. */

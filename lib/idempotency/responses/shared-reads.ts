@@ -1,11 +1,11 @@
-/** Milliseconds for which a read under way is shared, and its result once it has come. */
+/** Milliseconds for which a result is shared once it has come. */
 const SHARED = 1_000;
 /** Bytes of results that are kept; the oldest are dropped first. 32 MiB. */
 const MAX_BYTES = 33_554_432;
 
 interface Read<T> {
   readonly result: Promise<T | undefined>;
-  readonly timer: NodeJS.Timeout;
+  timer: NodeJS.Timeout;
   bytes: number;
 }
 
@@ -19,13 +19,13 @@ export class SharedReads<T> {
 
   constructor(private readonly sizeOf: (result: T) => number) {}
 
-  read(key: string, ask: () => Promise<T | undefined>): Promise<T | undefined> {
+  /** @param ms milliseconds for which the read is shared while it is under way: one that never ends is not waited for by all. */
+  read(key: string, ask: () => Promise<T | undefined>, ms: number): Promise<T | undefined> {
     const known = this.reads.get(key);
     if (known) return known.result;
     const read: Read<T> = {
       result: ask(),
-      // A read that never ends is not waited for by everybody who comes later.
-      timer: setTimeout(() => { this.drop(key, read); }, SHARED).unref(),
+      timer: setTimeout(() => { this.drop(key, read); }, ms).unref(),
       bytes: 0,
     };
     this.reads.set(key, read);
@@ -47,7 +47,8 @@ export class SharedReads<T> {
 
   private keep(key: string, read: Read<T>, bytes: number): void {
     if (this.reads.get(key) !== read) return;
-    read.timer.refresh();
+    clearTimeout(read.timer);
+    read.timer = setTimeout(() => { this.drop(key, read); }, SHARED).unref();
     read.bytes = bytes;
     this.bytes += bytes;
     for (const [oldest, { bytes: freed }] of this.reads) {

@@ -25,17 +25,17 @@ describe.each(keyvs)('responses in a Keyv on %s', (_title, make) => {
   it('are read as they were written', async () => {
     const responses = responsesIn(make());
     await responses.write('k', 't', RESPONSE, 60_000);
-    expect(await responses.read('k', 't', POST)).toEqual(RESPONSE);
+    expect(await responses.read('k', 't', POST, 1_000)).toEqual(RESPONSE);
   });
 
   it('are kept under key and token, for their time', async () => {
     const responses = responsesIn(make());
     await responses.write('k', 't', RESPONSE, 40);
-    expect(await responses.read('k', 'u', POST)).toBeUndefined();
-    while (await responses.read('k', 't', POST)) await new Promise(setImmediate);
+    expect(await responses.read('k', 'u', POST, 1_000)).toBeUndefined();
+    while (await responses.read('k', 't', POST, 1_000)) await new Promise(setImmediate);
     await responses.write('k', 't', RESPONSE, 60_000);
     await responses.remove('k', 't');
-    expect(await responses.read('k', 't', POST)).toBeUndefined();
+    expect(await responses.read('k', 't', POST, 1_000)).toBeUndefined();
   });
 });
 
@@ -52,13 +52,13 @@ describe('responses', () => {
   ])('that are %s are not there', async (_title, value) => {
     const keyv = new Keyv();
     await keyv.set('k:t', value);
-    expect(await responsesIn(keyv).read('k', 't', POST)).toBeUndefined();
+    expect(await responsesIn(keyv).read('k', 't', POST, 1_000)).toBeUndefined();
   });
 
   it.each(['get', 'set'] as const)('that fail to %s are an error, not a miss', async step => {
     const map = new Map<string, unknown>();
     map[step] = () => { throw new Error('disk full'); };
     const responses = responsesIn(new Keyv({ store: map }));
-    await expect(step === 'get' ? responses.read('k', 't', POST) : responses.write('k', 't', RESPONSE, 1_000)).rejects.toThrow();
+    await expect(step === 'get' ? responses.read('k', 't', POST, 1_000) : responses.write('k', 't', RESPONSE, 1_000)).rejects.toThrow();
   });
 });

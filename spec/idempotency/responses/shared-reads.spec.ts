@@ -61,8 +61,8 @@ describe('many duplicates that wait for one response of 5 MB', () => {
     expect(new Set(answers.map(({ status, digest }) => `${status} ${digest}`))).toEqual(new Set([`200 ${REPORT}`]));
     expect(answers.filter(({ replayed }) => replayed === 'true')).toHaveLength(100);
     expect([runs, reads, events['waited'], events['store-failed']]).toEqual([1, 1, 100, undefined]);
-    expect(slowest).toBeLessThan(1_000);
-  }, 30_000);
+    expect(slowest).toBeLessThan(3_000);
+  }, 90_000);
 
   it('three hundred of them in memory hold up the process for no longer than a moment', async () => {
     const { url, reports, fared } = await started({ OPTIONS: JSON.stringify({ waitTimeout: 20_000 }) }, 300);
@@ -71,15 +71,15 @@ describe('many duplicates that wait for one response of 5 MB', () => {
     const { runs, slowest } = await fared();
     expect(new Set(answers.map(({ status, digest }) => `${status} ${digest}`))).toEqual(new Set([`200 ${REPORT}`]));
     expect(runs).toBe(1);
-    expect(slowest).toBeLessThan(1_000);
-  }, 30_000);
+    expect(slowest).toBeLessThan(3_000);
+  }, 90_000);
 });
 
 describe('reads that are shared', () => {
   const make = (sizeOf: (result: string) => number = ({ length }) => length) => {
     const reads = new SharedReads<string>(sizeOf);
     const state = { asked: 0 };
-    return { reads, state, read: (key = 'k', result: string | undefined = 'x') => reads.read(key, () => { state.asked++; return Promise.resolve(result); }) };
+    return { reads, state, read: (key = 'k', result: string | undefined = 'x') => reads.read(key, () => { state.asked++; return Promise.resolve(result); }, 500) };
   };
   beforeEach(() => { jest.useFakeTimers(); });
   afterEach(() => { jest.useRealTimers(); });
@@ -96,18 +96,18 @@ describe('reads that are shared', () => {
     expect(jest.getTimerCount()).toBe(1);
   });
 
-  it('are not waited for by those who come a second later, when the store does not answer', async () => {
+  it('that the store does not answer are waited for only by those who come soon', async () => {
     const { reads, read } = make();
     const never = signal<string>();
-    void reads.read('k', () => never.happened);
-    jest.advanceTimersByTime(1_001);
+    void reads.read('k', () => never.happened, 500);
+    jest.advanceTimersByTime(501);
     expect(await read()).toBe('x');
   });
 
   it('are asked anew after a failure, after a miss, and after what was read was removed', async () => {
     const { reads, read, state } = make();
-    await expect(reads.read('k', () => Promise.reject(new Error('down')))).rejects.toThrow('down');
-    expect(await reads.read('k', () => Promise.resolve(undefined))).toBeUndefined();
+    await expect(reads.read('k', () => Promise.reject(new Error('down')), 500)).rejects.toThrow('down');
+    expect(await reads.read('k', () => Promise.resolve(undefined), 500)).toBeUndefined();
     expect(await read()).toBe('x');
     reads.forget('k');
     await read();
