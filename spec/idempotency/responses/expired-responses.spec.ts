@@ -55,7 +55,7 @@ describe.each<[string, () => Keyv]>([
     // They are removed in several turns.
     for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
     expect(sizeOf(keyv)).toBe(2);
-    expect(await responses.read('long', 't', { method: 'POST', maxBytes: 1_000 })).toBeDefined();
+    expect(await responses.read('long', 't', { method: 'POST', maxBytes: 1_000 }, 2_000)).toBeDefined();
     await jest.advanceTimersByTimeAsync(30_001);
     expect(sizeOf(keyv)).toBe(1);
     expect(jest.getTimerCount()).toBe(0);
