@@ -28,25 +28,29 @@ const app = (): Express => express()
 
 const SIZE = 900 * KB;
 
-/** Clients that send all of a form but the last byte. */
-async function stopped(path: string, { port }: Listening, count: number, size = SIZE): Promise<RawClient[]> {
+/** Clients that send all of a form but the last byte, one after the other: each waits until its bytes are held, or refused. */
+async function stopped(path: string, where: 'memory' | 'disk', { port }: Listening, count: number, size: number): Promise<RawClient[]> {
   const { body } = multipart([{ name: 'photo', filename: 'a.png', value: Buffer.alloc(size, 'x') }], 'b1');
-  return Promise.all(Array.from({ length: count }, async (_, index) => {
+  const clients: RawClient[] = [];
+  for (let index = 0; index < count; index++) {
     const client = new RawClient(port);
+    const before = held.bytes[where];
+    clients.push(client);
     await client.send(`POST ${path} HTTP/1.1\r\nHost: x\r\nIdempotency-Key: ${path}${index}\r\nContent-Type: multipart/form-data; boundary=b1\r\nContent-Length: ${body.length}\r\n\r\n`);
     await client.send(body.subarray(0, -1));
-    return client;
-  }));
+    while (held.bytes[where] < before + body.length - 1 && await client.status(1) === undefined) await turn();
+  }
+  return clients;
 }
 
 describe.each([['uploads in memory', '/memory', 'memory', SIZE], ['uploads on disk', '/disk', 'disk', SIZE], ['bodies of idempotency() in memory', '/guarded', 'memory', SIZE], ['bodies of idempotency() on disk', '/guarded', 'disk', 2_000 * KB]] as const)('%s', (_what, path, where, size) => {
   it('of 16 clients that stop before the last byte hold no more than the process may, and the next is refused with 503', async () => {
     const listening = await serve(app());
     const { url } = listening;
-    const clients = await stopped(path, listening, 16, size);
-    const refused = async (): Promise<number> => (await Promise.all(clients.map(client => client.status(1)))).filter(status => status === 503).length;
-    while (held.bytes[where] < held.bounds[where] - size) await turn();
-    while (await refused() === 0) await turn();
+    const clients = await stopped(path, where, listening, 16, size);
+    const statuses = await Promise.all(clients.map(client => client.status(1)));
+    const waiting = Math.floor(held.bounds[where] / (size + 1));
+    expect(statuses).toEqual([...Array<undefined>(waiting).fill(undefined), ...Array<number>(16 - waiting).fill(503)]);
     expect(held.bytes[where]).toBeLessThanOrEqual(held.bounds[where]);
     const large = multipart([{ name: 'photo', filename: 'a.png', value: Buffer.alloc(size, 'x') }], 'b1');
     const answer = await send(`${url}${path}`, { headers: { 'Idempotency-Key': 'next', ...large.headers }, body: large.body });
