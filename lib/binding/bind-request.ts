@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
 import { ClientGone } from '../body/errors';
-import { abandon, refuse, type Next, type OnProblem } from '../problems/answer';
+import type { Next, OnProblem } from '../problems/answer';
 import { Problem } from '../problems/problem';
+import { abandon, refuse } from '../problems/refuse';
 import type { Binder } from './binder';
 import { BinderContext } from './binder-context';
 import type { BindHandler } from './bound';

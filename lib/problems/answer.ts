@@ -9,40 +9,31 @@ export type Next = (error?: unknown) => void;
 export type OnProblem = (problem: Problem, req: Request, res: Response, next: Next) => void | Promise<void>;
 
 /**
- * Ends a request before its handler ran: nothing has happened, so the idempotency key stays usable. A {@link Problem} goes to
- * the application's `onProblem`, or out as it is; any other error is Express's.
+ * Answers a request. A {@link Problem} goes to the application's `onProblem`, or is sent as it is; any other error is
+ * Express's. Whether an idempotency key stays usable is not decided here.
  */
-export function refuse(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next, onProblem?: OnProblem): void {
-  forget(req);
+export function answer(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next, onProblem?: OnProblem): void {
   try {
     // Once a response has begun there is no room for another; Express's error handler closes the connection.
     if (!(error instanceof Problem) || res.headersSent) next(reasonOf(error));
-    else if (onProblem) Promise.resolve(onProblem(error, req as Request, res as Response, next)).catch((thrown: unknown) => { next(reasonOf(thrown)); });
-    else sendProblem(error.toBody(pathOf(req)), error.headers, req, res);
+    else if (onProblem) {
+      Promise.resolve(onProblem(error, req as Request, res as Response, next))
+        .catch((thrown: unknown) => { next(reasonOf(thrown)); });
+    } else sendProblem(error.toBody(pathOf(req)), error.headers, req, res);
   } catch (thrown) {
     next(reasonOf(thrown));
   }
 }
 
-/** To Express, nothing and false are no error: it would go on to the handler. */
+/** To Express, `next(undefined)` and `next(false)` mean that there is no error: it would run the handler. */
 function reasonOf(error: unknown): unknown {
   return error || new Error('bindonce: refused without a reason; something threw or rejected with nothing');
 }
 
-/** Ends a request whose client has gone before its handler ran: nobody is answered, and a retry is a first request. */
-export function abandon(req: IncomingMessage, res: ServerResponse): void {
-  forget(req);
-  res.destroy();
-}
-
-function forget(req: IncomingMessage): void {
-  const { idempotency: guard } = req as { idempotency?: { forget?: () => void } };
-  // Another library's `req.idempotency` may be anything.
-  if (typeof guard?.forget === 'function') guard.forget();
-}
-
 /** Writes a problem as `application/problem+json` (RFC 9457, section 3). */
-export function sendProblem(body: ProblemBody, headers: Readonly<Record<string, string>>, req: IncomingMessage, res: ServerResponse): void {
+export function sendProblem(
+  body: ProblemBody, headers: Readonly<Record<string, string>>, req: IncomingMessage, res: ServerResponse,
+): void {
   const bytes = Buffer.from(JSON.stringify(body));
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   res.setHeader('Content-Type', 'application/problem+json; charset=utf-8');

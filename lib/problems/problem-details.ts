@@ -1,5 +1,5 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
-import { pathOf, refuse, sendProblem, type Next } from './answer';
+import { answer, pathOf, sendProblem, type Next } from './answer';
 import { Problem } from './problem';
 
 /**
@@ -11,7 +11,7 @@ export function problemDetails(...nothing: never[]) {
   if (nothing.length > 0) throw new TypeError('problemDetails: it was mounted, not called; write app.use(problemDetails())');
   return function problemDetails(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next): void {
     if (res.headersSent) next(error);
-    else if (error instanceof Problem) refuse(error, req, res, next);
+    else if (error instanceof Problem) answer(error, req, res, next);
     else if (isHttpError(error)) {
       const { status, message, headers = {} } = error;
       sendProblem({ type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail: message, instance: pathOf(req) }, headers, req, res);
