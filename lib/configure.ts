@@ -50,7 +50,7 @@ export function configure(configuration: Configuration = {}): Configured {
   return {
     idempotency: (options = {}) => makeIdempotency(withDefaults(idempotency, options), onProblem, callers),
     bindRequest: (Dto, options = {}) => makeBindRequest(Dto, mergeBinding(binding, options), onProblem),
-    ...valueReaders(settings),
+    ...valueReaders(settings, onProblem),
   };
 }
 

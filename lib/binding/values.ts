@@ -1,5 +1,8 @@
 import type { Request } from 'express';
 import { aBoolean, checkOptions } from '../options/check';
+import { answerInHandler } from '../problems/answer-in-handler';
+import type { OnProblem } from '../problems/answer';
+import { Problem } from '../problems/problem';
 import { Failures, validationProblem } from './reading/failures';
 import { Place } from './reading/place';
 import { readNothing, type Expected } from './reading/reading';
@@ -19,15 +22,16 @@ export interface ValueOptions {
 }
 
 /**
- * Reads one value of a request without a dto.
- * @throws a problem (400) when the value is missing or cannot be read.
+ * Reads one value of a request without a dto. When the value is missing or cannot be read, the request is answered at once
+ * (400), and the problem is thrown to stop the handler.
+ * @throws the problem that was answered, or what `onProblem` has passed to `next`.
  * @throws TypeError for what is no type, and for a type that is read asynchronously.
  */
 export type ReadValue = <X extends AnyType, const O extends ValueOptions = { readonly required?: true }>(req: Request, name: string, type: X, options?: O) =>
   O extends { required: infer R } ? (R extends true | undefined ? Infer<X> : Infer<X> | undefined) : Infer<X>;
 
 /** SPEC's Route<T> and Query<T>, as an application is configured. */
-export function valueReaders(settings: Settings): { readonly routeValue: ReadValue; readonly queryValue: ReadValue } {
+export function valueReaders(settings: Settings, onProblem?: OnProblem): { readonly routeValue: ReadValue; readonly queryValue: ReadValue } {
   const codecs = new CodecTable(settings.serializer, settings.valueParsers);
   const codecOf = (type: AnyType): Codec<unknown> => {
     assertType(type);
@@ -37,17 +41,26 @@ export function valueReaders(settings: Settings): { readonly routeValue: ReadVal
       return unreadable;
     }
   };
-  const readerOf = ({ source, missing }: ValueSource, read: (expected: Expected, name: string, req: Request, place: Place) => unknown) => (req: Request, name: string, type: AnyType, options: ValueOptions = {}): unknown => {
-    checkOptions(`${source}Value`, options, { required: aBoolean });
-    const { required = true } = options;
-    const slot = { codec: codecOf(type), required: required && !isOptional(type) };
-    const failures = new Failures(settings.limits);
-    const place = new Place(failures, source, name);
-    const value = read(slot, name, req, place) ?? readNothing(slot, place, missing);
-    if (value instanceof Promise) throw new TypeError(`${source}Value: the type of ${JSON.stringify(name)} is read asynchronously; bind it with bindRequest().`);
-    if (failures.list.length === 0) return value;
-    if (required) throw validationProblem(failures.list, failure => settings.failureMessage?.(failure, req));
-    return undefined;
+  type ReadSent = (expected: Expected, name: string, req: Request, place: Place) => unknown;
+  const readerOf = ({ source, missing }: ValueSource, readSent: ReadSent) => {
+    const read = (req: Request, name: string, type: AnyType, { required = true }: ValueOptions): unknown => {
+      const slot = { codec: codecOf(type), required: required && !isOptional(type) };
+      const failures = new Failures(settings.limits);
+      const place = new Place(failures, source, name);
+      const value = readSent(slot, name, req, place) ?? readNothing(slot, place, missing);
+      if (value instanceof Promise) throw new TypeError(`${source}Value: the type of ${JSON.stringify(name)} is read asynchronously; bind it with bindRequest().`);
+      if (failures.list.length === 0) return value;
+      if (required) throw validationProblem(failures.list, failure => settings.failureMessage?.(failure, req));
+      return undefined;
+    };
+    return (req: Request, name: string, type: AnyType, options: ValueOptions = {}): unknown => {
+      checkOptions(`${source}Value`, options, { required: aBoolean });
+      try {
+        return read(req, name, type, options);
+      } catch (error) {
+        throw error instanceof Problem ? answerInHandler(error, req, onProblem) : error;
+      }
+    };
   };
   return {
     routeValue: readerOf(route, readRouteParameter) as ReadValue,

@@ -1,15 +1,18 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import { answer, pathOf, sendProblem, type Next } from './answer';
+import { isAnswered } from './answer-in-handler';
 import { Problem } from './problem';
 
 /**
  * Express error-handling middleware that answers our refusals, and the errors that http-errors makes (body parsers,
  * routers, multer-like middlewares), as RFC 9457 problems. Other errors, and errors after the head of the response has
- * been sent, go on to the next error handler: they are the application's, and their text is not for clients.
+ * been sent, go on to the next error handler: they are the application's, and their text is not for clients. A problem that
+ * `routeValue()` or `queryValue()` has answered already ends here.
  */
 export function problemDetails(...nothing: never[]) {
   if (nothing.length > 0) throw new TypeError('problemDetails: it was mounted, not called; write app.use(problemDetails())');
   return function problemDetails(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next): void {
+    if (error instanceof Problem && isAnswered(error, req)) return;
     if (res.headersSent) next(error);
     else if (error instanceof Problem) answer(error, req, res, next);
     else if (isHttpError(error)) {
