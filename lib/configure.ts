@@ -16,7 +16,7 @@ export interface Configuration {
   /** Default options of `idempotency()`. */
   idempotency?: IdempotencyOptions;
   /** Default options of `bindRequest()`. */
-  binding?: BindingOptions;
+  binding?: BindingOptions<unknown>;
   /** Answers refused requests in place of the RFC 9457 body, for example `(problem, req, res, next) => next(problem)`. */
   onProblem?: OnProblem;
 }
@@ -26,7 +26,7 @@ export interface Configured {
   /** {@link idempotency} with these defaults. */
   readonly idempotency: (options?: IdempotencyOptions) => IdempotencyMiddleware;
   /** {@link bindRequest} with these defaults. */
-  readonly bindRequest: <D extends AnyType>(Dto: D, options?: BindingOptions) => BindHandler<Infer<D>>;
+  readonly bindRequest: <D extends AnyType>(Dto: D, options?: BindingOptions<Infer<D>>) => BindHandler<Infer<D>>;
   /** {@link routeValue} with these defaults. */
   readonly routeValue: ReadValue;
   /** {@link queryValue} with these defaults. */
@@ -69,7 +69,7 @@ export function idempotency(options: IdempotencyOptions = {}): IdempotencyMiddle
  * @param Dto a class made with `dto({...})` or decorators, `list(Dto)` for a JSON array, or a Standard Schema for the JSON body.
  * @throws TypeError for a declaration that cannot work, naming the property, an unknown option or a value that is none.
  */
-export function bindRequest<D extends AnyType>(Dto: D, options: BindingOptions = {}): BindHandler<Infer<D>> {
+export function bindRequest<D extends AnyType>(Dto: D, options: BindingOptions<Infer<D>> = {}): BindHandler<Infer<D>> {
   return makeBindRequest(Dto, options);
 }
 

@@ -27,7 +27,7 @@ export function makeBindRequest<D extends AnyType>(Dto: D, options: BindingOptio
       () => bind(req as Request, res),
       dto => {
         keepStored(req);
-        (req as Request).dto = dto;
+        Object.assign(req, { dto });
         next();
       },
       error => {

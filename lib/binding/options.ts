@@ -15,15 +15,17 @@ import type { AnyType } from './types/property-type';
 import { uploadReader, type UploadOptions } from './input/uploads';
 import type { ValueParser } from './value-parser';
 
-export interface BindingOptions extends SerializerOptions {
+/** @typeParam T what is bound: at an endpoint, the type of its dto. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- Options that are written down apart may be for any endpoint.
+export interface BindingOptions<T = any> extends SerializerOptions {
   /** Whether forms are accepted: not at all (415), multipart, or multipart and urlencoded. Default false. */
   allowFormData?: boolean | { readonly urlEncoded: true };
   /** Whether callers without a principal are accepted; when not, they get 401. Default true. */
   allowAnonymous?: boolean;
   /** Makes the dto in place of the built-in `RequestBinder`; a function gets the Dto, once, and returns the binder. */
-  binder?: Binder | ((Dto: AnyType) => Binder);
+  binder?: BinderObject<T> | ((Dto: AnyType) => Binder<T>);
   /** Called after the binder, for each request that could be bound; may change the dto, add failures, or throw. */
-  modifier?: Modifier;
+  modifier?: Modifier<T>;
   /** Parsers, made by `valueParserFor`, that come before what types do by themselves; an endpoint's come before those of `configure()`. Default none. */
   valueParsers?: readonly ValueParser[];
   /** The compiled reader and writer of this endpoint's JSON. */
@@ -42,9 +44,20 @@ export interface BindingOptions extends SerializerOptions {
   uploads?: UploadOptions | Multer;
 }
 
-/** SPEC's binding modifier. @param signal that of the binder. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- One modifier is for the dtos of all endpoints.
-export type Modifier = (dto: any, Dto: AnyType, context: BinderContext, signal: AbortSignal) => void | Promise<void>;
+/** To the compiler a function is a binder, too: it has `Function.prototype.bind`, which returns `any`. */
+type BinderObject<T> = Binder<T> & { readonly [Symbol.hasInstance]?: never };
+
+/**
+ * SPEC's binding modifier. In `configure()`, where it is for all endpoints, the dto is unknown; a modifier may say which type it
+ * takes it for.
+ * @param signal that of the binder.
+ */
+export type Modifier<T = unknown> = ModifierOf<T>['modify'];
+
+/** The parameters of a method are compared both ways: `(dto: PlaceOrder) => …` is also a modifier of unknown dtos. */
+interface ModifierOf<T> {
+  modify(dto: T, Dto: AnyType, context: BinderContext, signal: AbortSignal): void | Promise<void>;
+}
 
 const rules: Readonly<Record<keyof BindingOptions, Rule>> = {
   allowFormData: { expects: 'true, false or { urlEncoded: true }', accepts: value => typeof value === 'boolean' || (typeof value === 'object' && value !== null && (value as { urlEncoded?: unknown }).urlEncoded === true) },

@@ -80,10 +80,10 @@ export function shop(): Express {
   // Other middlewares may stand between, before and after.
   router.post('/between', express.json(), bindRequest(Rename), (_req: Request, _res: Response, next: () => void) => { next(); }, apart);
 
-  // Without a dto there is something, but nobody knows what.
+  // Without bindRequest the compiler cannot know what is there.
   router.post('/unbound', (req, res) => {
-    holds<Equal<typeof req.dto, unknown>>();
-    res.json(null);
+    const nothing: undefined = req.dto;
+    res.json(nothing ?? null);
   });
 
   return app.use(router);

@@ -1,5 +1,5 @@
 import express from 'express';
-import { bindRequest, configure, dto, field, formField, fromBody, fromClaim, fromHeader, int, list, optional, plainText, queryParam, routeParam, serializerContext, string, type JsonConverter } from '../../../lib';
+import { bindRequest, configure, dto, field, formField, fromBody, fromClaim, fromHeader, int, list, optional, plainText, queryParam, routeParam, serializerContext, string, type JsonConverter, type BindingOptions } from '../../../lib';
 import { bind, urlEncoded, type Sent } from '../one-endpoint';
 import { ask } from './ask';
 
@@ -74,7 +74,7 @@ describe.each([['dto({...})', Payment], ['decorators', DecoratedPayment]])('%s',
 describe('casing', () => {
   class Pascal extends dto({ AmountDue: int, IBAN: string }) {}
   const value = Object.assign(new Pascal(), { AmountDue: 5, IBAN: 'DE1' });
-  const echo = (binding: Parameters<typeof bindRequest>[1]) => express().post('/', bindRequest(Pascal, { responses: { 200: Pascal }, ...binding }), (req, res) => { res.json(req.dto); });
+  const echo = (binding: BindingOptions<Pascal>) => express().post('/', bindRequest(Pascal, { responses: { 200: Pascal }, ...binding }), (req, res) => { res.json(req.dto); });
 
   it.each([
     ['camel case by default', {}, { amountDue: 5, iban: 'DE1' }],

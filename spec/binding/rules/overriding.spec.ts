@@ -83,7 +83,7 @@ describe('Overriding the binder, rule 2: the binder of an endpoint', () => {
     ['a class in place of an instance', RequestBinder], ['an object without bind', {}], ['null', null], ['a function that makes nothing', () => undefined], ['a function that makes no binder', () => ({})],
     ['a function that makes a class', () => RequestBinder], ['a function that promises one', () => Promise.resolve(binder)],
   ])('is checked when the middleware is made: %s', (_what, given) => {
-    expect(() => bindRequest(Customer, { binder: given as Binder })).toThrow(/binder/);
+    expect(() => bindRequest(Customer, { binder: given as Binder<Customer> })).toThrow(/binder/);
   });
 
   it('is not asked for callers who are not let in', async () => {
@@ -147,7 +147,7 @@ describe.each(frameworks)('Overriding the binder, rule 4: a binding modifier (%s
       },
     });
     const app = framework().post('/customers', configured.bindRequest(Customer), answering).post('/plain', bindRequest(Customer), answering);
-    app.post('/own', configured.bindRequest(Order, { binder: { bind: () => ({ sku: 'own' }) } }), answering);
+    app.post('/own', configured.bindRequest(Order, { binder: { bind: () => Object.assign(new Order(), { sku: 'own' }) } }), answering);
     const answers = await serving(app, async ({ url }) => [await post(url, '/customers', { name: 'Ada' }), await post(url, '/own', {}), await post(url, '/customers', { name: 'Bob' }), await post(url, '/plain', { name: 'Eve' })]);
     expect(answers).toEqual([{ name: 'Ada', stamp: 1 }, { sku: 'own', stamp: 2 }, { name: 'Bob', stamp: 3 }, { name: 'Eve' }]);
     expect(calls).toEqual([[Customer, Customer, '/customers', [], true], [Order, Order, '/own', [], true], [Customer, Customer, '/customers', [], true]]);
