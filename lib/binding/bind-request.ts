@@ -10,8 +10,10 @@ import type { BindHandler } from './bound';
 import { clientSignal } from './client-signal';
 import type { Endpoint } from './endpoint';
 import { discardStored, keepStored } from './input/refusals';
+import { instanceCodecs } from './json/instance-codecs';
 import { responseCodecs, writeResponsesAs } from './json/json-writer';
 import { settle, type BindingOptions } from './options';
+import { refuseWithoutForm } from './plan/misplaced';
 import { planFor } from './plan/plan';
 import { isDto } from './declaration/property';
 import { after, whenDone, type Awaitable } from './reading/awaitable';
@@ -47,7 +49,10 @@ function binding(Dto: AnyType, options: BindingOptions): (req: Request, res: Res
   const binder = makeBinder(given, Dto);
   const codecs = new CodecTable(settings.serializer, settings.valueParsers);
   const endpoint: Endpoint = { Dto, settings, plan: binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs) : undefined };
+  const isOwnBinder = binder.constructor !== RequestBinder;
+  if (endpoint.plan && !isOwnBinder && !settings.allowMultipart) refuseWithoutForm((Dto as { name?: string }).name ?? 'dto', endpoint.plan);
   const responses = responseCodecs(settings.responses, codecs);
+  const ofInstance = settings.writesInstances ? instanceCodecs(codecs) : undefined;
   const bindOtherwise = async (context: BinderContext, signal: AbortSignal): Promise<unknown> => {
     const dto = await binder.bind(context, signal);
     context.refuseFailures();
@@ -57,7 +62,7 @@ function binding(Dto: AnyType, options: BindingOptions): (req: Request, res: Res
     return dto;
   };
   // The built-in binder asks for no signal; a listener on every response has its price.
-  const isBuiltIn = binder.constructor === RequestBinder && !modifier;
+  const isBuiltIn = !isOwnBinder && !modifier;
 
   return (req, res) => {
     if (!settings.allowAnonymous && settings.claims(req) === undefined) {
@@ -66,7 +71,7 @@ function binding(Dto: AnyType, options: BindingOptions): (req: Request, res: Res
     }
     const context = new BinderContext(req, res, endpoint);
     return after(isBuiltIn ? bindDeclared(context) : bindOtherwise(context, clientSignal(req, res)), dto => {
-      if (responses.size > 0) writeResponsesAs(responses, res);
+      if (responses.size > 0 || ofInstance) writeResponsesAs(responses, res, ofInstance);
       return dto;
     });
   };

@@ -19,7 +19,8 @@ export class BinderContext<T = unknown> {
     /** @internal */
     readonly endpoint: Endpoint,
   ) {
-    this.noted = new Failures(endpoint.settings.limits);
+    const { limits, quoteValues } = endpoint.settings;
+    this.noted = new Failures(limits, quoteValues);
   }
 
   /** What `bindRequest()` was given: a dto class, `list(Dto)`, or a schema. */

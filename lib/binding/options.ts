@@ -38,6 +38,8 @@ export interface BindingOptions<T = any> extends SerializerOptions {
   permissions?: (req: Request) => Iterable<string>;
   /** What is said of a failure in place of its own text, for example in the client's language; undefined leaves it. */
   failureMessage?: (failure: BindingFailure, req: Request) => string | undefined;
+  /** When false, failures repeat no refused value and no message of a schema. (Claims, cookies and credentials are never repeated.) Default true. */
+  quoteValues?: boolean;
   /** Bounds of what one request may consist of. */
   limits?: BindingLimits;
   /** Where uploaded files go: memory (default), disk, or a Multer of your own. */
@@ -71,6 +73,7 @@ const rules: Readonly<Record<keyof BindingOptions, Rule>> = {
   claims: aFunction,
   permissions: aFunction,
   failureMessage: aFunction,
+  quoteValues: aBoolean,
   limits: anInstance('an object'),
   uploads: anInstance('{ storage, directory } or a Multer'),
 };
@@ -90,10 +93,14 @@ export interface Settled {
 /** @throws TypeError for an unknown option or a value that is none. */
 export function settle(options: BindingOptions): Settled {
   checkOptions('bindRequest', options, rules);
-  const { allowFormData = false, allowAnonymous = true, claims = principalOf, permissions, uploads, valueParsers = [], responses = {}, failureMessage, binder, modifier } = options;
+  const { allowFormData = false, allowAnonymous = true, claims = principalOf, permissions, uploads, valueParsers = [], responses = {}, failureMessage, quoteValues = true, binder, modifier } = options;
   const { types: compiled = {} } = options.serializerContext ?? {};
   const limits = settleLimits(options.limits);
   const resolved = (req: Request): Claims | undefined => asClaims(claims(req));
+  const serializer = {
+    propertyNamingPolicy: compiled.propertyNamingPolicy ?? options.propertyNamingPolicy,
+    converters: [...compiled.converters ?? [], ...options.converters ?? []],
+  };
   const settings: Settings = {
     allowMultipart: allowFormData !== false,
     allowUrlEncoded: typeof allowFormData === 'object',
@@ -101,12 +108,11 @@ export function settle(options: BindingOptions): Settled {
     claims: resolved,
     permissions: permissions ? req => asPermissions(permissions(req)) : req => permissionsIn(resolved(req)),
     valueParsers,
-    serializer: {
-      propertyNamingPolicy: compiled.propertyNamingPolicy ?? options.propertyNamingPolicy ?? 'camelCase',
-      converters: [...compiled.converters ?? [], ...options.converters ?? []],
-    },
+    serializer: { ...serializer, propertyNamingPolicy: serializer.propertyNamingPolicy ?? 'camelCase' },
+    writesInstances: serializer.propertyNamingPolicy !== undefined || serializer.converters.length > 0,
     responses: { ...compiled.responses, ...responses },
     failureMessage,
+    quoteValues,
     limits,
     ...uploadReader(uploads, limits),
   };

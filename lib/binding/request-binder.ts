@@ -8,6 +8,7 @@ import { ownValue } from './reading/own-value';
 import { INVALID, type Invalid } from './reading/place';
 import { readNothing } from './reading/reading';
 import { RequestInput } from './input/request-input';
+import { unreadNameBelow } from './input/unread-names';
 import type { Slot } from './plan/slots';
 import { sourcesInOrder } from './sources/order';
 
@@ -82,5 +83,17 @@ function readMissing(input: RequestInput, requirement: Slot): unknown {
   // Of a body that is no object at all, what is missing in it goes without saying.
   if (source === 'json' && name !== '' && input.isJsonRefused) return undefined;
   const isWhole = requirement.property === plan.wholeBody?.property;
-  return readNothing(requirement, input.placeOf(source, name), isWhole ? 'A JSON body is required.' : sourcesInOrder.find(one => one.source === source)?.missing);
+  const missing = isWhole ? 'A JSON body is required.' : sourcesInOrder.find(one => one.source === source)?.missing;
+  return readNothing(requirement, input.placeOf(source, name), isWhole ? missing : withUnread(missing, requirement, input));
+}
+
+/** Names below a property that are sent, and not read, are most likely what was meant: the client, or whoever declared the dto, is told. */
+function withUnread(missing = 'A value is required.', requirement: Slot, input: RequestInput): string {
+  const { plan, settings } = input;
+  const slots = plan.sourcesOf.get(requirement.property);
+  const slot = slots?.get('query') ?? slots?.get('form');
+  const unread = slot && unreadNameBelow(slot, input);
+  if (unread === undefined) return missing;
+  const sent = settings.quoteValues ? `${JSON.stringify(unread.slice(0, 60))} was sent` : 'A name below it was sent';
+  return `${missing} ${sent}, but is read only where the endpoint declares fromQuery or fromForm; send ${JSON.stringify(slot?.name)} as JSON.`;
 }

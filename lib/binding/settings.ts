@@ -16,7 +16,10 @@ export interface Settings {
   readonly valueParsers: readonly ValueParser[];
   readonly serializer: Readonly<Required<SerializerOptions>>;
   readonly responses: ResponseTypes;
+  /** A dto in a response is written by its own declaration: the application has a naming policy or converters of its own. */
+  readonly writesInstances: boolean;
   readonly failureMessage: ((failure: BindingFailure, req: Request) => string | undefined) | undefined;
+  readonly quoteValues: boolean;
   readonly limits: SettledLimits;
   readonly readUpload: ReadUpload;
   /** The most bytes that a multipart form may have. */

@@ -45,7 +45,7 @@ export function valueReaders(settings: Settings, onProblem?: OnProblem): { reado
   const readerOf = ({ source, missing }: ValueSource, readSent: ReadSent) => {
     const read = (req: Request, name: string, type: AnyType, { required = true }: ValueOptions): unknown => {
       const slot = { codec: codecOf(type), required: required && !isOptional(type) };
-      const failures = new Failures(settings.limits);
+      const failures = new Failures(settings.limits, settings.quoteValues);
       const place = new Place(failures, source, name);
       const value = readSent(slot, name, req, place) ?? readNothing(slot, place, missing);
       if (value instanceof Promise) throw new TypeError(`${source}Value: the type of ${JSON.stringify(name)} is read asynchronously; bind it with bindRequest().`);

@@ -35,6 +35,8 @@ export function sendProblem(
   body: ProblemBody, headers: Readonly<Record<string, string>>, req: IncomingMessage, res: ServerResponse,
 ): void {
   const bytes = Buffer.from(JSON.stringify(body));
+  // Some of the text may be the client's own; no browser is to take it for HTML or a script.
+  res.setHeader('X-Content-Type-Options', 'nosniff');
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   res.setHeader('Content-Type', 'application/problem+json; charset=utf-8');
   res.setHeader('Content-Length', bytes.length);

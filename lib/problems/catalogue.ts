@@ -12,6 +12,7 @@ export const catalogue = {
   'store-unavailable': { status: 503, title: 'The idempotency store is unavailable', meaning: 'The store is down or too slow; nothing ran, or what ran before cannot be read now (`detail` says which); retry later with the same key.' },
   'body-malformed': { status: 400, title: 'Request body is malformed', meaning: 'The body is not what its content type says: broken JSON, form, encoding or charset.' },
   'body-too-large': { status: 413, title: 'Request body is too large', meaning: 'The body, a field, a file or their number exceeds a limit.' },
+  'query-too-large': { status: 414, title: 'URL has too many query parameters', meaning: 'The query has more parameters than `limits.fields` allows.' },
   'body-unsupported': { status: 415, title: 'Request body is of an unsupported type', meaning: 'The content type, charset or content encoding is not one that this endpoint reads.' },
   'storage-full': { status: 507, title: 'The server has no room for the request body', meaning: 'The disk for temporary files and uploads is full.' },
   'storage-unavailable': { status: 503, title: 'The server cannot store the request body', meaning: 'The disk for temporary files and uploads fails; retry later.' },

@@ -16,13 +16,22 @@ export function problemDetails(...nothing: never[]) {
     if (res.headersSent) next(error);
     else if (error instanceof Problem) answer(error, req, res, next);
     else if (isHttpError(error)) {
-      const { status, message, headers = {} } = error;
-      sendProblem({ type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail: message, instance: pathOf(req) }, headers, req, res);
+      const { status, headers = {} } = error;
+      sendProblem({ type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail: detailOf(error), instance: pathOf(req) }, headers, req, res);
     } else next(error);
   };
 }
 
+/** A body parser's message repeats some of the body that it could not read; its position says as much. */
+function detailOf({ type, message }: HttpError): string {
+  if (type !== 'entity.parse.failed') return message;
+  const [position = ''] = / at position \d+(?: \(line \d+ column \d+\))?/.exec(message) ?? [];
+  return `The body could not be parsed${position}.`;
+}
+
 interface HttpError extends Error {
+  /** body-parser's name of what is wrong. */
+  type?: string;
   status: number;
   expose: true;
   headers?: Record<string, string>;

@@ -1,6 +1,6 @@
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import multer, { type Multer } from 'multer';
-import { bindRequest, bool, configure, dto, field, file, formField, fromBody, fromClaim, fromHeader, hasPermission, idempotency, int, lazy, list, optional, plainText, problemDetails, queryParam, routeParam, string, type AnyType, type BindingOptions, type Property, type Source } from '../../lib';
+import { bindRequest, bool, configure, dto, field, file, formField, fromBody, fromClaim, fromForm, fromHeader, hasPermission, idempotency, int, lazy, list, optional, plainText, problemDetails, queryParam, RequestBinder, routeParam, string, type AnyType, type BindingOptions, type Property, type Source } from '../../lib';
 import { send } from '../servers/listen';
 import { bind, serving } from './one-endpoint';
 
@@ -81,8 +81,58 @@ it('a binder that returns nothing is the application\'s mistake', async () => {
   expect([status, response.text]).toEqual([500, 'bindRequest: the binder has returned nothing; a `return` may be missing.']);
 });
 
+describe('a required property that only a form can bring', () => {
+  class Upload extends dto({ title: formField(string), page: queryParam(int) }) {}
+  class Photo extends dto({ photo: file }) {}
+  class Photos extends dto({ photos: field(list(file)) }) {}
+  class Whole extends dto({ all: fromForm(Line) }) {}
+  const message = (property: string, what: string): string => `bindRequest: ${property}: it is required, and only a form can bring it, but the endpoint accepts no form; pass { ${what} }, or declare it as not required.`;
+
+  it.each<[AnyType, string, string]>([
+    [Upload, 'Upload.title', 'allowFormData: true or { urlEncoded: true }'], [Photo, 'Photo.photo', 'allowFormData: true'], [Photos, 'Photos.photos', 'allowFormData: true'], [Whole, 'Whole.all', 'allowFormData: true or { urlEncoded: true }'],
+  ])('is refused at an endpoint that accepts no form: %s', (Dto, property, what) => {
+    expect(() => bindRequest(Dto)).toThrow(new TypeError(message(property, what)));
+    expect(() => configure().bindRequest(Dto, { allowFormData: false })).toThrow(message(property, what));
+    for (const allowFormData of [true, { urlEncoded: true }] as const) expect(() => bindRequest(Dto, { allowFormData })).not.toThrow();
+    expect(() => configure({ binding: { allowFormData: true } }).bindRequest(Dto)).not.toThrow();
+  });
+
+  it('is the business of a binder of the application\'s own', () => {
+    class Own extends RequestBinder<Upload> {}
+    for (const binder of [new Own(), { bind: () => new Upload() }, () => new Own()]) expect(() => bindRequest(Upload, { binder })).not.toThrow();
+    expect(() => bindRequest(Upload, { binder: new RequestBinder() })).toThrow('Upload.title');
+  });
+
+  it('is accepted where another source can bring it, or it may be missing', () => {
+    class Fine extends dto({ a: string, b: formField(int, { required: false }), c: optional(file), d: formField(bool, { default: true }) }) {}
+    expect(() => bindRequest(Fine)).not.toThrow();
+  });
+});
+
+describe('two declarations of one property', () => {
+  it('are refused when the class is made, and both are named', () => {
+    expect(() => {
+      class Twice { @queryParam(string) @fromHeader(string) tenant!: string; }
+      return Twice;
+    }).toThrow(new TypeError('tenant: it is declared twice, with fromHeader and with queryParam; a property has one of them, and takes the type and the options there'));
+    expect(() => {
+      class Same { @field(int) @field(string) n: unknown; }
+      return Same;
+    }).toThrow('n: it is declared twice, with field and with field');
+  });
+
+  it('a derived class may declare a property of its base class anew, in both notations', async () => {
+    class Base { @queryParam(string) tenant!: string; }
+    class Derived extends Base { @fromHeader(string) override tenant = 'none'; }
+    class FromDto extends dto({ tenant: queryParam(string) }) {}
+    class DerivedDto extends FromDto { @fromHeader(string) override tenant = 'none'; }
+    for (const Dto of [Derived, DerivedDto]) expect((await bind(Dto, { path: '/?tenant=query', headers: { tenant: 'header' } })).dto?.tenant).toBe('header');
+    expect((await bind(Base, { path: '/?tenant=query', headers: { tenant: 'header' } })).dto?.tenant).toBe('query');
+  });
+});
+
 it('what can work is accepted', () => {
-  class Fine extends dto({ a: formField(file), b: field(list(file)), c: field(bool, { dontBind: ['json', 'form', 'route', 'query'], required: false }), d: fromBody(Line), e: fromHeader(list(Named)) }) {}
+  class Fine extends dto({ a: field(file, { required: false }), b: optional(list(file)), c: field(bool, { dontBind: ['json', 'form', 'route', 'query'], required: false }), d: fromBody(Line), e: fromHeader(list(Named)) }) {}
   expect(() => bindRequest(Fine)).not.toThrow();
 });
 

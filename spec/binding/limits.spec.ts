@@ -12,7 +12,7 @@ it.each<[keyof BindingLimits, string, number, Sent, Sent, number]>([
   ['bodyBytes', 'an urlencoded body', 6, { form: 'v=abcd' }, { form: 'v=abcde' }, 413],
   ['bodyBytes', 'all fields of a multipart form together, names and values', 6, { multipart: [['v', '12'], ['x', '34']] }, { multipart: [['v', '12'], ['x', '345']] }, 413],
   ['fields', 'urlencoded fields', 3, { form: named('x', 3) }, { form: named('x', 4) }, 413],
-  ['fields', 'query parameters', 3, { path: '/?x=1&y=2&x=3' }, { path: '/?x=1&y=2&x=3&z=4' }, 413],
+  ['fields', 'query parameters', 3, { path: '/?x=1&y=2&x=3' }, { path: '/?x=1&y=2&x=3&z=4' }, 414],
   ['fields', 'multipart fields', 3, { multipart: named('x', 3) }, { multipart: named('x', 4) }, 413],
   ['fieldBytes', 'a multipart field', 5, { multipart: [['v', 'abcde']] }, { multipart: [['v', 'abcdef']] }, 413],
   ['files', 'files', 2, { multipart: photos(2) }, { multipart: photos(3) }, 413],

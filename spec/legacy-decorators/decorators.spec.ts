@@ -116,3 +116,13 @@ it('what cannot be bound is refused where it is declared', () => {
 it('a property with no readable type is refused by its name', () => {
   expect(() => { class Wrong { @field(Date) when!: Date; } return bindRequest(Wrong); }).toThrow(/when/);
 });
+
+it('two declarations of one property are refused, and a derived class may declare it anew', async () => {
+  expect(() => {
+    class Twice { @queryParam(string) @fromHeader(string) tenant!: string; }
+    return Twice;
+  }).toThrow('tenant: it is declared twice, with fromHeader and with queryParam');
+  class Base { @queryParam(string) tenant!: string; }
+  class Derived extends Base { @fromHeader(string) override tenant = 'none'; }
+  expect((await bind(Derived, { path: '/?tenant=query', headers: { tenant: 'header' } })).dto?.tenant).toBe('header');
+});

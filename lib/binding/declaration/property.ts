@@ -53,10 +53,12 @@ interface Declared {
 
 /**
  * Adds a declaration to a class or its metadata object, without touching what it inherits.
- * @throws TypeError for a name that no property can have.
+ * @throws TypeError for a name that no property can have, and for a second declaration of one property of one class.
  */
 export function declareProperty(holder: object, name: string, spec: PropertySpec): void {
   if (name === '__proto__') throw new TypeError('a property cannot be called __proto__; give it another name, and a jsonPropertyName or bindFrom if a client calls it so');
+  const declared = Object.hasOwn(holder, PROPERTIES) ? (holder as Declared)[PROPERTIES]?.get(name) : undefined;
+  if (declared) throw new TypeError(`${name}: it is declared twice, with ${declared.kind} and with ${spec.kind}; a property has one of them, and takes the type and the options there`);
   if (!Object.hasOwn(holder, PROPERTIES)) Object.defineProperty(holder, PROPERTIES, { value: new Map(), configurable: true });
   (holder as Declared)[PROPERTIES]?.set(name, spec);
 }

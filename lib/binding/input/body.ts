@@ -7,6 +7,7 @@ import { after, type Awaitable } from '../reading/awaitable';
 import { textIn, textIsGone } from './body-text';
 import { readForm } from './form-body';
 import { originOf, originUnknown } from './text-origin';
+import { jsonMistake } from '../json/json-mistake';
 import { parseExactly } from '../json/json-text';
 import type { Settings } from '../settings';
 
@@ -119,6 +120,6 @@ function parseJson(text: string, use: BodyUse): Body {
   try {
     return { kind: 'json', value: use.keepsDigits ? parseExactly(text) : JSON.parse(text) as unknown };
   } catch (error) {
-    throw new Problem('body-malformed', `The body is not valid JSON: ${(error as Error).message.slice(0, 200)}.`, { cause: error });
+    throw new Problem('body-malformed', jsonMistake('The body', text, error), { cause: error });
   }
 }

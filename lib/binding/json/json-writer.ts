@@ -1,6 +1,7 @@
 import type { Response } from 'express';
 import { stringify } from 'lossless-json';
 import { mistakesAt } from '../declaration/mistake';
+import type { CodecOfInstance } from './instance-codecs';
 import type { ResponseTypes } from './serializer-options';
 import { written, type Codec } from '../types/codec';
 import type { CodecTable } from '../types/codec-table';
@@ -26,14 +27,17 @@ interface Spelling {
 
 type Send = (...values: unknown[]) => Response;
 
-/** From here on, `res.json()` and `res.jsonp()` write what the handler hands over as the type that is declared for the status. */
-export function writeResponsesAs(codecs: ResponseCodecs, res: Response): void {
+/**
+ * From here on, `res.json()` and `res.jsonp()` write what the handler passes as the type that is declared for the status.
+ * @param ofInstance finds how a dto is written where nothing is declared for the status.
+ */
+export function writeResponsesAs(codecs: ResponseCodecs, res: Response, ofInstance?: CodecOfInstance): void {
   const [json, jsonp] = [res.json.bind(res) as Send, res.jsonp.bind(res) as Send];
   const { route } = res.req as { route?: unknown };
   const codecFor = (values: readonly unknown[]): Codec<unknown> | undefined => {
     // After next('route'), another route answers. Express 4 still takes a status beside the value.
     const isOurs = (route === undefined || (res.req as { route?: unknown }).route === route) && values.length === 1;
-    return isOurs ? codecs.get(res.statusCode) : undefined;
+    return isOurs ? codecs.get(res.statusCode) ?? ofInstance?.(values[0]) : undefined;
   };
   res.jsonp = (...values: unknown[]) => {
     const codec = codecFor(values);

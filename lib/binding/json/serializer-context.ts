@@ -1,6 +1,7 @@
 import { anything, checkOptions } from '../../options/check';
 import { Problem } from '../../problems/problem';
 import { Failures, validationProblem } from '../reading/failures';
+import { jsonMistake } from './json-mistake';
 import { parseExactly } from './json-text';
 import { responseCodecs, writeJson } from './json-writer';
 import { settleLimits } from '../limits';
@@ -61,6 +62,6 @@ function parsed(json: string): unknown {
   try {
     return parseExactly(json);
   } catch (error) {
-    throw new Problem('body-malformed', `The text is not valid JSON: ${(error as Error).message.slice(0, 200)}.`, { cause: error });
+    throw new Problem('body-malformed', jsonMistake('The text', json, error), { cause: error });
   }
 }

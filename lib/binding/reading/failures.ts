@@ -8,7 +8,7 @@ export type FailureCode =
 
 /** What a message is made of, as far as the failure has it. */
 export interface FailureFacts {
-  /** The refused value as it is quoted: in quotation marks if it is text, and cut to a bounded length. */
+  /** The refused value as it is quoted: in quotation marks if it is text, and cut to a bounded length. Absent where it must not be repeated. */
   readonly value?: string;
   /** The type that is expected, for example `int`. */
   readonly expected?: string;
@@ -27,7 +27,11 @@ export interface BindingFailure extends ProblemError, FailureFacts {
 export class Failures {
   readonly list: BindingFailure[] = [];
 
-  constructor(readonly limits: Pick<SettledLimits, 'fields' | 'items' | 'depth' | 'failures'>) {}
+  /** @param quotesValues false where no refused value is repeated. */
+  constructor(
+    readonly limits: Pick<SettledLimits, 'fields' | 'items' | 'depth' | 'failures'>,
+    readonly quotesValues = true,
+  ) {}
 
   get isFull(): boolean {
     return this.list.length >= this.limits.failures;

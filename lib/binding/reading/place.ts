@@ -1,6 +1,7 @@
 import { isExactNumber } from '../json/exact-number';
 import type { ProblemLocation } from '../../problems/problem';
 import type { FailureCode, FailureFacts, Failures } from './failures';
+import { isSecret } from './secret';
 
 /** What reading a value comes to when it cannot be read; the failure has been noted at its place. */
 export const INVALID: unique symbol = Symbol('invalid');
@@ -54,6 +55,11 @@ export class Place {
     return new Place(this.failures, this.source, this.name, '', this.depth);
   }
 
+  /** False where nothing of the value may be repeated: the answer must not say what the client did not send. */
+  get mayQuote(): boolean {
+    return this.failures.quotesValues && !isSecret(this.source, this.root);
+  }
+
   /** Levels of objects and arrays that may still stand inside each other here. */
   get levelsLeft(): number {
     return this.limits.depth + 1 - this.depth;
@@ -82,8 +88,10 @@ export class Place {
   /** @param detail what is said of it. Default: that it is not what is expected. */
   failValue(value: unknown, expected: string, detail?: string): Invalid {
     if (this.failures.isFull) return INVALID;
-    const quoted = quote(value);
-    return this.fail('invalid', detail ?? `The value ${quoted} is not ${/^[aeio]/i.test(expected) ? 'an' : 'a'} ${expected}.`, { value: quoted, expected });
+    const quoted = this.mayQuote ? quote(value) : undefined;
+    const subject = quoted === undefined ? 'The value' : `The value ${quoted}`;
+    const article = /^[aeio]/i.test(expected) ? 'an' : 'a';
+    return this.fail('invalid', detail ?? `${subject} is not ${article} ${expected}.`, { ...(quoted !== undefined && { value: quoted }), expected });
   }
 
   failCount(count: number, expected: string): Invalid {

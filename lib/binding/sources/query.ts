@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import { Problem } from '../../problems/problem';
 import { readPairs, type Pair } from '../../body/pairs';
 import { INVALID, type Place } from '../reading/place';
 import { readFlat, type Expected } from '../reading/reading';
@@ -21,8 +22,16 @@ export function readQueryParameter(expected: Expected, name: string, req: Reques
   return branch && readFlat(expected, branch, place);
 }
 
-/** Read from the URL: what `req.query` is depends on the application's query parser. */
+/**
+ * Read from the URL: what `req.query` is depends on the application's query parser.
+ * @throws a 414 problem when there are too many parameters.
+ */
 function queryOf({ url }: Request, limit: number): Pair[] {
   const mark = url.indexOf('?');
-  return mark < 0 ? [] : readPairs(url.slice(mark + 1), limit);
+  try {
+    return mark < 0 ? [] : readPairs(url.slice(mark + 1), limit);
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'body-too-large') throw error;
+    throw new Problem('query-too-large', `There are more than ${limit} query parameters.`, { cause: error });
+  }
 }

@@ -36,7 +36,16 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
     });
   };
 
-  const fromItems = (values: readonly string[], place: Place): Awaitable<T[] | Invalid> => each(values, place, one => item.fromText([place.source === 'header' ? one.trim() : one], place));
+  const fromItems = (values: readonly string[], place: Place): Awaitable<T[] | Invalid> => {
+    // An item that is alone has the name that it was sent under.
+    const hasIndexes = values.length > 1;
+    return each(values, place, (one, index) => {
+      if (hasIndexes) place.enter(index);
+      const read = item.fromText([place.source === 'header' ? one.trim() : one], place);
+      if (hasIndexes) place.leave();
+      return read;
+    });
+  };
 
   const codec: Codec<T[]> = {
     name,

@@ -127,9 +127,9 @@ function keysOf({ path = [] }: StandardSchemaV1.Issue): (string | number)[] {
   return Array.from(path, part => (typeof part === 'object' ? part.key : part)).map(key => (typeof key === 'symbol' ? String(key) : key));
 }
 
-/** Issues keep their paths. */
+/** Issues keep their paths. A schema's own messages, and keys that only the value has, may repeat what must not be repeated. */
 function refuse(issues: readonly StandardSchemaV1.Issue[], place: Place): Invalid {
-  if (issues.length === 0) place.fail('schema', 'The value is not valid.');
+  if (issues.length === 0 || !place.mayQuote) return place.fail('schema', 'The value is not valid.');
   for (const issue of issues.slice(0, place.limits.failures)) {
     const keys = keysOf(issue);
     for (const key of keys) place.enter(key);
