@@ -26,7 +26,7 @@ export function readQueryParameter(expected: Expected, name: string, req: Reques
  * Read from the URL: what `req.query` is depends on the application's query parser.
  * @throws a 414 problem when there are too many parameters.
  */
-function queryOf({ url }: Request, limit: number): Pair[] {
+export function queryOf({ url }: Request, limit: number): Pair[] {
   const mark = url.indexOf('?');
   try {
     return mark < 0 ? [] : readPairs(url.slice(mark + 1), limit);
