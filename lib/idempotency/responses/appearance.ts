@@ -11,10 +11,13 @@ interface Progress {
   finished: boolean;
 }
 
+const WAYS_TO_CLOSE = ['destroy', 'destroySoon', 'end'] as const;
+
 /** What a response looks like, to the handler and to the middlewares around us, while it is held back. */
 export class Appearance {
   private readonly progress: Progress;
   private destroyWanted = false;
+  private guarded: Socket | null = null;
 
   /** @param socket of the request: a pipelined response has none until it is its turn. */
   constructor(private readonly res: ServerResponse, private readonly socket: Socket) {
@@ -30,21 +33,32 @@ export class Appearance {
     this.progress._header = null;
   }
 
-  /** Ended, while it is not. */
+  /**
+   * Ended, while it is not. Without us it would have left by now, so what closes the connection waits until it has: Express does
+   * after an error ("cannot respond"), and `server.close()` takes a connection with an ended response for idle.
+   */
   looksEnded(): void {
     this.progress.finished = true;
+    const { socket } = this.res;
+    if (!socket) return;
+    this.guarded = socket;
+    for (const way of WAYS_TO_CLOSE) {
+      socket[way] = () => {
+        this.destroyWanted = true;
+        return socket;
+      };
+    }
   }
 
-  /**
-   * An error after the end makes Express destroy the socket ("cannot respond"); without us the response has left by then, so the
-   * destruction waits until it has.
-   */
+  /** `res.destroy()`, and what closes the request's own connection, after the end. */
   destroyLater(): void {
     this.destroyWanted = true;
   }
 
   hasNotEnded(): void {
     this.progress.finished = false;
+    const { guarded } = this;
+    if (guarded) for (const way of WAYS_TO_CLOSE) Reflect.deleteProperty(guarded, way);
     if (this.destroyWanted) this.res.once('finish', () => { this.socket.destroySoon(); });
   }
 
