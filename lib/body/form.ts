@@ -65,7 +65,9 @@ class FormReading {
       return;
     }
     const source = Readable.from(plainBoundaries(this.counted(chunks), boundary));
-    this.source = Object.assign(source, { headers: { 'content-type': `multipart/form-data; boundary="${boundary.replace(/["\\]/g, '\\$&')}"`, 'transfer-encoding': 'chunked' } });
+    // Always quoted: busboy takes no boundary with `=` that is not.
+    const type = `multipart/form-data; boundary="${boundary.replace(/["\\]/g, '\\$&')}"`;
+    this.source = Object.assign(source, { headers: { 'content-type': type, 'transfer-encoding': 'chunked' } });
     source.on('error', error => { this.refuse(error); });
     const { fileFilter, preservePath = false, defParamCharset = 'utf8', limits } = this.settings;
     const options: multer.Options & { streamHandler: (source: Readable, busboy: Writable) => void } = {
@@ -111,9 +113,13 @@ class FormReading {
   private listen(busboy: Writable): void {
     const refuse = (error: unknown): void => { this.refuse(error); };
     const limit = (code: multer.ErrorCode): void => { this.refuse(new multer.MulterError(code)); };
-    busboy.on('error', refuse).on('partsLimit', () => { limit('LIMIT_PART_COUNT'); }).on('filesLimit', () => { limit('LIMIT_FILE_COUNT'); }).on('fieldsLimit', () => { limit('LIMIT_FIELD_COUNT'); });
+    busboy.on('error', refuse);
+    busboy.on('partsLimit', () => { limit('LIMIT_PART_COUNT'); });
+    busboy.on('filesLimit', () => { limit('LIMIT_FILE_COUNT'); });
+    busboy.on('fieldsLimit', () => { limit('LIMIT_FIELD_COUNT'); });
     // Multer's own listener would nest the fields, and of `x[4294967294]` and `x[b]` walk four billion holes.
-    busboy.removeAllListeners('field').on('field', (name: string | undefined, value: string | undefined, cut: Truncation) => { this.addField(name, value, cut); });
+    busboy.removeAllListeners('field');
+    busboy.on('field', (name: string | undefined, value: string | undefined, cut: Truncation) => { this.addField(name, value, cut); });
     // Before multer's own listener, which asks the filter.
     busboy.prependListener('file', (name: string | undefined, stream: Readable) => {
       this.opening = stream;

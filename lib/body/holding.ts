@@ -18,7 +18,10 @@ const HELD = Symbol.for('bindonce.held');
 const GIB = 1_073_741_824;
 
 /** @internal Of the whole process: 256 MiB in memory, 2 GiB on disk. */
-export const held: Held = (globalThis as { [HELD]?: Held })[HELD] ??= { bytes: { memory: 0, disk: 0 }, bounds: { memory: GIB / 4, disk: 2 * GIB } };
+export const held: Held = (globalThis as { [HELD]?: Held })[HELD] ??= {
+  bytes: { memory: 0, disk: 0 },
+  bounds: { memory: GIB / 4, disk: 2 * GIB },
+};
 
 /** Bytes that a request may always hold: a few clients with large uploads must not shut out all others. */
 const ALWAYS = 65_536;
