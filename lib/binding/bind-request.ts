@@ -52,7 +52,7 @@ function binding(Dto: AnyType, options: BindingOptions): (req: Request, res: Res
   const isOwnBinder = binder.constructor !== RequestBinder;
   if (endpoint.plan && !isOwnBinder && !settings.allowMultipart) refuseWithoutForm((Dto as { name?: string }).name ?? 'dto', endpoint.plan);
   const responses = responseCodecs(settings.responses, codecs);
-  const ofInstance = settings.writesInstances ? instanceCodecs(codecs) : undefined;
+  const ofInstance = settings.writesInstances ? instanceCodecs(codecs, Dto) : undefined;
   const bindOtherwise = async (context: BinderContext, signal: AbortSignal): Promise<unknown> => {
     const dto = await binder.bind(context, signal);
     context.refuseFailures();

@@ -50,7 +50,7 @@ it('a policy is a function, too; it is asked when the middleware is made', async
   const before = [...asked];
   const body = JSON.stringify({ $one: { $two: 2 } });
   const texts = await serving(app, ({ url }) => Promise.all([1, 2].map(async () => (await send(url, { headers: { 'Content-Type': 'application/json' }, body })).text)));
-  expect([texts, new Set(before), asked]).toEqual([['{"one":{"two":2}}', '{"one":{"two":2}}'], new Set(['one', 'two']), before]);
+  expect([texts, new Set(before), asked]).toEqual([[body, body], new Set(['one', 'two']), before]);
 });
 
 describe('with a policy', () => {
@@ -103,7 +103,7 @@ describe('with a policy', () => {
     app.post('/endpoint', configured.bindRequest(City, { propertyNamingPolicy: 'PascalCase' }), (req, res) => { res.json(req.dto); });
     const ask = (url: string, body: object) => send(url, { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
     const texts = await serving(app, async ({ url }) => [await ask(`${url}/app`, city), await ask(`${url}/endpoint`, { CityName: 'X', ZIP: '1' })].map(({ text }) => text));
-    expect(texts).toEqual([JSON.stringify(bound), JSON.stringify(bound)]);
+    expect(texts.map(text => JSON.parse(text) as unknown)).toEqual([city, { CityName: 'X', ZIP: '1' }]);
   });
 });
 

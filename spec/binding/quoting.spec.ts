@@ -14,13 +14,13 @@ class Claimed extends dto({
   proxy: fromHeader(int, { name: 'Proxy-Authorization' }), cookie: fromHeader(int), apiKey: fromHeader(int, { name: 'X-Api-Key' }), csrf: fromHeader(v.number(), { name: 'X-CSRF-Token' }),
 }) {}
 const secrets: Sent = { headers: { Authorization: SECRET, 'Proxy-Authorization': SECRET, Cookie: `visits=${SECRET}; seen=${SECRET}`, 'X-Api-Key': SECRET, 'X-CSRF-Token': SECRET } };
-const user = { age: SECRET, ages: ['1', SECRET], profile: { nested: { [SECRET]: SECRET } } };
+const user = { age: SECRET, ages: ['1', SECRET], profile: { nested: { key: SECRET } } };
 
 it('what the client did not send, or must not see again, is not quoted: claims, cookies, credential headers', async () => {
   const facts: BindingFailure[] = [];
   const { errors, response } = await bind(Claimed, secrets, { user, failureMessage(failure) { facts.push(failure); return undefined; } });
   expect(errors.map(({ name, detail }) => [name, detail])).toEqual([
-    ['age', 'The value is not an int.'], ['ages[1]', 'The value is not an int.'], ['profile', 'The value is not valid.'], ['Authorization', 'The value is not an int.'], ['Proxy-Authorization', 'The value is not an int.'],
+    ['age', 'The value is not an int.'], ['ages[1]', 'The value is not an int.'], ['profile.nested.key', 'The value is not valid.'], ['Authorization', 'The value is not an int.'], ['Proxy-Authorization', 'The value is not an int.'],
     ['cookie', 'The value is not an int.'], ['X-Api-Key', 'The value is not an int.'], ['X-CSRF-Token', 'The value is not valid.'], ['visits', 'The value is not an int.'], ['seen', 'The value is not valid.'],
   ]);
   expect([response.text, JSON.stringify(facts)].join()).not.toContain(SECRET);
@@ -52,10 +52,10 @@ describe('a body that is not JSON', () => {
   class Card extends dto({ pin: int }) {}
 
   it.each<[string, string, string]>([
-    ['a word', `{"pin":${SECRET}}`, 'The body is not valid JSON, at line 1, column 8.'],
-    ['the second line', `{"pin":1,\n ${SECRET}}`, 'The body is not valid JSON, at line 2, column 2.'],
-    ['its end', `{"pin":"${SECRET}`, 'The body is not valid JSON, at line 1, column 16.'],
-    ['after its end', `{"pin":1} ${SECRET}`, 'The body is not valid JSON, at line 1, column 11.'],
+    ['a word', `{"pin":${SECRET}}`, 'The body is not valid JSON: line 1, column 8.'],
+    ['the second line', `{"pin":1,\n ${SECRET}}`, 'The body is not valid JSON: line 2, column 2.'],
+    ['its end', `{"pin":"${SECRET}`, 'The body is not valid JSON: line 1, column 16.'],
+    ['after its end', `{"pin":1} ${SECRET}`, 'The body is not valid JSON: line 1, column 11.'],
   ])('is not repeated; the answer says where it is wrong: %s', async (_where, body, detail) => {
     const { problem, response } = await bind(Card, { json: body });
     expect([problem?.detail, response.text.includes(SECRET)]).toEqual([detail, false]);

@@ -2,13 +2,18 @@ import { warnOnce } from '../../warnings/warn-once';
 import { isDto } from '../declaration/property';
 import type { Codec } from '../types/codec';
 import type { CodecTable } from '../types/codec-table';
+import type { AnyType } from '../types/property-type';
 
 /** Finds how the value of a response is written by its own declaration; undefined for what is not a dto or an array of dtos. */
 export type CodecOfInstance = (value: unknown) => Codec<unknown> | undefined;
 
-/** @param codecs those of the endpoint: its naming policy and its converters. */
-export function instanceCodecs(codecs: CodecTable): CodecOfInstance {
+/**
+ * @param codecs those of the endpoint: its naming policy and its converters.
+ * @param own what the endpoint binds: worked out at once, since it is what most handlers answer with.
+ */
+export function instanceCodecs(codecs: CodecTable, own: AnyType): CodecOfInstance {
   const known = new Map<object, Codec<unknown> | undefined>();
+  if (isDto(own)) known.set(own, codecFor(own, codecs));
   const codecOf: CodecOfInstance = value => {
     const Dto = classOf(value);
     if (!Dto) return undefined;

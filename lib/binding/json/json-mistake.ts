@@ -10,9 +10,10 @@ export function jsonMistake(what: string, text: string, error: unknown): string 
   // V8 names a position in some of its messages only; the exact parser does in all of its own.
   const message = positionIn(error) === undefined ? errorOf(text) : error;
   const position = positionIn(message);
-  const where = position === undefined ? '' : `, at ${lineAndColumn(text, position)}`;
+  if (position === undefined) return `${what} is not valid JSON: it has too many levels to be read.`;
+  const where = lineAndColumn(text, position);
   const isDuplicate = message instanceof Error && message.message.startsWith('Duplicate key');
-  return isDuplicate ? `${what} has a JSON object with two different values of one name${where}.` : `${what} is not valid JSON${where}.`;
+  return isDuplicate ? `${what} has two different values of one name in a JSON object, the second at ${where}.` : `${what} is not valid JSON: ${where}.`;
 }
 
 function errorOf(text: string): unknown {

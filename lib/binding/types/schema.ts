@@ -127,13 +127,13 @@ function keysOf({ path = [] }: StandardSchemaV1.Issue): (string | number)[] {
   return Array.from(path, part => (typeof part === 'object' ? part.key : part)).map(key => (typeof key === 'symbol' ? String(key) : key));
 }
 
-/** Issues keep their paths. A schema's own messages, and keys that only the value has, may repeat what must not be repeated. */
+/** Issues keep their paths. A schema's own messages may repeat a value that must not be repeated. */
 function refuse(issues: readonly StandardSchemaV1.Issue[], place: Place): Invalid {
-  if (issues.length === 0 || !place.mayQuote) return place.fail('schema', 'The value is not valid.');
+  if (issues.length === 0) place.fail('schema', 'The value is not valid.');
   for (const issue of issues.slice(0, place.limits.failures)) {
     const keys = keysOf(issue);
     for (const key of keys) place.enter(key);
-    place.fail('schema', issue.message.slice(0, LONGEST_MESSAGE));
+    place.fail('schema', place.mayQuote ? issue.message.slice(0, LONGEST_MESSAGE) : 'The value is not valid.');
     keys.forEach(() => { place.leave(); });
   }
   return INVALID;

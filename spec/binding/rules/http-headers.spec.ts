@@ -48,7 +48,7 @@ describe('HTTP headers, rule 1: fromHeader binds a header by its name', () => {
   });
 
   it.each<[string, AnyType, string | readonly string[], string, string | undefined]>([
-    ['text', int, 'x', 'X-Value', undefined], ['two lines for a scalar', int, ['1', '2'], 'X-Value', undefined], ['one item', list(int), '1,x', 'X-Value', undefined], ['broken JSON', Address, '{"street":', 'X-Value', undefined],
+    ['text', int, 'x', 'X-Value', undefined], ['two lines for a scalar', int, ['1', '2'], 'X-Value', undefined], ['one item', list(int), '1,x', 'X-Value[1]', undefined], ['broken JSON', Address, '{"street":', 'X-Value', undefined],
     ['a field of an object', Address, '{"street":"a","floor":"x"}', 'X-Value.floor', '/floor'], ['a field of an item', list(Address), json([HOME, { street: 'a' }]), 'X-Value[1].floor', '/1/floor'],
   ])('what cannot be read is a failure under the header name: %s', async (_what, type, lines, name, pointer) => {
     class Request extends dto({ own: fromHeader(type, { name: 'X-Value' }) }) {}

@@ -149,7 +149,7 @@ describe.each(frameworks)('Overriding the binder, rule 4: a binding modifier (%s
     const app = framework().post('/customers', configured.bindRequest(Customer), answering).post('/plain', bindRequest(Customer), answering);
     app.post('/own', configured.bindRequest(Order, { binder: { bind: () => Object.assign(new Order(), { sku: 'own' }) } }), answering);
     const answers = await serving(app, async ({ url }) => [await post(url, '/customers', { name: 'Ada' }), await post(url, '/own', {}), await post(url, '/customers', { name: 'Bob' }), await post(url, '/plain', { name: 'Eve' })]);
-    expect(answers).toEqual([{ name: 'Ada', stamp: 1 }, { sku: 'own', stamp: 2 }, { name: 'Bob', stamp: 3 }, { name: 'Eve' }]);
+    expect(answers).toEqual([{ name: 'Ada', stamp: 1 }, { sku: 'own', quantity: 1, stamp: 2 }, { name: 'Bob', stamp: 3 }, { name: 'Eve' }]);
     expect(calls).toEqual([[Customer, Customer, '/customers', [], true], [Order, Order, '/own', [], true], [Customer, Customer, '/customers', [], true]]);
   });
 

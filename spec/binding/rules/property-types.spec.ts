@@ -77,12 +77,15 @@ const rows: readonly Row[] = [
 /** A decimal is compared as text: how it is held is its own affair. */
 const comparable = (value: unknown, type: AnyType): unknown => (type === decimal ? String(value) : value);
 
+/** What the client did not send as such, a claim or a cookie, is not repeated. */
+const quoting = (source: string, text: string): string => (source === 'claim' || source === 'cookie' ? 'The value' : `The value "${text}"`);
+
 describe.each(ways)('Supported property types: from $name', way => {
   it.each(rows)('$name', async ({ type, text, value, refused, expected }) => {
     const { status, dto: bound } = await bindText(way, type, text);
     expect([status, comparable(bound?.v, type)]).toEqual([200, value]);
     const refusal = await bindText(way, type, refused);
-    expect([refusal.status, refusal.errors]).toEqual([400, [{ name: 'v', in: way.source, detail: `The value "${refused}" is not ${expected}.` }]]);
+    expect([refusal.status, refusal.errors]).toEqual([400, [{ name: 'v', in: way.source, detail: `${quoting(way.source, refused)} is not ${expected}.` }]]);
   });
 
   it('string', async () => {
@@ -108,7 +111,7 @@ describe.each(ways)('Supported property types: from $name', way => {
     const dozen = valueParserFor(int, input => (input === 'dozen' ? { success: true, value: 12 } : { success: false }));
     const options: EndpointOptions = { valueParsers: [point, dozen] };
     expect((await bindText(way, Point, '1:2', options)).dto?.v).toEqual(new Point(1, 2));
-    expect((await bindText(way, Point, '1-2', options)).errors).toEqual([{ name: 'v', in: way.source, detail: 'The value "1-2" is not a Point.' }]);
+    expect((await bindText(way, Point, '1-2', options)).errors).toEqual([{ name: 'v', in: way.source, detail: `${quoting(way.source, '1-2')} is not a Point.` }]);
     expect([(await bindText(way, int, 'dozen', options)).dto?.v, (await bindText(way, int, '12', options)).status]).toEqual([12, 400]);
   });
 });

@@ -50,7 +50,7 @@ describe('User claims, rule 1: fromClaim binds a claim by its type', () => {
   });
 
   it.each<[string, AnyType, unknown, string, string | undefined]>([
-    ['text', int, 'x', 'v', undefined], ['several for a scalar', int, [1, 2], 'v', undefined], ['one item', list(int), '1,x', 'v', undefined], ['a field of an object', Address, { street: 'a', floor: 'x' }, 'v.floor', '/floor'],
+    ['text', int, 'x', 'v', undefined], ['several for a scalar', int, [1, 2], 'v', undefined], ['one item', list(int), '1,x', 'v[1]', undefined], ['a field of an object', Address, { street: 'a', floor: 'x' }, 'v.floor', '/floor'],
     ['a field of an object in text', list(Address), JSON.stringify([HOME, { street: 'a' }]), 'v[1].floor', '/1/floor'], ['broken JSON', Address, '{"street":', 'v', undefined],
   ])('what cannot be read is a failure under the claim type: %s', async (_what, type, value, name, pointer) => {
     class Caller extends dto({ own: fromClaim(type, { name: 'v' }) }) {}

@@ -36,7 +36,7 @@ it('a failure names the members, ten at the most', async () => {
   const { errors } = await bind(Many, { method: 'GET', path: '/?one=x&few=red,x' });
   expect(errors).toEqual([
     { name: 'one', in: 'query', detail: 'The value "x" is not an enum (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, …).' },
-    { name: 'few', in: 'query', detail: 'The value "x" is not an enum (Red, Blue).' },
+    { name: 'few[1]', in: 'query', detail: 'The value "x" is not an enum (Red, Blue).' },
   ]);
 });
 

@@ -49,8 +49,8 @@ describe('a list in a query', () => {
   });
 
   it.each([
-    ['n=1,x,3', [{ name: 'n', in: 'query', detail: 'The value "x" is not an int.' }]],
-    ['n=1&n=x&n=y', [{ name: 'n', in: 'query', detail: 'The value "x" is not an int.' }, { name: 'n', in: 'query', detail: 'The value "y" is not an int.' }]],
+    ['n=1,x,3', [{ name: 'n[1]', in: 'query', detail: 'The value "x" is not an int.' }]],
+    ['n=1&n=x&n=y', [{ name: 'n[1]', in: 'query', detail: 'The value "x" is not an int.' }, { name: 'n[2]', in: 'query', detail: 'The value "y" is not an int.' }]],
     ['n=[1,"2"]', [{ name: 'n[1]', in: 'query', pointer: '/1', detail: 'The value "2" is not an int.' }]],
     ['n=[1', [{ name: 'n', in: 'query', detail: 'The value "[1" is not a JSON text.' }]],
     ['lines={"sku":"a"},{"sku":1,"quantity":2}', [{ name: 'lines[0].quantity', in: 'query', pointer: '/0/quantity', detail: 'A value is required.' }, { name: 'lines[1].sku', in: 'query', pointer: '/1/sku', detail: 'The value 1 is not a string.' }]],

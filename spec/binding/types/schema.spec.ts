@@ -45,7 +45,7 @@ const places = (of: Schemas): readonly [where: string, Dto: AnyType, sent: From,
     ['a claim that is an object', class extends dto({ l: fromClaim(of.line) }) {}, { user: { l: line } }, { l: line }, { user: { l: { sku: 'tea', quantity: 'x' } } }, { name: 'l.quantity', in: 'claim', pointer: '/quantity' }],
     ['a decorator', Decorated, { json: { n: 2 } }, { n: 2 }, { json: { n: 'x' } }, { name: 'n', in: 'json', pointer: '/n' }],
     ['a list, in JSON', class extends dto({ n: list(of.count) }) {}, { json: { n: [1, 2] } }, { n: [1, 2] }, { json: { n: [1, 'x'] } }, { name: 'n[1]', in: 'json', pointer: '/n/1' }],
-    ['a list, in a query', class extends dto({ n: list(of.count) }) {}, { path: '/?n=1,2' }, { n: [1, 2] }, { path: '/?n=1&n=x' }, { name: 'n', in: 'query' }],
+    ['a list, in a query', class extends dto({ n: list(of.count) }) {}, { path: '/?n=1,2' }, { n: [1, 2] }, { path: '/?n=1&n=x' }, { name: 'n[1]', in: 'query' }],
     ['a list of lists', class extends dto({ n: list(list(of.count)) }) {}, { json: { n: [[1], [2]] } }, { n: [[1], [2]] }, { json: { n: [[], [1, 'x']] } }, { name: 'n[1][1]', in: 'json', pointer: '/n/1/1' }],
     ['optional', class extends dto({ n: optional(of.count) }) {}, { json: {} }, {}, { json: { n: 'x' } }, { name: 'n', in: 'json', pointer: '/n' }],
     ['nullable', class extends dto({ n: nullable(of.count) }) {}, { json: { n: null } }, { n: null }, { json: { n: 'x' } }, { name: 'n', in: 'json', pointer: '/n' }],
@@ -224,7 +224,7 @@ describe('an asynchronous schema', () => {
       const { errors } = await bind(Several, several('taken'));
       expect(errors).toHaveLength(7);
       expect(errors).toEqual(expect.arrayContaining([
-        failure('a', 'json', '/a'), failure('in.v', 'json', '/in/v'), failure('all[1]', 'json', '/all/1'), failure('nested[1].v', 'json', '/nested/1/v'), failure('asked', 'query'), failure('header', 'header'), failure('below[1].v', 'query'),
+        failure('a', 'json', '/a'), failure('in.v', 'json', '/in/v'), failure('all[1]', 'json', '/all/1'), failure('nested[1].v', 'json', '/nested/1/v'), failure('asked', 'query'), failure('header[1]', 'header'), failure('below[1].v', 'query'),
       ]));
       expect((await bind(free, { json: '"taken"' })).errors).toEqual([failure('', 'json', '')]);
     });
