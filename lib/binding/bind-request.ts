@@ -13,7 +13,7 @@ import { discardStored, keepStored } from './input/refusals';
 import { instanceCodecs } from './json/instance-codecs';
 import { responseCodecs, writeResponsesAs } from './json/json-writer';
 import { settle, type BindingOptions } from './options';
-import { refuseWithoutForm } from './plan/misplaced';
+import { refuseWithoutForm } from './plan/form-only';
 import { planFor } from './plan/plan';
 import { isDto } from './declaration/property';
 import { after, whenDone, type Awaitable } from './reading/awaitable';
@@ -50,7 +50,8 @@ function binding(Dto: AnyType, options: BindingOptions): (req: Request, res: Res
   const codecs = new CodecTable(settings.serializer, settings.valueParsers);
   const endpoint: Endpoint = { Dto, settings, plan: binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs) : undefined };
   const isOwnBinder = binder.constructor !== RequestBinder;
-  if (endpoint.plan && !isOwnBinder && !settings.allowMultipart) refuseWithoutForm((Dto as { name?: string }).name ?? 'dto', endpoint.plan);
+  const { plan } = endpoint;
+  if (plan && !isOwnBinder && !settings.allowMultipart) refuseWithoutForm((Dto as { name?: string }).name ?? 'dto', plan);
   const responses = responseCodecs(settings.responses, codecs);
   const ofInstance = settings.writesInstances ? instanceCodecs(codecs, Dto) : undefined;
   const bindOtherwise = async (context: BinderContext, signal: AbortSignal): Promise<unknown> => {

@@ -39,7 +39,7 @@ export function programOf(readme: string): string {
   const declared = declarations(readme).flatMap(([, entry = '', decorated = ''], row) => [
     `export class Entry${row} extends dto({ ${entry} }) {}`,
     `export class Decorated${row} { ${decorated}; }`,
-    `void [bindRequest(Entry${row}), bindRequest(Decorated${row})];`,
+    `void [bindRequest(Entry${row}, { allowFormData: true }), bindRequest(Decorated${row}, { allowFormData: true })];`,
   ]);
   const done = operations(readme).map(([, expression = '']) => `void (${expression});`);
   return [prelude, ...declared, ...done].join('\n');

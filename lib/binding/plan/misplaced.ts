@@ -1,5 +1,4 @@
 import type { PropertySpec } from '../declaration/property';
-import type { Plan } from './plan';
 import type { Takers } from './takers';
 import { withParts, type Codec } from '../types/codec';
 
@@ -10,16 +9,6 @@ export function refuseMisplaced({ kind }: PropertySpec, codec: Codec<unknown>, t
   if (kind === 'formField' && takers.has('fromForm')) throw new TypeError('formField cannot stand beside fromForm, which takes the whole form.');
   refuseRootOnly(codec);
   if (kind !== 'fromForm' && codec.shape !== 'file') refuseFiles(codec);
-}
-
-/** @throws TypeError for a required property that only a form can bring, where the endpoint accepts no form. */
-export function refuseWithoutForm(className: string, { required, sourcesOf }: Plan): void {
-  for (const { property, codec } of required) {
-    const sources = [...sourcesOf.get(property)?.keys() ?? []];
-    if (sources.length !== 1 || sources[0] !== 'form') continue;
-    const what = [...withParts(codec)].some(({ shape }) => shape === 'file') ? 'allowFormData: true' : 'allowFormData: true or { urlEncoded: true }';
-    throw new TypeError(`bindRequest: ${className}.${property}: it is required, and only a form can bring it, but the endpoint accepts no form; pass { ${what} }, or declare it as not required.`);
-  }
 }
 
 /** @throws TypeError for a type that contains a file and is not read from a form. */
