@@ -7,9 +7,11 @@ import { valueReaders, type ReadValue } from './binding/values';
 import type { CallersOn } from './idempotency/identity/scope';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
 import type { IdempotencyOptions } from './idempotency/options';
-import { aFunction, anInstance, checkOptions } from './options/check';
+import { aFunction, anInstance, checkOptions, type Rule } from './options/check';
 import { withDefaults } from './options/merge';
-import type { OnProblem } from './problems/answer';
+import type { Answering, OnProblem } from './problems/answer';
+
+const aUri: Rule = { expects: 'an absolute URI', accepts: value => typeof value === 'string' && URL.canParse(`${value}code`) };
 
 /** Defaults for a whole application. */
 export interface Configuration {
@@ -19,6 +21,11 @@ export interface Configuration {
   binding?: BindingOptions<unknown>;
   /** Answers refused requests in place of the RFC 9457 body, for example `(problem, req, res, next) => next(problem)`. */
   onProblem?: OnProblem;
+  /**
+   * What the `type` of a problem begins with, before its code: a page that explains each, for example
+   * `'https://docs.example.com/problems#'` (RFC 9457, section 3.1.1). Default `'urn:bindonce:'`, which leads nowhere.
+   */
+  problemTypeBase?: string;
 }
 
 /** The two middlewares with an application's defaults. */
@@ -39,18 +46,19 @@ export interface Configured {
  * @throws TypeError for an unknown option or a value that is none, now and not at the first use.
  */
 export function configure(configuration: Configuration = {}): Configured {
-  checkOptions('configure', configuration, { idempotency: anInstance('an object'), binding: anInstance('an object'), onProblem: aFunction });
-  const { binding = {}, onProblem } = configuration;
+  checkOptions('configure', configuration, { idempotency: anInstance('an object'), binding: anInstance('an object'), onProblem: aFunction, problemTypeBase: aUri });
+  const { binding = {}, onProblem, problemTypeBase } = configuration;
+  const answering: Answering = { onProblem, problemTypeBase };
   const { claims } = binding;
   // Both middlewares ask the same function who calls.
   const callers: CallersOn | undefined = claims && (req => ({ 'the caller of `claims`': claims(req as Request) }));
   const { idempotency = {} } = configuration;
-  makeIdempotency(idempotency, onProblem, callers);
+  makeIdempotency(idempotency, answering, callers);
   const { settings } = settleBinding(binding);
   return {
-    idempotency: (options = {}) => makeIdempotency(withDefaults(idempotency, options), onProblem, callers),
-    bindRequest: (Dto, options = {}) => makeBindRequest(Dto, mergeBinding(binding, options), onProblem),
-    ...valueReaders(settings, onProblem),
+    idempotency: (options = {}) => makeIdempotency(withDefaults(idempotency, options), answering, callers),
+    bindRequest: (Dto, options = {}) => makeBindRequest(Dto, mergeBinding(binding, options), answering),
+    ...valueReaders(settings, answering),
   };
 }
 

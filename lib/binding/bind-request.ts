@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
 import { ClientGone } from '../body/errors';
-import type { Next, OnProblem } from '../problems/answer';
+import type { Answering, Next } from '../problems/answer';
 import { Problem } from '../problems/problem';
 import { abandon, refuse } from '../problems/refuse';
 import type { Binder } from './binder';
@@ -22,7 +22,7 @@ import { CodecTable } from './types/codec-table';
 import { isSchema } from './types/own-codec';
 import type { AnyType, Infer } from './types/property-type';
 
-export function makeBindRequest<D extends AnyType>(Dto: D, options: BindingOptions, onProblem?: OnProblem): BindHandler<Infer<D>> {
+export function makeBindRequest<D extends AnyType>(Dto: D, options: BindingOptions, answering?: Answering): BindHandler<Infer<D>> {
   const bind = binding(Dto, options);
   return function bindRequest(req: IncomingMessage, res: Response, next: Next): void {
     whenDone(
@@ -35,7 +35,7 @@ export function makeBindRequest<D extends AnyType>(Dto: D, options: BindingOptio
       error => {
         discardStored(req);
         if (error instanceof ClientGone) abandon(req, res);
-        else refuse(error, req, res, next, onProblem);
+        else refuse(error, req, res, next, answering);
       },
     );
   };

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { aBoolean, checkOptions } from '../options/check';
 import { answerInHandler } from '../problems/answer-in-handler';
-import type { OnProblem } from '../problems/answer';
+import type { Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
 import { Failures, validationProblem } from './reading/failures';
 import { Place } from './reading/place';
@@ -31,7 +31,7 @@ export type ReadValue = <X extends AnyType, const O extends ValueOptions = { rea
   O extends { required: infer R } ? (R extends true | undefined ? Infer<X> : Infer<X> | undefined) : Infer<X>;
 
 /** SPEC's Route<T> and Query<T>, as an application is configured. */
-export function valueReaders(settings: Settings, onProblem?: OnProblem): { readonly routeValue: ReadValue; readonly queryValue: ReadValue } {
+export function valueReaders(settings: Settings, answering?: Answering): { readonly routeValue: ReadValue; readonly queryValue: ReadValue } {
   const codecs = new CodecTable(settings.serializer, settings.valueParsers);
   const codecOf = (type: AnyType): Codec<unknown> => {
     assertType(type);
@@ -58,7 +58,7 @@ export function valueReaders(settings: Settings, onProblem?: OnProblem): { reado
       try {
         return read(req, name, type, options);
       } catch (error) {
-        throw error instanceof Problem ? answerInHandler(error, req, onProblem) : error;
+        throw error instanceof Problem ? answerInHandler(error, req, answering) : error;
       }
     };
   };

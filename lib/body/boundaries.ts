@@ -7,20 +7,23 @@ const MOST_BLANKS = 1_000;
 type After = { readonly kind: 'part'; readonly at: number } | { readonly kind: 'end' } | { readonly kind: 'unknown' };
 
 /**
- * The bytes of a multipart form as busboy understands them: without blanks behind its boundaries (RFC 2046, section 5.1.1, allows
- * them; busboy would skip the part), and without what comes after the last one (there, too, busboy would look for parts).
- * @throws a 400 problem when something else stands behind a boundary, since busboy would skip that part without a word, and for a
- * form without a closing boundary.
+ * The bytes of a multipart form as busboy understands them: without blanks behind its boundaries (RFC 2046, section 5.1.1,
+ * allows them; busboy would skip the part), and without what comes after the last one.
+ * @throws a 400 problem when something else follows a boundary, since busboy would skip that part without a word, for a form
+ * without a closing boundary, and for one with another boundary after it: those parts would be lost in silence.
  */
 export async function* plainBoundaries(chunks: AsyncIterable<Buffer>, boundary: string): AsyncGenerator<Buffer, void> {
   const delimiter = Buffer.from(`\r\n--${boundary}`);
   // Before the first boundary there may be no line break; one more does no harm.
-  let rest = Buffer.from('\r\n');
+  let rest: Buffer = Buffer.from('\r\n');
   let hasEnded = false;
   for await (const chunk of chunks) {
-    // The end of the stream is waited for, or the rest would be taken for another request.
-    if (hasEnded) continue;
     const data = Buffer.concat([rest, chunk]);
+    if (hasEnded) {
+      // The end of the stream is waited for, or the rest would be taken for another request.
+      rest = afterEnd(data, delimiter);
+      continue;
+    }
     let from = 0;
     // A boundary may go on in the next chunk.
     let upTo = Math.max(0, data.length - delimiter.length + 1);
@@ -41,8 +44,15 @@ export async function* plainBoundaries(chunks: AsyncIterable<Buffer>, boundary: 
     }
     if (upTo > from) yield data.subarray(from, upTo);
     rest = data.subarray(upTo);
+    if (hasEnded) rest = afterEnd(rest, delimiter);
   }
   if (!hasEnded) throw new Problem('body-malformed', 'The multipart form has no closing boundary.');
+}
+
+/** @returns the last bytes, with which a boundary may begin. @throws a 400 problem when there is a boundary. */
+function afterEnd(data: Buffer, delimiter: Buffer): Buffer {
+  if (data.includes(delimiter)) throw new Problem('body-malformed', 'The multipart form goes on after its closing boundary.');
+  return data.subarray(Math.max(0, data.length - delimiter.length));
 }
 
 /** The bytes that make a boundary the last one. */

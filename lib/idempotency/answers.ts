@@ -4,7 +4,7 @@ import { withinDeadline, type StoreTimeout } from './deadline';
 import type { Exchange } from './exchange';
 import type { RecordedResponse } from './responses/recorded-response';
 import { replay } from './responses/replay';
-import type { RequestIdempotency } from './run';
+import { leaveUnguarded } from './unguarded';
 
 /** Replays what an earlier run of the same request was answered with. */
 export async function answerStored(exchange: Exchange, { token, waited }: { readonly token: string; readonly waited: boolean }): Promise<void> {
@@ -39,8 +39,7 @@ export function inFlight({ tell }: Exchange, msLeft: number): Problem {
 /** The store failed before the handler ran: refuse, or run without the guarantee where the application prefers that. */
 export function withoutStore({ req, next, key, claim, settings }: Exchange, error: StoreTimeout): void {
   if (settings.whenStoreFails === 'reject') throw storeUnavailable('Nothing was executed for this attempt', error);
-  const guard: RequestIdempotency = { key, cacheKey: claim.cacheKey, signal: new AbortController().signal, forget() { /* nothing is kept */ } };
-  Object.assign(req, { idempotency: guard });
+  leaveUnguarded(req, key, claim.cacheKey);
   next();
 }
 

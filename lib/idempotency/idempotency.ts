@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ClientGone } from '../body/errors';
 import { isExchangeOver } from '../http/exchange-end';
-import type { Next, OnProblem } from '../problems/answer';
+import type { Answering, Next } from '../problems/answer';
 import { refuse } from '../problems/refuse';
 import { giveUp, takeTurn, type Turn } from './acquire';
 import { answerStored, inFlight, unreadable, withoutStore } from './answers';
@@ -20,7 +20,7 @@ export interface IdempotencyMiddleware {
   purge(cacheKey: string): Promise<boolean>;
 }
 
-export function makeIdempotency(options: IdempotencyOptions, onProblem?: OnProblem, callers?: CallersOn): IdempotencyMiddleware {
+export function makeIdempotency(options: IdempotencyOptions, answering?: Answering, callers?: CallersOn): IdempotencyMiddleware {
   const settings = settle(options, callers);
   const middleware = function idempotency(req: IncomingMessage, res: ServerResponse, next: Next): void {
     const guard = async (): Promise<void> => (mark(req, settings) ? serve(req, res, next, settings) : next());
@@ -28,7 +28,7 @@ export function makeIdempotency(options: IdempotencyOptions, onProblem?: OnProbl
       leaveUnguarded(req);
       next();
     } else guard().catch((error: unknown) => {
-      if (!(error instanceof ClientGone)) refuse(error, req, res, next, onProblem);
+      if (!(error instanceof ClientGone)) refuse(error, req, res, next, answering);
     });
   };
   return Object.assign(middleware, { purge: (cacheKey: string) => purge(cacheKey, settings) });

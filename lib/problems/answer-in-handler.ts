@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Request, Response } from 'express';
-import { answer, type OnProblem } from './answer';
+import { answer, type Answering } from './answer';
 import type { Problem } from './problem';
 
 /** Shared by every copy of this module in the process, so that one copy's `problemDetails()` knows another's answers. */
@@ -21,7 +21,7 @@ export function isAnswered(problem: Problem, req: IncomingMessage): boolean {
  * handler on Express 4, Express does not learn of it.
  * @returns what to throw: the problem, or what the application's `onProblem` has passed to `next`.
  */
-export function answerInHandler(problem: Problem, req: Request, onProblem?: OnProblem): unknown {
+export function answerInHandler(problem: Problem, req: Request, answering?: Answering): unknown {
   const { res, next: goOn } = req;
   if (!res || res.headersSent) return problem;
   let passedOn: { readonly error: unknown } | undefined;
@@ -34,7 +34,7 @@ export function answerInHandler(problem: Problem, req: Request, onProblem?: OnPr
     // The problem has been past all error handlers by now, and nobody else will answer it.
     Reflect.deleteProperty(res, 'headersSent');
     answer(error, req, res, goOn ?? (() => undefined));
-  }, onProblem);
+  }, answering);
   isThrown = true;
   if (passedOn) return passedOn.error;
   (req as WithAnswered)[ANSWERED] = problem;

@@ -8,11 +8,21 @@ export type Next = (error?: unknown) => void;
 /** Takes over the answering of refused requests, for example `(problem, req, res, next) => next(problem)`. */
 export type OnProblem = (problem: Problem, req: Request, res: Response, next: Next) => void | Promise<void>;
 
+/** How an application has refused requests answered. */
+export interface Answering {
+  readonly onProblem?: OnProblem | undefined;
+  /** What the `type` of a problem begins with, before its code. */
+  readonly problemTypeBase?: string | undefined;
+}
+
 /**
  * Answers a request. A {@link Problem} goes to the application's `onProblem`, or is sent as it is; any other error is
  * Express's. Whether an idempotency key stays usable is not decided here.
  */
-export function answer(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next, onProblem?: OnProblem): void {
+export function answer(
+  error: unknown, req: IncomingMessage, res: ServerResponse, next: Next, { onProblem, problemTypeBase }: Answering = {},
+): void {
+  if (error instanceof Problem && problemTypeBase !== undefined) error.typeBase = problemTypeBase;
   try {
     // Once a response has begun there is no room for another; Express's error handler closes the connection.
     if (!(error instanceof Problem) || res.headersSent) next(reasonOf(error));

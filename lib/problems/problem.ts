@@ -43,6 +43,8 @@ export class Problem extends Error {
   readonly expose = true;
   readonly errors: readonly ProblemError[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  /** What its `type` begins with, before its code. */
+  typeBase = 'urn:bindonce:';
 
   constructor(readonly code: ProblemCode, detail: string, { errors, headers = {}, cause }: ProblemExtras = {}) {
     super(detail, cause === undefined ? undefined : { cause });
@@ -57,7 +59,7 @@ export class Problem extends Error {
   /** @param instance the URI reference of this occurrence: the path of the request. */
   toBody(instance?: string): ProblemBody {
     return {
-      type: `urn:bindonce:${this.code}`,
+      type: `${this.typeBase}${this.code}`,
       title: this.title,
       status: this.status,
       detail: this.message,

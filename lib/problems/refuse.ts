@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { answer, type Next, type OnProblem } from './answer';
+import { answer, type Answering, type Next } from './answer';
 
 /**
  * Refuses a request before its handler has run, and answers it. Nothing has happened, so the idempotency key stays usable.
  * Only the middlewares that stand before the handler call this: an error that a handler throws is its response.
  */
-export function refuse(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next, onProblem?: OnProblem): void {
+export function refuse(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next, answering?: Answering): void {
   freeKey(req);
-  answer(error, req, res, next, onProblem);
+  answer(error, req, res, next, answering);
 }
 
 /** Ends a request whose client has gone before its handler ran: nobody is answered, and a retry is a first request. */

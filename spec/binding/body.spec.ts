@@ -104,7 +104,7 @@ describe('malformed multipart', () => {
   ])('a form with %s is read', async (_what, type, body) => {
     const boundary = body.slice(0, body.search(/[ \t]*\r\n/));
     for (const headers of [{}, { 'Transfer-Encoding': 'chunked' }] as Record<string, string>[]) {
-      const { dto: bound } = await bind(Item, { body: `${body}${boundary}--\r\nepilogue\r\n${boundary}\r\n`, headers: { 'Content-Type': type, ...headers } }, { allowFormData: true });
+      const { dto: bound } = await bind(Item, { body: `${body}${boundary}--\r\nepilogue\r\n`, headers: { 'Content-Type': type, ...headers } }, { allowFormData: true });
       expect(bound).toEqual({ sku: 'a', quantity: 1 });
     }
   });

@@ -164,7 +164,7 @@ describe('options', () => {
 });
 
 it.each([['memory', multer.memoryStorage()], ['disk', multer.diskStorage({})]])('a storage in place of a Multer is refused when the middleware is made: %s', (_where, storage) => {
-  expect(() => bindRequest(Line, { uploads: storage as unknown as Multer })).toThrow(new TypeError('bindRequest: uploads must be a Multer; give multer({ storage }) in place of the storage.'));
+  expect(() => bindRequest(Line, { uploads: storage as unknown as Multer })).toThrow(new TypeError('bindRequest: uploads must be a Multer; give multer({ storage }) instead of the storage.'));
 });
 
 describe('options of a declaration are checked when the class is made', () => {

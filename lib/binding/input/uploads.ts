@@ -41,7 +41,7 @@ interface Storing {
   /** Where we hold what is stored; undefined where the application does. */
   readonly heldIn: HeldIn | undefined;
   /** Removes what is stored, when the form is refused. */
-  readonly discard: (files: Form['files']) => void;
+  readonly discard: (files: Form['files']) => void | Promise<void>;
   /** Removes what is stored, when the exchange is over. */
   readonly end?: () => void;
 }
@@ -58,10 +58,10 @@ export function uploadReader(uploads: UploadOptions | Multer = {}, limits: Settl
     if (end) onExchangeEnd(req, res, end);
     try {
       const form = await readForm(chunks, req, { ...settings, fieldsBytes: limits.bodyBytes, formBytes, takesFile, take });
-      return { form, discard: () => { discard(form.files); } };
+      return { form, discard: () => { void discard(form.files); } };
     } catch (error) {
       holding.giveBack();
-      discard([]);
+      await discard([]);
       throw end && isOfTheSystem(error) ? storageProblem(error) : error;
     }
   };
@@ -91,8 +91,8 @@ function builtInStoring(uploads: UploadOptions, limits: FormSettings['limits']):
     isInMemory: false,
     storingFor() {
       const onDisk = new DiskStorage(directory);
-      const remove = (): void => { void onDisk.remove(); };
-      return { settings: { storage: onDisk, limits }, heldIn: 'disk', discard: remove, end: remove };
+      const discard = (): Promise<void> => onDisk.remove();
+      return { settings: { storage: onDisk, limits }, heldIn: 'disk', discard, end: () => { void discard(); } };
     },
   };
 }
