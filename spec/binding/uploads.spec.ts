@@ -46,7 +46,7 @@ it('a file that the handler has moved is its own', async () => {
 
 it('the folder is made when the middleware is made', () => {
   const nested = `${directory.path}/a/b`;
-  bindRequest(Upload, { uploads: { storage: 'disk', directory: nested } });
+  bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: nested } });
   expect(existsSync(nested)).toBe(true);
   rmSync(`${directory.path}/a`, { recursive: true });
 });
