@@ -14,7 +14,7 @@ const compiledWith = tsconfig => ({
 module.exports = {
   globalSetup: '<rootDir>/spec/servers/install.ts',
   transform: compiledWith('<rootDir>/spec/tsconfig.json').transform,
-  testTimeout: 30_000,
+  testTimeout: 120_000,
   maxWorkers: 2,
   // Two projects, because ts-jest has one set of compiler options for each: decorators are either standard or legacy.
   projects: [

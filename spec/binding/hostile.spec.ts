@@ -7,8 +7,14 @@ import { bind, serving, urlEncoded, type Sent } from './one-endpoint';
 class Target extends dto({ t: optional(list(string)), n: optional(int), name: optional(string) }) {}
 class Exact extends dto({ t: optional(list(string)), n: optional(int), name: optional(string), price: optional(decimal) }) {}
 
-/** Wall-clock time within which a hostile request is answered, on a machine that does other things too. */
-const QUICK = 2_000;
+/** Milliseconds of work within which a hostile request is answered; what these guard against takes minutes. */
+const QUICK = 5_000;
+
+/** Milliseconds that the processor has worked for this process: what other processes do meanwhile does not count. */
+function worked(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
 const repeat = (count: number, text: (index: number) => string): string => Array.from({ length: count }, (_, index) => text(index)).join('');
 
 describe('a bounded, quick answer', () => {
@@ -35,9 +41,9 @@ describe('a bounded, quick answer', () => {
     ['900,000 spaces', { json: ' '.repeat(900_000) }, [200]],
   ])('%s', async (_what, sent, allowed) => {
     for (const Dto of [Target, Exact]) {
-      const started = performance.now();
+      const started = worked();
       const { status, response } = await bind(Dto, sent, urlEncoded);
-      expect(performance.now() - started).toBeLessThan(QUICK);
+      expect(worked() - started).toBeLessThan(QUICK);
       expect(allowed.includes(status) || (Dto === Target && status === 200)).toBe(true);
       expect(response.body.length).toBeLessThan(3_000);
     }
@@ -106,9 +112,9 @@ it('a list of lists with 340,000 wrong objects is answered as quickly, with a hu
   class Exactly extends dto({ ...missing, price: decimal }) {}
   const json = `[${Array.from({ length: 34 }, () => `[${Array.from({ length: 10_000 }, () => '{}').join()}]`).join()}]`;
   for (const Dto of [Line, Exactly]) {
-    const started = performance.now();
+    const started = worked();
     const { status, errors } = await bind(list(list<AnyType>(Dto)), { json });
-    expect(performance.now() - started).toBeLessThan(QUICK);
+    expect(worked() - started).toBeLessThan(QUICK);
     expect([status, errors.length]).toEqual([400, 100]);
   }
 });

@@ -76,7 +76,7 @@ describe.each(expressVersions)('on %s', (_version, express) => {
     const other = await post(requests[1]);
     expect(other.text).not.toBe(first.text);
     expect(runs).toBe(2);
-  }, 5_000);
+  }, 60_000);
 
   it.each<[string, WireRequest]>([
     ['no body', {}],
@@ -88,7 +88,7 @@ describe.each(expressVersions)('on %s', (_version, express) => {
     const post = () => send(url, { headers: { 'Idempotency-Key': 'k', ...headers }, body });
     expect((await post()).text).toBe('{}');
     expect((await post()).headers['idempotent-replayed']).toBe('true');
-  }, 5_000);
+  }, 60_000);
 
   it.each<[string, (app: ReturnType<Express>, guard: RequestHandler, handler: RequestHandler) => unknown]>([
     ['for the application', (app, guard, handler) => app.use(guard).post('/v1/orders/:id', handler)],

@@ -115,7 +115,7 @@ describe('run and record', () => {
     await send(url, { headers: keyed('k') });
     expect((await send(url, { headers: keyed('k') })).headers['idempotent-replayed']).toBe('true');
     expect(String(warn.mock.calls[0]?.[0])).toContain('cannot tell');
-  }, 3_000);
+  }, 60_000);
 
   describe('that asks shouldCache', () => {
     const warnings = async (shouldCache: unknown, storeTimeout = 2_000) => {

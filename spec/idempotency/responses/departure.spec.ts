@@ -59,7 +59,7 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
     expect([beaten > 5, beats, state.closes.length]).toEqual([true, beaten, 1]);
     const answer = await retry();
     expect([answer.status, typeOf(answer.text), state.runs]).toEqual([409, 'urn:bindonce:response-unavailable', 1]);
-  }, 10_000);
+  }, 60_000);
 
   it('may go on after it was told: what it ends is stored, and a retry gets it', async () => {
     const { res, closed, log, state, retry } = await orphaned({}, (_req, res) => { res.write('first, '); });
@@ -73,7 +73,7 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
     await log.first('executed');
     expect((await retry()).text).toBe('first, second, 0, 1, 2, 3, 4, 5, last');
     expect([state.runs, state.closes.length]).toEqual([1, 1]);
-  }, 10_000);
+  }, 60_000);
 
   it.each<[string, (source: PassThrough, req: Request, res: Response) => unknown]>([
     ['a pipeline', (source, _req, res) => { pipeline(source, res).catch(() => undefined); }],
@@ -87,14 +87,14 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
     await log.first('not-stored');
     const answer = await retry();
     expect([answer.status, typeOf(answer.text), state.runs]).toEqual([409, 'urn:bindonce:response-unavailable', 1]);
-  }, 10_000);
+  }, 60_000);
 
   it('and that gives up before it was told leaves its key free', async () => {
     const { res, log, state, retry } = await orphaned({ leaseDuration: 10_000 }, (_req, res) => { res.write('half'); });
     res.destroy();
     await log.first('not-stored');
     expect([(await retry()).text, state.runs, state.closes.length]).toEqual(['second', 2, 1]);
-  }, 10_000);
+  }, 60_000);
 
   it('and that begins to respond only later is told a lease after it has begun', async () => {
     const { res, closed, log, since, retry } = await orphaned({}, () => undefined);
@@ -105,7 +105,7 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
     res.end('but whole');
     await log.first('executed');
     expect((await retry()).text).toBe('late, but whole');
-  }, 10_000);
+  }, 60_000);
 
   it.each<[string, boolean, boolean]>([['before', true, true], ['after', false, true], ['before, without having begun,', true, false]])('is told at once when it calls forget() %s the client goes', async (_title, early, begins) => {
     const { req, res, log, state, closed, retry } = await orphaned({ leaseDuration: 10_000 }, (req, res) => {
@@ -121,7 +121,7 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
     res.end();
     await log.first('not-stored');
     expect([(await retry()).text, state.closes.length]).toEqual(['second', 1]);
-  }, 10_000);
+  }, 60_000);
 
   it.each<[string, boolean]>([['before', true], ['after', false]])('is told at once when its lease is lost %s the client goes', async (_title, early) => {
     const leases = new ObedientLeases({ renew: () => new Promise(() => undefined) });
@@ -133,7 +133,7 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
     await closed();
     expect(performance.now()).toBeLessThan(lost + 100);
     expect([req.idempotency.signal.aborted, state.closes.length]).toEqual([true, 1]);
-  }, 10_000);
+  }, 60_000);
 
   it('and that never begins is told when cacheDuration is over: nothing of its request stays, and the key is free', async () => {
     const { closed, state, log, retry } = await orphaned({ leaseDuration: 500, cacheDuration: 2_000 }, () => undefined);
@@ -142,7 +142,7 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
     await log.first('not-stored');
     expect(after).toBeGreaterThan(1_500);
     expect([(await retry()).text, state.runs, state.closes.length]).toEqual(['second', 2, 1]);
-  }, 10_000);
+  }, 60_000);
 
   it('and that goes on writing for cacheDuration has run', async () => {
     let interval: NodeJS.Timeout | undefined;
@@ -153,7 +153,7 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
     await log.first('not-stored');
     clearInterval(interval);
     expect([(await retry()).status, state.runs, state.closes.length]).toEqual([409, 1, 1]);
-  }, 10_000);
+  }, 60_000);
 
   it('and that ends its response is told once, after the response is stored', async () => {
     const completing = signal();
@@ -167,7 +167,7 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
     await log.first('executed');
     await new Promise(setImmediate);
     expect(state.closes).toHaveLength(1);
-  }, 10_000);
+  }, 60_000);
 });
 
 /** How many files of a folder this process has open; a spooled body has no name. */
@@ -214,7 +214,7 @@ describe('what hangs on a request whose client has gone and whose handler never 
     expect(await sent).toBe('gone');
     await stored.emptied();
     while (spooledIn(temporary) > 0) await new Promise(setImmediate);
-  }, 10_000);
+  }, 60_000);
 
   it('is collected: a thousand such requests leave nothing behind', async () => {
     if (!express) throw new Error('There is no Express');
@@ -244,5 +244,5 @@ describe('what hangs on a request whose client has gone and whose handler never 
       await new Promise(setImmediate);
     }
     expect(requests.filter(one => one.deref() !== undefined).length).toBeLessThan(20);
-  }, 20_000);
+  }, 60_000);
 });

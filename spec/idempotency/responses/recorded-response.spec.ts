@@ -76,7 +76,7 @@ describe.each(expressVersions)('on %s, the length and the framing', (_version, e
     const [bare, first, replay] = [await ask('/bare'), await ask('/guarded'), await ask('/guarded')];
     expect(visible(first)).toEqual(visible(bare));
     expect(visibleReplay(replay)).toEqual(visible(first));
-  }, 4_000);
+  }, 60_000);
 
   it('are those of HTTP/1.0 in a retry of that version, which gets the body without its trailers', async () => {
     const app = express().disable('x-powered-by').post('/', idempotency({ addHeaderToResponse: false, scope: () => undefined }), (_req, res) => {
@@ -89,7 +89,7 @@ describe.each(expressVersions)('on %s, the length and the framing', (_version, e
     expect([first.text, first.trailers]).toEqual(['counted', { 'x-sum': '7' }]);
     expect(await oldRetry(port, 'k')).toEqual(['HTTP/1.1 200 OK', 'Idempotent-Replayed: true', 'Connection: close', '', 'counted']);
     expect(visibleReplay(await send(url, { headers: keyed('k') }))).toEqual(visible(first));
-  }, 4_000);
+  }, 60_000);
 });
 
 /** What an HTTP/1.0 client gets, line by line and without the date. */

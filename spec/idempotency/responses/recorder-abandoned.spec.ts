@@ -49,7 +49,7 @@ describe.each(expressVersions)('on %s, when nobody is there any more,', (_versio
     const retry = await send(url, { headers: keyed('k') });
     expect([retry.status, (JSON.parse(retry.text) as { type: string }).type]).toEqual([409, 'urn:bindonce:response-unavailable']);
     expect(state.runs).toBe(1);
-  }, 5_000);
+  }, 60_000);
 
   it('a handler that has not begun and never answers keeps its key for cacheDuration, and no longer', async () => {
     const { running, state, url } = await served({ leaseDuration: 60, cacheDuration: 200, whenInFlight: 'reject' }, (_gone, run) => (_req, res) => { if (run > 1) res.json({ run }); });
@@ -61,7 +61,7 @@ describe.each(expressVersions)('on %s, when nobody is there any more,', (_versio
     expect(retry.text).toBe('{"run":2}');
     expect(performance.now() - begun).toBeGreaterThan(150);
     expect(state.runs).toBe(2);
-  }, 5_000);
+  }, 60_000);
 
   it('requests that were sent one after the other on its connection are stored, each', async () => {
     const log = new EventLog();
@@ -83,7 +83,7 @@ describe.each(expressVersions)('on %s, when nobody is there any more,', (_versio
       expect([retry.text, retry.headers['idempotent-replayed']]).toEqual([key, 'true']);
     }
     expect(runs.sort()).toEqual(['a', 'b']);
-  }, 5_000);
+  }, 60_000);
 
   it('a middleware before us that has begun to answer in our place is left alone, and nothing runs', async () => {
     const running = signal();
@@ -110,5 +110,5 @@ describe.each(expressVersions)('on %s, when nobody is there any more,', (_versio
     const answer = await impatient;
     expect([answer.status, answer.text, runs]).toEqual([504, 'too slow', 1]);
     expect((await send(url, { headers: keyed('k') })).text).toBe('done');
-  }, 5_000);
+  }, 60_000);
 });

@@ -62,7 +62,7 @@ describe.each(expressVersions)('after the end on %s', (_version, express) => {
 
     expect(visible(first)).toEqual(visible(undisturbed));
     expect(visibleReplay(second)).toEqual(visible(first));
-  }, 4_000);
+  }, 60_000);
 });
 
 describe.each(expressVersions)('while the end is held back on %s', (_version, express) => {
@@ -128,7 +128,7 @@ describe.each(expressVersions)('on %s, what node refuses is the error that it is
     expect(visibleReplay(replay)).toEqual(visible(first));
     expect(codes[1]).toBe(codes[0]);
     expect(codes).toHaveLength(2);
-  }, 4_000);
+  }, 60_000);
 });
 
 describe('callbacks', () => {
@@ -144,7 +144,7 @@ describe('callbacks', () => {
       res.write('hello', () => { res.end(); });
     });
     if (app) expect((await send((await serve(app)).url, { headers: keyed('k') })).status).toBeGreaterThan(199);
-  }, 4_000);
+  }, 60_000);
 
   it('of end are called after the response has left', async () => {
     const called = signal();

@@ -61,7 +61,7 @@ describe.each(expressVersions)('on %s, a connection that closes', (_version, exp
     await log.first('executed');
     const retry = await send(url, { headers: keyed('k') });
     expect([retry.text, retry.headers['idempotent-replayed'], runs, lost.aborted]).toEqual([expect.stringMatching(/^(half, )?whole$/), 'true', 1, false]);
-  }, 5_000);
+  }, 60_000);
 
   it.each<[string, (req: Request) => unknown]>([
     ['req.destroy()', req => req.destroy()],
@@ -85,7 +85,7 @@ describe.each(expressVersions)('on %s, a connection that closes', (_version, exp
       expect([retry.text.endsWith('whole'), retry.headers['idempotent-replayed'], runs]).toEqual([true, undefined, 2]);
       expect(log.kinds).toEqual(['not-stored', 'executed']);
     }
-  }, 10_000);
+  }, 60_000);
 
   it('by one handler takes no other request on it for given up: that one goes on and is stored', async () => {
     const log = new EventLog();
@@ -103,7 +103,7 @@ describe.each(expressVersions)('on %s, a connection that closes', (_version, exp
     await Promise.all([log.first('executed'), log.first('not-stored')]);
     expect(log.events.map(({ kind, key }) => [key, kind]).sort()).toEqual([['a', 'executed'], ['b', 'not-stored']]);
     expect((await send(url, { headers: keyed('a') })).text).toBe('done');
-  }, 5_000);
+  }, 60_000);
 });
 
 describe.each(expressVersions)('on %s, while the response is held open for a client that has gone,', (_version, express) => {
@@ -127,7 +127,7 @@ describe.each(expressVersions)('on %s, while the response is held open for a cli
     res.end();
     await closed;
     expect(look()).toEqual([true, true, false, true, true]);
-  }, 5_000);
+  }, 60_000);
 
   it.each<[string, (version: typeof express) => RequestHandler, string, string]>([
     ['express.json()', version => version.json(), 'application/json', '{"a":"1"}'],
@@ -149,7 +149,7 @@ describe.each(expressVersions)('on %s, while the response is held open for a cli
     client.destroy();
     await log.first('executed');
     expect((await send(url, { headers, body })).text).toBe('{"got":"1"}');
-  }, 5_000);
+  }, 60_000);
 });
 
 describe.each(expressVersions)('on %s, what a handler sees of its connection', (_version, express) => {
