@@ -34,10 +34,12 @@ const texts = ['1', 'a', '.', ' ', '-', ':', '0.', '1.', '1,', '[', '{', '{}', '
 
 it.each(types)('%s refuses long nonsense as quickly as short', async (_name, type) => {
   class One extends dto({ v: field(type) }) {}
-  const started = performance.now();
+  const started = process.cpuUsage();
   for (const text of texts) {
     expect((await bind(One, { form: [['v', text]] }, urlEncoded)).status).toBe(400);
     expect((await bind(One, { json: { v: text } })).status).toBe(400);
   }
-  expect(performance.now() - started).toBeLessThan(2_000);
+  const { user, system } = process.cpuUsage(started);
+  // A reader that looks again and again takes minutes.
+  expect((user + system) / 1_000).toBeLessThan(5_000);
 });
