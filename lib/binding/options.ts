@@ -90,7 +90,7 @@ export interface Settled {
   readonly modifier: Modifier | undefined;
 }
 
-/** @throws TypeError for an unknown option or a value that is none. */
+/** @throws TypeError for an unknown option or an invalid value. */
 export function settle(options: BindingOptions): Settled {
   checkOptions('bindRequest', options, rules);
   const { allowFormData = false, allowAnonymous = true, claims = principalOf, permissions, uploads, valueParsers = [], responses = {}, failureMessage, quoteValues = true, binder, modifier } = options;

@@ -14,7 +14,7 @@ export type InferShape<S extends Shape> = {
 /**
  * Makes a dto class out of a shape, to be named by extending it:
  * `class OrderLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}`.
- * @throws TypeError when an entry is no type.
+ * @throws TypeError when an entry is not a type.
  */
 export function dto<S extends Shape>(shape: S): new () => InferShape<S> {
   const specs = Object.entries(shape).map(([name, entry]): [string, PropertySpec] => [name, specOf(name, entry)]);

@@ -34,7 +34,7 @@ const names: Readonly<Record<PropertyKind, readonly (keyof PropertyOptions)[]>> 
   plainText: [],
 };
 
-/** @throws TypeError for an option that a kind of property does not have, or a value that is none. */
+/** @throws TypeError for an option that a kind of property does not have, or an invalid value. */
 export function checkProperty(kind: PropertyKind, options: PropertyOptions): void {
   checkOptions(kind, options, rulesOf(kind));
   for (const source of options.dontBind ?? []) {
