@@ -32,7 +32,10 @@ export const now = (): number => performance.timeOrigin + performance.now();
 
 type WithoutTime<T> = T extends Entry ? Omit<T, 'at'> & { readonly at?: number } : never;
 
-/** A file that several processes append to, one JSON line at a time; what a killed process has written stays. */
+/**
+ * A file that several processes append to, one JSON line at a time; what a killed process has written stays. `kill -9` may
+ * cut a write where a page of the file ends, so each entry begins on a line of its own.
+ */
 export class Journal {
   private readonly file: number;
   private isClosed = false;
@@ -43,7 +46,7 @@ export class Journal {
 
   write(entry: WithoutTime<Entry>): void {
     if (this.isClosed) return;
-    writeSync(this.file, `${JSON.stringify({ at: now(), ...entry })}\n`);
+    writeSync(this.file, `\n${JSON.stringify({ at: now(), ...entry })}\n`);
   }
 
   close(): void {
@@ -52,8 +55,24 @@ export class Journal {
   }
 }
 
+/** @throws Error for a line that was cut although its process cannot have been killed. */
 export async function readJournal(path: string): Promise<Entry[]> {
   const entries: Entry[] = [];
-  for await (const line of createInterface({ input: createReadStream(path) })) entries.push(JSON.parse(line) as Entry);
+  const cut: string[] = [];
+  for await (const line of createInterface({ input: createReadStream(path) })) {
+    const entry = line === '' ? undefined : entryIn(line);
+    if (entry) entries.push(entry);
+    else if (line !== '') cut.push(line);
+  }
+  const kills = entries.filter(entry => entry.what === 'fault' && entry.kind.startsWith('server killed')).length;
+  if (cut.length > kills) throw new Error(`The journal has ${cut.length} lines that are no JSON, after ${kills} kills:\n${cut.join('\n')}`);
   return entries;
+}
+
+function entryIn(line: string): Entry | undefined {
+  try {
+    return JSON.parse(line) as Entry;
+  } catch {
+    return undefined;
+  }
 }
