@@ -6,6 +6,7 @@ export type { IdempotencyMiddleware } from './idempotency/idempotency';
 export type { IdempotencyOptions } from './idempotency/options';
 export type { IdempotencyEvent, IdempotencyEventKind } from './idempotency/events';
 export type { HeaderLine, RecordedResponse } from './idempotency/responses/recorded-response';
+export type { KeyvLike } from './idempotency/keyv-like';
 export type { RequestIdempotency } from './idempotency/run';
 export type {} from './idempotency/request';
 export type { Acquisition, LeaseStore } from './idempotency/leases/lease-store';

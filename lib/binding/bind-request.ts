@@ -34,7 +34,7 @@ export function makeBindRequest<D extends AnyType>(Dto: D, options: BindingOptio
       },
       error => {
         discardStored(req);
-        if (error instanceof ClientGone) abandon(req, res);
+        if (error instanceof ClientGone) abandon(error, req, res);
         else refuse(error, req, res, next, answering);
       },
     );

@@ -27,12 +27,13 @@ export async function answerStored(exchange: Exchange, { token, waited }: { read
   tell(waited ? 'waited' : 'replayed', { status: response.status });
 }
 
-/** @param msLeft milliseconds until the running request has to renew its lease. */
+/** @param msLeft milliseconds that are left of the lease of the running request: its answer is there by then, or another may run. */
 export function inFlight({ tell }: Exchange, msLeft: number): Problem {
   tell('conflicted', { status: 409 });
-  const seconds = Number.isNaN(msLeft) ? 1 : Math.ceil(msLeft / 1_000);
+  // A lease store of the application's own may know no number.
+  const seconds = Math.ceil(msLeft / 1_000) || 1;
   return new Problem('request-in-flight', 'The first request with this idempotency key is still being processed. Retry later.', {
-    headers: { 'Retry-After': String(Math.max(1, Math.min(5, seconds))) },
+    headers: { 'Retry-After': String(Math.max(1, seconds)) },
   });
 }
 

@@ -6,7 +6,7 @@
  * - `waited`: the stored response was sent after waiting for the first request.
  * - `conflicted`: 409; the first request was still running, or its response could not be kept.
  * - `reused`: 422; the key belongs to another request.
- * - `refused`: the request has no usable key, or a body that could not be read; nothing ran.
+ * - `refused`: the request has no usable key, a body that could not be read, or values that `bindRequest()` refused; the handler did not run.
  * - `abandoned`: the client left, or another middleware answered, before there was an answer; nothing ran.
  * - `store-failed`: the store did not answer in time; nothing ran, or the handler ran unguarded if so configured.
  * - `lease-lost`: the lease ran out under a running handler; another request may have run it again.

@@ -1,10 +1,10 @@
 import { METHODS } from 'node:http';
 import type { Request } from 'express';
-import type { Keyv } from 'keyv';
 import { aBoolean, aCount, aFunction, aHeaderName, anInstance, checkOptions, either, headerNames, milliseconds, oneOf, type Rule } from '../options/check';
 import { withDefaults } from '../options/merge';
 import { defaultStore } from './responses/default-store';
 import type { IdempotencyEvent } from './events';
+import { isKeyvLike, type KeyvLike } from './keyv-like';
 import type { LeaseStore } from './leases/lease-store';
 import type { RecordedResponse } from './responses/recorded-response';
 import { responsesIn, type ResponseStore } from './responses/response-store';
@@ -39,8 +39,8 @@ export interface IdempotencyOptions {
   cacheDuration?: number;
   /** When true, the response carries the idempotency key header, unless the handler sets it. Default true. */
   addHeaderToResponse?: boolean;
-  /** Where responses live. Default: one bounded Keyv in memory for the whole process. */
-  store?: Keyv;
+  /** Where responses live: a Keyv, version 5 or 6. Default: one bounded Keyv in memory for the whole process. */
+  store?: KeyvLike;
   /** Where the right to run lives. Default: beside the store, in memory or on Redis. */
   leases?: LeaseStore;
   /**
@@ -86,7 +86,7 @@ const rules: Readonly<Record<keyof IdempotencyOptions, Rule>> = {
   ignoreHost: aBoolean,
   cacheDuration: milliseconds,
   addHeaderToResponse: aBoolean,
-  store: anInstance('a Keyv', 'get', 'set', 'delete', 'on'),
+  store: { expects: 'a Keyv, for example new Keyv(adapter)', accepts: isKeyvLike },
   leases: anInstance('a LeaseStore', 'acquire', 'renew', 'complete', 'release'),
   scope: aFunction,
   whenInFlight: oneOf('wait', 'reject'),

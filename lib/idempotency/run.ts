@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ClientGone } from '../body/errors';
+import { onRefusal } from '../problems/refuse';
 import { giveUp } from './acquire';
 import type { Exchange } from './exchange';
 import type { Caller } from './identity/caller';
@@ -21,6 +23,14 @@ export interface RequestIdempotency {
   forget(): void;
 }
 
+/** What is known of a handler, and of the middlewares in front of it. */
+interface Handler {
+  /** True when nothing is to be kept. */
+  forgot: boolean;
+  /** Why a middleware has refused the request before it came to the handler. */
+  refusal?: { readonly reason: unknown };
+}
+
 /** A handler that runs under a lease. */
 interface Run {
   readonly recording: Recording;
@@ -28,7 +38,7 @@ interface Run {
   readonly lost: AbortSignal;
   /** In milliseconds of the monotonic clock. */
   readonly begun: number;
-  readonly handler: { readonly forgot: boolean };
+  readonly handler: Handler;
 }
 
 /** How a run ended for those who come after it. */
@@ -76,7 +86,7 @@ async function begin(exchange: Exchange, asked: number): Promise<Run> {
 /** @param undo gets what takes back, in reverse order, what was set up. */
 function start({ req, res, next, key, claim, settings, tell }: Exchange, asked: number, undo: (() => void)[]): Run {
   const lost = new AbortController();
-  const handler = { forgot: false };
+  const handler: Handler = { forgot: false };
   const recording = record(req, res, settings);
   undo.push(() => { recording.withdraw(); });
   const guard: RequestIdempotency = {
@@ -89,6 +99,10 @@ function start({ req, res, next, key, claim, settings, tell }: Exchange, asked: 
     },
   };
   Object.assign(req, { idempotency: guard });
+  onRefusal(req, reason => {
+    handler.refusal = { reason };
+    guard.forget();
+  });
   echoKey(req, res, settings);
   const renewal = keepRenewing(claim, settings, asked, () => {
     lost.abort(new Error('The idempotency lease was lost'));
@@ -119,7 +133,7 @@ async function forget({ claim, settings }: Exchange): Promise<Outcome> {
   }
 }
 
-function report({ res, tell }: Exchange, { lost }: Run, ending: Ending, outcome: Outcome, handlerMs: number): void {
+function report({ res, tell }: Exchange, { lost, handler: { refusal } }: Run, ending: Ending, outcome: Outcome, handlerMs: number): void {
   const response = responseOf(ending);
   const about = { status: response?.status ?? res.statusCode, handlerMs };
   switch (outcome.kind) {
@@ -127,7 +141,11 @@ function report({ res, tell }: Exchange, { lost }: Run, ending: Ending, outcome:
       if (!lost.aborted) tell('lease-lost');
       return;
     case 'published': return tell(response ? 'executed' : 'not-stored', about);
-    case 'forgotten': return tell('not-stored', about);
+    case 'forgotten':
+      if (refusal?.reason instanceof ClientGone) tell('abandoned');
+      else if (refusal) tell('refused', { status: about.status, error: refusal.reason });
+      else tell('not-stored', about);
+      return;
     case 'failed': return tell('not-stored', { ...about, error: outcome.error });
   }
 }

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import express, { type RequestHandler } from 'express';
-import { idempotency, type IdempotencyEvent, type IdempotencyOptions } from '../../lib';
+import { bindRequest, dto, idempotency, int, type IdempotencyEvent, type IdempotencyOptions } from '../../lib';
 import { send } from '../servers/listen';
 import { EventLog } from './event-log';
 import { ObedientLeases } from './leases/obedient-leases';
@@ -58,6 +58,15 @@ describe('onEvent', () => {
     const { url } = await serve(express().post('/', idempotency({ onEvent: log.onEvent, keyPattern: /^.{8,}$/, maxRequestBytes: 1_000 }), CREATED));
     expect((await send(url, { headers: key === undefined ? {} : keyed(key), body })).status).toBe(status);
     expect(log.events).toEqual([expect.objectContaining({ kind: 'refused', key: told, cacheKey: '', status, error: expect.objectContaining({ name: 'Problem', status }) })]);
+  });
+
+  it('is told refused for values that bindRequest() refuses, and executed for the values that it takes', async () => {
+    const log = new EventLog();
+    const { url } = await serve(express().post('/', idempotency({ onEvent: log.onEvent }), bindRequest(dto({ count: int })), (_req, res) => { res.end(); }));
+    const post = (body: string) => send(url, { headers: keyed('k', { 'Content-Type': 'application/json' }), body });
+    expect([await post('{"count":"x"}'), await post('{'), await post('{"count":1}')].map(({ status }) => status)).toEqual([400, 400, 200]);
+    const refused = expect.objectContaining({ kind: 'refused', key: 'k', status: 400, error: expect.objectContaining({ name: 'Problem', status: 400 }) });
+    expect(log.events).toEqual([refused, refused, expect.objectContaining({ kind: 'executed', status: 200 })]);
   });
 
   it('is told abandoned when the client of a waiting duplicate leaves', async () => {

@@ -1,5 +1,5 @@
 import { aCount, checkOptions, type Rule } from '../../options/check';
-import { isMapLike } from '../map-like';
+import { isMapLike } from '../keyv-like';
 import { SweepInterval } from '../sweep-interval';
 import type { Acquisition, LeaseStore } from './lease-store';
 

@@ -1,5 +1,4 @@
-import type { Keyv } from 'keyv';
-import { holderOf } from '../map-like';
+import { holderOf, namespaceOf, type KeyvLike } from '../keyv-like';
 import type { LeaseStore } from './lease-store';
 import { memoryLeasesBeside } from './memory-leases';
 import { redisLeasesBeside } from './redis-leases';
@@ -15,12 +14,12 @@ const shared = ((globalThis as { [SHARED]?: WeakMap<object, Map<string | undefin
  * The leases that belong to a store: in memory beside a Map, on the same server beside Redis.
  * @throws TypeError for a store that other processes may share and that has no atomic "set if absent" that we can reach.
  */
-export function leasesBeside(store: Keyv): LeaseStore {
-  const holder = holderOf(store);
+export function leasesBeside(store: KeyvLike): LeaseStore {
+  const [holder, namespace] = [holderOf(store), namespaceOf(store)];
   const byNamespace = shared.get(holder) ?? new Map<string | undefined, LeaseStore>();
   shared.set(holder, byNamespace);
-  const leases = byNamespace.get(store.namespace) ?? make(holder, store.namespace);
-  byNamespace.set(store.namespace, leases);
+  const leases = byNamespace.get(namespace) ?? make(holder, namespace);
+  byNamespace.set(namespace, leases);
   return leases;
 }
 

@@ -1,6 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Keyv } from 'keyv';
-import { holderOf, isMapLike } from '../map-like';
+import { holderOf, isMapLike, type KeyvLike } from '../keyv-like';
 import { SweepInterval } from '../sweep-interval';
 import { BoundedMap } from './default-store';
 
@@ -18,7 +17,7 @@ export class ExpiredResponses {
   private readonly expiry = new Map<string, number>();
   private readonly sweeping = new SweepInterval(SWEEP_INTERVAL, () => this.sweep());
 
-  constructor(private readonly keyv: Keyv) {}
+  constructor(private readonly keyv: KeyvLike) {}
 
   /** @param ms milliseconds that the response is kept. */
   written(key: string, ms: number): void {
@@ -52,7 +51,7 @@ export class ExpiredResponses {
  * @returns undefined for a store that forgets by itself: the default store, and every one that is not a collection in
  * this process.
  */
-export function expiredResponsesIn(keyv: Keyv): ExpiredResponses | undefined {
+export function expiredResponsesIn(keyv: KeyvLike): ExpiredResponses | undefined {
   const holder = holderOf(keyv);
   return isMapLike(holder) && !(holder instanceof BoundedMap) ? new ExpiredResponses(keyv) : undefined;
 }

@@ -1,13 +1,13 @@
-import type { Keyv } from 'keyv';
+import { layersUnder, type KeyvLike } from '../keyv-like';
 import { expiredResponsesIn, type ExpiredResponses } from './expired-responses';
 import type { RecordedResponse } from './recorded-response';
 import { SharedReads } from './shared-reads';
 import { fromStored, toStored, type Expected } from './stored-response';
 
-const stores = new WeakMap<Keyv, ResponseStore>();
+const stores = new WeakMap<KeyvLike, ResponseStore>();
 
 /** The responses in a Keyv; the same object for every middleware that uses it. */
-export function responsesIn(keyv: Keyv): ResponseStore {
+export function responsesIn(keyv: KeyvLike): ResponseStore {
   const existing = stores.get(keyv);
   if (existing) return existing;
   const created = new ResponseStore(keyv);
@@ -25,8 +25,8 @@ export class ResponseStore {
    * Keyv hides failures unless told otherwise: an outage would look like a response that is not there, and a failed write
    * like a written one. Keyv 5 can be told to throw; Keyv 6 cannot, but announces each failure.
    */
-  constructor(private readonly keyv: Keyv) {
-    for (const layer of [keyv, keyv.store as object]) if ('throwOnErrors' in layer) layer.throwOnErrors = true;
+  constructor(private readonly keyv: KeyvLike) {
+    for (const layer of [keyv, ...layersUnder(keyv)]) if ('throwOnErrors' in layer) layer.throwOnErrors = true;
     keyv.on('error', () => { this.failures++; });
     this.expired = expiredResponsesIn(keyv);
   }

@@ -1,8 +1,10 @@
 import express from 'express';
-import type Keyv from 'keyv';
-import { idempotency, type IdempotencyEvent, type IdempotencyEventKind, type IdempotencyOptions } from '../../../lib';
+import { idempotency, type IdempotencyEvent, type IdempotencyEventKind, type IdempotencyOptions, type KeyvLike } from '../../../lib';
 import { listen, send, type Listening, type WireResponse } from '../../servers/listen';
 import { keyed } from '../wire';
+
+/** A Keyv, of whatever version. */
+type Closable = KeyvLike & { disconnect(): Promise<void> };
 
 /** An application that counts what it runs, for storylines in which its store fails. */
 export class Shop {
@@ -15,9 +17,9 @@ export class Shop {
   /** Told of each run before it is answered. */
   onRun: (key: string) => unknown = () => undefined;
 
-  private constructor(private readonly store: Keyv, private readonly listening: Listening) {}
+  private constructor(private readonly store: Closable, private readonly listening: Listening) {}
 
-  static async open(store: Keyv, options: IdempotencyOptions = {}): Promise<Shop> {
+  static async open(store: Closable, options: IdempotencyOptions = {}): Promise<Shop> {
     store.on('error', () => undefined);
     const app = express();
     const shop = new Shop(store, await listen(app));
