@@ -29,7 +29,7 @@ describe('the tables of the README', () => {
 });
 
 describe('the snippets of the README', () => {
-  it('compile against the package, and so does every row of the tables of both notations', () => {
+  it('compile against the package, as CommonJS and as ES modules, and so does every row of the tables of both notations', () => {
     expect(mistakesIn([...snippets.map(({ code }) => code), programOf(readme)])).toEqual([]);
   });
 
@@ -107,17 +107,17 @@ describe('the tables of both notations', () => {
 
 /** What the compiler says about programs that use the package. */
 function mistakesIn(programs: readonly string[]): string[] {
-  const names = programs.map((_, index) => join(root, 'spec/readme', `snippet-${index}.ts`));
+  const sources = new Map(programs.flatMap((source, index) => ['cts', 'mts'].map(kind => [join(root, 'spec/readme', `snippet-${index}.${kind}`), source])));
   const { config } = ts.readConfigFile(join(root, 'spec/tsconfig.json'), path => ts.sys.readFile(path)) as { config: { compilerOptions: object } };
   const { options } = ts.parseJsonConfigFileContent({ extends: './tsconfig.json', compilerOptions: { ...config.compilerOptions, noUnusedLocals: false, noUnusedParameters: false } }, ts.sys, join(root, 'spec'));
   const host = ts.createCompilerHost(options);
   const readSource = host.getSourceFile.bind(host);
   const fileExists = host.fileExists.bind(host);
-  host.fileExists = name => names.includes(name) || fileExists(name);
+  host.fileExists = name => sources.has(name) || fileExists(name);
   host.getSourceFile = (name, target) => {
-    const program = programs[names.indexOf(name)];
-    return program === undefined ? readSource(name, target) : ts.createSourceFile(name, program, target);
+    const source = sources.get(name);
+    return source === undefined ? readSource(name, target) : ts.createSourceFile(name, source, target);
   };
-  const diagnostics = ts.getPreEmitDiagnostics(ts.createProgram(names, options, host));
+  const diagnostics = ts.getPreEmitDiagnostics(ts.createProgram([...sources.keys()], options, host));
   return diagnostics.map(({ file: at, messageText }) => `${at?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`);
 }

@@ -1,4 +1,5 @@
 import './metadata-symbol';
+import type { Fits } from './fits';
 import { mistakesAt } from './mistake';
 import { declareProperty, defaultOf, type PropertyKind, type PropertyOptions, type PropertySpec } from './property';
 import { checkProperty } from './property-rules';
@@ -9,11 +10,6 @@ import { bool, string } from '../types/scalar';
 /** Marks what the functions below return, and carries the type of the property's value. */
 declare const VALUE: unique symbol;
 
-/** What the compiler says of a decorator on a property of another type. */
-interface WrongPropertyType<V> {
-  readonly 'the declared type of this property must accept': V;
-}
-
 /**
  * A declared property: an entry of `dto({...})`, and a decorator of a class field in both standards. The conditions compare
  * `V` with the declared type of the field; a plain context parameter would compare them the wrong way round.
@@ -22,8 +18,8 @@ export interface Property<V> {
   readonly [VALUE]?: V;
   /** What is declared, under the name that it is declared for. @throws TypeError naming the property when it cannot be bound. */
   declaredAs(name: string): PropertySpec;
-  <This, Declared>(value: undefined, context: ClassFieldDecoratorContext<This, Declared> & ([V] extends [Declared] ? unknown : WrongPropertyType<V>)): void;
-  <C extends object, K extends keyof C>(prototype: C, name: K & ([V] extends [C[K]] ? unknown : WrongPropertyType<V>)): void;
+  <This, Declared>(value: undefined, context: ClassFieldDecoratorContext<This, Declared> & Fits<V, Declared>): void;
+  <C extends object, K extends keyof C>(prototype: C, name: K & Fits<V, C[K]>): void;
 }
 
 /** The type of a property's value: it may be `undefined` where nothing is required and there is no default. */

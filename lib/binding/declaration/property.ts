@@ -1,3 +1,4 @@
+import type { Comparable } from './fits';
 import { clearerOf, makerOf } from '../reading/compiled';
 import { ownValue } from '../reading/own-value';
 import type { AnyType, DtoClass } from '../types/property-type';
@@ -19,7 +20,7 @@ export interface PropertySpec extends PropertyOptions {
 }
 
 /** A value, or a function that makes it. */
-type Default<T> = (T extends readonly (infer I)[] ? readonly I[] : T) | (() => T);
+type Default<T> = Comparable<T> | (() => Comparable<T>);
 
 export interface PropertyOptions<T = unknown> {
   /** Name of the claim, header, cookie or permission. Default: the property's name. */
