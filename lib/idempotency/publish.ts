@@ -73,15 +73,21 @@ async function storeOrSee(result: Result, ms: number): Promise<boolean> {
  * @param ms milliseconds that the response is kept.
  * @returns false when another has taken the lease.
  */
-async function store(result: Result, ms: number, bounded: Bounded): Promise<boolean> {
+function store(result: Result, ms: number, bounded: Bounded): Promise<boolean> {
   const { claim: { cacheKey, token }, response, settings } = result;
   const { leases, responses, storeTimeout } = settings;
-  if (response && !result.isWritten) {
-    const write = (): Promise<void> => responses.write(cacheKey, token, response, ms + outliving(settings));
-    await bounded(write, storeTimeout);
-  }
-  result.isWritten = true;
-  return bounded(() => leases.complete(cacheKey, token, ms), storeTimeout);
+  const write = async (): Promise<boolean> => {
+    if (response && !result.isWritten) {
+      await responses.write(cacheKey, token, response, ms + outliving(settings));
+    }
+    result.isWritten = true;
+    return leases.complete(cacheKey, token, ms);
+  };
+  // A store that fails in between may have lost what it said it had written.
+  return bounded(() => write().catch((error: unknown) => {
+    result.isWritten = false;
+    throw error;
+  }), storeTimeout);
 }
 
 /**

@@ -8,6 +8,7 @@ type Manner = 'passes' | 'drops requests' | 'drops answers' | 'stalls';
 /** The way from one server to the store, which can lose what goes over it. */
 export class Proxy {
   private manner: Manner = 'passes';
+  private resets = false;
   private readonly pairs = new Set<readonly [server: Socket, store: Socket]>();
 
   private constructor(private readonly listening: Server, private readonly storePort: number) {
@@ -55,8 +56,14 @@ export class Proxy {
     this.manner = 'passes';
   }
 
+  /** Every other time with a reset, which clients learn of at another moment than of an end. */
   private cut(): void {
-    for (const pair of this.pairs) for (const socket of pair) socket.destroy();
+    this.resets = !this.resets;
+    for (const [server, store] of this.pairs) {
+      if (this.resets) server.resetAndDestroy();
+      else server.destroy();
+      store.destroy();
+    }
   }
 
   private join(server: Socket): void {

@@ -1,21 +1,19 @@
 import type { Acquisition } from './lease-store';
 
 /** @throws Error for an answer that is none of the script `acquire`. */
-export function acquisitionIn(answer: unknown): Acquisition {
-  const text = textOf(answer);
-  const [kind = '', ...rest] = text.split(' ');
+export function acquisitionIn(answer: string): Acquisition {
+  const [kind = '', ...rest] = answer.split(' ');
   switch (kind) {
     case 'acquired': return { kind };
     case 'done': return { kind, token: rest.join(' ') };
     case 'running': return { kind, msLeft: Math.max(0, wholeNumberIn(rest[0])), token: rest.slice(1).join(' ') };
-    default: return unreadable(text);
+    default: return unreadable(answer);
   }
 }
 
 /** @throws Error for an answer that is neither 1 nor 0. */
-export function isYes(answer: unknown): boolean {
-  const text = textOf(answer);
-  return text === '1' || (text !== '0' && unreadable(text));
+export function isYes(answer: string): boolean {
+  return answer === '1' || (answer !== '0' && unreadable(answer));
 }
 
 /** @throws Error for an answer that is no whole number. */
@@ -26,16 +24,15 @@ export function wholeNumberIn(answer: unknown): number {
 
 /**
  * Clients can be told what to make of an answer: numbers as text (`stringNumbers` of ioredis), text as bytes (type
- * mappings of node-redis). So every script answers one text or one number, and it is read here as text.
+ * mappings of node-redis). So every script answers one text, and WAIT a number, and both are read here as text.
  */
-function textOf(answer: unknown): string {
+export function textOf(answer: unknown): string {
   if (typeof answer === 'string') return answer;
   if (typeof answer === 'number' || typeof answer === 'bigint') return String(answer);
   if (ArrayBuffer.isView(answer)) return Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength).toString();
   return unreadable(answer === null ? 'null' : `a value of type ${typeof answer}`);
 }
 
-function unreadable(answer: string): never {
-  throw new Error(`bindonce: the answer of Redis to a lease script cannot be read: ${answer.slice(0, 80)}. `
-    + 'Pass a client that hands on text and numbers.');
+export function unreadable(answer: string, why = 'Pass a client that hands on text and numbers.'): never {
+  throw new Error(`bindonce: the answer of Redis to a lease script cannot be read: ${answer.slice(0, 80)}. ${why}`);
 }

@@ -1,10 +1,9 @@
 import { aCount, checkOptions, milliseconds, type Rule } from '../../options/check';
 import type { Acquisition, LeaseStore } from './lease-store';
-import { acquisitionIn, isYes, wholeNumberIn } from './redis-answers';
-import type { RedisConnection } from './redis-connection';
-import type { NodeRedisClient } from './redis-node-redis-subscriber';
-import { isIoredisClient, overIoredis, type IoredisClient } from './redis-over-ioredis';
-import { isNodeRedisClient, overNodeRedis } from './redis-over-node-redis';
+import { acquisitionIn, isYes } from './redis-answers';
+import { dialogueUnder, dialogueWith, type RedisDialogue } from './redis-dialogue';
+import type { NodeRedisClient } from './redis-node-redis-client';
+import type { IoredisClient } from './redis-over-ioredis';
 import { scripts } from './redis-scripts';
 import { RedisWakeUps } from './redis-wake-ups';
 
@@ -38,31 +37,33 @@ const rules: Readonly<Record<keyof RedisLeasesOptions, Rule>> = {
  */
 export function redisLeases(client: RedisClient, options: RedisLeasesOptions = {}): LeaseStore {
   checkOptions('redisLeases', options, rules);
-  const connection = connectionOver(client);
-  if (!connection) throw new TypeError('redisLeases: client must be a client of node-redis, ioredis or iovalkey');
-  const { prefix = 'bindonce:lease:', replicas = 0, replicaTimeout = 500 } = options;
-  if (replicas > 0 && !connection.evaluateAndWait) throw new TypeError('redisLeases: replicas cannot be waited for on a Cluster');
-  return new RedisLeases(connection, prefix, replicas, replicaTimeout);
+  const dialogue = dialogueWith(client);
+  if (!dialogue) throw new TypeError('redisLeases: client must be a client of node-redis, ioredis or iovalkey');
+  return leasesOn(dialogue, options);
 }
 
 /** Beside a Keyv on `@keyv/redis` or `@keyv/valkey`, over the connection that its adapter holds. */
 export function redisLeasesBeside(adapter: object, namespace: string | undefined): LeaseStore | undefined {
-  const { client, redis = client } = adapter as { client?: unknown; redis?: unknown };
-  if (typeof redis !== 'object' || redis === null || !connectionOver(redis)) return undefined;
-  return redisLeases(redis as RedisClient, namespace === undefined ? {} : { prefix: `${namespace}:bindonce:lease:` });
+  const dialogue = dialogueUnder(adapter);
+  return dialogue && leasesOn(dialogue, { prefix: prefixBeside(namespace) });
 }
 
-function connectionOver(client: unknown): RedisConnection | undefined {
-  if (typeof client !== 'object' || client === null) return undefined;
-  if (isNodeRedisClient(client)) return overNodeRedis(client);
-  return isIoredisClient(client) ? overIoredis(client) : undefined;
+const PREFIX = 'bindonce:lease:';
+
+/** What the keys of leases beside a Keyv begin with. */
+export const prefixBeside = (namespace: string | undefined): string => (namespace === undefined ? PREFIX : `${namespace}:${PREFIX}`);
+
+function leasesOn(dialogue: RedisDialogue, options: RedisLeasesOptions): LeaseStore {
+  const { prefix = PREFIX, replicas = 0, replicaTimeout = 500 } = options;
+  if (replicas > 0 && !dialogue.reachesReplicas) throw new TypeError('redisLeases: replicas cannot be waited for on a Cluster');
+  return new RedisLeases(dialogue, prefix, replicas, replicaTimeout);
 }
 
 class RedisLeases implements LeaseStore {
   private readonly wakeUps: RedisWakeUps;
 
-  constructor(private readonly connection: RedisConnection, private readonly prefix: string, private readonly replicas: number, private readonly replicaTimeout: number) {
-    this.wakeUps = new RedisWakeUps(connection);
+  constructor(private readonly dialogue: RedisDialogue, private readonly prefix: string, private readonly replicas: number, private readonly replicaTimeout: number) {
+    this.wakeUps = new RedisWakeUps(dialogue);
   }
 
   async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
@@ -85,8 +86,8 @@ class RedisLeases implements LeaseStore {
     return this.wakeUps.watch(this.prefix + key, onChange);
   }
 
-  private run(step: keyof typeof scripts, key: string, args: readonly string[]): Promise<unknown> {
-    return this.connection.evaluate(scripts[step], this.prefix + key, args);
+  private run(step: keyof typeof scripts, key: string, args: readonly string[]): Promise<string> {
+    return this.dialogue.ask(scripts[step], this.prefix + key, args);
   }
 
   /**
@@ -95,13 +96,12 @@ class RedisLeases implements LeaseStore {
    * @throws Error when too few have it; the step may be repeated.
    */
   private async runOnReplicas<T>(
-    step: keyof typeof scripts, key: string, args: readonly string[], read: (answer: unknown) => T, counts: (answer: T) => boolean,
+    step: keyof typeof scripts, key: string, args: readonly string[], read: (answer: string) => T, counts: (answer: T) => boolean,
   ): Promise<T> {
-    const { connection, replicas, replicaTimeout } = this;
-    if (replicas === 0 || !connection.evaluateAndWait) return read(await this.run(step, key, args));
-    const script = scripts[step];
-    const [raw, count] = await connection.evaluateAndWait(script, this.prefix + key, args, replicas, replicaTimeout);
-    const [answer, reached] = [read(raw), wholeNumberIn(count)];
+    const { dialogue, replicas, replicaTimeout } = this;
+    if (replicas === 0) return read(await this.run(step, key, args));
+    const [text, reached] = await dialogue.askReplicas(scripts[step], this.prefix + key, args, replicas, replicaTimeout);
+    const answer = read(text);
     if (counts(answer) && reached < replicas) throw new Error(`${reached} Redis replicas have the lease, and ${replicas} must`);
     return answer;
   }

@@ -1,19 +1,6 @@
 import type { RedisSubscriber } from './redis-connection';
-
-type Listener = (message: unknown, channel: unknown) => void;
-
-/** What we use of a node-redis client (@redis/client 5): single node, Sentinel or Cluster. */
-export interface NodeRedisClient {
-  readonly isOpen: boolean;
-  connect(): Promise<unknown>;
-  destroy(): unknown;
-  on(event: 'error', listener: (error: unknown) => void): unknown;
-  eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
-  multi(): unknown;
-  subscribe(channel: string, listener: Listener): Promise<unknown>;
-  unsubscribe(channel: string, listener: Listener): Promise<unknown>;
-  duplicate?(): NodeRedisClient;
-}
+import { keepInStep } from './redis-in-step';
+import type { Listener, NodeRedisClient } from './redis-node-redis-client';
 
 export function listenerOf(onMessage: (channel: string) => void): Listener {
   return (_message, channel) => { onMessage(String(channel)); };
@@ -29,6 +16,7 @@ export class DuplicateSubscriber implements RedisSubscriber {
     this.listener = listenerOf(onMessage);
     // Without a listener an 'error' event ends the process. Nothing is lost by ignoring it: waiters ask again by themselves.
     client.on('error', () => undefined);
+    keepInStep(client);
     this.ready = client.connect();
   }
 

@@ -16,7 +16,7 @@ export interface IoredisClient {
   on(event: 'error' | 'ready' | 'message', listener: (first: unknown) => void): unknown;
   subscribe(...channels: string[]): Promise<unknown>;
   unsubscribe(...channels: string[]): Promise<unknown>;
-  disconnect(): void;
+  disconnect(reconnect?: boolean): void;
 }
 
 interface Duplicable extends IoredisClient {
@@ -30,10 +30,12 @@ export function isIoredisClient(client: object): client is IoredisClient {
 /** These clients connect by themselves, and keep commands until they are connected. */
 export function overIoredis(client: IoredisClient): RedisConnection {
   const evaluate: RedisConnection['evaluate'] = (script, key, args) => client.eval(script, 1, key, ...args);
+  const reopen = (): void => { client.disconnect(true); };
   // A cluster subscribes on a connection of its own, and WAIT has no key that would lead it to the right node.
-  if (client.isCluster) return { evaluate, subscriber: onMessage => new ClusterSubscriber(client, onMessage) };
+  if (client.isCluster) return { evaluate, reopen, subscriber: onMessage => new ClusterSubscriber(client, onMessage) };
   return {
     evaluate,
+    reopen,
     async evaluateAndWait(script, key, args, replicas, ms) {
       // A pipeline that breaks off half-way is not taken up again on the next connection, where WAIT would mean nothing.
       const pipeline = client.pipeline() as IoredisPipeline;

@@ -1,5 +1,7 @@
 import type { RedisConnection, RedisSubscriber } from './redis-connection';
-import { DuplicateSubscriber, listenerOf, type NodeRedisClient } from './redis-node-redis-subscriber';
+import { keepInStep } from './redis-in-step';
+import type { NodeRedisClient } from './redis-node-redis-client';
+import { DuplicateSubscriber, listenerOf } from './redis-node-redis-subscriber';
 
 /** Milliseconds without an answer after which another node of a cluster is asked where the key is. */
 const SILENCE = 500;
@@ -39,6 +41,14 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
     return this.client.eval(script, { keys: [key], arguments: [...args] });
   }
 
+  reopen(): void {
+    // A client that is just connecting would end up with two connections, and count the answers of both.
+    if (this.client.isReady === false || this.opening) return;
+    this.opening = this.openAnew().finally(() => { this.opening = undefined; });
+    // Whoever asks next finds out.
+    this.opening.catch(() => undefined);
+  }
+
   /** A cluster that is connecting refuses commands, so all that find it closed wait for the one that connects it. */
   protected open(): Promise<void> | undefined {
     if (!this.client.isOpen) this.opening ??= this.connect().finally(() => { this.opening = undefined; });
@@ -58,6 +68,11 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
     };
   }
 
+  private async openAnew(): Promise<void> {
+    await this.client.destroy();
+    await this.connect();
+  }
+
   private async connect(): Promise<void> {
     try {
       await this.client.connect();
@@ -71,6 +86,11 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
 
 /** A single node, or whichever is the master under Sentinel. */
 class OverMaster extends OverNodeRedis<NodeRedisClient> implements RedisConnection {
+  constructor(client: NodeRedisClient) {
+    super(client);
+    keepInStep(client);
+  }
+
   async evaluateAndWait(script: string, key: string, args: readonly string[], replicas: number, ms: number): Promise<[unknown, unknown]> {
     await this.open();
     const pipeline = this.client.multi() as NodeRedisPipeline;

@@ -11,7 +11,7 @@ export class RedisWakeUps {
   private subscriber: RedisSubscriber | undefined;
   private readonly channels = new Map<string, Watched>();
 
-  constructor(private readonly connection: RedisConnection) {}
+  constructor(private readonly connection: Pick<RedisConnection, 'subscriber'>) {}
 
   async watch(channel: string, onChange: () => void): Promise<() => void> {
     const subscriber = this.open();

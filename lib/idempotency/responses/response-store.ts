@@ -1,4 +1,6 @@
-import { layersUnder, type KeyvLike } from '../keyv-like';
+import { holderOf, layersUnder, namespaceOf, type KeyvLike } from '../keyv-like';
+import { dialogueUnder, type RedisDialogue } from '../leases/redis-dialogue';
+import { prefixBeside } from '../leases/redis-leases';
 import { expiredResponsesIn, type ExpiredResponses } from './expired-responses';
 import type { RecordedResponse } from './recorded-response';
 import { SharedReads } from './shared-reads';
@@ -20,6 +22,7 @@ export class ResponseStore {
   private failures = 0;
   private readonly reads = new SharedReads<RecordedResponse>(({ body }) => body.length);
   private readonly expired: ExpiredResponses | undefined;
+  private readonly redis: RedisDialogue | undefined;
 
   /**
    * Keyv hides failures unless told otherwise: an outage would look like a response that is not there, and a failed write
@@ -29,6 +32,7 @@ export class ResponseStore {
     for (const layer of [keyv, ...layersUnder(keyv)]) if ('throwOnErrors' in layer) layer.throwOnErrors = true;
     keyv.on('error', () => { this.failures++; });
     this.expired = expiredResponsesIn(keyv);
+    this.redis = dialogueUnder(holderOf(keyv));
   }
 
   /**
@@ -37,16 +41,16 @@ export class ResponseStore {
    * that hangs is not to fail them too.
    * @returns undefined when the response is not there, or is not one that could have been recorded.
    */
-  read(cacheKey: string, token: string, expected: Expected, ms: number): Promise<RecordedResponse | undefined> {
+  read(cacheKey: string, token: string, expected: Omit<Expected, 'key'>, ms: number): Promise<RecordedResponse | undefined> {
     const key = `${cacheKey}:${token}`;
-    return this.reads.read(key, () => this.ask(key, expected), ms / 2);
+    return this.reads.read(key, () => this.ask({ ...expected, key }), ms / 2);
   }
 
   /** @param ms milliseconds that the response is kept. */
   async write(cacheKey: string, token: string, response: RecordedResponse, ms: number): Promise<void> {
     const key = `${cacheKey}:${token}`;
     this.expired?.written(key, ms);
-    if (!await this.keyv.set(key, toStored(response), ms)) throw new Error('The store failed to write');
+    if (!await this.keyv.set(key, toStored(key, response), ms)) throw new Error('The store failed to write');
   }
 
   async remove(cacheKey: string, token: string): Promise<void> {
@@ -56,11 +60,15 @@ export class ResponseStore {
     this.expired?.removed(key);
   }
 
-  private async ask(key: string, expected: Expected): Promise<RecordedResponse | undefined> {
-    const { failures } = this;
-    const stored: unknown = await this.keyv.get(key).catch(unreadable);
-    if (stored === undefined && failures !== this.failures && !('throwOnErrors' in this.keyv)) throw new Error('The store failed to read');
-    return fromStored(stored, expected);
+  private async ask(expected: Expected): Promise<RecordedResponse | undefined> {
+    const { failures, keyv, redis } = this;
+    const stored: unknown = await keyv.get(expected.key).catch(unreadable);
+    if (stored === undefined && failures !== this.failures && !('throwOnErrors' in keyv)) throw new Error('The store failed to read');
+    const response = fromStored(stored, expected);
+    // "Not there" is for good: nobody runs again, or gets the response. So it must be the answer to this question.
+    const isSure = response !== undefined || !redis || await redis.isInStep(prefixBeside(namespaceOf(keyv)) + expected.key);
+    if (!isSure) throw new Error('The answer of Redis may be that to another command');
+    return response;
   }
 }
 

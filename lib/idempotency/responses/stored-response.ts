@@ -4,12 +4,15 @@ import { INVALID_IN_REASON, isPerExchange, mayHaveContent, type HeaderLine, type
 /** A response as it is stored in Keyv: plain JSON, since not every serialiser keeps a Buffer. */
 export interface StoredResponse extends Omit<RecordedResponse, 'body'> {
   readonly version: 1;
+  /** What it is stored under: a client that has lost count of its answers hands on those to other commands. */
+  readonly key: string;
   /** Base64. */
   readonly body: string;
 }
 
 /** What is known of a response before it is read. */
 export interface Expected {
+  readonly key: string;
   /** Method of the request: the responses to HEAD have a length and no content. */
   readonly method: string | undefined;
   /** Bytes of the body that would have been kept. */
@@ -21,8 +24,8 @@ const MAX_HEAD = 1_048_576;
 /** Header lines; Node's clients read as many. */
 const MAX_LINES = 2_000;
 
-export function toStored(response: RecordedResponse): StoredResponse {
-  return { ...response, version: 1, body: response.body.toString('base64') };
+export function toStored(key: string, response: RecordedResponse): StoredResponse {
+  return { ...response, version: 1, key, body: response.body.toString('base64') };
 }
 
 /**
@@ -30,10 +33,10 @@ export function toStored(response: RecordedResponse): StoredResponse {
  * or as none. Each property is read once, since a store that does not serialise may hand out an object with getters.
  * @returns undefined for everything but a response that could have been recorded here.
  */
-export function fromStored(stored: unknown, { method, maxBytes }: Expected): RecordedResponse | undefined {
+export function fromStored(stored: unknown, { key, method, maxBytes }: Expected): RecordedResponse | undefined {
   try {
-    const { version, status, reason, headers, removed, impliedBy, body, trailers } = stored as Readonly<Record<string, unknown>>;
-    if (version !== 1 || !isStatus(status) || !isReason(reason) || !isImpliedBy(impliedBy)) return undefined;
+    const { version, key: storedUnder, status, reason, headers, removed, impliedBy, body, trailers } = stored as Readonly<Record<string, unknown>>;
+    if (version !== 1 || storedUnder !== key || !isStatus(status) || !isReason(reason) || !isImpliedBy(impliedBy)) return undefined;
     const bytes = bytesOf(body, maxBytes);
     const head = linesOf(headers);
     const foot = linesOf(trailers);

@@ -9,8 +9,8 @@ import { serve } from '../serve';
 import { keyed } from '../wire';
 
 const BODY = Buffer.from('hello').toString('base64');
-const valid = { version: 1, status: 200, headers: [['X-A', 'a'], ['Content-Length', '5']], trailers: [], body: BODY };
-const POST = { method: 'POST', maxBytes: 1_000 };
+const valid = { version: 1, key: 'k', status: 200, headers: [['X-A', 'a'], ['Content-Length', '5']], trailers: [], body: BODY };
+const POST = { key: 'k', method: 'POST', maxBytes: 1_000 };
 const LONG = 'x'.repeat(10_000_000);
 
 const broken: [title: string, record: unknown][] = [
@@ -18,6 +18,8 @@ const broken: [title: string, record: unknown][] = [
   ['text', 'x'],
   ['an array', [valid]],
   ['another version', { ...valid, version: 2 }],
+  ['another key', { ...valid, key: 'l' }],
+  ['no key', { ...valid, key: undefined }],
   ...[101, 100, 199, 1_000, 0, -200, 200.5, NaN, '200', null, undefined].map((status): [string, unknown] => [`status ${String(status)}`, { ...valid, status }]),
   ...['a\nb', 'a\r\nX: y', '\0', 'ü'.repeat(2_000_000), 'Ā', 1, null, {}].map((reason): [string, unknown] => [`the reason ${JSON.stringify(reason).slice(0, 20)}`, { ...valid, reason }]),
   ...['x', 'writeHead', null, 1].map((impliedBy): [string, unknown] => [`implied by ${String(impliedBy)}`, { ...valid, impliedBy }]),
@@ -54,7 +56,7 @@ describe('a record of the store', () => {
     ['all that there can be', 'POST', valid, { reason: 'So ü', impliedBy: 'write', removed: ['x-debug'], headers: [['Set-Cookie', ['a=1', 'b=ü']], ['Trailer', 'X-T']], trailers: [['X-T', ['1', '2']]] }],
   ])('with %s is a response', (_title, method, record, more) => {
     const read = fromStored({ ...record, ...more }, { ...POST, method });
-    expect(read && toStored(read)).toEqual({ ...record, ...more });
+    expect(read && toStored('k', read)).toEqual({ ...record, ...more });
   });
 
   it.each<[string, string, object]>([
