@@ -3,7 +3,7 @@ import { makeBindRequest } from './binding/bind-request';
 import type { BindHandler } from './binding/bound';
 import { mergeBinding, settle as settleBinding, type BindingOptions } from './binding/options';
 import type { AnyType, Infer } from './binding/types/property-type';
-import { valueReaders, type ReadValue } from './binding/values';
+import { valueReaders, type ValueReaders } from './binding/values';
 import type { CallersOn } from './idempotency/identity/scope';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
 import type { IdempotencyOptions } from './idempotency/options';
@@ -29,15 +29,13 @@ export interface Configuration {
 }
 
 /** The two middlewares with an application's defaults. */
-export interface Configured {
+export interface Configured extends ValueReaders {
   /** {@link idempotency} with these defaults. */
   readonly idempotency: (options?: IdempotencyOptions) => IdempotencyMiddleware;
   /** {@link bindRequest} with these defaults. */
   readonly bindRequest: <D extends AnyType>(Dto: D, options?: BindingOptions<Infer<D>>) => BindHandler<Infer<D>>;
-  /** {@link routeValue} with these defaults. */
-  readonly routeValue: ReadValue;
-  /** {@link queryValue} with these defaults. */
-  readonly queryValue: ReadValue;
+  /** Removes a stored response, as the middlewares that use these defaults would: {@link IdempotencyMiddleware.purge}. */
+  readonly purge: IdempotencyMiddleware['purge'];
 }
 
 /**
@@ -53,10 +51,11 @@ export function configure(configuration: Configuration = {}): Configured {
   // Both middlewares ask the same function who calls.
   const callers: CallersOn | undefined = claims && (req => ({ 'the caller of `claims`': claims(req as Request) }));
   const { idempotency = {} } = configuration;
-  makeIdempotency(idempotency, answering, callers);
+  const { purge } = makeIdempotency(idempotency, answering, callers);
   const { settings } = settleBinding(binding);
   return {
     idempotency: (options = {}) => makeIdempotency(withDefaults(idempotency, options), answering, callers),
+    purge,
     bindRequest: (Dto, options = {}) => makeBindRequest(Dto, mergeBinding(binding, options), answering),
     ...valueReaders(settings, answering),
   };
@@ -82,7 +81,7 @@ export function bindRequest<D extends AnyType>(Dto: D, options: BindingOptions<I
 }
 
 /**
- * SPEC's Route<T> and Query<T>: read one route or query parameter where there is no dto: `routeValue(req, 'id', guid)`.
+ * Read one value of a request where there is no dto: `routeValue(req, 'id', guid)`.
  * @throws a problem (400) when the value is missing or cannot be read, unless `{ required: false }` makes it undefined then.
  */
-export const { routeValue, queryValue } = valueReaders(settleBinding({}).settings);
+export const { routeValue, queryValue, headerValue, cookieValue } = valueReaders(settleBinding({}).settings);

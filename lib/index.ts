@@ -1,6 +1,6 @@
 import BigNumber = require('bignumber.js');
 
-export { bindRequest, configure, idempotency, queryValue, routeValue, type Configuration, type Configured } from './configure';
+export { bindRequest, configure, cookieValue, headerValue, idempotency, queryValue, routeValue, type Configuration, type Configured } from './configure';
 
 export type { IdempotencyMiddleware } from './idempotency/idempotency';
 export type { IdempotencyOptions } from './idempotency/options';
@@ -28,7 +28,7 @@ export { RequestBinder } from './binding/request-binder';
 export { serializerContext, type SerializerContext, type SerializerTypes } from './binding/json/serializer-context';
 export type { ResponseTypes, SerializerOptions } from './binding/json/serializer-options';
 export { valueParserFor, type ValueParser } from './binding/value-parser';
-export type { ReadValue, ValueOptions } from './binding/values';
+export type { ReadValue, ValueOptions, ValueReaders } from './binding/values';
 export type { BindingLimits } from './binding/limits';
 export type { UploadOptions } from './binding/input/uploads';
 export type { PropertyOptions, Source } from './binding/declaration/property';

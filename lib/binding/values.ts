@@ -7,6 +7,8 @@ import { Failures, validationProblem } from './reading/failures';
 import { Place } from './reading/place';
 import { readNothing, type Expected } from './reading/reading';
 import type { Settings } from './settings';
+import { cookie, readCookie } from './sources/cookie';
+import { header, readHeader } from './sources/header';
 import { query, readQueryParameter } from './sources/query';
 import { readRouteParameter, route } from './sources/route';
 import type { ValueSource } from './sources/value-source';
@@ -30,8 +32,20 @@ export interface ValueOptions {
 export type ReadValue = <X extends AnyType, const O extends ValueOptions = { readonly required?: true }>(req: Request, name: string, type: X, options?: O) =>
   O extends { required: infer R } ? (R extends true | undefined ? Infer<X> : Infer<X> | undefined) : Infer<X>;
 
-/** SPEC's Route<T> and Query<T>, as an application is configured. */
-export function valueReaders(settings: Settings, answering?: Answering): { readonly routeValue: ReadValue; readonly queryValue: ReadValue } {
+/** SPEC's Route<T> and Query<T>, and the same for headers and cookies. */
+export interface ValueReaders {
+  /** Reads one route parameter: `routeValue(req, 'id', guid)`. */
+  readonly routeValue: ReadValue;
+  /** Reads one query parameter. */
+  readonly queryValue: ReadValue;
+  /** Reads one header, its name in any case. */
+  readonly headerValue: ReadValue;
+  /** Reads one cookie, its name exactly. */
+  readonly cookieValue: ReadValue;
+}
+
+/** As an application is configured. */
+export function valueReaders(settings: Settings, answering?: Answering): ValueReaders {
   const codecs = new CodecTable(settings.serializer, settings.valueParsers);
   const codecOf = (type: AnyType): Codec<unknown> => {
     assertType(type);
@@ -65,6 +79,8 @@ export function valueReaders(settings: Settings, answering?: Answering): { reado
   return {
     routeValue: readerOf(route, readRouteParameter) as ReadValue,
     queryValue: readerOf(query, readQueryParameter) as ReadValue,
+    headerValue: readerOf(header, (expected, name, req, place) => readHeader(expected, name, req, () => place)) as ReadValue,
+    cookieValue: readerOf(cookie, (expected, name, req, place) => readCookie(expected, name, req, () => place)) as ReadValue,
   };
 }
 

@@ -23,7 +23,7 @@ export async function uncompressed(bytes: Buffer, coding: string | undefined, li
 }
 
 /** JSON is UTF-8 (RFC 8259, section 8.1), and so is every text that we read; a leading byte order mark is dropped. */
-export function textOf(bytes: Buffer, { parameters }: MediaType): string {
+export function textOf(bytes: Buffer, { parameters }: Pick<MediaType, 'parameters'> = { parameters: {} }): string {
   const charset = parameters['charset']?.toLowerCase() ?? 'utf-8';
   if (charset !== 'utf-8' && charset !== 'utf8') throw new Problem('body-unsupported', `The charset "${charset.slice(0, 40)}" is not supported; send UTF-8.`);
   try {

@@ -5,8 +5,10 @@ import { Problem } from '../problems/problem';
 import { plainBoundaries } from './boundaries';
 import { bodyTooLarge } from './errors';
 import { OwnError, reasonFor } from './form-errors';
-import { mediaTypeOf } from './media-type';
+import { textOf } from './decode';
+import { isJson, mediaTypeOf } from './media-type';
 import type { Pair } from './pairs';
+import { allFiles, type PartsTaken } from './parts';
 
 /** A multipart form: its fields in the order they were sent, and its files as multer describes them. */
 export interface Form {
@@ -22,8 +24,8 @@ export type FormSettings = Pick<multer.Options, 'fileFilter' | 'preservePath' | 
   readonly fieldsBytes?: number;
   /** Bytes of the whole form. */
   readonly formBytes?: number;
-  /** False for the name of a file that nobody asks for; it is not stored. */
-  readonly takesFile?: (name: string) => boolean;
+  /** Default: all files. */
+  readonly parts?: PartsTaken;
   /** Called with the number of bytes of each chunk, before it is used; when it throws, the form is refused. */
   readonly take?: (bytes: number) => void;
 };
@@ -141,11 +143,36 @@ class FormReading {
   private addField(name: string | undefined, value: string | undefined, cut: Truncation): void {
     const mistake = mistakeIn(name, value, cut, this.longestName);
     const field: Pair = [name ?? '', value ?? ''];
-    this.fieldsBytes += Buffer.byteLength(field.join(''));
-    const { fieldsBytes = Infinity } = this.settings;
     if (mistake) this.refuse(mistake);
-    else if (this.fieldsBytes > fieldsBytes) this.refuse(bodyTooLarge(fieldsBytes));
-    else this.fields.push(field);
+    else if (this.hasRoomFor(Buffer.byteLength(field.join('')))) this.fields.push(field);
+  }
+
+  /** Its place among the fields is that of its beginning: parsers go on while the end of a part is still on its way. */
+  private readAsField(name: string, stream: Readable): void {
+    const { fieldSize = Infinity } = this.settings.limits;
+    const place = this.fields.push([name, '']) - 1;
+    const chunks: Buffer[] = [];
+    let size = 0;
+    stream.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > fieldSize) this.refuse(new multer.MulterError('LIMIT_FIELD_VALUE', name));
+      else if (this.hasRoomFor(chunk.length)) chunks.push(chunk);
+    });
+    stream.on('end', () => {
+      try {
+        this.fields[place] = [name, textOf(Buffer.concat(chunks))];
+      } catch (error) {
+        this.refuse(error);
+      }
+    });
+  }
+
+  /** False when all fields together are too long: the form is refused. */
+  private hasRoomFor(bytes: number): boolean {
+    const { fieldsBytes = Infinity } = this.settings;
+    this.fieldsBytes += bytes;
+    if (this.fieldsBytes > fieldsBytes) this.refuse(bodyTooLarge(fieldsBytes));
+    return this.fieldsBytes <= fieldsBytes;
   }
 
   /** What a storage says (a full disk, a bucket that is gone) is not the form's fault. */
@@ -169,7 +196,11 @@ class FormReading {
       else if (!accepted && opening) this.unwanted.add(opening);
       decide(error, accepted);
     };
-    if (this.settings.takesFile?.(file.fieldname) === false) settle(null, false);
+    const { takesFile, takesJson } = this.settings.parts ?? allFiles;
+    if (opening && isJson(file.mimetype.toLowerCase()) && takesJson(file.fieldname)) {
+      this.readAsField(file.fieldname, opening);
+      settle(null, false);
+    } else if (!takesFile(file.fieldname)) settle(null, false);
     else if (filter) filter(this.req as Request, file, settle);
     else settle(null, true);
   }

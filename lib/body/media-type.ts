@@ -16,8 +16,10 @@ export function mediaTypeOf(req: IncomingMessage): MediaType {
 }
 
 /** JSON is `application/json` and every `+json` suffix (RFC 6839, section 3.1). */
+export const isJson = (type: string): boolean => type === 'application/json' || /^[^/]+\/[^/]+\+json$/.test(type);
+
 export function kindOf({ type }: MediaType): BodyKind {
-  if (type === 'application/json' || /^[^/]+\/[^/]+\+json$/.test(type)) return 'json';
+  if (isJson(type)) return 'json';
   if (type === 'multipart/form-data') return 'multipart';
   if (type === 'application/x-www-form-urlencoded') return 'urlencoded';
   return 'other';

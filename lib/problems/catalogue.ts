@@ -18,6 +18,7 @@ export const catalogue = {
   'storage-unavailable': { status: 503, title: 'The server cannot store the request body', meaning: 'The disk for temporary files and uploads fails; retry later.' },
   'server-busy': { status: 503, title: 'The server has too many large requests', meaning: 'All requests together hold as much in memory or on disk as the process allows; retry later.' },
   'validation-failed': { status: 400, title: 'One or more values are not valid', meaning: 'Values are missing or unreadable; `errors` lists all of them.' },
+  forbidden: { status: 403, title: 'A permission is missing', meaning: 'The caller does not have a permission that the endpoint requires (`hasPermission`); `errors` lists all failures.' },
   unauthenticated: { status: 401, title: 'Authentication is required', meaning: 'The endpoint is not open to anonymous callers (`allowAnonymous: false`).' },
 } as const;
 

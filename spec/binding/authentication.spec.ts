@@ -115,13 +115,13 @@ describe.each(frameworks)('%s', (_version, framework) => {
     it('permissions are found in the scope claim, too, or where the application says', async () => {
       class May extends dto({ write: hasPermission('orders:write'), purge: hasPermission('orders:purge') }) {}
       expect((await as({ sub: ID, scope: 'openid orders:purge orders:write' }, May)).dto).toEqual({ write: true, purge: true });
-      expect((await as({ sub: ID, roles: ['write', 'purge'] }, May)).status).toBe(400);
+      expect((await as({ sub: ID, roles: ['write', 'purge'] }, May)).status).toBe(403);
       expect((await as({ sub: ID }, May, {}, { permissions: () => ['orders:write', 'orders:purge'] })).dto).toEqual({ write: true, purge: true });
     });
 
     it('what the caller lacks is a validation error, all of it in one answer', async () => {
       const { status, errors } = await as({ level: 'x', scope: 'orders:read' }, Caller);
-      expect([status, errors.map(({ name, in: source }) => `${source} ${name}`).sort()]).toEqual([400, ['claim https://shop.example/trusted', 'claim level', 'claim sub', 'permission orders:write']]);
+      expect([status, errors.map(({ name, in: source }) => `${source} ${name}`).sort()]).toEqual([403, ['claim https://shop.example/trusted', 'claim level', 'claim sub', 'permission orders:write']]);
     });
 
     it('allowAnonymous: false refuses nobody with 401 and says how to authenticate, whatever they send', async () => {

@@ -61,7 +61,7 @@ it('the same request runs when what refused it has changed: an anonymous caller,
   class Guarded extends dto({ sku: string, may: hasPermission('orders:write') }) {}
   let asked = 0;
   const binding: BindingOptions = { allowAnonymous: false, claims: () => (++asked > 1 ? { sub: 'a', permissions: asked > 4 ? ['orders:write'] : [] } : undefined) };
-  expect((await oneKey([valid, valid, valid, valid], { Dto: Guarded, binding, idempotent: { scope: () => 'everyone' } })).answers.map(answer => answer.slice(0, 12))).toEqual(['401', '400', '201 {"run":1', '201 replayed']);
+  expect((await oneKey([valid, valid, valid, valid], { Dto: Guarded, binding, idempotent: { scope: () => 'everyone' } })).answers.map(answer => answer.slice(0, 12))).toEqual(['401', '403', '201 {"run":1', '201 replayed']);
 });
 
 it('a failure of the application while it binds is not stored either', async () => {

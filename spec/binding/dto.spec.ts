@@ -66,3 +66,13 @@ it.each(['constructor', 'toString', 'valueOf', 'hasOwnProperty'])('a property ma
   expect((await bind(Outer, { json: { in: {} } })).errors).toEqual([{ name: `in.${name}`, in: 'json', pointer: `/in/${name}`, detail: 'A value is required.' }]);
   expect(Object.entries((await bind(Odd, { json: { [name]: 'a' } })).dto ?? {})).toEqual([[name, 'a']]);
 });
+
+it.each<[string, unknown]>([
+  ['nothing', undefined],
+  ['null', null],
+  ['text', 'sku'],
+  ['a list', [string]],
+  ['a function', () => string],
+])('what is no shape is refused when it is declared, and the message shows one: %s', (_title, given) => {
+  expect(() => dto(given as never)).toThrow(new TypeError('dto: give it an object that says the type of each property, for example dto({ sku: string, quantity: int })'));
+});

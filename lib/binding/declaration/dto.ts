@@ -14,9 +14,10 @@ export type InferShape<S extends Shape> = {
 /**
  * Makes a dto class out of a shape, to be named by extending it:
  * `class OrderLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}`.
- * @throws TypeError when an entry is not a type.
+ * @throws TypeError for what is no object of types, naming the entry.
  */
 export function dto<S extends Shape>(shape: S): new () => InferShape<S> {
+  if (!isShape(shape)) throw new TypeError('dto: give it an object that says the type of each property, for example dto({ sku: string, quantity: int })');
   const specs = Object.entries(shape).map(([name, entry]): [string, PropertySpec] => [name, specOf(name, entry)]);
   const defaults = specs.filter(([, spec]) => spec.default !== undefined);
   function Dto(this: object): void {
@@ -25,6 +26,8 @@ export function dto<S extends Shape>(shape: S): new () => InferShape<S> {
   for (const [name, spec] of specs) declareProperty(Dto, name, spec);
   return Dto as unknown as new () => InferShape<S>;
 }
+
+const isShape = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function specOf(name: string, entry: Property<unknown> | AnyType): PropertySpec {
   const property = typeof entry === 'function' && 'declaredAs' in entry ? entry : field(entry);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Form } from '../../body/form';
 import { hasBody, kindOf, mediaTypeOf, type BodyKind, type MediaType } from '../../body/media-type';
+import type { PartsTaken } from '../../body/parts';
 import { receive } from '../../body/received';
 import { Problem } from '../../problems/problem';
 import { after, type Awaitable } from '../reading/awaitable';
@@ -12,12 +13,10 @@ import { parseExactly } from '../json/json-text';
 import type { Settings } from '../settings';
 
 /** How a dto uses the body. */
-export interface BodyUse {
+export interface BodyUse extends PartsTaken {
   readonly json: boolean;
   readonly form: boolean;
   readonly text: boolean;
-  /** False for the name of a file that nobody asks for. */
-  readonly takesFile: (name: string) => boolean;
   /** JSON numbers must keep all their digits, for a `long` or a `decimal`. */
   readonly keepsDigits: boolean;
 }

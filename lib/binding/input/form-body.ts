@@ -3,6 +3,7 @@ import { bodyTooLarge } from '../../body/errors';
 import { valuesByName, type Form } from '../../body/form';
 import type { BodyKind, MediaType } from '../../body/media-type';
 import { readPairs, type Pair } from '../../body/pairs';
+import type { PartsTaken } from '../../body/parts';
 import { chunksOf, drainRest } from '../../body/read';
 import { isUntouched, openReceived, receive, receivedAsForm } from '../../body/received';
 import { Problem } from '../../problems/problem';
@@ -17,7 +18,7 @@ interface IncomingForm {
   readonly res: ServerResponse;
   readonly mediaType: MediaType;
   readonly kind: BodyKind;
-  readonly use: { readonly takesFile: (name: string) => boolean };
+  readonly use: PartsTaken;
   readonly settings: Settings;
 }
 
@@ -62,7 +63,7 @@ async function readFromConnection(incoming: IncomingForm): Promise<Form> {
 }
 
 async function readUpload({ req, res, use, settings }: IncomingForm, chunks: AsyncIterable<Buffer>): Promise<Form> {
-  const { form, discard } = await settings.readUpload(chunks, req, res, use.takesFile);
+  const { form, discard } = await settings.readUpload(chunks, req, res, use);
   onRefusal(req, discard);
   return form;
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import multer, { type Multer } from 'multer';
 import { readForm, type Form, type FormSettings } from '../../body/form';
 import { holdingOf, type HeldIn } from '../../body/holding';
+import type { PartsTaken } from '../../body/parts';
 import { storageProblem } from '../../body/storage-problem';
 import { onExchangeEnd } from '../../http/exchange-end';
 import { checkOptions, oneOf } from '../../options/check';
@@ -31,9 +32,9 @@ export interface Upload {
 /**
  * Reads the multipart form of one request; files of our own on disk are gone when the response is over.
  * @param chunks what the form is read from.
- * @param takesFile false for a file that nobody asks for; it is not kept.
+ * @param parts which files are kept, and which are read as fields.
  */
-export type ReadUpload = (chunks: AsyncIterable<Buffer>, req: IncomingMessage, res: ServerResponse, takesFile: (name: string) => boolean) => Promise<Upload>;
+export type ReadUpload = (chunks: AsyncIterable<Buffer>, req: IncomingMessage, res: ServerResponse, parts: PartsTaken) => Promise<Upload>;
 
 /** How one form is stored. */
 interface Storing {
@@ -51,13 +52,13 @@ export function uploadReader(uploads: UploadOptions | Multer = {}, limits: Settl
   const bounds: FormSettings['limits'] = { fields: limits.fields, fieldSize: limits.fieldBytes, fieldNameSize: 1_000, files: limits.files, fileSize: limits.fileBytes, parts: limits.fields + limits.files };
   const { isInMemory, storingFor } = isMulter(uploads) ? ownStoring(uploads, bounds) : builtInStoring(uploads, bounds);
   const formBytes = limits.formBytes ?? DEFAULT_FORM_BYTES[isInMemory ? 'memory' : 'disk'];
-  const readUpload: ReadUpload = async (chunks, req, res, takesFile) => {
+  const readUpload: ReadUpload = async (chunks, req, res, parts) => {
     const { settings, heldIn, discard, end } = storingFor(req);
     const holding = holdingOf(req, res);
     const take = (bytes: number): void => { if (heldIn) holding.take(heldIn, bytes); };
     if (end) onExchangeEnd(req, res, end);
     try {
-      const form = await readForm(chunks, req, { ...settings, fieldsBytes: limits.bodyBytes, formBytes, takesFile, take });
+      const form = await readForm(chunks, req, { ...settings, fieldsBytes: limits.bodyBytes, formBytes, parts, take });
       return { form, discard: () => { void discard(form.files); } };
     } catch (error) {
       holding.giveBack();

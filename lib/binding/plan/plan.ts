@@ -4,6 +4,7 @@ import type { Found } from '../reading/found';
 import { ownValue } from '../reading/own-value';
 import { jsonFieldsOf } from './json-fields';
 import { refuseFiles, refuseMisplaced, refuseRootOnly } from './misplaced';
+import { noParts, partsFor } from './parts';
 import { mistakesAt, refuseSameName } from '../declaration/mistake';
 import { instancesOf, isDto, propertiesOf, unsetRemover, type PropertyKind, type Source } from '../declaration/property';
 import { slotsOf, type Slot } from './slots';
@@ -68,7 +69,7 @@ function planForBody(codec: Codec<unknown>): Plan {
     required: [body],
     wholeBody: body,
     content: undefined,
-    body: { json: true, form: false, text: false, takesFile: () => false, keepsDigits: keepsDigits(codec) },
+    body: { json: true, form: false, text: false, ...noParts, keepsDigits: keepsDigits(codec) },
     result: dto => ownValue(dto, 'body'),
   };
 }
@@ -99,7 +100,7 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
   const wholeBody = whole.get('fromBody');
   const content = whole.get('plainText');
   const inJson = [...jsonSlots, ...wholeBody ? [wholeBody] : []];
-  const body: BodyUse = { json: inJson.length > 0, form: slots.has('form'), text: content !== undefined, takesFile: takerOfFiles(slots.get('form') ?? []), keepsDigits: inJson.some(({ codec }) => keepsDigits(codec)) };
+  const body: BodyUse = { json: inJson.length > 0, form: slots.has('form'), text: content !== undefined, ...partsFor(slots.get('form') ?? []), keepsDigits: inJson.some(({ codec }) => keepsDigits(codec)) };
   return { create: instancesOf<unknown>(Dto, specs), count: properties.length, set: setting(properties, unsetRemover(specs)), slots, readFields: jsonFieldsOf(jsonSlots), jsonRequired: jsonSlots.filter(slot => slot.jsonRequired), sourcesOf, required, wholeBody, content, body, result: dto => dto };
 }
 
@@ -111,14 +112,5 @@ function setting(properties: readonly string[], removeUnset: ((dto: object) => v
     removeUnset(dto);
   };
 }
-
-/** A file is kept where its name is declared, if only to be refused there; a property that takes all of the form takes any. */
-function takerOfFiles(slots: readonly Slot[]): (name: string) => boolean {
-  if (slots.some(slot => slot.isRoot)) return () => true;
-  const declared = new Set(slots.map(({ name }) => firstPart(name)));
-  return name => declared.has(firstPart(name));
-}
-
-const firstPart = (name: string): string => (name.split(/[.[]/, 1)[0] ?? '').toLowerCase();
 
 const takesWholeBody = (kind: PropertyKind): boolean => kind === 'fromBody' || kind === 'plainText';

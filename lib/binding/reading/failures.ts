@@ -43,7 +43,7 @@ export class Failures {
 }
 
 /**
- * The refusal of a request in which values are missing or unreadable.
+ * The refusal of a request in which values are missing or unreadable: 403 where a permission is, else 400.
  * @param messageFor what is said of a failure in place of its own text, in another language for example.
  */
 export function validationProblem(failures: readonly BindingFailure[], messageFor?: (failure: BindingFailure) => string | undefined): Problem {
@@ -54,5 +54,7 @@ export function validationProblem(failures: readonly BindingFailure[], messageFo
     if (message instanceof Promise) message.catch(() => undefined);
     return { name, in: source, ...(pointer !== undefined && { pointer }), detail: typeof message === 'string' ? message : detail };
   });
+  const isForbidden = failures.some(({ in: source, code }) => source === 'permission' && code === 'missing');
+  if (isForbidden) return new Problem('forbidden', 'The user does not have a permission that this endpoint requires.', { errors });
   return new Problem('validation-failed', errors.length === 1 ? 'One value is not valid.' : `${errors.length} values are not valid.`, { errors });
 }

@@ -25,6 +25,8 @@ export interface Codec<T> {
   readonly rootOnly?: string;
   /** A property of an object: what it is called in JSON and elsewhere, and its codec. */
   readonly memberOf?: (property: string) => CodecMember | undefined;
+  /** The property that is called so outside of JSON, in lower case. */
+  readonly memberCalled?: (name: string) => CodecMember | undefined;
   /** The types that it is made of. */
   readonly parts?: () => Iterable<Codec<unknown>>;
   /** From the text under a name. One text is all of the value: a collection is split at commas, or read as JSON. */

@@ -8,13 +8,14 @@ type EnumObject = Readonly<Record<string, string | number>>;
 /**
  * One of a fixed set of values: a member name in any case, or a defined value.
  * @param members a TypeScript enum, an object like one, or a list of strings.
+ * @throws TypeError for anything else.
  */
-export function enumOf<const E extends EnumObject | readonly string[]>(members: E): PropertyType<E extends readonly (infer V)[] ? V : E[keyof E]> {
+export function enumOf<const E extends EnumObject | readonly string[]>(members: E, ...others: never[]): PropertyType<E extends readonly (infer V)[] ? V : E[keyof E]> {
+  refuseUnlessMembers(members, others);
   const entries: [name: string, value: string | number][] = Array.isArray(members)
     ? members.map((value: string) => [value, value])
     // A numeric enum also has its values as keys (`E[1] = 'A'`).
     : Object.entries(members as EnumObject).filter(([name, value]) => !(typeof value === 'string' && (members as EnumObject)[value] === Number(name)));
-  if (entries.length === 0) throw new TypeError('enumOf: there are no members');
   const byName = new Map(entries.map(([name, value]) => [name.toLowerCase(), value]));
   const byValue = new Map(entries.map(([, value]) => [String(value), value]));
   const read = (text: string): string | number | undefined => byValue.get(text.trim()) ?? byName.get(text.trim().toLowerCase());
@@ -23,4 +24,12 @@ export function enumOf<const E extends EnumObject | readonly string[]>(members: 
     text: read,
     json: value => (typeof value === 'string' || typeof value === 'number' ? read(String(value)) : isExactNumber(value) ? read(numberText(value) ?? '') : undefined),
   }) as PropertyType<E extends readonly (infer V)[] ? V : E[keyof E]>;
+}
+
+/** @throws TypeError for what is no enum and no list of strings, and for members without their list. */
+function refuseUnlessMembers(members: unknown, others: readonly unknown[]): void {
+  const isNamed = typeof members === 'object' && members !== null;
+  const values = isNamed ? Object.values(members) : [];
+  const isEnum = values.length > 0 && values.every(value => typeof value === 'string' || (typeof value === 'number' && !Array.isArray(members)));
+  if (!isEnum || others.length > 0) throw new TypeError("enumOf: give it an enum, or a list of strings that has one at least: enumOf(['draft', 'sent'])");
 }

@@ -55,6 +55,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     shape: 'object',
     ...rootOnly(Dto, properties),
     memberOf: property => members.find(member => member.property === property),
+    memberCalled: name => fields.find(field => field.name.toLowerCase() === name),
     parts: () => members.map(({ codec }) => codec),
     fromJson,
     fromText(values, place) {

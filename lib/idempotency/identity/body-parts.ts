@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { measuring, readForm, type Form, type FormSettings } from '../../body/form';
-import { kindOf, mediaTypeOf, type MediaType } from '../../body/media-type';
+import { isJson, kindOf, mediaTypeOf, type MediaType } from '../../body/media-type';
+import { filesAndJson } from '../../body/parts';
 import { allBytes, openReceived, receive, type Received } from '../../body/received';
 import { Problem } from '../../problems/problem';
 import { canonicalPairs, splitPairs } from './canonical-pairs';
 import { digestOfParsed } from './parsed-body';
 
 /** Bounds of a form that is compared by what it says; a form beyond them is compared by its bytes. */
-const MEASURED: FormSettings = { storage: measuring, preservePath: true, limits: { parts: 100_000, fieldNameSize: 1_000, fieldSize: 10_485_760 } };
+const MEASURED: FormSettings = { storage: measuring, parts: filesAndJson, preservePath: true, limits: { parts: 100_000, fieldNameSize: 1_000, fieldSize: 10_485_760 } };
 
 /**
  * How the body takes part in the cache key.
- * - a form: its fields by name; of its files field, name and size, but not their bytes;
+ * - a form: its fields by name, those too that are sent as files of JSON; of other files field, name and size, but not their bytes;
  * - anything else, and a form that cannot be read: media type and raw bytes;
  * - a body that an earlier middleware has parsed: what it was parsed into.
  */
@@ -52,7 +53,7 @@ async function multipartParts(received: Bytes, req: IncomingMessage, mediaType: 
 }
 
 function formParts({ fields, files }: Form): string[] {
-  const filePairs = files.map(file => [file.fieldname, nameOf(file), String(file.size)] as const);
+  const filePairs = files.map(file => [file.fieldname, nameOf(file), `${file.size}${contentOf(file)}`] as const);
   return [String(fields.length), ...canonicalPairs(fields), String(files.length), ...canonicalPairs(filePairs)];
 }
 
@@ -64,6 +65,11 @@ function nameOf(file: { originalname?: unknown; originalFilename?: unknown; name
   const name = file.originalname ?? file.originalFilename ?? file.name;
   if (typeof name !== 'string' || typeof file.size !== 'number') throw new Error('bindonce: the files in req.files have no name and size that bindonce knows. Mount it before whatever reads the form, or use multer.');
   return name;
+}
+
+/** JSON is no file that is uploaded, but what a client has to say. */
+function contentOf({ mimetype, buffer }: Partial<Express.Multer.File>): string {
+  return mimetype !== undefined && buffer && isJson(mimetype) ? ` ${createHash('sha256').update(buffer).digest('hex')}` : '';
 }
 
 type Bytes = Extract<Received, { kind: 'bytes' | 'file' }>;

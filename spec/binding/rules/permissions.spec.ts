@@ -17,8 +17,8 @@ describe.each(frameworks)('Permissions: hasPermission on %s', (_version, framewo
     });
 
     it.each<[string, Claims | undefined]>([['nobody is logged in', undefined], ['no permission', {}], ['another one', { permissions: ['orders:read'] }], ['the same in another case', { permissions: ['Orders:Discount'] }]])(
-      'is a validation error when the principal lacks it: %s', async (_why, user) => {
-        expect(await bind(Dto, {}, { framework, ...user && { user } })).toMatchObject({ status: 400, dto: undefined, errors: lacking });
+      'is a 403 that lists it when the principal lacks it: %s', async (_why, user) => {
+        expect(await bind(Dto, {}, { framework, ...user && { user } })).toMatchObject({ status: 403, dto: undefined, errors: lacking });
       });
   });
 });
@@ -41,7 +41,7 @@ describe('Permissions: an initialiser is what a compiler asks for, and lifts no 
   class Extending extends dto({ may: hasPermission('orders:discount') }) { override may = false; }
 
   it.each([['a decorator', Initialised], ['a decorator with required: true', SaidSo], ['a class that extends dto({...})', Extending]])('with %s', async (_notation, Dto) => {
-    expect(await bind<typeof Extending>(Dto, {}, { user: { permissions: [] } })).toMatchObject({ status: 400, dto: undefined, errors: lacking });
+    expect(await bind<typeof Extending>(Dto, {}, { user: { permissions: [] } })).toMatchObject({ status: 403, dto: undefined, errors: lacking });
     expect((await bind<typeof Extending>(Dto, {}, { user: { permissions: ['orders:discount'] } })).dto).toEqual({ may: true });
   });
 });

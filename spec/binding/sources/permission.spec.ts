@@ -18,7 +18,7 @@ it.each<[string, Claims | undefined]>([
   ['a scope that contains it', { scope: 'xorders:discount' }], ['a list where text is expected', { scope: ['orders:discount'] }], ['values that are no text', { permissions: [{ toString: () => 'orders:discount' }, 1, null] }],
 ])('is a failure when it is required and the principal lacks it: %s', async (_what, user) => {
   const { status, errors } = await bind(Discount, sent, { ...(user && { user }) });
-  expect({ status, errors }).toEqual({ status: 400, errors: [{ name: 'orders:discount', in: 'permission', detail: 'The user does not have this permission.' }] });
+  expect({ status, errors }).toEqual({ status: 403, errors: [{ name: 'orders:discount', in: 'permission', detail: 'The user does not have this permission.' }] });
 });
 
 const forged: readonly [string, Sent][] = [

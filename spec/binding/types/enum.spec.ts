@@ -40,8 +40,19 @@ it('a failure names the members, ten at the most', async () => {
   ]);
 });
 
-it('an enum without members is refused when it is declared', () => {
-  expect(() => enumOf([])).toThrow('enumOf: there are no members');
+it.each<[string, readonly unknown[]]>([
+  ['nothing', []],
+  ['an empty list', [[]]],
+  ['an empty object', [{}]],
+  ['null', [null]],
+  ['text', ['draft']],
+  ['members without their list', ['draft', 'sent']],
+  ['a list and something else', [['draft'], 'sent']],
+  ['a list of numbers', [[1, 2]]],
+  ['an object of objects', [{ draft: {} }]],
+])('what is no enum is refused when it is declared, and the message shows one: %s', (_title, given) => {
+  const declare = enumOf as (...given: readonly unknown[]) => unknown;
+  expect(() => declare(...given)).toThrow(new TypeError("enumOf: give it an enum, or a list of strings that has one at least: enumOf(['draft', 'sent'])"));
 });
 
 it.each([['2XL', 'xxl'], ['2xl', 'xxl'], ['xxl', 'xxl'], ['s', 's'], ['3', 'three'], ['three', 'three']])('a member may have a name that begins with a digit, or is a number: %s', async (text, value) => {
