@@ -1,0 +1,9 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { example } from './example';
+
+it('the example of tests with supertest passes', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--test', '--test-reporter=tap', example('supertest/payments.test.js')]);
+  expect(stdout).toMatch(/^# pass 4$/m);
+  expect(stdout).toMatch(/^# fail 0$/m);
+});
