@@ -31,7 +31,7 @@ describe('the example of a client', () => {
   afterEach(() => server.close());
 
   const pay = async (path = '/payments', { port }: { readonly port: number } = server): Promise<string> =>
-    (await promisify(execFile)(process.execPath, [example('client/pay.mjs'), `http://127.0.0.1:${port}${path}`, 'tea', '4.50'])).stdout.trim();
+    (await promisify(execFile)(process.execPath, [example('client/pay.mjs'), `http://127.0.0.1:${port}${path}`, 'tea', '4.50'], { timeout: 30_000 })).stdout.trim();
 
   const answer = (status: number, headers: Record<string, string> = {}): RequestHandler => (_req, res) => { res.set(headers).sendStatus(status); };
 

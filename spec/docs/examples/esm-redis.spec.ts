@@ -6,10 +6,21 @@ const tea = { items: [{ sku: 'tea', quantity: 2, unitPrice: 4.5 }] };
 
 describe('the example of an ES module with Redis', () => {
   let redis: RedisServer;
-  const start = (): Promise<NodeProcess> => NodeProcess.start(example('dist/esm-redis/server.mjs'), { REDIS_URL: redis.url, JWT_SECRET: SECRET });
+  let shops: NodeProcess[];
+  const start = async (): Promise<NodeProcess> => {
+    const shop = await NodeProcess.start(example('dist/esm-redis/server.mjs'), { REDIS_URL: redis.url, JWT_SECRET: SECRET });
+    shops.push(shop);
+    return shop;
+  };
 
-  beforeEach(async () => { redis = await RedisServer.start(); });
-  afterEach(() => redis.stop());
+  beforeEach(async () => {
+    shops = [];
+    redis = await RedisServer.start();
+  });
+  afterEach(async () => {
+    await Promise.all(shops.map(shop => shop.kill()));
+    await redis.stop();
+  });
 
   it('gives a retry the same order in another process, and to a refreshed token', async () => {
     const [a, b] = await Promise.all([start(), start()]);
@@ -20,7 +31,6 @@ describe('the example of an ES module with Redis', () => {
     expect([isReplay(retry), retry.text]).toEqual([true, first.text]);
     const other = await order(b, 'bob');
     expect([isReplay(other), other.status]).toEqual([false, 201]);
-    await Promise.all([a.kill(), b.kill()]);
   });
 
   it('refuses who has no token, and ends well when it is told to', async () => {

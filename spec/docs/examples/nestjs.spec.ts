@@ -8,8 +8,8 @@ describe('the example for NestJS', () => {
 
   beforeEach(async () => { shop = await NodeProcess.start(example('dist/nestjs/main.js'), { JWT_SECRET: SECRET }); });
   afterEach(async () => {
-    expect(shop.output.filter(line => line.includes('BINDONCE'))).toEqual([]);
     await shop.kill();
+    expect(shop.output.filter(line => line.includes('BINDONCE'))).toEqual([]);
   });
 
   const order = (claims: object, json: unknown = tea) => post(shop, '/customers/42/orders', { key: 'one', authorization: bearer(claims), json });
