@@ -7,15 +7,22 @@ export interface Environment {
 
 /** @throws Error that names the variable to change. */
 export function environment({ PORT, HOST, REDIS_URL }: NodeJS.ProcessEnv): Environment {
-  return { port: portIn(PORT || '3000'), host: HOST || '127.0.0.1', redisUrl: REDIS_URL ? redisUrlIn(REDIS_URL) : undefined };
+  const redisUrl = REDIS_URL ? redisUrlIn(REDIS_URL) : undefined;
+  return { port: portIn(PORT || '3000'), host: HOST || '127.0.0.1', redisUrl };
 }
 
 /** Says why the server does not listen, and which variable to change. */
 export function listenFailure({ port, host }: Environment, error: unknown): Error {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') return new Error(`Port ${port} is in use. Set PORT to another one: PORT=${another(port)} npm start.`);
-  if (code === 'EACCES') return new Error(`This user may not listen on port ${port}. Set PORT to one above 1023.`);
-  return new Error(`HOST is "${host}", where nothing can listen (${message}). Set HOST to an address of this machine, or leave it out.`);
+  switch (code) {
+    case 'EADDRINUSE':
+      return new Error(`Port ${port} is in use. Set PORT to another one: PORT=${another(port)} npm start.`);
+    case 'EACCES':
+      return new Error(`This user may not listen on port ${port}. Set PORT to one above 1023.`);
+    default:
+      return new Error(`HOST is "${host}", where nothing can listen (${message}). `
+        + 'Set HOST to an address of this machine, or leave it out.');
+  }
 }
 
 const another = (port: number): number => (port < 65_535 ? port + 1 : 3_000);
@@ -23,7 +30,8 @@ const another = (port: number): number => (port < 65_535 ? port + 1 : 3_000);
 function portIn(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new Error(`PORT is "${text}", which is not a port. Set PORT to a number from 0 to 65535; 0 takes any free port.`);
+  throw new Error(`PORT is "${text}", which is not a port. `
+    + 'Set PORT to a number from 0 to 65535; 0 takes any free port.');
 }
 
 function redisUrlIn(text: string): URL {

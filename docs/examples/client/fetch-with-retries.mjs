@@ -5,8 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 const COME_AGAIN = [408, 425, 429, 502, 503, 504];
 
 /**
- * fetch() with one Idempotency-Key for all tries. Nobody knows whether a request ran that was not answered; with the same
- * key it is safe to send it again. `body` must be something that can be sent twice: text, bytes or a form, not a stream.
+ * fetch() with one Idempotency-Key for all tries. Whether a request has run that was not answered cannot be known; with
+ * the same key it is safe to send it again. `body` must be something that can be sent twice: text, bytes or a form, but
+ * not a stream.
  *
  * @param {string} key of what is to be done; keep it where it outlives the process, to go on after a crash
  * @param {number} tries at most
@@ -14,7 +15,8 @@ const COME_AGAIN = [408, 425, 429, 502, 503, 504];
  * @param {number} longestPause milliseconds; if the server asks for more, its answer is returned
  * @returns the definite answer, or the last one
  */
-export async function fetchWithRetries(url, { key = crypto.randomUUID(), tries = 6, tryTimeout = 15_000, longestPause = 60_000, ...init }) {
+export async function fetchWithRetries(url, options) {
+  const { key = crypto.randomUUID(), tries = 6, tryTimeout = 15_000, longestPause = 60_000, ...init } = options;
   const headers = new Headers(init.headers);
   headers.set('Idempotency-Key', key);
 

@@ -13,7 +13,9 @@ const wrap = handler => (req, res, next) => { Promise.resolve(handler(req, res, 
 
 /** Stands for a payment provider. */
 async function charge(invoice, amount) {
-  if (amount.isGreaterThan(1_000)) throw Object.assign(new Error('The card was declined.'), { status: 402, expose: true });
+  if (amount.isGreaterThan(1_000)) {
+    throw Object.assign(new Error('The card was declined.'), { status: 402, expose: true });
+  }
   if (invoice === 'unlucky') throw new Error('The provider speaks in riddles');
   return `charge-${Math.random().toString(36).slice(2)}`;
 }

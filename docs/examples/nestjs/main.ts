@@ -1,8 +1,11 @@
 // NestJS. Guards run after all middlewares, so a guard is too late to say who calls: idempotency() has looked before.
 // npm install bindonce @nestjs/common @nestjs/core @nestjs/platform-express reflect-metadata rxjs jsonwebtoken
 import 'reflect-metadata';
-import { Controller, createParamDecorator, ForbiddenException, HttpException, Injectable, Module, Post, RequestMethod, UnauthorizedException,
-  UseGuards, type CanActivate, type ExecutionContext, type MiddlewareConsumer, type NestModule } from '@nestjs/common';
+import {
+  Controller, createParamDecorator, ForbiddenException, HttpException, Injectable, Module, Post,
+  RequestMethod, UnauthorizedException, UseGuards,
+  type CanActivate, type ExecutionContext, type MiddlewareConsumer, type NestModule,
+} from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { bindRequest, field, fromClaim, idempotency, int, list, routeParam, string } from 'bindonce';
 import type { NextFunction, Request, Response } from 'express';
@@ -28,12 +31,14 @@ function authenticate(req: Request & { user?: JwtPayload }, _res: Response, next
 }
 
 /** What bindRequest() has made of the request: `@Bound() order: PlaceOrder`. */
-const Bound = createParamDecorator((_: unknown, context: ExecutionContext): unknown => context.switchToHttp().getRequest<Request>().dto);
+const Bound = createParamDecorator((_: unknown, context: ExecutionContext): unknown =>
+  context.switchToHttp().getRequest<Request>().dto);
 
 @Injectable()
 class CustomersOnly implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
-    if (context.switchToHttp().getRequest<{ user: JwtPayload }>().user['role'] !== 'customer') throw new ForbiddenException();
+    const { user } = context.switchToHttp().getRequest<{ user: JwtPayload }>();
+    if (user['role'] !== 'customer') throw new ForbiddenException();
     return true;
   }
 }
@@ -56,7 +61,8 @@ class Orders {
   place(@Bound() order: PlaceOrder): object {
     // An exception is the handler's response, too: it is stored and replayed.
     if (order.items.length === 0) throw new HttpException('There is nothing to order.', 422);
-    return { orderId: crypto.randomUUID(), customerId: order.customerId, placedBy: order.placedBy, lines: order.items.length };
+    const { customerId, placedBy, items } = order;
+    return { orderId: crypto.randomUUID(), customerId, placedBy, lines: items.length };
   }
 }
 
@@ -82,7 +88,9 @@ class Refunds {
 @Module({ controllers: [Orders, Refunds] })
 class AppModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {
-    consumer.apply(authenticate, idempotency(), bindRequest(PlaceOrder)).forRoutes({ path: 'customers/:customerId/orders', method: RequestMethod.POST });
+    consumer
+      .apply(authenticate, idempotency(), bindRequest(PlaceOrder))
+      .forRoutes({ path: 'customers/:customerId/orders', method: RequestMethod.POST });
     // The other way: `scope` verifies the token itself. It says who shares a response, before and after the guard.
     consumer.apply(idempotency({ scope: req => callerOf(req).sub })).forRoutes(Refunds);
   }

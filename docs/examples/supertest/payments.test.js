@@ -17,7 +17,8 @@ describe('POST /payments', () => {
     app = createApp({ charge, store: new Keyv() });
   });
 
-  const pay = (key, body = { invoice: 'tea', amount: 4.5 }) => request(app).post('/payments').set('Idempotency-Key', key).send(body);
+  const pay = (key, body = { invoice: 'tea', amount: 4.5 }) =>
+    request(app).post('/payments').set('Idempotency-Key', key).send(body);
 
   it('charges once, and answers a retry with the same response', async () => {
     const first = await pay('a').expect(201, { id: 'payment-1' });

@@ -30,10 +30,13 @@ describe('the example of a client', () => {
   });
   afterEach(() => server.close());
 
-  const pay = async (path = '/payments', { port }: { readonly port: number } = server): Promise<string> =>
-    (await promisify(execFile)(process.execPath, [example('client/pay.mjs'), `http://127.0.0.1:${port}${path}`, 'tea', '4.50'], { timeout: 30_000 })).stdout.trim();
+  const pay = async (path = '/payments', { port }: { readonly port: number } = server): Promise<string> => {
+    const args = [example('client/pay.mjs'), `http://127.0.0.1:${port}${path}`, 'tea', '4.50'];
+    return (await promisify(execFile)(process.execPath, args, { timeout: 30_000 })).stdout.trim();
+  };
 
-  const answer = (status: number, headers: Record<string, string> = {}): RequestHandler => (_req, res) => { res.set(headers).sendStatus(status); };
+  const answer = (status: number, headers: Record<string, string> = {}): RequestHandler =>
+    (_req, res) => { res.set(headers).sendStatus(status); };
 
   it('pays once where the first answer was lost, and learns what it was', async () => {
     const network = await TcpProxy.before(server.port);
@@ -45,7 +48,8 @@ describe('the example of a client', () => {
   });
 
   it('sends the same key with every try, and waits as long as Retry-After says', async () => {
-    trouble = [answer(503, { 'Retry-After': '1' }), answer(409, { 'Retry-After': new Date(Date.now() + 3_000).toUTCString() }), answer(502)];
+    const soon = new Date(Date.now() + 3_000).toUTCString();
+    trouble = [answer(503, { 'Retry-After': '1' }), answer(409, { 'Retry-After': soon }), answer(502)];
     expect([await pay(), charges]).toEqual(['201 charge 1', 1]);
     expect(new Set(tries.map(({ key }) => key)).size).toBe(1);
     expect(tries[0]?.key).toMatch(/^[0-9a-f-]{36}$/);

@@ -17,7 +17,8 @@ export interface JsonRequest {
   readonly json?: unknown;
 }
 
-export function post({ url }: NodeProcess, path: string, { key, authorization, json = {} }: JsonRequest): Promise<WireResponse> {
+export function post({ url }: NodeProcess, path: string, request: JsonRequest): Promise<WireResponse> {
+  const { key, authorization, json = {} } = request;
   const headers = {
     'Content-Type': 'application/json',
     ...(key !== undefined && { 'Idempotency-Key': key }),

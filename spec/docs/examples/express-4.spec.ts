@@ -21,7 +21,7 @@ describe.each([
   it.each([
     ['a declined card', 'tea', 5_000, 402, 'The card was declined.'],
     ['an error that nobody expected', 'unlucky', 1, 500, 'The payment failed. Ask before you pay again.'],
-  ])('answers %s of an asynchronous handler, and a retry with the same', async (_case, invoice, amount, status, text) => {
+  ])('answers %s of an asynchronous handler, and a retry with the same', async (_, invoice, amount, status, text) => {
     const [first, retry] = [await pay(invoice, amount), await pay(invoice, amount)];
     expect([first.status, first.text]).toEqual([status, expect.stringContaining(text)]);
     expect([isReplay(retry), retry.status, retry.text]).toEqual([true, status, first.text]);

@@ -12,18 +12,20 @@ describe('the example for NestJS', () => {
     expect(shop.output.filter(line => line.includes('BINDONCE'))).toEqual([]);
   });
 
-  const order = (claims: object, json: unknown = tea) => post(shop, '/customers/42/orders', { key: 'one', authorization: bearer(claims), json });
+  const order = (claims: object, json: unknown = tea) =>
+    post(shop, '/customers/42/orders', { key: 'one', authorization: bearer(claims), json });
   const refund = (authorization: string) => post(shop, '/refunds', { key: 'one', authorization });
 
   it('places an order once for each caller, who is known before the guards run', async () => {
     const ann = { sub: 'ann', role: 'customer' };
     const [first, retry, other] = [await order(ann), await order(ann), await order({ ...ann, sub: 'bob' })];
-    expect([first.status, JSON.parse(first.text)]).toEqual([201, { orderId: expect.any(String) as string, customerId: 42, placedBy: 'ann', lines: 1 }]);
+    expect(first.status).toBe(201);
+    expect(JSON.parse(first.text)).toMatchObject({ customerId: 42, placedBy: 'ann', lines: 1 });
     expect([isReplay(retry), retry.text]).toEqual([true, first.text]);
     expect([isReplay(other), other.status]).toEqual([false, 201]);
   });
 
-  it('refuses a caller without a token, and one whom the guard does not let in; what the guard answers is replayed', async () => {
+  it('refuses a caller without a token, and one whom the guard does not let in, on a retry, too', async () => {
     expect((await post(shop, '/customers/42/orders', { key: 'one', json: tea })).status).toBe(401);
     const eve = { sub: 'eve', role: 'guest' };
     const [forbidden, retry] = [await order(eve), await order(eve)];
@@ -39,7 +41,8 @@ describe('the example for NestJS', () => {
   });
 
   it('refunds once for each caller where a guard authenticates, since `scope` verifies the token', async () => {
-    const [first, retry, other, forged] = [await refund(bearer({ sub: 'ann' })), await refund(bearer({ sub: 'ann' })), await refund(bearer({ sub: 'bob' })), await refund('Bearer e.e.e')];
+    const [first, retry] = [await refund(bearer({ sub: 'ann' })), await refund(bearer({ sub: 'ann' }))];
+    const [other, forged] = [await refund(bearer({ sub: 'bob' })), await refund('Bearer e.e.e')];
     expect([first.status, isReplay(retry), retry.text]).toEqual([201, true, first.text]);
     expect([other.status, isReplay(other)]).toEqual([201, false]);
     expect(forged.status).toBe(401);

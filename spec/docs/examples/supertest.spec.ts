@@ -3,7 +3,8 @@ import { promisify } from 'node:util';
 import { example } from './example';
 
 it('the example of tests with supertest passes', async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, ['--test', '--test-reporter=tap', example('supertest/payments.test.js')]);
+  const args = ['--test', '--test-reporter=tap', example('supertest/payments.test.js')];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
   expect(stdout).toMatch(/^# pass 4$/m);
   expect(stdout).toMatch(/^# fail 0$/m);
 });
