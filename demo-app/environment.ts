@@ -19,6 +19,7 @@ export function listenFailure({ port, host }: Environment, error: unknown): Erro
       return new Error(`Port ${port} is in use. Set PORT to another one: PORT=${another(port)} npm start.`);
     case 'EACCES':
       return new Error(`This user may not listen on port ${port}. Set PORT to one above 1023.`);
+    case undefined:
     default:
       return new Error(`HOST is "${host}", where nothing can listen (${message}). `
         + 'Set HOST to an address of this machine, or leave it out.');
