@@ -3,9 +3,9 @@ import tseslint from 'typescript-eslint';
 export default tseslint.config(
   { ignores: ['**/dist/', 'node_modules/'] },
   {
-    files: ['lib/**/*.ts', 'demo-app/**/*.ts'],
+    files: ['lib/**/*.ts', 'demo-app/**/*.ts', 'docs/examples/**/*.{ts,mts}'],
     extends: [tseslint.configs.strictTypeChecked],
-    languageOptions: { parserOptions: { project: ['tsconfig.json', 'demo-app/tsconfig.json'] } },
+    languageOptions: { parserOptions: { project: ['tsconfig.json', 'demo-app/tsconfig.json', 'docs/examples/tsconfig.json'] } },
     rules: {
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true }],
@@ -17,6 +17,11 @@ export default tseslint.config(
       eqeqeq: 'error',
       'no-restricted-imports': ['error', { patterns: ['*/lib/index', '**/index'] }],
     },
+  },
+  {
+    // The options of a Nest application are declared as a class, and passed as an object by everybody.
+    files: ['docs/examples/nestjs/*.ts'],
+    rules: { '@typescript-eslint/no-unsafe-class-instance-assignment': 'off' },
   },
   {
     files: ['spec/**/*.ts'],

@@ -4,37 +4,35 @@ import type { AddressInfo } from 'node:net';
 import { configure, problemDetails } from 'bindonce';
 import express from 'express';
 import { documents } from './documents';
+import { environment, listenFailure } from './environment';
 import { orders } from './orders';
-import { openStorage } from './storage';
-
-const { PORT = '3000', HOST = '127.0.0.1', REDIS_URL } = process.env;
+import { stopOnSignals } from './stop';
+import { storageAt, type Storage } from './storage';
 
 async function main(): Promise<void> {
-  const storage = openStorage(REDIS_URL);
+  const settings = environment(process.env);
+  const storage = storageAt(settings.redisUrl);
   const configured = configure({ idempotency: storage.responses ? { store: storage.responses } : {} });
   const app = express();
+  app.get('/', (req, res) => { res.type('text').send(greeting(`http://${req.get('Host') ?? settings.host}`, storage)); });
   app.use(orders(configured, storage.ledger('orders')), documents(configured, storage.ledger('documents')), problemDetails());
 
-  const server = createServer(app).listen(Number(PORT), HOST);
-  await once(server, 'listening');
+  const server = createServer(app).listen(settings.port, settings.host);
+  await once(server, 'listening').catch((error: unknown) => { throw listenFailure(settings, error); });
+  stopOnSignals(server, storage);
   const { port } = server.address() as AddressInfo;
-  greet(`http://${HOST}:${port}`);
-
-  const stop = (): void => {
-    // Requests that have begun are finished and answered; then their connections close, and the process ends by itself.
-    server.keepAliveTimeout = 1;
-    server.close(() => { void storage.close(); });
-  };
-  process.once('SIGTERM', stop).once('SIGINT', stop);
+  console.log(greeting(`http://${settings.host}:${port}`, storage));
+  storage.open();
 }
 
-function greet(url: string): void {
-  console.log(`The shop is open at ${url} (${REDIS_URL ? 'Redis' : 'memory'}). Place the same order twice, and see it placed once:
+/** What can be asked of the shop. */
+function greeting(url: string, { name }: Storage): string {
+  return `The shop is open at ${url} (${name}). Place the same order twice, and see it placed once:
 
   curl -i ${url}/customers/42/orders -H 'Content-Type: application/json' -H 'Idempotency-Key: my-first-order' -d '{"items":[{"sku":"tea","quantity":2,"unitPrice":4.50}]}'
   curl -i ${url}/customers/42/documents -H 'Idempotency-Key: my-first-document' -F title=Invoice -F file=@package.json
   curl ${url}/orders
-`);
+`;
 }
 
 main().catch((error: unknown) => {

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { send, type WireResponse } from '../servers/listen';
@@ -16,6 +17,26 @@ interface Orders { readonly orders: readonly { readonly orderId: string; readonl
 const order = (shop: NodeProcess, key: string): Promise<WireResponse> =>
   send(`${shop.url}/customers/42/orders`, { headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key }, body: tea });
 const placed = async (shop: NodeProcess): Promise<Orders['orders']> => (JSON.parse((await send(`${shop.url}/orders`, { method: 'GET' })).text) as Orders).orders;
+
+/** The exit code of a demo that cannot open, and all that it has printed. */
+async function failure(settings: Readonly<Record<string, string>>): Promise<string> {
+  const started = NodeProcess.start(script, { REDIS_URL: '', ...settings });
+  const { message } = await started.then(shop => { throw new Error(`It has opened at ${shop.url}`); }, (error: Error) => error);
+  return message.replace(/^The process ended with (\S+) before it printed [^\n]*:\n/, ': $1: ');
+}
+
+/** At Ctrl-C, the demo gives requests five seconds to end; where there is none, it does not wait. */
+async function endsAtOnce(shop: NodeProcess): Promise<void> {
+  const asked = performance.now();
+  shop.signal('SIGINT');
+  expect(await shop.ended()).toBe(0);
+  expect(performance.now() - asked).toBeLessThan(5_000);
+}
+
+/** Resolves when the demo takes no more connections. */
+async function closed({ url }: NodeProcess): Promise<void> {
+  while (await send(url, { method: 'GET' }).then(() => true, () => false));
+}
 
 describe('the demo in memory', () => {
   let shop: NodeProcess;
@@ -54,11 +75,17 @@ describe('the demo in memory', () => {
     expect((await order(shop, 'three')).status).toBe(201);
   });
 
-  it('finishes the requests that have begun when it is told to end, and ends well', async () => {
+  it.each([
+    ['SIGTERM', ['SIGTERM']],
+    ['one Ctrl-C, which npm passes on a second time', ['SIGINT', 'SIGINT']],
+  ] as const)('finishes the requests that have begun on %s, and ends well', async (_, signals) => {
     const sent = request(`${shop.url}/customers/42/orders`, { method: 'POST', headers: { 'Content-Type': 'application/json', 'Idempotency-Key': 'four', Expect: '100-continue' } });
     sent.flushHeaders();
     await once(sent, 'continue');
-    shop.signal('SIGTERM');
+    for (const signal of signals) {
+      shop.signal(signal);
+      await closed(shop);
+    }
     sent.end(tea);
     const [response] = await once(sent, 'response') as [{ statusCode: number; resume(): void }];
     response.resume();
@@ -66,9 +93,84 @@ describe('the demo in memory', () => {
     expect(await shop.ended()).toBe(0);
   });
 
-  it('says in one line why it cannot open', async () => {
+  it('says at its root what can be asked of it', async () => {
+    const { status, text, headers } = await send(shop.url, { method: 'GET' });
+    expect(status).toBe(200);
+    expect(headers['content-type']).toMatch(/^text\/plain/);
+    for (const path of ['customers/42/orders', 'customers/42/documents', 'orders']) expect(text).toContain(`curl ${path === 'orders' ? '' : '-i '}${shop.url}/${path}`);
+  });
+
+  it('ends at the first Ctrl-C', async () => {
+    await endsAtOnce(shop);
+  });
+
+  it('ends at the first Ctrl-C while a browser holds a connection that it has sent nothing on', async () => {
+    const { port, hostname } = new URL(shop.url);
+    const idle = connect(Number(port), hostname);
+    await once(idle, 'connect');
+    // Answered on a later connection, so the earlier one has been accepted.
+    await send(shop.url, { method: 'GET' });
+    await endsAtOnce(shop);
+    idle.destroy();
+  });
+
+  it('says which variable to change when its port is in use', async () => {
     const { port } = new URL(shop.url);
-    await expect(NodeProcess.start(script, { PORT: port })).rejects.toThrow(/The shop could not open: listen EADDRINUSE/);
+    const taken = new RegExp(`: 1: The shop could not open: Port ${port} is in use. Set PORT to another one: PORT=${Number(port) + 1} npm start.$`);
+    await expect(failure({ PORT: port })).resolves.toMatch(taken);
+  });
+});
+
+describe('a demo with a wrong setting', () => {
+  it.each([
+    [{ PORT: '80800' }, 'PORT is "80800", which is not a port. Set PORT to a number from 0 to 65535; 0 takes any free port.'],
+    [{ PORT: 'http' }, 'PORT is "http", which is not a port.'],
+    [{ HOST: '192.0.2.1' }, 'HOST is "192.0.2.1", where nothing can listen'],
+    [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL is "localhost:6379", which is not the URL of a Redis. Write it like redis://localhost:6379,'],
+    [{ REDIS_URL: 'somewhere' }, 'REDIS_URL is "somewhere", which is not the URL of a Redis.'],
+    [{ REDIS_URL: 'http://shop:secret@redis' }, 'REDIS_URL is "http://shop:***@redis", which is not the URL of a Redis.'],
+  ])('does not open for %p, and says so in one line', async (settings, sentence) => {
+    expect(await failure(settings)).toContain(`: 1: The shop could not open: ${sentence}`);
+  });
+});
+
+describe('a demo whose Redis is not there', () => {
+  let redis: RedisServer;
+  let shop: NodeProcess;
+
+  beforeEach(async () => {
+    redis = await RedisServer.start();
+    await redis.kill();
+    shop = await NodeProcess.start(script, { REDIS_URL: redis.url });
+    await shop.printed(/does not answer/);
+  });
+  afterEach(async () => {
+    await shop.kill();
+    await redis.stop();
+  });
+  const complaints = (): string[] => shop.output.filter(line => /redis/i.test(line) && !line.startsWith('The shop is open'));
+
+  it('says so once, in a sentence with the variable to change, and answers 503', async () => {
+    expect((await order(shop, 'one')).status).toBe(503);
+    expect(complaints()).toEqual([expect.stringMatching(/^The Redis at 127\.0\.0\.1:\d+ does not answer: connect ECONNREFUSED \S+ Until it does, requests get 503\. Start it, or change REDIS_URL\.$/)]);
+  });
+
+  it('ends at the first Ctrl-C, also after a request has waited for the Redis', async () => {
+    expect((await order(shop, 'one')).status).toBe(503);
+    await endsAtOnce(shop);
+  });
+});
+
+describe('a demo without the right password of its Redis', () => {
+  let redis: RedisServer;
+
+  beforeEach(async () => { redis = await RedisServer.start('--requirepass', 'secret'); });
+  afterEach(() => redis.stop());
+
+  it.each([['', 'NOAUTH'], [':wrong@', 'WRONGPASS']])('says so, and which variable to change: %p is %s', async (credentials, code) => {
+    const shop = await NodeProcess.start(script, { REDIS_URL: redis.url.replace('//', `//${credentials}`) });
+    await expect(shop.printed(/change REDIS_URL/)).resolves.toMatch(new RegExp(`^The Redis at 127\\.0\\.0\\.1:\\d+ does not answer: ${code} `));
+    await shop.kill();
   });
 });
 

@@ -46,7 +46,7 @@ export class NodeProcess {
     });
   }
 
-  signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGTERM'): void {
+  signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGTERM' | 'SIGINT'): void {
     this.child.kill(signal);
   }
 

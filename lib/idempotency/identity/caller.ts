@@ -81,7 +81,8 @@ function hasAppeared(req: IncomingMessage, settings: CallerSettings, before: str
   warnOnce(
     'BINDONCE_MOUNTED_BEFORE_AUTHENTICATION',
     `idempotency: after its handler ran, a request ${reason}, so its response is not kept for anyone and its duplicates get 409. ` +
-      'Mount idempotency() after authentication. If the handler itself signs callers in, pass `scope` to say who shares.',
+      'Mount idempotency() after authentication (a NestJS guard is too late: authenticate in a middleware in front). ' +
+      'If the handler itself signs callers in, pass `scope` to say who shares.',
   );
   return true;
 }

@@ -1,0 +1,40 @@
+// Express 4 in plain JavaScript, CommonJS: payments, with the errors of asynchronous handlers handled.
+// npm install bindonce express@4
+const { bindRequest, decimal, dto, idempotency, problemDetails, string } = require('bindonce');
+const express = require('express');
+
+class Pay extends dto({ invoice: string, amount: decimal }) {}
+
+/**
+ * Express 4 does not look at the promise of a handler: where it rejects, the request is never answered, and the process
+ * ends. (Express 5 needs no wrapper.)
+ */
+const wrap = handler => (req, res, next) => { Promise.resolve(handler(req, res, next)).catch(next); };
+
+/** Stands for a payment provider. */
+async function charge(invoice, amount) {
+  if (amount.isGreaterThan(1_000)) {
+    throw Object.assign(new Error('The card was declined.'), { status: 402, expose: true });
+  }
+  if (invoice === 'unlucky') throw new Error('The provider speaks in riddles');
+  return `charge-${Math.random().toString(36).slice(2)}`;
+}
+
+const app = express();
+
+app.post('/payments', idempotency(), bindRequest(Pay), wrap(async (req, res) => {
+  const { invoice, amount } = req.dto;
+  res.status(201).json({ charge: await charge(invoice, amount), invoice, amount });
+}));
+
+// Answers what bindonce refuses, and errors with `status` and `expose` such as the declined card.
+app.use(problemDetails());
+// All others. The handler has run, so this is its response: a retry gets it again, and does not run.
+app.use((error, _req, res, _next) => {
+  console.error(error);
+  res.status(500).json({ error: 'The payment failed. Ask before you pay again.' });
+});
+
+const server = app.listen(Number(process.env.PORT || 3000), '127.0.0.1', () => {
+  console.log(`Listening on http://127.0.0.1:${server.address().port}`);
+});

@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import type { RequestHandler } from 'express';
+import express from 'express';
+import { promisify } from 'node:util';
+import { configure } from '../../../lib';
+import { listen, type Listening } from '../../servers/listen';
+import { TcpProxy } from '../../servers/tcp-proxy';
+import { example } from './example';
+
+describe('the example of a client', () => {
+  let server: Listening;
+  let charges: number;
+  let tries: { readonly key: string | undefined; readonly at: number }[];
+  /** What stands in front of the service for each try, in turn; then nothing does. */
+  let trouble: RequestHandler[];
+
+  beforeEach(async () => {
+    [charges, tries, trouble] = [0, [], []];
+    const { idempotency } = configure({});
+    const app = express();
+    app.use((req, res, next) => {
+      tries.push({ key: req.get('Idempotency-Key'), at: performance.now() });
+      const one = trouble[tries.length - 1];
+      if (one) one(req, res, next);
+      else next();
+    });
+    app.post('/payments', idempotency(), (_req, res) => { res.status(201).send(`charge ${++charges}`); });
+    app.post('/broken', idempotency(), (_req, res) => { res.status(503).send(`out of order ${++charges}`); });
+    server = await listen(app);
+  });
+  afterEach(() => server.close());
+
+  const pay = async (path = '/payments', { port }: { readonly port: number } = server): Promise<string> => {
+    const args = [example('client/pay.mjs'), `http://127.0.0.1:${port}${path}`, 'tea', '4.50'];
+    return (await promisify(execFile)(process.execPath, args, { timeout: 30_000 })).stdout.trim();
+  };
+
+  const answer = (status: number, headers: Record<string, string> = {}): RequestHandler =>
+    (_req, res) => { res.set(headers).sendStatus(status); };
+
+  it('pays once where the first answer was lost, and learns what it was', async () => {
+    const network = await TcpProxy.before(server.port);
+    const lost = network.loseAfter(0);
+    expect([await pay('/payments', network), charges]).toEqual(['201 charge 1', 1]);
+    expect(await lost).toContain('charge 1');
+    expect(tries).toHaveLength(2);
+    await network.close();
+  });
+
+  it('sends the same key with every try, and waits as long as Retry-After says', async () => {
+    const soon = new Date(Date.now() + 3_000).toUTCString();
+    trouble = [answer(503, { 'Retry-After': '1' }), answer(409, { 'Retry-After': soon }), answer(502)];
+    expect([await pay(), charges]).toEqual(['201 charge 1', 1]);
+    expect(new Set(tries.map(({ key }) => key)).size).toBe(1);
+    expect(tries[0]?.key).toMatch(/^[0-9a-f-]{36}$/);
+    const [first = 0, second = 0, third = 0] = tries.map(({ at }) => at);
+    expect(second - first).toBeGreaterThan(990);
+    expect(third).toBeGreaterThan(second);
+    expect(tries).toHaveLength(4);
+  });
+
+  it.each([400, 401, 404, 409, 422, 500])('stops at a %i, which is definite', async status => {
+    trouble = [answer(status)];
+    expect(await pay()).toMatch(new RegExp(`^${status} `));
+    expect(tries).toHaveLength(1);
+  });
+
+  it('stops at a replay, whatever its status: the handler has said so', async () => {
+    expect([await pay('/broken'), charges]).toEqual(['503 out of order 1', 1]);
+    expect(tries).toHaveLength(2);
+  });
+
+  it('returns the answer of a server that asks for more patience than it has', async () => {
+    trouble = [answer(429, { 'Retry-After': '3600' })];
+    expect(await pay()).toMatch(/^429 /);
+    expect(tries).toHaveLength(1);
+  });
+});
