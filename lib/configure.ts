@@ -51,11 +51,11 @@ export function configure(configuration: Configuration = {}): Configured {
   // Both middlewares ask the same function who calls.
   const callers: CallersOn | undefined = claims && (req => ({ 'the caller of `claims`': claims(req as Request) }));
   const { idempotency = {} } = configuration;
-  const { purge } = makeIdempotency(idempotency, answering, callers);
+  const guard = makeIdempotency(idempotency, answering, callers);
   const { settings } = settleBinding(binding);
   return {
     idempotency: (options = {}) => makeIdempotency(withDefaults(idempotency, options), answering, callers),
-    purge,
+    purge: cacheKey => guard.purge(cacheKey),
     bindRequest: (Dto, options = {}) => makeBindRequest(Dto, mergeBinding(binding, options), answering),
     ...valueReaders(settings, answering),
   };

@@ -1,6 +1,8 @@
 /** What leases need of a Redis client, whoever made it. */
 export interface RedisConnection {
-  /** Runs a script that touches one key. */
+  /** Opens a client that the application has closed, or that has given up: for a request that begins, and for nothing else. */
+  open(): Promise<void>;
+  /** Runs a script that touches one key. A client that was never open is opened. */
   evaluate(script: string, key: string, args: readonly string[]): Promise<unknown>;
   /**
    * The same, and then waits on the same connection until `replicas` replicas have what the script wrote, for `ms` milliseconds

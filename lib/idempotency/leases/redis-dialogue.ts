@@ -27,6 +27,11 @@ export class RedisDialogue {
     return this.connection.evaluateAndWait !== undefined;
   }
 
+  /** Makes sure, when a request begins, that the client is open. */
+  open(): Promise<void> {
+    return this.connection.open();
+  }
+
   /** @throws Error for the answer to another question. */
   async ask(script: string, key: string, args: readonly string[]): Promise<string> {
     const number = nextNumber();

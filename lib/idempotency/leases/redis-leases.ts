@@ -67,6 +67,7 @@ class RedisLeases implements LeaseStore {
   }
 
   async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
+    await this.dialogue.open();
     return this.runOnReplicas('acquire', key, [token, String(ms)], acquisitionIn, ({ kind }) => kind === 'acquired');
   }
 

@@ -30,10 +30,13 @@ export function isIoredisClient(client: object): client is IoredisClient {
 /** These clients connect by themselves, and keep commands until they are connected. */
 export function overIoredis(client: IoredisClient): RedisConnection {
   const evaluate: RedisConnection['evaluate'] = (script, key, args) => client.eval(script, 1, key, ...args);
+  // These clients open by themselves, and one that was closed stays so.
+  const open = (): Promise<void> => Promise.resolve();
   const reopen = (): void => { client.disconnect(true); };
   // A cluster subscribes on a connection of its own, and WAIT has no key that would lead it to the right node.
-  if (client.isCluster) return { evaluate, reopen, subscriber: onMessage => new ClusterSubscriber(client, onMessage) };
+  if (client.isCluster) return { open, evaluate, reopen, subscriber: onMessage => new ClusterSubscriber(client, onMessage) };
   return {
+    open,
     evaluate,
     reopen,
     async evaluateAndWait(script, key, args, replicas, ms) {

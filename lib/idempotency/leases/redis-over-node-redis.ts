@@ -33,11 +33,12 @@ function isCluster(client: NodeRedisClient): client is NodeRedisCluster {
 
 abstract class OverNodeRedis<Client extends NodeRedisClient> {
   private opening: Promise<void> | undefined;
+  private wasOpen = false;
 
   constructor(protected readonly client: Client) {}
 
   async evaluate(script: string, key: string, args: readonly string[]): Promise<unknown> {
-    await this.open();
+    await this.openOnce();
     return this.client.eval(script, { keys: [key], arguments: [...args] });
   }
 
@@ -50,9 +51,16 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
   }
 
   /** A cluster that is connecting refuses commands, so all that find it closed wait for the one that connects it. */
-  protected open(): Promise<void> | undefined {
+  async open(): Promise<void> {
     if (!this.client.isOpen) this.opening ??= this.connect().finally(() => { this.opening = undefined; });
-    return this.opening;
+    this.wasOpen = true;
+    await this.opening;
+  }
+
+  /** What is still to be done for an earlier request must not open a client again that the application has closed. */
+  protected async openOnce(): Promise<void> {
+    if (this.wasOpen) await this.opening;
+    else await this.open();
   }
 
   /** Sentinel and Cluster clients subscribe on a connection of their own, which moves with the master and closes with the last subscription. */
@@ -92,7 +100,7 @@ class OverMaster extends OverNodeRedis<NodeRedisClient> implements RedisConnecti
   }
 
   async evaluateAndWait(script: string, key: string, args: readonly string[], replicas: number, ms: number): Promise<[unknown, unknown]> {
-    await this.open();
+    await this.openOnce();
     const pipeline = this.client.multi() as NodeRedisPipeline;
     return await pipeline.eval(script, { keys: [key], arguments: [...args] }).wait(replicas, ms).execAsPipeline() as [unknown, unknown];
   }

@@ -88,7 +88,9 @@ describe('an answer to another command', () => {
     const given = client.eval.bind(client) as Eval;
     const earlier = [given('return 1', { keys: ['k'], arguments: [] })];
     client.eval = (script, options) => {
-      earlier.push(given(script, options));
+      const answer = given(script, options);
+      answer.catch(() => undefined);
+      earlier.push(answer);
       return earlier.shift() ?? Promise.resolve();
     };
     expect(await Promise.all(KEYS.map(key => shop.outcome(key)))).toEqual(KEYS.map(() => 503));

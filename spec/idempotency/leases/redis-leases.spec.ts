@@ -49,3 +49,15 @@ it.each<[string, object, string]>([
 it('refuses what is no client', () => {
   expect(() => redisLeases({ get: () => undefined } as unknown as RedisClient)).toThrow(new TypeError('redisLeases: client must be a client of node-redis, ioredis or iovalkey'));
 });
+
+it('opens a client that is closed for a request that begins, and not for what is left to do of an earlier one', async () => {
+  const client = createClient({ url: redis.url });
+  const leases = redisLeases(client);
+  expect(await leases.release('none', 'a')).toBe(false);
+  client.destroy();
+  for (const step of ['release', 'renew', 'complete'] as const) await expect(leases[step]('none', 'a', 1_000)).rejects.toThrow('The client is closed');
+  expect(client.isOpen).toBe(false);
+  await leases.acquire('none', 'a', 1_000);
+  expect(client.isOpen).toBe(true);
+  client.destroy();
+});
