@@ -23,7 +23,7 @@ declare global {
        * The dto of this request; set by `bindRequest()`. Where the compiler sees no `bindRequest()` it is `any`, the one type with
        * which a handler of a {@link BoundRequest} is also a handler of a plain request, and the other way round.
        */
-      dto: this extends { res?: { locals: infer L } } ? BoundTo<L> : any;
+      dto: this extends { res?: { locals: infer L } | undefined } ? BoundTo<L> : any;
     }
   }
 }
