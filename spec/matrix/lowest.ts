@@ -20,6 +20,6 @@ export function lowest(root: string): readonly Project[] {
     at(program('redis', 'npm', 'redis', { ...lowestOf(peerDependencies, ['express', '@keyv/redis']), keyv }, ['20'])),
     at(program('valkey', 'npm', 'valkey', { ...lowestOf(peerDependencies, ['express', '@keyv/valkey']), keyv }, ['20'])),
     at(program('postgres', 'npm', 'postgres', { ...lowestOf(peerDependencies, ['express', '@keyv/postgres', 'pg']), keyv }, ['20'])),
-    at({ ...types, packages: { ...types.packages, ...lowestOf(peerDependencies, ['express', '@types/express']), keyv } }),
+    at({ ...types, packages: { ...types.packages, ...lowestOf(peerDependencies, Object.keys(peerDependencies).filter(name => name in types.packages)), keyv } }),
   ];
 }

@@ -3,14 +3,10 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { PostgresServer } from '../servers/postgres-server';
 import { RedisServer } from '../servers/redis-server';
-import { lowest } from './lowest';
-import { packaging } from './packaging';
+import { allProjects } from './all-projects';
 import type { Project, ProjectResult } from './project';
 import { runProject } from './run-project';
-import { runTime } from './run-time';
 import { failures, table } from './table';
-import { tools } from './tools';
-import { types } from './types';
 import { Workshop } from './workshop';
 
 /** Projects that are installed and run at once. */
@@ -20,8 +16,7 @@ const root = join(__dirname, '../../../..');
 const { values } = parseArgs({ options: { only: { type: 'string' } } });
 
 async function main(): Promise<void> {
-  const all = [...runTime, ...types(root), ...tools(root), ...lowest(root), ...packaging];
-  const projects = all.filter(({ area, name, manager }) => `${area}, ${name}, ${manager}`.includes(values.only ?? ''));
+  const projects = allProjects(root).filter(({ area, name, manager }) => `${area}, ${name}, ${manager}`.includes(values.only ?? ''));
   const [workshop, redis, postgres] = await Promise.all([Workshop.open(root), RedisServer.start(), PostgresServer.start()]);
   try {
     const results = await runAll(workshop, projects, { REDIS_URL: redis.url, POSTGRES_URL: postgres.url });

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import ts from 'typescript';
 
 const root = join(__dirname, '../..');
-const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<'dependencies' | 'peerDependencies', Record<string, string>>;
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<'dependencies' | 'peerDependencies' | 'scripts', Record<string, string>>;
+const { dependencies, peerDependencies, scripts } = manifest;
 const declared = new Set(Object.keys({ ...dependencies, ...peerDependencies }));
 const files = readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' });
 
@@ -20,6 +21,20 @@ describe('the packages that the package refers to', () => {
     expect(undeclared(referred)).toEqual([]);
     expect(referred).toContain('@types/express');
   });
+});
+
+describe('what travels with the package', () => {
+  it('is no claim that modules have no side effects: bundlers would drop the one that sets Symbol.metadata', () => {
+    expect(manifest).not.toHaveProperty('sideEffects');
+  });
+
+  it('is no script that npm runs where it is installed', () => {
+    expect(Object.keys(scripts).filter(name => /^(pre|post)?(install|prepare)$/.test(name))).toEqual([]);
+  });
+});
+
+it('records no download address in the lock file', () => {
+  expect(readFileSync(join(root, 'package-lock.json'), 'utf8')).not.toContain('"resolved": "http');
 });
 
 const undeclared = (names: readonly string[]): string[] => [...new Set(names)].filter(name => !declared.has(name));
