@@ -12,7 +12,7 @@ const check = `
 async function check(options = {}) {
   let runs = 0;
   const app = express();
-  app.post('/customers/:customerId/orders', idempotency(options), bindRequest(PlaceOrder), (req, res) => {
+  app.post('/customers/:customerId/orders', idempotency({ storeTimeout: 20_000, ...options }), bindRequest(PlaceOrder), (req, res) => {
     const { customerId, sku, quantity, rush } = req.dto;
     res.status(201).json({ run: ++runs, customerId, sku, quantity, rush, isDto: req.dto instanceof PlaceOrder });
   });
@@ -59,8 +59,8 @@ const stores: Readonly<Record<Store, readonly [imports: string, options: string]
   redis: ["import KeyvRedis from '@keyv/redis';\n", '{ store: new Keyv(new KeyvRedis(process.env.REDIS_URL)) }'],
   valkey: ["import KeyvValkey from '@keyv/valkey';\n", '{ store: new Keyv(new KeyvValkey(process.env.REDIS_URL, { useRedisSets: false })) }'],
   postgres: [
-    "import { KeyvPostgres } from '@keyv/postgres';\nimport { Pool } from 'pg';\n",
-    '{ store: new Keyv(new KeyvPostgres({ uri: process.env.POSTGRES_URL })), leases: postgresLeases(new Pool({ connectionString: process.env.POSTGRES_URL })) }',
+    "import { KeyvPostgres } from '@keyv/postgres';\nimport pg from 'pg';\n",
+    '{ store: new Keyv(new KeyvPostgres({ uri: process.env.POSTGRES_URL })), leases: postgresLeases(new pg.Pool({ connectionString: process.env.POSTGRES_URL })) }',
   ],
 };
 

@@ -7,6 +7,8 @@ export interface Project {
   readonly packages: Readonly<Record<string, string>>;
   /** npm's `overrides`: versions of what the package depends on. */
   readonly overrides?: Readonly<Record<string, string>>;
+  /** Yarn's `resolutions`, for what other packages depend on. */
+  readonly resolutions?: Readonly<Record<string, string>>;
   readonly files: Readonly<Record<string, string>>;
   readonly cells: readonly Cell[];
   /** The version of Node that installs it and that its cells run on, unless they say otherwise. */

@@ -24,8 +24,8 @@ const installation: Readonly<Record<Manager, readonly string[]>> = {
 export async function runProject(workshop: Workshop, project: Project, env: Readonly<Record<string, string>> = {}): Promise<ProjectResult> {
   const cwd = await workshop.folder();
   const manager = await workshop.manager(project.manager);
-  const { packages, overrides = {}, manager: kind } = project;
-  const manifest = { name: 'user', private: true, dependencies: { bindonce: 'file:./bindonce.tgz', ...packages }, overrides };
+  const { packages, overrides = {}, resolutions = {}, manager: kind } = project;
+  const manifest = { name: 'user', private: true, dependencies: { bindonce: 'file:./bindonce.tgz', ...packages }, overrides, resolutions };
   const files = { 'package.json': JSON.stringify(manifest), ...settings[kind], ...project.files };
   await copyFile(workshop.tarball, join(cwd, 'bindonce.tgz'));
   for (const [name, text] of Object.entries(files)) {
