@@ -1,8 +1,6 @@
-/* eslint-disable @typescript-eslint/no-explicit-any, @typescript-eslint/no-unused-vars -- Express's own types are spelled with them, and an augmentation must repeat them to the letter. */
+/* eslint-disable @typescript-eslint/no-explicit-any -- Express's own types are spelled with it. */
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
-import type { ParamsDictionary } from 'express-serve-static-core';
-import type { ParsedQs } from 'qs';
 import type { Next } from '../problems/answer';
 import type { AnyType, Infer } from './types/property-type';
 
@@ -15,14 +13,18 @@ export declare const BOUND: unique symbol;
  */
 export type BoundLocals<T> = Record<string, any> & { [BOUND]?: readonly [dto: T] };
 
-declare module 'express-serve-static-core' {
-  // The type parameters must be letter-identical to those of @types/express-serve-static-core.
-  interface Request<P = ParamsDictionary, ResBody = any, ReqBody = any, ReqQuery = ParsedQs, LocalsObj extends Record<string, any> = Record<string, any>> {
-    /**
-     * The dto of this request; set by `bindRequest()`. Where the compiler sees no `bindRequest()` it is `any`, the one type with
-     * which a handler of a {@link BoundRequest} is also a handler of a plain request, and the other way round.
-     */
-    dto: BoundTo<LocalsObj>;
+declare global {
+  // Not `declare module 'express-serve-static-core'`: where package managers keep packages apart, ours is another copy of it than
+  // the application's. The global interface is one, and `this` is the request with its type parameters.
+  // eslint-disable-next-line @typescript-eslint/no-namespace -- the place that Express's types have for what middlewares add
+  namespace Express {
+    interface Request {
+      /**
+       * The dto of this request; set by `bindRequest()`. Where the compiler sees no `bindRequest()` it is `any`, the one type with
+       * which a handler of a {@link BoundRequest} is also a handler of a plain request, and the other way round.
+       */
+      dto: this extends { res?: { locals: infer L } | undefined } ? BoundTo<L> : any;
+    }
   }
 }
 
@@ -35,4 +37,4 @@ export type BoundTo<LocalsObj> = typeof BOUND extends keyof LocalsObj
 export type BindHandler<T> = (req: IncomingMessage, res: Response<any, BoundLocals<T>>, next: Next) => void;
 
 /** The request of a handler that is declared apart from its route: `(req: BoundRequest<typeof PlaceOrder>, res: Response) => …`. */
-export type BoundRequest<D extends AnyType> = Request<ParamsDictionary, any, any, ParsedQs, BoundLocals<Infer<D>>>;
+export type BoundRequest<D extends AnyType> = Request<Request['params'], any, any, Request['query'], BoundLocals<Infer<D>>>;

@@ -1,9 +1,11 @@
 import type { RequestIdempotency } from './run';
 
-declare module 'express-serve-static-core' {
-  // The type parameters must be letter-identical to those of @types/express-serve-static-core.
-  interface Request {
-    /** The guard of this request; set by `idempotency()`. */
-    idempotency: RequestIdempotency;
+declare global {
+  // eslint-disable-next-line @typescript-eslint/no-namespace -- the place that Express's types have for what middlewares add
+  namespace Express {
+    interface Request {
+      /** The guard of this request; set by `idempotency()`. */
+      idempotency: RequestIdempotency;
+    }
   }
 }

@@ -106,6 +106,12 @@ it('what cannot be bound is refused where it is declared', () => {
   expect(() => { const key = Symbol('n'); class Symbolic { @field(int) [key] = 1; } return Symbolic; }).toThrow('not Symbol(n)');
 });
 
+it('a compiler without decorator metadata is told of, with what to do', () => {
+  // The context of esbuild 0.21.0 and of Babel's decorators of version 2023-01.
+  const context = { kind: 'field', name: 'id', static: false, private: false } as ClassFieldDecoratorContext<object, number>;
+  expect(() => { field(int)(undefined, context); }).toThrow(/^field: the decorator of id got no context.metadata: .* Use TypeScript 5.2, .* or dto\(\{\.\.\.\}\), which works everywhere$/);
+});
+
 it('a property with no readable type is refused by its name', () => {
   expect(() => { class Wrong { @field(Date) when!: Date; } return bindRequest(Wrong); }).toThrow(/when/);
 });

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { catalogue } from '../../lib/problems/catalogue';
+import { allProjects } from '../matrix/all-projects';
+import type { Area } from '../matrix/project';
 
 const root = join(__dirname, '../..');
 
@@ -11,6 +13,7 @@ export function tableFor(marker: string): string {
   if (file !== undefined && name !== undefined) return optionsTable(file, name);
   if (marker === 'failures') return failuresTable();
   if (marker === 'events') return eventsTable();
+  if (marker === 'matrix') return matrixTable();
   throw new Error(`There is no table "${marker}"`);
 }
 
@@ -39,4 +42,26 @@ function eventsTable(): string {
   const kinds = [...union.matchAll(/'([\w-]+)'/g)].map(([, kind]) => kind);
   if (kinds.join() !== rows.map(({ kind }) => kind).join()) throw new Error('The comment of IdempotencyEventKind does not name the same kinds as the type, in the same order');
   return ['| `kind` | What happened |', '|---|---|', ...rows.map(({ kind, meaning }) => `| \`${kind}\` | ${meaning} |`)].join('\n');
+}
+
+/** What the cells of an area differ by, beside Node and what has installed them. */
+const subjects: Readonly<Record<Area, readonly string[]>> = {
+  'run time': ['express', 'keyv', '@keyv/redis', '@keyv/valkey', '@keyv/postgres'],
+  'types': ['typescript', '@types/express'],
+  'tools': [],
+  'lowest versions': ['express', 'keyv', '@keyv/redis', '@keyv/valkey', '@keyv/postgres', 'pg', 'typescript', '@types/express'],
+  'package': ['publint', '@arethetypeswrong/cli'],
+};
+
+/** One row for each area of the matrix, out of its projects. */
+function matrixTable(): string {
+  const rows = Object.entries(subjects).map(([area, names]) => {
+    const projects = allProjects(root).filter(one => one.area === area);
+    const versionsOf = (name: string): string => [...new Set(projects.flatMap(({ packages }) => packages[name] ?? []))].join(', ');
+    const what = names.length === 0 ? projects.map(({ name }) => name) : names.map(name => `${name} ${versionsOf(name)}`);
+    const cells = projects.flatMap(project => project.cells.map(({ node = project.node }) => node));
+    const managers = [...new Set(projects.map(({ manager }) => manager))];
+    return `| ${area} | ${what.join('; ')} | ${[...new Set(cells)].sort().join(', ')} | ${managers.join(', ')} | ${cells.length} |`;
+  });
+  return ['| Area | With | Node | Installed by | Cells |', '|---|---|---|---|---|', ...rows].join('\n');
 }

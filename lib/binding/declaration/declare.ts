@@ -121,7 +121,7 @@ function decorate(kind: PropertyKind, declaredAs: (name: string) => PropertySpec
     if (isFieldContext(context)) {
       if (typeof context.name !== 'string' || context.static || context.private) throw new TypeError(`${kind}: only public instance properties with a plain name can be bound, not ${String(context.name)}`);
       const spec = declaredAs(context.name);
-      declareProperty(context.metadata, context.name, spec);
+      declareProperty(metadataOf(kind, context), context.name, spec);
       return spec.default === undefined ? undefined : initial => (initial === undefined ? defaultOf(spec) : initial);
     }
     const isMethod = descriptor?.value !== undefined || descriptor?.get !== undefined || descriptor?.set !== undefined;
@@ -131,6 +131,13 @@ function decorate(kind: PropertyKind, declaredAs: (name: string) => PropertySpec
     }
     throw new TypeError(`${kind} decorates class fields only`);
   };
+}
+
+/** Compilers from before decorator metadata pass a context that has none, whatever its type says. */
+function metadataOf(kind: PropertyKind, { name, metadata }: Pick<ClassFieldDecoratorContext, 'name'> & { readonly metadata?: DecoratorMetadata }): DecoratorMetadata {
+  if (metadata) return metadata;
+  throw new TypeError(`${kind}: the decorator of ${String(name)} got no context.metadata: what compiles this class does not implement decorator metadata. `
+    + 'Use TypeScript 5.2, esbuild 0.21.3 or Babel\'s decorators of version 2023-05, or later ones; or legacy decorators; or dto({...}), which works everywhere');
 }
 
 function isFieldContext(context: unknown): context is ClassFieldDecoratorContext {
