@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import { makeBind, type Bind } from './binding/bind';
 import { makeBindRequest } from './binding/bind-request';
 import type { BindHandler } from './binding/bound';
 import { mergeBinding, settle as settleBinding, type BindingOptions } from './binding/options';
@@ -34,6 +35,8 @@ export interface Configured extends ValueReaders {
   readonly idempotency: (options?: IdempotencyOptions) => IdempotencyMiddleware;
   /** {@link bindRequest} with these defaults. */
   readonly bindRequest: <D extends AnyType>(Dto: D, options?: BindingOptions<Infer<D>>) => BindHandler<Infer<D>>;
+  /** {@link bind} with these defaults. */
+  readonly bind: Bind;
   /** Removes a stored response, as the middlewares that use these defaults would: {@link IdempotencyMiddleware.purge}. */
   readonly purge: IdempotencyMiddleware['purge'];
 }
@@ -55,6 +58,7 @@ export function configure(configuration: Configuration = {}): Configured {
   const { settings } = settleBinding(binding);
   return {
     idempotency: (options = {}) => makeIdempotency(withDefaults(idempotency, options), answering, callers),
+    bind: makeBind(binding),
     purge: cacheKey => guard.purge(cacheKey),
     bindRequest: (Dto, options = {}) => makeBindRequest(Dto, mergeBinding(binding, options), answering),
     ...valueReaders(settings, answering),
@@ -85,3 +89,6 @@ export function bindRequest<D extends AnyType>(Dto: D, options: BindingOptions<I
  * @throws a problem (400) when the value is missing or cannot be read, unless `{ required: false }` makes it undefined then.
  */
 export const { routeValue, queryValue, headerValue, cookieValue } = valueReaders(settleBinding({}).settings);
+
+/** Binds a dto where there is no request, by the rules of {@link bindRequest}: `await bind(PlaceOrder, { body: message.content })`. */
+export const bind: Bind = makeBind();

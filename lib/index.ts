@@ -1,6 +1,6 @@
 import BigNumber = require('bignumber.js');
 
-export { bindRequest, configure, cookieValue, headerValue, idempotency, queryValue, routeValue, type Configuration, type Configured } from './configure';
+export { bind, bindRequest, configure, cookieValue, headerValue, idempotency, queryValue, routeValue, type Configuration, type Configured } from './configure';
 
 export type { IdempotencyMiddleware } from './idempotency/idempotency';
 export type { IdempotencyOptions } from './idempotency/options';
@@ -28,6 +28,8 @@ export { RequestBinder } from './binding/request-binder';
 export { serializerContext, type SerializerContext, type SerializerTypes } from './binding/json/serializer-context';
 export type { ResponseTypes, SerializerOptions } from './binding/json/serializer-options';
 export { valueParserFor, type ValueParser } from './binding/value-parser';
+export type { Bind } from './binding/bind';
+export type { SentParts, SentValues } from './binding/made-request';
 export type { ReadValue, ValueOptions, ValueReaders } from './binding/values';
 export type { BindingLimits } from './binding/limits';
 export type { UploadOptions } from './binding/input/uploads';

@@ -16,19 +16,20 @@ import { settle, type BindingOptions } from './options';
 import { refuseWithoutForm } from './plan/form-only';
 import { planFor } from './plan/plan';
 import { isDto } from './declaration/property';
-import { after, whenDone, type Awaitable } from './reading/awaitable';
+import { whenDone, type Awaitable } from './reading/awaitable';
 import { bindDeclared, RequestBinder } from './request-binder';
 import { CodecTable } from './types/codec-table';
 import { isSchema } from './types/own-codec';
 import type { AnyType, Infer } from './types/property-type';
 
 export function makeBindRequest<D extends AnyType>(Dto: D, options: BindingOptions, answering?: Answering): BindHandler<Infer<D>> {
-  const bind = binding(Dto, options);
+  const { bind, writeResponses } = bindingOf(Dto, options);
   return function bindRequest(req: IncomingMessage, res: Response, next: Next): void {
     whenDone(
       () => bind(req as Request, res),
       dto => {
         keepStored(req);
+        writeResponses(res);
         Object.assign(req, { dto });
         next();
       },
@@ -41,8 +42,15 @@ export function makeBindRequest<D extends AnyType>(Dto: D, options: BindingOptio
   };
 }
 
-/** SPEC, "Overriding the binder": the binder of the endpoint makes the dto, then the modifier has the last word. */
-function binding(Dto: AnyType, options: BindingOptions): (req: Request, res: Response) => Awaitable<unknown> {
+/** How one endpoint binds requests and writes responses. */
+interface Binding {
+  readonly bind: (req: Request, res: Response) => Awaitable<unknown>;
+  /** Has `res.json()` write what the endpoint declares. */
+  readonly writeResponses: (res: Response) => void;
+}
+
+/** The binder of the endpoint makes the dto, then the modifier has the last word. */
+export function bindingOf(Dto: AnyType, options: BindingOptions): Binding {
   const { settings, binder: given = new RequestBinder(), modifier } = settle(options);
   const { request = Dto } = options.serializerContext?.types ?? {};
   if (request !== Dto) throw new TypeError('bindRequest: the serializerContext was made for another request type.');
@@ -65,16 +73,18 @@ function binding(Dto: AnyType, options: BindingOptions): (req: Request, res: Res
   // The built-in binder asks for no signal; a listener on every response has its price.
   const isBuiltIn = !isOwnBinder && !modifier;
 
-  return (req, res) => {
-    if (!settings.allowAnonymous && settings.claims(req) === undefined) {
-      // RFC 9110, section 15.5.2: a 401 answer names how to authenticate.
-      throw new Problem('unauthenticated', 'This endpoint is not open to anonymous callers.', { headers: { 'WWW-Authenticate': 'Bearer' } });
-    }
-    const context = new BinderContext(req, res, endpoint);
-    return after(isBuiltIn ? bindDeclared(context) : bindOtherwise(context, clientSignal(req, res)), dto => {
+  return {
+    bind(req, res) {
+      if (!settings.allowAnonymous && settings.claims(req) === undefined) {
+        // RFC 9110, section 15.5.2: a 401 answer names how to authenticate.
+        throw new Problem('unauthenticated', 'This endpoint is not open to anonymous callers.', { headers: { 'WWW-Authenticate': 'Bearer' } });
+      }
+      const context = new BinderContext(req, res, endpoint);
+      return isBuiltIn ? bindDeclared(context) : bindOtherwise(context, clientSignal(req, res));
+    },
+    writeResponses(res) {
       if (responses.size > 0 || ofInstance) writeResponsesAs(responses, res, ofInstance);
-      return dto;
-    });
+    },
   };
 }
 

@@ -1,0 +1,66 @@
+import { ServerResponse } from 'node:http';
+import type { Request, Response } from 'express';
+import { anInstance, checkOptions, type Rule } from '../options/check';
+import { permissionsIn } from '../principal/permissions';
+import { bindingOf } from './bind-request';
+import { MadeRequest, type SentParts } from './made-request';
+import { mergeBinding, type BindingOptions } from './options';
+import type { AnyType, Infer } from './types/property-type';
+
+/**
+ * Binds a dto where there is no request, by the rules of `bindRequest()`: a message of a queue, or the values of a test.
+ * Forms are accepted. `claims` and `permissions` of the options are not asked, and a `binder` or `modifier` sees a request
+ * that has come over no connection.
+ * @param sent the parts of a request. What it holds beyond the dto is ignored.
+ * @returns the dto.
+ * @throws the problem that `bindRequest()` would answer with; its `errors` list all failures.
+ */
+export type Bind = <D extends AnyType>(Dto: D, sent: SentParts, options?: BindingOptions<Infer<D>>) => Promise<Infer<D>>;
+
+type Bound = ReturnType<typeof bindingOf>['bind'];
+
+const anObject = anInstance('an object');
+const anyValue: Rule = { expects: 'any value', accepts: () => true };
+const parts: Readonly<Record<keyof SentParts, Rule>> = {
+  body: anyValue,
+  form: anObject,
+  params: anObject,
+  query: { expects: 'an object or a query string', accepts: value => typeof value === 'string' || anObject.accepts(value) },
+  headers: anObject,
+  cookies: anObject,
+  claims: anObject,
+  permissions: { expects: 'a list of texts', accepts: value => typeof value === 'object' && value !== null && Symbol.iterator in value },
+};
+
+/** @param defaults the options of an application. */
+export function makeBind(defaults: BindingOptions = {}): Bind {
+  /** What is worked out about a dto is worked out once for each options object. */
+  const known = new WeakMap<object, WeakMap<object, Bound>>();
+  const none = {};
+  const boundFor = (Dto: AnyType, options: BindingOptions = none): Bound => {
+    const byDto = known.get(options) ?? new WeakMap<object, Bound>();
+    known.set(options, byDto);
+    const bound = byDto.get(Dto) ?? bindingOf(Dto, { ...mergeBinding(defaults, options), ...ofParts }).bind;
+    byDto.set(Dto, bound);
+    return bound;
+  };
+  return async <D extends AnyType>(Dto: D, sent: SentParts, options?: BindingOptions<Infer<D>>) => {
+    checkOptions('bind', sent, parts);
+    const bound = boundFor(Dto, options);
+    const req = new MadeRequest(sent) as unknown as Request;
+    const res = new ServerResponse(req) as Response;
+    try {
+      return await bound(req, res) as Infer<D>;
+    } finally {
+      res.destroy();
+    }
+  };
+}
+
+const sentWith = (req: Request): SentParts => (req as unknown as MadeRequest).sent;
+
+const ofParts: BindingOptions = {
+  allowFormData: { urlEncoded: true },
+  claims: req => sentWith(req).claims,
+  permissions: req => sentWith(req).permissions ?? permissionsIn(sentWith(req).claims),
+};
