@@ -39,7 +39,7 @@ describe('the packed package, in projects outside of the repository', () => {
   beforeAll(async () => {
     workshop = await Workshop.open(root);
     results = await Promise.all(Object.values(projects).map(project => runProject(workshop, project)));
-  }, 600_000);
+  }, 1_200_000);
   afterAll(() => { workshop.close(); });
 
   it('holds the compiled library, its types and its documents, and nothing else', () => {
