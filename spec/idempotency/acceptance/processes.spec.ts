@@ -9,6 +9,9 @@ import { book, BookingService } from './booking-service';
 
 /** What has broken in other libraries, and must hold among real processes on a real Redis. */
 
+/** Milliseconds by which a busy machine may be late. */
+const SLACK = 3_000;
+
 const texts = (answers: readonly WireResponse[]): Set<string> => new Set(answers.map(({ status, text }) => `${status} ${text}`));
 
 describe('processes', () => {
@@ -38,7 +41,7 @@ describe('processes', () => {
     let answer = await book(b, key);
     for (; answer.status === 409; answer = await book(b, key)) await pause(20);
     expect([answer.status, service.oracle.runs(key)]).toEqual([201, 2]);
-    expect(performance.now() - killed).toBeLessThan(lease + 500);
+    expect(performance.now() - killed).toBeLessThan(lease + SLACK);
   });
 
   it('A4: a handler rejects on Express 4, which ends its process: its key is usable again when the lease is over', async () => {
@@ -48,20 +51,21 @@ describe('processes', () => {
     expect(await a.ended()).toBe(1);
     const started = performance.now();
     expect((await book(b, key)).status).toBe(201);
-    expect(performance.now() - started).toBeLessThan(400 + 500);
+    expect(performance.now() - started).toBeLessThan(400 + SLACK);
     expect(service.oracle.runs(key)).toBe(2);
   });
 
   it('A5: a handler takes five leases, with duplicates all the while: one run', async () => {
-    const [a, b] = await startAll({ leaseDuration: 150 }, { leaseDuration: 150 });
-    const answers: Promise<WireResponse>[] = [book(a, key, { work: 800 })];
+    // A machine that gives a process no time for a whole lease takes the lease from it, as promised.
+    const [a, b] = await startAll({ leaseDuration: 1_500, waitTimeout: 60_000 }, { leaseDuration: 1_500, waitTimeout: 60_000 });
+    const answers: Promise<WireResponse>[] = [book(a, key, { work: 7_800 })];
     await a.printed(/^started/);
     let over = false;
     void answers[0]?.then(() => { over = true; });
     const isOver = (): boolean => over;
     while (!isOver()) {
       answers.push(book(a, key), book(b, key));
-      await pause(40);
+      await pause(200);
     }
     expect(texts(await Promise.all(answers)).size).toBe(1);
     expect(answers.length).toBeGreaterThan(20);
