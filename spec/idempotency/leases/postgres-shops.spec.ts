@@ -13,7 +13,7 @@ import { keyed } from '../wire';
 
 const STORE_TIMEOUT = 500;
 /** Half a second above the time-out of the store, and more on a busy machine; a hang would be far longer. */
-const BOUND = STORE_TIMEOUT + 3_000;
+const BOUND = STORE_TIMEOUT + 10_000;
 
 let postgres: PostgresServer;
 const pools: Pool[] = [];
