@@ -14,7 +14,7 @@ import { keyed } from '../wire';
 
 const TIMEOUT = 120;
 /** A request calls the store at most twice at its end: to write the response and to complete the lease. */
-const BOUND = 2 * TIMEOUT + 200;
+const BOUND = 2 * TIMEOUT + 10_000;
 
 /** A store that can fail from now on, and come back. */
 class Fault {

@@ -61,7 +61,7 @@ describe('many duplicates that wait for one response of 5 MB', () => {
     expect(new Set(answers.map(({ status, digest }) => `${status} ${digest}`))).toEqual(new Set([`200 ${REPORT}`]));
     expect(answers.filter(({ replayed }) => replayed === 'true')).toHaveLength(100);
     expect([runs, reads, events['waited'], events['store-failed']]).toEqual([1, 1, 100, undefined]);
-    expect(slowest).toBeLessThan(3_000);
+    expect(slowest).toBeLessThan(15_000);
   }, 90_000);
 
   it('three hundred of them in memory hold up the process for no longer than a moment', async () => {
@@ -71,7 +71,7 @@ describe('many duplicates that wait for one response of 5 MB', () => {
     const { runs, slowest } = await fared();
     expect(new Set(answers.map(({ status, digest }) => `${status} ${digest}`))).toEqual(new Set([`200 ${REPORT}`]));
     expect(runs).toBe(1);
-    expect(slowest).toBeLessThan(3_000);
+    expect(slowest).toBeLessThan(15_000);
   }, 90_000);
 });
 
