@@ -26,7 +26,7 @@ export function enumOf<const E extends EnumObject | readonly string[]>(members: 
   }) as PropertyType<E extends readonly (infer V)[] ? V : E[keyof E]>;
 }
 
-/** @throws TypeError for what is no enum and no list of strings, and for members without their list. */
+/** @throws TypeError when it is neither an enum nor a list of strings, or when members are given without a list. */
 function refuseUnlessMembers(members: unknown, others: readonly unknown[]): void {
   const isNamed = typeof members === 'object' && members !== null;
   const values = isNamed ? Object.values(members) : [];

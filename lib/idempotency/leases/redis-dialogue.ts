@@ -74,7 +74,7 @@ export class RedisDialogue {
 
 const nextNumber = (): string => `${COPY}${(++questions).toString(36)}`;
 
-/** @returns undefined for what is no client that we know. */
+/** @returns undefined when the client is not of a kind that we know. */
 export function dialogueWith(client: unknown): RedisDialogue | undefined {
   const connection = connectionOver(client);
   return connection && new RedisDialogue(connection);
