@@ -11,7 +11,7 @@ const settings: Readonly<Record<Manager, Readonly<Record<string, string>>>> = {
   npm: { '.npmrc': 'strict-peer-deps=true\n' },
   // pnpm 10 and before read the first file, later ones the second.
   pnpm: { '.npmrc': 'hoist=false\nshamefully-hoist=false\n', 'pnpm-workspace.yaml': 'hoist: false\nshamefullyHoist: false\n' },
-  yarn: { '.yarnrc.yml': 'nodeLinker: pnp\nenableTelemetry: false\nenableScripts: false\n', 'yarn.lock': '' },
+  yarn: { '.yarnrc.yml': 'nodeLinker: pnp\nenableTelemetry: false\nenableScripts: false\nenableImmutableInstalls: false\n', 'yarn.lock': '' },
 };
 
 const installation: Readonly<Record<Manager, readonly string[]>> = {
