@@ -5,10 +5,15 @@ export default tseslint.config(
   {
     files: ['lib/**/*.ts', 'demo-app/**/*.ts', 'docs/examples/**/*.{ts,mts}'],
     extends: [tseslint.configs.strictTypeChecked],
-    languageOptions: { parserOptions: { project: ['tsconfig.json', 'demo-app/tsconfig.json', 'docs/examples/tsconfig.json'] } },
+    languageOptions: {
+      parserOptions: { project: ['tsconfig.json', 'demo-app/tsconfig.json', 'docs/examples/tsconfig.json'] },
+    },
     rules: {
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true, allowBoolean: true }],
-      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true }],
+      '@typescript-eslint/no-confusing-void-expression': [
+        'error',
+        { ignoreArrowShorthand: true, ignoreVoidReturningFunctions: true },
+      ],
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/only-throw-error': 'error',

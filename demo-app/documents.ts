@@ -15,16 +15,29 @@ export interface Document {
 export function documents({ idempotency, bindRequest }: Configured, ledger: Ledger<Document>): Router {
   const router = Router();
 
-  router.post('/customers/:customerId/documents', idempotency(), bindRequest(UploadDocument, { allowFormData: true }), async (req, res) => {
-    const { customerId, title, file: { originalname: name, size } } = req.dto;
-    const document: Document = { customerId, title, name, size };
-    await ledger.add(document);
-    res.status(201).json(document);
-  });
+  router.post(
+    '/customers/:customerId/documents',
+    idempotency(),
+    bindRequest(UploadDocument, { allowFormData: true }),
+    async (req, res) => {
+      const {
+        customerId,
+        title,
+        file: { originalname: name, size },
+      } = req.dto;
+      const document: Document = { customerId, title, name, size };
+      await ledger.add(document);
+      res.status(201).json(document);
+    },
+  );
 
   router.get('/customers/:customerId/documents', async (req, res) => {
     const all = await ledger.all();
-    res.json({ documents: all.filter(({ customerId }) => customerId === req.params.customerId).map(({ title, name, size }) => ({ title, name, size })) });
+    res.json({
+      documents: all
+        .filter(({ customerId }) => customerId === req.params.customerId)
+        .map(({ title, name, size }) => ({ title, name, size })),
+    });
   });
 
   return router;

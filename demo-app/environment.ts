@@ -21,8 +21,10 @@ export function listenFailure({ port, host }: Environment, error: unknown): Erro
       return new Error(`This user may not listen on port ${port}. Set PORT to one above 1023.`);
     case undefined:
     default:
-      return new Error(`HOST is "${host}", where nothing can listen (${message}). `
-        + 'Set HOST to an address of this machine, or leave it out.');
+      return new Error(
+        `HOST is "${host}", where nothing can listen (${message}). ` +
+          'Set HOST to an address of this machine, or leave it out.',
+      );
   }
 }
 
@@ -31,15 +33,18 @@ const another = (port: number): number => (port < 65_535 ? port + 1 : 3_000);
 function portIn(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new Error(`PORT is "${text}", which is not a port. `
-    + 'Set PORT to a number from 0 to 65535; 0 takes any free port.');
+  throw new Error(
+    `PORT is "${text}", which is not a port. ` + 'Set PORT to a number from 0 to 65535; 0 takes any free port.',
+  );
 }
 
 function redisUrlIn(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && ['redis:', 'rediss:'].includes(url.protocol) && url.hostname !== '') return url;
-  throw new Error(`REDIS_URL is "${withoutPassword(text)}", which is not the URL of a Redis. `
-    + 'Write it like redis://localhost:6379, or leave it out to keep orders in memory.');
+  throw new Error(
+    `REDIS_URL is "${withoutPassword(text)}", which is not the URL of a Redis. ` +
+      'Write it like redis://localhost:6379, or leave it out to keep orders in memory.',
+  );
 }
 
 const withoutPassword = (text: string): string => text.replace(/:[^:@]*@/, ':***@');

@@ -24,7 +24,11 @@ export function redisLedger<Entry>(redis: KeyvRedis<unknown>, key: string): Ledg
     try {
       return await call;
     } catch (cause) {
-      throw Object.assign(new Error('The ledger is unavailable. Retry later.', { cause }), { status: 503, expose: true, headers: { 'Retry-After': '1' } });
+      throw Object.assign(new Error('The ledger is unavailable. Retry later.', { cause }), {
+        status: 503,
+        expose: true,
+        headers: { 'Retry-After': '1' },
+      });
     }
   };
   return {

@@ -1,6 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pay } from 'node:timers/promises';
-import { bool, decimal, dto, field, fromHeader, int, list, optional, queryParam, routeParam, string, type Configured } from 'bindonce';
+import {
+  bool,
+  decimal,
+  dto,
+  field,
+  fromHeader,
+  int,
+  list,
+  optional,
+  queryParam,
+  routeParam,
+  string,
+  type Configured,
+} from 'bindonce';
 import BigNumber from 'bignumber.js';
 import { Router } from 'express';
 import type { Ledger } from './ledger';
@@ -35,11 +48,16 @@ export function orders({ idempotency, bindRequest }: Configured, ledger: Ledger<
     const order = orderOf(req.dto);
     await pay(PAYMENT_TIME);
     await ledger.add(order);
-    res.status(201).location(`/customers/${encodeURIComponent(order.customerId)}/orders/${order.orderId}`).json(order);
+    res
+      .status(201)
+      .location(`/customers/${encodeURIComponent(order.customerId)}/orders/${order.orderId}`)
+      .json(order);
   });
 
   router.get('/customers/:customerId/orders/:orderId', async (req, res) => {
-    const order = (await ledger.all()).find(({ orderId, customerId }) => orderId === req.params.orderId && customerId === req.params.customerId);
+    const order = (await ledger.all()).find(
+      ({ orderId, customerId }) => orderId === req.params.orderId && customerId === req.params.customerId,
+    );
     if (order) res.json(order);
     else res.sendStatus(404);
   });

@@ -14,11 +14,19 @@ async function main(): Promise<void> {
   const storage = storageAt(settings.redisUrl);
   const configured = configure({ idempotency: storage.responses ? { store: storage.responses } : {} });
   const app = express();
-  app.get('/', (req, res) => { res.type('text').send(greeting(`http://${req.get('Host') ?? settings.host}`, storage)); });
-  app.use(orders(configured, storage.ledger('orders')), documents(configured, storage.ledger('documents')), problemDetails());
+  app.get('/', (req, res) => {
+    res.type('text').send(greeting(`http://${req.get('Host') ?? settings.host}`, storage));
+  });
+  app.use(
+    orders(configured, storage.ledger('orders')),
+    documents(configured, storage.ledger('documents')),
+    problemDetails(),
+  );
 
   const server = createServer(app).listen(settings.port, settings.host);
-  await once(server, 'listening').catch((error: unknown) => { throw listenFailure(settings, error); });
+  await once(server, 'listening').catch((error: unknown) => {
+    throw listenFailure(settings, error);
+  });
   stopOnSignals(server, storage);
   const { port } = server.address() as AddressInfo;
   console.log(greeting(`http://${settings.host}:${port}`, storage));

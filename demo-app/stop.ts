@@ -10,7 +10,10 @@ export function stopOnSignals(server: Server, storage: Storage): void {
   let isStopping = false;
   const end = (): void => {
     // What still waits for a Redis that is not there would keep the process alive.
-    storage.close().catch(() => undefined).finally(() => process.exit());
+    storage
+      .close()
+      .catch(() => undefined)
+      .finally(() => process.exit());
   };
   const stop = (): void => {
     // One Ctrl-C arrives twice under `npm start`: from the terminal and from npm.

@@ -12,7 +12,10 @@ import { aFunction, anInstance, checkOptions, type Rule } from './options/check'
 import { withDefaults } from './options/merge';
 import type { Answering, OnProblem } from './problems/answer';
 
-const aUri: Rule = { expects: 'an absolute URI', accepts: value => typeof value === 'string' && URL.canParse(`${value}code`) };
+const aUri: Rule = {
+  expects: 'an absolute URI',
+  accepts: value => typeof value === 'string' && URL.canParse(`${value}code`),
+};
 
 /** Defaults for a whole application. */
 export interface Configuration {
@@ -47,7 +50,12 @@ export interface Configured extends ValueReaders {
  * @throws TypeError for an unknown option or a value that is none, now and not at the first use.
  */
 export function configure(configuration: Configuration = {}): Configured {
-  checkOptions('configure', configuration, { idempotency: anInstance('an object'), binding: anInstance('an object'), onProblem: aFunction, problemTypeBase: aUri });
+  checkOptions('configure', configuration, {
+    idempotency: anInstance('an object'),
+    binding: anInstance('an object'),
+    onProblem: aFunction,
+    problemTypeBase: aUri,
+  });
   const { binding = {}, onProblem, problemTypeBase } = configuration;
   const answering: Answering = { onProblem, problemTypeBase };
   const { claims } = binding;

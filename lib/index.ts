@@ -1,6 +1,17 @@
 import BigNumber = require('bignumber.js');
 
-export { bind, bindRequest, configure, cookieValue, headerValue, idempotency, queryValue, routeValue, type Configuration, type Configured } from './configure';
+export {
+  bind,
+  bindRequest,
+  configure,
+  cookieValue,
+  headerValue,
+  idempotency,
+  queryValue,
+  routeValue,
+  type Configuration,
+  type Configured,
+} from './configure';
 
 export type { IdempotencyMiddleware } from './idempotency/idempotency';
 export type { IdempotencyOptions } from './idempotency/options';
@@ -15,7 +26,21 @@ export { postgresLeases, type PostgresLeasesOptions } from './idempotency/leases
 export type { PostgresPool } from './idempotency/leases/postgres-pool';
 export { redisLeases, type RedisClient, type RedisLeasesOptions } from './idempotency/leases/redis-leases';
 
-export { field, formField, fromBody, fromClaim, fromCookie, fromForm, fromHeader, fromQuery, hasPermission, plainText, queryParam, routeParam, type Property } from './binding/declaration/declare';
+export {
+  field,
+  formField,
+  fromBody,
+  fromClaim,
+  fromCookie,
+  fromForm,
+  fromHeader,
+  fromQuery,
+  hasPermission,
+  plainText,
+  queryParam,
+  routeParam,
+  type Property,
+} from './binding/declaration/declare';
 export { dto, type InferShape, type Shape } from './binding/declaration/dto';
 export type { BOUND, BindHandler, BoundLocals, BoundRequest } from './binding/bound';
 export type { Binder } from './binding/binder';
@@ -34,7 +59,15 @@ export type { ReadValue, ValueOptions, ValueReaders } from './binding/values';
 export type { BindingLimits } from './binding/limits';
 export type { UploadOptions } from './binding/input/uploads';
 export type { PropertyOptions, Source } from './binding/declaration/property';
-export type { AnyClass, AnyType, DtoClass, Infer, Parsable, ParseResult, PropertyType } from './binding/types/property-type';
+export type {
+  AnyClass,
+  AnyType,
+  DtoClass,
+  Infer,
+  Parsable,
+  ParseResult,
+  PropertyType,
+} from './binding/types/property-type';
 export { bool, string } from './binding/types/scalar';
 export { decimal, double, int, long } from './binding/types/numbers';
 /** The value of a `decimal` (bignumber.js). */

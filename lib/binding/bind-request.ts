@@ -22,7 +22,11 @@ import { CodecTable } from './types/codec-table';
 import { isSchema } from './types/own-codec';
 import type { AnyType, Infer } from './types/property-type';
 
-export function makeBindRequest<D extends AnyType>(Dto: D, options: BindingOptions, answering?: Answering): BindHandler<Infer<D>> {
+export function makeBindRequest<D extends AnyType>(
+  Dto: D,
+  options: BindingOptions,
+  answering?: Answering,
+): BindHandler<Infer<D>> {
   const { bind, writeResponses } = bindingOf(Dto, options);
   return function bindRequest(req: IncomingMessage, res: Response, next: Next): void {
     whenDone(
@@ -56,16 +60,22 @@ export function bindingOf(Dto: AnyType, options: BindingOptions): Binding {
   if (request !== Dto) throw new TypeError('bindRequest: the serializerContext was made for another request type.');
   const binder = makeBinder(given, Dto);
   const codecs = new CodecTable(settings.serializer, settings.valueParsers);
-  const endpoint: Endpoint = { Dto, settings, plan: binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs) : undefined };
+  const endpoint: Endpoint = {
+    Dto,
+    settings,
+    plan: binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs) : undefined,
+  };
   const isOwnBinder = binder.constructor !== RequestBinder;
   const { plan } = endpoint;
-  if (plan && !isOwnBinder && !settings.allowMultipart) refuseWithoutForm((Dto as { name?: string }).name ?? 'dto', plan);
+  if (plan && !isOwnBinder && !settings.allowMultipart)
+    refuseWithoutForm((Dto as { name?: string }).name ?? 'dto', plan);
   const responses = responseCodecs(settings.responses, codecs);
   const ofInstance = settings.writesInstances ? instanceCodecs(codecs, Dto) : undefined;
   const bindOtherwise = async (context: BinderContext, signal: AbortSignal): Promise<unknown> => {
     const dto = await binder.bind(context, signal);
     context.refuseFailures();
-    if (dto === undefined && !isSchema(Dto)) throw new TypeError('bindRequest: the binder has returned nothing; a `return` may be missing.');
+    if (dto === undefined && !isSchema(Dto))
+      throw new TypeError('bindRequest: the binder has returned nothing; a `return` may be missing.');
     await modifier?.(dto, Dto, context, signal);
     context.refuseFailures();
     return dto;
@@ -77,7 +87,9 @@ export function bindingOf(Dto: AnyType, options: BindingOptions): Binding {
     bind(req, res) {
       if (!settings.allowAnonymous && settings.claims(req) === undefined) {
         // RFC 9110, section 15.5.2: a 401 answer names how to authenticate.
-        throw new Problem('unauthenticated', 'This endpoint is not open to anonymous callers.', { headers: { 'WWW-Authenticate': 'Bearer' } });
+        throw new Problem('unauthenticated', 'This endpoint is not open to anonymous callers.', {
+          headers: { 'WWW-Authenticate': 'Bearer' },
+        });
       }
       const context = new BinderContext(req, res, endpoint);
       return isBuiltIn ? bindDeclared(context) : bindOtherwise(context, clientSignal(req, res));
@@ -91,7 +103,8 @@ export function bindingOf(Dto: AnyType, options: BindingOptions): Binding {
 /** @throws TypeError when what should make a binder does not. */
 function makeBinder(given: Binder | ((Dto: AnyType) => Binder), Dto: AnyType): Binder {
   const binder: unknown = typeof given === 'object' ? given : given(Dto);
-  if (typeof binder !== 'object' || binder === null || typeof (binder as Partial<Binder>).bind !== 'function') throw new TypeError('bindRequest: what binder(Dto) returns must be an object with a method bind(context, signal).');
+  if (typeof binder !== 'object' || binder === null || typeof (binder as Partial<Binder>).bind !== 'function')
+    throw new TypeError('bindRequest: what binder(Dto) returns must be an object with a method bind(context, signal).');
   return binder as Binder;
 }
 

@@ -15,7 +15,11 @@ import type { AnyType, Infer } from './types/property-type';
  * @returns the dto.
  * @throws the problem that `bindRequest()` would answer with; its `errors` list all failures.
  */
-export type Bind = <D extends AnyType>(Dto: D, sent: SentParts, options?: BindingOptions<Infer<D>>) => Promise<Infer<D>>;
+export type Bind = <D extends AnyType>(
+  Dto: D,
+  sent: SentParts,
+  options?: BindingOptions<Infer<D>>,
+) => Promise<Infer<D>>;
 
 type Bound = ReturnType<typeof bindingOf>['bind'];
 
@@ -25,11 +29,17 @@ const parts: Readonly<Record<keyof SentParts, Rule>> = {
   body: anyValue,
   form: anObject,
   params: anObject,
-  query: { expects: 'an object or a query string', accepts: value => typeof value === 'string' || anObject.accepts(value) },
+  query: {
+    expects: 'an object or a query string',
+    accepts: value => typeof value === 'string' || anObject.accepts(value),
+  },
   headers: anObject,
   cookies: anObject,
   claims: anObject,
-  permissions: { expects: 'a list of texts', accepts: value => typeof value === 'object' && value !== null && Symbol.iterator in value },
+  permissions: {
+    expects: 'a list of texts',
+    accepts: value => typeof value === 'object' && value !== null && Symbol.iterator in value,
+  },
 };
 
 /** @param defaults the options of an application. */
@@ -50,7 +60,7 @@ export function makeBind(defaults: BindingOptions = {}): Bind {
     const req = new MadeRequest(sent) as unknown as Request;
     const res = new ServerResponse(req) as Response;
     try {
-      return await bound(req, res) as Infer<D>;
+      return (await bound(req, res)) as Infer<D>;
     } finally {
       res.destroy();
     }

@@ -48,7 +48,8 @@ export class BinderContext<T = unknown> {
     const { plan } = this.endpoint;
     const [property = '', ...path] = name.split(/[.[\]]+/).filter(part => part !== '');
     const known = plan && lookupOf(property, plan, this.req);
-    const lookup: Lookup = known && (where === undefined || where === known.source) ? known : { source: where ?? 'body', name: property };
+    const lookup: Lookup =
+      known && (where === undefined || where === known.source) ? known : { source: where ?? 'body', name: property };
     const place = this.placeOf(lookup.source, lookup.name);
     for (const part of namesBelow(path, lookup)) place.enter(part);
     place.fail('application', reason);
@@ -56,7 +57,13 @@ export class BinderContext<T = unknown> {
 
   /** @throws a problem that lists the failures, if there are any. */
   refuseFailures(): void {
-    const { failures, req, endpoint: { settings: { failureMessage } } } = this;
+    const {
+      failures,
+      req,
+      endpoint: {
+        settings: { failureMessage },
+      },
+    } = this;
     if (failures.length > 0) throw validationProblem(failures, failure => failureMessage?.(failure, req));
   }
 

@@ -30,11 +30,19 @@ declare global {
 
 /** The type of the dto that the Locals of a request carry. */
 export type BoundTo<LocalsObj> = typeof BOUND extends keyof LocalsObj
-  ? LocalsObj extends { [BOUND]?: readonly [dto: infer D] } ? D : any
+  ? LocalsObj extends { [BOUND]?: readonly [dto: infer D] }
+    ? D
+    : any
   : any;
 
 /** What `bindRequest(Dto)` returns. It names no parameter of the request but the Locals, so that the others stay inferred. */
 export type BindHandler<T> = (req: IncomingMessage, res: Response<any, BoundLocals<T>>, next: Next) => void;
 
 /** The request of a handler that is declared apart from its route: `(req: BoundRequest<typeof PlaceOrder>, res: Response) => …`. */
-export type BoundRequest<D extends AnyType> = Request<Request['params'], any, any, Request['query'], BoundLocals<Infer<D>>>;
+export type BoundRequest<D extends AnyType> = Request<
+  Request['params'],
+  any,
+  any,
+  Request['query'],
+  BoundLocals<Infer<D>>
+>;

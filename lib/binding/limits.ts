@@ -29,7 +29,10 @@ export type SettledLimits = Readonly<Required<Omit<BindingLimits, 'formBytes'>> 
 export const DEFAULT_FORM_BYTES = { memory: 16_777_216, disk: 104_857_600 } as const;
 
 /** Each level takes some of the stack. */
-const levels: Rule = { expects: 'a whole number from 1 to 500', accepts: value => aCount.accepts(value) && (value as number) <= 500 };
+const levels: Rule = {
+  expects: 'a whole number from 1 to 500',
+  accepts: value => aCount.accepts(value) && (value as number) <= 500,
+};
 
 const defaults: SettledLimits = {
   bodyBytes: 1_048_576,
@@ -43,6 +46,9 @@ const defaults: SettledLimits = {
 };
 
 export function settleLimits(given: BindingLimits = {}): SettledLimits {
-  checkOptions('bindRequest: limits', given, { ...Object.fromEntries([...Object.keys(defaults), 'formBytes'].map(name => [name, aCount])), depth: levels });
+  checkOptions('bindRequest: limits', given, {
+    ...Object.fromEntries([...Object.keys(defaults), 'formBytes'].map(name => [name, aCount])),
+    depth: levels,
+  });
   return withDefaults(defaults, given);
 }

@@ -42,7 +42,9 @@ export class MadeRequest extends IncomingMessage {
     const lines = headersOf(sent, type, body?.length);
     this.rawHeaders = [...lines].flatMap(([name, values]) => values.flatMap(value => [name, value]));
     this.headersDistinct = Object.fromEntries(lines);
-    this.headers = Object.fromEntries([...lines].map(([name, values]) => [name, values.join(name === 'cookie' ? '; ' : ', ')]));
+    this.headers = Object.fromEntries(
+      [...lines].map(([name, values]) => [name, values.join(name === 'cookie' ? '; ' : ', ')]),
+    );
     if (body !== undefined) this.push(body);
     this.push(null);
     this.complete = true;
@@ -50,9 +52,14 @@ export class MadeRequest extends IncomingMessage {
 }
 
 /** The lines of each header, by its name in lower case. */
-function headersOf({ headers = {}, cookies = {} }: SentParts, type: string | undefined, length: number | undefined): Map<string, string[]> {
+function headersOf(
+  { headers = {}, cookies = {} }: SentParts,
+  type: string | undefined,
+  length: number | undefined,
+): Map<string, string[]> {
   const lines = new Map<string, string[]>();
-  const add = (name: string, value: string): unknown => lines.set(name.toLowerCase(), [...lines.get(name.toLowerCase()) ?? [], value]);
+  const add = (name: string, value: string): unknown =>
+    lines.set(name.toLowerCase(), [...(lines.get(name.toLowerCase()) ?? []), value]);
   for (const [name, value] of pairsOf(headers)) add(name, value);
   for (const [name, value] of Object.entries(cookies)) add('cookie', serialize(name, value));
   if (type !== undefined && !lines.has('content-type')) add('content-type', type);
@@ -62,7 +69,8 @@ function headersOf({ headers = {}, cookies = {} }: SentParts, type: string | und
 
 /** @throws TypeError for a body and a form, of which one would not count, and for what JSON cannot hold. */
 function bodyOf({ body, form }: SentParts): [type?: string, bytes?: Buffer] {
-  if (body !== undefined && form !== undefined) throw new TypeError('bind: give either body or form; a request has one body');
+  if (body !== undefined && form !== undefined)
+    throw new TypeError('bind: give either body or form; a request has one body');
   if (form !== undefined) return ['application/x-www-form-urlencoded', Buffer.from(encoded(form))];
   if (body === undefined) return [];
   if (typeof body === 'string') return ['application/json', Buffer.from(body)];
@@ -75,5 +83,7 @@ function bodyOf({ body, form }: SentParts): [type?: string, bytes?: Buffer] {
 const encoded = (values: SentValues): string => new URLSearchParams(pairsOf(values)).toString();
 
 function pairsOf(values: SentValues): [name: string, value: string][] {
-  return Object.entries(values).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, String(one)]));
+  return Object.entries(values).flatMap(([name, value]) =>
+    [value].flat().map((one): [string, string] => [name, String(one)]),
+  );
 }

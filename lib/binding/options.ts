@@ -62,13 +62,29 @@ interface ModifierOf<T> {
 }
 
 const rules: Readonly<Record<keyof BindingOptions, Rule>> = {
-  allowFormData: { expects: 'true, false or { urlEncoded: true }', accepts: value => typeof value === 'boolean' || (typeof value === 'object' && value !== null && (value as { urlEncoded?: unknown }).urlEncoded === true) },
+  allowFormData: {
+    expects: 'true, false or { urlEncoded: true }',
+    accepts: value =>
+      typeof value === 'boolean' ||
+      (typeof value === 'object' && value !== null && (value as { urlEncoded?: unknown }).urlEncoded === true),
+  },
   allowAnonymous: aBoolean,
-  binder: { expects: 'an object with a method bind(context, signal), or a function that makes one; of a class, give an instance', accepts: isBinder },
+  binder: {
+    expects:
+      'an object with a method bind(context, signal), or a function that makes one; of a class, give an instance',
+    accepts: isBinder,
+  },
   modifier: aFunction,
-  valueParsers: { expects: 'an array of what valueParserFor() returns', accepts: value => Array.isArray(value) && value.every(one => typeof (one as Partial<ValueParser> | null)?.parse === 'function') },
+  valueParsers: {
+    expects: 'an array of what valueParserFor() returns',
+    accepts: value =>
+      Array.isArray(value) && value.every(one => typeof (one as Partial<ValueParser> | null)?.parse === 'function'),
+  },
   ...serializerRules,
-  serializerContext: { expects: 'what serializerContext() returns', accepts: value => value instanceof SerializerContext },
+  serializerContext: {
+    expects: 'what serializerContext() returns',
+    accepts: value => value instanceof SerializerContext,
+  },
   responses: responsesRule,
   claims: aFunction,
   permissions: aFunction,
@@ -93,13 +109,25 @@ export interface Settled {
 /** @throws TypeError for an unknown option or an invalid value. */
 export function settle(options: BindingOptions): Settled {
   checkOptions('bindRequest', options, rules);
-  const { allowFormData = false, allowAnonymous = true, claims = principalOf, permissions, uploads, valueParsers = [], responses = {}, failureMessage, quoteValues = true, binder, modifier } = options;
+  const {
+    allowFormData = false,
+    allowAnonymous = true,
+    claims = principalOf,
+    permissions,
+    uploads,
+    valueParsers = [],
+    responses = {},
+    failureMessage,
+    quoteValues = true,
+    binder,
+    modifier,
+  } = options;
   const { types: compiled = {} } = options.serializerContext ?? {};
   const limits = settleLimits(options.limits);
   const resolved = (req: Request): Claims | undefined => asClaims(claims(req));
   const serializer = {
     propertyNamingPolicy: compiled.propertyNamingPolicy ?? options.propertyNamingPolicy,
-    converters: [...compiled.converters ?? [], ...options.converters ?? []],
+    converters: [...(compiled.converters ?? []), ...(options.converters ?? [])],
   };
   const settings: Settings = {
     allowMultipart: allowFormData !== false,
@@ -124,8 +152,8 @@ export function mergeBinding(defaults: BindingOptions, given: BindingOptions): B
   checkOptions('bindRequest', given, rules);
   return {
     ...withDefaults(defaults, given),
-    valueParsers: [...given.valueParsers ?? [], ...defaults.valueParsers ?? []],
-    converters: [...given.converters ?? [], ...defaults.converters ?? []],
+    valueParsers: [...(given.valueParsers ?? []), ...(defaults.valueParsers ?? [])],
+    converters: [...(given.converters ?? []), ...(defaults.converters ?? [])],
     limits: withDefaults(defaults.limits ?? {}, given.limits ?? {}),
   };
 }

@@ -16,7 +16,7 @@ import { sourcesInOrder } from './sources/order';
 export class RequestBinder<T = unknown> implements Binder<T> {
   /** @throws a problem that lists every failure of every source: what follows a call runs on success only. */
   async bind(context: BinderContext<T>, signal: AbortSignal): Promise<T> {
-    return await bindDeclared(context, signal) as T;
+    return (await bindDeclared(context, signal)) as T;
   }
 }
 
@@ -58,9 +58,14 @@ function bindTo(input: RequestInput): Awaitable<object | Invalid> {
 
 /** `fromBody` takes all of the JSON body, `plainText` all of the text. */
 function bindWhole(input: RequestInput, found: Found): void {
-  const { plan: { wholeBody, content }, body, req } = input;
+  const {
+    plan: { wholeBody, content },
+    body,
+    req,
+  } = input;
   // `null` is a body without values, like no body at all, except for a type that takes it.
-  if (wholeBody && body.kind === 'json' && (body.value !== null || wholeBody.codec.takesNull)) found.put(wholeBody.index, wholeBody.codec.fromJson(body.value, input.placeOf('json', '')));
+  if (wholeBody && body.kind === 'json' && (body.value !== null || wholeBody.codec.takesNull))
+    found.put(wholeBody.index, wholeBody.codec.fromJson(body.value, input.placeOf('json', '')));
   // A list that nobody sent with a GET is an empty list.
   if (wholeBody?.codec.shape === 'list' && body.kind === 'none' && isSafe(req.method)) found.put(wholeBody.index, []);
   if (content && body.kind === 'text') found.put(content.index, body.text);
@@ -84,7 +89,11 @@ function readMissing(input: RequestInput, requirement: Slot): unknown {
   if (source === 'json' && name !== '' && input.isJsonRefused) return undefined;
   const isWhole = requirement.property === plan.wholeBody?.property;
   const missing = isWhole ? 'A JSON body is required.' : sourcesInOrder.find(one => one.source === source)?.missing;
-  return readNothing(requirement, input.placeOf(source, name), isWhole ? missing : withUnread(missing, requirement, input));
+  return readNothing(
+    requirement,
+    input.placeOf(source, name),
+    isWhole ? missing : withUnread(missing, requirement, input),
+  );
 }
 
 /** Names below a property that are sent, and not read, are most likely what was meant: the client, or whoever declared the dto, is told. */

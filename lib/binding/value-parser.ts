@@ -13,7 +13,11 @@ export interface ValueParser {
  * @param parse gets the text of one value.
  * @throws TypeError when `parse` is no function.
  */
-export function valueParserFor<X extends AnyType>(type: X, parse: (input: string | undefined) => ParseResult<Infer<X>>): ValueParser {
-  if (typeof parse !== 'function') throw new TypeError('valueParserFor: give a function (input) => ({ success, value })');
+export function valueParserFor<X extends AnyType>(
+  type: X,
+  parse: (input: string | undefined) => ParseResult<Infer<X>>,
+): ValueParser {
+  if (typeof parse !== 'function')
+    throw new TypeError('valueParserFor: give a function (input) => ({ success, value })');
   return { type, parse };
 }

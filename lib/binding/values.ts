@@ -29,8 +29,12 @@ export interface ValueOptions {
  * @throws the problem that was answered, or what `onProblem` has passed to `next`.
  * @throws TypeError for what is no type, and for a type that is read asynchronously.
  */
-export type ReadValue = <X extends AnyType, const O extends ValueOptions = { readonly required?: true }>(req: Request, name: string, type: X, options?: O) =>
-  O extends { required: infer R } ? (R extends true | undefined ? Infer<X> : Infer<X> | undefined) : Infer<X>;
+export type ReadValue = <X extends AnyType, const O extends ValueOptions = { readonly required?: true }>(
+  req: Request,
+  name: string,
+  type: X,
+  options?: O,
+) => O extends { required: infer R } ? (R extends true | undefined ? Infer<X> : Infer<X> | undefined) : Infer<X>;
 
 /** SPEC's Route<T> and Query<T>, and the same for headers and cookies. */
 export interface ValueReaders {
@@ -62,7 +66,10 @@ export function valueReaders(settings: Settings, answering?: Answering): ValueRe
       const failures = new Failures(settings.limits, settings.quoteValues);
       const place = new Place(failures, source, name);
       const value = readSent(slot, name, req, place) ?? readNothing(slot, place, missing);
-      if (value instanceof Promise) throw new TypeError(`${source}Value: the type of ${JSON.stringify(name)} is read asynchronously; bind it with bindRequest().`);
+      if (value instanceof Promise)
+        throw new TypeError(
+          `${source}Value: the type of ${JSON.stringify(name)} is read asynchronously; bind it with bindRequest().`,
+        );
       if (failures.list.length === 0) return value;
       if (required) throw validationProblem(failures.list, failure => settings.failureMessage?.(failure, req));
       return undefined;
@@ -79,8 +86,12 @@ export function valueReaders(settings: Settings, answering?: Answering): ValueRe
   return {
     routeValue: readerOf(route, readRouteParameter) as ReadValue,
     queryValue: readerOf(query, readQueryParameter) as ReadValue,
-    headerValue: readerOf(header, (expected, name, req, place) => readHeader(expected, name, req, () => place)) as ReadValue,
-    cookieValue: readerOf(cookie, (expected, name, req, place) => readCookie(expected, name, req, () => place)) as ReadValue,
+    headerValue: readerOf(header, (expected, name, req, place) =>
+      readHeader(expected, name, req, () => place),
+    ) as ReadValue,
+    cookieValue: readerOf(cookie, (expected, name, req, place) =>
+      readCookie(expected, name, req, () => place),
+    ) as ReadValue,
   };
 }
 

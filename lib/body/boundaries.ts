@@ -51,23 +51,32 @@ export async function* plainBoundaries(chunks: AsyncIterable<Buffer>, boundary: 
 
 /** @returns the last bytes, with which a boundary may begin. @throws a 400 problem when there is a boundary. */
 function afterEnd(data: Buffer, delimiter: Buffer): Buffer {
-  if (data.includes(delimiter)) throw new Problem('body-malformed', 'The multipart form goes on after its closing boundary.');
+  if (data.includes(delimiter))
+    throw new Problem('body-malformed', 'The multipart form goes on after its closing boundary.');
   return data.subarray(Math.max(0, data.length - delimiter.length));
 }
 
 /** The bytes that make a boundary the last one. */
 const DASHES = 2;
 
-const TAB = 0x09, LF = 0x0a, CR = 0x0d, BLANK = 0x20, DASH = 0x2d;
+const TAB = 0x09,
+  LF = 0x0a,
+  CR = 0x0d,
+  BLANK = 0x20,
+  DASH = 0x2d;
 
 function whatComes(data: Buffer, start: number): After {
   let at = start;
   while (data[at] === BLANK || data[at] === TAB) at++;
   const [first, second] = [data[at], data[at + 1]];
   if (at - start <= MOST_BLANKS) {
-    if (first === undefined || (second === undefined && (first === CR || (first === DASH && at === start)))) return { kind: 'unknown' };
+    if (first === undefined || (second === undefined && (first === CR || (first === DASH && at === start))))
+      return { kind: 'unknown' };
     if (first === CR && second === LF) return { kind: 'part', at };
     if (first === DASH && second === DASH && at === start) return { kind: 'end' };
   }
-  throw new Problem('body-malformed', 'In the multipart form, a boundary is followed by something else than a line break.');
+  throw new Problem(
+    'body-malformed',
+    'In the multipart form, a boundary is followed by something else than a line break.',
+  );
 }

@@ -4,7 +4,12 @@ import { Problem } from '../problems/problem';
 import { bodyTooLarge } from './errors';
 import type { MediaType } from './media-type';
 
-const decoders = { gzip: promisify(gunzip), 'x-gzip': promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) };
+const decoders = {
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+};
 
 /**
  * Undoes the content coding (RFC 9110, section 8.4.1).
@@ -13,7 +18,8 @@ const decoders = { gzip: promisify(gunzip), 'x-gzip': promisify(gunzip), deflate
 export async function uncompressed(bytes: Buffer, coding: string | undefined, limit: number): Promise<Buffer> {
   const name = coding?.trim().toLowerCase() ?? 'identity';
   if (name === 'identity' || name === '') return bytes;
-  if (!Object.hasOwn(decoders, name)) throw new Problem('body-unsupported', `The content encoding "${name.slice(0, 40)}" is not supported.`);
+  if (!Object.hasOwn(decoders, name))
+    throw new Problem('body-unsupported', `The content encoding "${name.slice(0, 40)}" is not supported.`);
   try {
     return await decoders[name as keyof typeof decoders](bytes, { maxOutputLength: limit });
   } catch (error) {
@@ -25,7 +31,8 @@ export async function uncompressed(bytes: Buffer, coding: string | undefined, li
 /** JSON is UTF-8 (RFC 8259, section 8.1), and so is every text that we read; a leading byte order mark is dropped. */
 export function textOf(bytes: Buffer, { parameters }: Pick<MediaType, 'parameters'> = { parameters: {} }): string {
   const charset = parameters['charset']?.toLowerCase() ?? 'utf-8';
-  if (charset !== 'utf-8' && charset !== 'utf8') throw new Problem('body-unsupported', `The charset "${charset.slice(0, 40)}" is not supported; send UTF-8.`);
+  if (charset !== 'utf-8' && charset !== 'utf8')
+    throw new Problem('body-unsupported', `The charset "${charset.slice(0, 40)}" is not supported; send UTF-8.`);
   try {
     return utf8.decode(bytes);
   } catch (error) {

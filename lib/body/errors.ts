@@ -14,4 +14,6 @@ export const bodyTooLarge = (limit: number): Problem =>
 
 /** A body that cannot be seen must not be taken for an empty one. */
 export const readElsewhere = (): Error =>
-  new Error('bindonce: the request body was read before this middleware and neither req.body nor req.rawBody was left behind. Mount it before whatever reads the body, or set req.rawBody to the bytes.');
+  new Error(
+    'bindonce: the request body was read before this middleware and neither req.body nor req.rawBody was left behind. Mount it before whatever reads the body, or set req.rawBody to the bytes.',
+  );

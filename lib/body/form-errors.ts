@@ -8,7 +8,8 @@ export class OwnError extends Error {
   }
 }
 
-const LIMIT = /^LIMIT_(FILE_SIZE|FILE_COUNT|FIELD_COUNT|FIELD_VALUE|FIELD_KEY|PART_COUNT|FIELD_NESTING|FIELD_ARRAY_INDEX)$/;
+const LIMIT =
+  /^LIMIT_(FILE_SIZE|FILE_COUNT|FIELD_COUNT|FIELD_VALUE|FIELD_KEY|PART_COUNT|FIELD_NESTING|FIELD_ARRAY_INDEX)$/;
 
 /** What is thrown when a form cannot be read: a problem where the form is to blame, else what has failed. */
 export function reasonFor(error: unknown): Error {
@@ -16,7 +17,9 @@ export function reasonFor(error: unknown): Error {
   if (error instanceof OwnError) return error.cause instanceof Error ? error.cause : new Error(String(error.cause));
   if (error instanceof multer.MulterError) {
     const name = error.field === undefined ? '' : ` (${JSON.stringify(error.field.slice(0, 80))})`;
-    return new Problem(LIMIT.test(error.code) ? 'body-too-large' : 'body-malformed', `${error.message}${name}.`, { cause: error });
+    return new Problem(LIMIT.test(error.code) ? 'body-too-large' : 'body-malformed', `${error.message}${name}.`, {
+      cause: error,
+    });
   }
   return new Problem('body-malformed', 'The multipart form is malformed.', { cause: error });
 }

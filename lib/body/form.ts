@@ -58,7 +58,11 @@ class FormReading {
   private source: Readable | undefined;
   private isRefused = false;
 
-  constructor(private readonly req: IncomingMessage, private readonly settings: FormSettings, private readonly reject: (reason: Error) => void) {}
+  constructor(
+    private readonly req: IncomingMessage,
+    private readonly settings: FormSettings,
+    private readonly reject: (reason: Error) => void,
+  ) {}
 
   read(chunks: AsyncIterable<Buffer>, resolve: (form: Form) => void): void {
     const { boundary = '' } = mediaTypeOf(this.req).parameters;
@@ -70,19 +74,31 @@ class FormReading {
     // Always quoted: busboy takes no boundary with `=` that is not.
     const type = `multipart/form-data; boundary="${boundary.replace(/["\\]/g, '\\$&')}"`;
     this.source = Object.assign(source, { headers: { 'content-type': type, 'transfer-encoding': 'chunked' } });
-    source.on('error', error => { this.refuse(error); });
+    source.on('error', error => {
+      this.refuse(error);
+    });
     const { fileFilter, preservePath = false, defParamCharset = 'utf8', limits } = this.settings;
     const options: multer.Options & { streamHandler: (source: Readable, busboy: Writable) => void } = {
-      limits, preservePath, defParamCharset,
+      limits,
+      preservePath,
+      defParamCharset,
       storage: this.storage(),
-      fileFilter: (_source, file, done) => { this.filter(file, fileFilter, done as Decide); },
-      streamHandler: (_source, busboy) => { this.listen(busboy); },
+      fileFilter: (_source, file, done) => {
+        this.filter(file, fileFilter, done as Decide);
+      },
+      streamHandler: (_source, busboy) => {
+        this.listen(busboy);
+      },
     };
     // Multer takes the stream for a request: it looks at its headers, and leaves the files on it.
-    multer(options).any()(source as unknown as Parameters<ReturnType<multer.Multer['any']>>[0], undefined as never, (error?: unknown) => {
-      if (error) this.refuse(error);
-      else resolve({ fields: this.fields, files: (source as { files?: Express.Multer.File[] }).files ?? [] });
-    });
+    multer(options).any()(
+      source as unknown as Parameters<ReturnType<multer.Multer['any']>>[0],
+      undefined as never,
+      (error?: unknown) => {
+        if (error) this.refuse(error);
+        else resolve({ fields: this.fields, files: (source as { files?: Express.Multer.File[] }).files ?? [] });
+      },
+    );
   }
 
   /**
@@ -98,7 +114,7 @@ class FormReading {
     for (const file of this.open) file.destroy(error);
   }
 
-  private async* counted(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  private async *counted(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
     const { formBytes = Infinity, take } = this.settings;
     try {
       for await (const chunk of chunks) {
@@ -113,23 +129,41 @@ class FormReading {
   }
 
   private listen(busboy: Writable): void {
-    const refuse = (error: unknown): void => { this.refuse(error); };
-    const limit = (code: multer.ErrorCode): void => { this.refuse(new multer.MulterError(code)); };
+    const refuse = (error: unknown): void => {
+      this.refuse(error);
+    };
+    const limit = (code: multer.ErrorCode): void => {
+      this.refuse(new multer.MulterError(code));
+    };
     busboy.on('error', refuse);
-    busboy.on('partsLimit', () => { limit('LIMIT_PART_COUNT'); });
-    busboy.on('filesLimit', () => { limit('LIMIT_FILE_COUNT'); });
-    busboy.on('fieldsLimit', () => { limit('LIMIT_FIELD_COUNT'); });
+    busboy.on('partsLimit', () => {
+      limit('LIMIT_PART_COUNT');
+    });
+    busboy.on('filesLimit', () => {
+      limit('LIMIT_FILE_COUNT');
+    });
+    busboy.on('fieldsLimit', () => {
+      limit('LIMIT_FIELD_COUNT');
+    });
     // Multer's own listener would nest the fields, and of `x[4294967294]` and `x[b]` walk four billion holes.
     busboy.removeAllListeners('field');
-    busboy.on('field', (name: string | undefined, value: string | undefined, cut: Truncation) => { this.addField(name, value, cut); });
+    busboy.on('field', (name: string | undefined, value: string | undefined, cut: Truncation) => {
+      this.addField(name, value, cut);
+    });
     // Before multer's own listener, which asks the filter.
     busboy.prependListener('file', (name: string | undefined, stream: Readable) => {
       this.opening = stream;
       this.open.add(stream);
       // Before multer, too: only a storage that fails breaks off a file, or we do.
-      stream.on('error', error => { this.refuse(new OwnError(error)); });
-      stream.once('close', () => { this.open.delete(stream); });
-      stream.once('limit', () => { if (!this.unwanted.has(stream)) this.refuse(new multer.MulterError('LIMIT_FILE_SIZE', name)); });
+      stream.on('error', error => {
+        this.refuse(new OwnError(error));
+      });
+      stream.once('close', () => {
+        this.open.delete(stream);
+      });
+      stream.once('limit', () => {
+        if (!this.unwanted.has(stream)) this.refuse(new multer.MulterError('LIMIT_FILE_SIZE', name));
+      });
       if (name === undefined) limit('MISSING_FIELD_NAME');
       else if (name.length > this.longestName) limit('LIMIT_FIELD_KEY');
     });
@@ -185,7 +219,9 @@ class FormReading {
           done(error, info);
         });
       },
-      _removeFile: (_source, file, done) => { storage._removeFile(this.req as Request, file, done); },
+      _removeFile: (_source, file, done) => {
+        storage._removeFile(this.req as Request, file, done);
+      },
     };
   }
 
@@ -217,11 +253,20 @@ interface Truncation {
 }
 
 /** The checks of multer's own listener, and one that it does not have. */
-function mistakeIn(name: string | undefined, value: string | undefined, { nameTruncated, valueTruncated }: Truncation, longestName: number): Error | undefined {
+function mistakeIn(
+  name: string | undefined,
+  value: string | undefined,
+  { nameTruncated, valueTruncated }: Truncation,
+  longestName: number,
+): Error | undefined {
   if (name === undefined) return new multer.MulterError('MISSING_FIELD_NAME');
   if (nameTruncated || name.length > longestName) return new multer.MulterError('LIMIT_FIELD_KEY');
   if (valueTruncated) return new multer.MulterError('LIMIT_FIELD_VALUE', name);
-  if (value === undefined) return new Problem('body-malformed', `The form field ${JSON.stringify(name.slice(0, 80))} is in a charset that is not supported.`);
+  if (value === undefined)
+    return new Problem(
+      'body-malformed',
+      `The form field ${JSON.stringify(name.slice(0, 80))} is in a charset that is not supported.`,
+    );
   return undefined;
 }
 
@@ -240,7 +285,15 @@ export function valuesByName({ fields }: Form): Record<string, string | string[]
 export const measuring: multer.StorageEngine = {
   _handleFile(_req, { stream }, done) {
     let size = 0;
-    stream.on('data', (chunk: Buffer) => { size += chunk.length; }).on('end', () => { done(null, { size }); });
+    stream
+      .on('data', (chunk: Buffer) => {
+        size += chunk.length;
+      })
+      .on('end', () => {
+        done(null, { size });
+      });
   },
-  _removeFile(_req, _file, done) { done(null); },
+  _removeFile(_req, _file, done) {
+    done(null);
+  },
 };

@@ -1,14 +1,36 @@
 import type { IncomingMessage } from 'node:http';
 
 /** Headers of which node keeps the first line only (its documentation of `message.headers`). */
-const keptOnce = new Set(['age', 'authorization', 'content-length', 'content-type', 'etag', 'expires', 'from', 'host', 'if-modified-since', 'if-unmodified-since', 'last-modified', 'location', 'max-forwards', 'proxy-authorization', 'referer', 'retry-after', 'server', 'user-agent']);
+const keptOnce = new Set([
+  'age',
+  'authorization',
+  'content-length',
+  'content-type',
+  'etag',
+  'expires',
+  'from',
+  'host',
+  'if-modified-since',
+  'if-unmodified-since',
+  'last-modified',
+  'location',
+  'max-forwards',
+  'proxy-authorization',
+  'referer',
+  'retry-after',
+  'server',
+  'user-agent',
+]);
 
 /**
  * The values of a header, one for each line that was sent: `req.headers` joins repeated lines, or keeps the first. What a
  * middleware has made of them counts, all the same.
  * @param name in lower case.
  */
-export function headerLines(name: string, { headers, headersDistinct }: IncomingMessage): readonly string[] | undefined {
+export function headerLines(
+  name: string,
+  { headers, headersDistinct }: IncomingMessage,
+): readonly string[] | undefined {
   const current = headers[name];
   const sent = headersDistinct[name];
   if (current === undefined) return undefined;

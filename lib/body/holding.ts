@@ -18,10 +18,10 @@ const HELD = Symbol.for('bindonce.held');
 const GIB = 1_073_741_824;
 
 /** @internal Of the whole process: 256 MiB in memory, 2 GiB on disk. */
-export const held: Held = (globalThis as { [HELD]?: Held })[HELD] ??= {
+export const held: Held = ((globalThis as { [HELD]?: Held })[HELD] ??= {
   bytes: { memory: 0, disk: 0 },
   bounds: { memory: GIB / 4, disk: 2 * GIB },
-};
+});
 
 /** Bytes that a request may always hold: a few clients with large uploads must not shut out all others. */
 const ALWAYS = 65_536;
@@ -40,7 +40,9 @@ export class Holding {
     this.bytes[where] += bytes;
     held.bytes[where] += bytes;
     if (held.bytes[where] <= held.bounds[where] || this.bytes[where] <= ALWAYS) return;
-    throw new Problem('server-busy', 'The server has too many large requests to take this one; try again later.', { headers: { 'Retry-After': '10' } });
+    throw new Problem('server-busy', 'The server has too many large requests to take this one; try again later.', {
+      headers: { 'Retry-After': '10' },
+    });
   }
 
   /** The bytes that were in memory are on disk now. */
@@ -60,6 +62,8 @@ export class Holding {
 /** A holding that is given back at the latest when the exchange is over. */
 export function holdingOf(req: IncomingMessage, res: ServerResponse): Holding {
   const holding = new Holding();
-  onExchangeEnd(req, res, () => { holding.giveBack(); });
+  onExchangeEnd(req, res, () => {
+    holding.giveBack();
+  });
   return holding;
 }

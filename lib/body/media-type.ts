@@ -30,7 +30,9 @@ const USED_UP = Symbol.for('bindonce.used-up');
 
 /** RFC 9112, section 6.3: a request has a body when it declares a length above zero or a transfer coding. */
 export function hasBody(req: IncomingMessage): boolean {
-  return USED_UP in req || req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
+  return (
+    USED_UP in req || req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0
+  );
 }
 
 /** Takes the headers off a request that say that a body follows; for us it still has one. */
@@ -42,5 +44,7 @@ export function markUsedUp(req: IncomingMessage): void {
     Reflect.deleteProperty(headers, name);
     Reflect.deleteProperty(headersDistinct, name);
   }
-  req.rawHeaders = req.rawHeaders.filter((_one, index, all) => !/^(content-length|transfer-encoding)$/i.test(all[index - index % 2] ?? ''));
+  req.rawHeaders = req.rawHeaders.filter(
+    (_one, index, all) => !/^(content-length|transfer-encoding)$/i.test(all[index - (index % 2)] ?? ''),
+  );
 }

@@ -20,7 +20,10 @@ export function readPairs(text: string, limit: number): Pair[] {
 }
 
 function decoded(part: string): Pair[] {
-  return Object.entries(qs.parse(readable(part), OPTIONS) as Record<string, string>).map(([name, value]): Pair => [name.slice(1), value]);
+  return Object.entries(qs.parse(readable(part), OPTIONS) as Record<string, string>).map(([name, value]): Pair => [
+    name.slice(1),
+    value,
+  ]);
 }
 
 /** False for `%`, `%zz` and bytes that are not UTF-8. qs would leave those as they are, like the text that `%25` stands for. */
@@ -36,12 +39,18 @@ function isDecodable(part: string): boolean {
 
 function unreadable(part: string): Pair {
   const mark = part.indexOf('=');
-  return [leniently(mark < 0 ? part : part.slice(0, mark)), mark < 0 ? '' : leniently(part.slice(mark + 1)), 'unreadable'];
+  return [
+    leniently(mark < 0 ? part : part.slice(0, mark)),
+    mark < 0 ? '' : leniently(part.slice(mark + 1)),
+    'unreadable',
+  ];
 }
 
 /** Decodes what can be decoded; the rest becomes replacement characters. */
 function leniently(text: string): string {
-  const bytes = text.replaceAll('+', ' ').replaceAll(/(?:%[\da-f]{2})+/gi, run => Buffer.from(run.replaceAll('%', ''), 'hex').toString());
+  const bytes = text
+    .replaceAll('+', ' ')
+    .replaceAll(/(?:%[\da-f]{2})+/gi, run => Buffer.from(run.replaceAll('%', ''), 'hex').toString());
   return bytes.replaceAll(/%(?![\da-f]{2})/gi, '\ufffd');
 }
 

@@ -9,12 +9,14 @@ import { ClientGone, readElsewhere } from './errors';
 export async function* chunksOf(req: IncomingMessage): AsyncGenerator<Buffer, void> {
   // What has come in one packet with the head is parsed before this tick is over. On a stream that has ended without a byte,
   // even a listener for 'readable' brings `end` about.
-  await new Promise<void>(resolve => { process.nextTick(resolve); });
+  await new Promise<void>(resolve => {
+    process.nextTick(resolve);
+  });
   for (;;) {
     if (req.readableEnded && !req.readableDidRead) return;
     if (isReadElsewhere(req) || req.readableEnded) throw readElsewhere();
     if (req.destroyed) throw new ClientGone();
-    const chunk = req.readableLength > 0 ? req.read() as Buffer | null : null;
+    const chunk = req.readableLength > 0 ? (req.read() as Buffer | null) : null;
     // Up to node 24, `read()` takes all that is there; from 26 on, one chunk.
     const isLast = req.complete && req.readableLength === 0;
     if (chunk !== null) {
@@ -77,7 +79,9 @@ export function drainRest(req: IncomingMessage, res: ServerResponse): void {
       if (socket.bytesRead === seen || ++looks === MOST_LOOKS) socket.destroy();
       seen = socket.bytesRead;
     }, LOOK).unref();
-    req.once('close', () => { clearInterval(timer); });
+    req.once('close', () => {
+      clearInterval(timer);
+    });
   };
   if (res.writableFinished) watch();
   else res.once('finish', watch);

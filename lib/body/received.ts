@@ -72,7 +72,9 @@ export function allBytes(received: Extract<Received, { kind: 'bytes' | 'file' }>
 }
 
 /** The bytes of a received body, piece by piece. */
-export async function* openReceived(received: Extract<Received, { kind: 'bytes' | 'file' }>): AsyncGenerator<Buffer, void> {
+export async function* openReceived(
+  received: Extract<Received, { kind: 'bytes' | 'file' }>,
+): AsyncGenerator<Buffer, void> {
   if (received.kind === 'file') yield* received.spool.chunks();
   else yield received.bytes;
 }
@@ -115,18 +117,28 @@ async function readAll(req: IncomingMessage, res: ServerResponse, limit: number,
   return { kind: 'bytes', bytes, coding };
 }
 
-async function readToFile(req: IncomingMessage, res: ServerResponse, inMemory: Buffer[], rest: AsyncIterable<Buffer>, holding: Holding): Promise<Spool> {
-  const spool = await Spool.of((async function* all() {
-    const size = inMemory.reduce((sum, { length }) => sum + length, 0);
-    holding.take('disk', size);
-    yield Buffer.concat(inMemory.splice(0));
-    holding.giveBackMemory();
-    for await (const chunk of rest) {
-      holding.take('disk', chunk.length);
-      yield chunk;
-    }
-  })());
-  onExchangeEnd(req, res, () => { void spool.close(); });
+async function readToFile(
+  req: IncomingMessage,
+  res: ServerResponse,
+  inMemory: Buffer[],
+  rest: AsyncIterable<Buffer>,
+  holding: Holding,
+): Promise<Spool> {
+  const spool = await Spool.of(
+    (async function* all() {
+      const size = inMemory.reduce((sum, { length }) => sum + length, 0);
+      holding.take('disk', size);
+      yield Buffer.concat(inMemory.splice(0));
+      holding.giveBackMemory();
+      for await (const chunk of rest) {
+        holding.take('disk', chunk.length);
+        yield chunk;
+      }
+    })(),
+  );
+  onExchangeEnd(req, res, () => {
+    void spool.close();
+  });
   putBackFile(req, spool);
   return spool;
 }
@@ -169,17 +181,30 @@ function leftBehind(req: IncomingMessage): Received {
 function isLeftBehind(req: IncomingMessage): boolean {
   if (!req.readableDidRead && !isReadElsewhere(req)) return false;
   const { body, rawBody } = req as WithParsed;
-  return Buffer.isBuffer(rawBody) || (body !== undefined && !isPlaceholder(req)) || filesLeftBehind(req as WithParsed).length > 0;
+  return (
+    Buffer.isBuffer(rawBody) ||
+    (body !== undefined && !isPlaceholder(req)) ||
+    filesLeftBehind(req as WithParsed).length > 0
+  );
 }
 
 function filesLeftBehind({ file, files }: WithParsed): Express.Multer.File[] {
   const first = file ? [file] : [];
-  return files ? [...first, ...Object.entries<Express.Multer.File | readonly Express.Multer.File[]>(files).flatMap(([field, value]) => [value].flat().map(one => underField(field, one)))] : first;
+  return files
+    ? [
+        ...first,
+        ...Object.entries<Express.Multer.File | readonly Express.Multer.File[]>(files).flatMap(([field, value]) =>
+          [value].flat().map(one => underField(field, one)),
+        ),
+      ]
+    : first;
 }
 
 /** Other parsers than multer keep the name of a file's field beside the file, not in it. */
 function underField(field: string, file: Express.Multer.File): Express.Multer.File {
-  return (file as Partial<Express.Multer.File>).fieldname === undefined ? Object.assign(Object.create(file) as Express.Multer.File, { fieldname: field }) : file;
+  return (file as Partial<Express.Multer.File>).fieldname === undefined
+    ? Object.assign(Object.create(file) as Express.Multer.File, { fieldname: field })
+    : file;
 }
 
 /**
@@ -189,14 +214,19 @@ function underField(field: string, file: Express.Multer.File): Express.Multer.Fi
 function isPlaceholder(req: IncomingMessage): boolean {
   const { body, _body } = req as WithParsed;
   if (_body === true || typeof body !== 'object' || body === null || Object.keys(body).length > 0) return false;
-  return Object.getPrototypeOf(body) === Object.prototype && !(kindOf(mediaTypeOf(req)) === 'json' && req.readableEnded);
+  return (
+    Object.getPrototypeOf(body) === Object.prototype && !(kindOf(mediaTypeOf(req)) === 'json' && req.readableEnded)
+  );
 }
 
 function sizeOf(received: Received): number {
   switch (received.kind) {
-    case 'bytes': return received.bytes.length;
-    case 'file': return received.spool.size;
+    case 'bytes':
+      return received.bytes.length;
+    case 'file':
+      return received.spool.size;
     case 'none':
-    case 'parsed': return 0;
+    case 'parsed':
+      return 0;
   }
 }

@@ -16,7 +16,11 @@ const PIECE = 65_536;
 export class Spool {
   private isOpen = true;
 
-  private constructor(private readonly file: FileHandle, /** Bytes. */ readonly size: number, /** SHA-256 of the bytes, in hex. */ readonly digest: string) {}
+  private constructor(
+    private readonly file: FileHandle,
+    /** Bytes. */ readonly size: number,
+    /** SHA-256 of the bytes, in hex. */ readonly digest: string,
+  ) {}
 
   /**
    * Writes chunks to a temporary file, waiting for the disk. Whatever goes wrong with chunks or disk, no file is left behind.
@@ -50,7 +54,7 @@ export class Spool {
   }
 
   /** @throws Problem with status 503 when the disk fails; Error when the file is closed before its end. */
-  async* chunks(): AsyncGenerator<Buffer, void> {
+  async *chunks(): AsyncGenerator<Buffer, void> {
     for (let position = 0; position < this.size;) {
       const { buffer, bytesRead } = await onDisk(() => this.file.read(Buffer.allocUnsafe(PIECE), 0, PIECE, position));
       if (bytesRead === 0) throw new Error('bindonce: a temporary file has become shorter.');

@@ -39,6 +39,9 @@ async function remove(path: string): Promise<void> {
     await rm(path, { recursive: true, force: true });
   } catch (error) {
     unremoved.add(path);
-    warnOnce('BINDONCE_TEMPORARY_FILE_LEFT', `bindonce cannot remove ${path} (${(error as Error).message}). It tries again when it makes the next temporary file.`);
+    warnOnce(
+      'BINDONCE_TEMPORARY_FILE_LEFT',
+      `bindonce cannot remove ${path} (${(error as Error).message}). It tries again when it makes the next temporary file.`,
+    );
   }
 }

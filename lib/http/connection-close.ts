@@ -9,12 +9,16 @@ const listeners = new WeakMap<Socket, Set<() => void>>();
 export function onConnectionClose(socket: Socket, listener: () => void): () => void {
   const waiting = listeners.get(socket) ?? listen(socket);
   waiting.add(listener);
-  return () => { waiting.delete(listener); };
+  return () => {
+    waiting.delete(listener);
+  };
 }
 
 function listen(socket: Socket): Set<() => void> {
   const waiting = new Set<() => void>();
   listeners.set(socket, waiting);
-  socket.once('close', () => { for (const listener of [...waiting]) listener(); });
+  socket.once('close', () => {
+    for (const listener of [...waiting]) listener();
+  });
   return waiting;
 }

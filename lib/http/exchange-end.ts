@@ -23,7 +23,9 @@ export function onExchangeEnd(req: IncomingMessage, res: ServerResponse, then: (
   }
   watchConnection(req, res);
   res.once('close', then);
-  return () => { res.off('close', then); };
+  return () => {
+    res.off('close', then);
+  };
 }
 
 /**
@@ -33,6 +35,8 @@ export function onExchangeEnd(req: IncomingMessage, res: ServerResponse, then: (
 export function watchConnection(req: IncomingMessage, res: ServerResponse): void {
   if (res.socket || watched.has(res)) return;
   watched.add(res);
-  const stop = onConnectionClose(req.socket, () => { if (!res.destroyed) res.emit('close'); });
+  const stop = onConnectionClose(req.socket, () => {
+    if (!res.destroyed) res.emit('close');
+  });
   res.once('close', stop);
 }

@@ -12,8 +12,7 @@ type Asked = Acquisition & { readonly asked: number };
 
 /** What a request is to do: run, replay the response of `token`, or refuse; `waited` is true after it waited for another. */
 export type Turn =
-  | (Asked & { readonly waited: boolean })
-  | { readonly kind: 'store-failed'; readonly error: StoreTimeout };
+  (Asked & { readonly waited: boolean }) | { readonly kind: 'store-failed'; readonly error: StoreTimeout };
 
 /**
  * Asks for the right to run; while another request has it, waits, and takes over when that gives up.
@@ -50,7 +49,9 @@ async function acquireOrWait(claim: Claim, settings: Settings, isGone: () => boo
 /** Asks once. What a late or lost call acquires is released again. */
 async function acquire(claim: Claim, settings: Settings, isRepeated = false): Promise<Asked> {
   const { leaseDuration, storeTimeout } = settings;
-  const release = (): void => { giveUp(claim, settings).catch(() => undefined); };
+  const release = (): void => {
+    giveUp(claim, settings).catch(() => undefined);
+  };
   const asked = performance.now();
   let acquisition: Acquisition;
   try {
@@ -60,7 +61,10 @@ async function acquire(claim: Claim, settings: Settings, isRepeated = false): Pr
     throw error;
   }
   if (acquisition.kind !== 'acquired' && ![claim.fingerprint, PURGE].includes(fingerprintIn(acquisition.token))) {
-    throw new Problem('key-reused', 'This idempotency key was used for a request with other values. Use a new key for a new request.');
+    throw new Problem(
+      'key-reused',
+      'This idempotency key was used for a request with other values. Use a new key for a new request.',
+    );
   }
   if (acquisition.kind === 'acquired' && performance.now() - asked >= leaseDuration) {
     // The answer was long on the way, or this process was stopped: another may have run meanwhile.

@@ -7,17 +7,24 @@ import { replay } from './responses/replay';
 import { leaveUnguarded } from './unguarded';
 
 /** Replays what an earlier run of the same request was answered with. */
-export async function answerStored(exchange: Exchange, { token, waited }: { readonly token: string; readonly waited: boolean }): Promise<void> {
+export async function answerStored(
+  exchange: Exchange,
+  { token, waited }: { readonly token: string; readonly waited: boolean },
+): Promise<void> {
   const { req, res, claim, settings, tell } = exchange;
   const expected = { method: req.method, maxBytes: settings.maxResponseBytes };
-  const read = (): Promise<RecordedResponse | undefined> => settings.responses.read(claim.cacheKey, token, expected, settings.storeTimeout);
+  const read = (): Promise<RecordedResponse | undefined> =>
+    settings.responses.read(claim.cacheKey, token, expected, settings.storeTimeout);
   const response = await withinDeadline(read, settings.storeTimeout).catch((error: unknown) => {
     tell('store-failed', { status: 503, error });
     throw unreadable(error);
   });
   if (!response) {
     tell('conflicted', { status: 409 });
-    throw new Problem('response-unavailable', 'The request was executed before and is not executed again, but its response could not be kept.');
+    throw new Problem(
+      'response-unavailable',
+      'The request was executed before and is not executed again, but its response could not be kept.',
+    );
   }
   if (isExchangeOver(req, res)) {
     tell('abandoned');
@@ -32,9 +39,13 @@ export function inFlight({ tell }: Exchange, msLeft: number): Problem {
   tell('conflicted', { status: 409 });
   // A lease store of the application's own may know no number.
   const seconds = Math.ceil(msLeft / 1_000) || 1;
-  return new Problem('request-in-flight', 'The first request with this idempotency key is still being processed. Retry later.', {
-    headers: { 'Retry-After': String(Math.max(1, seconds)) },
-  });
+  return new Problem(
+    'request-in-flight',
+    'The first request with this idempotency key is still being processed. Retry later.',
+    {
+      headers: { 'Retry-After': String(Math.max(1, seconds)) },
+    },
+  );
 }
 
 /** The store failed before the handler ran: refuse, or run without the guarantee where the application prefers that. */
@@ -46,7 +57,10 @@ export function withoutStore({ req, next, key, claim, settings }: Exchange, erro
 
 /** The store failed after the handler has run. */
 export function unreadable(cause: unknown): Problem {
-  return storeUnavailable('The request was executed before and is not executed again, but its response cannot be read now', cause);
+  return storeUnavailable(
+    'The request was executed before and is not executed again, but its response cannot be read now',
+    cause,
+  );
 }
 
 function storeUnavailable(what: string, cause: unknown): Problem {

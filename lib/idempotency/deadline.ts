@@ -37,22 +37,24 @@ function bounded<T>(call: () => T | Promise<T>, ms: number, again: boolean, onLa
     });
     const attempt = (): void => {
       if (isOver) return;
-      Promise.resolve().then(call).then(
-        answer => {
-          stop();
-          if (isOver) onLate?.(answer);
-          else resolve(answer);
-        },
-        (error: unknown) => {
-          failure = error;
-          if (again) {
-            setTimeout(attempt, RETRY_PAUSE);
-            return;
-          }
-          stop();
-          reject(error instanceof Error ? error : new Error(String(error)));
-        },
-      );
+      Promise.resolve()
+        .then(call)
+        .then(
+          answer => {
+            stop();
+            if (isOver) onLate?.(answer);
+            else resolve(answer);
+          },
+          (error: unknown) => {
+            failure = error;
+            if (again) {
+              setTimeout(attempt, RETRY_PAUSE);
+              return;
+            }
+            stop();
+            reject(error instanceof Error ? error : new Error(String(error)));
+          },
+        );
     };
     attempt();
   });

@@ -11,7 +11,17 @@
  * - `store-failed`: the store did not answer in time; nothing ran, or the handler ran unguarded if so configured.
  * - `lease-lost`: the lease ran out under a running handler; another request may have run it again.
  */
-export type IdempotencyEventKind = 'executed' | 'not-stored' | 'replayed' | 'waited' | 'conflicted' | 'reused' | 'refused' | 'abandoned' | 'store-failed' | 'lease-lost';
+export type IdempotencyEventKind =
+  | 'executed'
+  | 'not-stored'
+  | 'replayed'
+  | 'waited'
+  | 'conflicted'
+  | 'reused'
+  | 'refused'
+  | 'abandoned'
+  | 'store-failed'
+  | 'lease-lost';
 
 export interface IdempotencyEvent {
   readonly kind: IdempotencyEventKind;
@@ -32,17 +42,32 @@ export interface IdempotencyEvent {
 }
 
 /** Tells `onEvent` about one request. */
-export type Tell = (kind: IdempotencyEventKind, more?: Pick<IdempotencyEvent, 'status' | 'handlerMs' | 'error'>) => void;
+export type Tell = (
+  kind: IdempotencyEventKind,
+  more?: Pick<IdempotencyEvent, 'status' | 'handlerMs' | 'error'>,
+) => void;
 
 /**
  * An observer that throws must not change what becomes of the request.
  * @param received milliseconds of the monotonic clock.
  */
-export function teller(onEvent: (event: IdempotencyEvent) => unknown, about: Pick<IdempotencyEvent, 'key' | 'cacheKey'>, received: number): Tell {
+export function teller(
+  onEvent: (event: IdempotencyEvent) => unknown,
+  about: Pick<IdempotencyEvent, 'key' | 'cacheKey'>,
+  received: number,
+): Tell {
   return (kind, more) => {
-    const warn = (error: unknown): void => { process.emitWarning(`bindonce: onEvent failed: ${String(error)}`); };
+    const warn = (error: unknown): void => {
+      process.emitWarning(`bindonce: onEvent failed: ${String(error)}`);
+    };
     try {
-      const returned: unknown = onEvent({ kind, ...about, startTime: performance.timeOrigin + received, durationMs: performance.now() - received, ...more });
+      const returned: unknown = onEvent({
+        kind,
+        ...about,
+        startTime: performance.timeOrigin + received,
+        durationMs: performance.now() - received,
+        ...more,
+      });
       if (returned instanceof Promise) returned.catch(warn);
     } catch (error) {
       warn(error);

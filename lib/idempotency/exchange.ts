@@ -35,14 +35,24 @@ export interface Exchange {
  * Reads which request this is.
  * @throws Problem when it has no usable key, or a body that cannot be read; ClientGone.
  */
-export async function openExchange(req: IncomingMessage, res: ServerResponse, next: Next, settings: Settings): Promise<Exchange> {
+export async function openExchange(
+  req: IncomingMessage,
+  res: ServerResponse,
+  next: Next,
+  settings: Settings,
+): Promise<Exchange> {
   const received = performance.now();
   let key = '';
   try {
     key = readKey(req, settings.headerName, settings.keyPattern);
     const { caller, cacheKey, fingerprint } = await identify(req, res, key, settings);
     return {
-      req, res, next, key, settings, caller,
+      req,
+      res,
+      next,
+      key,
+      settings,
+      caller,
       claim: { cacheKey, fingerprint, token: `${fingerprint}.${randomBytes(16).toString('hex')}` },
       tell: teller(settings.onEvent, { key, cacheKey }, received),
     };

@@ -20,16 +20,21 @@ export interface IdempotencyMiddleware {
   purge(cacheKey: string): Promise<boolean>;
 }
 
-export function makeIdempotency(options: IdempotencyOptions, answering?: Answering, callers?: CallersOn): IdempotencyMiddleware {
+export function makeIdempotency(
+  options: IdempotencyOptions,
+  answering?: Answering,
+  callers?: CallersOn,
+): IdempotencyMiddleware {
   const settings = settle(options, callers);
   const middleware = function idempotency(req: IncomingMessage, res: ServerResponse, next: Next): void {
     const guard = async (): Promise<void> => (mark(req, settings) ? serve(req, res, next, settings) : next());
     if (isExempt(req, settings)) {
       leaveUnguarded(req);
       next();
-    } else guard().catch((error: unknown) => {
-      if (!(error instanceof ClientGone)) refuse(error, req, res, next, answering);
-    });
+    } else
+      guard().catch((error: unknown) => {
+        if (!(error instanceof ClientGone)) refuse(error, req, res, next, answering);
+      });
   };
   return Object.assign(middleware, { purge: (cacheKey: string) => purge(cacheKey, settings) });
 }
@@ -40,9 +45,12 @@ async function serve(req: IncomingMessage, res: ServerResponse, next: Next, sett
   const turn = await takeTurn(exchange);
   if (await isOver(exchange, turn)) return;
   switch (turn.kind) {
-    case 'acquired': return await runAndRecord(exchange, turn.asked) ? undefined : answerLikeWinner(exchange);
-    case 'done': return answerStored(exchange, turn);
-    case 'running': throw inFlight(exchange, turn.msLeft);
+    case 'acquired':
+      return (await runAndRecord(exchange, turn.asked)) ? undefined : answerLikeWinner(exchange);
+    case 'done':
+      return answerStored(exchange, turn);
+    case 'running':
+      throw inFlight(exchange, turn.msLeft);
     case 'store-failed':
       withoutStore(exchange, turn.error);
       return;

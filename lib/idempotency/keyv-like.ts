@@ -48,5 +48,9 @@ export function namespaceOf(keyv: KeyvLike): string | undefined {
 const isStore = (value: unknown): value is object => hasMethods(value, 'get', 'set', 'delete');
 
 function hasMethods(value: unknown, ...names: readonly string[]): boolean {
-  return typeof value === 'object' && value !== null && names.every(name => typeof (value as Record<string, unknown>)[name] === 'function');
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    names.every(name => typeof (value as Record<string, unknown>)[name] === 'function')
+  );
 }

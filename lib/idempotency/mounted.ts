@@ -25,7 +25,9 @@ export function mark(req: IncomingMessage, settings: Settings): boolean {
     );
   }
   if (isForeign((req as Partial<Request>).idempotency)) {
-    throw new Error('idempotency: something else than bindonce has set req.idempotency. Remove it, or keep its value under another name.');
+    throw new Error(
+      'idempotency: something else than bindonce has set req.idempotency. Remove it, or keep its value under another name.',
+    );
   }
   marked[GUARD] = settings;
   return true;
@@ -36,7 +38,8 @@ function differences(first: Settings, second: Settings): string[] {
 }
 
 function isSame(one: unknown, other: unknown): boolean {
-  if (Array.isArray(one) && Array.isArray(other)) return one.length === other.length && one.every((item, index) => item === other[index]);
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length === other.length && one.every((item, index) => item === other[index]);
   if (one instanceof RegExp && other instanceof RegExp) return String(one) === String(other);
   return one === other;
 }

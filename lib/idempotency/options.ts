@@ -1,6 +1,18 @@
 import { METHODS } from 'node:http';
 import type { Request } from 'express';
-import { aBoolean, aCount, aFunction, aHeaderName, anInstance, checkOptions, either, headerNames, milliseconds, oneOf, type Rule } from '../options/check';
+import {
+  aBoolean,
+  aCount,
+  aFunction,
+  aHeaderName,
+  anInstance,
+  checkOptions,
+  either,
+  headerNames,
+  milliseconds,
+  oneOf,
+  type Rule,
+} from '../options/check';
 import { withDefaults } from '../options/merge';
 import { defaultStore } from './responses/default-store';
 import type { IdempotencyEvent } from './events';
@@ -105,7 +117,11 @@ const rules: Readonly<Record<keyof IdempotencyOptions, Rule>> = {
 
 /** A method that does not exist would leave requests unguarded without a word, and so would none at all. */
 function areMethods(value: unknown): boolean {
-  return Array.isArray(value) && value.length > 0 && value.every(one => typeof one === 'string' && METHODS.includes(one.toUpperCase()));
+  return (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every(one => typeof one === 'string' && METHODS.includes(one.toUpperCase()))
+  );
 }
 
 const defaults = {
@@ -130,7 +146,8 @@ const defaults = {
 } satisfies IdempotencyOptions;
 
 /** The options with nothing left open. */
-export interface Settings extends Required<Omit<IdempotencyOptions, 'store' | 'keyPattern' | 'scope' | 'methods'>>, CallerSettings {
+export interface Settings
+  extends Required<Omit<IdempotencyOptions, 'store' | 'keyPattern' | 'scope' | 'methods'>>, CallerSettings {
   readonly methods: readonly string[] | undefined;
   readonly keyPattern: RegExp | undefined;
   readonly responses: ResponseStore;

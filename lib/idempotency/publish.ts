@@ -31,7 +31,10 @@ interface Result {
  * @param leaseUntil when the lease expires by our own clock, in milliseconds of the monotonic clock.
  */
 export async function publish(
-  claim: Claim, response: RecordedResponse | undefined, settings: Settings, leaseUntil: number,
+  claim: Claim,
+  response: RecordedResponse | undefined,
+  settings: Settings,
+  leaseUntil: number,
 ): Promise<Publication> {
   const result: Result = { claim, response, settings, isWritten: false };
   const until = performance.now() + settings.cacheDuration;
@@ -63,7 +66,10 @@ async function keepPublishing(result: Result, until: number): Promise<void> {
  */
 async function storeOrSee(result: Result, ms: number): Promise<boolean> {
   if (await store(result, ms, onceWithinDeadline)) return true;
-  const { claim: { cacheKey, token }, settings: { leases, leaseDuration, storeTimeout } } = result;
+  const {
+    claim: { cacheKey, token },
+    settings: { leases, leaseDuration, storeTimeout },
+  } = result;
   const seen = await onceWithinDeadline(() => leases.acquire(cacheKey, token, leaseDuration), storeTimeout);
   return seen.kind === 'done';
 }
@@ -74,7 +80,11 @@ async function storeOrSee(result: Result, ms: number): Promise<boolean> {
  * @returns false when another has taken the lease.
  */
 function store(result: Result, ms: number, bounded: Bounded): Promise<boolean> {
-  const { claim: { cacheKey, token }, response, settings } = result;
+  const {
+    claim: { cacheKey, token },
+    response,
+    settings,
+  } = result;
   const { leases, responses, storeTimeout } = settings;
   const write = async (): Promise<boolean> => {
     if (response && !result.isWritten) {
@@ -84,10 +94,14 @@ function store(result: Result, ms: number, bounded: Bounded): Promise<boolean> {
     return leases.complete(cacheKey, token, ms);
   };
   // A store that fails in between may have lost what it said it had written.
-  return bounded(() => write().catch((error: unknown) => {
-    result.isWritten = false;
-    throw error;
-  }), storeTimeout);
+  return bounded(
+    () =>
+      write().catch((error: unknown) => {
+        result.isWritten = false;
+        throw error;
+      }),
+    storeTimeout,
+  );
 }
 
 /**

@@ -10,10 +10,18 @@ import type { Settings } from './options';
  */
 export async function purge(cacheKey: string, { leases, responses, storeTimeout }: Settings): Promise<boolean> {
   const token = `${PURGE}.${randomBytes(16).toString('hex')}`;
-  const release = (owner: string): Promise<boolean> => withinDeadline(() => leases.release(cacheKey, owner), storeTimeout);
-  const found = await withinDeadline(() => leases.acquire(cacheKey, token, storeTimeout), storeTimeout, () => { release(token).catch(() => undefined); });
+  const release = (owner: string): Promise<boolean> =>
+    withinDeadline(() => leases.release(cacheKey, owner), storeTimeout);
+  const found = await withinDeadline(
+    () => leases.acquire(cacheKey, token, storeTimeout),
+    storeTimeout,
+    () => {
+      release(token).catch(() => undefined);
+    },
+  );
   switch (found.kind) {
-    case 'running': return false;
+    case 'running':
+      return false;
     case 'acquired':
       await release(token);
       return false;

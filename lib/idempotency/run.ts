@@ -62,7 +62,9 @@ export async function runAndRecord(exchange: Exchange, asked: number): Promise<b
   run.renewal.stop();
   const { until } = run.renewal;
   const isExpired = performance.now() >= until;
-  const outcome = keep ? await publish(exchange.claim, responseOf(ending), exchange.settings, until) : await forget(exchange);
+  const outcome = keep
+    ? await publish(exchange.claim, responseOf(ending), exchange.settings, until)
+    : await forget(exchange);
   report(exchange, run, ending, outcome, handlerMs);
   // A response that was not to be stored must not be sent where another run may have published its own. (Where the
   // store cannot be asked, the work is done all the same, and its answer goes out.)
@@ -88,7 +90,9 @@ function start({ req, res, next, key, claim, settings, tell }: Exchange, asked: 
   const lost = new AbortController();
   const handler: Handler = { forgot: false };
   const recording = record(req, res, settings);
-  undo.push(() => { recording.withdraw(); });
+  undo.push(() => {
+    recording.withdraw();
+  });
   const guard: RequestIdempotency = {
     key,
     cacheKey: claim.cacheKey,
@@ -109,7 +113,9 @@ function start({ req, res, next, key, claim, settings, tell }: Exchange, asked: 
     recording.reportDeparture();
     tell('lease-lost');
   });
-  undo.push(() => { renewal.stop(); });
+  undo.push(() => {
+    renewal.stop();
+  });
   const begun = performance.now();
   next();
   return { recording, renewal, lost: lost.signal, begun, handler };
@@ -133,20 +139,28 @@ async function forget({ claim, settings }: Exchange): Promise<Outcome> {
   }
 }
 
-function report({ res, tell }: Exchange, { lost, handler: { refusal } }: Run, ending: Ending, outcome: Outcome, handlerMs: number): void {
+function report(
+  { res, tell }: Exchange,
+  { lost, handler: { refusal } }: Run,
+  ending: Ending,
+  outcome: Outcome,
+  handlerMs: number,
+): void {
   const response = responseOf(ending);
   const about = { status: response?.status ?? res.statusCode, handlerMs };
   switch (outcome.kind) {
     case 'lost':
       if (!lost.aborted) tell('lease-lost');
       return;
-    case 'published': return tell(response ? 'executed' : 'not-stored', about);
+    case 'published':
+      return tell(response ? 'executed' : 'not-stored', about);
     case 'forgotten':
       if (refusal?.reason instanceof ClientGone) tell('abandoned');
       else if (refusal) tell('refused', { status: about.status, error: refusal.reason });
       else tell('not-stored', about);
       return;
-    case 'failed': return tell('not-stored', { ...about, error: outcome.error });
+    case 'failed':
+      return tell('not-stored', { ...about, error: outcome.error });
   }
 }
 

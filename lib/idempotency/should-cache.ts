@@ -11,7 +11,9 @@ import type { RecordedResponse } from './responses/recorded-response';
  * same.
  */
 export async function isWanted(
-  response: RecordedResponse | undefined, req: IncomingMessage, { shouldCache, storeTimeout }: Settings,
+  response: RecordedResponse | undefined,
+  req: IncomingMessage,
+  { shouldCache, storeTimeout }: Settings,
 ): Promise<boolean> {
   if (!response) return true;
   try {

@@ -6,7 +6,10 @@ export class SweepInterval {
    * @param ms milliseconds between two sweeps.
    * @param sweep removes what has expired, and returns whether something is left.
    */
-  constructor(private readonly ms: number, private readonly sweep: () => boolean) {}
+  constructor(
+    private readonly ms: number,
+    private readonly sweep: () => boolean,
+  ) {}
 
   /** To be called when something was added. */
   start(): void {

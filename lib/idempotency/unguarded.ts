@@ -15,7 +15,14 @@ export function isExempt(req: IncomingMessage, { methods, whenKeyMissing, header
 /** Gives a request that runs without a guard the `req.idempotency` that handlers expect. */
 export function leaveUnguarded(req: IncomingMessage, key = '', cacheKey = ''): void {
   if ((req as Partial<Request>).idempotency) return;
-  const nothing: RequestIdempotency = { key, cacheKey, signal: new AbortController().signal, forget() { /* nothing is kept */ } };
+  const nothing: RequestIdempotency = {
+    key,
+    cacheKey,
+    signal: new AbortController().signal,
+    forget() {
+      /* nothing is kept */
+    },
+  };
   left.add(nothing);
   Object.assign(req, { idempotency: nothing });
 }

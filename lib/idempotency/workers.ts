@@ -9,7 +9,10 @@ export function warnOfWorkers(): void {
   const variable = PM2.find(name => process.env[name] !== undefined);
   if (!cluster.isWorker && variable === undefined) return;
   const what = cluster.isWorker ? 'a cluster worker' : `started with ${variable}, as PM2 does,`;
-  warnOnce('BINDONCE_WORKERS', `bindonce: idempotency() keeps its responses in the memory of this process, which is ${what} `
-    + 'and may have siblings. Each of them would run the same request once. '
-    + 'Pass a store that they share: idempotency({ store: new Keyv(new KeyvRedis(url)) }).');
+  warnOnce(
+    'BINDONCE_WORKERS',
+    `bindonce: idempotency() keeps its responses in the memory of this process, which is ${what} ` +
+      'and may have siblings. Each of them would run the same request once. ' +
+      'Pass a store that they share: idempotency({ store: new Keyv(new KeyvRedis(url)) }).',
+  );
 }

@@ -11,17 +11,24 @@ export interface Rule {
  * @throws TypeError naming the option, what it must be, and for an unknown name the one that was probably meant.
  */
 export function checkOptions(owner: string, options: unknown, rules: Readonly<Record<string, Rule>>): void {
-  if (isExchange(options)) throw new TypeError(`${owner}: it was mounted, not called; mount what it returns: ${owner}(…)`);
-  if (typeof options !== 'object' || options === null) throw new TypeError(`${owner}: options must be an object, not ${describe(options)}`);
+  if (isExchange(options))
+    throw new TypeError(`${owner}: it was mounted, not called; mount what it returns: ${owner}(…)`);
+  if (typeof options !== 'object' || options === null)
+    throw new TypeError(`${owner}: options must be an object, not ${describe(options)}`);
   for (const [name, value] of Object.entries(options)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
-    if (!rule) throw new TypeError(`${owner}: there is no option ${JSON.stringify(name)}${suggestion(name, Object.keys(rules))}`);
-    if (value !== undefined && !rule.accepts(value)) throw new TypeError(`${owner}: ${name} must be ${rule.expects}, not ${describe(value)}`);
+    if (!rule)
+      throw new TypeError(
+        `${owner}: there is no option ${JSON.stringify(name)}${suggestion(name, Object.keys(rules))}`,
+      );
+    if (value !== undefined && !rule.accepts(value))
+      throw new TypeError(`${owner}: ${name} must be ${rule.expects}, not ${describe(value)}`);
   }
 }
 
 /** Express hands a request and a response to what is mounted. */
-const isExchange = (value: unknown): boolean => typeof value === 'object' && value !== null && ('httpVersion' in value || 'headersSent' in value);
+const isExchange = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && ('httpVersion' in value || 'headersSent' in value);
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 
@@ -36,8 +43,14 @@ export const anything: Rule = { expects: 'anything', accepts: () => true };
 export const aBoolean: Rule = { expects: 'true or false', accepts: value => typeof value === 'boolean' };
 export const aFunction: Rule = { expects: 'a function', accepts: isFunction };
 export const aHeaderName: Rule = { expects: 'an HTTP header name', accepts: isHeaderName };
-export const headerNames: Rule = { expects: 'an array of HTTP header names', accepts: value => Array.isArray(value) && value.every(isHeaderName) };
-export const milliseconds: Rule = { expects: `a whole number of milliseconds from 1 to ${MAX_TIMER}`, accepts: value => isCount(value) && value <= MAX_TIMER };
+export const headerNames: Rule = {
+  expects: 'an array of HTTP header names',
+  accepts: value => Array.isArray(value) && value.every(isHeaderName),
+};
+export const milliseconds: Rule = {
+  expects: `a whole number of milliseconds from 1 to ${MAX_TIMER}`,
+  accepts: value => isCount(value) && value <= MAX_TIMER,
+};
 export const aCount: Rule = { expects: 'a whole number above zero', accepts: isCount };
 
 function isCount(value: unknown): value is number {
@@ -49,12 +62,21 @@ export function oneOf(...values: readonly unknown[]): Rule {
 }
 
 export function anInstance(expects: string, ...methods: readonly string[]): Rule {
-  return { expects, accepts: value => typeof value === 'object' && value !== null && methods.every(method => isFunction((value as Record<string, unknown>)[method])) };
+  return {
+    expects,
+    accepts: value =>
+      typeof value === 'object' &&
+      value !== null &&
+      methods.every(method => isFunction((value as Record<string, unknown>)[method])),
+  };
 }
 
 /** Accepts what any of the rules accepts. */
 export function either(...rules: readonly Rule[]): Rule {
-  return { expects: rules.map(rule => rule.expects).join(', or '), accepts: value => rules.some(rule => rule.accepts(value)) };
+  return {
+    expects: rules.map(rule => rule.expects).join(', or '),
+    accepts: value => rules.some(rule => rule.accepts(value)),
+  };
 }
 
 /** A value as it may stand in a message: short, and never the contents of an object. */

@@ -22,14 +22,16 @@ export function payloadOf<T>(auth: T): T | Claims {
   return isRecord(auth) && isRecord(auth['payload']) && isVerifiedToken(auth) ? auth['payload'] : auth;
 }
 
-const isVerifiedToken = (auth: Claims): boolean => Object.keys(auth).every(key => ['payload', 'header', 'token'].includes(key));
+const isVerifiedToken = (auth: Claims): boolean =>
+  Object.keys(auth).every(key => ['payload', 'header', 'token'].includes(key));
 
 /**
  * What a resolver of the application says of the caller. Whatever is no object is nobody.
  * @throws TypeError for a promise: it would let everybody in.
  */
 export function asClaims(resolved: unknown): Claims | undefined {
-  if (isRecord(resolved) && typeof resolved['then'] === 'function') throw new TypeError('bindRequest: claims must answer at once; resolve the caller in a middleware before.');
+  if (isRecord(resolved) && typeof resolved['then'] === 'function')
+    throw new TypeError('bindRequest: claims must answer at once; resolve the caller in a middleware before.');
   return isRecord(resolved) ? resolved : undefined;
 }
 

@@ -26,15 +26,21 @@ export function answerInHandler(problem: Problem, req: Request, answering?: Answ
   if (!res || res.headersSent) return problem;
   let passedOn: { readonly error: unknown } | undefined;
   let isThrown = false;
-  answer(problem, req, res, error => {
-    if (!isThrown) {
-      passedOn = { error };
-      return;
-    }
-    // The problem has been past all error handlers by now, and nobody else will answer it.
-    Reflect.deleteProperty(res, 'headersSent');
-    answer(error, req, res, goOn ?? (() => undefined));
-  }, answering);
+  answer(
+    problem,
+    req,
+    res,
+    error => {
+      if (!isThrown) {
+        passedOn = { error };
+        return;
+      }
+      // The problem has been past all error handlers by now, and nobody else will answer it.
+      Reflect.deleteProperty(res, 'headersSent');
+      answer(error, req, res, goOn ?? (() => undefined));
+    },
+    answering,
+  );
   isThrown = true;
   if (passedOn) return passedOn.error;
   (req as WithAnswered)[ANSWERED] = problem;

@@ -20,15 +20,20 @@ export interface Answering {
  * Express's. Whether an idempotency key stays usable is not decided here.
  */
 export function answer(
-  error: unknown, req: IncomingMessage, res: ServerResponse, next: Next, { onProblem, problemTypeBase }: Answering = {},
+  error: unknown,
+  req: IncomingMessage,
+  res: ServerResponse,
+  next: Next,
+  { onProblem, problemTypeBase }: Answering = {},
 ): void {
   if (error instanceof Problem && problemTypeBase !== undefined) error.typeBase = problemTypeBase;
   try {
     // Once a response has begun there is no room for another; Express's error handler closes the connection.
     if (!(error instanceof Problem) || res.headersSent) next(reasonOf(error));
     else if (onProblem) {
-      Promise.resolve(onProblem(error, req as Request, res as Response, next))
-        .catch((thrown: unknown) => { next(reasonOf(thrown)); });
+      Promise.resolve(onProblem(error, req as Request, res as Response, next)).catch((thrown: unknown) => {
+        next(reasonOf(thrown));
+      });
     } else sendProblem(error.toBody(pathOf(req)), error.headers, req, res);
   } catch (thrown) {
     next(reasonOf(thrown));
@@ -42,7 +47,10 @@ function reasonOf(error: unknown): unknown {
 
 /** Writes a problem as `application/problem+json` (RFC 9457, section 3). */
 export function sendProblem(
-  body: ProblemBody, headers: Readonly<Record<string, string>>, req: IncomingMessage, res: ServerResponse,
+  body: ProblemBody,
+  headers: Readonly<Record<string, string>>,
+  req: IncomingMessage,
+  res: ServerResponse,
 ): void {
   const bytes = Buffer.from(JSON.stringify(body));
   // Some of the text may be the client's own; no browser is to take it for HTML or a script.

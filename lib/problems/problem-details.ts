@@ -10,14 +10,26 @@ import { Problem } from './problem';
  * `routeValue()` or `queryValue()` has answered already ends here.
  */
 export function problemDetails(...nothing: never[]) {
-  if (nothing.length > 0) throw new TypeError('problemDetails: it was mounted, not called; write app.use(problemDetails())');
+  if (nothing.length > 0)
+    throw new TypeError('problemDetails: it was mounted, not called; write app.use(problemDetails())');
   return function problemDetails(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next): void {
     if (error instanceof Problem && isAnswered(error, req)) return;
     if (res.headersSent) next(error);
     else if (error instanceof Problem) answer(error, req, res, next);
     else if (isHttpError(error)) {
       const { status, headers = {} } = error;
-      sendProblem({ type: 'about:blank', title: STATUS_CODES[status] ?? 'Error', status, detail: detailOf(error), instance: pathOf(req) }, headers, req, res);
+      sendProblem(
+        {
+          type: 'about:blank',
+          title: STATUS_CODES[status] ?? 'Error',
+          status,
+          detail: detailOf(error),
+          instance: pathOf(req),
+        },
+        headers,
+        req,
+        res,
+      );
     } else next(error);
   };
 }

@@ -1,7 +1,8 @@
 import { catalogue, type ProblemCode } from './catalogue';
 
 /** Where a refused value was looked for. `body` stands for a body that is neither JSON nor a form. */
-export type ProblemLocation = 'json' | 'form' | 'route' | 'query' | 'claim' | 'header' | 'cookie' | 'permission' | 'body';
+export type ProblemLocation =
+  'json' | 'form' | 'route' | 'query' | 'claim' | 'header' | 'cookie' | 'permission' | 'body';
 
 /** One refused value. */
 export interface ProblemError {
@@ -46,7 +47,11 @@ export class Problem extends Error {
   /** What its `type` begins with, before its code. */
   typeBase = 'urn:bindonce:';
 
-  constructor(readonly code: ProblemCode, detail: string, { errors, headers = {}, cause }: ProblemExtras = {}) {
+  constructor(
+    readonly code: ProblemCode,
+    detail: string,
+    { errors, headers = {}, cause }: ProblemExtras = {},
+  ) {
     super(detail, cause === undefined ? undefined : { cause });
     const { status, title } = catalogue[code];
     this.status = status;

@@ -19,7 +19,13 @@ export function onRefusal(req: IncomingMessage, listener: Listener): void {
  * Refuses a request before its handler has run, and answers it. Nothing has happened, so the idempotency key stays usable.
  * Only the middlewares that stand before the handler call this: an error that a handler throws is its response.
  */
-export function refuse(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next, answering?: Answering): void {
+export function refuse(
+  error: unknown,
+  req: IncomingMessage,
+  res: ServerResponse,
+  next: Next,
+  answering?: Answering,
+): void {
   (req as WithListener)[LISTENER]?.(error);
   answer(error, req, res, next, answering);
 }

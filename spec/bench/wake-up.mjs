@@ -33,7 +33,9 @@ for (let round = 0; round < ROUNDS; round++) {
 
 latencies.sort((a, b) => a - b);
 const at = share => `${latencies[Math.floor(share * (ROUNDS - 1))].toFixed(1)} ms`;
-console.log(`A waiter in another process has its answer ${at(0.5)} after the owner's client (median of ${ROUNDS}; 5 %: ${at(0.05)}, 95 %: ${at(0.95)}, longest ${at(1)}).`);
+console.log(
+  `A waiter in another process has its answer ${at(0.5)} after the owner's client (median of ${ROUNDS}; 5 %: ${at(0.05)}, 95 %: ${at(0.95)}, longest ${at(1)}).`,
+);
 
 await Promise.all([owner.kill(), other.kill()]);
 await redis.stop();

@@ -1,37 +1,77 @@
 import express, { Router, type Request, type Response } from 'express';
 import { connect } from 'node:net';
-import { bindRequest, bool, configure, decimal, dto, field, fromClaim, fromHeader, guid, hasPermission, int, list, queryParam, routeParam, string } from '../../lib';
+import {
+  bindRequest,
+  bool,
+  configure,
+  decimal,
+  dto,
+  field,
+  fromClaim,
+  fromHeader,
+  guid,
+  hasPermission,
+  int,
+  list,
+  queryParam,
+  routeParam,
+  string,
+} from '../../lib';
 import { send } from '../servers/listen';
 import { bind, frameworks, serving } from './one-endpoint';
 
 class OrderLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}
 class PlaceOrder extends dto({
-  customerId: routeParam(guid), tenant: fromHeader(string, { name: 'X-Tenant' }), items: field(list(OrderLine)), rush: queryParam(bool, { default: false }),
-  userId: fromClaim(string, { name: 'sub' }), mayDiscount: hasPermission('orders:discount', { required: false }),
+  customerId: routeParam(guid),
+  tenant: fromHeader(string, { name: 'X-Tenant' }),
+  items: field(list(OrderLine)),
+  rush: queryParam(bool, { default: false }),
+  userId: fromClaim(string, { name: 'sub' }),
+  mayDiscount: hasPermission('orders:discount', { required: false }),
 }) {}
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
-const json = '{"items":[{"sku":"tea","quantity":2,"unitPrice":4.50},{"sku":"pot","quantity":1,"unitPrice":0.1000000000000000055}]}';
+const json =
+  '{"items":[{"sku":"tea","quantity":2,"unitPrice":4.50},{"sku":"pot","quantity":1,"unitPrice":0.1000000000000000055}]}';
 const headers = { 'Content-Type': 'application/json', 'X-Tenant': 'acme' };
 const user = { sub: 'u1', scope: 'orders:discount' };
 
 describe.each(frameworks)('%s', (_name, framework) => {
   it('fills one dto from the whole request', async () => {
-    const { dto: bound } = await bind(PlaceOrder, { path: `/customers/${ID}/orders?rush=true`, json, headers }, { framework, route: '/customers/:customerId/orders', user });
+    const { dto: bound } = await bind(
+      PlaceOrder,
+      { path: `/customers/${ID}/orders?rush=true`, json, headers },
+      { framework, route: '/customers/:customerId/orders', user },
+    );
     expect(bound).toBeInstanceOf(PlaceOrder);
     expect(bound).toMatchObject({ customerId: ID, tenant: 'acme', rush: true, userId: 'u1', mayDiscount: true });
-    expect(bound?.items.map(({ sku, quantity, unitPrice }) => [sku, quantity, unitPrice.toFixed()])).toEqual([['tea', 2, '4.5'], ['pot', 1, '0.1000000000000000055']]);
+    expect(bound?.items.map(({ sku, quantity, unitPrice }) => [sku, quantity, unitPrice.toFixed()])).toEqual([
+      ['tea', 2, '4.5'],
+      ['pot', 1, '0.1000000000000000055'],
+    ]);
   });
 
   it('in nested routers and in an application inside an application', async () => {
     const app = framework();
     const inner = framework();
     const router = Router({ mergeParams: true });
-    const handler = (req: Request, res: Response): void => { res.json({ tenant: (req.dto as PlaceOrder).tenant, id: (req.dto as PlaceOrder).customerId }); };
-    router.post('/orders', (req, _res, next) => { Object.assign(req, { user }); next(); }, bindRequest(PlaceOrder), handler);
+    const handler = (req: Request, res: Response): void => {
+      res.json({ tenant: (req.dto as PlaceOrder).tenant, id: (req.dto as PlaceOrder).customerId });
+    };
+    router.post(
+      '/orders',
+      (req, _res, next) => {
+        Object.assign(req, { user });
+        next();
+      },
+      bindRequest(PlaceOrder),
+      handler,
+    );
     inner.use('/customers/:customerId', router);
     app.use('/api', inner);
-    const { text } = await serving(app, ({ url }) => send(`${url}/api/customers/${ID}/orders`, { headers, body: json }));
+    const { text } = await serving(app, ({ url }) =>
+      send(`${url}/api/customers/${ID}/orders`, { headers, body: json }),
+    );
     expect(JSON.parse(text)).toEqual({ tenant: 'acme', id: ID });
   });
 
@@ -39,32 +79,74 @@ describe.each(frameworks)('%s', (_name, framework) => {
     class Paged extends dto({ page: queryParam(int, { default: 1 }) }) {}
     const app = framework();
     const seen: unknown[] = [];
-    const see = (req: Request, _res: Response, next: () => void): void => { seen.push(req.dto); next(); };
+    const see = (req: Request, _res: Response, next: () => void): void => {
+      seen.push(req.dto);
+      next();
+    };
     app.use(bindRequest(Paged), see);
-    app.post('/:customerId', (req, _res, next) => { Object.assign(req, { user }); next(); }, bindRequest(PlaceOrder), see, (_req, res) => { res.end(); });
+    app.post(
+      '/:customerId',
+      (req, _res, next) => {
+        Object.assign(req, { user });
+        next();
+      },
+      bindRequest(PlaceOrder),
+      see,
+      (_req, res) => {
+        res.end();
+      },
+    );
     await serving(app, ({ url }) => send(`${url}/${ID}?page=2`, { headers, body: json }));
     expect(seen).toMatchObject([{ page: 2 }, { customerId: ID }]);
   });
 
   it('an anonymous caller is told how to authenticate where allowAnonymous is false, before anything is read', async () => {
-    const { status, problem, response, dto: bound } = await bind(PlaceOrder, { json: '{' }, { framework, allowAnonymous: false });
-    expect([status, problem?.type, response.headers['www-authenticate'], bound]).toEqual([401, 'urn:bindonce:unauthenticated', 'Bearer', undefined]);
+    const {
+      status,
+      problem,
+      response,
+      dto: bound,
+    } = await bind(PlaceOrder, { json: '{' }, { framework, allowAnonymous: false });
+    expect([status, problem?.type, response.headers['www-authenticate'], bound]).toEqual([
+      401,
+      'urn:bindonce:unauthenticated',
+      'Bearer',
+      undefined,
+    ]);
     expect((await bind(PlaceOrder, { json: '{' }, { framework, allowAnonymous: false, user: {} })).status).toBe(400);
   });
 
   it('an error of the application goes to its error handler', async () => {
-    const { status, response } = await bind(PlaceOrder, {}, { framework, permissions: () => { throw new Error('directory is down'); } });
+    const { status, response } = await bind(
+      PlaceOrder,
+      {},
+      {
+        framework,
+        permissions: () => {
+          throw new Error('directory is down');
+        },
+      },
+    );
     expect([status, response.text]).toEqual([500, 'directory is down']);
   });
 
   it('a response that somebody else has begun is left alone', async () => {
     const rejections: unknown[] = [];
-    const note = (reason: unknown): void => { rejections.push(reason); };
+    const note = (reason: unknown): void => {
+      rejections.push(reason);
+    };
     process.on('unhandledRejection', note);
     const app = framework();
-    const closed = new Promise(resolve => { app.use((_req: Request, res: Response, next: () => void) => { res.once('close', resolve).status(503).end('busy'); next(); }); });
+    const closed = new Promise(resolve => {
+      app.use((_req: Request, res: Response, next: () => void) => {
+        res.once('close', resolve).status(503).end('busy');
+        next();
+      });
+    });
     app.post('/', bindRequest(PlaceOrder));
-    app.use((_error: Error, _req: Request, _res: Response, next: () => void) => { next(); });
+    app.use((_error: Error, _req: Request, _res: Response, next: () => void) => {
+      next();
+    });
     const { status, text } = await serving(app, async ({ url }) => {
       const answer = await send(url, { headers, body: '{"items":1}' });
       await closed;
@@ -82,12 +164,16 @@ it('a client that hangs up while it sends is not answered, and breaks nothing', 
   let gone: Promise<unknown> | undefined;
   const arrived = new Promise<void>(resolve => {
     app.use((req, _res, next) => {
-      gone = new Promise(closed => { req.once('close', closed); });
+      gone = new Promise(closed => {
+        req.once('close', closed);
+      });
       next();
       resolve();
     });
   });
-  app.post('/', bindRequest(OrderLine), () => { ran = true; });
+  app.post('/', bindRequest(OrderLine), () => {
+    ran = true;
+  });
   await serving(app, async ({ port }) => {
     const socket = connect(port, '127.0.0.1');
     socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"sku":');
@@ -102,18 +188,32 @@ it('configure() sets defaults for an application, and what an endpoint gives win
   const configured = configure({ binding: { allowAnonymous: false, allowFormData: { urlEncoded: true } } });
   class Item extends dto({ sku: string }) {}
   const app = express();
-  app.post('/closed', configured.bindRequest(Item), (req, res) => { res.json(req.dto); });
-  app.post('/open', configured.bindRequest(Item, { allowAnonymous: true }), (req, res) => { res.json(req.dto); });
-  app.post('/plain', bindRequest(Item), (req, res) => { res.json(req.dto); });
+  app.post('/closed', configured.bindRequest(Item), (req, res) => {
+    res.json(req.dto);
+  });
+  app.post('/open', configured.bindRequest(Item, { allowAnonymous: true }), (req, res) => {
+    res.json(req.dto);
+  });
+  app.post('/plain', bindRequest(Item), (req, res) => {
+    res.json(req.dto);
+  });
   const form = { headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body: 'sku=a' };
-  const statuses = await serving(app, ({ url }) => Promise.all(['closed', 'open', 'plain'].map(async path => (await send(`${url}/${path}`, form)).status)));
+  const statuses = await serving(app, ({ url }) =>
+    Promise.all(['closed', 'open', 'plain'].map(async path => (await send(`${url}/${path}`, form)).status)),
+  );
   expect(statuses).toEqual([401, 200, 415]);
 });
 
 it('a hundred concurrent requests each get their own dto', async () => {
   class Item extends dto({ n: int, q: queryParam(int) }) {}
-  const app = express().post('/', bindRequest(Item), (req, res) => { setImmediate(() => res.json(req.dto)); });
-  const ask = async (url: string, n: number): Promise<unknown> => JSON.parse((await send(`${url}?q=${n}`, { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ n }) })).text);
+  const app = express().post('/', bindRequest(Item), (req, res) => {
+    setImmediate(() => res.json(req.dto));
+  });
+  const ask = async (url: string, n: number): Promise<unknown> =>
+    JSON.parse(
+      (await send(`${url}?q=${n}`, { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ n }) }))
+        .text,
+    );
   const answers = await serving(app, ({ url }) => Promise.all(Array.from({ length: 100 }, (_, n) => ask(url, n))));
   expect(answers).toEqual(Array.from({ length: 100 }, (_, n) => ({ n, q: n })));
 });

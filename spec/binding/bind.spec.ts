@@ -1,4 +1,28 @@
-import { bind, bool, configure, decimal, dto, field, file, fromBody, fromClaim, fromCookie, fromForm, fromHeader, hasPermission, int, list, long, optional, plainText, Problem, queryParam, routeParam, string, type SentParts } from '../../lib';
+import {
+  bind,
+  bool,
+  configure,
+  decimal,
+  dto,
+  field,
+  file,
+  fromBody,
+  fromClaim,
+  fromCookie,
+  fromForm,
+  fromHeader,
+  hasPermission,
+  int,
+  list,
+  long,
+  optional,
+  plainText,
+  Problem,
+  queryParam,
+  routeParam,
+  string,
+  type SentParts,
+} from '../../lib';
 
 class Line extends dto({ sku: string, price: decimal }) {}
 class PlaceOrder extends dto({
@@ -24,7 +48,10 @@ const parts: SentParts = {
 
 /** The failures of a dto that is not bound. */
 async function failuresOf(binding: Promise<unknown>): Promise<string[]> {
-  const problem = await binding.then(() => undefined, (error: unknown) => error);
+  const problem = await binding.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
   if (!(problem instanceof Problem)) throw problem;
   return [String(problem.status), ...(problem.errors ?? []).map(({ name, in: source }) => `${source} ${name}`)];
 }
@@ -33,8 +60,15 @@ it('binds every source of a request that nobody sent', async () => {
   const order = await bind(PlaceOrder, parts);
   expect(order).toBeInstanceOf(PlaceOrder);
   expect({ ...order, lines: order.lines.map(({ sku, price }) => [sku, price.toFixed(2)]) }).toEqual({
-    customer: 42, lines: [['tea', '4.50']], total: 9007199254740993n, rush: true, tags: ['a', 'b'],
-    tenant: 'acme', theme: 'dark blue', user: 'u1', mayDiscount: true,
+    customer: 42,
+    lines: [['tea', '4.50']],
+    total: 9007199254740993n,
+    rush: true,
+    tags: ['a', 'b'],
+    tenant: 'acme',
+    theme: 'dark blue',
+    user: 'u1',
+    mayDiscount: true,
   });
 });
 
@@ -50,36 +84,72 @@ it.each<[string, SentParts]>([
 it('takes lists, whole bodies, whole forms and texts', async () => {
   expect(await bind(list(int), { body: [1, 2] })).toEqual([1, 2]);
   expect(await bind(dto({ all: fromBody(list(int)) }), { body: [1, 2] })).toEqual({ all: [1, 2] });
-  expect(await bind(dto({ all: fromForm(dto({ tags: list(int) })) }), { form: { 'tags[]': [1, 2] } })).toMatchObject({ all: { tags: [1, 2] } });
+  expect(await bind(dto({ all: fromForm(dto({ tags: list(int) })) }), { form: { 'tags[]': [1, 2] } })).toMatchObject({
+    all: { tags: [1, 2] },
+  });
   expect(await bind(dto({ text: plainText() }), { body: 'as it is' })).toEqual({ text: 'as it is' });
   expect(await bind(dto({ page: queryParam(int) }), { query: '?page=2' })).toEqual({ page: 2 });
 });
 
 it('rejects with the problem that bindRequest answers with, which lists all failures', async () => {
-  const [status, ...failures] = await failuresOf(bind(PlaceOrder, { body: '{"lines":[{"sku":"tea","price":"x"}]}', query: { rush: 'maybe' } }));
+  const [status, ...failures] = await failuresOf(
+    bind(PlaceOrder, { body: '{"lines":[{"sku":"tea","price":"x"}]}', query: { rush: 'maybe' } }),
+  );
   expect(status).toBe('400');
-  expect(failures.sort()).toEqual(['claim sub', 'header X-Tenant', 'json lines[0].price', 'json total', 'query rush', 'route customer']);
+  expect(failures.sort()).toEqual([
+    'claim sub',
+    'header X-Tenant',
+    'json lines[0].price',
+    'json total',
+    'query rush',
+    'route customer',
+  ]);
 });
 
 it.each<[string, Promise<unknown>, string[]]>([
   ['broken JSON', bind(Line, { body: '{' }), ['400']],
-  ['a body that is too long', bind(Line, { body: { sku: 'x'.repeat(2_000) } }, { limits: { bodyBytes: 1_000 } }), ['413']],
+  [
+    'a body that is too long',
+    bind(Line, { body: { sku: 'x'.repeat(2_000) } }, { limits: { bodyBytes: 1_000 } }),
+    ['413'],
+  ],
   ['nobody, where nobody may', bind(Line, { body: {} }, { allowAnonymous: false }), ['401']],
-  ['a missing permission', bind(dto({ may: hasPermission('x') }), { claims: {}, permissions: ['y'] }), ['403', 'permission x']],
+  [
+    'a missing permission',
+    bind(dto({ may: hasPermission('x') }), { claims: {}, permissions: ['y'] }),
+    ['403', 'permission x'],
+  ],
 ])('rejects %s', async (_title, binding, expected) => {
   expect((await failuresOf(binding)).slice(0, expected.length)).toEqual(expected);
 });
 
 it('goes by the defaults of configure(), and by options', async () => {
-  const { bind: configured } = configure({ binding: { propertyNamingPolicy: 'snake_case', modifier: dto => { Object.assign(dto as object, { seen: true }); } } });
+  const { bind: configured } = configure({
+    binding: {
+      propertyNamingPolicy: 'snake_case',
+      modifier: dto => {
+        Object.assign(dto as object, { seen: true });
+      },
+    },
+  });
   class Named extends dto({ unitPrice: int, seen: field(optional(bool)) }) {}
   expect(await configured(Named, { body: { unit_price: 1 } })).toEqual({ unitPrice: 1, seen: true });
-  expect(await configured(Named, { body: { unitPrice: 1 } }, { propertyNamingPolicy: 'camelCase' })).toEqual({ unitPrice: 1, seen: true });
+  expect(await configured(Named, { body: { unitPrice: 1 } }, { propertyNamingPolicy: 'camelCase' })).toEqual({
+    unitPrice: 1,
+    seen: true,
+  });
 });
 
 it('plans a dto once, however often it is bound', async () => {
   let read = 0;
-  const Counted = dto({ n: { codec: codecs => { read++; return codecs.of(int); } } as typeof int });
+  const Counted = dto({
+    n: {
+      codec: codecs => {
+        read++;
+        return codecs.of(int);
+      },
+    } as typeof int,
+  });
   for (let time = 0; time < 3; time++) expect(await bind(Counted, { body: { n: time } })).toEqual({ n: time });
   expect(read).toBe(1);
 });

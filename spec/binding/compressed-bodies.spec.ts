@@ -7,12 +7,23 @@ class Item extends dto({ sku: string, quantity: optional(int) }) {}
 class Note extends dto({ text: plainText() }) {}
 
 const JSON_ITEM = JSON.stringify({ sku: 'a'.repeat(50), quantity: 2 });
-const packers = [['gzip', gzipSync], ['x-gzip', gzipSync], ['GZIP', gzipSync], ['deflate', deflateSync], ['br', brotliCompressSync]] as const;
-const packed = (coding: string, body: Buffer, type = 'application/json'): Sent => ({ body, headers: { 'Content-Type': type, 'Content-Encoding': coding } });
+const packers = [
+  ['gzip', gzipSync],
+  ['x-gzip', gzipSync],
+  ['GZIP', gzipSync],
+  ['deflate', deflateSync],
+  ['br', brotliCompressSync],
+] as const;
+const packed = (coding: string, body: Buffer, type = 'application/json'): Sent => ({
+  body,
+  headers: { 'Content-Type': type, 'Content-Encoding': coding },
+});
 
 it.each(packers)('%s: JSON, a form and text are unpacked', async (coding, pack) => {
   expect((await bind(Item, packed(coding, pack(JSON_ITEM)))).dto).toEqual(JSON.parse(JSON_ITEM));
-  expect((await bind(Item, packed(coding, pack('sku=b&quantity=3'), 'application/x-www-form-urlencoded'), urlEncoded)).dto).toEqual({ sku: 'b', quantity: 3 });
+  expect(
+    (await bind(Item, packed(coding, pack('sku=b&quantity=3'), 'application/x-www-form-urlencoded'), urlEncoded)).dto,
+  ).toEqual({ sku: 'b', quantity: 3 });
   expect((await bind(Note, packed(coding, pack('text'), 'text/plain'))).dto).toEqual({ text: 'text' });
 });
 
@@ -28,8 +39,12 @@ it.each(packers)('%s: what is unpacked is bounded, however small it came', async
 });
 
 it('what fits exactly is unpacked, one byte more is not', async () => {
-  expect((await bind(Item, packed('gzip', gzipSync(JSON_ITEM)), { limits: { bodyBytes: JSON_ITEM.length } })).status).toBe(200);
-  expect((await bind(Item, packed('gzip', gzipSync(JSON_ITEM)), { limits: { bodyBytes: JSON_ITEM.length - 1 } })).status).toBe(413);
+  expect(
+    (await bind(Item, packed('gzip', gzipSync(JSON_ITEM)), { limits: { bodyBytes: JSON_ITEM.length } })).status,
+  ).toBe(200);
+  expect(
+    (await bind(Item, packed('gzip', gzipSync(JSON_ITEM)), { limits: { bodyBytes: JSON_ITEM.length - 1 } })).status,
+  ).toBe(413);
 });
 
 it.each([
@@ -44,7 +59,9 @@ it.each([
   expect([status, problem?.status]).toEqual([expected, expected]);
 });
 
-const keepRaw = (req: object, _res: object, rawBody: Buffer): void => { Object.assign(req, { rawBody }); };
+const keepRaw = (req: object, _res: object, rawBody: Buffer): void => {
+  Object.assign(req, { rawBody });
+};
 
 it.each([
   ['express.json()', express.json()],
@@ -52,9 +69,14 @@ it.each([
   ['express.raw()', express.raw({ type: 'application/json' })],
   ['express.text() that keeps req.rawBody', express.text({ type: 'application/json', verify: keepRaw })],
 ])('what %s has unpacked before is not unpacked again', async (_parser, parser) => {
-  expect((await bind(Item, packed('gzip', gzipSync(JSON_ITEM)), { before: [parser] })).dto).toEqual(JSON.parse(JSON_ITEM));
+  expect((await bind(Item, packed('gzip', gzipSync(JSON_ITEM)), { before: [parser] })).dto).toEqual(
+    JSON.parse(JSON_ITEM),
+  );
 });
 
 it('what express.text() alone has unpacked is refused: it cannot be told from text that a JSON parser has made', async () => {
-  expect((await bind(Item, packed('gzip', gzipSync(JSON_ITEM)), { before: [express.text({ type: 'application/json' })] })).status).toBe(415);
+  expect(
+    (await bind(Item, packed('gzip', gzipSync(JSON_ITEM)), { before: [express.text({ type: 'application/json' })] }))
+      .status,
+  ).toBe(415);
 });

@@ -8,7 +8,9 @@ export class Directory {
   readonly path = mkdtempSync(join(tmpdir(), 'bindonce-spec-'));
 
   get files(): string[] {
-    return readdirSync(this.path, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name));
+    return readdirSync(this.path, { recursive: true, withFileTypes: true })
+      .filter(entry => entry.isFile())
+      .map(entry => join(entry.parentPath, entry.name));
   }
 
   /** Resolves when there are no files and no folders in it. */

@@ -14,10 +14,18 @@ const json = (value: unknown, type = 'application/json'): File => new File([JSON
 const forms: BindingOptions = { allowFormData: true };
 const LINE = { sku: 'tea', quantity: 2 };
 const sent: Sent = {
-  multipart: [['title', 't'], ['line', json(LINE)], ['more', json([LINE, LINE], 'application/problem+json')], ['photo', json({ not: 'JSON here' })]],
+  multipart: [
+    ['title', 't'],
+    ['line', json(LINE)],
+    ['more', json([LINE, LINE], 'application/problem+json')],
+    ['photo', json({ not: 'JSON here' })],
+  ],
 };
 
-it.each([['flat', Order], ['whole', Whole]])('a JSON part is read as JSON where no file is declared: %s', async (_title, Dto) => {
+it.each([
+  ['flat', Order],
+  ['whole', Whole],
+])('a JSON part is read as JSON where no file is declared: %s', async (_title, Dto) => {
   const { dto: bound } = await bind<typeof Order | typeof Whole>(Dto, sent, forms);
   const order = bound && 'order' in bound ? bound.order : bound;
   expect(order).toMatchObject({ title: 't', line: LINE, more: [LINE, LINE] });
@@ -33,8 +41,15 @@ it.each<[string, File, string]>([
   expect([status, errors[0]?.name ?? '']).toEqual([400, name]);
 });
 
-it.each<[string, BindingOptions['limits'] & object]>([['a field', { fieldBytes: 100 }], ['all fields', { bodyBytes: 100 }]])('a JSON part has the limits of %s', async (_title, limits) => {
-  const { status } = await bind(dto({ line: Line }), { multipart: [['line', json({ ...LINE, note: 'x'.repeat(200) })]] }, { ...forms, limits });
+it.each<[string, BindingOptions['limits'] & object]>([
+  ['a field', { fieldBytes: 100 }],
+  ['all fields', { bodyBytes: 100 }],
+])('a JSON part has the limits of %s', async (_title, limits) => {
+  const { status } = await bind(
+    dto({ line: Line }),
+    { multipart: [['line', json({ ...LINE, note: 'x'.repeat(200) })]] },
+    { ...forms, limits },
+  );
   expect(status).toBe(413);
 });
 
@@ -43,7 +58,9 @@ it.each<[string, express.RequestHandler[]]>([
   ['behind multer', [multer().any()]],
 ])('two JSON parts of one length are two requests to idempotency(): %s', async (_title, before) => {
   let runs = 0;
-  const app = express().post('/', ...before, idempotency(), (_req, res) => { res.json(++runs); });
+  const app = express().post('/', ...before, idempotency(), (_req, res) => {
+    res.json(++runs);
+  });
   const answers = await serving(app, async ({ url }) => {
     const all: string[] = [];
     for (const quantity of [1, 2, 1]) {

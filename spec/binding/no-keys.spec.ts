@@ -1,5 +1,21 @@
 import { z } from 'zod';
-import { bool, dto, field, file, fromClaim, fromForm, fromHeader, hasPermission, int, list, optional, queryParam, RequestBinder, string, type UploadedFile } from '../../lib';
+import {
+  bool,
+  dto,
+  field,
+  file,
+  fromClaim,
+  fromForm,
+  fromHeader,
+  hasPermission,
+  int,
+  list,
+  optional,
+  queryParam,
+  RequestBinder,
+  string,
+  type UploadedFile,
+} from '../../lib';
 import { bind, urlEncoded } from './one-endpoint';
 
 class Home {
@@ -24,32 +40,71 @@ class Person {
 }
 
 class InShape extends dto({
-  name: string, note: optional(string), nick: field(string, { required: false }), home: optional(dto({ street: string, floor: optional(int), door: optional(string) })), homes: optional(list(Home)), page: queryParam(int, { default: 1 }), size: field(int, { default: 7 }),
-  tenant: fromHeader(optional(string)), sub: fromClaim(optional(string)), may: hasPermission('x', { required: false }), maybe: optional(string),
+  name: string,
+  note: optional(string),
+  nick: field(string, { required: false }),
+  home: optional(dto({ street: string, floor: optional(int), door: optional(string) })),
+  homes: optional(list(Home)),
+  page: queryParam(int, { default: 1 }),
+  size: field(int, { default: 7 }),
+  tenant: fromHeader(optional(string)),
+  sub: fromClaim(optional(string)),
+  may: hasPermission('x', { required: false }),
+  maybe: optional(string),
 }) {
   untouched: string | undefined;
 }
 
-describe.each<[string, typeof Person]>([['decorators', Person], ['dto({...})', InShape as unknown as typeof Person]])('%s', (_notation, Dto) => {
+describe.each<[string, typeof Person]>([
+  ['decorators', Person],
+  ['dto({...})', InShape as unknown as typeof Person],
+])('%s', (_notation, Dto) => {
   it('what nobody sent is no key, so that it erases nothing', async () => {
     const { dto: bound } = await bind(Dto, { json: { name: 'Ann' } });
-    expect(bound).toStrictEqual(Object.assign(Object.create(Dto.prototype) as Person, { name: 'Ann', page: 1, size: 7, may: false, untouched: undefined }));
-    expect({ ...{ note: 'kept', nick: 'kept', home: 'kept', tenant: 'kept', sub: 'kept' }, ...bound }).toMatchObject({ note: 'kept', nick: 'kept', home: 'kept', tenant: 'kept', sub: 'kept' });
+    expect(bound).toStrictEqual(
+      Object.assign(Object.create(Dto.prototype) as Person, {
+        name: 'Ann',
+        page: 1,
+        size: 7,
+        may: false,
+        untouched: undefined,
+      }),
+    );
+    expect({ ...{ note: 'kept', nick: 'kept', home: 'kept', tenant: 'kept', sub: 'kept' }, ...bound }).toMatchObject({
+      note: 'kept',
+      nick: 'kept',
+      home: 'kept',
+      tenant: 'kept',
+      sub: 'kept',
+    });
   });
 
   it('nor is it in a nested dto and in the items of a list', async () => {
-    const { dto: bound } = await bind(Dto, { json: { name: 'Ann', home: { street: 'a' }, homes: [{ street: 'b' }, { street: 'c', floor: 1 }] } });
-    expect([bound?.home, ...bound?.homes ?? []].map(home => Object.keys(home ?? {}))).toEqual([['street'], ['street'], ['street', 'floor']]);
+    const { dto: bound } = await bind(Dto, {
+      json: { name: 'Ann', home: { street: 'a' }, homes: [{ street: 'b' }, { street: 'c', floor: 1 }] },
+    });
+    expect([bound?.home, ...(bound?.homes ?? [])].map(home => Object.keys(home ?? {}))).toEqual([
+      ['street'],
+      ['street'],
+      ['street', 'floor'],
+    ]);
   });
 
   it('what was sent is there, in the order of the declarations', async () => {
     const { dto: bound } = await bind(Dto, { json: { nick: 'A', note: 'n', name: 'Ann' }, headers: { tenant: 't' } });
-    expect(Object.keys(bound ?? {}).filter(key => ['name', 'note', 'nick', 'tenant'].includes(key))).toEqual(['name', 'note', 'nick', 'tenant']);
+    expect(Object.keys(bound ?? {}).filter(key => ['name', 'note', 'nick', 'tenant'].includes(key))).toEqual([
+      'name',
+      'note',
+      'nick',
+      'tenant',
+    ]);
     expect(bound).toMatchObject({ name: 'Ann', note: 'n', nick: 'A', tenant: 't' });
   });
 
   it('null in JSON is nothing for an optional type, and no key', async () => {
-    expect(Object.keys((await bind(Dto, { json: { name: 'Ann', note: null, home: null } })).dto ?? { note: 1 })).not.toContain('note');
+    expect(
+      Object.keys((await bind(Dto, { json: { name: 'Ann', note: null, home: null } })).dto ?? { note: 1 }),
+    ).not.toContain('note');
   });
 });
 
@@ -62,14 +117,38 @@ it('a value that a reader makes undefined does not exist', async () => {
     @field(list(dto({ c: optional(gone) }))) list!: { c: undefined }[];
   }
   const { dto: bound } = await bind(Sent, { json: { a: 'x', b: 'y', home: { street: 's' }, list: [{ c: 'z' }] } });
-  expect([Object.keys(bound ?? {}), Object.keys(bound?.home ?? {}), bound?.list.map(one => Object.keys(one))]).toEqual([['home', 'list'], ['street'], [[]]]);
+  expect([Object.keys(bound ?? {}), Object.keys(bound?.home ?? {}), bound?.list.map(one => Object.keys(one))]).toEqual([
+    ['home', 'list'],
+    ['street'],
+    [[]],
+  ]);
 });
 
 it('below fromForm, too', async () => {
-  class Album { @field(string) title!: string; @field(optional(file)) cover?: UploadedFile; @field(optional(Home)) home?: Home; }
-  class Post { @fromForm(Album) album!: Album; @queryParam(optional(int)) page?: number; }
-  const { dto: bound } = await bind(Post, { form: [['title', 't'], ['home.street', 's']] }, urlEncoded);
-  expect([Object.keys(bound ?? {}), Object.keys(bound?.album ?? {}), Object.keys(bound?.album.home ?? {})]).toEqual([['album'], ['title', 'home'], ['street']]);
+  class Album {
+    @field(string) title!: string;
+    @field(optional(file)) cover?: UploadedFile;
+    @field(optional(Home)) home?: Home;
+  }
+  class Post {
+    @fromForm(Album) album!: Album;
+    @queryParam(optional(int)) page?: number;
+  }
+  const { dto: bound } = await bind(
+    Post,
+    {
+      form: [
+        ['title', 't'],
+        ['home.street', 's'],
+      ],
+    },
+    urlEncoded,
+  );
+  expect([Object.keys(bound ?? {}), Object.keys(bound?.album ?? {}), Object.keys(bound?.album.home ?? {})]).toEqual([
+    ['album'],
+    ['title', 'home'],
+    ['street'],
+  ]);
 });
 
 describe('initialisers', () => {
@@ -80,7 +159,9 @@ describe('initialisers', () => {
     @queryParam(list(string)) sort: string[] = [];
     @queryParam(bool) rush = false;
     @queryParam(optional(string)) sometimes = made++ % 2 === 0 ? 'even' : undefined;
-    get seen(): number { return this.#seen++; }
+    get seen(): number {
+      return this.#seen++;
+    }
   }
 
   it('stay what they are', async () => {
@@ -111,4 +192,3 @@ it('what super.bind() returns has no such keys either', async () => {
   await bind(Home, { json: { street: 's' } }, { binder: new Binder() });
   expect(keys).toEqual([['street']]);
 });
-

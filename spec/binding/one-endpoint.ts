@@ -1,6 +1,14 @@
 import type { RequestListener } from 'node:http';
 import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
-import { bindRequest, type AnyType, type BindingOptions, type Claims, type Infer, type ProblemBody, type ProblemError } from '../../lib';
+import {
+  bindRequest,
+  type AnyType,
+  type BindingOptions,
+  type Claims,
+  type Infer,
+  type ProblemBody,
+  type ProblemError,
+} from '../../lib';
 import { listen, send, type Listening, type WireRequest, type WireResponse } from '../servers/listen';
 
 /** What `express()` is in both majors; the types are those of Express 5. */
@@ -48,23 +56,38 @@ export interface Outcome<T> {
 export const urlEncoded = { allowFormData: { urlEncoded: true } } as const;
 
 /** Sends one request over a socket to an application with one endpoint, `bindRequest(Dto, options)`. */
-export async function bind<D extends AnyType>(Dto: D, sent: Sent = {}, { framework = express, route = '/', user, before = [], ...options }: EndpointOptions = {}): Promise<Outcome<Infer<D>>> {
+export async function bind<D extends AnyType>(
+  Dto: D,
+  sent: Sent = {},
+  { framework = express, route = '/', user, before = [], ...options }: EndpointOptions = {},
+): Promise<Outcome<Infer<D>>> {
   let dto: Infer<D> | undefined;
   const app = framework();
-  app.use((req: Request, _res: Response, next: NextFunction) => { if (user) Object.assign(req, { user }); next(); }, ...before);
+  app.use(
+    (req: Request, _res: Response, next: NextFunction) => {
+      if (user) Object.assign(req, { user });
+      next();
+    },
+    ...before,
+  );
   app.all(route, bindRequest(Dto, options), (req: Request, res: Response) => {
     dto = req.dto as Infer<D>;
     res.json(null);
   });
   // Express would print the error.
-  app.use((error: Error, _req: Request, res: Response, next: NextFunction) => { if (res.headersSent) next(error); else res.status(500).end(error.message); });
+  app.use((error: Error, _req: Request, res: Response, next: NextFunction) => {
+    if (res.headersSent) next(error);
+    else res.status(500).end(error.message);
+  });
   const response = await serving(app, async ({ url }) => send(url + (sent.path ?? '/'), await toWire(sent)));
   const problem = problemIn(response);
   return { status: response.status, response, dto, problem, errors: problem?.errors ?? [] };
 }
 
 export function problemIn({ headers, text }: WireResponse): ProblemBody | undefined {
-  return text !== '' && headers['content-type']?.startsWith('application/problem+json') ? JSON.parse(text) as ProblemBody : undefined;
+  return text !== '' && headers['content-type']?.startsWith('application/problem+json')
+    ? (JSON.parse(text) as ProblemBody)
+    : undefined;
 }
 
 /** Serves an application while `use` runs. */
@@ -78,12 +101,29 @@ export async function serving<T>(app: RequestListener, use: (server: Listening) 
 }
 
 /** The request as it goes over the wire. */
-export async function toWire({ method = 'POST', headers = {}, json, form, multipart, body }: Sent): Promise<WireRequest> {
+export async function toWire({
+  method = 'POST',
+  headers = {},
+  json,
+  form,
+  multipart,
+  body,
+}: Sent): Promise<WireRequest> {
   const withBody = (content: string | Buffer, type?: string): WireRequest => ({
-    method, body: content, headers: { ...type !== undefined && { 'Content-Type': type }, ...!('Transfer-Encoding' in headers) && { 'Content-Length': String(Buffer.byteLength(content)) }, ...headers },
+    method,
+    body: content,
+    headers: {
+      ...(type !== undefined && { 'Content-Type': type }),
+      ...(!('Transfer-Encoding' in headers) && { 'Content-Length': String(Buffer.byteLength(content)) }),
+      ...headers,
+    },
   });
   if (json !== undefined) return withBody(typeof json === 'string' ? json : JSON.stringify(json), 'application/json');
-  if (form !== undefined) return withBody(typeof form === 'string' ? form : new URLSearchParams(form.map(([name, value]) => [name, value])).toString(), 'application/x-www-form-urlencoded');
+  if (form !== undefined)
+    return withBody(
+      typeof form === 'string' ? form : new URLSearchParams(form.map(([name, value]) => [name, value])).toString(),
+      'application/x-www-form-urlencoded',
+    );
   if (multipart !== undefined) {
     const { type, bytes } = await encodeMultipart(multipart);
     return withBody(bytes, type);
@@ -92,7 +132,9 @@ export async function toWire({ method = 'POST', headers = {}, json, form, multip
 }
 
 /** A form as browsers send it. */
-async function encodeMultipart(entries: readonly (readonly [name: string, value: string | File])[]): Promise<{ type: string; bytes: Buffer }> {
+async function encodeMultipart(
+  entries: readonly (readonly [name: string, value: string | File])[],
+): Promise<{ type: string; bytes: Buffer }> {
   const form = new FormData();
   for (const [name, value] of entries) {
     if (typeof value === 'string') form.append(name, value);

@@ -6,7 +6,17 @@ import { readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import os from 'node:os';
 import { setImmediate as turn } from 'node:timers/promises';
-import { bindRequest, dto, file, idempotency, int, list, string, type BindingOptions, type UploadedFile } from '../../lib';
+import {
+  bindRequest,
+  dto,
+  file,
+  idempotency,
+  int,
+  list,
+  string,
+  type BindingOptions,
+  type UploadedFile,
+} from '../../lib';
 import { send, type WireRequest } from '../servers/listen';
 import { openFiles } from '../servers/open-files';
 import { Directory } from './directory';
@@ -18,7 +28,9 @@ const stored = new Directory();
 const temporary = new Directory();
 const own = new Directory();
 // What is spooled goes to the temporary folder of the system; here that is one that nobody else uses.
-beforeAll(() => { jest.spyOn(os, 'tmpdir').mockReturnValue(temporary.path); });
+beforeAll(() => {
+  jest.spyOn(os, 'tmpdir').mockReturnValue(temporary.path);
+});
 afterEach(async () => {
   for (const path of own.files) rmSync(path);
   await Promise.all([stored.emptied(), temporary.emptied()]);
@@ -29,11 +41,17 @@ afterAll(() => {
 });
 
 /** More than a megabyte is spooled to disk before it is bound. */
-const bytes = (size: number, seed: number): Uint8Array<ArrayBuffer> => new Uint8Array(size).map((_, index) => (index * 31 + seed) % 251);
+const bytes = (size: number, seed: number): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(size).map((_, index) => (index * 31 + seed) % 251);
 const SMALL = [bytes(20_000, 1), bytes(30_000, 2)] as const;
 const LARGE = [bytes(1_200_000, 3), bytes(900_000, 4)] as const;
 const uploadOf = (files: readonly Uint8Array<ArrayBuffer>[], size = '2'): Sent => ({
-  multipart: [['title', 'é'], ...files.map((content, index) => ['photos', new File([content], `${index}.png`)] as const), ['sizes[1]', size], ['sizes[0]', '1']],
+  multipart: [
+    ['title', 'é'],
+    ...files.map((content, index) => ['photos', new File([content], `${index}.png`)] as const),
+    ['sizes[1]', size],
+    ['sizes[0]', '1'],
+  ],
 });
 
 const digest = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex');
@@ -45,12 +63,27 @@ const storages: readonly [string, () => BindingOptions['uploads']][] = [
   ['a Multer of its own', () => multer({ storage: multer.diskStorage({ destination: own.path }) })],
 ];
 
-function shop(uploads: BindingOptions['uploads'], framework: () => Express = express, before: readonly RequestHandler[] = []) {
+function shop(
+  uploads: BindingOptions['uploads'],
+  framework: () => Express = express,
+  before: readonly RequestHandler[] = [],
+) {
   const app = framework();
   let runs = 0;
-  app.post('/', ...before, idempotency({ store: new Keyv() }), bindRequest(Upload, { allowFormData: true, ...(uploads && { uploads }) }), (req, res) => {
-    res.json({ run: ++runs, title: req.dto.title, sizes: req.dto.sizes, photos: req.dto.photos.map(photo => [photo.originalname, photo.size, digest(contentOf(photo))]) });
-  });
+  app.post(
+    '/',
+    ...before,
+    idempotency({ store: new Keyv() }),
+    bindRequest(Upload, { allowFormData: true, ...(uploads && { uploads }) }),
+    (req, res) => {
+      res.json({
+        run: ++runs,
+        title: req.dto.title,
+        sizes: req.dto.sizes,
+        photos: req.dto.photos.map(photo => [photo.originalname, photo.size, digest(contentOf(photo))]),
+      });
+    },
+  );
   return app;
 }
 
@@ -58,20 +91,36 @@ const keyed = async (sent: Sent): Promise<WireRequest> => {
   const { headers, ...rest } = await toWire(sent);
   return { ...rest, headers: { ...headers, 'Idempotency-Key': 'k' } };
 };
-const answerFor = (files: readonly Uint8Array[]) => ({ run: 1, title: 'é', sizes: [1, 2], photos: files.map((content, index) => [`${index}.png`, content.length, digest(content)]) });
+const answerFor = (files: readonly Uint8Array[]) => ({
+  run: 1,
+  title: 'é',
+  sizes: [1, 2],
+  photos: files.map((content, index) => [`${index}.png`, content.length, digest(content)]),
+});
 
 describe.each(storages)('files in %s', (_storage, uploads) => {
-  it.each([['50 kB', SMALL], ['2 MB, spooled', LARGE]])('a form of %s arrives whole, and a retry with another boundary is a replay', async (_size, files) => {
+  it.each([
+    ['50 kB', SMALL],
+    ['2 MB, spooled', LARGE],
+  ])('a form of %s arrives whole, and a retry with another boundary is a replay', async (_size, files) => {
     const app = shop(uploads());
-    const [first, second] = await serving(app, async ({ url }) => [await send(url, await keyed(uploadOf(files))), await send(url, await keyed(uploadOf(files)))]);
+    const [first, second] = await serving(app, async ({ url }) => [
+      await send(url, await keyed(uploadOf(files))),
+      await send(url, await keyed(uploadOf(files))),
+    ]);
     expect(JSON.parse(first?.text ?? '')).toEqual(answerFor(files));
     expect([second?.text, second?.headers['idempotent-replayed']]).toEqual([first?.text, 'true']);
   });
 
-  it.each([['50 kB', SMALL], ['2 MB, spooled', LARGE]])('a form of %s that is not valid is refused and stores nothing; the corrected one runs', async (_size, files) => {
+  it.each([
+    ['50 kB', SMALL],
+    ['2 MB, spooled', LARGE],
+  ])('a form of %s that is not valid is refused and stores nothing; the corrected one runs', async (_size, files) => {
     const app = shop(uploads());
     const statuses = await serving(app, async ({ url }) => [
-      (await send(url, await keyed(uploadOf(files, 'x')))).status, (await send(url, await keyed(uploadOf(files, 'x')))).status, (await send(url, await keyed(uploadOf(files)))).status,
+      (await send(url, await keyed(uploadOf(files, 'x')))).status,
+      (await send(url, await keyed(uploadOf(files, 'x')))).status,
+      (await send(url, await keyed(uploadOf(files)))).status,
     ]);
     expect(statuses).toEqual([400, 400, 200]);
   });
@@ -79,27 +128,39 @@ describe.each(storages)('files in %s', (_storage, uploads) => {
   it('a form over 1 MiB that is cut off by its own boundary is refused, and leaves no file', async () => {
     const { body, headers } = await keyed(uploadOf(LARGE));
     const cut = Buffer.from(body ?? '').subarray(0, -10);
-    const { status } = await serving(shop(uploads()), ({ url }) => send(url, { body: cut, headers: { ...headers, 'Content-Length': String(cut.length) } }));
+    const { status } = await serving(shop(uploads()), ({ url }) =>
+      send(url, { body: cut, headers: { ...headers, 'Content-Length': String(cut.length) } }),
+    );
     expect(status).toBe(400);
   });
 });
 
-it.each(frameworks)('%s: a spooled form is there while the handler runs and gone after the response', async (_name, framework) => {
-  const app = framework();
-  let during: [number, string[]] | undefined;
-  app.post('/', idempotency({ store: new Keyv() }), bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: stored.path } }), (_req, res) => {
-    during = [stored.files.length, openFiles(temporary.path).map(path => path.slice(-10))];
-    res.end();
-  });
-  await serving(app, async ({ url }) => send(url, await keyed(uploadOf(LARGE))));
-  expect(during).toEqual([2, [' (deleted)']]);
-  await Promise.all([stored.emptied(), temporary.emptied()]);
-});
+it.each(frameworks)(
+  '%s: a spooled form is there while the handler runs and gone after the response',
+  async (_name, framework) => {
+    const app = framework();
+    let during: [number, string[]] | undefined;
+    app.post(
+      '/',
+      idempotency({ store: new Keyv() }),
+      bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: stored.path } }),
+      (_req, res) => {
+        during = [stored.files.length, openFiles(temporary.path).map(path => path.slice(-10))];
+        res.end();
+      },
+    );
+    await serving(app, async ({ url }) => send(url, await keyed(uploadOf(LARGE))));
+    expect(during).toEqual([2, [' (deleted)']]);
+    await Promise.all([stored.emptied(), temporary.emptied()]);
+  },
+);
 
 it('a client that hangs up while it sends more than 1 MiB leaves no file', async () => {
   await serving(shop({ storage: 'disk', directory: stored.path }), async ({ port }) => {
     const socket = connect(port, '127.0.0.1');
-    socket.write('POST / HTTP/1.1\r\nHost: x\r\nIdempotency-Key: k\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 9000000\r\n\r\n--x\r\nContent-Disposition: form-data; name="photos"; filename="a"\r\n\r\n');
+    socket.write(
+      'POST / HTTP/1.1\r\nHost: x\r\nIdempotency-Key: k\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 9000000\r\n\r\n--x\r\nContent-Disposition: form-data; name="photos"; filename="a"\r\n\r\n',
+    );
     socket.write(Buffer.alloc(2_000_000));
     while (openFiles(temporary.path).length === 0) await turn();
     socket.destroy();
@@ -108,18 +169,27 @@ it('a client that hangs up while it sends more than 1 MiB leaves no file', async
 });
 
 it('a form over maxRequestBytes is refused with 413 and leaves no file', async () => {
-  const app = express().post('/', idempotency({ store: new Keyv(), maxRequestBytes: 1_500_000 }), bindRequest(Upload, { allowFormData: true }));
+  const app = express().post(
+    '/',
+    idempotency({ store: new Keyv(), maxRequestBytes: 1_500_000 }),
+    bindRequest(Upload, { allowFormData: true }),
+  );
   const { status } = await serving(app, async ({ url }) => send(url, await keyed(uploadOf(LARGE))));
   expect(status).toBe(413);
 });
 
 it('duplicates of a large form that come together run once', async () => {
   const request = await keyed(uploadOf(LARGE));
-  const texts = await serving(shop({ storage: 'disk', directory: stored.path }), ({ url }) => Promise.all([1, 2, 3, 4].map(async () => (await send(url, request)).text)));
+  const texts = await serving(shop({ storage: 'disk', directory: stored.path }), ({ url }) =>
+    Promise.all([1, 2, 3, 4].map(async () => (await send(url, request)).text)),
+  );
   expect(texts.map(text => JSON.parse(text) as unknown)).toEqual(Array.from({ length: 4 }, () => answerFor(LARGE)));
 });
 
-it.each([['50 kB', SMALL], ['2 MB', LARGE]])('a storage of one\'s own sees the request, behind idempotency too: %s', async (_size, files) => {
+it.each([
+  ['50 kB', SMALL],
+  ['2 MB', LARGE],
+])("a storage of one's own sees the request, behind idempotency too: %s", async (_size, files) => {
   const seen: unknown[] = [];
   const uploads = multer({
     storage: multer.diskStorage({
@@ -130,15 +200,29 @@ it.each([['50 kB', SMALL], ['2 MB', LARGE]])('a storage of one\'s own sees the r
       },
     }),
   });
-  const authenticate: RequestHandler = (req, _res, next) => { Object.assign(req, { user: { sub: 'a' } }); next(); };
+  const authenticate: RequestHandler = (req, _res, next) => {
+    Object.assign(req, { user: { sub: 'a' } });
+    next();
+  };
   const { headers, ...rest } = await keyed(uploadOf(files));
-  const { status } = await serving(shop(uploads, express, [authenticate]), ({ url }) => send(url, { ...rest, headers: { ...headers, 'X-Shop': '1' } }));
-  expect([status, seen]).toEqual([200, [[{ sub: 'a' }, 'POST', '/', '1'], [{ sub: 'a' }, 'POST', '/', '1']]]);
+  const { status } = await serving(shop(uploads, express, [authenticate]), ({ url }) =>
+    send(url, { ...rest, headers: { ...headers, 'X-Shop': '1' } }),
+  );
+  expect([status, seen]).toEqual([
+    200,
+    [
+      [{ sub: 'a' }, 'POST', '/', '1'],
+      [{ sub: 'a' }, 'POST', '/', '1'],
+    ],
+  ]);
 });
 
 it('multer before both: its files are bound, and a retry is a replay', async () => {
   const app = shop(undefined, express, [multer().any()]);
-  const [first, second] = await serving(app, async ({ url }) => [await send(url, await keyed(uploadOf(LARGE))), await send(url, await keyed(uploadOf(LARGE)))]);
+  const [first, second] = await serving(app, async ({ url }) => [
+    await send(url, await keyed(uploadOf(LARGE))),
+    await send(url, await keyed(uploadOf(LARGE))),
+  ]);
   expect(JSON.parse(first?.text ?? '')).toEqual(answerFor(LARGE));
   expect(second?.text).toBe(first?.text);
 });

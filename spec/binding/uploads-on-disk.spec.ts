@@ -1,4 +1,14 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,34 +22,62 @@ import { Directory } from './directory';
 import { serving } from './one-endpoint';
 
 class Upload extends dto({ photos: list(file) }) {}
-const form = multipart([{ name: 'photos', filename: 'a.png', value: 'first' }, { name: 'photos', filename: 'b.png', value: Buffer.alloc(2_000_000, 'x') }], 'b1');
+const form = multipart(
+  [
+    { name: 'photos', filename: 'a.png', value: 'first' },
+    { name: 'photos', filename: 'b.png', value: Buffer.alloc(2_000_000, 'x') },
+  ],
+  'b1',
+);
 const script = join(__dirname, '../servers/upload-server.mjs');
 
 it('files on disk can be read by the user of the process alone, and so can their folder', async () => {
   const directory = new Directory();
   const before = process.umask(0);
-  const app = express().post('/', bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: directory.path } }), (req, res) => {
-    res.json(req.dto.photos.map(({ path }) => [statSync(path).mode & 0o777, statSync(dirname(path)).mode & 0o777]));
-  });
+  const app = express().post(
+    '/',
+    bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: directory.path } }),
+    (req, res) => {
+      res.json(req.dto.photos.map(({ path }) => [statSync(path).mode & 0o777, statSync(dirname(path)).mode & 0o777]));
+    },
+  );
   const { text } = await serving(app, ({ url }) => send(url, form));
   process.umask(before);
-  expect(JSON.parse(text)).toEqual([[0o600, 0o700], [0o600, 0o700]]);
+  expect(JSON.parse(text)).toEqual([
+    [0o600, 0o700],
+    [0o600, 0o700],
+  ]);
   await directory.emptied();
   directory.remove();
 });
 
 /** A process that holds an upload and never answers. */
-async function holding(directory: string): Promise<{ server: NodeProcess; paths: string[]; open: string[]; leave: () => void }> {
+async function holding(
+  directory: string,
+): Promise<{ server: NodeProcess; paths: string[]; open: string[]; leave: () => void }> {
   const server = await NodeProcess.start(script, { TMPDIR: directory, DIRECTORY: directory });
   const leaving = new AbortController();
-  fetch(`${server.url}/hold`, { method: 'POST', headers: { 'Idempotency-Key': 'k', ...form.headers }, body: new Uint8Array(form.body), signal: leaving.signal }).catch(() => undefined);
+  fetch(`${server.url}/hold`, {
+    method: 'POST',
+    headers: { 'Idempotency-Key': 'k', ...form.headers },
+    body: new Uint8Array(form.body),
+    signal: leaving.signal,
+  }).catch(() => undefined);
   const line = await server.printed(/^holding /);
-  return { server, leave: () => { leaving.abort(); }, ...JSON.parse(line.slice('holding '.length)) as { paths: string[]; open: string[] } };
+  return {
+    server,
+    leave: () => {
+      leaving.abort();
+    },
+    ...(JSON.parse(line.slice('holding '.length)) as { paths: string[]; open: string[] }),
+  };
 }
 
 describe('a process that is killed', () => {
   const directory = new Directory();
-  afterAll(() => { directory.remove(); });
+  afterAll(() => {
+    directory.remove();
+  });
 
   it('leaves no spooled body, and the next process removes its uploads, but nothing else', async () => {
     const dead = await holding(directory.path);
@@ -52,7 +90,14 @@ describe('a process that is killed', () => {
     const [, machine = ''] = /bindonce-([0-9a-f]+)-/.exec(left) ?? [];
     // The name of a dead process, but not what such a process makes.
     const pid = '4194305';
-    const others = ['open', 'a-file', 'a-link', 'another-name', 'yesterday'].map(name => join(directory.path, name === 'another-name' ? 'bindonce-mine' : `bindonce-${name === 'yesterday' ? '00000000' : machine}-${pid}-1-${name.replace('-', '')}`));
+    const others = ['open', 'a-file', 'a-link', 'another-name', 'yesterday'].map(name =>
+      join(
+        directory.path,
+        name === 'another-name'
+          ? 'bindonce-mine'
+          : `bindonce-${name === 'yesterday' ? '00000000' : machine}-${pid}-1-${name.replace('-', '')}`,
+      ),
+    );
     const [open = '', aFile = '', aLink = '', another = '', yesterday = ''] = others;
     for (const folder of [open, another, yesterday]) mkdirSync(folder, 0o700);
     chmodSync(open, 0o755);
@@ -77,22 +122,36 @@ describe('a process that is killed', () => {
 describe('a file that cannot be removed', () => {
   const disk = SmallDisk.mount(10);
   const directory = disk?.path ?? new Directory().path;
-  afterAll(() => { disk?.unmount(); });
+  afterAll(() => {
+    disk?.unmount();
+  });
   /** Where one may not mount, one is not root, and a folder that may not be written to is enough. */
-  const protect = (): void => { if (disk) disk.protect(); else for (const name of readdirSync(directory)) chmodSync(join(directory, name), 0o500); };
-  const unprotect = (): void => { if (disk) disk.unprotect(); else for (const name of readdirSync(directory)) chmodSync(join(directory, name), 0o700); };
+  const protect = (): void => {
+    if (disk) disk.protect();
+    else for (const name of readdirSync(directory)) chmodSync(join(directory, name), 0o500);
+  };
+  const unprotect = (): void => {
+    if (disk) disk.unprotect();
+    else for (const name of readdirSync(directory)) chmodSync(join(directory, name), 0o700);
+  };
 
   it('does not end the process, and is removed when the next file is made', async () => {
     const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     const unhandled: unknown[] = [];
-    const note = (error: unknown): void => { unhandled.push(error); };
+    const note = (error: unknown): void => {
+      unhandled.push(error);
+    };
     process.on('unhandledRejection', note);
     let isFirst = true;
-    const app = express().post('/', bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory } }), (_req, res) => {
-      if (isFirst) protect();
-      isFirst = false;
-      res.end();
-    });
+    const app = express().post(
+      '/',
+      bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory } }),
+      (_req, res) => {
+        if (isFirst) protect();
+        isFirst = false;
+        res.end();
+      },
+    );
     await serving(app, async ({ url }) => {
       expect((await send(url, form)).status).toBe(200);
       while (warned.mock.calls.length === 0) await pause(5);

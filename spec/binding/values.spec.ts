@@ -4,8 +4,13 @@ import { serving } from './one-endpoint';
 import { send } from '../servers/listen';
 
 /** What a handler reads, sent as JSON; a refused value is answered by the reader itself. */
-async function read(reading: (req: Request) => unknown, headers: Readonly<Record<string, string | readonly string[]>> = {}) {
-  const app = express().get('/', (req, res) => { res.json(reading(req) ?? null); });
+async function read(
+  reading: (req: Request) => unknown,
+  headers: Readonly<Record<string, string | readonly string[]>> = {},
+) {
+  const app = express().get('/', (req, res) => {
+    res.json(reading(req) ?? null);
+  });
   const { status, text } = await serving(app, ({ url }) => send(url, { method: 'GET', headers }));
   return { status, body: JSON.parse(text) as unknown };
 }
@@ -17,17 +22,50 @@ it.each<[string, (req: Request) => unknown, Readonly<Record<string, string | rea
   ['a header of an optional type', req => headerValue(req, 'X-Page', optional(int)), {}, null],
   ['a cookie', req => cookieValue(req, 'page', int), { Cookie: 'page=2; Page=3' }, 2],
   ['a cookie that may be missing', req => cookieValue(req, 'page', int, { required: false }), {}, null],
-  ['by the parsers of configure()', req => configure({ binding: { quoteValues: false } }).headerValue(req, 'Referer', uri), { Referer: 'https://shop.example/' }, 'https://shop.example/'],
+  [
+    'by the parsers of configure()',
+    req => configure({ binding: { quoteValues: false } }).headerValue(req, 'Referer', uri),
+    { Referer: 'https://shop.example/' },
+    'https://shop.example/',
+  ],
 ])('reads %s', async (_title, reading, headers, expected) => {
   expect(await read(reading, headers)).toEqual({ status: 200, body: expected });
 });
 
 it.each<[string, (req: Request) => unknown, Readonly<Record<string, string>>, object]>([
-  ['a missing header', req => headerValue(req, 'X-Page', int), {}, { name: 'X-Page', in: 'header', detail: 'This header is missing from the request.' }],
-  ['a header that cannot be read', req => headerValue(req, 'X-Page', int), { 'X-Page': 'x' }, { name: 'X-Page', in: 'header', detail: 'The value "x" is not an int.' }],
-  ['a missing cookie', req => cookieValue(req, 'page', int), { Cookie: 'toString=1' }, { name: 'page', in: 'cookie', detail: 'This cookie is missing from the request.' }],
-  ['a cookie that cannot be read, and is not repeated', req => cookieValue(req, 'page', int), { Cookie: 'page=secret' }, { name: 'page', in: 'cookie', detail: 'The value is not an int.' }],
-  ['a name that every object has', req => cookieValue(req, 'constructor', string), { Cookie: 'a=b' }, { name: 'constructor', in: 'cookie', detail: 'This cookie is missing from the request.' }],
+  [
+    'a missing header',
+    req => headerValue(req, 'X-Page', int),
+    {},
+    { name: 'X-Page', in: 'header', detail: 'This header is missing from the request.' },
+  ],
+  [
+    'a header that cannot be read',
+    req => headerValue(req, 'X-Page', int),
+    { 'X-Page': 'x' },
+    { name: 'X-Page', in: 'header', detail: 'The value "x" is not an int.' },
+  ],
+  [
+    'a missing cookie',
+    req => cookieValue(req, 'page', int),
+    { Cookie: 'toString=1' },
+    { name: 'page', in: 'cookie', detail: 'This cookie is missing from the request.' },
+  ],
+  [
+    'a cookie that cannot be read, and is not repeated',
+    req => cookieValue(req, 'page', int),
+    { Cookie: 'page=secret' },
+    { name: 'page', in: 'cookie', detail: 'The value is not an int.' },
+  ],
+  [
+    'a name that every object has',
+    req => cookieValue(req, 'constructor', string),
+    { Cookie: 'a=b' },
+    { name: 'constructor', in: 'cookie', detail: 'This cookie is missing from the request.' },
+  ],
 ])('answers %s with 400', async (_title, reading, headers, failure) => {
-  expect(await read(reading, headers)).toMatchObject({ status: 400, body: { type: 'urn:bindonce:validation-failed', errors: [failure] } });
+  expect(await read(reading, headers)).toMatchObject({
+    status: 400,
+    body: { type: 'urn:bindonce:validation-failed', errors: [failure] },
+  });
 });

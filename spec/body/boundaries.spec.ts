@@ -4,7 +4,16 @@ import { plainBoundaries } from '../../lib/body/boundaries';
 /** What is left of a form that arrives in pieces of some size. */
 async function plain(form: string, size: number): Promise<string> {
   const bytes = Buffer.from(form, 'latin1');
-  return (await buffer(plainBoundaries((async function* pieces() { for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size); })(), 'b1'))).toString('latin1');
+  return (
+    await buffer(
+      plainBoundaries(
+        (async function* pieces() {
+          for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+        })(),
+        'b1',
+      ),
+    )
+  ).toString('latin1');
 }
 
 const head = 'Content-Disposition: form-data; name="a"\r\n\r\n';
@@ -12,10 +21,26 @@ const head = 'Content-Disposition: form-data; name="a"\r\n\r\n';
 describe.each([1, 2, 3, 5, 7, 64, 10_000])('a form that arrives in pieces of %d bytes', size => {
   it.each<[string, string, string]>([
     ['as it is', `--b1\r\n${head}1\r\n--b1\r\n${head}2\r\n--b1--`, `--b1\r\n${head}1\r\n--b1\r\n${head}2\r\n--b1--`],
-    ['with blanks behind its boundaries', `--b1 \t \r\n${head}1\r\n--b1${' '.repeat(1_000)}\r\n${head}2\r\n--b1--`, `--b1\r\n${head}1\r\n--b1\r\n${head}2\r\n--b1--`],
-    ['with text before the first boundary', `preamble\r\n--b1\r\n${head}1\r\n--b1--`, `preamble\r\n--b1\r\n${head}1\r\n--b1--`],
-    ['with what looks like a boundary', `--b1\r\n${head}-\r\n-\r\n--\r\n--b\r\n\r\n--b1--`, `--b1\r\n${head}-\r\n-\r\n--\r\n--b\r\n\r\n--b1--`],
-    ['without what follows the last boundary', `--b1\r\n${head}1\r\n--b1--\r\nepilogue\r\n--b \r\n`, `--b1\r\n${head}1\r\n--b1--`],
+    [
+      'with blanks behind its boundaries',
+      `--b1 \t \r\n${head}1\r\n--b1${' '.repeat(1_000)}\r\n${head}2\r\n--b1--`,
+      `--b1\r\n${head}1\r\n--b1\r\n${head}2\r\n--b1--`,
+    ],
+    [
+      'with text before the first boundary',
+      `preamble\r\n--b1\r\n${head}1\r\n--b1--`,
+      `preamble\r\n--b1\r\n${head}1\r\n--b1--`,
+    ],
+    [
+      'with what looks like a boundary',
+      `--b1\r\n${head}-\r\n-\r\n--\r\n--b\r\n\r\n--b1--`,
+      `--b1\r\n${head}-\r\n-\r\n--\r\n--b\r\n\r\n--b1--`,
+    ],
+    [
+      'without what follows the last boundary',
+      `--b1\r\n${head}1\r\n--b1--\r\nepilogue\r\n--b \r\n`,
+      `--b1\r\n${head}1\r\n--b1--`,
+    ],
     ['with blanks in its values', `--b1\r\n${head} 1 \r\n--b1--`, `--b1\r\n${head} 1 \r\n--b1--`],
   ])('is read %s', async (_how, form, expected) => {
     expect(await plain(form, size)).toBe(`\r\n${expected}`);

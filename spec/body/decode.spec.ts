@@ -9,20 +9,34 @@ const TEXT = Buffer.from('grün');
 
 describe('a content coding', () => {
   it.each<[string | undefined, Buffer]>([
-    [undefined, TEXT], ['', TEXT], ['identity', TEXT], ['gzip', gzipSync(TEXT)], [' GZip ', gzipSync(TEXT)], ['x-gzip', gzipSync(TEXT)], ['deflate', deflateSync(TEXT)], ['br', brotliCompressSync(TEXT)],
+    [undefined, TEXT],
+    ['', TEXT],
+    ['identity', TEXT],
+    ['gzip', gzipSync(TEXT)],
+    [' GZip ', gzipSync(TEXT)],
+    ['x-gzip', gzipSync(TEXT)],
+    ['deflate', deflateSync(TEXT)],
+    ['br', brotliCompressSync(TEXT)],
   ])('%p is undone', async (coding, bytes) => {
     expect(await uncompressed(bytes, coding, 100)).toEqual(TEXT);
   });
 
   it.each(['compress', 'gzip, br', '__proto__', 'x'.repeat(1_000)])('%p is a 415', async coding => {
-    await expect(uncompressed(TEXT, coding, 100)).rejects.toMatchObject({ status: 415, message: `The content encoding "${coding.slice(0, 40)}" is not supported.` });
+    await expect(uncompressed(TEXT, coding, 100)).rejects.toMatchObject({
+      status: 415,
+      message: `The content encoding "${coding.slice(0, 40)}" is not supported.`,
+    });
   });
 
   it.each(['gzip', 'deflate', 'br'])('%s that the bytes are not in is a 400', async coding => {
     await expect(uncompressed(TEXT, coding, 100)).rejects.toMatchObject({ status: 400, code: 'body-malformed' });
   });
 
-  it.each<[string, Buffer]>([['gzip', gzipSync(Buffer.alloc(100_000))], ['deflate', deflateSync(Buffer.alloc(100_000))], ['br', brotliCompressSync(Buffer.alloc(100_000))]])('%s that unpacks to more than the limit is a 413', async (coding, bytes) => {
+  it.each<[string, Buffer]>([
+    ['gzip', gzipSync(Buffer.alloc(100_000))],
+    ['deflate', deflateSync(Buffer.alloc(100_000))],
+    ['br', brotliCompressSync(Buffer.alloc(100_000))],
+  ])('%s that unpacks to more than the limit is a 413', async (coding, bytes) => {
     await expect(uncompressed(bytes, coding, 99_999)).rejects.toMatchObject({ status: 413, code: 'body-too-large' });
     expect(await uncompressed(bytes, coding, 100_000)).toHaveLength(100_000);
   });
@@ -49,21 +63,39 @@ describe('text', () => {
 
 describe('a media type', () => {
   it.each([
-    ['application/json', 'json'], ['Application/JSON; charset=utf-8', 'json'], ['application/problem+json', 'json'], ['application/vnd.a.b+json;v=1', 'json'],
-    ['multipart/form-data; boundary=x', 'multipart'], ['application/x-www-form-urlencoded', 'urlencoded'],
-    ['text/plain', 'other'], ['multipart/mixed; boundary=x', 'other'], ['application/jsonp', 'other'], ['text/json', 'other'], ['+json', 'other'], ['', 'other'], ['nonsense', 'other'], [';', 'other'],
+    ['application/json', 'json'],
+    ['Application/JSON; charset=utf-8', 'json'],
+    ['application/problem+json', 'json'],
+    ['application/vnd.a.b+json;v=1', 'json'],
+    ['multipart/form-data; boundary=x', 'multipart'],
+    ['application/x-www-form-urlencoded', 'urlencoded'],
+    ['text/plain', 'other'],
+    ['multipart/mixed; boundary=x', 'other'],
+    ['application/jsonp', 'other'],
+    ['text/json', 'other'],
+    ['+json', 'other'],
+    ['', 'other'],
+    ['nonsense', 'other'],
+    [';', 'other'],
   ])('%p is of kind %s', (type, kind) => {
     expect(kindOf(mediaType(type))).toBe(kind);
   });
 
   it('has its parameters by names in lower case', () => {
-    expect(mediaType('text/plain; Charset="UTF-8"; b=2')).toMatchObject({ type: 'text/plain', parameters: { charset: 'UTF-8', b: '2' } });
+    expect(mediaType('text/plain; Charset="UTF-8"; b=2')).toMatchObject({
+      type: 'text/plain',
+      parameters: { charset: 'UTF-8', b: '2' },
+    });
   });
 });
 
 describe('a request', () => {
   it.each<[Record<string, string>, boolean]>([
-    [{}, false], [{ 'content-type': 'application/json' }, false], [{ 'content-length': '0' }, false], [{ 'content-length': '1' }, true], [{ 'transfer-encoding': 'chunked' }, true],
+    [{}, false],
+    [{ 'content-type': 'application/json' }, false],
+    [{ 'content-length': '0' }, false],
+    [{ 'content-length': '1' }, true],
+    [{ 'transfer-encoding': 'chunked' }, true],
   ])('with %j has a body: %p', (headers, expected) => {
     expect(hasBody(withHeaders(headers))).toBe(expected);
   });

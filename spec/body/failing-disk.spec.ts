@@ -9,9 +9,19 @@ import { NodeProcess } from '../servers/node-process';
 import { SmallDisk } from '../servers/small-disk';
 
 const script = join(__dirname, '../servers/upload-server.mjs');
-const form = multipart([{ name: 'title', value: 't' }, { name: 'photos', filename: 'a.png', value: 'small' }, { name: 'photos', filename: 'b.png', value: Buffer.alloc(6_000_000, 'x') }], 'b1');
+const form = multipart(
+  [
+    { name: 'title', value: 't' },
+    { name: 'photos', filename: 'a.png', value: 'small' },
+    { name: 'photos', filename: 'b.png', value: Buffer.alloc(6_000_000, 'x') },
+  ],
+  'b1',
+);
 const post = (url: string, path: string, framing: Record<string, string>): Promise<WireResponse> =>
-  send(`${url}${path}`, { headers: { 'Idempotency-Key': String(Math.random()), ...form.headers, ...framing }, body: form.body });
+  send(`${url}${path}`, {
+    headers: { 'Idempotency-Key': String(Math.random()), ...form.headers, ...framing },
+    body: form.body,
+  });
 
 /** A disk on which the form does not fit, and how it is taken away. */
 interface Disk {
@@ -22,11 +32,23 @@ interface Disk {
 
 const folder = (): Disk => {
   const path = mkdtempSync(join(tmpdir(), 'bindonce-spec-'));
-  return { path, remove: () => { rmSync(path, { recursive: true, force: true }); } };
+  return {
+    path,
+    remove: () => {
+      rmSync(path, { recursive: true, force: true });
+    },
+  };
 };
 const full = (): Disk => {
   const disk = SmallDisk.mount(3);
-  return disk ? { path: disk.path, remove: () => { disk.unmount(); } } : limited();
+  return disk
+    ? {
+        path: disk.path,
+        remove: () => {
+          disk.unmount();
+        },
+      }
+    : limited();
 };
 /** Files have at most 2,000 blocks of 512 bytes. */
 const limited = (): Disk => ({ ...folder(), shell: 'ulimit -f 2000' });
@@ -74,7 +96,10 @@ describe.each(disks)('a disk that %s', (_title, make, status, type) => {
 });
 
 describe('a temporary folder', () => {
-  it.each<[string, () => Disk]>([['is missing', missing], ['may not be written to', folder]])('that %s is a 503 with Retry-After, and the server goes on', async (title, make) => {
+  it.each<[string, () => Disk]>([
+    ['is missing', missing],
+    ['may not be written to', folder],
+  ])('that %s is a 503 with Retry-After, and the server goes on', async (title, make) => {
     const disk = make();
     // Root may write everywhere, so the folder is no folder then.
     const path = title === 'is missing' ? disk.path : process.getuid?.() === 0 ? '/proc/self' : disk.path;
@@ -82,7 +107,11 @@ describe('a temporary folder', () => {
     const server = await NodeProcess.start(script, { TMPDIR: path, DIRECTORY: tmpdir() });
     for (let round = 0; round < 2; round++) {
       const answer = await post(server.url, '/guarded', {});
-      expect([answer.status, answer.headers['retry-after'], (JSON.parse(answer.text) as ProblemBody).type]).toEqual([503, '10', 'urn:bindonce:storage-unavailable']);
+      expect([answer.status, answer.headers['retry-after'], (JSON.parse(answer.text) as ProblemBody).type]).toEqual([
+        503,
+        '10',
+        'urn:bindonce:storage-unavailable',
+      ]);
     }
     expect(server.output).toEqual([expect.stringContaining('listening')]);
     await server.kill();
@@ -94,7 +123,11 @@ describe('a temporary folder', () => {
     const server = await NodeProcess.start(script, { DIRECTORY: disk.path });
     disk.remove();
     const answer = await post(server.url, '/disk', {});
-    expect([answer.status, answer.headers['retry-after'], (JSON.parse(answer.text) as ProblemBody).type]).toEqual([503, '10', 'urn:bindonce:storage-unavailable']);
+    expect([answer.status, answer.headers['retry-after'], (JSON.parse(answer.text) as ProblemBody).type]).toEqual([
+      503,
+      '10',
+      'urn:bindonce:storage-unavailable',
+    ]);
     await server.kill();
   });
 });

@@ -12,7 +12,11 @@ function read(parts: readonly Part[], settings: Partial<FormSettings> = {}): Pro
 
 function readRaw(body: Buffer | string, type: string, settings: Partial<FormSettings> = {}): Promise<Form> {
   const req = { headers: { 'content-type': type, 'content-length': String(body.length) } } as IncomingMessage;
-  return readForm(Readable.from([Buffer.from(body)]), req, { storage: multer.memoryStorage(), limits: {}, ...settings });
+  return readForm(Readable.from([Buffer.from(body)]), req, {
+    storage: multer.memoryStorage(),
+    limits: {},
+    ...settings,
+  });
 }
 
 const field = (name: string, value = '1'): Part => ({ name, value });
@@ -20,13 +24,32 @@ const file = (name: string, filename = 'f', value = 'x'): Part => ({ name, filen
 
 describe('a multipart form', () => {
   it('is its fields as flat pairs in the order they were sent', async () => {
-    const parts = [field('b', '1'), field('a[0][x]', '2'), field('a[]', '3'), field('a.b', '4'), field('b', '5'), field('__proto__', '6'), field('constructor', ''), field('ü', 'é')];
+    const parts = [
+      field('b', '1'),
+      field('a[0][x]', '2'),
+      field('a[]', '3'),
+      field('a.b', '4'),
+      field('b', '5'),
+      field('__proto__', '6'),
+      field('constructor', ''),
+      field('ü', 'é'),
+    ];
     expect((await read(parts)).fields).toEqual(parts.map(({ name, value }) => [name, value]));
   });
 
   it('is its files as multer describes them', async () => {
     const { files } = await read([file('a[0]', 'ä b.txt', 'xyz'), { ...file('b'), type: 'image/png' }]);
-    expect(files.map(({ fieldname, originalname, mimetype, buffer }) => [fieldname, originalname, mimetype, buffer.toString()])).toEqual([['a[0]', 'ä b.txt', 'text/plain', 'xyz'], ['b', 'f', 'image/png', 'x']]);
+    expect(
+      files.map(({ fieldname, originalname, mimetype, buffer }) => [
+        fieldname,
+        originalname,
+        mimetype,
+        buffer.toString(),
+      ]),
+    ).toEqual([
+      ['a[0]', 'ä b.txt', 'text/plain', 'xyz'],
+      ['b', 'f', 'image/png', 'x'],
+    ]);
   });
 
   it('may have neither', async () => {
@@ -46,27 +69,65 @@ describe('a multipart form', () => {
     ['a field is too long', [field('a', 'xx')], { fieldSize: 1 }],
     ['there are too many parts', [field('a'), file('f'), field('b')], { parts: 2 }],
   ])('is refused with 413 when %s', async (_title, parts, limits) => {
-    await expect(read(parts, { limits })).rejects.toMatchObject({ name: 'Problem', status: 413, code: 'body-too-large' });
+    await expect(read(parts, { limits })).rejects.toMatchObject({
+      name: 'Problem',
+      status: 413,
+      code: 'body-too-large',
+    });
   });
 
   it('is refused with the name of the field that is too long', async () => {
-    await expect(read([field('notes', 'xx')], { limits: { fieldSize: 1 } })).rejects.toMatchObject({ message: 'Field value too long ("notes").' });
+    await expect(read([field('notes', 'xx')], { limits: { fieldSize: 1 } })).rejects.toMatchObject({
+      message: 'Field value too long ("notes").',
+    });
   });
 
   it.each<[string, string, string]>([
     ['without a boundary', 'multipart/form-data', '--b1--'],
     ['without an end', 'multipart/form-data; boundary=b1', '--b1\r\nContent-Disposition: form-data; name="a"\r\n\r\n1'],
-    ['with a file that has no end', 'multipart/form-data; boundary=b1', '--b1\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\nxxxx'],
-    ['with a part whose head has no end', 'multipart/form-data; boundary=b1', '--b1\r\nContent-Disposition: form-data; name="a"\r\n--b1--\r\n'],
-    ['of another boundary', 'multipart/form-data; boundary=b2', '--b1\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--b1--\r\n'],
+    [
+      'with a file that has no end',
+      'multipart/form-data; boundary=b1',
+      '--b1\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\nxxxx',
+    ],
+    [
+      'with a part whose head has no end',
+      'multipart/form-data; boundary=b1',
+      '--b1\r\nContent-Disposition: form-data; name="a"\r\n--b1--\r\n',
+    ],
+    [
+      'of another boundary',
+      'multipart/form-data; boundary=b2',
+      '--b1\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--b1--\r\n',
+    ],
     ['that is none', 'multipart/form-data; boundary=b1', 'nothing like it'],
   ])('%s is refused with 400', async (_title, type, body) => {
     await expect(readRaw(body, type)).rejects.toMatchObject({ name: 'Problem', status: 400, code: 'body-malformed' });
   });
 
   it.each<[string, Partial<FormSettings>]>([
-    ['storage', { storage: { _handleFile: (_req, { stream }, done) => { stream.resume(); done(Object.assign(new Error('disk full'), { code: 'ENOSPC' })); }, _removeFile: (_req, _file, done) => { done(null); } } }],
-    ['filter', { fileFilter: (_req, _file, done) => { done(new Error('disk full')); } }],
+    [
+      'storage',
+      {
+        storage: {
+          _handleFile: (_req, { stream }, done) => {
+            stream.resume();
+            done(Object.assign(new Error('disk full'), { code: 'ENOSPC' }));
+          },
+          _removeFile: (_req, _file, done) => {
+            done(null);
+          },
+        },
+      },
+    ],
+    [
+      'filter',
+      {
+        fileFilter: (_req, _file, done) => {
+          done(new Error('disk full'));
+        },
+      },
+    ],
   ])('whose %s fails is no fault of the client', async (_title, settings) => {
     const failure: unknown = await read([file('f')], settings).catch((error: unknown) => error);
     expect(failure).not.toBeInstanceOf(Problem);

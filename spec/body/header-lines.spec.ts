@@ -4,7 +4,11 @@ import { headerLines } from '../../lib/body/header-lines';
 import { serve } from '../idempotency/serve';
 
 /** The lines of a header as they are sent, and as they are read once a middleware has been at `req.headers`. */
-async function readBack(name: string, sent: readonly string[], change: (headers: IncomingHttpHeaders) => void = () => undefined): Promise<readonly string[] | undefined> {
+async function readBack(
+  name: string,
+  sent: readonly string[],
+  change: (headers: IncomingHttpHeaders) => void = () => undefined,
+): Promise<readonly string[] | undefined> {
   let lines: readonly string[] | undefined;
   const { url } = await serve((req, res) => {
     change(req.headers);
@@ -45,6 +49,10 @@ describe('the lines of a header', () => {
     ['emptied', ['a'], '', ['']],
     ['left as it was', ['a', 'b'], 'a, b', ['a', 'b']],
   ])('are what a middleware has %s', async (_title, sent, changed, expected) => {
-    expect(await readBack('X-A', sent, headers => { headers['x-a'] = changed; })).toEqual(expected);
+    expect(
+      await readBack('X-A', sent, headers => {
+        headers['x-a'] = changed;
+      }),
+    ).toEqual(expected);
   });
 });

@@ -4,20 +4,64 @@ describe('pairs', () => {
   it.each<[string, [string, string][]]>([
     ['', []],
     ['a=1', [['a', '1']]],
-    ['a=1&b=2', [['a', '1'], ['b', '2']]],
-    ['a=1&a=2', [['a', '1'], ['a', '2']]],
+    [
+      'a=1&b=2',
+      [
+        ['a', '1'],
+        ['b', '2'],
+      ],
+    ],
+    [
+      'a=1&a=2',
+      [
+        ['a', '1'],
+        ['a', '2'],
+      ],
+    ],
     ['a', [['a', '']]],
     ['a=', [['a', '']]],
     ['a=b=c', [['a', 'b=c']]],
     ['a=+1%20', [['a', ' 1 ']]],
     ['%C3%A9=%E2%82%AC', [['é', '€']]],
     ['a[0][b]=1', [['a[0][b]', '1']]],
-    ['a[]=1&a[]=2', [['a[]', '1'], ['a[]', '2']]],
+    [
+      'a[]=1&a[]=2',
+      [
+        ['a[]', '1'],
+        ['a[]', '2'],
+      ],
+    ],
     ['a.b=1', [['a.b', '1']]],
-    ['constructor=1&hasOwnProperty=2', [['constructor', '1'], ['hasOwnProperty', '2']]],
-    ['__proto__=1&a=2', [['__proto__', '1'], ['a', '2']]],
-    ['a=x]=y&b=x%5D=y&c[0]=d=e', [['a', 'x]=y'], ['b', 'x]=y'], ['c[0]', 'd=e']]],
-    ['[a]=1&[]=2&]=3', [['[a]', '1'], ['[]', '2'], [']', '3']]],
+    [
+      'constructor=1&hasOwnProperty=2',
+      [
+        ['constructor', '1'],
+        ['hasOwnProperty', '2'],
+      ],
+    ],
+    [
+      '__proto__=1&a=2',
+      [
+        ['__proto__', '1'],
+        ['a', '2'],
+      ],
+    ],
+    [
+      'a=x]=y&b=x%5D=y&c[0]=d=e',
+      [
+        ['a', 'x]=y'],
+        ['b', 'x]=y'],
+        ['c[0]', 'd=e'],
+      ],
+    ],
+    [
+      '[a]=1&[]=2&]=3',
+      [
+        ['[a]', '1'],
+        ['[]', '2'],
+        [']', '3'],
+      ],
+    ],
     ['t[4294967294]=x', [['t[4294967294]', 'x']]],
   ])('of %p are %j', (text, pairs) => {
     expect(readPairs(text, 100)).toEqual(pairs);
@@ -28,12 +72,16 @@ describe('pairs', () => {
   });
 
   it('over the limit are refused with 413', () => {
-    expect(() => readPairs('a=1&b=2&c=3', 2)).toThrow(expect.objectContaining({ status: 413, message: 'There are more than 2 values.' }));
+    expect(() => readPairs('a=1&b=2&c=3', 2)).toThrow(
+      expect.objectContaining({ status: 413, message: 'There are more than 2 values.' }),
+    );
   });
 
   it('of 100,000 fields and of 10,000 levels are read in time that grows with their number', () => {
     const begun = performance.now();
-    expect(readPairs(Array.from({ length: 100_000 }, (_, index) => `a${index}=1`).join('&'), 100_000)).toHaveLength(100_000);
+    expect(readPairs(Array.from({ length: 100_000 }, (_, index) => `a${index}=1`).join('&'), 100_000)).toHaveLength(
+      100_000,
+    );
     expect(readPairs(`a${'[a]'.repeat(10_000)}=1`, 10)).toHaveLength(1);
     expect(performance.now() - begun).toBeLessThan(5_000);
   });

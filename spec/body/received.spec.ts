@@ -14,18 +14,29 @@ import { send } from '../servers/listen';
 const receive = async (...given: Parameters<typeof receiveNow>) => receiveNow(...given);
 
 /** Sends a body in pieces, each after the one before has left, unless the answer comes first. */
-async function post(listener: RequestListener, pieces: readonly Buffer[], headers: Record<string, string> = {}): Promise<Buffer> {
+async function post(
+  listener: RequestListener,
+  pieces: readonly Buffer[],
+  headers: Record<string, string> = {},
+): Promise<Buffer> {
   const { url } = await serve(listener);
   const sent = request(url, { method: 'POST', headers, agent: false }).on('error', () => undefined);
   const answered = once(sent, 'response');
-  for (const piece of pieces) await Promise.race([answered, new Promise(resolve => { sent.write(piece, resolve); })]);
+  for (const piece of pieces)
+    await Promise.race([
+      answered,
+      new Promise(resolve => {
+        sent.write(piece, resolve);
+      }),
+    ]);
   sent.end();
-  const [response] = await answered as [IncomingMessage];
+  const [response] = (await answered) as [IncomingMessage];
   return buffer(response);
 }
 
 const MANY = 50_000_000;
-const bytes = (size: number): Buffer => Buffer.alloc(size, Buffer.from(Array.from({ length: 251 }, (_, index) => index)));
+const bytes = (size: number): Buffer =>
+  Buffer.alloc(size, Buffer.from(Array.from({ length: 251 }, (_, index) => index)));
 
 const bodies: [title: string, pieces: Buffer[]][] = [
   ['1 byte', [bytes(1)]],
@@ -37,45 +48,118 @@ const bodies: [title: string, pieces: Buffer[]][] = [
 const types = ['text/plain', 'multipart/form-data; boundary=b1'];
 
 const consumers: [title: string, consume: (req: IncomingMessage) => Promise<Buffer>][] = [
-  ['for await', async req => { const chunks = []; for await (const chunk of req) chunks.push(chunk as Buffer); return Buffer.concat(chunks); }],
-  ['data and end', req => new Promise(resolve => { const chunks: Buffer[] = []; req.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => { resolve(Buffer.concat(chunks)); }); })],
+  [
+    'for await',
+    async req => {
+      const chunks = [];
+      for await (const chunk of req) chunks.push(chunk as Buffer);
+      return Buffer.concat(chunks);
+    },
+  ],
+  [
+    'data and end',
+    req =>
+      new Promise(resolve => {
+        const chunks: Buffer[] = [];
+        req
+          .on('data', (chunk: Buffer) => chunks.push(chunk))
+          .on('end', () => {
+            resolve(Buffer.concat(chunks));
+          });
+      }),
+  ],
   ['pipe', req => buffer(req.pipe(new PassThrough()))],
-  ['a slow pipe', req => { const slow = new PassThrough({ highWaterMark: 1_000 }); setImmediate(() => req.pipe(slow)); return buffer(slow); }],
-  ['readable and read()', req => new Promise(resolve => { const chunks: Buffer[] = []; req.on('readable', () => { for (let chunk; (chunk = req.read() as Buffer | null) !== null;) chunks.push(chunk); }).on('end', () => { resolve(Buffer.concat(chunks)); }); })],
-  ['express.raw', req => new Promise((resolve, reject) => { express.raw({ type: () => true, limit: '10mb' })(req, {} as never, error => { if (error) reject(error as Error); else resolve((req as IncomingMessage & { body: Buffer }).body); }); })],
+  [
+    'a slow pipe',
+    req => {
+      const slow = new PassThrough({ highWaterMark: 1_000 });
+      setImmediate(() => req.pipe(slow));
+      return buffer(slow);
+    },
+  ],
+  [
+    'readable and read()',
+    req =>
+      new Promise(resolve => {
+        const chunks: Buffer[] = [];
+        req
+          .on('readable', () => {
+            for (let chunk; (chunk = req.read() as Buffer | null) !== null;) chunks.push(chunk);
+          })
+          .on('end', () => {
+            resolve(Buffer.concat(chunks));
+          });
+      }),
+  ],
+  [
+    'express.raw',
+    req =>
+      new Promise((resolve, reject) => {
+        express.raw({ type: () => true, limit: '10mb' })(req, {} as never, error => {
+          if (error) reject(error as Error);
+          else resolve((req as IncomingMessage & { body: Buffer }).body);
+        });
+      }),
+  ],
 ];
 
-const rows = bodies.flatMap(([size, pieces]) => types.flatMap(type => consumers.map(([by, consume]) => ({ size, pieces, type, by, consume }))));
+const rows = bodies.flatMap(([size, pieces]) =>
+  types.flatMap(type => consumers.map(([by, consume]) => ({ size, pieces, type, by, consume }))),
+);
 
 describe('a body', () => {
   it.each(rows)('of $size of $type is received, and read again by $by', async ({ pieces, type, consume }) => {
     const all = Buffer.concat(pieces);
     let same = false;
-    const answer = await post((req, res) => {
-      void receive(req, res, MANY).then(async received => {
-        if (received.kind === 'bytes' || received.kind === 'file') same = (await buffer(openReceived(received))).equals(all);
-        res.end(await consume(req));
-      });
-    }, pieces, { 'Content-Type': type, ...all.length % 2 ? { 'Content-Length': String(all.length) } : {} });
+    const answer = await post(
+      (req, res) => {
+        void receive(req, res, MANY).then(async received => {
+          if (received.kind === 'bytes' || received.kind === 'file')
+            same = (await buffer(openReceived(received))).equals(all);
+          res.end(await consume(req));
+        });
+      },
+      pieces,
+      { 'Content-Type': type, ...(all.length % 2 ? { 'Content-Length': String(all.length) } : {}) },
+    );
     expect(same).toBe(true);
     expect(answer.equals(all)).toBe(true);
   });
 
   it('is received once, however often it is asked for', async () => {
     const seen: unknown[] = [];
-    await post((req, res) => {
-      seen.push(isUntouched(req));
-      void Promise.all([receive(req, res, MANY), receive(req, res, MANY)]).then(async ([one, other]) => {
-        seen.push(one === other, await receive(req, res, MANY) === one, isUntouched(req));
-        res.end();
-      });
-    }, [bytes(10)]);
+    await post(
+      (req, res) => {
+        seen.push(isUntouched(req));
+        void Promise.all([receive(req, res, MANY), receive(req, res, MANY)]).then(async ([one, other]) => {
+          seen.push(one === other, (await receive(req, res, MANY)) === one, isUntouched(req));
+          res.end();
+        });
+      },
+      [bytes(10)],
+    );
     expect(seen).toEqual([true, true, true, false]);
   });
 
-  const refused = async (pieces: readonly Buffer[], limit: number, headers?: Record<string, string>): Promise<unknown> => {
+  const refused = async (
+    pieces: readonly Buffer[],
+    limit: number,
+    headers?: Record<string, string>,
+  ): Promise<unknown> => {
     let failure: unknown;
-    const answer = await post((req, res) => { receive(req, res, limit).then(() => res.end('read'), (error: unknown) => { failure = error; res.end('refused'); }); }, pieces, headers);
+    const answer = await post(
+      (req, res) => {
+        receive(req, res, limit).then(
+          () => res.end('read'),
+          (error: unknown) => {
+            failure = error;
+            res.end('refused');
+          },
+        );
+      },
+      pieces,
+      headers,
+    );
     expect(String(answer)).toBe(failure === undefined ? 'read' : 'refused');
     return failure;
   };
@@ -86,11 +170,22 @@ describe('a body', () => {
     ['of a form', 1, 100, { 'Content-Type': 'multipart/form-data; boundary=b1' }],
     ['of many megabytes', 80, 100_000, {}],
     ['of a form of many megabytes', 80, 5_000_000, { 'Content-Type': 'multipart/form-data; boundary=b1' }],
-  ])('%s and is over the limit is refused with 413, and the client can read the answer', async (_title, count, limit, headers) => {
-    const failure = await refused(Array.from({ length: count }, () => bytes(count === 1 ? 101 : 100_000)), limit, headers);
-    expect(failure).toBeInstanceOf(Problem);
-    expect(failure).toMatchObject({ status: 413, code: 'body-too-large', message: `The request body is larger than ${limit} bytes.` });
-  });
+  ])(
+    '%s and is over the limit is refused with 413, and the client can read the answer',
+    async (_title, count, limit, headers) => {
+      const failure = await refused(
+        Array.from({ length: count }, () => bytes(count === 1 ? 101 : 100_000)),
+        limit,
+        headers,
+      );
+      expect(failure).toBeInstanceOf(Problem);
+      expect(failure).toMatchObject({
+        status: 413,
+        code: 'body-too-large',
+        message: `The request body is larger than ${limit} bytes.`,
+      });
+    },
+  );
 
   it('of exactly the limit is received', async () => {
     expect(await refused([bytes(100)], 100)).toBeUndefined();
@@ -98,15 +193,40 @@ describe('a body', () => {
 
   it('that a first reader accepts may be too large for a second', async () => {
     const kinds: unknown[] = [];
-    await post((req, res) => { void receive(req, res, 100).then(({ kind }) => { kinds.push(kind); return receive(req, res, 99); }).catch((error: Problem) => { kinds.push(error.code); }).then(() => res.end()); }, [bytes(100)]);
+    await post(
+      (req, res) => {
+        void receive(req, res, 100)
+          .then(({ kind }) => {
+            kinds.push(kind);
+            return receive(req, res, 99);
+          })
+          .catch((error: Problem) => {
+            kinds.push(error.code);
+          })
+          .then(() => res.end());
+      },
+      [bytes(100)],
+    );
     expect(kinds).toEqual(['bytes', 'body-too-large']);
   });
 
-  it.each<[string, (req: IncomingMessage) => unknown]>([['while it is received', () => undefined], ['before', req => once(req, 'close').catch(() => undefined)]])('whose client goes %s is an error that says so', async (_title, before) => {
+  it.each<[string, (req: IncomingMessage) => unknown]>([
+    ['while it is received', () => undefined],
+    ['before', req => once(req, 'close').catch(() => undefined)],
+  ])('whose client goes %s is an error that says so', async (_title, before) => {
     let failed: (failure: unknown) => void = () => undefined;
-    const failure = new Promise<unknown>(resolve => { failed = resolve; });
-    const { url } = await serve((req, res) => { void Promise.resolve(before(req)).then(() => receive(req, res, 1_000)).then(failed, failed); });
-    const sent = request(url, { method: 'POST', headers: { 'Content-Length': '10' }, agent: false }).on('error', () => undefined);
+    const failure = new Promise<unknown>(resolve => {
+      failed = resolve;
+    });
+    const { url } = await serve((req, res) => {
+      void Promise.resolve(before(req))
+        .then(() => receive(req, res, 1_000))
+        .then(failed, failed);
+    });
+    const sent = request(url, { method: 'POST', headers: { 'Content-Length': '10' }, agent: false }).on(
+      'error',
+      () => undefined,
+    );
     sent.write('half', () => sent.destroy());
     expect(await failure).toMatchObject({ name: 'ClientGone' });
   });
@@ -115,13 +235,19 @@ describe('a body', () => {
 describe('a body that nobody reads after us', () => {
   it.each([10, 3_000_000])('of %d bytes is out of the way of the next request on its connection', async size => {
     let connections = 0;
-    const { url, server } = await serve(express().post('/', idempotency(), (_req, res) => { res.send('done'); }));
-    server.on('connection', () => { connections++; });
+    const { url, server } = await serve(
+      express().post('/', idempotency(), (_req, res) => {
+        res.send('done');
+      }),
+    );
+    server.on('connection', () => {
+      connections++;
+    });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let index = 0; index < 3; index++) {
       const sent = request(url, { method: 'POST', agent, headers: { 'Idempotency-Key': `k${index}` } });
       sent.end(bytes(size));
-      const [response] = await once(sent, 'response') as [IncomingMessage];
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
       expect(String(await buffer(response))).toBe('done');
     }
     agent.destroy();
@@ -131,45 +257,119 @@ describe('a body that nobody reads after us', () => {
 
 describe('a body that was read before us', () => {
   /** Reads the body and leaves something behind. */
-  const drain = (leave: (req: Request, body: Buffer) => void): express.RequestHandler => (req, _res, next) => { void buffer(req).then(body => { leave(req, body); next(); }); };
+  const drain =
+    (leave: (req: Request, body: Buffer) => void): express.RequestHandler =>
+    (req, _res, next) => {
+      void buffer(req).then(body => {
+        leave(req, body);
+        next();
+      });
+    };
   const runsOf = async (before: express.RequestHandler, ...sent: readonly string[]): Promise<number> => {
     let runs = 0;
-    const { url } = await serve(express().set('env', 'test').post('/', before, idempotency(), (_req, res) => { runs++; res.end(); }));
-    for (const body of sent) expect((await send(url, { headers: { 'Idempotency-Key': 'k', 'Content-Type': 'text/plain' }, body })).status).toBe(200);
+    const { url } = await serve(
+      express()
+        .set('env', 'test')
+        .post('/', before, idempotency(), (_req, res) => {
+          runs++;
+          res.end();
+        }),
+    );
+    for (const body of sent)
+      expect(
+        (await send(url, { headers: { 'Idempotency-Key': 'k', 'Content-Type': 'text/plain' }, body })).status,
+      ).toBe(200);
     return runs;
   };
 
   it.each<[string, (req: Request, body: Buffer) => void]>([
-    ['the bytes in req.rawBody', (req, body) => { Object.assign(req, { rawBody: body }); }],
-    ['the bytes in req.rawBody beside a req.body', (req, body) => { Object.assign(req, { rawBody: body, body: {} }); }],
-    ['the bytes in req.body', (req, body) => { req.body = body; }],
-    ['text in req.body', (req, body) => { req.body = body.toString(); }],
-    ['an object in req.body', (req, body) => { req.body = { text: body.toString() }; }],
+    [
+      'the bytes in req.rawBody',
+      (req, body) => {
+        Object.assign(req, { rawBody: body });
+      },
+    ],
+    [
+      'the bytes in req.rawBody beside a req.body',
+      (req, body) => {
+        Object.assign(req, { rawBody: body, body: {} });
+      },
+    ],
+    [
+      'the bytes in req.body',
+      (req, body) => {
+        req.body = body;
+      },
+    ],
+    [
+      'text in req.body',
+      (req, body) => {
+        req.body = body.toString();
+      },
+    ],
+    [
+      'an object in req.body',
+      (req, body) => {
+        req.body = { text: body.toString() };
+      },
+    ],
   ])('counts by %s', async (_title, leave) => {
     expect(await runsOf(drain(leave), 'a', 'b', 'a', 'b')).toBe(2);
   });
 
-  it.each(expressVersions.flatMap(([version, made]) => [
-    [`on ${version}`, made, [drain(() => undefined)]],
-    // On Express 4, express.json() leaves `{}` for every body that it does not read.
-    [`on ${version} behind express.json`, made, [made.json(), drain(() => undefined)]],
-  ] as const))('and of which nothing is left is an error that says what to do, never an empty body, %s', async (_title, made, before) => {
-    const errors: Error[] = [];
-    const app = made().post('/', ...before, idempotency(), (_req, res) => { res.end('ran'); });
-    const onError: express.ErrorRequestHandler = (error: Error, _req, _res, next) => { errors.push(error); next(error); };
-    app.set('env', 'test').use(onError);
-    expect((await send((await serve(app)).url, { headers: { 'Idempotency-Key': 'k', 'Content-Type': 'text/plain' }, body: 'x' })).status).toBe(500);
-    expect(errors[0]?.message).toMatch(/the request body was read before this middleware.*Mount it before.*req\.rawBody/);
-  });
+  it.each(
+    expressVersions.flatMap(
+      ([version, made]) =>
+        [
+          [`on ${version}`, made, [drain(() => undefined)]],
+          // On Express 4, express.json() leaves `{}` for every body that it does not read.
+          [`on ${version} behind express.json`, made, [made.json(), drain(() => undefined)]],
+        ] as const,
+    ),
+  )(
+    'and of which nothing is left is an error that says what to do, never an empty body, %s',
+    async (_title, made, before) => {
+      const errors: Error[] = [];
+      const app = made().post('/', ...before, idempotency(), (_req, res) => {
+        res.end('ran');
+      });
+      const onError: express.ErrorRequestHandler = (error: Error, _req, _res, next) => {
+        errors.push(error);
+        next(error);
+      };
+      app.set('env', 'test').use(onError);
+      expect(
+        (
+          await send((await serve(app)).url, {
+            headers: { 'Idempotency-Key': 'k', 'Content-Type': 'text/plain' },
+            body: 'x',
+          })
+        ).status,
+      ).toBe(500);
+      expect(errors[0]?.message).toMatch(
+        /the request body was read before this middleware.*Mount it before.*req\.rawBody/,
+      );
+    },
+  );
 });
 
 describe('a form behind idempotency()', () => {
   class Upload extends dto({ title: field(string), scan: field(file) }) {}
 
   it.each([10, 3_000_000])('with a file of %d bytes is bound by bindRequest()', async size => {
-    const app = express().post('/', idempotency(), bindRequest(Upload, { allowFormData: true }), (req, res) => { res.json({ title: req.dto.title, size: req.dto.scan.size }); });
+    const app = express().post('/', idempotency(), bindRequest(Upload, { allowFormData: true }), (req, res) => {
+      res.json({ title: req.dto.title, size: req.dto.scan.size });
+    });
     const { url } = await serve(app);
-    const form = multipart([{ name: 'title', value: 'Ü' }, { name: 'scan', filename: 's.png', value: bytes(size) }], 'b1');
-    expect(JSON.parse((await send(url, { headers: { 'Idempotency-Key': 'k', ...form.headers }, body: form.body })).text)).toEqual({ title: 'Ü', size });
+    const form = multipart(
+      [
+        { name: 'title', value: 'Ü' },
+        { name: 'scan', filename: 's.png', value: bytes(size) },
+      ],
+      'b1',
+    );
+    expect(
+      JSON.parse((await send(url, { headers: { 'Idempotency-Key': 'k', ...form.headers }, body: form.body })).text),
+    ).toEqual({ title: 'Ü', size });
   });
 });

@@ -16,18 +16,20 @@ import { send } from '../servers/listen';
 
 /** The temporary files of this process that hold a body, as paths that lead to them though they have no names any more. */
 function spooled(mark: string): string[] {
-  return readdirSync('/proc/self/fd').map(descriptor => `/proc/self/fd/${descriptor}`).filter(path => {
-    try {
-      if (!readlinkSync(path).startsWith(`${tmpdir()}/bindonce-`)) return false;
-      const file = openSync(path, 'r');
-      const beginning = Buffer.alloc(300);
-      readSync(file, beginning);
-      closeSync(file);
-      return beginning.includes(mark);
-    } catch {
-      return false;
-    }
-  });
+  return readdirSync('/proc/self/fd')
+    .map(descriptor => `/proc/self/fd/${descriptor}`)
+    .filter(path => {
+      try {
+        if (!readlinkSync(path).startsWith(`${tmpdir()}/bindonce-`)) return false;
+        const file = openSync(path, 'r');
+        const beginning = Buffer.alloc(300);
+        readSync(file, beginning);
+        closeSync(file);
+        return beginning.includes(mark);
+      } catch {
+        return false;
+      }
+    });
 }
 
 /** Nobody is told when a temporary file is closed, so this looks again and again, until the spec's time is over. */
@@ -40,17 +42,35 @@ const SIZE = 3_000_000;
 /** A form of 3 MB that is known by its mark. */
 function upload(end = '--b1--\r\n') {
   const mark = randomBytes(16).toString('hex');
-  const { body, headers } = multipart([{ name: 'mark', value: mark }, { name: 'f', filename: 'f', value: Buffer.alloc(SIZE, 'x') }], 'b1');
-  return { mark, body: Buffer.concat([body.subarray(0, -'--b1--\r\n'.length), Buffer.from(end)]), headers: { ...headers, 'Idempotency-Key': mark } };
+  const { body, headers } = multipart(
+    [
+      { name: 'mark', value: mark },
+      { name: 'f', filename: 'f', value: Buffer.alloc(SIZE, 'x') },
+    ],
+    'b1',
+  );
+  return {
+    mark,
+    body: Buffer.concat([body.subarray(0, -'--b1--\r\n'.length), Buffer.from(end)]),
+    headers: { ...headers, 'Idempotency-Key': mark },
+  };
 }
 
-const served = (handler: RequestHandler, options: IdempotencyOptions = {}) => serve(express().post('/', idempotency(options), handler));
+const served = (handler: RequestHandler, options: IdempotencyOptions = {}) =>
+  serve(express().post('/', idempotency(options), handler));
 
 describe('a body that is too large for memory', () => {
   it('is in one file without a name, that only its owner can read, while the handler runs, and gone after the response', async () => {
     const { mark, body, headers } = upload();
     let seen: unknown[] = [];
-    const { url } = await served((_req, res) => { seen = spooled(mark).map(path => [statSync(path).mode & 0o777, statSync(path).nlink, readlinkSync(path).endsWith(' (deleted)')]); res.end(); });
+    const { url } = await served((_req, res) => {
+      seen = spooled(mark).map(path => [
+        statSync(path).mode & 0o777,
+        statSync(path).nlink,
+        readlinkSync(path).endsWith(' (deleted)'),
+      ]);
+      res.end();
+    });
     await send(url, { headers, body });
     expect(seen).toEqual([[0o600, 0, true]]);
     await noneLeft(mark);
@@ -58,7 +78,9 @@ describe('a body that is too large for memory', () => {
 
   it('is gone after a replay', async () => {
     const { mark, body, headers } = upload();
-    const { url } = await served((_req, res) => { res.end(); });
+    const { url } = await served((_req, res) => {
+      res.end();
+    });
     await send(url, { headers, body });
     expect((await send(url, { headers, body })).headers['idempotent-replayed']).toBe('true');
     await noneLeft(mark);
@@ -66,15 +88,23 @@ describe('a body that is too large for memory', () => {
 
   it('is gone after the handler has failed', async () => {
     const { mark, body, headers } = upload();
-    const { url } = await served(() => { throw new Error('no'); });
+    const { url } = await served(() => {
+      throw new Error('no');
+    });
     expect((await send(url, { headers, body })).status).toBe(500);
     await noneLeft(mark);
   });
 
   it('is gone after the client hung up while sending it', async () => {
     const { mark, body, headers } = upload();
-    const { url } = await served((_req, res) => { res.end(); });
-    const sent = request(url, { method: 'POST', headers: { ...headers, 'Content-Length': String(body.length) }, agent: false }).on('error', () => undefined);
+    const { url } = await served((_req, res) => {
+      res.end();
+    });
+    const sent = request(url, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Length': String(body.length) },
+      agent: false,
+    }).on('error', () => undefined);
     sent.write(body.subarray(0, 2_500_000));
     while (spooled(mark).length === 0) await pause(5);
     sent.destroy();
@@ -86,11 +116,16 @@ describe('a body that is too large for memory', () => {
     const log = new EventLog();
     const running = signal();
     const gone = signal();
-    const { url } = await served((req, res) => {
-      req.socket.once('close', () => { gone.happens(); });
-      running.happens();
-      void gone.happened.then(() => res.send(String(spooled(mark).length)));
-    }, { onEvent: log.onEvent });
+    const { url } = await served(
+      (req, res) => {
+        req.socket.once('close', () => {
+          gone.happens();
+        });
+        running.happens();
+        void gone.happened.then(() => res.send(String(spooled(mark).length)));
+      },
+      { onEvent: log.onEvent },
+    );
     const sent = request(url, { method: 'POST', headers, agent: false }).on('error', () => undefined);
     sent.end(body);
     await running.happened;
@@ -105,7 +140,9 @@ describe('a body that is too large for memory', () => {
     ['could not be read as a form', '', {}, 200],
   ])('is gone after it %s', async (_title, end, options, status) => {
     const { mark, body, headers } = upload(end);
-    const { url } = await served((_req, res) => { res.end(); }, options);
+    const { url } = await served((_req, res) => {
+      res.end();
+    }, options);
     expect((await send(url, { headers: { ...headers, 'Transfer-Encoding': 'chunked' }, body })).status).toBe(status);
     await noneLeft(mark);
   });
@@ -114,7 +151,13 @@ describe('a body that is too large for memory', () => {
     const { mark, body, headers } = upload();
     const running = signal();
     const mayEnd = signal();
-    const { url } = await served((_req, res) => { running.happens(); void mayEnd.happened.then(() => res.end()); }, { whenInFlight: 'reject' });
+    const { url } = await served(
+      (_req, res) => {
+        running.happens();
+        void mayEnd.happened.then(() => res.end());
+      },
+      { whenInFlight: 'reject' },
+    );
     const first = send(url, { headers, body });
     await running.happened;
     expect((await send(url, { headers, body })).status).toBe(409);
@@ -126,20 +169,44 @@ describe('a body that is too large for memory', () => {
 
 describe('a spool', () => {
   it('knows size and digest, and gives its bytes until it is closed', async () => {
-    const spool = await Spool.of((async function* chunks() { yield Buffer.from('ab'); yield Buffer.from('c'); })());
-    expect(spool).toMatchObject({ size: 3, digest: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad' });
-    expect([String(await buffer(spool.chunks())), String(spool.read(1)), String(spool.read(3))]).toEqual(['abc', 'bc', '']);
+    const spool = await Spool.of(
+      (async function* chunks() {
+        yield Buffer.from('ab');
+        yield Buffer.from('c');
+      })(),
+    );
+    expect(spool).toMatchObject({
+      size: 3,
+      digest: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    });
+    expect([String(await buffer(spool.chunks())), String(spool.read(1)), String(spool.read(3))]).toEqual([
+      'abc',
+      'bc',
+      '',
+    ]);
     await spool.close();
     expect(spool.read(0)).toHaveLength(0);
     await expect(buffer(spool.chunks())).rejects.toMatchObject({ code: 'storage-unavailable' });
   });
 
   it('that is closed while it is read never gives bytes of another file', async () => {
-    const spool = await Spool.of((async function* chunks() { yield Buffer.alloc(200_000, 'a'); })());
+    const spool = await Spool.of(
+      (async function* chunks() {
+        yield Buffer.alloc(200_000, 'a');
+      })(),
+    );
     const chunks = spool.chunks();
     await chunks.next();
     await spool.close();
-    const others = await Promise.all(Array.from({ length: 20 }, () => Spool.of((async function* more() { yield Buffer.alloc(200_000, 'b'); })())));
+    const others = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        Spool.of(
+          (async function* more() {
+            yield Buffer.alloc(200_000, 'b');
+          })(),
+        ),
+      ),
+    );
     await expect(chunks.next()).rejects.toMatchObject({ code: 'storage-unavailable' });
     await Promise.all(others.map(other => other.close()));
   });

@@ -50,8 +50,14 @@ function nextOrder(): Order {
     identity,
     at: now(),
     headers: {
-      Host: 'orders', 'Content-Type': 'application/json', 'Idempotency-Key': key, 'X-Customer': customer, 'X-Identity': identity, 'X-Work': String(work),
-      'X-Lines': String(random.chance(5) ? 20_000 : random.between(0, 50)), ...(random.chance(30) && { 'X-Chunked': 'yes' }),
+      Host: 'orders',
+      'Content-Type': 'application/json',
+      'Idempotency-Key': key,
+      'X-Customer': customer,
+      'X-Identity': identity,
+      'X-Work': String(work),
+      'X-Lines': String(random.chance(5) ? 20_000 : random.between(0, 50)),
+      ...(random.chance(30) && { 'X-Chunked': 'yes' }),
     },
     body: JSON.stringify({ sku: 'tea', quantity: number }),
   };
@@ -61,20 +67,26 @@ function nextOrder(): Order {
 
 /** Sends an order until it gets a definite answer. */
 async function insist(order: Order): Promise<void> {
-  while (!await attempt(order, random.pick(ports), stormy && random.chance(8) ? random.between(0, 60) : undefined)) await pause(random.between(5, 50));
+  while (!(await attempt(order, random.pick(ports), stormy && random.chance(8) ? random.between(0, 60) : undefined)))
+    await pause(random.between(5, 50));
 }
 
 /** @param patience milliseconds after which the client hangs up. @returns whether the answer was definite. */
-async function attempt({ identity, headers, body }: Order, port: number, patience: number | undefined): Promise<boolean> {
+async function attempt(
+  { identity, headers, body }: Order,
+  port: number,
+  patience: number | undefined,
+): Promise<boolean> {
   const sent = request({ host: '127.0.0.1', port, path: '/orders', method: 'POST', headers, agent });
   const timer = setTimeout(() => {
-    if (patience === undefined) journal.write({ what: 'breach', key: identity, detail: `no answer within ${PATIENCE} ms` });
+    if (patience === undefined)
+      journal.write({ what: 'breach', key: identity, detail: `no answer within ${PATIENCE} ms` });
     else hangUps++;
     sent.destroy();
   }, patience ?? PATIENCE);
   try {
     sent.end(body);
-    const [response] = await once(sent, 'response') as [IncomingMessage];
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
     const chunks: Buffer[] = [];
     for await (const chunk of response) chunks.push(chunk as Buffer);
     return response.complete && isDefinite(identity, response, Buffer.concat(chunks));
@@ -85,13 +97,30 @@ async function attempt({ identity, headers, body }: Order, port: number, patienc
   }
 }
 
-function isDefinite(key: string, { statusCode: status = 0, statusMessage, headers, rawHeaders, rawTrailers }: IncomingMessage, body: Buffer): boolean {
+function isDefinite(
+  key: string,
+  { statusCode: status = 0, statusMessage, headers, rawHeaders, rawTrailers }: IncomingMessage,
+  body: Buffer,
+): boolean {
   const text = body.toString();
   const isRetryable = status === 503 || (status === 409 && text.includes('request-in-flight'));
   if (isRetryable) return false;
-  const lines = rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${rawHeaders[index + 1]}`] : [])).filter(line => !PER_EXCHANGE.test(line));
-  const digest = createHash('sha256').update(JSON.stringify([status, statusMessage, lines, rawTrailers])).update(body).digest('base64');
-  journal.write({ what: 'answered', key, run: String(headers['x-run']), status, digest, owner: ownerOf(text), replayed: headers['idempotent-replayed'] === 'true' });
+  const lines = rawHeaders
+    .flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${rawHeaders[index + 1]}`] : []))
+    .filter(line => !PER_EXCHANGE.test(line));
+  const digest = createHash('sha256')
+    .update(JSON.stringify([status, statusMessage, lines, rawTrailers]))
+    .update(body)
+    .digest('base64');
+  journal.write({
+    what: 'answered',
+    key,
+    run: String(headers['x-run']),
+    status,
+    digest,
+    owner: ownerOf(text),
+    replayed: headers['idempotent-replayed'] === 'true',
+  });
   return true;
 }
 
@@ -115,9 +144,11 @@ async function keepOrdering(): Promise<void> {
 
 async function inTurn(all: readonly Order[]): Promise<void> {
   const waiting = [...all];
-  await Promise.all(Array.from({ length: AT_ONCE }, async () => {
-    for (let order = waiting.pop(); order; order = waiting.pop()) await insist(order);
-  }));
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (let order = waiting.pop(); order; order = waiting.pop()) await insist(order);
+    }),
+  );
 }
 
 /** What the storm tells its clients: it is over; ask again for what was ordered since then. */
@@ -130,7 +161,9 @@ async function main(): Promise<void> {
       else resolve(message.verifySince);
     });
   });
-  const report = (): void => { process.send?.({ keys: orders.length, hangUps }); };
+  const report = (): void => {
+    process.send?.({ keys: orders.length, hangUps });
+  };
   const reporting = setInterval(report, 250);
   await Promise.all(Array.from({ length: AT_ONCE }, keepOrdering));
   clearInterval(reporting);

@@ -32,7 +32,9 @@ const kinds: Readonly<Record<StoreKind, (url: string, library: Library) => Conne
     /** On the same pool: the one that @keyv/postgres makes ends the process when the server goes away. */
     class Responses extends KeyvPostgres {
       override connect() {
-        return Promise.resolve(async (sql: string, values?: unknown[]) => (await pool.query(sql, values)).rows as unknown[]);
+        return Promise.resolve(
+          async (sql: string, values?: unknown[]) => (await pool.query(sql, values)).rows as unknown[],
+        );
       }
     }
     const store = new Keyv(new Responses());

@@ -17,7 +17,10 @@ export interface FaultKind {
   inflict(world: World, random: Random): Promise<{ readonly pid?: number } | undefined>;
 }
 
-const onServer = (kind: string, act: (server: ServerSlot, world: World, random: Random) => Promise<unknown>): FaultKind => ({
+const onServer = (
+  kind: string,
+  act: (server: ServerSlot, world: World, random: Random) => Promise<unknown>,
+): FaultKind => ({
   kind,
   async inflict(world, random) {
     const server = random.pick(world.servers);
@@ -27,7 +30,10 @@ const onServer = (kind: string, act: (server: ServerSlot, world: World, random: 
   },
 });
 
-const onStore = (kind: string, act: (store: StoreServer, world: World, random: Random) => Promise<unknown>): FaultKind => ({
+const onStore = (
+  kind: string,
+  act: (store: StoreServer, world: World, random: Random) => Promise<unknown>,
+): FaultKind => ({
   kind,
   async inflict(world, random) {
     await act(world.store, world, random);
@@ -49,7 +55,9 @@ const onTheWay = (kind: string, act: (server: ServerSlot, ms: number) => Promise
 /** The faults that happen to processes, one at a time. */
 export const serverFaults: readonly FaultKind[] = [
   onServer('server killed (kill -9)', server => server.kill()),
-  onServer('server stopped past its lease (SIGSTOP)', (server, { lease }, random) => server.stop(random.between(lease + 50, 2 * lease))),
+  onServer('server stopped past its lease (SIGSTOP)', (server, { lease }, random) =>
+    server.stop(random.between(lease + 50, 2 * lease)),
+  ),
   onServer('server told to end (SIGTERM)', server => server.terminate()),
 ];
 
@@ -57,7 +65,9 @@ export const serverFaults: readonly FaultKind[] = [
 export const storeFaults: readonly FaultKind[] = [
   onStore('store killed (kill -9)', (store, _world, random) => store.kill(random.between(0, 300))),
   onStore('store restarted', (store, _world, random) => store.restart(random.between(0, 300))),
-  onStore('store paused (SIGSTOP)', (store, { storeTimeout }, random) => store.pause(random.between(20, 2 * storeTimeout))),
+  onStore('store paused (SIGSTOP)', (store, { storeTimeout }, random) =>
+    store.pause(random.between(20, 2 * storeTimeout)),
+  ),
   onStore('store flushed', store => store.flush()),
   onTheWay('requests to the store dropped', (server, ms) => server.proxy.dropRequests(ms)),
   onTheWay('answers of the store dropped', (server, ms) => server.proxy.dropAnswers(ms)),

@@ -13,7 +13,12 @@ export class ServerSlot {
   /** Set while we end it ourselves; a process that ends otherwise is a breach. */
   private isEnding = false;
 
-  private constructor(readonly port: number, readonly proxy: Proxy, private readonly env: NodeJS.ProcessEnv, private readonly journal: Journal) {}
+  private constructor(
+    readonly port: number,
+    readonly proxy: Proxy,
+    private readonly env: NodeJS.ProcessEnv,
+    private readonly journal: Journal,
+  ) {}
 
   static async start(port: number, proxy: Proxy, env: NodeJS.ProcessEnv, journal: Journal): Promise<ServerSlot> {
     const slot = new ServerSlot(port, proxy, { ...env, PORT: String(port) }, journal);
@@ -57,10 +62,15 @@ export class ServerSlot {
   }
 
   private async up(): Promise<void> {
-    const child = endWithUs(fork(join(__dirname, 'server.js'), { env: this.env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }));
+    const child = endWithUs(
+      fork(join(__dirname, 'server.js'), { env: this.env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }),
+    );
     this.child = child;
     this.isEnding = false;
-    child.once('exit', (code, signal) => { if (!this.isEnding) this.journal.write({ what: 'breach', detail: `a server ended by itself with ${signal ?? code}` }); });
+    child.once('exit', (code, signal) => {
+      if (!this.isEnding)
+        this.journal.write({ what: 'breach', detail: `a server ended by itself with ${signal ?? code}` });
+    });
     await once(child, 'message');
   }
 
@@ -82,7 +92,9 @@ export class ClientProcess {
 
   constructor(env: NodeJS.ProcessEnv) {
     this.child = endWithUs(fork(join(__dirname, 'client.js'), { env }));
-    this.child.on('message', (message: 'settled' | 'verified' | { keys: number; hangUps: number }) => { if (typeof message === 'object') Object.assign(this, message); });
+    this.child.on('message', (message: 'settled' | 'verified' | { keys: number; hangUps: number }) => {
+      if (typeof message === 'object') Object.assign(this, message);
+    });
   }
 
   tell(word: Word): void {
@@ -92,8 +104,12 @@ export class ClientProcess {
   /** Resolves when the process says so; rejects when it ends before. */
   says(what: 'settled' | 'verified'): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.child.on('message', message => { if (message === what) resolve(); });
-      this.child.once('exit', code => { reject(new Error(`A client process ended with ${code}`)); });
+      this.child.on('message', message => {
+        if (message === what) resolve();
+      });
+      this.child.once('exit', code => {
+        reject(new Error(`A client process ended with ${code}`));
+      });
     });
   }
 

@@ -5,16 +5,46 @@ import { createInterface } from 'node:readline';
  * What the handler says of itself: the truth about executions, which the library has no part in. `key` is the whole identity
  * of a request, since customers may use each other's idempotency keys; the library knows it as `cacheKey`.
  */
-export type Execution = { readonly what: 'started' | 'ended'; readonly at: number; readonly pid: number; readonly request: string; readonly key: string; readonly cacheKey: string; readonly run: string };
+export type Execution = {
+  readonly what: 'started' | 'ended';
+  readonly at: number;
+  readonly pid: number;
+  readonly request: string;
+  readonly key: string;
+  readonly cacheKey: string;
+  readonly run: string;
+};
 
 /** What the library told `onEvent` of a request, or the handler through its signal (`aborted`). */
-export type Told = { readonly what: 'told'; readonly at: number; readonly pid: number; readonly request: string; readonly cacheKey: string; readonly kind: string };
+export type Told = {
+  readonly what: 'told';
+  readonly at: number;
+  readonly pid: number;
+  readonly request: string;
+  readonly cacheKey: string;
+  readonly kind: string;
+};
 
 /** A whole answer that a client got. `digest` is over status, reason, header lines, body and trailers; `replayed` is what it says of itself. */
-export type Answer = { readonly what: 'answered'; readonly at: number; readonly key: string; readonly run: string; readonly status: number; readonly digest: string; readonly owner: string; readonly replayed: boolean };
+export type Answer = {
+  readonly what: 'answered';
+  readonly at: number;
+  readonly key: string;
+  readonly run: string;
+  readonly status: number;
+  readonly digest: string;
+  readonly owner: string;
+  readonly replayed: boolean;
+};
 
 /** Something that was done to a process, to the store or to the way between them, from `at` to `until`. */
-export type Fault = { readonly what: 'fault'; readonly at: number; readonly until: number; readonly kind: string; readonly pid?: number };
+export type Fault = {
+  readonly what: 'fault';
+  readonly at: number;
+  readonly until: number;
+  readonly kind: string;
+  readonly pid?: number;
+};
 
 /** What must never be seen, reported where it is seen: an unhandled rejection, a request that nobody answers, a process that ends by itself. */
 export type Breach = { readonly what: 'breach'; readonly at: number; readonly detail: string; readonly key?: string };
@@ -65,7 +95,8 @@ export async function readJournal(path: string): Promise<Entry[]> {
     else if (line !== '') cut.push(line);
   }
   const kills = entries.filter(entry => entry.what === 'fault' && entry.kind.startsWith('server killed')).length;
-  if (cut.length > kills) throw new Error(`The journal has ${cut.length} lines that are no JSON, after ${kills} kills:\n${cut.join('\n')}`);
+  if (cut.length > kills)
+    throw new Error(`The journal has ${cut.length} lines that are no JSON, after ${kills} kills:\n${cut.join('\n')}`);
   return entries;
 }
 

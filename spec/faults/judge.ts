@@ -61,11 +61,15 @@ class Judge {
   private readonly repeated: Record<string, number> = {};
   private readonly overlapping: Record<string, number> = {};
 
-  constructor(private readonly entries: readonly Entry[], private readonly bounds: Bounds) {
+  constructor(
+    private readonly entries: readonly Entry[],
+    private readonly bounds: Bounds,
+  ) {
     this.faults = entries.filter(entry => entry.what === 'fault');
     this.stalls = entries.filter(entry => entry.what === 'stalled');
     this.flushes = this.faults.filter(({ kind }) => kind === FLUSHED);
-    for (const { kind, pid, at } of this.faults) if (kind.startsWith('server killed') && pid !== undefined) this.kills.set(pid, at);
+    for (const { kind, pid, at } of this.faults)
+      if (kind.startsWith('server killed') && pid !== undefined) this.kills.set(pid, at);
   }
 
   verdict(): Verdict {
@@ -76,7 +80,9 @@ class Judge {
       this.judgeAnswers(key, history);
     }
     this.judgeEnd();
-    for (const entry of this.entries) if (entry.what === 'breach') this.violations.push(`${entry.detail}${entry.key === undefined ? '' : ` (${entry.key})`}`);
+    for (const entry of this.entries)
+      if (entry.what === 'breach')
+        this.violations.push(`${entry.detail}${entry.key === undefined ? '' : ` (${entry.key})`}`);
     const histories = [...this.histories.values()];
     return {
       violations: this.violations,
@@ -126,10 +132,16 @@ class Judge {
       const run = runs[index - 1];
       if (!run) continue;
       const reason = this.reasonFor(run, next, told);
-      if (reason === undefined) this.violations.push(`${key} ran again for no reason: ${describe(run)}, then ${describe(next)}. ${this.happenings(run.from - 2_000, next.from + 1_000, told)}`);
+      if (reason === undefined)
+        this.violations.push(
+          `${key} ran again for no reason: ${describe(run)}, then ${describe(next)}. ${this.happenings(run.from - 2_000, next.from + 1_000, told)}`,
+        );
       else {
         this.repeated[reason] = (this.repeated[reason] ?? 0) + 1;
-        if (reason === 'lease lost' && run.until > next.from && !this.wasToldInTime(run, next, told)) this.violations.push(`${key} ran on, and its signal did not say that another may run: ${describe(run)}, then ${describe(next)}. ${this.happenings(run.from - 2_000, next.from + 1_000, told)}`);
+        if (reason === 'lease lost' && run.until > next.from && !this.wasToldInTime(run, next, told))
+          this.violations.push(
+            `${key} ran on, and its signal did not say that another may run: ${describe(run)}, then ${describe(next)}. ${this.happenings(run.from - 2_000, next.from + 1_000, told)}`,
+          );
         if (run.until > next.from) this.overlapping[reason] = (this.overlapping[reason] ?? 0) + 1;
       }
     }
@@ -137,8 +149,11 @@ class Judge {
 
   /** A handler learns by its own clock that its lease is over, unless its process does not run. */
   private wasToldInTime(run: Run, next: Run, told: readonly Told[]): boolean {
-    return this.kills.has(run.pid) || this.wasStopped(run.pid, run.from, next.from + IN_TIME)
-      || told.some(({ kind, request, at }) => kind === 'aborted' && request === run.request && at <= next.from + IN_TIME);
+    return (
+      this.kills.has(run.pid) ||
+      this.wasStopped(run.pid, run.from, next.from + IN_TIME) ||
+      told.some(({ kind, request, at }) => kind === 'aborted' && request === run.request && at <= next.from + IN_TIME)
+    );
   }
 
   private reasonFor(run: Run, next: Run, told: readonly Told[]): string | undefined {
@@ -146,7 +161,8 @@ class Judge {
     const tells = (kind: string, before = Infinity): boolean => ofRun.some(one => one.kind === kind && one.at < before);
     // The right to run comes some time before the handler; and a run whose lease was flushed away is published at its end if
     // nobody has the key then.
-    if (this.flushedBetween(run.from - this.bounds.aftermath, Math.max(next.from, ...ofRun.map(({ at }) => at)))) return 'data flushed';
+    if (this.flushedBetween(run.from - this.bounds.aftermath, Math.max(next.from, ...ofRun.map(({ at }) => at))))
+      return 'data flushed';
     // What was published stays published.
     if (!tells('executed', next.from)) {
       if ((this.kills.get(run.pid) ?? Infinity) <= next.from) return 'process killed';
@@ -157,8 +173,11 @@ class Judge {
       }
     }
     // A process can be stopped between its right to run and its handler, and begin after others have run.
-    const isLost = this.kills.has(next.pid) || told.some(({ request, kind }) => request === next.request && kind === 'lease-lost');
-    return isLost && this.wasStopped(next.pid, next.from - JUST_RESUMED, next.from) ? 'lease lost before the handler began' : undefined;
+    const isLost =
+      this.kills.has(next.pid) || told.some(({ request, kind }) => request === next.request && kind === 'lease-lost');
+    return isLost && this.wasStopped(next.pid, next.from - JUST_RESUMED, next.from)
+      ? 'lease lost before the handler began'
+      : undefined;
   }
 
   /** At most one run of a key is published, unless the store has lost it meanwhile. */
@@ -166,7 +185,8 @@ class Judge {
     const published = told.filter(({ kind }) => kind === 'executed').sort((a, b) => a.at - b.at);
     for (const [index, next] of published.entries()) {
       const before = published[index - 1];
-      if (before && !this.flushedBetween(before.at - this.bounds.aftermath, next.at)) this.violations.push(`${key} was published twice`);
+      if (before && !this.flushedBetween(before.at - this.bounds.aftermath, next.at))
+        this.violations.push(`${key} was published twice`);
     }
   }
 
@@ -180,25 +200,34 @@ class Judge {
       const run = names.get(answer.run);
       if (answer.status === 409) {
         // A record without a response is what a flush between the two leaves.
-        if (!this.flushedBetween((runs[0]?.from ?? 0) - this.bounds.aftermath, answer.at)) this.violations.push(`${key} was answered with 409`);
+        if (!this.flushedBetween((runs[0]?.from ?? 0) - this.bounds.aftermath, answer.at))
+          this.violations.push(`${key} was answered with 409`);
         continue;
       }
       if (answer.status !== 201) this.violations.push(`${key} was answered with ${answer.status}`);
       else if (answer.owner !== key) this.violations.push(`${key} was answered with the data of ${answer.owner}`);
       else if (!run) this.violations.push(`${key} was answered with a response of no run of it`);
-      if ((digests.get(answer.run) ?? answer.digest) !== answer.digest) this.violations.push(`${key} was answered in two ways by one run: ${answer.run}`);
-      if (!answer.replayed && firsts.has(answer.run)) this.violations.push(`${key} was answered twice as if for the first time: ${answer.run}`);
+      if ((digests.get(answer.run) ?? answer.digest) !== answer.digest)
+        this.violations.push(`${key} was answered in two ways by one run: ${answer.run}`);
+      if (!answer.replayed && firsts.has(answer.run))
+        this.violations.push(`${key} was answered twice as if for the first time: ${answer.run}`);
       if (!answer.replayed) firsts.add(answer.run);
       digests.set(answer.run, answer.digest);
-      const before = answers.slice(0, index).reverse().find(({ status }) => status === 201);
-      if (before && before.run !== answer.run && !this.mayDiffer(names.get(before.run), run, answer.at, told)) this.violations.push(`${key} was answered in two ways: ${before.run}, then ${answer.run}`);
+      const before = answers
+        .slice(0, index)
+        .reverse()
+        .find(({ status }) => status === 201);
+      if (before && before.run !== answer.run && !this.mayDiffer(names.get(before.run), run, answer.at, told))
+        this.violations.push(`${key} was answered in two ways: ${before.run}, then ${answer.run}`);
     }
   }
 
   /** Two runs may both have been answered with when the first was forgotten, or one could not be stored. */
   private mayDiffer(before: Run | undefined, run: Run | undefined, at: number, told: readonly Told[]): boolean {
     if (this.flushedBetween(Math.min(before?.from ?? at, run?.from ?? at) - this.bounds.aftermath, at)) return true;
-    return [before, run].some(one => told.some(({ kind, request }) => kind === 'not-stored' && request === one?.request));
+    return [before, run].some(one =>
+      told.some(({ kind, request }) => kind === 'not-stored' && request === one?.request),
+    );
   }
 
   /** What was answered once and was not flushed since is there when it is asked for at the end. */
@@ -208,7 +237,8 @@ class Judge {
     const lastFlush = Math.max(0, ...this.flushes.map(({ until }) => until));
     for (const [key, { runs, answers }] of this.histories) {
       const wasFlushed = (runs[0]?.from ?? 0) <= lastFlush + this.bounds.aftermath;
-      if (!wasFlushed && !answers.some(({ at }) => at > settled)) this.violations.push(`${key} was not answered when it was asked for once more`);
+      if (!wasFlushed && !answers.some(({ at }) => at > settled))
+        this.violations.push(`${key} was not answered when it was asked for once more`);
     }
   }
 
@@ -221,8 +251,14 @@ class Judge {
     const faults = this.faults.filter(({ at, until }) => until >= from && at <= to);
     return [
       ...told.map(({ kind, pid, at }) => ({ at, text: `${kind} by ${pid}` })),
-      ...faults.map(({ kind, pid, at, until }) => ({ at, text: `${kind}${pid === undefined ? '' : ` (${pid})`} until ${until.toFixed(1)}` })),
-    ].sort((a, b) => a.at - b.at).map(({ at, text }) => `${at.toFixed(1)} ${text}`).join('; ');
+      ...faults.map(({ kind, pid, at, until }) => ({
+        at,
+        text: `${kind}${pid === undefined ? '' : ` (${pid})`} until ${until.toFixed(1)}`,
+      })),
+    ]
+      .sort((a, b) => a.at - b.at)
+      .map(({ at, text }) => `${at.toFixed(1)} ${text}`)
+      .join('; ');
   }
 
   private flushedBetween(from: number, to: number): boolean {
@@ -230,22 +266,37 @@ class Judge {
   }
 
   private wasStopped(pid: number, from: number, to: number): boolean {
-    return this.faults.some(fault => fault.kind.startsWith('server stopped') && fault.pid === pid && fault.until >= from && fault.at <= to)
-      || this.stalls.some(stall => stall.pid === pid && stall.at >= from && stall.at - stall.ms <= to);
+    return (
+      this.faults.some(
+        fault => fault.kind.startsWith('server stopped') && fault.pid === pid && fault.until >= from && fault.at <= to,
+      ) || this.stalls.some(stall => stall.pid === pid && stall.at >= from && stall.at - stall.ms <= to)
+    );
   }
 
   private stalled(pid: number, from: number, to: number): boolean {
-    return this.stalls.some(stall => (stall.pid === undefined || stall.pid === pid) && stall.at + this.bounds.aftermath >= from && stall.at - stall.ms <= to);
+    return this.stalls.some(
+      stall =>
+        (stall.pid === undefined || stall.pid === pid) &&
+        stall.at + this.bounds.aftermath >= from &&
+        stall.at - stall.ms <= to,
+    );
   }
 
   /** Whether something that can cost a process its lease, or keep it from storing, happened to it between two times. */
   private troubled(pid: number, from: number, to: number): boolean {
-    return this.faults.some(fault => (fault.pid === undefined || fault.pid === pid) && fault.until + this.bounds.aftermath >= from && fault.at <= to)
-      || this.stalled(pid, from, to);
+    return (
+      this.faults.some(
+        fault =>
+          (fault.pid === undefined || fault.pid === pid) &&
+          fault.until + this.bounds.aftermath >= from &&
+          fault.at <= to,
+      ) || this.stalled(pid, from, to)
+    );
   }
 }
 
-const describe = ({ run, pid, from, until }: Run): string => `${run.slice(0, 8)} by ${pid} from ${from.toFixed(1)} to ${until.toFixed(1)}`;
+const describe = ({ run, pid, from, until }: Run): string =>
+  `${run.slice(0, 8)} by ${pid} from ${from.toFixed(1)} to ${until.toFixed(1)}`;
 
 function countBy<T>(items: readonly T[], name: (item: T) => string): Record<string, number> {
   const counts: Record<string, number> = {};

@@ -27,12 +27,37 @@ const { values } = parseArgs({
 
 async function main(): Promise<void> {
   const options = {
-    seed: Number(values.seed), store: values.store as StoreKind, keys: Number(values.keys), faults: Number(values.faults), servers: Number(values.servers), clients: Number(values.clients),
-    lease: Number(values.lease), storeTimeout: Number(values['store-timeout']), settling: Number(values.settling), library: values.library, only: values.only,
+    seed: Number(values.seed),
+    store: values.store as StoreKind,
+    keys: Number(values.keys),
+    faults: Number(values.faults),
+    servers: Number(values.servers),
+    clients: Number(values.clients),
+    lease: Number(values.lease),
+    storeTimeout: Number(values['store-timeout']),
+    settling: Number(values.settling),
+    library: values.library,
+    only: values.only,
   };
-  const report = await storm({ ...options, ...(!values.json && { progress: (line: string) => { console.log(line); } }) });
+  const report = await storm({
+    ...options,
+    ...(!values.json && {
+      progress: (line: string) => {
+        console.log(line);
+      },
+    }),
+  });
   const verdict = judge(report.entries, { aftermath: 1_000 });
-  if (values.json) console.log(JSON.stringify({ ...verdict, violations: verdict.violations.slice(0, SHOWN), keys: report.keys, hangUps: report.hangUps, seconds: report.seconds }));
+  if (values.json)
+    console.log(
+      JSON.stringify({
+        ...verdict,
+        violations: verdict.violations.slice(0, SHOWN),
+        keys: report.keys,
+        hangUps: report.hangUps,
+        seconds: report.seconds,
+      }),
+    );
   else console.log(table(options, report, verdict));
   process.exitCode = verdict.violations.length === 0 ? 0 : 1;
 }

@@ -19,13 +19,27 @@ function breakLibrary(file: string, line: string, broken: string): string {
 }
 
 describe('a storm finds the mistake when', () => {
-  it.each(mutations.map(mutation => [mutation.title, mutation] as const))('%s', async (_title, { file, line, broken, storm, verdict }) => {
-    const directory = breakLibrary(file, line, broken);
-    try {
-      const { violations } = await runStorm('--seed', '1', '--keys', '500', '--faults', '0', ...storm, '--library', join(directory, 'dist/index.js'));
-      expect(violations.filter(violation => verdict.test(violation))).not.toEqual([]);
-    } finally {
-      rmSync(directory, { recursive: true, force: true });
-    }
-  }, 420_000);
+  it.each(mutations.map(mutation => [mutation.title, mutation] as const))(
+    '%s',
+    async (_title, { file, line, broken, storm, verdict }) => {
+      const directory = breakLibrary(file, line, broken);
+      try {
+        const { violations } = await runStorm(
+          '--seed',
+          '1',
+          '--keys',
+          '500',
+          '--faults',
+          '0',
+          ...storm,
+          '--library',
+          join(directory, 'dist/index.js'),
+        );
+        expect(violations.filter(violation => verdict.test(violation))).not.toEqual([]);
+      } finally {
+        rmSync(directory, { recursive: true, force: true });
+      }
+    },
+    420_000,
+  );
 });

@@ -11,8 +11,13 @@ export class Proxy {
   private resets = false;
   private readonly pairs = new Set<readonly [server: Socket, store: Socket]>();
 
-  private constructor(private readonly listening: Server, private readonly storePort: number) {
-    listening.on('connection', socket => { this.join(socket); });
+  private constructor(
+    private readonly listening: Server,
+    private readonly storePort: number,
+  ) {
+    listening.on('connection', socket => {
+      this.join(socket);
+    });
   }
 
   static async to(storePort: number): Promise<Proxy> {
@@ -79,7 +84,11 @@ export class Proxy {
       });
       if (this.manner === 'stalls') socket.pause();
     }
-    server.on('data', bytes => { if (this.manner !== 'drops requests') store.write(bytes); });
-    store.on('data', bytes => { if (this.manner !== 'drops answers') server.write(bytes); });
+    server.on('data', bytes => {
+      if (this.manner !== 'drops requests') store.write(bytes);
+    });
+    store.on('data', bytes => {
+      if (this.manner !== 'drops answers') server.write(bytes);
+    });
   }
 }

@@ -24,6 +24,9 @@ export class Random {
   }
 
   shuffled<T>(items: readonly T[]): T[] {
-    return items.map(item => ({ item, order: this.between(0, 1_000_000) })).sort((a, b) => a.order - b.order).map(({ item }) => item);
+    return items
+      .map(item => ({ item, order: this.between(0, 1_000_000) }))
+      .sort((a, b) => a.order - b.order)
+      .map(({ item }) => item);
   }
 }

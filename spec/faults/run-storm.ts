@@ -15,7 +15,10 @@ export interface Outcome extends Verdict {
 /** Runs a storm in processes of its own, as `npm run faults` does. */
 export async function runStorm(...args: readonly string[]): Promise<Outcome> {
   // Ends with 1 when there are violations, which is no failure of the command.
-  const { stdout } = await promisify(execFile)(process.execPath, [main, '--json', ...args], { maxBuffer: 64 * 1_024 * 1_024, timeout: 400_000 }).catch((error: unknown) => {
+  const { stdout } = await promisify(execFile)(process.execPath, [main, '--json', ...args], {
+    maxBuffer: 64 * 1_024 * 1_024,
+    timeout: 400_000,
+  }).catch((error: unknown) => {
     const { code, stdout: printed } = error as { code?: unknown; stdout?: string };
     if (code === 1 && printed) return { stdout: printed };
     // Its message has what the command wrote to stderr.

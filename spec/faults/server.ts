@@ -15,9 +15,14 @@ import { watchForStalls } from './stalls';
 const { PORT = '', JOURNAL = '', STORE_KIND = '', STORE_URL = '', OPTIONS = '{}', LIBRARY = 'bindonce' } = process.env;
 const journal = new Journal(JOURNAL);
 const { pid } = process;
-for (const event of ['unhandledRejection', 'uncaughtException']) process.on(event, (error: unknown) => { journal.write({ what: 'breach', detail: `${event}: ${error instanceof Error ? error.stack : String(error)}` }); });
+for (const event of ['unhandledRejection', 'uncaughtException'])
+  process.on(event, (error: unknown) => {
+    journal.write({ what: 'breach', detail: `${event}: ${error instanceof Error ? error.stack : String(error)}` });
+  });
 
-watchForStalls(ms => { journal.write({ what: 'stalled', pid, ms }); });
+watchForStalls(ms => {
+  journal.write({ what: 'stalled', pid, ms });
+});
 
 /** Which request something is about. */
 const requests = new AsyncLocalStorage<string>();
@@ -28,11 +33,11 @@ const running = new Set<string>();
 const ENDS: readonly string[] = ['executed', 'not-stored', 'lease-lost'];
 
 async function serve(): Promise<void> {
-  const library = await import(LIBRARY) as Library & { idempotency: typeof idempotencyOfTheLibrary };
+  const library = (await import(LIBRARY)) as Library & { idempotency: typeof idempotencyOfTheLibrary };
   const connection = connectTo(STORE_KIND as StoreKind, STORE_URL, library);
   const guard = library.idempotency({
     ...connection.options,
-    ...JSON.parse(OPTIONS) as object,
+    ...(JSON.parse(OPTIONS) as object),
     scope: req => req.get('X-Customer'),
     onEvent: ({ kind, cacheKey }) => {
       journal.write({ what: 'told', pid, request: request(), cacheKey, kind });
@@ -41,13 +46,17 @@ async function serve(): Promise<void> {
   });
 
   const app = express();
-  app.use((_req, _res, next) => { requests.run(randomUUID(), next); });
+  app.use((_req, _res, next) => {
+    requests.run(randomUUID(), next);
+  });
   app.post('/orders', guard, async (req, res) => {
     const key = String(req.get('X-Identity'));
     const execution = { pid, request: request(), key, cacheKey: req.idempotency.cacheKey, run: randomUUID() };
     journal.write({ what: 'started', ...execution });
     running.add(execution.cacheKey);
-    req.idempotency.signal.addEventListener('abort', () => { journal.write({ what: 'told', ...execution, kind: 'aborted' }); });
+    req.idempotency.signal.addEventListener('abort', () => {
+      journal.write({ what: 'told', ...execution, kind: 'aborted' });
+    });
     await work(Number(req.get('X-Work')));
     journal.write({ what: 'ended', ...execution });
     const order = { key, run: execution.run, lines: 'tea '.repeat(Number(req.get('X-Lines'))) };
@@ -61,12 +70,16 @@ async function serve(): Promise<void> {
     } else res.json(order);
   });
 
-  const server = app.listen(Number(PORT), '127.0.0.1', () => { process.send?.('listening'); });
+  const server = app.listen(Number(PORT), '127.0.0.1', () => {
+    process.send?.('listening');
+  });
   process.on('disconnect', () => process.exit(1));
   process.on('SIGTERM', () => {
     const closed = once(server.close(), 'close');
     // Connections that clients keep alive would keep it from ending.
-    const closing = setInterval(() => { server.closeIdleConnections(); }, 20);
+    const closing = setInterval(() => {
+      server.closeIdleConnections();
+    }, 20);
     void closed.then(async () => {
       clearInterval(closing);
       while (running.size > 0) await work(10);

@@ -9,7 +9,9 @@ export function watchForStalls(report: (ms: number) => void): () => void {
     if (ms > STALL) report(ms);
     ticked = performance.now();
   }, STALL / 4).unref();
-  return () => { clearInterval(timer); };
+  return () => {
+    clearInterval(timer);
+  };
 }
 
 /** Uses the store all the time, and reports each time that it took long to answer. @returns what ends it. */
@@ -25,6 +27,10 @@ export function watchStore(use: () => Promise<unknown>, report: (ms: number) => 
     if (ms > STALL) report(ms);
     asking = false;
   };
-  const timer = setInterval(() => { void probe(); }, STALL / 4);
-  return () => { clearInterval(timer); };
+  const timer = setInterval(() => {
+    void probe();
+  }, STALL / 4);
+  return () => {
+    clearInterval(timer);
+  };
 }

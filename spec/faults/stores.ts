@@ -24,9 +24,16 @@ export interface StoreServer {
 }
 
 /** What both kinds of server can do. */
-type Server = Pick<RedisServer, 'kill' | 'shutDown' | 'up' | 'resume' | 'stop'> & { pause(): unknown; readonly port: number; readonly url: string };
+type Server = Pick<RedisServer, 'kill' | 'shutDown' | 'up' | 'resume' | 'stop'> & {
+  pause(): unknown;
+  readonly port: number;
+  readonly url: string;
+};
 
-function treated(server: Server, { flush, touch, close }: { flush(): Promise<unknown>; touch(): Promise<unknown>; close(): unknown }): StoreServer {
+function treated(
+  server: Server,
+  { flush, touch, close }: { flush(): Promise<unknown>; touch(): Promise<unknown>; close(): unknown },
+): StoreServer {
   return {
     port: server.port,
     urlThrough: port => server.url.replace(String(server.port), String(port)),
@@ -45,7 +52,9 @@ function treated(server: Server, { flush, touch, close }: { flush(): Promise<unk
       await pause(ms);
       server.resume();
     },
-    async flush() { await flush(); },
+    async flush() {
+      await flush();
+    },
     touch,
     async stop() {
       close();
@@ -57,9 +66,18 @@ function treated(server: Server, { flush, touch, close }: { flush(): Promise<unk
 const kinds: Readonly<Record<StoreKind, () => Promise<StoreServer>>> = {
   async redis() {
     const server = await RedisServer.start('--appendonly', 'yes', '--appendfsync', 'always');
-    const client = createClient({ url: server.url, disableOfflineQueue: true, socket: { reconnectStrategy: 20 } }).on('error', () => undefined);
+    const client = createClient({ url: server.url, disableOfflineQueue: true, socket: { reconnectStrategy: 20 } }).on(
+      'error',
+      () => undefined,
+    );
     await client.connect();
-    return treated(server, { flush: () => server.ask('FLUSHALL'), touch: () => client.set('touched', 'yes'), close: () => { client.destroy(); } });
+    return treated(server, {
+      flush: () => server.ask('FLUSHALL'),
+      touch: () => client.set('touched', 'yes'),
+      close: () => {
+        client.destroy();
+      },
+    });
   },
   async postgres() {
     const server = await PostgresServer.start('max_connections=200');
@@ -69,7 +87,9 @@ const kinds: Readonly<Record<StoreKind, () => Promise<StoreServer>>> = {
       // Before the first request there are no tables.
       flush: () => pool.query('TRUNCATE bindonce_leases, keyv').catch(() => undefined),
       touch: () => pool.query('UPDATE touched SET at = now()'),
-      close: () => { pool.end().catch(() => undefined); },
+      close: () => {
+        pool.end().catch(() => undefined);
+      },
     });
   },
 };

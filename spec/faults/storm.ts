@@ -47,18 +47,36 @@ export async function storm(options: StormOptions): Promise<StormReport> {
   const path = join(directory, 'journal');
   const journal = new Journal(path);
   const store = await startStore(options.store);
-  const stalled = (ms: number): void => { journal.write({ what: 'stalled', ms }); };
+  const stalled = (ms: number): void => {
+    journal.write({ what: 'stalled', ms });
+  };
   // The way to the store goes through this process.
   const stopWatching = [watchForStalls(stalled), watchStore(() => store.touch(), stalled)];
-  const servers = await Promise.all(Array.from({ length: options.servers }, () => startServer(options, store, path, journal)));
-  const clients = Array.from({ length: options.clients }, (_, index) => new ClientProcess({
-    ...process.env, NAME: `c${index}`, SEED: String(options.seed * 1_000 + index), PORTS: servers.map(({ port }) => port).join(), JOURNAL: path, LEASE: String(options.lease),
-  }));
+  const servers = await Promise.all(
+    Array.from({ length: options.servers }, () => startServer(options, store, path, journal)),
+  );
+  const clients = Array.from(
+    { length: options.clients },
+    (_, index) =>
+      new ClientProcess({
+        ...process.env,
+        NAME: `c${index}`,
+        SEED: String(options.seed * 1_000 + index),
+        PORTS: servers.map(({ port }) => port).join(),
+        JOURNAL: path,
+        LEASE: String(options.lease),
+      }),
+  );
   try {
     const settled = Promise.all(clients.map(client => client.says('settled')));
     const verified = Promise.all(clients.map(client => client.says('verified')));
     verified.catch(() => undefined);
-    const world: World = { servers: servers as [ServerSlot, ...ServerSlot[]], store, lease: options.lease, storeTimeout: options.storeTimeout };
+    const world: World = {
+      servers: servers as [ServerSlot, ...ServerSlot[]],
+      store,
+      lease: options.lease,
+      storeTimeout: options.storeTimeout,
+    };
     const lastFlush = await Promise.race([rage(world, clients, journal, options), settled.then(() => 0)]);
     journal.write({ what: 'phase', name: 'calm' });
     for (const client of clients) client.tell('calm');
@@ -68,9 +86,19 @@ export async function storm(options: StormOptions): Promise<StormReport> {
       for (const client of clients) client.tell({ verifySince: lastFlush - LONGEST_WAY });
       await verified;
       await Promise.all(servers.map(server => server.leave()));
-    } else journal.write({ what: 'breach', detail: `some keys were not answered within ${options.settling} ms after the last fault` });
-    const total = (count: (client: ClientProcess) => number): number => clients.reduce((sum, client) => sum + count(client), 0);
-    return { entries: await readJournal(path), keys: total(client => client.keys), hangUps: total(client => client.hangUps), seconds: (now() - begun) / 1_000 };
+    } else
+      journal.write({
+        what: 'breach',
+        detail: `some keys were not answered within ${options.settling} ms after the last fault`,
+      });
+    const total = (count: (client: ClientProcess) => number): number =>
+      clients.reduce((sum, client) => sum + count(client), 0);
+    return {
+      entries: await readJournal(path),
+      keys: total(client => client.keys),
+      hangUps: total(client => client.hangUps),
+      seconds: (now() - begun) / 1_000,
+    };
   } finally {
     for (const stop of stopWatching) stop();
     for (const client of clients) client.kill();
@@ -81,12 +109,26 @@ export async function storm(options: StormOptions): Promise<StormReport> {
   }
 }
 
-async function startServer({ store: kind, lease, storeTimeout, library }: StormOptions, store: StoreServer, path: string, journal: Journal): Promise<ServerSlot> {
+async function startServer(
+  { store: kind, lease, storeTimeout, library }: StormOptions,
+  store: StoreServer,
+  path: string,
+  journal: Journal,
+): Promise<ServerSlot> {
   const proxy = await Proxy.to(store.port);
-  return ServerSlot.start(await freePort(), proxy, {
-    ...process.env, JOURNAL: path, STORE_KIND: kind, STORE_URL: store.urlThrough(proxy.port), LIBRARY: library,
-    OPTIONS: JSON.stringify({ leaseDuration: lease, storeTimeout, waitTimeout: 4 * lease, cacheDuration: 3_600_000 }),
-  }, journal);
+  return ServerSlot.start(
+    await freePort(),
+    proxy,
+    {
+      ...process.env,
+      JOURNAL: path,
+      STORE_KIND: kind,
+      STORE_URL: store.urlThrough(proxy.port),
+      LIBRARY: library,
+      OPTIONS: JSON.stringify({ leaseDuration: lease, storeTimeout, waitTimeout: 4 * lease, cacheDuration: 3_600_000 }),
+    },
+    journal,
+  );
 }
 
 /** Milliseconds from the ordering of a thing to its first execution, in a storm. */
@@ -96,14 +138,23 @@ const LONGEST_WAY = 25_000;
 const LONGEST_FAULT = 30_000;
 
 /** Two sequences of faults side by side, until enough has happened. @returns when the store was flushed for the last time. */
-async function rage(world: World, clients: readonly ClientProcess[], journal: Journal, options: StormOptions): Promise<number> {
+async function rage(
+  world: World,
+  clients: readonly ClientProcess[],
+  journal: Journal,
+  options: StormOptions,
+): Promise<number> {
   let inflicted = 0;
   let lastFlush = 0;
   const keys = (): number => clients.reduce((sum, client) => sum + client.keys, 0);
   const isEnough = (): boolean => inflicted >= options.faults && keys() >= options.keys;
-  const progress = setInterval(() => { options.progress?.(`${keys()} keys, ${inflicted} faults`); }, 10_000);
+  const progress = setInterval(() => {
+    options.progress?.(`${keys()} keys, ${inflicted} faults`);
+  }, 10_000);
   const sequence = async (kinds: readonly FaultKind[], random: Random): Promise<void> => {
-    const chosen = kinds.filter(({ kind }) => options.only.length === 0 || options.only.some(name => kind.includes(name)));
+    const chosen = kinds.filter(
+      ({ kind }) => options.only.length === 0 || options.only.some(name => kind.includes(name)),
+    );
     while (!isEnough()) {
       if (chosen.length === 0) await pause(50);
       for (const { kind, inflict } of random.shuffled(chosen)) {
@@ -111,18 +162,21 @@ async function rage(world: World, clients: readonly ClientProcess[], journal: Jo
         if (isEnough()) return;
         const at = now();
         const inflicting = inflict(world, random);
-        if (!await within(LONGEST_FAULT, inflicting)) {
+        if (!(await within(LONGEST_FAULT, inflicting))) {
           journal.write({ what: 'breach', detail: `there is no end to a fault: ${kind}` });
           return;
         }
-        journal.write({ what: 'fault', kind, at, until: now(), ...await inflicting });
+        journal.write({ what: 'fault', kind, at, until: now(), ...(await inflicting) });
         if (kind === FLUSHED) lastFlush = now();
         inflicted++;
       }
     }
   };
   try {
-    await Promise.all([sequence(serverFaults, new Random(options.seed)), sequence(storeFaults, new Random(options.seed + 1))]);
+    await Promise.all([
+      sequence(serverFaults, new Random(options.seed)),
+      sequence(storeFaults, new Random(options.seed + 1)),
+    ]);
     return lastFlush;
   } finally {
     clearInterval(progress);

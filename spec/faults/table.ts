@@ -2,10 +2,24 @@ import type { Verdict } from './judge';
 import type { StormOptions, StormReport } from './storm';
 
 const figure = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 0 });
-const rows = (counts: Readonly<Record<string, number>>, of: (name: string) => string): string[] => Object.entries(counts).sort().map(([name, count]) => `| ${of(name)} | ${figure(count)} |`);
+const rows = (counts: Readonly<Record<string, number>>, of: (name: string) => string): string[] =>
+  Object.entries(counts)
+    .sort()
+    .map(([name, count]) => `| ${of(name)} | ${figure(count)} |`);
 
 /** What a storm did and what came of it, as a Markdown table. */
-export function table({ seed, store, servers, clients, lease, storeTimeout }: Omit<StormOptions, 'only' | 'library' | 'progress' | 'settling'>, { keys, hangUps, seconds }: StormReport, verdict: Verdict): string {
+export function table(
+  {
+    seed,
+    store,
+    servers,
+    clients,
+    lease,
+    storeTimeout,
+  }: Omit<StormOptions, 'only' | 'library' | 'progress' | 'settling'>,
+  { keys, hangUps, seconds }: StormReport,
+  verdict: Verdict,
+): string {
   return [
     `| ${servers} servers, ${clients} client processes, ${store}, lease ${lease} ms, storeTimeout ${storeTimeout} ms, seed ${seed} | ${figure(seconds)} s |`,
     '|---|---|',

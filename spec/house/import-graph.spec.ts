@@ -3,7 +3,18 @@ import { join } from 'node:path';
 
 it('has no import cycle, and no import between idempotency and binding, type imports counted', () => {
   const root = join(__dirname, '../..');
-  const { stdout, status } = spawnSync(process.execPath, ['node_modules/dependency-cruiser/bin/dependency-cruise.mjs', 'lib', '--config', 'spec/house/dependency-rules.cjs', '--output-type', 'err'], { cwd: root, encoding: 'utf8' });
+  const { stdout, status } = spawnSync(
+    process.execPath,
+    [
+      'node_modules/dependency-cruiser/bin/dependency-cruise.mjs',
+      'lib',
+      '--config',
+      'spec/house/dependency-rules.cjs',
+      '--output-type',
+      'err',
+    ],
+    { cwd: root, encoding: 'utf8' },
+  );
   expect(stdout).toContain('no dependency violations found');
   expect(status).toBe(0);
 });

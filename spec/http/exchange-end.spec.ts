@@ -21,14 +21,21 @@ async function pipelined() {
   const client = connect(port, '127.0.0.1').on('error', () => undefined);
   client.write(request + request);
   await both.happened;
-  return { client, first: exchanges[0], second: exchanges[1], close } as { client: typeof client; first: [IncomingMessage, ServerResponse]; second: [IncomingMessage, ServerResponse]; close: typeof close };
+  return { client, first: exchanges[0], second: exchanges[1], close } as {
+    client: typeof client;
+    first: [IncomingMessage, ServerResponse];
+    second: [IncomingMessage, ServerResponse];
+    close: typeof close;
+  };
 }
 
 describe('the end of an exchange', () => {
   it('is told when the response was sent', async () => {
     const ended = signal();
     const { url, close } = await listen((req, res) => {
-      onExchangeEnd(req, res, () => { ended.happens(); });
+      onExchangeEnd(req, res, () => {
+        ended.happens();
+      });
       res.end();
     });
     await fetch(url);
@@ -37,11 +44,20 @@ describe('the end of an exchange', () => {
   });
 
   it('is told to a pipelined response that waits for its turn, when its connection closes; to each listener once', async () => {
-    const { client, second: [req, res], close } = await pipelined();
+    const {
+      client,
+      second: [req, res],
+      close,
+    } = await pipelined();
     let told = 0;
     const ended = signal();
-    onExchangeEnd(req, res, () => { told++; });
-    onExchangeEnd(req, res, () => { told++; ended.happens(); });
+    onExchangeEnd(req, res, () => {
+      told++;
+    });
+    onExchangeEnd(req, res, () => {
+      told++;
+      ended.happens();
+    });
     const closed = once(req.socket, 'close');
     client.destroy();
     await Promise.all([closed, ended.happened]);
@@ -51,20 +67,32 @@ describe('the end of an exchange', () => {
   });
 
   it('is told at once when the exchange is over already, and not to whoever has taken the call back', async () => {
-    const { client, first: [, held], second: [req, res], close } = await pipelined();
+    const {
+      client,
+      first: [, held],
+      second: [req, res],
+      close,
+    } = await pipelined();
     let told = 0;
-    const takeBack = onExchangeEnd(req, res, () => { told += 10; });
+    const takeBack = onExchangeEnd(req, res, () => {
+      told += 10;
+    });
     takeBack();
     const closed = once(req.socket, 'close');
     client.destroy();
     await closed;
-    onExchangeEnd(req, res, () => { told++; });
+    onExchangeEnd(req, res, () => {
+      told++;
+    });
     expect([told, held.destroyed]).toEqual([1, true]);
     await close();
   });
 
   it('adds one listener to the connection for all pipelined responses', async () => {
-    const { second: [req, res], close } = await pipelined();
+    const {
+      second: [req, res],
+      close,
+    } = await pipelined();
     const before = req.socket.listenerCount('close');
     for (let count = 0; count < 20; count++) onExchangeEnd(req, res, () => undefined)();
     expect(req.socket.listenerCount('close')).toBe(before + 1);
@@ -72,7 +100,11 @@ describe('the end of an exchange', () => {
   });
 
   it('aborts the signal of a binder whose response waits for its turn, when the connection closes', async () => {
-    const { client, second: [req, res], close } = await pipelined();
+    const {
+      client,
+      second: [req, res],
+      close,
+    } = await pipelined();
     const signal = clientSignal(req, res);
     const aborted = once(signal, 'abort');
     client.destroy();
@@ -88,9 +120,14 @@ describe('the end of an exchange', () => {
     const listeners: number[] = [];
     const answers: (() => void)[] = [];
     const app = express();
-    app.use((req, _res, next) => { listeners.push(req.socket.listenerCount('close')); next(); });
+    app.use((req, _res, next) => {
+      listeners.push(req.socket.listenerCount('close'));
+      next();
+    });
     app.post('/', bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk' } }), (req, res) => {
-      answers.push(() => { res.end(); });
+      answers.push(() => {
+        res.end();
+      });
       if (answers.length === COUNT) {
         listeners.push(req.socket.listenerCount('close'));
         for (const answer of answers) answer();
@@ -98,7 +135,11 @@ describe('the end of an exchange', () => {
     });
     const { port, close } = await listen(app);
     const client = connect(port, '127.0.0.1');
-    client.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: ${body.length}\r\n\r\n${body}`.repeat(COUNT));
+    client.write(
+      `POST / HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: ${body.length}\r\n\r\n${body}`.repeat(
+        COUNT,
+      ),
+    );
     let answered = '';
     for await (const chunk of client) {
       answered += String(chunk);

@@ -10,18 +10,29 @@ import { SlowMap } from './slow-map';
 import { keyed, visible, visibleReplay } from './wire';
 
 /** An application whose handler stays in flight until it is told to answer. */
-async function inFlight(options: IdempotencyOptions, answer: RequestHandler = (_req, res) => { res.status(201).cookie('a', '1').json({ id: Math.random() }); }) {
+async function inFlight(
+  options: IdempotencyOptions,
+  answer: RequestHandler = (_req, res) => {
+    res.status(201).cookie('a', '1').json({ id: Math.random() });
+  },
+) {
   const log = new EventLog();
   const running = signal();
   const mayAnswer = signal();
   const state = { runs: 0, arrived: 0 };
-  const app = express().use((_req, _res, next) => { state.arrived++; next(); }).post('/', idempotency({ onEvent: log.onEvent, ...options }), (req, res, next) => {
-    state.runs++;
-    running.happens();
-    void mayAnswer.happened.then(() => answer(req, res, next));
-  });
+  const app = express()
+    .use((_req, _res, next) => {
+      state.arrived++;
+      next();
+    })
+    .post('/', idempotency({ onEvent: log.onEvent, ...options }), (req, res, next) => {
+      state.runs++;
+      running.happens();
+      void mayAnswer.happened.then(() => answer(req, res, next));
+    });
   const { url, server } = await serve(app);
-  const post = (body = ''): Promise<WireResponse> => send(url, { headers: keyed('k', { 'Content-Type': 'text/plain' }), body });
+  const post = (body = ''): Promise<WireResponse> =>
+    send(url, { headers: keyed('k', { 'Content-Type': 'text/plain' }), body });
   /** All of them have been received. */
   const received = async (count: number): Promise<void> => {
     while (state.arrived < count) await once(server, 'request');
@@ -33,7 +44,12 @@ async function inFlight(options: IdempotencyOptions, answer: RequestHandler = (_
 /** Leases without wake-ups. */
 function unwatched(): LeaseStore {
   const leases = memoryLeases();
-  return { acquire: (...args) => leases.acquire(...args), renew: (...args) => leases.renew(...args), complete: (...args) => leases.complete(...args), release: (...args) => leases.release(...args) };
+  return {
+    acquire: (...args) => leases.acquire(...args),
+    renew: (...args) => leases.renew(...args),
+    complete: (...args) => leases.complete(...args),
+    release: (...args) => leases.release(...args),
+  };
 }
 
 const stores: [title: string, options: () => IdempotencyOptions][] = [
@@ -51,7 +67,10 @@ describe('concurrent duplicates', () => {
     await received(count);
     mayAnswer.happens();
 
-    const [original, ...others] = (await answers).sort((a, b) => Number(b.headers['idempotent-replayed'] === undefined) - Number(a.headers['idempotent-replayed'] === undefined));
+    const [original, ...others] = (await answers).sort(
+      (a, b) =>
+        Number(b.headers['idempotent-replayed'] === undefined) - Number(a.headers['idempotent-replayed'] === undefined),
+    );
     if (!original) throw new Error('There is no answer');
     expect(others.map(visibleReplay)).toEqual(others.map(() => visible(original)));
     expect(original.headers).not.toHaveProperty('idempotent-replayed');
@@ -73,11 +92,17 @@ describe('concurrent duplicates', () => {
   });
 
   it('share the failure of the first', async () => {
-    const { mayAnswer, state, post, received } = await inFlight({}, (_req, res) => { res.status(500).send('broken'); });
+    const { mayAnswer, state, post, received } = await inFlight({}, (_req, res) => {
+      res.status(500).send('broken');
+    });
     const answers = Promise.all([post(), post(), post()]);
     await received(3);
     mayAnswer.happens();
-    expect((await answers).map(({ status, text }) => [status, text])).toEqual([[500, 'broken'], [500, 'broken'], [500, 'broken']]);
+    expect((await answers).map(({ status, text }) => [status, text])).toEqual([
+      [500, 'broken'],
+      [500, 'broken'],
+      [500, 'broken'],
+    ]);
     expect(state.runs).toBe(1);
   });
 
@@ -96,7 +121,10 @@ describe('concurrent duplicates', () => {
     const { mayAnswer, state, post, received } = await inFlight({}, (req, res) => {
       most = Math.max(most, ++concurrent);
       req.idempotency.forget();
-      setImmediate(() => { concurrent--; res.send('x'); });
+      setImmediate(() => {
+        concurrent--;
+        res.send('x');
+      });
     });
     const answers = Promise.all([post(), post(), post(), post()]);
     await received(4);
@@ -115,7 +143,13 @@ describe('a duplicate of a request that is running', () => {
     expect(second.status).toBe(409);
     expect(second.headers['content-type']).toBe('application/problem+json; charset=utf-8');
     expect(Number(second.headers['retry-after'])).toBeGreaterThanOrEqual(1);
-    expect(JSON.parse(second.text)).toEqual({ type: 'urn:bindonce:request-in-flight', title: 'A request with this idempotency key is in flight', status: 409, detail: expect.any(String) as string, instance: '/' });
+    expect(JSON.parse(second.text)).toEqual({
+      type: 'urn:bindonce:request-in-flight',
+      title: 'A request with this idempotency key is in flight',
+      status: 409,
+      detail: expect.any(String) as string,
+      instance: '/',
+    });
     mayAnswer.happens();
     expect((await first).status).toBe(201);
     expect((await post()).headers['idempotent-replayed']).toBe('true');
@@ -178,6 +212,8 @@ describe('when whenKeyReused is reject', () => {
       res.send('x');
     });
     mayAnswer.happens();
-    expect([(await post('a')).status, (await post('b')).status, (await post('a')).status, state.runs]).toEqual([200, 200, 422, 2]);
+    expect([(await post('a')).status, (await post('b')).status, (await post('a')).status, state.runs]).toEqual([
+      200, 200, 422, 2,
+    ]);
   });
 });

@@ -6,13 +6,23 @@ import { expressVersions } from './express-versions';
 import { serve } from './serve';
 import { keyed } from './wire';
 
-const handler: RequestHandler = (_req, res) => { res.send('x'); };
+const handler: RequestHandler = (_req, res) => {
+  res.send('x');
+};
 
 describe.each(expressVersions)('configure() on %s', (_version, express) => {
   it('makes middlewares with its defaults, over which an endpoint wins', async () => {
-    const { idempotency } = configure({ idempotency: { headerName: 'X-Key', replayedHeader: 'X-Again', addHeaderToResponse: false } });
-    const { url } = await serve(express().post('/a', idempotency(), handler).post('/b', idempotency({ replayedHeader: false }), handler).post('/c', idempotency({ headerName: undefined }), handler));
-    for (const path of ['/a', '/b', '/c']) expect((await send(url + path, { headers: { 'X-Key': 'k' } })).status).toBe(200);
+    const { idempotency } = configure({
+      idempotency: { headerName: 'X-Key', replayedHeader: 'X-Again', addHeaderToResponse: false },
+    });
+    const { url } = await serve(
+      express()
+        .post('/a', idempotency(), handler)
+        .post('/b', idempotency({ replayedHeader: false }), handler)
+        .post('/c', idempotency({ headerName: undefined }), handler),
+    );
+    for (const path of ['/a', '/b', '/c'])
+      expect((await send(url + path, { headers: { 'X-Key': 'k' } })).status).toBe(200);
     expect((await send(`${url}/a`, { headers: { 'X-Key': 'k' } })).headers['x-again']).toBe('true');
     expect((await send(`${url}/b`, { headers: { 'X-Key': 'k' } })).headers).not.toHaveProperty('x-again');
     expect((await send(`${url}/a`, { headers: keyed('k') })).status).toBe(400);
@@ -21,8 +31,21 @@ describe.each(expressVersions)('configure() on %s', (_version, express) => {
   it('has no state that another configuration would see', async () => {
     const one = configure({ idempotency: { headerName: 'X-One' } });
     const other = configure({ idempotency: { headerName: 'X-Other' } });
-    const { url } = await serve(express().post('/one', one.idempotency(), handler).post('/other', other.idempotency(), handler).post('/none', configure().idempotency(), handler));
-    const statuses = await Promise.all([['/one', 'X-One'], ['/one', 'X-Other'], ['/other', 'X-Other'], ['/none', 'Idempotency-Key'], ['/none', 'X-One']].map(async ([path = '', name = '']) => (await send(url + path, { headers: { [name]: 'k' } })).status));
+    const { url } = await serve(
+      express()
+        .post('/one', one.idempotency(), handler)
+        .post('/other', other.idempotency(), handler)
+        .post('/none', configure().idempotency(), handler),
+    );
+    const statuses = await Promise.all(
+      [
+        ['/one', 'X-One'],
+        ['/one', 'X-Other'],
+        ['/other', 'X-Other'],
+        ['/none', 'Idempotency-Key'],
+        ['/none', 'X-One'],
+      ].map(async ([path = '', name = '']) => (await send(url + path, { headers: { [name]: 'k' } })).status),
+    );
     expect(statuses).toEqual([200, 400, 200, 200, 400]);
   });
 
@@ -33,21 +56,37 @@ describe.each(expressVersions)('configure() on %s', (_version, express) => {
       res.setHeader('X-Refused', problem.code);
       next(problem);
     };
-    const { idempotency } = configure({ onProblem, idempotency: { keyPattern: /^k/, whenKeyReused: 'reject', store: new Keyv() } });
+    const { idempotency } = configure({
+      onProblem,
+      idempotency: { keyPattern: /^k/, whenKeyReused: 'reject', store: new Keyv() },
+    });
     const app = express().post('/', idempotency(), handler);
-    const onError: ErrorRequestHandler = (error: Problem, _req, res, next) => (res.headersSent ? next(error) : res.status(error.status).json({ mine: error.title }));
+    const onError: ErrorRequestHandler = (error: Problem, _req, res, next) =>
+      res.headersSent ? next(error) : res.status(error.status).json({ mine: error.title });
     app.use(onError);
     const { url } = await serve(app);
-    const answers = [await send(url), await send(url, { headers: keyed('x') }), await send(url, { headers: keyed('k') }), await send(url, { headers: keyed('k'), body: 'other' })];
+    const answers = [
+      await send(url),
+      await send(url, { headers: keyed('x') }),
+      await send(url, { headers: keyed('k') }),
+      await send(url, { headers: keyed('k'), body: 'other' }),
+    ];
     expect(answers.map(({ status, text }) => [status, text])).toEqual([
-      [400, '{"mine":"Idempotency key is missing"}'], [400, '{"mine":"Idempotency key is malformed"}'], [200, 'x'], [422, '{"mine":"Idempotency key is already used"}'],
+      [400, '{"mine":"Idempotency key is missing"}'],
+      [400, '{"mine":"Idempotency key is malformed"}'],
+      [200, 'x'],
+      [422, '{"mine":"Idempotency key is already used"}'],
     ]);
     expect(codes).toEqual(['POST key-missing', 'POST key-malformed', 'POST key-reused']);
     expect(answers[0]?.headers['x-refused']).toBe('key-missing');
   });
 
   it('leaves the answer to onProblem alone', async () => {
-    const { idempotency } = configure({ onProblem: (problem, _req, res) => { res.writeHead(418).end(problem.message); } });
+    const { idempotency } = configure({
+      onProblem: (problem, _req, res) => {
+        res.writeHead(418).end(problem.message);
+      },
+    });
     const { url } = await serve(express().post('/', idempotency(), handler));
     expect((await send(url)).status).toBe(418);
   });

@@ -10,13 +10,24 @@ import { signal } from './signal';
 import { keyed } from './wire';
 
 const never = (): Promise<void> => new Promise(() => undefined);
-const down = (): never => { throw new Error('ECONNREFUSED'); };
-const outages: [title: string, outage: () => Promise<void> | never][] = [['down', down], ['hanging', never]];
+const down = (): never => {
+  throw new Error('ECONNREFUSED');
+};
+const outages: [title: string, outage: () => Promise<void> | never][] = [
+  ['down', down],
+  ['hanging', never],
+];
 
 async function served(options: IdempotencyOptions) {
   const log = new EventLog();
   const state = { runs: 0 };
-  const app = express().post('/', idempotency({ store: new Keyv(), storeTimeout: 80, onEvent: log.onEvent, ...options }), (_req, res) => { res.json({ run: ++state.runs }); });
+  const app = express().post(
+    '/',
+    idempotency({ store: new Keyv(), storeTimeout: 80, onEvent: log.onEvent, ...options }),
+    (_req, res) => {
+      res.json({ run: ++state.runs });
+    },
+  );
   const { url } = await serve(app);
   return { log, state, post: (key = 'k'): Promise<WireResponse> => send(url, { headers: keyed(key) }) };
 }
@@ -25,7 +36,12 @@ async function served(options: IdempotencyOptions) {
 function failing(step: keyof Hooks, outage: () => Promise<void>, when: 'before' | 'after' = 'before') {
   let broken = true;
   const hooks: Hooks = { [step]: () => (broken ? outage() : undefined) };
-  return { leases: when === 'before' ? new ObedientLeases(hooks) : new ObedientLeases({}, hooks), repair: () => { broken = false; } };
+  return {
+    leases: when === 'before' ? new ObedientLeases(hooks) : new ObedientLeases({}, hooks),
+    repair: () => {
+      broken = false;
+    },
+  };
 }
 
 describe.each(outages)('a lease store that is %s', (_title, outage) => {
@@ -37,7 +53,8 @@ describe.each(outages)('a lease store that is %s', (_title, outage) => {
     expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
     expect(JSON.parse(answer.text)).toMatchObject({
       type: 'urn:bindonce:store-unavailable',
-      detail: 'Nothing was executed for this attempt, because the idempotency store is unavailable. Retry later with the same key.',
+      detail:
+        'Nothing was executed for this attempt, because the idempotency store is unavailable. Retry later with the same key.',
     });
     expect(performance.now() - begun).toBeLessThan(2_000);
     expect(state.runs).toBe(0);
@@ -66,7 +83,10 @@ describe.each(outages)('a lease store that is %s', (_title, outage) => {
 
 /** A Map that fails as told. */
 class FailingMap extends Map<string, unknown> {
-  constructor(private readonly step: 'get' | 'set', private readonly outage: () => Promise<void>) {
+  constructor(
+    private readonly step: 'get' | 'set',
+    private readonly outage: () => Promise<void>,
+  ) {
     super();
   }
 
@@ -75,13 +95,16 @@ class FailingMap extends Map<string, unknown> {
   }
 
   override set(key: string, value: unknown): this {
-    return this.step === 'set' ? Promise.resolve().then(this.outage) as unknown as this : super.set(key, value);
+    return this.step === 'set' ? (Promise.resolve().then(this.outage) as unknown as this) : super.set(key, value);
   }
 }
 
 describe.each(outages)('a response store that is %s', (_title, outage) => {
   it('when the response is written lets it go, and nobody runs again while the lease lasts', async () => {
-    const { log, state, post } = await served({ store: new Keyv({ store: new FailingMap('set', outage) }), waitTimeout: 50 });
+    const { log, state, post } = await served({
+      store: new Keyv({ store: new FailingMap('set', outage) }),
+      waitTimeout: 50,
+    });
     expect((await post()).text).toBe('{"run":1}');
     expect((await post()).status).toBe(409);
     expect(state.runs).toBe(1);
@@ -89,13 +112,18 @@ describe.each(outages)('a response store that is %s', (_title, outage) => {
   });
 
   it('when the response is read is a 503, and nothing runs again', async () => {
-    const { log, state, post } = await served({ store: new Keyv({ store: new FailingMap('get', outage) }), waitTimeout: 50 });
+    const { log, state, post } = await served({
+      store: new Keyv({ store: new FailingMap('get', outage) }),
+      waitTimeout: 50,
+    });
     await post();
     const answer = await post();
     expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1']);
     expect(JSON.parse(answer.text)).toMatchObject({
       type: 'urn:bindonce:store-unavailable',
-      detail: expect.stringMatching(/^The request was executed before and is not executed again, but its response cannot be read now/) as string,
+      detail: expect.stringMatching(
+        /^The request was executed before and is not executed again, but its response cannot be read now/,
+      ) as string,
     });
     expect(state.runs).toBe(1);
     expect(log.kinds).toEqual(['executed', 'store-failed']);
@@ -103,25 +131,40 @@ describe.each(outages)('a response store that is %s', (_title, outage) => {
 });
 
 describe('an answer of the store that is lost', () => {
-  it.each(['acquire', 'complete', 'release'] as const)('to %s does no harm: the repeated call is recognised', async step => {
-    const lost = new Set<string>();
-    const leases = new ObedientLeases({}, { [step]: (_key: string, token: string) => {
-      if (lost.has(token)) return;
-      lost.add(token);
-      throw new Error('ECONNRESET');
-    } });
-    const { log, state, post } = await served({ leases, shouldCache: () => step !== 'release' });
-    expect((await post()).text).toBe('{"run":1}');
-    expect((await post()).text).toBe(step === 'release' ? '{"run":2}' : '{"run":1}');
-    expect(state.runs).toBe(step === 'release' ? 2 : 1);
-    expect(log.kinds).not.toContain('store-failed');
-  });
+  it.each(['acquire', 'complete', 'release'] as const)(
+    'to %s does no harm: the repeated call is recognised',
+    async step => {
+      const lost = new Set<string>();
+      const leases = new ObedientLeases(
+        {},
+        {
+          [step]: (_key: string, token: string) => {
+            if (lost.has(token)) return;
+            lost.add(token);
+            throw new Error('ECONNRESET');
+          },
+        },
+      );
+      const { log, state, post } = await served({ leases, shouldCache: () => step !== 'release' });
+      expect((await post()).text).toBe('{"run":1}');
+      expect((await post()).text).toBe(step === 'release' ? '{"run":2}' : '{"run":1}');
+      expect(state.runs).toBe(step === 'release' ? 2 : 1);
+      expect(log.kinds).not.toContain('store-failed');
+    },
+  );
 
   it('to acquire, and that comes after the deadline, is released again', async () => {
     const late = signal();
     const released = signal();
     let first = true;
-    const leases = new ObedientLeases({ acquire: () => (first ? late.happened : undefined) }, { release: () => { released.happens(); } });
+    const leases = new ObedientLeases(
+      { acquire: () => (first ? late.happened : undefined) },
+      {
+        release: () => {
+          released.happens();
+        },
+      },
+    );
     const { state, post } = await served({ leases, waitTimeout: 1_000 });
     expect((await post()).status).toBe(503);
     await released.happened;

@@ -8,11 +8,19 @@ import { serve } from './serve';
 import { signal } from './signal';
 import { keyed } from './wire';
 
-const CREATED: RequestHandler = (_req, res) => { res.status(201).send('x'); };
-const down = (): never => { throw new Error('ECONNREFUSED'); };
+const CREATED: RequestHandler = (_req, res) => {
+  res.status(201).send('x');
+};
+const down = (): never => {
+  throw new Error('ECONNREFUSED');
+};
 
 /** Events of two requests with one key, one after the other. */
-async function eventsOf(options: IdempotencyOptions, handler = CREATED, bodies: readonly string[] = ['', '']): Promise<IdempotencyEvent[]> {
+async function eventsOf(
+  options: IdempotencyOptions,
+  handler = CREATED,
+  bodies: readonly string[] = ['', ''],
+): Promise<IdempotencyEvent[]> {
   const log = new EventLog();
   const { url } = await serve(express().post('/', idempotency({ ...options, onEvent: log.onEvent }), handler));
   for (const body of bodies) await send(url, { headers: keyed('"the key"', { 'Content-Type': 'text/plain' }), body });
@@ -21,31 +29,146 @@ async function eventsOf(options: IdempotencyOptions, handler = CREATED, bodies: 
 
 describe('onEvent', () => {
   it.each<[string, IdempotencyOptions, RequestHandler, string[], Partial<IdempotencyEvent>[]]>([
-    ['executed and replayed', {}, CREATED, ['', ''], [{ kind: 'executed', status: 201 }, { kind: 'replayed', status: 201 }]],
-    ['executed for an error too', {}, (_req, res) => { res.status(500).end(); }, [''], [{ kind: 'executed', status: 500 }]],
-    ['executed with the status that was sent, not with one that the handler sets afterwards', {}, (_req, res) => { res.status(201).json({}); res.status(500); }, ['', ''], [{ kind: 'executed', status: 201 }, { kind: 'replayed', status: 201 }]],
-    ['not-stored with the status that was sent, too', { shouldCache: () => false }, (_req, res) => { res.status(201).json({}); res.status(500); }, [''], [{ kind: 'not-stored', status: 201 }]],
-    ['reused', { whenKeyReused: 'reject' }, CREATED, ['a', 'b'], [{ kind: 'executed', status: 201 }, { kind: 'reused', status: 422 }]],
-    ['not-stored, where that was wanted', {}, (req, res) => { req.idempotency.forget(); res.end(); }, [''], [{ kind: 'not-stored', status: 200 }]],
-    ['not-stored, where shouldCache says no', { shouldCache: () => false }, CREATED, [''], [{ kind: 'not-stored', status: 201 }]],
-    ['not-stored and conflicted, where the response is too large', { maxResponseBytes: 1 }, (_req, res) => { res.send('xx'); }, ['', ''], [{ kind: 'not-stored', status: 200 }, { kind: 'conflicted', status: 409 }]],
-    ['not-stored, where the store fails', { leases: new ObedientLeases({ complete: down }), storeTimeout: 40 }, CREATED, [''], [{ kind: 'not-stored', status: 201, error: expect.objectContaining({ name: 'StoreTimeout', cause: new Error('ECONNREFUSED') }) }]],
-    ['store-failed', { leases: new ObedientLeases({ acquire: down }), storeTimeout: 40 }, CREATED, [''], [{ kind: 'store-failed', status: 503, error: expect.objectContaining({ name: 'StoreTimeout' }) }]],
-    ['store-failed without a status, where the handler runs all the same', { leases: new ObedientLeases({ acquire: down }), storeTimeout: 40, whenStoreFails: 'run' }, CREATED, [''], [{ kind: 'store-failed', error: expect.objectContaining({ name: 'StoreTimeout' }) }]],
+    [
+      'executed and replayed',
+      {},
+      CREATED,
+      ['', ''],
+      [
+        { kind: 'executed', status: 201 },
+        { kind: 'replayed', status: 201 },
+      ],
+    ],
+    [
+      'executed for an error too',
+      {},
+      (_req, res) => {
+        res.status(500).end();
+      },
+      [''],
+      [{ kind: 'executed', status: 500 }],
+    ],
+    [
+      'executed with the status that was sent, not with one that the handler sets afterwards',
+      {},
+      (_req, res) => {
+        res.status(201).json({});
+        res.status(500);
+      },
+      ['', ''],
+      [
+        { kind: 'executed', status: 201 },
+        { kind: 'replayed', status: 201 },
+      ],
+    ],
+    [
+      'not-stored with the status that was sent, too',
+      { shouldCache: () => false },
+      (_req, res) => {
+        res.status(201).json({});
+        res.status(500);
+      },
+      [''],
+      [{ kind: 'not-stored', status: 201 }],
+    ],
+    [
+      'reused',
+      { whenKeyReused: 'reject' },
+      CREATED,
+      ['a', 'b'],
+      [
+        { kind: 'executed', status: 201 },
+        { kind: 'reused', status: 422 },
+      ],
+    ],
+    [
+      'not-stored, where that was wanted',
+      {},
+      (req, res) => {
+        req.idempotency.forget();
+        res.end();
+      },
+      [''],
+      [{ kind: 'not-stored', status: 200 }],
+    ],
+    [
+      'not-stored, where shouldCache says no',
+      { shouldCache: () => false },
+      CREATED,
+      [''],
+      [{ kind: 'not-stored', status: 201 }],
+    ],
+    [
+      'not-stored and conflicted, where the response is too large',
+      { maxResponseBytes: 1 },
+      (_req, res) => {
+        res.send('xx');
+      },
+      ['', ''],
+      [
+        { kind: 'not-stored', status: 200 },
+        { kind: 'conflicted', status: 409 },
+      ],
+    ],
+    [
+      'not-stored, where the store fails',
+      { leases: new ObedientLeases({ complete: down }), storeTimeout: 40 },
+      CREATED,
+      [''],
+      [
+        {
+          kind: 'not-stored',
+          status: 201,
+          error: expect.objectContaining({ name: 'StoreTimeout', cause: new Error('ECONNREFUSED') }),
+        },
+      ],
+    ],
+    [
+      'store-failed',
+      { leases: new ObedientLeases({ acquire: down }), storeTimeout: 40 },
+      CREATED,
+      [''],
+      [{ kind: 'store-failed', status: 503, error: expect.objectContaining({ name: 'StoreTimeout' }) }],
+    ],
+    [
+      'store-failed without a status, where the handler runs all the same',
+      { leases: new ObedientLeases({ acquire: down }), storeTimeout: 40, whenStoreFails: 'run' },
+      CREATED,
+      [''],
+      [{ kind: 'store-failed', error: expect.objectContaining({ name: 'StoreTimeout' }) }],
+    ],
   ])('is told %s', async (_title, options, handler, bodies, expected) => {
     const events = await eventsOf(options, handler, bodies);
-    expect(events).toEqual(expected.map(event => ({ key: 'the key', cacheKey: expect.stringMatching(/^[0-9a-f]{64}$/) as string, startTime: expect.any(Number) as number, durationMs: expect.any(Number) as number, ...(['executed', 'not-stored'].includes(String(event.kind)) && { handlerMs: expect.any(Number) as number }), ...event })));
+    expect(events).toEqual(
+      expected.map(event => ({
+        key: 'the key',
+        cacheKey: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+        startTime: expect.any(Number) as number,
+        durationMs: expect.any(Number) as number,
+        ...(['executed', 'not-stored'].includes(String(event.kind)) && { handlerMs: expect.any(Number) as number }),
+        ...event,
+      })),
+    );
     expect(new Set(events.map(({ cacheKey }) => cacheKey)).size).toBe(1);
   });
 
   it('is told waited by a duplicate that waited, and how long a request took', async () => {
     const log = new EventLog();
     const mayEnd = signal();
-    const { url } = await serve(express().post('/', idempotency({ onEvent: log.onEvent }), (_req, res) => { void mayEnd.happened.then(() => res.status(201).end()); }));
+    const { url } = await serve(
+      express().post('/', idempotency({ onEvent: log.onEvent }), (_req, res) => {
+        void mayEnd.happened.then(() => res.status(201).end());
+      }),
+    );
     const answers = Promise.all([send(url, { headers: keyed('k') }), send(url, { headers: keyed('k') })]);
-    setTimeout(() => { mayEnd.happens(); }, 60);
+    setTimeout(() => {
+      mayEnd.happens();
+    }, 60);
     await answers;
-    expect(log.events).toEqual([expect.objectContaining({ kind: 'executed', status: 201 }), expect.objectContaining({ kind: 'waited', status: 201 })]);
+    expect(log.events).toEqual([
+      expect.objectContaining({ kind: 'executed', status: 201 }),
+      expect.objectContaining({ kind: 'waited', status: 201 }),
+    ]);
     for (const { durationMs } of log.events) expect(durationMs).toBeGreaterThan(20);
   });
 
@@ -55,17 +178,42 @@ describe('onEvent', () => {
     ['a body that is too long', 'long-enough', 'x'.repeat(2_000), 413, 'long-enough'],
   ])('is told refused for %s', async (_title, key, body, status, told) => {
     const log = new EventLog();
-    const { url } = await serve(express().post('/', idempotency({ onEvent: log.onEvent, keyPattern: /^.{8,}$/, maxRequestBytes: 1_000 }), CREATED));
+    const { url } = await serve(
+      express().post(
+        '/',
+        idempotency({ onEvent: log.onEvent, keyPattern: /^.{8,}$/, maxRequestBytes: 1_000 }),
+        CREATED,
+      ),
+    );
     expect((await send(url, { headers: key === undefined ? {} : keyed(key), body })).status).toBe(status);
-    expect(log.events).toEqual([expect.objectContaining({ kind: 'refused', key: told, cacheKey: '', status, error: expect.objectContaining({ name: 'Problem', status }) })]);
+    expect(log.events).toEqual([
+      expect.objectContaining({
+        kind: 'refused',
+        key: told,
+        cacheKey: '',
+        status,
+        error: expect.objectContaining({ name: 'Problem', status }),
+      }),
+    ]);
   });
 
   it('is told refused for values that bindRequest() refuses, and executed for the values that it takes', async () => {
     const log = new EventLog();
-    const { url } = await serve(express().post('/', idempotency({ onEvent: log.onEvent }), bindRequest(dto({ count: int })), (_req, res) => { res.end(); }));
+    const { url } = await serve(
+      express().post('/', idempotency({ onEvent: log.onEvent }), bindRequest(dto({ count: int })), (_req, res) => {
+        res.end();
+      }),
+    );
     const post = (body: string) => send(url, { headers: keyed('k', { 'Content-Type': 'application/json' }), body });
-    expect([await post('{"count":"x"}'), await post('{'), await post('{"count":1}')].map(({ status }) => status)).toEqual([400, 400, 200]);
-    const refused = expect.objectContaining({ kind: 'refused', key: 'k', status: 400, error: expect.objectContaining({ name: 'Problem', status: 400 }) });
+    expect(
+      [await post('{"count":"x"}'), await post('{'), await post('{"count":1}')].map(({ status }) => status),
+    ).toEqual([400, 400, 200]);
+    const refused = expect.objectContaining({
+      kind: 'refused',
+      key: 'k',
+      status: 400,
+      error: expect.objectContaining({ name: 'Problem', status: 400 }),
+    });
     expect(log.events).toEqual([refused, refused, expect.objectContaining({ kind: 'executed', status: 200 })]);
   });
 
@@ -73,14 +221,25 @@ describe('onEvent', () => {
     const log = new EventLog();
     const [runs, waits, mayEnd] = [signal(), signal(), signal()];
     let asked = 0;
-    const leases = new ObedientLeases({}, { acquire: () => { if (++asked === 2) waits.happens(); } });
-    const { url } = await serve(express().post('/', idempotency({ onEvent: log.onEvent, leases }), (_req, res) => {
-      runs.happens();
-      void mayEnd.happened.then(() => res.status(201).end());
-    }));
+    const leases = new ObedientLeases(
+      {},
+      {
+        acquire: () => {
+          if (++asked === 2) waits.happens();
+        },
+      },
+    );
+    const { url } = await serve(
+      express().post('/', idempotency({ onEvent: log.onEvent, leases }), (_req, res) => {
+        runs.happens();
+        void mayEnd.happened.then(() => res.status(201).end());
+      }),
+    );
     const first = send(url, { headers: keyed('k') });
     await runs.happened;
-    const leaving = request(url, { method: 'POST', headers: keyed('k') }).on('error', () => undefined).end();
+    const leaving = request(url, { method: 'POST', headers: keyed('k') })
+      .on('error', () => undefined)
+      .end();
     await waits.happened;
     leaving.destroy();
     await log.first('abandoned');
@@ -90,7 +249,13 @@ describe('onEvent', () => {
   });
 
   it('measures from one clock: the handler took less than the request, which began not long ago', async () => {
-    const [event] = await eventsOf({}, (_req, res) => { setTimeout(() => res.end(), 40); }, ['']);
+    const [event] = await eventsOf(
+      {},
+      (_req, res) => {
+        setTimeout(() => res.end(), 40);
+      },
+      [''],
+    );
     if (event?.handlerMs === undefined) throw new Error('The handler was not measured');
     expect(event.handlerMs).toBeGreaterThan(30);
     expect(event.durationMs).toBeGreaterThanOrEqual(event.handlerMs);
@@ -99,9 +264,22 @@ describe('onEvent', () => {
 
   it('that throws is a warning of the process, and changes nothing', async () => {
     const warn = jest.spyOn(process, 'emitWarning');
-    const { url } = await serve(express().post('/', idempotency({ onEvent: () => { throw new Error('no metrics'); } }), CREATED));
+    const { url } = await serve(
+      express().post(
+        '/',
+        idempotency({
+          onEvent: () => {
+            throw new Error('no metrics');
+          },
+        }),
+        CREATED,
+      ),
+    );
     const answers = [await send(url, { headers: keyed('k') }), await send(url, { headers: keyed('k') })];
     expect(answers.map(({ status }) => status)).toEqual([201, 201]);
-    expect(warn.mock.calls.map(([warning]) => String(warning))).toEqual([expect.stringContaining('no metrics'), expect.stringContaining('no metrics')]);
+    expect(warn.mock.calls.map(([warning]) => String(warning))).toEqual([
+      expect.stringContaining('no metrics'),
+      expect.stringContaining('no metrics'),
+    ]);
   });
 });

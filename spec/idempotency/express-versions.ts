@@ -5,4 +5,7 @@ import express from 'express';
 const express4 = createRequire(__filename)('express4') as typeof express;
 
 /** A table of the versions of Express that are supported: title and module. */
-export const expressVersions: readonly [title: string, express: typeof express][] = [['Express 5', express], ['Express 4', express4]];
+export const expressVersions: readonly [title: string, express: typeof express][] = [
+  ['Express 5', express],
+  ['Express 4', express4],
+];

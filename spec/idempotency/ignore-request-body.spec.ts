@@ -18,10 +18,14 @@ describe.each(expressVersions)('with ignoreRequestBody on %s', (_version, expres
     const half = signal();
     const app = express().post('/', idempotency(options), (req, res) => {
       let bytes = 0;
-      req.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes >= 15_000_000) half.happens();
-      }).on('end', () => { res.json({ bytes }); });
+      req
+        .on('data', (chunk: Buffer) => {
+          bytes += chunk.length;
+          if (bytes >= 15_000_000) half.happens();
+        })
+        .on('end', () => {
+          res.json({ bytes });
+        });
     });
     const { url } = await serve(app);
     const upload = request(url, { method: 'POST', headers, agent: false });
@@ -30,7 +34,7 @@ describe.each(expressVersions)('with ignoreRequestBody on %s', (_version, expres
     await half.happened;
     for (let sent = 15; sent < 30; sent++) upload.write(MEGABYTE);
     upload.end();
-    const [response] = await answered as [IncomingMessage];
+    const [response] = (await answered) as [IncomingMessage];
     let text = '';
     for await (const chunk of response) text += String(chunk);
     expect(text).toBe('{"bytes":30000000}');
@@ -38,7 +42,10 @@ describe.each(expressVersions)('with ignoreRequestBody on %s', (_version, expres
 
   it('nothing is read for a handler that does not look at the body, and the body may be over maxRequestBytes', async () => {
     const seen: boolean[] = [];
-    const app = express().post('/', idempotency({ ...options, maxRequestBytes: 10 }), (req, res) => { seen.push(req.readableDidRead, req.readableFlowing !== null); res.end(); });
+    const app = express().post('/', idempotency({ ...options, maxRequestBytes: 10 }), (req, res) => {
+      seen.push(req.readableDidRead, req.readableFlowing !== null);
+      res.end();
+    });
     const { url } = await serve(app);
     expect((await send(url, { headers, body: MEGABYTE })).status).toBe(200);
     expect(seen).toEqual([false, false]);
@@ -46,18 +53,38 @@ describe.each(expressVersions)('with ignoreRequestBody on %s', (_version, expres
 
   it('a duplicate with another body is replayed while it is still being sent', async () => {
     let runs = 0;
-    const { url } = await serve(express().post('/', idempotency(options), (req, res) => { runs++; req.resume().on('end', () => res.send('done')); }));
+    const { url } = await serve(
+      express().post('/', idempotency(options), (req, res) => {
+        runs++;
+        req.resume().on('end', () => res.send('done'));
+      }),
+    );
     await send(url, { headers, body: 'one' });
-    const upload = request(url, { method: 'POST', headers: { ...headers, 'Content-Length': '2000000' }, agent: false }).on('error', () => undefined);
+    const upload = request(url, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Length': '2000000' },
+      agent: false,
+    }).on('error', () => undefined);
     upload.write(MEGABYTE);
-    const [response] = await once(upload, 'response') as [IncomingMessage];
+    const [response] = (await once(upload, 'response')) as [IncomingMessage];
     expect(response.headers['idempotent-replayed']).toBe('true');
     upload.destroy();
     expect(runs).toBe(1);
   });
 
   it('a body that somebody has read before us is no error', async () => {
-    const { url } = await serve(express().post('/', (req, _res, next) => { req.resume().on('end', next); }, idempotency(options), (_req, res) => { res.send('done'); }));
+    const { url } = await serve(
+      express().post(
+        '/',
+        (req, _res, next) => {
+          req.resume().on('end', next);
+        },
+        idempotency(options),
+        (_req, res) => {
+          res.send('done');
+        },
+      ),
+    );
     expect((await send(url, { headers, body: 'x' })).text).toBe('done');
   });
 });

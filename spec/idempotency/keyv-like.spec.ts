@@ -10,7 +10,9 @@ const STORE_TIMEOUT = 300;
 
 describe('a Keyv of version 5 or 6', () => {
   let redis: RedisServer;
-  beforeAll(async () => { redis = await RedisServer.start(); });
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+  });
   afterAll(() => redis.stop());
 
   const onRedis = () => new KeyvRedis(redis.url);
@@ -34,10 +36,11 @@ describe('a Keyv of version 5 or 6', () => {
     ['one namespace', 'ran replayed', 'shop', 'shop'],
     ['two namespaces', 'ran ran', 'east', 'west'],
   ])('shares leases on one server with %s', async (title, expected, one, other) => {
-    const [first, second] = await Promise.all([
-      new Keyv6({ store: onRedis(), namespace: one }),
-      new Keyv6(new KeyvRedis(redis.url, { namespace: other })),
-    ].map(store => Shop.open(store, { ignoreHost: true }))) as [Shop, Shop];
+    const [first, second] = (await Promise.all(
+      [new Keyv6({ store: onRedis(), namespace: one }), new Keyv6(new KeyvRedis(redis.url, { namespace: other }))].map(
+        store => Shop.open(store, { ignoreHost: true }),
+      ),
+    )) as [Shop, Shop];
     expect(`${await first.outcome(title)} ${await second.outcome(title)}`).toBe(expected);
     await Promise.all([first.close(), second.close()]);
   });
@@ -67,6 +70,8 @@ describe('a Keyv of version 5 or 6', () => {
     ['an adapter', onRedis],
     ['a Map', () => new Map()],
   ])('is asked for where %s is given', (_title, make) => {
-    expect(() => idempotency({ store: make() as never })).toThrow(new TypeError('idempotency: store must be a Keyv, for example new Keyv(adapter), not an object'));
+    expect(() => idempotency({ store: make() as never })).toThrow(
+      new TypeError('idempotency: store must be a Keyv, for example new Keyv(adapter), not an object'),
+    );
   });
 });

@@ -17,18 +17,32 @@ describe.each(expressVersions)('two guards on the way of one request, %s,', (_ve
       if (res.headersSent) next(error);
       else res.status(500).end(error.message);
     };
-    const app = express().post('/', ...guards, (_req, res) => { res.send(String(++runs)); }).use(onError);
+    const app = express()
+      .post('/', ...guards, (_req, res) => {
+        res.send(String(++runs));
+      })
+      .use(onError);
     const { url } = await serve(app);
     const texts: string[] = [];
-    for (const who of ['ann', 'ann', 'bob', 'bob', 'ann', 'bob']) texts.push((await send(url, { headers: keyed('k', { 'X-Who': who }) })).text);
+    for (const who of ['ann', 'ann', 'bob', 'bob', 'ann', 'bob'])
+      texts.push((await send(url, { headers: keyed('k', { 'X-Who': who }) })).text);
     return { texts: [...new Set(texts)], runs };
   }
 
   it.each<[string, IdempotencyOptions, IdempotencyOptions]>([
     ['no options', {}, {}],
-    ['the same options', { store, cacheDuration: 5_000, additionalHeaders: ['X-A'], keyPattern: /k/, scope: () => 'all' }, {}],
+    [
+      'the same options',
+      { store, cacheDuration: 5_000, additionalHeaders: ['X-A'], keyPattern: /k/, scope: () => 'all' },
+      {},
+    ],
   ])('with %s are one guard', async (_what, options) => {
-    expect(await answers(idempotency(options), idempotency({ ...options, ...options.additionalHeaders && { additionalHeaders: ['X-A'], keyPattern: /k/ } }))).toEqual({ texts: ['1'], runs: 1 });
+    expect(
+      await answers(
+        idempotency(options),
+        idempotency({ ...options, ...(options.additionalHeaders && { additionalHeaders: ['X-A'], keyPattern: /k/ }) }),
+      ),
+    ).toEqual({ texts: ['1'], runs: 1 });
   });
 
   it.each<[string, IdempotencyOptions, IdempotencyOptions]>([
@@ -42,7 +56,10 @@ describe.each(expressVersions)('two guards on the way of one request, %s,', (_ve
     const { texts, runs } = await answers(idempotency(outer), idempotency(inner));
     expect(runs).toBe(0);
     expect(texts).toHaveLength(1);
-    const [, listed = ''] = /^idempotency: two guards with different options \(([\w, ]+)\) are mounted for this request/.exec(texts[0] ?? '') ?? [];
+    const [, listed = ''] =
+      /^idempotency: two guards with different options \(([\w, ]+)\) are mounted for this request/.exec(
+        texts[0] ?? '',
+      ) ?? [];
     expect(listed.split(', ').sort()).toEqual(names.split(', ').sort());
   });
 
@@ -51,9 +68,23 @@ describe.each(expressVersions)('two guards on the way of one request, %s,', (_ve
     expect((await answers(idempotency(), other())).runs).toBe(0);
   });
 
-  it.each<[string, unknown]>([['an object', { key: 'k' }], ['an object with forget', { forget: () => undefined }], ['text', 'k'], ['true', true]])('of which the first is not ours and leaves %s in req.idempotency are an error, and nothing runs', async (_what, left) => {
-    const foreign: RequestHandler = (req, _res, next) => { Object.assign(req, { idempotency: left }); next(); };
-    const { texts, runs } = await answers(foreign, idempotency());
-    expect([texts, runs]).toEqual([[expect.stringMatching(/^idempotency: something else than bindonce has set req\.idempotency\./)], 0]);
-  });
+  it.each<[string, unknown]>([
+    ['an object', { key: 'k' }],
+    ['an object with forget', { forget: () => undefined }],
+    ['text', 'k'],
+    ['true', true],
+  ])(
+    'of which the first is not ours and leaves %s in req.idempotency are an error, and nothing runs',
+    async (_what, left) => {
+      const foreign: RequestHandler = (req, _res, next) => {
+        Object.assign(req, { idempotency: left });
+        next();
+      };
+      const { texts, runs } = await answers(foreign, idempotency());
+      expect([texts, runs]).toEqual([
+        [expect.stringMatching(/^idempotency: something else than bindonce has set req\.idempotency\./)],
+        0,
+      ]);
+    },
+  );
 });

@@ -7,35 +7,225 @@ const FLAG = 'true or false';
 const FUNCTION = 'a function';
 
 /** For each option: what it must be, values that are that, and values that are not, as the message shows them. */
-const table: Record<keyof IdempotencyOptions, [expects: string, accepted: unknown[], refused: [value: unknown, shown: string][]]> = {
-  headerName: ['an HTTP header name', ['X-Key', 'x'], [['', '""'], ['X Key', '"X Key"'], ['Ü', '"Ü"'], ['a:', '"a:"'], [1, '1'], [null, 'null']]],
-  additionalHeaders: ['an array of HTTP header names', [[], ['X-A', 'x-b'], Object.freeze(['X-A'])], [['X-A', '"X-A"'], [['X A'], 'an array'], [[1], 'an array'], [{}, 'an object']]],
-  whenKeyMissing: ['"reject" or "run"', ['reject', 'run'], [['ignore', '"ignore"'], [false, 'false']]],
-  methods: ["an array of HTTP methods, for example ['POST', 'PATCH']", [['POST'], ['post', 'PATCH', 'PROPFIND']], [['POST', '"POST"'], [[], 'an array'], [['PSOT'], 'an array'], [[1], 'an array'], [{}, 'an object']]],
-  ignoreHost: [FLAG, [true, false], [['true', '"true"'], [1, '1']]],
-  ignoreRequestBody: [FLAG, [true, false], [['true', '"true"'], [1, '1'], [null, 'null']]],
-  cacheDuration: [MILLISECONDS, [1, 86_400_000, 2_147_483_647], [[0, '0'], [-1, '-1'], [1.5, '1.5'], [NaN, 'NaN'], [Infinity, 'Infinity'], [2_147_483_648, '2147483648'], ['10m', '"10m"'], ['1000', '"1000"'], [1n, '1']]],
-  addHeaderToResponse: [FLAG, [true, false], [['yes', '"yes"'], [0, '0']]],
-  store: ['a Keyv', [new Keyv()], [[new Map(), 'an object'], ['redis://localhost', '"redis://localhost"'], [null, 'null'], [{}, 'an object']]],
-  leases: ['a LeaseStore', [memoryLeases()], [[{}, 'an object'], [memoryLeases, 'a function'], [{ acquire: () => undefined }, 'an object']]],
-  scope: [FUNCTION, [() => undefined], [['tenant', '"tenant"'], [{}, 'an object']]],
-  whenInFlight: ['"wait" or "reject"', ['wait', 'reject'], [['run', '"run"'], [true, 'true'], ['', '""']]],
-  waitTimeout: [MILLISECONDS, [1, 5_000], [[0, '0'], ['5s', '"5s"'], [-5, '-5']]],
-  whenKeyReused: ['"run" or "reject"', ['run', 'reject'], [['wait', '"wait"'], [false, 'false']]],
+const table: Record<
+  keyof IdempotencyOptions,
+  [expects: string, accepted: unknown[], refused: [value: unknown, shown: string][]]
+> = {
+  headerName: [
+    'an HTTP header name',
+    ['X-Key', 'x'],
+    [
+      ['', '""'],
+      ['X Key', '"X Key"'],
+      ['Ü', '"Ü"'],
+      ['a:', '"a:"'],
+      [1, '1'],
+      [null, 'null'],
+    ],
+  ],
+  additionalHeaders: [
+    'an array of HTTP header names',
+    [[], ['X-A', 'x-b'], Object.freeze(['X-A'])],
+    [
+      ['X-A', '"X-A"'],
+      [['X A'], 'an array'],
+      [[1], 'an array'],
+      [{}, 'an object'],
+    ],
+  ],
+  whenKeyMissing: [
+    '"reject" or "run"',
+    ['reject', 'run'],
+    [
+      ['ignore', '"ignore"'],
+      [false, 'false'],
+    ],
+  ],
+  methods: [
+    "an array of HTTP methods, for example ['POST', 'PATCH']",
+    [['POST'], ['post', 'PATCH', 'PROPFIND']],
+    [
+      ['POST', '"POST"'],
+      [[], 'an array'],
+      [['PSOT'], 'an array'],
+      [[1], 'an array'],
+      [{}, 'an object'],
+    ],
+  ],
+  ignoreHost: [
+    FLAG,
+    [true, false],
+    [
+      ['true', '"true"'],
+      [1, '1'],
+    ],
+  ],
+  ignoreRequestBody: [
+    FLAG,
+    [true, false],
+    [
+      ['true', '"true"'],
+      [1, '1'],
+      [null, 'null'],
+    ],
+  ],
+  cacheDuration: [
+    MILLISECONDS,
+    [1, 86_400_000, 2_147_483_647],
+    [
+      [0, '0'],
+      [-1, '-1'],
+      [1.5, '1.5'],
+      [NaN, 'NaN'],
+      [Infinity, 'Infinity'],
+      [2_147_483_648, '2147483648'],
+      ['10m', '"10m"'],
+      ['1000', '"1000"'],
+      [1n, '1'],
+    ],
+  ],
+  addHeaderToResponse: [
+    FLAG,
+    [true, false],
+    [
+      ['yes', '"yes"'],
+      [0, '0'],
+    ],
+  ],
+  store: [
+    'a Keyv',
+    [new Keyv()],
+    [
+      [new Map(), 'an object'],
+      ['redis://localhost', '"redis://localhost"'],
+      [null, 'null'],
+      [{}, 'an object'],
+    ],
+  ],
+  leases: [
+    'a LeaseStore',
+    [memoryLeases()],
+    [
+      [{}, 'an object'],
+      [memoryLeases, 'a function'],
+      [{ acquire: () => undefined }, 'an object'],
+    ],
+  ],
+  scope: [
+    FUNCTION,
+    [() => undefined],
+    [
+      ['tenant', '"tenant"'],
+      [{}, 'an object'],
+    ],
+  ],
+  whenInFlight: [
+    '"wait" or "reject"',
+    ['wait', 'reject'],
+    [
+      ['run', '"run"'],
+      [true, 'true'],
+      ['', '""'],
+    ],
+  ],
+  waitTimeout: [
+    MILLISECONDS,
+    [1, 5_000],
+    [
+      [0, '0'],
+      ['5s', '"5s"'],
+      [-5, '-5'],
+    ],
+  ],
+  whenKeyReused: [
+    '"run" or "reject"',
+    ['run', 'reject'],
+    [
+      ['wait', '"wait"'],
+      [false, 'false'],
+    ],
+  ],
   whenStoreFails: ['"reject" or "run"', ['reject', 'run'], [['open', '"open"']]],
-  storeTimeout: [MILLISECONDS, [1, 100], [[0, '0'], [Infinity, 'Infinity']]],
-  leaseDuration: [MILLISECONDS, [1, 30_000], [[0, '0'], [0.5, '0.5']]],
-  shouldCache: [FUNCTION, [() => true], [[true, 'true'], [[200], 'an array']]],
-  replayedHeader: ['an HTTP header name, or false', ['X-Again', false], [[true, 'true'], ['', '""'], ['X Again', '"X Again"'], [null, 'null']]],
-  keyPattern: ['a regular expression', [/^.+$/], [['^.+$', '"^.+$"'], [{}, 'an object']]],
-  maxRequestBytes: [COUNT, [1, 2 ** 40], [[0, '0'], [-1, '-1'], ['10mb', '"10mb"'], [Infinity, 'Infinity']]],
-  maxResponseBytes: [COUNT, [1, 2 ** 40], [[0, '0'], [1.5, '1.5'], [NaN, 'NaN']]],
-  onEvent: [FUNCTION, [() => undefined], [[console, 'an object'], ['log', '"log"']]],
+  storeTimeout: [
+    MILLISECONDS,
+    [1, 100],
+    [
+      [0, '0'],
+      [Infinity, 'Infinity'],
+    ],
+  ],
+  leaseDuration: [
+    MILLISECONDS,
+    [1, 30_000],
+    [
+      [0, '0'],
+      [0.5, '0.5'],
+    ],
+  ],
+  shouldCache: [
+    FUNCTION,
+    [() => true],
+    [
+      [true, 'true'],
+      [[200], 'an array'],
+    ],
+  ],
+  replayedHeader: [
+    'an HTTP header name, or false',
+    ['X-Again', false],
+    [
+      [true, 'true'],
+      ['', '""'],
+      ['X Again', '"X Again"'],
+      [null, 'null'],
+    ],
+  ],
+  keyPattern: [
+    'a regular expression',
+    [/^.+$/],
+    [
+      ['^.+$', '"^.+$"'],
+      [{}, 'an object'],
+    ],
+  ],
+  maxRequestBytes: [
+    COUNT,
+    [1, 2 ** 40],
+    [
+      [0, '0'],
+      [-1, '-1'],
+      ['10mb', '"10mb"'],
+      [Infinity, 'Infinity'],
+    ],
+  ],
+  maxResponseBytes: [
+    COUNT,
+    [1, 2 ** 40],
+    [
+      [0, '0'],
+      [1.5, '1.5'],
+      [NaN, 'NaN'],
+    ],
+  ],
+  onEvent: [
+    FUNCTION,
+    [() => undefined],
+    [
+      [console, 'an object'],
+      ['log', '"log"'],
+    ],
+  ],
 };
 
 const names = Object.keys(table) as (keyof IdempotencyOptions)[];
 const accepted = names.flatMap(name => [...table[name][1], undefined].map(value => ({ name, value })));
-const refused = names.flatMap(name => table[name][2].map(([value, shown]) => ({ name, value, message: `idempotency: ${name} must be ${table[name][0]}, not ${shown}` })));
+const refused = names.flatMap(name =>
+  table[name][2].map(([value, shown]) => ({
+    name,
+    value,
+    message: `idempotency: ${name} must be ${table[name][0]}, not ${shown}`,
+  })),
+);
 
 describe('an option', () => {
   it.each(accepted)('$name may be $value', ({ name, value }) => {
@@ -48,23 +238,54 @@ describe('an option', () => {
   });
 
   it.each([
-    ['headername', 'headerName'], ['header-name', 'headerName'], ['additionalHeader', 'additionalHeaders'], ['ignoreRequestBodies', 'ignoreRequestBody'], ['cacheDuraton', 'cacheDuration'],
-    ['cachedDuration', 'cacheDuration'], ['whenInflight', 'whenInFlight'], ['waitTimeOut', 'waitTimeout'], ['lease', 'leases'], ['leasesDuration', 'leaseDuration'], ['Store', 'store'],
-    ['shouldcache', 'shouldCache'], ['replayHeader', 'replayedHeader'], ['maxRequestByte', 'maxRequestBytes'], ['onEvents', 'onEvent'], ['scopes', 'scope'], ['whenStoreFail', 'whenStoreFails'],
+    ['headername', 'headerName'],
+    ['header-name', 'headerName'],
+    ['additionalHeader', 'additionalHeaders'],
+    ['ignoreRequestBodies', 'ignoreRequestBody'],
+    ['cacheDuraton', 'cacheDuration'],
+    ['cachedDuration', 'cacheDuration'],
+    ['whenInflight', 'whenInFlight'],
+    ['waitTimeOut', 'waitTimeout'],
+    ['lease', 'leases'],
+    ['leasesDuration', 'leaseDuration'],
+    ['Store', 'store'],
+    ['shouldcache', 'shouldCache'],
+    ['replayHeader', 'replayedHeader'],
+    ['maxRequestByte', 'maxRequestBytes'],
+    ['onEvents', 'onEvent'],
+    ['scopes', 'scope'],
+    ['whenStoreFail', 'whenStoreFails'],
   ])('%p is no option, and %p is suggested', (name, meant) => {
-    expect(() => idempotency({ [name]: undefined } as IdempotencyOptions)).toThrow(new TypeError(`idempotency: there is no option "${name}"; did you mean "${meant}"?`));
+    expect(() => idempotency({ [name]: undefined } as IdempotencyOptions)).toThrow(
+      new TypeError(`idempotency: there is no option "${name}"; did you mean "${meant}"?`),
+    );
   });
 
-  it.each(['ttl', 'redis', '', '__proto__x', 'constructor', 'toString', 'hasOwnProperty'])('%p is no option, and all that there are are named', name => {
-    expect(() => idempotency(Object.fromEntries([[name, 1]]) as IdempotencyOptions)).toThrow(`idempotency: there is no option ${JSON.stringify(name)}; there are: headerName, additionalHeaders, `);
-  });
+  it.each(['ttl', 'redis', '', '__proto__x', 'constructor', 'toString', 'hasOwnProperty'])(
+    '%p is no option, and all that there are are named',
+    name => {
+      expect(() => idempotency(Object.fromEntries([[name, 1]]) as IdempotencyOptions)).toThrow(
+        `idempotency: there is no option ${JSON.stringify(name)}; there are: headerName, additionalHeaders, `,
+      );
+    },
+  );
 
-  it.each<[unknown, string]>([[null, 'null'], ['wait', '"wait"'], [5_000, '5000'], [true, 'true'], [() => undefined, 'a function']])('cannot be given as %p', (options, shown) => {
-    expect(() => idempotency(options as IdempotencyOptions)).toThrow(new TypeError(`idempotency: options must be an object, not ${shown}`));
+  it.each<[unknown, string]>([
+    [null, 'null'],
+    ['wait', '"wait"'],
+    [5_000, '5000'],
+    [true, 'true'],
+    [() => undefined, 'a function'],
+  ])('cannot be given as %p', (options, shown) => {
+    expect(() => idempotency(options as IdempotencyOptions)).toThrow(
+      new TypeError(`idempotency: options must be an object, not ${shown}`),
+    );
   });
 
   it('shows no more than the beginning of a long value', () => {
-    expect(() => idempotency({ whenInFlight: 'x'.repeat(1_000) as 'wait' })).toThrow(new TypeError(`idempotency: whenInFlight must be "wait" or "reject", not "${'x'.repeat(60)}"`));
+    expect(() => idempotency({ whenInFlight: 'x'.repeat(1_000) as 'wait' })).toThrow(
+      new TypeError(`idempotency: whenInFlight must be "wait" or "reject", not "${'x'.repeat(60)}"`),
+    );
   });
 
   it('is not needed', () => {

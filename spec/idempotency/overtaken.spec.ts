@@ -20,26 +20,44 @@ async function overtaken(end: RequestHandler, options: IdempotencyOptions = {}, 
   let runs = 0;
   const aborted: string[] = [];
   const leases = new ObedientLeases({ renew: never, ...(complete && { complete }) });
-  const { url } = await serve(express().post('/', idempotency({ leases, leaseDuration: LEASE, storeTimeout: 100, onEvent: log.onEvent, ...options }), (req, res, next) => {
-    const run = ++runs;
-    req.idempotency.signal.addEventListener('abort', () => { aborted.push(`run ${run}`); });
-    if (run > 1) {
-      res.status(201).json({ run });
-      return;
-    }
-    begun.happens();
-    void mayEnd.happened.then(() => end(req, res, next));
-  }));
+  const { url } = await serve(
+    express().post(
+      '/',
+      idempotency({ leases, leaseDuration: LEASE, storeTimeout: 100, onEvent: log.onEvent, ...options }),
+      (req, res, next) => {
+        const run = ++runs;
+        req.idempotency.signal.addEventListener('abort', () => {
+          aborted.push(`run ${run}`);
+        });
+        if (run > 1) {
+          res.status(201).json({ run });
+          return;
+        }
+        begun.happens();
+        void mayEnd.happened.then(() => end(req, res, next));
+      },
+    ),
+  );
   const post = (): Promise<WireResponse> => send(url, { headers: keyed('k') });
   const first = post();
   await begun.happened;
   const second = await post();
-  return { first, second, log, aborted, end: () => { mayEnd.happens(); } };
+  return {
+    first,
+    second,
+    log,
+    aborted,
+    end: () => {
+      mayEnd.happens();
+    },
+  };
 }
 
 describe('a run whose lease was lost to another', () => {
   it('has its signal aborted by then, however long a renewal is on its way', async () => {
-    const { first, second, aborted, end } = await overtaken((_req, res) => { res.json({ run: 1 }); });
+    const { first, second, aborted, end } = await overtaken((_req, res) => {
+      res.json({ run: 1 });
+    });
     expect(second.text).toBe('{"run":2}');
     expect(aborted).toContain('run 1');
     end();
@@ -47,9 +65,28 @@ describe('a run whose lease was lost to another', () => {
   });
 
   it.each<[string, RequestHandler, IdempotencyOptions]>([
-    ['would be stored', (_req, res) => { res.json({ run: 1 }); }, {}],
-    ['was to be forgotten', (req, res) => { req.idempotency.forget(); res.status(500).json({ run: 1 }); }, {}],
-    ['is not wanted by shouldCache', (_req, res) => { res.status(500).json({ run: 1 }); }, { shouldCache: ({ status }) => status < 500 }],
+    [
+      'would be stored',
+      (_req, res) => {
+        res.json({ run: 1 });
+      },
+      {},
+    ],
+    [
+      'was to be forgotten',
+      (req, res) => {
+        req.idempotency.forget();
+        res.status(500).json({ run: 1 });
+      },
+      {},
+    ],
+    [
+      'is not wanted by shouldCache',
+      (_req, res) => {
+        res.status(500).json({ run: 1 });
+      },
+      { shouldCache: ({ status }) => status < 500 },
+    ],
   ])('answers with the published response when its own %s', async (_title, handler, options) => {
     const { first, second, end } = await overtaken(handler, options);
     end();
@@ -59,9 +96,15 @@ describe('a run whose lease was lost to another', () => {
 
   it('answers with its own response when the store cannot be asked: the work is done', async () => {
     let completions = 0;
-    const { first, second, end } = await overtaken((_req, res) => { res.json({ run: 1 }); }, {}, () => {
-      if (++completions > 1) throw new Error('The store is down');
-    });
+    const { first, second, end } = await overtaken(
+      (_req, res) => {
+        res.json({ run: 1 });
+      },
+      {},
+      () => {
+        if (++completions > 1) throw new Error('The store is down');
+      },
+    );
     end();
     expect([second.text, (await first).text]).toEqual(['{"run":2}', '{"run":1}']);
   });
@@ -69,18 +112,30 @@ describe('a run whose lease was lost to another', () => {
   it('does not let an HTTP/1.0 client take half of its answer for a whole one', async () => {
     const [begun, mayEnd] = [signal(), signal()];
     let runs = 0;
-    const { url, port } = await serve(express().post('/', idempotency({ leases: new ObedientLeases({ renew: never }), leaseDuration: LEASE, storeTimeout: 100 }), (_req, res) => {
-      if (++runs > 1) {
-        res.end('second');
-        return;
-      }
-      res.write('first half');
-      begun.happens();
-      void mayEnd.happened.then(() => res.end('of one'));
-    }));
+    const { url, port } = await serve(
+      express().post(
+        '/',
+        idempotency({ leases: new ObedientLeases({ renew: never }), leaseDuration: LEASE, storeTimeout: 100 }),
+        (_req, res) => {
+          if (++runs > 1) {
+            res.end('second');
+            return;
+          }
+          res.write('first half');
+          begun.happens();
+          void mayEnd.happened.then(() => res.end('of one'));
+        },
+      ),
+    );
     const socket = connect(port, '127.0.0.1');
     const outcome = new Promise<string>(resolve => {
-      socket.on('end', () => { resolve('a whole answer'); }).on('error', ({ message }) => { resolve(message); });
+      socket
+        .on('end', () => {
+          resolve('a whole answer');
+        })
+        .on('error', ({ message }) => {
+          resolve(message);
+        });
     });
     socket.write(`POST / HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nIdempotency-Key: k\r\n\r\n`);
     socket.resume();
@@ -95,18 +150,39 @@ describe('a right to run that was longer on its way than its lease', () => {
   const held = async (delays: number) => {
     const [asked, mayAnswer] = [signal(), signal()];
     let answers = 0;
-    const leases = new ObedientLeases({}, { acquire: async () => {
-      if (++answers > delays) return;
-      asked.happens();
-      await mayAnswer.happened;
-    } });
+    const leases = new ObedientLeases(
+      {},
+      {
+        acquire: async () => {
+          if (++answers > delays) return;
+          asked.happens();
+          await mayAnswer.happened;
+        },
+      },
+    );
     let runs = 0;
     const log = new EventLog();
-    const { url } = await serve(express().post('/', idempotency({ leases, leaseDuration: LEASE, storeTimeout: 2_000, onEvent: log.onEvent }), (_req, res) => { res.json({ run: ++runs }); }));
+    const { url } = await serve(
+      express().post(
+        '/',
+        idempotency({ leases, leaseDuration: LEASE, storeTimeout: 2_000, onEvent: log.onEvent }),
+        (_req, res) => {
+          res.json({ run: ++runs });
+        },
+      ),
+    );
     const post = (): Promise<WireResponse> => send(url, { headers: keyed('k') });
     const first = post();
     await asked.happened;
-    return { first, post, log, answer: () => { mayAnswer.happens(); }, runs: () => runs };
+    return {
+      first,
+      post,
+      log,
+      answer: () => {
+        mayAnswer.happens();
+      },
+      runs: () => runs,
+    };
   };
 
   it('is no right to run: what another has published meanwhile is replayed', async () => {
@@ -128,8 +204,20 @@ describe('a right to run that was longer on its way than its lease', () => {
 
 describe('a store that takes longer than a lease for every answer', () => {
   it('gets its requests refused, and not asked for ever', async () => {
-    const leases = new ObedientLeases({}, { acquire: () => new Promise(resolve => { setTimeout(resolve, 60); }) });
-    const { url } = await serve(express().post('/', idempotency({ leases, leaseDuration: 30, storeTimeout: 1_000 }), (_req, res) => { res.json({}); }));
+    const leases = new ObedientLeases(
+      {},
+      {
+        acquire: () =>
+          new Promise(resolve => {
+            setTimeout(resolve, 60);
+          }),
+      },
+    );
+    const { url } = await serve(
+      express().post('/', idempotency({ leases, leaseDuration: 30, storeTimeout: 1_000 }), (_req, res) => {
+        res.json({});
+      }),
+    );
     expect((await send(url, { headers: keyed('k') })).status).toBe(503);
   });
 });
@@ -139,8 +227,30 @@ describe('a request', () => {
     const log = new EventLog();
     const releasing = signal();
     const renewed = signal();
-    const leases = new ObedientLeases({ release: async () => { releasing.happens(); await Promise.race([renewed.happened, new Promise(resolve => { setTimeout(resolve, 2 * LEASE / 3); })]); } }, { renew: () => { renewed.happens(); } });
-    const { url } = await serve(express().post('/', idempotency({ leases, leaseDuration: LEASE, onEvent: log.onEvent }), (req, res) => { req.idempotency.forget(); res.end(); }));
+    const leases = new ObedientLeases(
+      {
+        release: async () => {
+          releasing.happens();
+          await Promise.race([
+            renewed.happened,
+            new Promise(resolve => {
+              setTimeout(resolve, (2 * LEASE) / 3);
+            }),
+          ]);
+        },
+      },
+      {
+        renew: () => {
+          renewed.happens();
+        },
+      },
+    );
+    const { url } = await serve(
+      express().post('/', idempotency({ leases, leaseDuration: LEASE, onEvent: log.onEvent }), (req, res) => {
+        req.idempotency.forget();
+        res.end();
+      }),
+    );
     await send(url, { headers: keyed('k') });
     await releasing.happened;
     expect(log.kinds).toEqual(['not-stored']);
@@ -160,7 +270,9 @@ describe('a request', () => {
       } as typeof end;
       next();
     });
-    app.post('/', idempotency(), (_req, res) => { res.json({ run: 1 }); });
+    app.post('/', idempotency(), (_req, res) => {
+      res.json({ run: 1 });
+    });
     const { url } = await serve(app);
     expect((await send(url, { headers: keyed('k') })).status).toBe(500);
     expect((await send(url, { headers: keyed('k') })).text).toBe('{"run":1}');

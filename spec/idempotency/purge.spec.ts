@@ -7,13 +7,18 @@ import { serve } from './serve';
 import { signal } from './signal';
 import { keyed } from './wire';
 
-async function served(options: IdempotencyOptions = {}, answer: (res: express.Response, run: number) => unknown = (res, run) => res.json({ run })) {
+async function served(
+  options: IdempotencyOptions = {},
+  answer: (res: express.Response, run: number) => unknown = (res, run) => res.json({ run }),
+) {
   const state = { runs: 0, cacheKey: '' };
   const guard = idempotency({ store: new Keyv({ store: new Map() }), ...options });
-  const { url } = await serve(express().post('/', guard, async (req, res) => {
-    state.cacheKey = req.idempotency.cacheKey;
-    await answer(res, ++state.runs);
-  }));
+  const { url } = await serve(
+    express().post('/', guard, async (req, res) => {
+      state.cacheKey = req.idempotency.cacheKey;
+      await answer(res, ++state.runs);
+    }),
+  );
   return { guard, state, post: (key = 'k'): Promise<WireResponse> => send(url, { headers: keyed(key) }) };
 }
 
@@ -55,7 +60,11 @@ describe('purge', () => {
   it('leaves a request that is running alone', async () => {
     const running = signal();
     const mayEnd = signal();
-    const { guard, state, post } = await served({}, async (res, run) => { running.happens(); await mayEnd.happened; res.json({ run }); });
+    const { guard, state, post } = await served({}, async (res, run) => {
+      running.happens();
+      await mayEnd.happened;
+      res.json({ run });
+    });
     const first = post();
     await running.happened;
     expect(await guard.purge(state.cacheKey)).toBe(false);
@@ -63,28 +72,42 @@ describe('purge', () => {
     expect([(await first).text, (await post()).text, state.runs]).toEqual(['{"run":1}', '{"run":1}', 1]);
   });
 
-  it.each<IdempotencyOptions>([{}, { whenKeyReused: 'reject' }])('that is under way lets a request of its key run, with %j', async options => {
-    const purging = signal();
-    const mayRelease = signal();
-    let first = '';
-    const leases = new ObedientLeases({ release: (_key, token) => {
-      first ||= token;
-      if (token !== first) return;
-      purging.happens();
-      return mayRelease.happened;
-    } });
-    const { guard, state, post } = await served({ leases, waitTimeout: 3_000, ...options });
-    await post();
-    await guardless(leases, state.cacheKey);
-    const purged = guard.purge(state.cacheKey);
-    await purging.happened;
-    const answer = post();
-    setImmediate(() => { mayRelease.happens(); });
-    expect([(await answer).text, await purged]).toEqual(['{"run":2}', false]);
-  });
+  it.each<IdempotencyOptions>([{}, { whenKeyReused: 'reject' }])(
+    'that is under way lets a request of its key run, with %j',
+    async options => {
+      const purging = signal();
+      const mayRelease = signal();
+      let first = '';
+      const leases = new ObedientLeases({
+        release: (_key, token) => {
+          first ||= token;
+          if (token !== first) return;
+          purging.happens();
+          return mayRelease.happened;
+        },
+      });
+      const { guard, state, post } = await served({ leases, waitTimeout: 3_000, ...options });
+      await post();
+      await guardless(leases, state.cacheKey);
+      const purged = guard.purge(state.cacheKey);
+      await purging.happened;
+      const answer = post();
+      setImmediate(() => {
+        mayRelease.happens();
+      });
+      expect([(await answer).text, await purged]).toEqual(['{"run":2}', false]);
+    },
+  );
 
   it('is a rejection when the store is down, within storeTimeout', async () => {
-    const { guard } = await served({ storeTimeout: 60, leases: new ObedientLeases({ acquire: () => { throw new Error('ECONNREFUSED'); } }) });
+    const { guard } = await served({
+      storeTimeout: 60,
+      leases: new ObedientLeases({
+        acquire: () => {
+          throw new Error('ECONNREFUSED');
+        },
+      }),
+    });
     await expect(guard.purge('k')).rejects.toThrow('The store did not answer within 60 ms');
   });
 });

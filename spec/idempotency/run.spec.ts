@@ -3,7 +3,14 @@ import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import { idempotency, Problem, problemDetails, type IdempotencyOptions, type RecordedResponse, type RequestIdempotency } from '../../lib';
+import {
+  idempotency,
+  Problem,
+  problemDetails,
+  type IdempotencyOptions,
+  type RecordedResponse,
+  type RequestIdempotency,
+} from '../../lib';
 import { send, type WireResponse } from '../servers/listen';
 import { EventLog } from './event-log';
 import { expressVersions } from './express-versions';
@@ -20,19 +27,42 @@ const onError: ErrorRequestHandler = (error: Error, _req, res, next) => {
 };
 
 const failing: [title: string, handler: RequestHandler][] = [
-  ['throws', () => { throw failure; }],
-  ['calls next(error)', (_req, _res, next) => { next(failure); }],
-  ['fails later', (_req, _res, next) => { setImmediate(() => { next(failure); }); }],
+  [
+    'throws',
+    () => {
+      throw failure;
+    },
+  ],
+  [
+    'calls next(error)',
+    (_req, _res, next) => {
+      next(failure);
+    },
+  ],
+  [
+    'fails later',
+    (_req, _res, next) => {
+      setImmediate(() => {
+        next(failure);
+      });
+    },
+  ],
 ];
 const rejecting: [title: string, handler: RequestHandler] = ['rejects', () => Promise.reject(failure)];
 
 describe.each(expressVersions)('on %s, a handler that', (version, express) => {
-  const served = async (handler: RequestHandler, options: IdempotencyOptions, ...errorHandlers: ErrorRequestHandler[]) => {
+  const served = async (
+    handler: RequestHandler,
+    options: IdempotencyOptions,
+    ...errorHandlers: ErrorRequestHandler[]
+  ) => {
     const state = { runs: 0 };
-    const app = express().set('env', 'test').post('/', idempotency(options), (req, res, next) => {
-      state.runs++;
-      return handler(req, res, next);
-    });
+    const app = express()
+      .set('env', 'test')
+      .post('/', idempotency(options), (req, res, next) => {
+        state.runs++;
+        return handler(req, res, next);
+      });
     for (const errorHandler of errorHandlers) app.use(errorHandler);
     const { url } = await serve(app);
     return { state, post: (): Promise<WireResponse> => send(url, { headers: keyed('k') }) };
@@ -47,13 +77,16 @@ describe.each(expressVersions)('on %s, a handler that', (version, express) => {
     expect(state.runs).toBe(1);
   });
 
-  it.each(table)('%s has the answer of Express stored and replayed where the application has no error handler', async (_title, handler) => {
-    const { state, post } = await served(handler, {});
-    const first = await post();
-    expect(first.status).toBe(422);
-    expect(visibleReplay(await post())).toEqual(visible(first));
-    expect(state.runs).toBe(1);
-  });
+  it.each(table)(
+    '%s has the answer of Express stored and replayed where the application has no error handler',
+    async (_title, handler) => {
+      const { state, post } = await served(handler, {});
+      const first = await post();
+      expect(first.status).toBe(422);
+      expect(visibleReplay(await post())).toEqual(visible(first));
+      expect(state.runs).toBe(1);
+    },
+  );
 
   it.each(table)('%s runs again when its error handler calls forget()', async (_title, handler) => {
     const { state, post } = await served(handler, {}, (error, req, res, next) => {
@@ -74,7 +107,9 @@ describe.each(expressVersions)('on %s, a handler that', (version, express) => {
   });
 
   it('calls next() leaves the answer of whoever comes after it', async () => {
-    const { state, post } = await served((_req, _res, next) => { next(); }, {});
+    const { state, post } = await served((_req, _res, next) => {
+      next();
+    }, {});
     const first = await post();
     expect(first.status).toBe(404);
     expect(visibleReplay(await post())).toEqual(visible(first));
@@ -82,7 +117,13 @@ describe.each(expressVersions)('on %s, a handler that', (version, express) => {
   });
 
   it('answers with a Problem of its own has run: its duplicate gets the same answer', async () => {
-    const { state, post } = await served((_req, _res, next) => { next(new Problem('validation-failed', 'no')); }, {}, problemDetails());
+    const { state, post } = await served(
+      (_req, _res, next) => {
+        next(new Problem('validation-failed', 'no'));
+      },
+      {},
+      problemDetails(),
+    );
     expect([(await post()).status, (await post()).status, state.runs]).toEqual([400, 400, 1]);
   });
 });
@@ -96,22 +137,52 @@ describe('run and record', () => {
 
   it('shows shouldCache the response as it is stored, and the request', async () => {
     const seen: [RecordedResponse, string][] = [];
-    const shouldCache: IdempotencyOptions['shouldCache'] = (response, req) => { seen.push([response, req.path]); return true; };
-    const { url } = await serve(app({ shouldCache }, (_req, res) => { res.removeHeader('X-Powered-By'); res.status(201).type('text').set('Trailer', 'X-T').set('Date', 'today'); res.addTrailers({ 'X-T': '1' }); res.end('hi'); }));
+    const shouldCache: IdempotencyOptions['shouldCache'] = (response, req) => {
+      seen.push([response, req.path]);
+      return true;
+    };
+    const { url } = await serve(
+      app({ shouldCache }, (_req, res) => {
+        res.removeHeader('X-Powered-By');
+        res.status(201).type('text').set('Trailer', 'X-T').set('Date', 'today');
+        res.addTrailers({ 'X-T': '1' });
+        res.end('hi');
+      }),
+    );
     await send(url, { headers: keyed('k') });
-    expect(seen).toEqual([[{
-      status: 201,
-      headers: [['Idempotency-Key', 'k'], ['Content-Type', 'text/plain; charset=utf-8'], ['Trailer', 'X-T']],
-      removed: ['x-powered-by'],
-      impliedBy: 'end',
-      body: Buffer.from('hi'),
-      trailers: [['X-T', '1']],
-    }, '/']]);
+    expect(seen).toEqual([
+      [
+        {
+          status: 201,
+          headers: [
+            ['Idempotency-Key', 'k'],
+            ['Content-Type', 'text/plain; charset=utf-8'],
+            ['Trailer', 'X-T'],
+          ],
+          removed: ['x-powered-by'],
+          impliedBy: 'end',
+          body: Buffer.from('hi'),
+          trailers: [['X-T', '1']],
+        },
+        '/',
+      ],
+    ]);
   });
 
   it('stores the response when shouldCache throws, and warns', async () => {
     const warn = jest.spyOn(process, 'emitWarning');
-    const { url } = await serve(app({ shouldCache: () => { throw new Error('cannot tell'); } }, (_req, res) => { res.send('x'); }));
+    const { url } = await serve(
+      app(
+        {
+          shouldCache: () => {
+            throw new Error('cannot tell');
+          },
+        },
+        (_req, res) => {
+          res.send('x');
+        },
+      ),
+    );
     await send(url, { headers: keyed('k') });
     expect((await send(url, { headers: keyed('k') })).headers['idempotent-replayed']).toBe('true');
     expect(String(warn.mock.calls[0]?.[0])).toContain('cannot tell');
@@ -119,16 +190,25 @@ describe('run and record', () => {
 
   describe('that asks shouldCache', () => {
     const warnings = async (shouldCache: unknown, storeTimeout = 2_000, afterwards = (): void => undefined) => {
-      const warn = jest.spyOn(process, 'emitWarning').mockClear().mockImplementation(() => undefined);
+      const warn = jest
+        .spyOn(process, 'emitWarning')
+        .mockClear()
+        .mockImplementation(() => undefined);
       const unhandled = jest.fn();
       process.on('unhandledRejection', unhandled);
       let runs = 0;
-      const { url } = await serve(app({ shouldCache: shouldCache as () => boolean, storeTimeout }, (_req, res) => { res.json({ run: ++runs }); }));
+      const { url } = await serve(
+        app({ shouldCache: shouldCache as () => boolean, storeTimeout }, (_req, res) => {
+          res.json({ run: ++runs });
+        }),
+      );
       await send(url, { headers: keyed('k') });
       const second = await send(url, { headers: keyed('k') });
       afterwards();
       // A rejection that nobody handles is told in this time.
-      await new Promise(resolve => { setTimeout(resolve, 2 * LATE); });
+      await new Promise(resolve => {
+        setTimeout(resolve, 2 * LATE);
+      });
       process.off('unhandledRejection', unhandled);
       expect(unhandled).not.toHaveBeenCalled();
       const texts = warn.mock.calls.map(([first]) => String(first));
@@ -139,7 +219,13 @@ describe('run and record', () => {
     it.each<[string, unknown]>([
       ['false', () => false],
       ['a promise of false', () => Promise.resolve(false)],
-      ['a promise of false that takes a while', () => new Promise(resolve => { setTimeout(resolve, 20, false); })],
+      [
+        'a promise of false that takes a while',
+        () =>
+          new Promise(resolve => {
+            setTimeout(resolve, 20, false);
+          }),
+      ],
     ])('stores nothing for %s', async (_title, shouldCache) => {
       expect(await warnings(shouldCache)).toEqual({ text: '{"run":2}', texts: [] });
     });
@@ -149,22 +235,70 @@ describe('run and record', () => {
     });
 
     it.each<[string, unknown, string]>([
-      ['rejects', () => Promise.reject(new Error('cannot tell')), 'bindonce: shouldCache threw Error: cannot tell, and the response is stored'],
-      ['rejects with nothing', () => Promise.reject(undefined as unknown as Error), 'bindonce: shouldCache threw Error: undefined, and the response is stored'],
-      ['answers undefined', () => undefined, 'bindonce: shouldCache answered a value of type undefined instead of true or false, and the response is stored'],
-      ['promises null', () => Promise.resolve(null), 'bindonce: shouldCache answered null instead of true or false, and the response is stored'],
-      ['answers 0', () => 0, 'bindonce: shouldCache answered a value of type number instead of true or false, and the response is stored'],
+      [
+        'rejects',
+        () => Promise.reject(new Error('cannot tell')),
+        'bindonce: shouldCache threw Error: cannot tell, and the response is stored',
+      ],
+      [
+        'rejects with nothing',
+        () => Promise.reject(undefined as unknown as Error),
+        'bindonce: shouldCache threw Error: undefined, and the response is stored',
+      ],
+      [
+        'answers undefined',
+        () => undefined,
+        'bindonce: shouldCache answered a value of type undefined instead of true or false, and the response is stored',
+      ],
+      [
+        'promises null',
+        () => Promise.resolve(null),
+        'bindonce: shouldCache answered null instead of true or false, and the response is stored',
+      ],
+      [
+        'answers 0',
+        () => 0,
+        'bindonce: shouldCache answered a value of type number instead of true or false, and the response is stored',
+      ],
     ])('stores the response and warns when it %s', async (_title, shouldCache, text) => {
       expect(await warnings(shouldCache)).toEqual({ text: '{"run":1}', texts: [text] });
     });
 
     it.each<[string, (late: (give: () => void) => void) => Promise<boolean>]>([
-      ['answers', late => new Promise(resolve => { late(() => { resolve(false); }); })],
-      ['rejects', late => new Promise((_resolve, reject) => { late(() => { reject(new Error('too late')); }); })],
+      [
+        'answers',
+        late =>
+          new Promise(resolve => {
+            late(() => {
+              resolve(false);
+            });
+          }),
+      ],
+      [
+        'rejects',
+        late =>
+          new Promise((_resolve, reject) => {
+            late(() => {
+              reject(new Error('too late'));
+            });
+          }),
+      ],
     ])('stores the response and warns when it %s later than storeTimeout', async (_title, answer) => {
       const gives: (() => void)[] = [];
-      const asked = warnings(() => answer(give => { gives.push(give); }), LATE / 2, () => { for (const give of gives) give(); });
-      expect(await asked).toEqual({ text: '{"run":1}', texts: [`bindonce: shouldCache did not answer within ${LATE / 2} ms, and the response is stored`] });
+      const asked = warnings(
+        () =>
+          answer(give => {
+            gives.push(give);
+          }),
+        LATE / 2,
+        () => {
+          for (const give of gives) give();
+        },
+      );
+      expect(await asked).toEqual({
+        text: '{"run":1}',
+        texts: [`bindonce: shouldCache did not answer within ${LATE / 2} ms, and the response is stored`],
+      });
       expect(gives).toHaveLength(1);
     });
   });
@@ -172,7 +306,12 @@ describe('run and record', () => {
   it('tells the handler its key and cache key, with a signal that is not aborted', async () => {
     const log = new EventLog();
     const guards: RequestIdempotency[] = [];
-    const { url } = await serve(app({ onEvent: log.onEvent }, (req, res) => { guards.push(req.idempotency); res.end(); }));
+    const { url } = await serve(
+      app({ onEvent: log.onEvent }, (req, res) => {
+        guards.push(req.idempotency);
+        res.end();
+      }),
+    );
     await send(url, { headers: keyed('"my key"') });
     expect(guards).toEqual([expect.objectContaining({ key: 'my key', cacheKey: log.events[0]?.cacheKey })]);
     expect(guards[0]?.signal.aborted).toBe(false);
@@ -180,7 +319,12 @@ describe('run and record', () => {
 
   it('lets the next request run when the handler calls forget(), even before it answers', async () => {
     let runs = 0;
-    const { url } = await serve(app({}, (req, res) => { if (runs++ === 0) req.idempotency.forget(); res.json({ runs }); }));
+    const { url } = await serve(
+      app({}, (req, res) => {
+        if (runs++ === 0) req.idempotency.forget();
+        res.json({ runs });
+      }),
+    );
     const texts = [];
     for (let request = 0; request < 3; request++) texts.push((await send(url, { headers: keyed('k') })).text);
     expect(texts).toEqual(['{"runs":1}', '{"runs":2}', '{"runs":2}']);
@@ -191,7 +335,11 @@ describe('run and record', () => {
     ['not at all when addHeaderToResponse is false', { addHeaderToResponse: false }, undefined],
     ['under its own name', { headerName: 'X-Once' }, undefined],
   ])('echoes the key %s', async (_title, options, expected) => {
-    const { url } = await serve(app(options, (_req, res) => { res.end(); }));
+    const { url } = await serve(
+      app(options, (_req, res) => {
+        res.end();
+      }),
+    );
     const { headers } = await send(url, { headers: { 'Idempotency-Key': 'k', 'X-Once': 'once' } });
     expect(headers['idempotency-key']).toBe(expected);
     expect(headers['x-once']).toBe(options.headerName && 'once');
@@ -199,12 +347,19 @@ describe('run and record', () => {
 
   it('runs and stores under a key that a response header cannot carry, and does not echo it', async () => {
     let runs = 0;
-    const server = createServer({ insecureHTTPParser: true }, app({}, (_req, res) => { res.json({ run: ++runs }); })).listen(0, '127.0.0.1');
+    const server = createServer(
+      { insecureHTTPParser: true },
+      app({}, (_req, res) => {
+        res.json({ run: ++runs });
+      }),
+    ).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const ask = async (): Promise<string> => {
       const socket = connect(port, '127.0.0.1');
-      socket.write(`POST / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\nIdempotency-Key: a\0b\r\nContent-Length: 0\r\n\r\n`);
+      socket.write(
+        `POST / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\nIdempotency-Key: a\0b\r\nContent-Length: 0\r\n\r\n`,
+      );
       return text(socket);
     };
     const answers = [await ask(), await ask()];
@@ -217,7 +372,9 @@ describe('run and record', () => {
 
   it('gives the lease back when something throws before the handler begins', async () => {
     const broken = { setHeader: true };
-    const guarded = app({ whenInFlight: 'reject' }, (_req, res) => { res.json({}); });
+    const guarded = app({ whenInFlight: 'reject' }, (_req, res) => {
+      res.json({});
+    });
     const { url } = await serve((req, res) => {
       const { setHeader } = res;
       res.setHeader = (name, value) => {
@@ -232,12 +389,21 @@ describe('run and record', () => {
   });
 
   it('leaves the key header that a middleware before us has set', async () => {
-    const { url } = await serve((req, res) => { res.setHeader('Idempotency-Key', 'theirs'); app({}, (_req, answer) => { answer.end(); })(req, res); });
+    const { url } = await serve((req, res) => {
+      res.setHeader('Idempotency-Key', 'theirs');
+      app({}, (_req, answer) => {
+        answer.end();
+      })(req, res);
+    });
     expect((await send(url, { headers: keyed('k') })).headers['idempotency-key']).toBe('theirs');
   });
 
   it('leaves the key header that the handler sets', async () => {
-    const { url } = await serve(app({}, (_req, res) => { res.set('Idempotency-Key', 'mine').end(); }));
+    const { url } = await serve(
+      app({}, (_req, res) => {
+        res.set('Idempotency-Key', 'mine').end();
+      }),
+    );
     expect((await send(url, { headers: keyed('k') })).headers['idempotency-key']).toBe('mine');
   });
 });

@@ -6,6 +6,8 @@ export interface Signal<T = void> {
 
 export function signal<T = void>(): Signal<T> {
   let happens: (value: T) => void = () => undefined;
-  const happened = new Promise<T>(resolve => { happens = resolve; });
+  const happened = new Promise<T>(resolve => {
+    happens = resolve;
+  });
   return { happened, happens };
 }

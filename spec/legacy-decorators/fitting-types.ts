@@ -1,4 +1,23 @@
-import { bool, enumOf, field, file, fromBody, fromClaim, hasPermission, int, list, long, nullable, optional, plainText, queryParam, routeParam, string, dto, type UploadedFile } from '../../lib';
+import {
+  bool,
+  enumOf,
+  field,
+  file,
+  fromBody,
+  fromClaim,
+  hasPermission,
+  int,
+  list,
+  long,
+  nullable,
+  optional,
+  plainText,
+  queryParam,
+  routeParam,
+  string,
+  dto,
+  type UploadedFile,
+} from '../../lib';
 
 /** As with standard decorators: a decorator says what it binds, and the compiler compares that with the declared type of the field. */
 
@@ -56,5 +75,7 @@ export class Wrong {
 
 export class Misplaced {
   // @ts-expect-error -- methods are not bound
-  @field(int) method(): number { return 1; }
+  @field(int) method(): number {
+    return 1;
+  }
 }

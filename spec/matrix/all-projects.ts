@@ -6,4 +6,10 @@ import { tools } from './tools';
 import { types } from './types';
 
 /** Every project of the matrix, in the order of its table. @param root of the repository. */
-export const allProjects = (root: string): readonly Project[] => [...runTime, ...types(root), ...tools(root), ...lowest(root), ...packaging];
+export const allProjects = (root: string): readonly Project[] => [
+  ...runTime,
+  ...types(root),
+  ...tools(root),
+  ...lowest(root),
+  ...packaging,
+];

@@ -7,19 +7,48 @@ import { typesWith } from './types';
 type Ranges = Readonly<Record<string, string>>;
 
 /** The lowest version of each range: `^4.19.0 || ^5.0.0` is 4.19.0. */
-const lowestOf = (ranges: Ranges, names = Object.keys(ranges)): Record<string, string> => Object.fromEntries(names.map(name => [name, /\d+\.\d+\.\d+/.exec(ranges[name] ?? '')?.[0] ?? '']));
+const lowestOf = (ranges: Ranges, names = Object.keys(ranges)): Record<string, string> =>
+  Object.fromEntries(names.map(name => [name, /\d+\.\d+\.\d+/.exec(ranges[name] ?? '')?.[0] ?? '']));
 
 /** The lowest version of everything that package.json names, on the lowest Node. (The other areas have the latest.) */
 export function lowest(root: string): readonly Project[] {
-  const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<'dependencies' | 'peerDependencies', Ranges>;
+  const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<
+    'dependencies' | 'peerDependencies',
+    Ranges
+  >;
   const overrides = lowestOf(dependencies);
   const keyv = overrides['keyv'] ?? '';
-  const at = (project: Project): Project => ({ ...project, area: 'lowest versions', node: '20', overrides: Object.fromEntries(Object.entries(overrides).filter(([name]) => project.packages[name] === undefined)) });
+  const at = (project: Project): Project => ({
+    ...project,
+    area: 'lowest versions',
+    node: '20',
+    overrides: Object.fromEntries(Object.entries(overrides).filter(([name]) => project.packages[name] === undefined)),
+  });
   const types = typesWith(root, 'npm', '~5.9.3', '4', 'strictest');
   return [
     at(program('redis', 'npm', 'redis', { ...lowestOf(peerDependencies, ['express', '@keyv/redis']), keyv }, ['20'])),
-    at(program('valkey', 'npm', 'valkey', { ...lowestOf(peerDependencies, ['express', '@keyv/valkey']), keyv }, ['20'])),
-    at(program('postgres', 'npm', 'postgres', { ...lowestOf(peerDependencies, ['express', '@keyv/postgres', 'pg']), keyv }, ['20'])),
-    at({ ...types, packages: { ...types.packages, ...lowestOf(peerDependencies, Object.keys(peerDependencies).filter(name => name in types.packages)), keyv } }),
+    at(
+      program('valkey', 'npm', 'valkey', { ...lowestOf(peerDependencies, ['express', '@keyv/valkey']), keyv }, ['20']),
+    ),
+    at(
+      program(
+        'postgres',
+        'npm',
+        'postgres',
+        { ...lowestOf(peerDependencies, ['express', '@keyv/postgres', 'pg']), keyv },
+        ['20'],
+      ),
+    ),
+    at({
+      ...types,
+      packages: {
+        ...types.packages,
+        ...lowestOf(
+          peerDependencies,
+          Object.keys(peerDependencies).filter(name => name in types.packages),
+        ),
+        keyv,
+      },
+    }),
   ];
 }

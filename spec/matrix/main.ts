@@ -16,8 +16,14 @@ const root = join(__dirname, '../../../..');
 const { values } = parseArgs({ options: { only: { type: 'string' } } });
 
 async function main(): Promise<void> {
-  const projects = allProjects(root).filter(({ area, name, manager }) => `${area}, ${name}, ${manager}`.includes(values.only ?? ''));
-  const [workshop, redis, postgres] = await Promise.all([Workshop.open(root), RedisServer.start(), PostgresServer.start()]);
+  const projects = allProjects(root).filter(({ area, name, manager }) =>
+    `${area}, ${name}, ${manager}`.includes(values.only ?? ''),
+  );
+  const [workshop, redis, postgres] = await Promise.all([
+    Workshop.open(root),
+    RedisServer.start(),
+    PostgresServer.start(),
+  ]);
   try {
     const results = await runAll(workshop, projects, { REDIS_URL: redis.url, POSTGRES_URL: postgres.url });
     const red = failures(results);
@@ -30,7 +36,11 @@ async function main(): Promise<void> {
   }
 }
 
-async function runAll(workshop: Workshop, projects: readonly Project[], env: Readonly<Record<string, string>>): Promise<ProjectResult[]> {
+async function runAll(
+  workshop: Workshop,
+  projects: readonly Project[],
+  env: Readonly<Record<string, string>>,
+): Promise<ProjectResult[]> {
   const results: ProjectResult[] = [];
   const waiting = projects.entries();
   const work = async (): Promise<void> => {
@@ -38,7 +48,9 @@ async function runAll(workshop: Workshop, projects: readonly Project[], env: Rea
       const result = await runProject(workshop, project, env);
       results[index] = result;
       const red = result.cells.filter(({ failure }) => failure !== undefined).length;
-      console.error(`${index + 1} of ${projects.length}: ${project.area}, ${project.name}, ${project.manager}: ${red === 0 ? 'green' : `${red} red`}`);
+      console.error(
+        `${index + 1} of ${projects.length}: ${project.area}, ${project.name}, ${project.manager}: ${red === 0 ? 'green' : `${red} red`}`,
+      );
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));

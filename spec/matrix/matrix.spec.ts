@@ -10,7 +10,11 @@ import { Workshop } from './workshop';
 const root = join(__dirname, '../..');
 const [node] = process.versions.node.split('.') as [Project['node']];
 
-const ourNode = (project: Project): Project => ({ ...project, node, cells: project.cells.map(cell => ({ ...cell, node })) });
+const ourNode = (project: Project): Project => ({
+  ...project,
+  node,
+  cells: project.cells.map(cell => ({ ...cell, node })),
+});
 
 /** The short form of `npm run matrix`: one project for each package manager, with this Node. */
 const withNpm = ourNode(program('memory', 'npm', 'memory', { express: '5', keyv: '5' }, [node]));
@@ -19,8 +23,10 @@ const projects = {
     ...withNpm,
     files: {
       ...withNpm.files,
-      'one.mjs': "import { createRequire } from 'node:module';\nimport { dto } from 'bindonce';\nconsole.log(createRequire(import.meta.url)('bindonce').dto === dto);\n",
-      'optional.cjs': "require('bindonce');\nconsole.log(Object.keys(require.cache).filter(file => /@keyv.redis|@redis|node_modules.pg/.test(file)));\n",
+      'one.mjs':
+        "import { createRequire } from 'node:module';\nimport { dto } from 'bindonce';\nconsole.log(createRequire(import.meta.url)('bindonce').dto === dto);\n",
+      'optional.cjs':
+        "require('bindonce');\nconsole.log(Object.keys(require.cache).filter(file => /@keyv.redis|@redis|node_modules.pg/.test(file)));\n",
     },
     cells: [
       ...withNpm.cells,
@@ -40,18 +46,32 @@ describe('the packed package, in projects outside of the repository', () => {
     workshop = await Workshop.open(root);
     results = await Promise.all(Object.values(projects).map(project => runProject(workshop, project)));
   }, 1_200_000);
-  afterAll(() => { workshop.close(); });
+  afterAll(() => {
+    workshop.close();
+  });
 
   it('holds the compiled library, its types and its documents, and nothing else', () => {
-    const files = execFileSync('tar', ['-tzf', workshop.tarball], { encoding: 'utf8' }).trim().split('\n').map(file => file.replace(/^package\//, ''));
-    expect(files.filter(file => !/^(dist|lib)\//.test(file)).sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json']);
+    const files = execFileSync('tar', ['-tzf', workshop.tarball], { encoding: 'utf8' })
+      .trim()
+      .split('\n')
+      .map(file => file.replace(/^package\//, ''));
+    expect(files.filter(file => !/^(dist|lib)\//.test(file)).sort()).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'SECURITY.md',
+      'package.json',
+    ]);
     expect(files).toContain('dist/index.d.ts');
   });
 
   it.each([
     { manager: 'npm', fact: 'replays on Express 5, required and imported, as one module, without what is optional' },
-    { manager: 'pnpm', fact: 'compiles every snippet of the README as CommonJS and ESM, with nothing hoisted and the types of Express 4' },
-    { manager: 'yarn', fact: 'replays on Express 4, required and imported, under Plug\'n\'Play' },
+    {
+      manager: 'pnpm',
+      fact: 'compiles every snippet of the README as CommonJS and ESM, with nothing hoisted and the types of Express 4',
+    },
+    { manager: 'yarn', fact: "replays on Express 4, required and imported, under Plug'n'Play" },
   ] as const)('$fact ($manager)', ({ manager }) => {
     const result = results.find(({ project }) => project.manager === manager);
     expect(failures(result ? [result] : [])).toEqual([]);

@@ -50,14 +50,18 @@ export type Notation = keyof typeof notations;
 
 /** In TypeScript, for tools that compile, bundle or run it. */
 export const tsProgram = (notation: Notation): string => imports + notations[notation] + check + start();
-export const testProgram = (notation: Notation): string => `${imports}${notations[notation]}${check}it('is replayed', () => check());\n`;
+export const testProgram = (notation: Notation): string =>
+  `${imports}${notations[notation]}${check}it('is replayed', () => check());\n`;
 
 export type Store = 'memory' | 'redis' | 'valkey' | 'postgres';
 
 const stores: Readonly<Record<Store, readonly [imports: string, options: string]>> = {
   memory: ['', '{ store: new Keyv() }'],
   redis: ["import KeyvRedis from '@keyv/redis';\n", '{ store: new Keyv(new KeyvRedis(process.env.REDIS_URL)) }'],
-  valkey: ["import KeyvValkey from '@keyv/valkey';\n", '{ store: new Keyv(new KeyvValkey(process.env.REDIS_URL, { useRedisSets: false })) }'],
+  valkey: [
+    "import KeyvValkey from '@keyv/valkey';\n",
+    '{ store: new Keyv(new KeyvValkey(process.env.REDIS_URL, { useRedisSets: false })) }',
+  ],
   postgres: [
     "import { KeyvPostgres } from '@keyv/postgres';\nimport pg from 'pg';\n",
     '{ store: new Keyv(new KeyvPostgres({ uri: process.env.POSTGRES_URL })), leases: postgresLeases(new pg.Pool({ connectionString: process.env.POSTGRES_URL })) }',

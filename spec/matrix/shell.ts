@@ -20,16 +20,32 @@ export interface Ended {
 }
 
 /** Runs a program to its end. */
-export function run([program, ...args]: readonly [string, ...string[]], { cwd, bin = [], env = {} }: Surroundings): Promise<Ended> {
+export function run(
+  [program, ...args]: readonly [string, ...string[]],
+  { cwd, bin = [], env = {} }: Surroundings,
+): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const PATH = [...bin, process.env['PATH']].join(delimiter);
-    const child = endWithUs(spawn(program, args, { cwd, env: { ...outsideOfNpm(), ...env, PATH }, stdio: ['ignore', 'pipe', 'pipe'], timeout: LIMIT }));
+    const child = endWithUs(
+      spawn(program, args, {
+        cwd,
+        env: { ...outsideOfNpm(), ...env, PATH },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        timeout: LIMIT,
+      }),
+    );
     let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => { output += text.toString(); });
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (text: Buffer) => {
+        output += text.toString();
+      });
     child.once('error', reject);
     child.once('close', (code, signal) => {
       output = stripVTControlCharacters(output);
-      resolve({ isWell: code === 0, output: code === 0 ? output : `${output}\n${program} ended with ${signal ?? code}` });
+      resolve({
+        isWell: code === 0,
+        output: code === 0 ? output : `${output}\n${program} ended with ${signal ?? code}`,
+      });
     });
   });
 }
@@ -43,5 +59,10 @@ export async function runWell(command: readonly [string, ...string[]], surroundi
 
 /** Our environment without what `npm run` and Jest add for their own folder. */
 function outsideOfNpm(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_(package|lifecycle|config_local_prefix|command)|INIT_CWD|NODE_ENV|NODE_OPTIONS|JEST_)/.test(name)));
+  return Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) =>
+        !/^(npm_(package|lifecycle|config_local_prefix|command)|INIT_CWD|NODE_ENV|NODE_OPTIONS|JEST_)/.test(name),
+    ),
+  );
 }

@@ -9,11 +9,22 @@ export function table(results: readonly ProjectResult[]): string {
     const names = [...new Set(cells.map(({ cell }) => cell.name))].join('; ');
     return `| ${project.area} | ${project.name} | ${project.manager} | ${installed} | ${nodes} | ${names} | ${cells.length - red.length} of ${cells.length} |`;
   });
-  return ['| Area | With | Installed by | Versions | Node | Cells | Green |', '|---|---|---|---|---|---|---|', ...rows].join('\n');
+  return [
+    '| Area | With | Installed by | Versions | Node | Cells | Green |',
+    '|---|---|---|---|---|---|---|',
+    ...rows,
+  ].join('\n');
 }
 
 /** What the red cells have printed. */
 export function failures(results: readonly ProjectResult[]): string[] {
-  return results.flatMap(({ project, versions, cells }) => cells.flatMap(({ cell, node, failure }) =>
-    (failure === undefined ? [] : [`RED: ${project.area}, ${project.name}, ${cell.name}, Node ${node}, ${project.manager}: ${versions.join(', ')}\n${failure.slice(0, 4_000)}`])));
+  return results.flatMap(({ project, versions, cells }) =>
+    cells.flatMap(({ cell, node, failure }) =>
+      failure === undefined
+        ? []
+        : [
+            `RED: ${project.area}, ${project.name}, ${cell.name}, Node ${node}, ${project.manager}: ${versions.join(', ')}\n${failure.slice(0, 4_000)}`,
+          ],
+    ),
+  );
 }

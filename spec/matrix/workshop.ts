@@ -11,11 +11,15 @@ export class Workshop {
   private readonly installed = new Map<string, Promise<string>>();
   private count = 0;
 
-  private constructor(private readonly root: string, private readonly registry: string) {}
+  private constructor(
+    private readonly root: string,
+    private readonly registry: string,
+  ) {}
 
   /** @param root of the repository, which has been built. */
   static async open(root: string): Promise<Workshop> {
-    const [registry = ''] = /^https?:\S+/m.exec(await runWell(['npm', 'config', 'get', 'registry'], { cwd: root })) ?? [];
+    const [registry = ''] =
+      /^https?:\S+/m.exec(await runWell(['npm', 'config', 'get', 'registry'], { cwd: root })) ?? [];
     const workshop = new Workshop(root, registry);
     // The build has been made before: building again would pull it away from under the specs that run beside this one.
     await runWell(['npm', 'pack', '--ignore-scripts', '--pack-destination', workshop.directory], { cwd: root });
@@ -64,7 +68,10 @@ export class Workshop {
 
   private async installNow(name: string): Promise<string> {
     const prefix = join(this.directory, name.replaceAll(/\W/g, '-'));
-    await runWell(['npm', 'install', '--silent', '--no-audit', '--no-fund', '--prefer-offline', '--prefix', prefix, name], { cwd: this.root });
+    await runWell(
+      ['npm', 'install', '--silent', '--no-audit', '--no-fund', '--prefer-offline', '--prefix', prefix, name],
+      { cwd: this.root },
+    );
     return join(prefix, 'node_modules');
   }
 }

@@ -4,20 +4,29 @@ import { join } from 'node:path';
 import ts from 'typescript';
 
 const root = join(__dirname, '../..');
-const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<'dependencies' | 'peerDependencies' | 'scripts', Record<string, string>>;
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<
+  'dependencies' | 'peerDependencies' | 'scripts',
+  Record<string, string>
+>;
 const { dependencies, peerDependencies, scripts } = manifest;
 const declared = new Set(Object.keys({ ...dependencies, ...peerDependencies }));
 const files = readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' });
 
 describe('the packages that the package refers to', () => {
-  it('are declared, as pnpm without hoisting and Yarn Plug\'n\'Play demand: the compiled code', () => {
-    const required = files.filter(file => file.endsWith('.js')).flatMap(importsOf).map(({ name }) => packageOf(name));
+  it("are declared, as pnpm without hoisting and Yarn Plug'n'Play demand: the compiled code", () => {
+    const required = files
+      .filter(file => file.endsWith('.js'))
+      .flatMap(importsOf)
+      .map(({ name }) => packageOf(name));
     expect(undeclared(required)).toEqual([]);
     expect(required).toContain('keyv');
   });
 
   it('are declared: the declarations, and what declares the types of these', () => {
-    const referred = files.filter(file => file.endsWith('.d.ts')).flatMap(importsOf).flatMap(({ name, from }) => [packageOf(name), typesOf(name, from)]);
+    const referred = files
+      .filter(file => file.endsWith('.d.ts'))
+      .flatMap(importsOf)
+      .flatMap(({ name, from }) => [packageOf(name), typesOf(name, from)]);
     expect(undeclared(referred)).toEqual([]);
     expect(referred).toContain('@types/express');
   });
@@ -42,15 +51,30 @@ const undeclared = (names: readonly string[]): string[] => [...new Set(names)].f
 /** What a file imports, augments or references, other than its neighbours and Node's own modules. */
 function importsOf(file: string): { name: string; from: string }[] {
   const from = join(root, 'dist', file);
-  const { importedFiles, typeReferenceDirectives, ambientExternalModules = [] } = ts.preProcessFile(readFileSync(from, 'utf8'), true, true);
-  const names = [...importedFiles, ...typeReferenceDirectives].map(({ fileName }) => fileName).concat(ambientExternalModules);
+  const {
+    importedFiles,
+    typeReferenceDirectives,
+    ambientExternalModules = [],
+  } = ts.preProcessFile(readFileSync(from, 'utf8'), true, true);
+  const names = [...importedFiles, ...typeReferenceDirectives]
+    .map(({ fileName }) => fileName)
+    .concat(ambientExternalModules);
   return names.filter(name => !name.startsWith('.') && !isBuiltin(name)).map(name => ({ name, from }));
 }
 
-const packageOf = (name: string): string => name.split('/').slice(0, name.startsWith('@') ? 2 : 1).join('/');
+const packageOf = (name: string): string =>
+  name
+    .split('/')
+    .slice(0, name.startsWith('@') ? 2 : 1)
+    .join('/');
 
 /** The package that a module's types are in: its own, or one of `@types`. */
 function typesOf(name: string, from: string): string {
-  const { resolvedModule } = ts.resolveModuleName(name, from, { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext }, ts.sys);
+  const { resolvedModule } = ts.resolveModuleName(
+    name,
+    from,
+    { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext },
+    ts.sys,
+  );
   return resolvedModule?.packageId?.name ?? `${name} (no types found)`;
 }

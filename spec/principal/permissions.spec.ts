@@ -2,20 +2,43 @@ import { dto, hasPermission, type BindingOptions, type Claims } from '../../lib'
 import { bind } from '../binding/one-endpoint';
 
 const optionally = { required: false } as const;
-class May extends dto({ read: hasPermission('read', optionally), all: hasPermission('all', optionally), letter: hasPermission('r', optionally), both: hasPermission('read all', optionally) }) {}
+class May extends dto({
+  read: hasPermission('read', optionally),
+  all: hasPermission('all', optionally),
+  letter: hasPermission('r', optionally),
+  both: hasPermission('read all', optionally),
+}) {}
 const NONE = { read: false, all: false, letter: false, both: false };
 const ALL = { ...NONE, read: true, all: true };
 
-it.each<[string, unknown, object]>([['words', 'read all', ALL], ['words with more space between', ' read  all ', ALL], ['a list', ['read', 'all'], ALL], ['a Set', new Set(['read', 'all']), ALL], ['no words', '', NONE], ['nothing', undefined, NONE]])(
-  'what permissions(req) says may be %s', async (_what, said, held) => {
-    const permissions = (() => said) as NonNullable<BindingOptions['permissions']>;
-    expect((await bind(May, {}, { permissions })).dto).toEqual(held);
-  });
+it.each<[string, unknown, object]>([
+  ['words', 'read all', ALL],
+  ['words with more space between', ' read  all ', ALL],
+  ['a list', ['read', 'all'], ALL],
+  ['a Set', new Set(['read', 'all']), ALL],
+  ['no words', '', NONE],
+  ['nothing', undefined, NONE],
+])('what permissions(req) says may be %s', async (_what, said, held) => {
+  const permissions = (() => said) as NonNullable<BindingOptions['permissions']>;
+  expect((await bind(May, {}, { permissions })).dto).toEqual(held);
+});
 
 it.each<[string, Claims, object]>([
-  ['permissions', { permissions: ['read', 'all'] }, ALL], ['Permissions', { Permissions: ['read', 'all'] }, ALL], ['PERMISSIONS', { PERMISSIONS: ['read', 'all'] }, ALL], ['Scope', { Scope: 'read all' }, ALL],
-  ['the exact one before another', { Permissions: ['all'], permissions: ['read'] }, { ...NONE, read: true }], ['one in another case before the scope', { PERMISSIONS: ['read'], scope: 'all' }, { ...NONE, read: true }],
-  ['a getter', new class { get permissions(): string[] { return ['read', 'all']; } }() as unknown as Claims, ALL],
+  ['permissions', { permissions: ['read', 'all'] }, ALL],
+  ['Permissions', { Permissions: ['read', 'all'] }, ALL],
+  ['PERMISSIONS', { PERMISSIONS: ['read', 'all'] }, ALL],
+  ['Scope', { Scope: 'read all' }, ALL],
+  ['the exact one before another', { Permissions: ['all'], permissions: ['read'] }, { ...NONE, read: true }],
+  ['one in another case before the scope', { PERMISSIONS: ['read'], scope: 'all' }, { ...NONE, read: true }],
+  [
+    'a getter',
+    new (class {
+      get permissions(): string[] {
+        return ['read', 'all'];
+      }
+    })() as unknown as Claims,
+    ALL,
+  ],
 ])('the claim is found in any case: %s', async (_name, claims, held) => {
   expect((await bind(May, {}, { claims: () => claims })).dto).toEqual(held);
 });

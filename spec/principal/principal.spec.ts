@@ -7,19 +7,37 @@ import { send } from '../servers/listen';
 class Item extends dto({ n: int }) {}
 const json = { n: 1 };
 /** Callers without a compiler give any function. */
-const answering = (answer: unknown): NonNullable<BindingOptions['claims']> => (() => answer) as NonNullable<BindingOptions['claims']>;
+const answering = (answer: unknown): NonNullable<BindingOptions['claims']> =>
+  (() => answer) as NonNullable<BindingOptions['claims']>;
 
 describe.each(frameworks)('where allowAnonymous is false, %s', (_name, framework) => {
   const closed = { framework, allowAnonymous: false };
 
-  it.each<[string, unknown]>([['null', null], ['undefined', undefined], ['false', false], ['true', true], ['empty text', ''], ['text', 'alice'], ['a number', 1], ['an array', [{ sub: 'alice' }]]])('claims that are %s let nobody in', async (_what, answer) => {
+  it.each<[string, unknown]>([
+    ['null', null],
+    ['undefined', undefined],
+    ['false', false],
+    ['true', true],
+    ['empty text', ''],
+    ['text', 'alice'],
+    ['a number', 1],
+    ['an array', [{ sub: 'alice' }]],
+  ])('claims that are %s let nobody in', async (_what, answer) => {
     const { status, dto: bound } = await bind(Item, { json }, { ...closed, claims: answering(answer) });
     expect([status, bound]).toEqual([401, undefined]);
   });
 
-  it.each<[string, () => unknown]>([['of claims', () => Promise.resolve({ sub: 'alice' })], ['of nobody', () => Promise.resolve(null)], ['of another kind', () => ({ then: () => undefined })]])('claims that are a promise %s let nobody in: the application is told', async (_what, answer) => {
+  it.each<[string, () => unknown]>([
+    ['of claims', () => Promise.resolve({ sub: 'alice' })],
+    ['of nobody', () => Promise.resolve(null)],
+    ['of another kind', () => ({ then: () => undefined })],
+  ])('claims that are a promise %s let nobody in: the application is told', async (_what, answer) => {
     const { status, response, dto: bound } = await bind(Item, { json }, { ...closed, claims: answering(answer()) });
-    expect([status, response.text, bound]).toEqual([500, 'bindRequest: claims must answer at once; resolve the caller in a middleware before.', undefined]);
+    expect([status, response.text, bound]).toEqual([
+      500,
+      'bindRequest: claims must answer at once; resolve the caller in a middleware before.',
+      undefined,
+    ]);
   });
 
   it('claims that are an object let their caller in, whatever is in it', async () => {
@@ -33,10 +51,17 @@ describe.each(frameworks)('the caller, %s,', (_name, framework) => {
   it.each<[string, Record<string, unknown>, number]>([
     ['req.user where req.auth is empty', { auth: {}, user: { sub: 2 } }, 2],
     ['req.auth where it is not', { auth: { sub: 1 }, user: { sub: 2 } }, 1],
-    ['req.auth.payload of a verified token', { auth: { payload: { sub: 1 }, header: {}, token: 't' }, user: { sub: 2 } }, 1],
+    [
+      'req.auth.payload of a verified token',
+      { auth: { payload: { sub: 1 }, header: {}, token: 't' }, user: { sub: 2 } },
+      1,
+    ],
     ['req.auth where req.user is text', { auth: { sub: 1 }, user: 'ann' }, 1],
   ])('is %s', async (_title, left, sub) => {
-    const authenticate: RequestHandler = (req, _res, next) => { Object.assign(req, left); next(); };
+    const authenticate: RequestHandler = (req, _res, next) => {
+      Object.assign(req, left);
+      next();
+    };
     expect((await bind(Who, {}, { framework, allowAnonymous: false, before: [authenticate] })).dto).toEqual({ sub });
   });
 });
@@ -48,8 +73,20 @@ it('a promise of claims is no caller without claims either, where everybody is l
 
 it('a request that was not let in for a mistake of the application can be sent again', async () => {
   let caller: unknown = Promise.resolve({ sub: 'alice' });
-  const onError: ErrorRequestHandler = (error: Error, _req, res, next) => { if (res.headersSent) next(error); else res.status(500).end(); };
-  const app = express().post('/', idempotency({ store: new Keyv() }), bindRequest(Item, { allowAnonymous: false, claims: () => answering(caller)({} as never) }), (_req, res) => { res.end('ran'); }).use(onError);
+  const onError: ErrorRequestHandler = (error: Error, _req, res, next) => {
+    if (res.headersSent) next(error);
+    else res.status(500).end();
+  };
+  const app = express()
+    .post(
+      '/',
+      idempotency({ store: new Keyv() }),
+      bindRequest(Item, { allowAnonymous: false, claims: () => answering(caller)({} as never) }),
+      (_req, res) => {
+        res.end('ran');
+      },
+    )
+    .use(onError);
   const ask = { headers: { 'Idempotency-Key': 'k', 'Content-Type': 'application/json' }, body: JSON.stringify(json) };
   const [refused, accepted] = await serving(app, async ({ url }) => {
     const first = await send(url, ask);

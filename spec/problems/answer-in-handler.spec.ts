@@ -9,30 +9,90 @@ import { send, type WireResponse } from '../servers/listen';
 const UNREAD = { name: 'id', in: 'route', detail: 'The value "x" is not an int.' };
 
 /** What Express 4 needs around every asynchronous handler. */
-const wrapped = (work: (req: Request, res: Response) => Promise<unknown>): RequestHandler => (req, res, next) => { work(req, res).catch(next); };
+const wrapped =
+  (work: (req: Request, res: Response) => Promise<unknown>): RequestHandler =>
+  (req, res, next) => {
+    work(req, res).catch(next);
+  };
 
 /** An error handler that does not look whether the response has begun. Express knows it by its four parameters. */
-const answering = (text: (error: Error) => string): ErrorRequestHandler => (error, _req, res, next) => { if (error) res.status(500).end(text(error as Error)); else next(); };
+const answering =
+  (text: (error: Error) => string): ErrorRequestHandler =>
+  (error, _req, res, next) => {
+    if (error) res.status(500).end(text(error as Error));
+    else next();
+  };
 
 describe.each(frameworks)('%s', (name, framework) => {
   const isExpress5 = name === 'Express 5';
   type Read = (req: Request, res: Response) => unknown;
   const handlers: [how: string, handler: (read: Read) => RequestHandler][] = [
-    ['a synchronous handler', read => (req, res) => { read(req, res); }],
-    ['an asynchronous handler in a wrapper', read => wrapped(async (req, res) => { await Promise.resolve(); read(req, res); })],
+    [
+      'a synchronous handler',
+      read => (req, res) => {
+        read(req, res);
+      },
+    ],
+    [
+      'an asynchronous handler in a wrapper',
+      read =>
+        wrapped(async (req, res) => {
+          await Promise.resolve();
+          read(req, res);
+        }),
+    ],
     // Express 4 does not look at promises: a rejection is the application's there, as with every throw. The request is answered.
-    ['an asynchronous handler whose rejection Express does not see', read => (req, res) => { void Promise.resolve().then(() => read(req, res)).catch(() => undefined); }],
-    ...isExpress5 ? [['an asynchronous handler', read => async (req, res) => { await Promise.resolve(); read(req, res); }] as [string, (read: Read) => RequestHandler]] : [],
+    [
+      'an asynchronous handler whose rejection Express does not see',
+      read => (req, res) => {
+        void Promise.resolve()
+          .then(() => read(req, res))
+          .catch(() => undefined);
+      },
+    ],
+    ...(isExpress5
+      ? [
+          [
+            'an asynchronous handler',
+            read => async (req, res) => {
+              await Promise.resolve();
+              read(req, res);
+            },
+          ] as [string, (read: Read) => RequestHandler],
+        ]
+      : []),
   ];
   const behind: [what: string, mount: (app: Express) => void][] = [
     ['no error handler', () => undefined],
-    ['problemDetails()', app => { app.use(problemDetails()); }],
-    ['an error handler of the application', app => { app.use(((error, _req, res, next) => { if (res.headersSent) next(error); else res.status(500).end('mine'); }) as ErrorRequestHandler); }],
-    ['an error handler that answers whatever was answered', app => { app.use(answering(() => 'mine')); }],
+    [
+      'problemDetails()',
+      app => {
+        app.use(problemDetails());
+      },
+    ],
+    [
+      'an error handler of the application',
+      app => {
+        app.use(((error, _req, res, next) => {
+          if (res.headersSent) next(error);
+          else res.status(500).end('mine');
+        }) as ErrorRequestHandler);
+      },
+    ],
+    [
+      'an error handler that answers whatever was answered',
+      app => {
+        app.use(answering(() => 'mine'));
+      },
+    ],
   ];
 
   /** The response to `POST /x`, whose `id` is no number. */
-  async function answered(handler: RequestHandler, mount: (app: Express) => void = () => undefined, sent: Parameters<typeof send>[1] = {}): Promise<WireResponse> {
+  async function answered(
+    handler: RequestHandler,
+    mount: (app: Express) => void = () => undefined,
+    sent: Parameters<typeof send>[1] = {},
+  ): Promise<WireResponse> {
     const app = framework().set('env', 'test');
     app.all('/:id', handler);
     mount(app);
@@ -40,17 +100,39 @@ describe.each(frameworks)('%s', (name, framework) => {
   }
 
   describe.each(handlers)('%s', (how, handler) => {
-    it.each(behind)('answers a value that cannot be read with its problem, and stops: with %s', async (_what, mount) => {
-      let goesOn = false;
-      const response = await answered(handler(req => { routeValue(req, 'id', int); goesOn = true; }), mount);
-      expect(problemIn(response)).toMatchObject({ type: 'urn:bindonce:validation-failed', status: 400, instance: '/x', errors: [UNREAD] });
-      expect([response.status, goesOn]).toEqual([400, false]);
-      expect(response.text).not.toMatch(/<|\bat \//);
-    });
+    it.each(behind)(
+      'answers a value that cannot be read with its problem, and stops: with %s',
+      async (_what, mount) => {
+        let goesOn = false;
+        const response = await answered(
+          handler(req => {
+            routeValue(req, 'id', int);
+            goesOn = true;
+          }),
+          mount,
+        );
+        expect(problemIn(response)).toMatchObject({
+          type: 'urn:bindonce:validation-failed',
+          status: 400,
+          instance: '/x',
+          errors: [UNREAD],
+        });
+        expect([response.status, goesOn]).toEqual([400, false]);
+        expect(response.text).not.toMatch(/<|\bat \//);
+      },
+    );
 
     it('answers through onProblem', async () => {
-      const { routeValue: read } = configure({ onProblem: (problem, _req, res) => { res.status(422).json(problem.errors); } });
-      const { status, text } = await answered(handler(req => { read(req, 'id', int); }));
+      const { routeValue: read } = configure({
+        onProblem: (problem, _req, res) => {
+          res.status(422).json(problem.errors);
+        },
+      });
+      const { status, text } = await answered(
+        handler(req => {
+          read(req, 'id', int);
+        }),
+      );
       expect([status, JSON.parse(text)]).toEqual([422, [UNREAD]]);
     });
 
@@ -61,71 +143,145 @@ describe.each(frameworks)('%s', (name, framework) => {
         res.status(422).json(problem.code);
       };
       const { routeValue: read } = configure({ onProblem });
-      const { status, text } = await answered(handler(req => { read(req, 'id', int); }), mount);
+      const { status, text } = await answered(
+        handler(req => {
+          read(req, 'id', int);
+        }),
+        mount,
+      );
       expect([status, text]).toEqual([422, '"validation-failed"']);
     });
 
     // Where Express does not see the throw, it does not see what is passed on either.
-    if (!how.includes('does not see')) it.each<[string, OnProblem]>([
-      ['by next', (problem, _req, _res, next) => { next(problem); }], ['by throwing', problem => { throw problem; }],
-    ])('leaves to the error handler, once, what onProblem passes on: %s', async (_when, onProblem) => {
-      const seen: unknown[] = [];
-      const { routeValue: read } = configure({ onProblem });
-      const { status, text } = await answered(handler(req => { read(req, 'id', int); }), app => {
-        app.use(((error: Error, _req: Request, res: Response, next: NextFunction) => {
-          if (res.headersSent) return next(error);
-          seen.push(error.name);
-          res.status(418).end('mine');
-        }) as ErrorRequestHandler);
+    if (!how.includes('does not see'))
+      it.each<[string, OnProblem]>([
+        [
+          'by next',
+          (problem, _req, _res, next) => {
+            next(problem);
+          },
+        ],
+        [
+          'by throwing',
+          problem => {
+            throw problem;
+          },
+        ],
+      ])('leaves to the error handler, once, what onProblem passes on: %s', async (_when, onProblem) => {
+        const seen: unknown[] = [];
+        const { routeValue: read } = configure({ onProblem });
+        const { status, text } = await answered(
+          handler(req => {
+            read(req, 'id', int);
+          }),
+          app => {
+            app.use(((error: Error, _req: Request, res: Response, next: NextFunction) => {
+              if (res.headersSent) return next(error);
+              seen.push(error.name);
+              res.status(418).end('mine');
+            }) as ErrorRequestHandler);
+          },
+        );
+        expect([status, text, seen]).toEqual([418, 'mine', ['Problem']]);
       });
-      expect([status, text, seen]).toEqual([418, 'mine', ['Problem']]);
-    });
 
     it.each<[string, OnProblem]>([
-      ['by next', async (problem, _req, _res, next) => { await new Promise(resolve => setTimeout(resolve, 20)); next(problem); }], ['by rejecting', problem => Promise.reject(problem)],
-    ])('answers itself what onProblem passes on when error handlers have had their turn: %s', async (_how, onProblem) => {
-      const { routeValue: read } = configure({ onProblem });
-      for (const [, mount] of behind.slice(0, 3)) expect(problemIn(await answered(handler(req => { read(req, 'id', int); }), mount))?.errors).toEqual([UNREAD]);
-    });
+      [
+        'by next',
+        async (problem, _req, _res, next) => {
+          await new Promise(resolve => setTimeout(resolve, 20));
+          next(problem);
+        },
+      ],
+      ['by rejecting', problem => Promise.reject(problem)],
+    ])(
+      'answers itself what onProblem passes on when error handlers have had their turn: %s',
+      async (_how, onProblem) => {
+        const { routeValue: read } = configure({ onProblem });
+        for (const [, mount] of behind.slice(0, 3))
+          expect(
+            problemIn(
+              await answered(
+                handler(req => {
+                  read(req, 'id', int);
+                }),
+                mount,
+              ),
+            )?.errors,
+          ).toEqual([UNREAD]);
+      },
+    );
 
     it('behind idempotency() the answer is the response of the handler: stored and replayed', async () => {
       let runs = 0;
       const app = framework().set('env', 'test');
-      app.post('/:id', idempotency({ store: new Keyv() }), handler(req => { runs++; routeValue(req, 'id', int); }));
+      app.post(
+        '/:id',
+        idempotency({ store: new Keyv() }),
+        handler(req => {
+          runs++;
+          routeValue(req, 'id', int);
+        }),
+      );
       const responses = await serving(app, async ({ url }) => {
         const ask = () => send(`${url}/x`, { headers: { 'Idempotency-Key': 'k' }, body: 'unread' });
         return [await ask(), await ask(), await ask()];
       });
-      expect(responses.map(({ status, headers }) => [status, headers['idempotent-replayed']])).toEqual([[400, undefined], [400, 'true'], [400, 'true']]);
+      expect(responses.map(({ status, headers }) => [status, headers['idempotent-replayed']])).toEqual([
+        [400, undefined],
+        [400, 'true'],
+        [400, 'true'],
+      ]);
       expect([runs, new Set(responses.map(({ text }) => text)).size]).toEqual([1, 1]);
     });
 
     it('the connection stays in order: a body of 5 MB that nobody reads does not cost the client its answer, and the next request is answered, too', async () => {
       const app = framework().set('env', 'test');
-      app.post('/:id', handler(req => { routeValue(req, 'id', int); }));
+      app.post(
+        '/:id',
+        handler(req => {
+          routeValue(req, 'id', int);
+        }),
+      );
       await serving(app, async ({ port }) => {
         const socket = connect(port, '127.0.0.1');
         let received = '';
-        socket.on('data', (data: Buffer) => { received += data.toString(); });
+        socket.on('data', (data: Buffer) => {
+          received += data.toString();
+        });
         const bytes = 5_000_000;
         socket.write(`POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: ${bytes}\r\n\r\n`);
         socket.write(Buffer.alloc(bytes));
         socket.write('POST /y HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
-        const [hadError] = await once(socket, 'close') as [boolean];
-        expect([hadError, received.match(/HTTP\/1.1 400 Bad Request\r\n/g)?.length, received.match(/"instance":"\/[xy]"/g)]).toEqual([false, 2, ['"instance":"/x"', '"instance":"/y"']]);
+        const [hadError] = (await once(socket, 'close')) as [boolean];
+        expect([
+          hadError,
+          received.match(/HTTP\/1.1 400 Bad Request\r\n/g)?.length,
+          received.match(/"instance":"\/[xy]"/g),
+        ]).toEqual([false, 2, ['"instance":"/x"', '"instance":"/y"']]);
       });
     });
   });
 
   it('too many query parameters are answered, too, also for a value that need not be there', async () => {
     const { queryValue: read } = configure({ binding: { limits: { fields: 1 } } });
-    const app = framework().set('env', 'test').get('/', (req: Request) => { read(req, 'a', int, { required: false }); });
+    const app = framework()
+      .set('env', 'test')
+      .get('/', (req: Request) => {
+        read(req, 'a', int, { required: false });
+      });
     const response = await serving(app, ({ url }) => send(`${url}/?a=1&b=2`, { method: 'GET' }));
     expect(problemIn(response)).toBeDefined();
   });
 
   it('a HEAD gets the head alone', async () => {
-    const { status, text, headers } = await answered((req: Request) => { queryValue(req, 'n', int); }, undefined, { method: 'HEAD' });
+    const { status, text, headers } = await answered(
+      (req: Request) => {
+        queryValue(req, 'n', int);
+      },
+      undefined,
+      { method: 'HEAD' },
+    );
     expect([status, text, Number(headers['content-length']) > 50]).toEqual([400, '', true]);
   });
 
@@ -144,8 +300,15 @@ describe.each(frameworks)('%s', (name, framework) => {
     expect(thrown).toMatchObject({ code: 'validation-failed' });
   });
 
-  it('a mistake of the application is Express\'s', async () => {
-    const { status, text } = await answered((req: Request) => { routeValue(req, 'id', undefined as never); }, app => { app.use(answering(error => error.message)); });
+  it("a mistake of the application is Express's", async () => {
+    const { status, text } = await answered(
+      (req: Request) => {
+        routeValue(req, 'id', undefined as never);
+      },
+      app => {
+        app.use(answering(error => error.message));
+      },
+    );
     expect([status, text]).toEqual([500, expect.stringContaining('undefined is not a type')]);
   });
 });

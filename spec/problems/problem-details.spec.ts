@@ -6,27 +6,42 @@ import { bind, frameworks, problemIn, serving } from '../binding/one-endpoint';
 
 class Item extends dto({ n: int }) {}
 const json = { 'Content-Type': 'application/json' };
-const httpError = (status: number, more: object = {}) => Object.assign(new Error('text of the error'), { status, expose: status < 500, ...more });
+const httpError = (status: number, more: object = {}) =>
+  Object.assign(new Error('text of the error'), { status, expose: status < 500, ...more });
 
 /** Answers with what the error handlers before it let through. */
-const last: ErrorRequestHandler = (error, _req, res, next) => { if (res.headersSent) next(error); else res.status(500).end('went on'); };
+const last: ErrorRequestHandler = (error, _req, res, next) => {
+  if (res.headersSent) next(error);
+  else res.status(500).end('went on');
+};
 
 function failing(framework: () => Express, error: unknown): Express {
   const app = framework();
-  app.use((_req: Request, _res: Response, next: (error: unknown) => void) => { next(error); });
+  app.use((_req: Request, _res: Response, next: (error: unknown) => void) => {
+    next(error);
+  });
   app.use(problemDetails());
   return app.use(last);
 }
 
-const ask = (app: Express, sent: WireRequest = {}, path = '/a/b?secret=1') => serving(app, ({ url }) => send(url + path, sent));
+const ask = (app: Express, sent: WireRequest = {}, path = '/a/b?secret=1') =>
+  serving(app, ({ url }) => send(url + path, sent));
 
 describe.each(frameworks)('%s', (_name, framework) => {
   it.each([
-    ['404 of http-errors', httpError(404), 'Not Found'], ['413 of a body parser', httpError(413, { type: 'entity.too.large' }), 'Payload Too Large'], ['a status without a name', httpError(499), 'Error'],
+    ['404 of http-errors', httpError(404), 'Not Found'],
+    ['413 of a body parser', httpError(413, { type: 'entity.too.large' }), 'Payload Too Large'],
+    ['a status without a name', httpError(499), 'Error'],
   ])('%s becomes a problem', async (_what, error, title) => {
     const response = await ask(failing(framework, error));
     expect(response.headers['content-type']).toBe('application/problem+json; charset=utf-8');
-    expect(problemIn(response)).toEqual({ type: 'about:blank', title, status: error.status, detail: 'text of the error', instance: '/a/b' });
+    expect(problemIn(response)).toEqual({
+      type: 'about:blank',
+      title,
+      status: error.status,
+      detail: 'text of the error',
+      instance: '/a/b',
+    });
   });
 
   it('the headers that an error carries are sent', async () => {
@@ -35,8 +50,14 @@ describe.each(frameworks)('%s', (_name, framework) => {
   });
 
   it.each<[string, unknown]>([
-    ['an error of the application', new Error('secret')], ['a 500 that is not to be exposed', httpError(500)], ['a 502 that says expose: false', httpError(502, { expose: false })], ['a 4xx that says expose: false', httpError(403, { expose: false })],
-    ['a status that is no error', httpError(200)], ['a status that is no number', Object.assign(new Error('x'), { status: '404', expose: true })], ['text', 'secret'], ['an object', { status: 404, expose: true, message: 'x' }],
+    ['an error of the application', new Error('secret')],
+    ['a 500 that is not to be exposed', httpError(500)],
+    ['a 502 that says expose: false', httpError(502, { expose: false })],
+    ['a 4xx that says expose: false', httpError(403, { expose: false })],
+    ['a status that is no error', httpError(200)],
+    ['a status that is no number', Object.assign(new Error('x'), { status: '404', expose: true })],
+    ['text', 'secret'],
+    ['an object', { status: 404, expose: true, message: 'x' }],
   ])('%s goes on to the next error handler', async (_what, error) => {
     const { status, text } = await ask(failing(framework, error));
     expect([status, text]).toEqual([500, 'went on']);
@@ -45,7 +66,11 @@ describe.each(frameworks)('%s', (_name, framework) => {
   it('what a body parser refuses becomes a problem', async () => {
     const app = framework().use(express.json({ limit: 10 }));
     app.use(problemDetails());
-    expect(problemIn(await ask(app, { headers: json, body: '{' }))).toMatchObject({ status: 400, title: 'Bad Request', instance: '/a/b' });
+    expect(problemIn(await ask(app, { headers: json, body: '{' }))).toMatchObject({
+      status: 400,
+      title: 'Bad Request',
+      instance: '/a/b',
+    });
     expect(problemIn(await ask(app, { headers: json, body: '{"a":"0123456789"}' }))).toMatchObject({ status: 413 });
   });
 
@@ -53,14 +78,20 @@ describe.each(frameworks)('%s', (_name, framework) => {
     const { bindRequest: binds } = configure({ onProblem: (problem, _req, _res, next) => next(problem) });
     const passedOn = framework().post('/', binds(Item)).use(problemDetails());
     const direct = framework().post('/', bindRequest(Item));
-    const [a, b] = [await ask(passedOn, { headers: json, body: '{}' }, '/'), await ask(direct, { headers: json, body: '{}' }, '/')];
+    const [a, b] = [
+      await ask(passedOn, { headers: json, body: '{}' }, '/'),
+      await ask(direct, { headers: json, body: '{}' }, '/'),
+    ];
     expect([a.status, a.text, a.headers['content-type']]).toEqual([b.status, b.text, b.headers['content-type']]);
   });
 
   it('an error after the head has been sent goes on', async () => {
     let seen: unknown;
     const app = framework();
-    app.use((_req: Request, res: Response, next: (error: unknown) => void) => { res.write('begun'); next(httpError(404)); });
+    app.use((_req: Request, res: Response, next: (error: unknown) => void) => {
+      res.write('begun');
+      next(httpError(404));
+    });
     app.use(problemDetails());
     app.use(((error, _req, res, next) => {
       if (!res.headersSent) return next(error);
@@ -80,48 +111,101 @@ it('a HEAD gets the head of the problem alone', async () => {
 describe('onProblem', () => {
   it('takes over the answers of both middlewares', async () => {
     const seen: string[] = [];
-    const configured = configure({ onProblem: (problem, _req, res) => { seen.push(problem.code); res.statusCode = 418; res.end('mine'); } });
+    const configured = configure({
+      onProblem: (problem, _req, res) => {
+        seen.push(problem.code);
+        res.statusCode = 418;
+        res.end('mine');
+      },
+    });
     const app = express().post('/', configured.idempotency({ store: new Keyv() }), configured.bindRequest(Item));
-    const [noKey, invalid] = [await ask(app, {}, '/'), await ask(app, { headers: { ...json, 'Idempotency-Key': 'k' }, body: '{}' }, '/')];
-    expect([noKey.status, noKey.text, invalid.status, invalid.text, seen]).toEqual([418, 'mine', 418, 'mine', ['key-missing', 'validation-failed']]);
+    const [noKey, invalid] = [
+      await ask(app, {}, '/'),
+      await ask(app, { headers: { ...json, 'Idempotency-Key': 'k' }, body: '{}' }, '/'),
+    ];
+    expect([noKey.status, noKey.text, invalid.status, invalid.text, seen]).toEqual([
+      418,
+      'mine',
+      418,
+      'mine',
+      ['key-missing', 'validation-failed'],
+    ]);
   });
 
   it('what it answers with is not stored under the key: the corrected request runs', async () => {
     const configured = configure({ onProblem: (problem, _req, _res, next) => next(problem) });
-    const app = express().post('/', configured.idempotency({ store: new Keyv() }), configured.bindRequest(Item), (req, res) => { res.json(req.dto.n); });
+    const app = express().post(
+      '/',
+      configured.idempotency({ store: new Keyv() }),
+      configured.bindRequest(Item),
+      (req, res) => {
+        res.json(req.dto.n);
+      },
+    );
     app.use(problemDetails());
     const keyed = (body: string) => ask(app, { headers: { ...json, 'Idempotency-Key': 'k' }, body }, '/');
-    expect([(await keyed('{}')).status, (await keyed('{}')).headers['idempotent-replayed'], (await keyed('{"n":1}')).text]).toEqual([400, undefined, '1']);
+    expect([
+      (await keyed('{}')).status,
+      (await keyed('{}')).headers['idempotent-replayed'],
+      (await keyed('{"n":1}')).text,
+    ]).toEqual([400, undefined, '1']);
   });
 
   it('gets a Problem with everything that the answer would say', async () => {
     let problem: Problem | undefined;
-    const { bindRequest: binds } = configure({ onProblem: (refusal, _req, res) => { problem = refusal; res.end(); } });
+    const { bindRequest: binds } = configure({
+      onProblem: (refusal, _req, res) => {
+        problem = refusal;
+        res.end();
+      },
+    });
     await ask(express().post('/', binds(Item, { allowAnonymous: false })), {}, '/');
     expect(problem).toMatchObject({ code: 'unauthenticated', status: 401, headers: { 'WWW-Authenticate': 'Bearer' } });
   });
 
-  it.each<[string, unknown, string]>([['an error', new Error('my own mistake'), 'my own mistake'], ['nothing', undefined, 'bindonce: refused without a reason; something threw or rejected with nothing']])(
-    'what it rejects with is Express\'s, and no unhandled rejection: %s', async (_what, reason, text) => {
-      const { bindRequest: binds } = configure({ onProblem: async () => { await new Promise(setImmediate); throw reason; } });
-      const app = express().post('/', binds(Item), (_req, res) => { res.end('ran'); });
-      app.use(((error: Error, _req, res, next) => { if (res.headersSent) next(error); else res.status(500).end(error.message); }) as ErrorRequestHandler);
-      const response = await ask(app, {}, '/');
-      // Jest fails a test during which a rejection is left unhandled.
-      await new Promise(setImmediate);
-      expect([response.status, response.text]).toEqual([500, text]);
+  it.each<[string, unknown, string]>([
+    ['an error', new Error('my own mistake'), 'my own mistake'],
+    ['nothing', undefined, 'bindonce: refused without a reason; something threw or rejected with nothing'],
+  ])("what it rejects with is Express's, and no unhandled rejection: %s", async (_what, reason, text) => {
+    const { bindRequest: binds } = configure({
+      onProblem: async () => {
+        await new Promise(setImmediate);
+        throw reason;
+      },
     });
+    const app = express().post('/', binds(Item), (_req, res) => {
+      res.end('ran');
+    });
+    app.use(((error: Error, _req, res, next) => {
+      if (res.headersSent) next(error);
+      else res.status(500).end(error.message);
+    }) as ErrorRequestHandler);
+    const response = await ask(app, {}, '/');
+    // Jest fails a test during which a rejection is left unhandled.
+    await new Promise(setImmediate);
+    expect([response.status, response.text]).toEqual([500, text]);
+  });
 
   it('must be a function', () => {
-    expect(() => configure({ onProblem: {} as never })).toThrow('configure: onProblem must be a function, not an object');
+    expect(() => configure({ onProblem: {} as never })).toThrow(
+      'configure: onProblem must be a function, not an object',
+    );
   });
 });
 
-it('a thrown Problem of the application\'s own is answered, too', async () => {
-  const app = express().post('/', idempotency({ store: new Keyv() }), () => { throw new Problem('validation-failed', 'The customer is blocked.', { errors: [{ name: 'customerId', in: 'route', detail: 'Blocked.' }] }); });
+it("a thrown Problem of the application's own is answered, too", async () => {
+  const app = express().post('/', idempotency({ store: new Keyv() }), () => {
+    throw new Problem('validation-failed', 'The customer is blocked.', {
+      errors: [{ name: 'customerId', in: 'route', detail: 'Blocked.' }],
+    });
+  });
   app.use(problemDetails());
   const response = await ask(app, { headers: { 'Idempotency-Key': 'k' } }, '/');
-  expect(problemIn(response)).toMatchObject({ status: 400, detail: 'The customer is blocked.', errors: [{ name: 'customerId' }] });
+  expect(problemIn(response)).toMatchObject({
+    status: 400,
+    detail: 'The customer is blocked.',
+    errors: [{ name: 'customerId' }],
+  });
 });
 
 it('without problemDetails() a refusal is answered all the same', async () => {
@@ -129,9 +213,17 @@ it('without problemDetails() a refusal is answered all the same', async () => {
 });
 
 it.each(frameworks)('a path that cannot be decoded is a problem: %s', async (_name, framework) => {
-  const app = framework().get('/:id', (_req, res) => { res.end('ran'); });
+  const app = framework().get('/:id', (_req, res) => {
+    res.end('ran');
+  });
   app.use(problemDetails());
   app.use(last);
   const response = await ask(app, { method: 'GET' }, '/%E0%A4%A');
-  expect(problemIn(response)).toMatchObject({ type: 'about:blank', title: 'Bad Request', status: 400, detail: expect.stringContaining('Failed to decode param') as string, instance: '/%E0%A4%A' });
+  expect(problemIn(response)).toMatchObject({
+    type: 'about:blank',
+    title: 'Bad Request',
+    status: 400,
+    detail: expect.stringContaining('Failed to decode param') as string,
+    instance: '/%E0%A4%A',
+  });
 });

@@ -11,9 +11,15 @@ describe.each(expressVersions)('with a problemTypeBase, on %s,', (_version, expr
   const typesOf = async (configuration: Parameters<typeof configure>[0]): Promise<unknown[]> => {
     const { idempotency, bindRequest, queryValue } = configure(configuration);
     const app = express()
-      .post('/guarded', idempotency(), (_req, res) => { res.end(); })
-      .post('/bound', bindRequest(Item), (_req, res) => { res.end(); })
-      .post('/value', (req, res) => { res.json(queryValue(req, 'n', int)); })
+      .post('/guarded', idempotency(), (_req, res) => {
+        res.end();
+      })
+      .post('/bound', bindRequest(Item), (_req, res) => {
+        res.end();
+      })
+      .post('/value', (req, res) => {
+        res.json(queryValue(req, 'n', int));
+      })
       .use(problemDetails());
     const { url } = await serve(app);
     const answers = await Promise.all(['/guarded', '/bound', '/value'].map(path => send(url + path)));
@@ -21,18 +27,35 @@ describe.each(expressVersions)('with a problemTypeBase, on %s,', (_version, expr
   };
 
   it('the type of each refusal leads to its documentation', async () => {
-    expect(await typesOf({ problemTypeBase: base })).toEqual([`${base}key-missing`, `${base}validation-failed`, `${base}validation-failed`]);
-  });
-
-  it('so does that of a problem that onProblem passes on', async () => {
-    expect(await typesOf({ problemTypeBase: base, onProblem: (problem, _req, _res, next) => { next(problem); } })).toEqual([
-      `${base}key-missing`, `${base}validation-failed`, `${base}validation-failed`,
+    expect(await typesOf({ problemTypeBase: base })).toEqual([
+      `${base}key-missing`,
+      `${base}validation-failed`,
+      `${base}validation-failed`,
     ]);
   });
 
+  it('so does that of a problem that onProblem passes on', async () => {
+    expect(
+      await typesOf({
+        problemTypeBase: base,
+        onProblem: (problem, _req, _res, next) => {
+          next(problem);
+        },
+      }),
+    ).toEqual([`${base}key-missing`, `${base}validation-failed`, `${base}validation-failed`]);
+  });
+
   it('another configuration, and none, have types of their own', async () => {
-    expect(await typesOf({ problemTypeBase: 'urn:shop:' })).toEqual(['urn:shop:key-missing', 'urn:shop:validation-failed', 'urn:shop:validation-failed']);
-    expect(await typesOf({})).toEqual(['urn:bindonce:key-missing', 'urn:bindonce:validation-failed', 'urn:bindonce:validation-failed']);
+    expect(await typesOf({ problemTypeBase: 'urn:shop:' })).toEqual([
+      'urn:shop:key-missing',
+      'urn:shop:validation-failed',
+      'urn:shop:validation-failed',
+    ]);
+    expect(await typesOf({})).toEqual([
+      'urn:bindonce:key-missing',
+      'urn:bindonce:validation-failed',
+      'urn:bindonce:validation-failed',
+    ]);
   });
 
   it('the application sees it, too', async () => {
@@ -42,13 +65,26 @@ describe.each(expressVersions)('with a problemTypeBase, on %s,', (_version, expr
       if (res.headersSent) next(error);
       else res.end();
     };
-    const { idempotency } = configure({ problemTypeBase: base, onProblem: (problem, _req, _res, next) => { next(problem); } });
-    const { url } = await serve(express().post('/', idempotency(), (_req, res) => { res.end(); }).use(onError));
+    const { idempotency } = configure({
+      problemTypeBase: base,
+      onProblem: (problem, _req, _res, next) => {
+        next(problem);
+      },
+    });
+    const { url } = await serve(
+      express()
+        .post('/', idempotency(), (_req, res) => {
+          res.end();
+        })
+        .use(onError),
+    );
     await send(url);
     expect(seen).toEqual([`${base}key-missing`]);
   });
 });
 
 it.each(['', 'problems#', '/problems/', 1, null])('a problemTypeBase of %p is refused', problemTypeBase => {
-  expect(() => configure({ problemTypeBase: problemTypeBase as string })).toThrow(/^configure: problemTypeBase must be an absolute URI, not /);
+  expect(() => configure({ problemTypeBase: problemTypeBase as string })).toThrow(
+    /^configure: problemTypeBase must be an absolute URI, not /,
+  );
 });

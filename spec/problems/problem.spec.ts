@@ -2,24 +2,55 @@ import { dto, int, Problem, type ProblemCode } from '../../lib';
 import { catalogue } from '../../lib/problems/catalogue';
 import { bind } from '../binding/one-endpoint';
 
-it.each(Object.entries(catalogue))('%s has a client or server error status, a title and a meaning', (code, { status, title, meaning }) => {
-  expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/);
-  expect([400, 401, 403, 409, 413, 414, 415, 422, 503, 507]).toContain(status);
-  expect(title).toMatch(/^[A-Z].*[^.]$/);
-  expect(meaning).toMatch(/^[A-Z].*\.$/);
-});
+it.each(Object.entries(catalogue))(
+  '%s has a client or server error status, a title and a meaning',
+  (code, { status, title, meaning }) => {
+    expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/);
+    expect([400, 401, 403, 409, 413, 414, 415, 422, 503, 507]).toContain(status);
+    expect(title).toMatch(/^[A-Z].*[^.]$/);
+    expect(meaning).toMatch(/^[A-Z].*\.$/);
+  },
+);
 
-it.each(Object.entries(catalogue))('a Problem of %s has what http-errors gives its errors', (code, { status, title }) => {
-  const problem = new Problem(code as ProblemCode, 'What happened.');
-  expect(problem).toBeInstanceOf(Error);
-  expect(problem).toMatchObject({ name: 'Problem', message: 'What happened.', code, status, statusCode: status, title, expose: true, headers: {} });
-});
+it.each(Object.entries(catalogue))(
+  'a Problem of %s has what http-errors gives its errors',
+  (code, { status, title }) => {
+    const problem = new Problem(code as ProblemCode, 'What happened.');
+    expect(problem).toBeInstanceOf(Error);
+    expect(problem).toMatchObject({
+      name: 'Problem',
+      message: 'What happened.',
+      code,
+      status,
+      statusCode: status,
+      title,
+      expose: true,
+      headers: {},
+    });
+  },
+);
 
 it('its body is that of RFC 9457: nothing in it but what there is to say', () => {
-  expect(new Problem('unauthenticated', 'No.').toBody()).toEqual({ type: 'urn:bindonce:unauthenticated', title: 'Authentication is required', status: 401, detail: 'No.' });
+  expect(new Problem('unauthenticated', 'No.').toBody()).toEqual({
+    type: 'urn:bindonce:unauthenticated',
+    title: 'Authentication is required',
+    status: 401,
+    detail: 'No.',
+  });
   const errors = [{ name: 'a', in: 'query', detail: 'x' }] as const;
-  expect(new Problem('validation-failed', 'No.', { errors, headers: { 'Retry-After': '1' }, cause: new Error('secret') }).toBody('/orders')).toEqual({
-    type: 'urn:bindonce:validation-failed', title: 'One or more values are not valid', status: 400, detail: 'No.', instance: '/orders', errors,
+  expect(
+    new Problem('validation-failed', 'No.', {
+      errors,
+      headers: { 'Retry-After': '1' },
+      cause: new Error('secret'),
+    }).toBody('/orders'),
+  ).toEqual({
+    type: 'urn:bindonce:validation-failed',
+    title: 'One or more values are not valid',
+    status: 400,
+    detail: 'No.',
+    instance: '/orders',
+    errors,
   });
 });
 
@@ -29,7 +60,11 @@ it('its cause is kept for logs', () => {
   expect('cause' in new Problem('body-malformed', 'No.')).toBe(false);
 });
 
-it.each([['/orders/7?token=secret', '/orders/7'], ['/a%20b', '/a%20b'], ['/?', '/']])('instance is the path of the request, without its query: %s', async (path, instance) => {
+it.each([
+  ['/orders/7?token=secret', '/orders/7'],
+  ['/a%20b', '/a%20b'],
+  ['/?', '/'],
+])('instance is the path of the request, without its query: %s', async (path, instance) => {
   class One extends dto({ v: int }) {}
   expect((await bind(One, { path }, { route: /.*/ })).problem?.instance).toBe(instance);
 });

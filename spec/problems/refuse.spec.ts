@@ -7,17 +7,26 @@ import { send } from '../servers/listen';
 
 class Item extends dto({ n: int }) {}
 class Charge extends dto({ amount: routeParam(int) }) {}
-const passOn: OnProblem = (problem, _req, _res, next) => { next(problem); };
-const answer: OnProblem = (problem, _req, res) => { res.status(problem.status).json({ mine: problem.code }); };
+const passOn: OnProblem = (problem, _req, _res, next) => {
+  next(problem);
+};
+const answer: OnProblem = (problem, _req, res) => {
+  res.status(problem.status).json({ mine: problem.code });
+};
 
 describe.each(frameworks)('%s', (_name, framework) => {
   describe.each<[string, OnProblem | undefined]>([
-    ['without onProblem', undefined], ['with an onProblem that passes problems on', passOn], ['with an onProblem that answers', answer],
+    ['without onProblem', undefined],
+    ['with an onProblem that passes problems on', passOn],
+    ['with an onProblem that answers', answer],
   ])('%s', (_what, onProblem) => {
     /** What three duplicates get from a handler that charges and then fails, and how often it has charged. */
     async function charged(fail: RequestHandler): Promise<{ charges: number; answers: unknown[] }> {
       let charges = 0;
-      const { idempotency, bindRequest } = configure({ idempotency: { store: new Keyv() }, ...onProblem && { onProblem } });
+      const { idempotency, bindRequest } = configure({
+        idempotency: { store: new Keyv() },
+        ...(onProblem && { onProblem }),
+      });
       const app = framework().set('env', 'test');
       app.post('/:amount', idempotency(), bindRequest(Charge), (req: Request, res: Response, next) => {
         charges++;
@@ -33,28 +42,54 @@ describe.each(frameworks)('%s', (_name, framework) => {
       return { charges, answers };
     }
 
-    const kept = [[400, undefined], [400, 'true'], [400, 'true']];
+    const kept = [
+      [400, undefined],
+      [400, 'true'],
+      [400, 'true'],
+    ];
 
     it('a Problem of its own that a handler throws is its response: three duplicates, one run', async () => {
       const own = (): Problem => new Problem('validation-failed', 'The card is blocked.');
-      expect(await charged(() => { throw own(); })).toEqual({ charges: 1, answers: kept });
-      expect(await charged((_req, _res, next) => { next(own()); })).toEqual({ charges: 1, answers: kept });
+      expect(
+        await charged(() => {
+          throw own();
+        }),
+      ).toEqual({ charges: 1, answers: kept });
+      expect(
+        await charged((_req, _res, next) => {
+          next(own());
+        }),
+      ).toEqual({ charges: 1, answers: kept });
     });
 
     it('so is a value that the handler asks for and that is missing', async () => {
-      expect(await charged(req => { queryValue(req, 'receipt', int); })).toEqual({ charges: 1, answers: kept });
+      expect(
+        await charged(req => {
+          queryValue(req, 'receipt', int);
+        }),
+      ).toEqual({ charges: 1, answers: kept });
     });
 
     it('a request that bindRequest refuses leaves its key free: the corrected one runs', async () => {
-      const { idempotency, bindRequest } = configure({ idempotency: { store: new Keyv() }, ...onProblem && { onProblem } });
-      const app = framework().post('/', idempotency(), bindRequest(Item), (req, res) => { res.json(req.dto.n); });
+      const { idempotency, bindRequest } = configure({
+        idempotency: { store: new Keyv() },
+        ...(onProblem && { onProblem }),
+      });
+      const app = framework().post('/', idempotency(), bindRequest(Item), (req, res) => {
+        res.json(req.dto.n);
+      });
       app.use(problemDetails());
       const [refused, again, corrected] = await serving(app, async ({ url }) => {
         const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': 'k' };
         const ask = (body: string) => send(url, { headers, body });
         return [await ask('{}'), await ask('{}'), await ask('{"n":1}')];
       });
-      expect([refused?.status, again?.status, again?.headers['idempotent-replayed'], corrected?.text]).toEqual([400, 400, undefined, '1']);
+      expect([refused?.status, again?.status, again?.headers['idempotent-replayed'], corrected?.text]).toEqual([
+        400,
+        400,
+        undefined,
+        '1',
+      ]);
     });
   });
 });

@@ -12,16 +12,27 @@ const root = join(__dirname, '../..');
 const script = join(root, 'demo-app/dist/server.js');
 const tea = JSON.stringify({ items: [{ sku: 'tea', quantity: 2, unitPrice: 4.5 }] });
 
-interface Orders { readonly orders: readonly { readonly orderId: string; readonly total: string }[] }
+interface Orders {
+  readonly orders: readonly { readonly orderId: string; readonly total: string }[];
+}
 
 const order = (shop: NodeProcess, key: string): Promise<WireResponse> =>
-  send(`${shop.url}/customers/42/orders`, { headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key }, body: tea });
-const placed = async (shop: NodeProcess): Promise<Orders['orders']> => (JSON.parse((await send(`${shop.url}/orders`, { method: 'GET' })).text) as Orders).orders;
+  send(`${shop.url}/customers/42/orders`, {
+    headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
+    body: tea,
+  });
+const placed = async (shop: NodeProcess): Promise<Orders['orders']> =>
+  (JSON.parse((await send(`${shop.url}/orders`, { method: 'GET' })).text) as Orders).orders;
 
 /** The exit code of a demo that cannot open, and all that it has printed. */
 async function failure(settings: Readonly<Record<string, string>>): Promise<string> {
   const started = NodeProcess.start(script, { REDIS_URL: '', ...settings });
-  const { message } = await started.then(shop => { throw new Error(`It has opened at ${shop.url}`); }, (error: Error) => error);
+  const { message } = await started.then(
+    shop => {
+      throw new Error(`It has opened at ${shop.url}`);
+    },
+    (error: Error) => error,
+  );
   return message.replace(/^The process ended with (\S+) before it printed [^\n]*:\n/, ': $1: ');
 }
 
@@ -35,23 +46,33 @@ async function endsAtOnce(shop: NodeProcess): Promise<void> {
 
 /** Resolves when the demo takes no more connections. */
 async function closed({ url }: NodeProcess): Promise<void> {
-  while (await send(url, { method: 'GET' }).then(() => true, () => false));
+  while (
+    await send(url, { method: 'GET' }).then(
+      () => true,
+      () => false,
+    )
+  );
 }
 
 describe('the demo in memory', () => {
   let shop: NodeProcess;
 
-  beforeEach(async () => { shop = await NodeProcess.start(script, { REDIS_URL: '' }); });
+  beforeEach(async () => {
+    shop = await NodeProcess.start(script, { REDIS_URL: '' });
+  });
   afterEach(() => shop.kill());
 
   it('prints three curl lines that work: typed twice, they place one order and one document', async () => {
     await shop.printed(/curl \S+\/orders$/);
     const lines = shop.output.filter(line => line.trim().startsWith('curl'));
     expect(lines).toHaveLength(3);
-    const type = async (line: string): Promise<string> => (await promisify(execFile)('bash', ['-c', line.replace('curl', 'curl -s')], { cwd: root })).stdout;
+    const type = async (line: string): Promise<string> =>
+      (await promisify(execFile)('bash', ['-c', line.replace('curl', 'curl -s')], { cwd: root })).stdout;
     for (const line of [...lines, ...lines]) expect(await type(line)).not.toBe('');
     expect(await placed(shop)).toHaveLength(1);
-    expect(await send(`${shop.url}/customers/42/documents`, { method: 'GET' })).toMatchObject({ text: expect.stringMatching(/^{"documents":\[{"title":"Invoice","name":"package.json","size":\d+}\]}$/) as string });
+    expect(await send(`${shop.url}/customers/42/documents`, { method: 'GET' })).toMatchObject({
+      text: expect.stringMatching(/^{"documents":\[{"title":"Invoice","name":"package.json","size":\d+}\]}$/) as string,
+    });
   });
 
   it('answers 201 with the order and where it is', async () => {
@@ -64,14 +85,24 @@ describe('the demo in memory', () => {
   });
 
   it('takes the optional note, channel and rush', async () => {
-    const { text } = await send(`${shop.url}/customers/42/orders?rush=true`, { headers: { 'Content-Type': 'application/json', 'Idempotency-Key': 'two', 'X-Channel': 'phone' }, body: tea.replace('{', '{"note":"gift",') });
+    const { text } = await send(`${shop.url}/customers/42/orders?rush=true`, {
+      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': 'two', 'X-Channel': 'phone' },
+      body: tea.replace('{', '{"note":"gift",'),
+    });
     expect(JSON.parse(text)).toMatchObject({ note: 'gift', channel: 'phone', rush: true });
   });
 
   it('says everything that is wrong with an order at once, and lets the same key be used again', async () => {
-    const bad = await send(`${shop.url}/customers/42/orders?rush=perhaps`, { headers: { 'Content-Type': 'application/json', 'Idempotency-Key': 'three' }, body: '{"items":[{"sku":"tea","quantity":"two"}]}' });
+    const bad = await send(`${shop.url}/customers/42/orders?rush=perhaps`, {
+      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': 'three' },
+      body: '{"items":[{"sku":"tea","quantity":"two"}]}',
+    });
     expect(bad.status).toBe(400);
-    expect((JSON.parse(bad.text) as { errors: { name: string }[] }).errors.map(({ name }) => name)).toEqual(['items[0].quantity', 'items[0].unitPrice', 'rush']);
+    expect((JSON.parse(bad.text) as { errors: { name: string }[] }).errors.map(({ name }) => name)).toEqual([
+      'items[0].quantity',
+      'items[0].unitPrice',
+      'rush',
+    ]);
     expect((await order(shop, 'three')).status).toBe(201);
   });
 
@@ -79,7 +110,10 @@ describe('the demo in memory', () => {
     ['SIGTERM', ['SIGTERM']],
     ['one Ctrl-C, which npm passes on a second time', ['SIGINT', 'SIGINT']],
   ] as const)('finishes the requests that have begun on %s, and ends well', async (_, signals) => {
-    const sent = request(`${shop.url}/customers/42/orders`, { method: 'POST', headers: { 'Content-Type': 'application/json', 'Idempotency-Key': 'four', Expect: '100-continue' } });
+    const sent = request(`${shop.url}/customers/42/orders`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': 'four', Expect: '100-continue' },
+    });
     sent.flushHeaders();
     await once(sent, 'continue');
     for (const signal of signals) {
@@ -87,7 +121,7 @@ describe('the demo in memory', () => {
       await closed(shop);
     }
     sent.end(tea);
-    const [response] = await once(sent, 'response') as [{ statusCode: number; resume(): void }];
+    const [response] = (await once(sent, 'response')) as [{ statusCode: number; resume(): void }];
     response.resume();
     expect(response.statusCode).toBe(201);
     expect(await shop.ended()).toBe(0);
@@ -97,7 +131,8 @@ describe('the demo in memory', () => {
     const { status, text, headers } = await send(shop.url, { method: 'GET' });
     expect(status).toBe(200);
     expect(headers['content-type']).toMatch(/^text\/plain/);
-    for (const path of ['customers/42/orders', 'customers/42/documents', 'orders']) expect(text).toContain(`curl ${path === 'orders' ? '' : '-i '}${shop.url}/${path}`);
+    for (const path of ['customers/42/orders', 'customers/42/documents', 'orders'])
+      expect(text).toContain(`curl ${path === 'orders' ? '' : '-i '}${shop.url}/${path}`);
   });
 
   it('ends at the first Ctrl-C', async () => {
@@ -116,19 +151,30 @@ describe('the demo in memory', () => {
 
   it('says which variable to change when its port is in use', async () => {
     const { port } = new URL(shop.url);
-    const taken = new RegExp(`: 1: The shop could not open: Port ${port} is in use. Set PORT to another one: PORT=${Number(port) + 1} npm start.$`);
+    const taken = new RegExp(
+      `: 1: The shop could not open: Port ${port} is in use. Set PORT to another one: PORT=${Number(port) + 1} npm start.$`,
+    );
     await expect(failure({ PORT: port })).resolves.toMatch(taken);
   });
 });
 
 describe('a demo with a wrong setting', () => {
   it.each([
-    [{ PORT: '80800' }, 'PORT is "80800", which is not a port. Set PORT to a number from 0 to 65535; 0 takes any free port.'],
+    [
+      { PORT: '80800' },
+      'PORT is "80800", which is not a port. Set PORT to a number from 0 to 65535; 0 takes any free port.',
+    ],
     [{ PORT: 'http' }, 'PORT is "http", which is not a port.'],
     [{ HOST: '192.0.2.1' }, 'HOST is "192.0.2.1", where nothing can listen'],
-    [{ REDIS_URL: 'localhost:6379' }, 'REDIS_URL is "localhost:6379", which is not the URL of a Redis. Write it like redis://localhost:6379,'],
+    [
+      { REDIS_URL: 'localhost:6379' },
+      'REDIS_URL is "localhost:6379", which is not the URL of a Redis. Write it like redis://localhost:6379,',
+    ],
     [{ REDIS_URL: 'somewhere' }, 'REDIS_URL is "somewhere", which is not the URL of a Redis.'],
-    [{ REDIS_URL: 'http://shop:secret@redis' }, 'REDIS_URL is "http://shop:***@redis", which is not the URL of a Redis.'],
+    [
+      { REDIS_URL: 'http://shop:secret@redis' },
+      'REDIS_URL is "http://shop:***@redis", which is not the URL of a Redis.',
+    ],
   ])('does not open for %p, and says so in one line', async (settings, sentence) => {
     expect(await failure(settings)).toContain(`: 1: The shop could not open: ${sentence}`);
   });
@@ -148,11 +194,16 @@ describe('a demo whose Redis is not there', () => {
     await shop.kill();
     await redis.stop();
   });
-  const complaints = (): string[] => shop.output.filter(line => /redis/i.test(line) && !line.startsWith('The shop is open'));
+  const complaints = (): string[] =>
+    shop.output.filter(line => /redis/i.test(line) && !line.startsWith('The shop is open'));
 
   it('says so once, in a sentence with the variable to change, and answers 503', async () => {
     expect((await order(shop, 'one')).status).toBe(503);
-    expect(complaints()).toEqual([expect.stringMatching(/^The Redis at 127\.0\.0\.1:\d+ does not answer: connect ECONNREFUSED \S+ Until it does, requests get 503\. Start it, or change REDIS_URL\.$/)]);
+    expect(complaints()).toEqual([
+      expect.stringMatching(
+        /^The Redis at 127\.0\.0\.1:\d+ does not answer: connect ECONNREFUSED \S+ Until it does, requests get 503\. Start it, or change REDIS_URL\.$/,
+      ),
+    ]);
   });
 
   it('ends at the first Ctrl-C, also after a request has waited for the Redis', async () => {
@@ -164,12 +215,19 @@ describe('a demo whose Redis is not there', () => {
 describe('a demo without the right password of its Redis', () => {
   let redis: RedisServer;
 
-  beforeEach(async () => { redis = await RedisServer.start('--requirepass', 'secret'); });
+  beforeEach(async () => {
+    redis = await RedisServer.start('--requirepass', 'secret');
+  });
   afterEach(() => redis.stop());
 
-  it.each([['', 'NOAUTH'], [':wrong@', 'WRONGPASS']])('says so, and which variable to change: %p is %s', async (credentials, code) => {
+  it.each([
+    ['', 'NOAUTH'],
+    [':wrong@', 'WRONGPASS'],
+  ])('says so, and which variable to change: %p is %s', async (credentials, code) => {
     const shop = await NodeProcess.start(script, { REDIS_URL: redis.url.replace('//', `//${credentials}`) });
-    await expect(shop.printed(/change REDIS_URL/)).resolves.toMatch(new RegExp(`^The Redis at 127\\.0\\.0\\.1:\\d+ does not answer: ${code} `));
+    await expect(shop.printed(/change REDIS_URL/)).resolves.toMatch(
+      new RegExp(`^The Redis at 127\\.0\\.0\\.1:\\d+ does not answer: ${code} `),
+    );
     await shop.kill();
   });
 });

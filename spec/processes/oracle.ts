@@ -13,7 +13,11 @@ export class Oracle {
 
   /** How often the handler was started for a key. */
   runs(key: string): number {
-    return readFileSync(this.file, 'utf8').split('\n').filter(line => line !== '').map(line => JSON.parse(line) as { what: string; key: string }).filter(entry => entry.what === 'start' && entry.key === key).length;
+    return readFileSync(this.file, 'utf8')
+      .split('\n')
+      .filter(line => line !== '')
+      .map(line => JSON.parse(line) as { what: string; key: string })
+      .filter(entry => entry.what === 'start' && entry.key === key).length;
   }
 
   remove(): void {

@@ -16,11 +16,17 @@ describe('a Redis that fails', () => {
   let a: NodeProcess;
   let b: NodeProcess;
 
-  const start = (options: object = {}): Promise<NodeProcess> => NodeProcess.start(script, { REDIS_URL: redis.url, LOG: oracle.file, OPTIONS: JSON.stringify({ storeTimeout: STORE_TIMEOUT, leaseDuration: 1_000, ...options }) });
-  const order = ({ url }: NodeProcess, key: string, work = 0): Promise<WireResponse> => send(`${url}/orders`, { headers: { 'Idempotency-Key': key, 'X-Work': String(work) } });
+  const start = (options: object = {}): Promise<NodeProcess> =>
+    NodeProcess.start(script, {
+      REDIS_URL: redis.url,
+      LOG: oracle.file,
+      OPTIONS: JSON.stringify({ storeTimeout: STORE_TIMEOUT, leaseDuration: 1_000, ...options }),
+    });
+  const order = ({ url }: NodeProcess, key: string, work = 0): Promise<WireResponse> =>
+    send(`${url}/orders`, { headers: { 'Idempotency-Key': key, 'X-Work': String(work) } });
   const timed = async (answer: Promise<WireResponse>): Promise<WireResponse & { ms: number }> => {
     const started = performance.now();
-    return { ...await answer, ms: performance.now() - started };
+    return { ...(await answer), ms: performance.now() - started };
   };
   /** Sends until the answer is no 503: what a client does that has been told to retry. */
   const persist = async (process: NodeProcess, key: string): Promise<WireResponse> => {
@@ -40,7 +46,9 @@ describe('a Redis that fails', () => {
     await Promise.all([a.kill(), b.kill()]);
     await redis.stop();
   });
-  afterAll(() => { oracle.remove(); });
+  afterAll(() => {
+    oracle.remove();
+  });
 
   it('answers 503 with Retry-After in time while it is down, runs nothing, and works again when it is back', async () => {
     await redis.kill();

@@ -12,11 +12,17 @@ describe('several processes on one Redis', () => {
   let redis: Awaited<ReturnType<typeof anyRedis>>;
   let processes: NodeProcess[];
 
-  const start = (options: object = {}): Promise<NodeProcess> => NodeProcess.start(script, { REDIS_URL: redis.url, LOG: oracle.file, OPTIONS: JSON.stringify(options) });
-  const order = ({ url }: NodeProcess, key: string, work = 0): Promise<WireResponse> => send(`${url}/orders`, { headers: { 'Idempotency-Key': key, 'X-Work': String(work) } });
+  const start = (options: object = {}): Promise<NodeProcess> =>
+    NodeProcess.start(script, { REDIS_URL: redis.url, LOG: oracle.file, OPTIONS: JSON.stringify(options) });
+  const order = ({ url }: NodeProcess, key: string, work = 0): Promise<WireResponse> =>
+    send(`${url}/orders`, { headers: { 'Idempotency-Key': key, 'X-Work': String(work) } });
 
-  beforeAll(async () => { redis = await anyRedis(); });
-  beforeEach(() => { processes = []; });
+  beforeAll(async () => {
+    redis = await anyRedis();
+  });
+  beforeEach(() => {
+    processes = [];
+  });
   afterEach(() => Promise.all(processes.map(one => one.kill())));
   afterAll(async () => {
     await redis.stop();
@@ -24,10 +30,16 @@ describe('several processes on one Redis', () => {
   });
 
   it.each([20, 200])('run %i concurrent duplicates once and give all the same answer', async count => {
-    const [a, b, c] = processes = await Promise.all([start(), start(), start()]) as [NodeProcess, NodeProcess, NodeProcess];
+    const [a, b, c] = (processes = (await Promise.all([start(), start(), start()])) as [
+      NodeProcess,
+      NodeProcess,
+      NodeProcess,
+    ]);
     const key = randomUUID();
     const targets = [a, b, c];
-    const answers = await Promise.all(Array.from({ length: count }, (_, index) => order(targets[index % 3] ?? a, key, 200)));
+    const answers = await Promise.all(
+      Array.from({ length: count }, (_, index) => order(targets[index % 3] ?? a, key, 200)),
+    );
     expect(oracle.runs(key)).toBe(1);
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect(answers[0]?.status).toBe(201);
@@ -43,7 +55,10 @@ describe('several processes on one Redis', () => {
   });
 
   it('keep one run while the handler takes five leases and duplicates keep coming', async () => {
-    const [a, b] = processes = await Promise.all([start({ leaseDuration: 200 }), start({ leaseDuration: 200 })]) as [NodeProcess, NodeProcess];
+    const [a, b] = (processes = (await Promise.all([start({ leaseDuration: 200 }), start({ leaseDuration: 200 })])) as [
+      NodeProcess,
+      NodeProcess,
+    ]);
     const key = randomUUID();
     const first = order(a, key, 1_000);
     await a.printed(/^started/);
@@ -54,7 +69,10 @@ describe('several processes on one Redis', () => {
 
   it('hand a key on when the process that runs it is killed, not before its lease has run out and not long after', async () => {
     const lease = 600;
-    const [a, b] = processes = await Promise.all([start({ leaseDuration: lease }), start({ leaseDuration: lease })]) as [NodeProcess, NodeProcess];
+    const [a, b] = (processes = (await Promise.all([
+      start({ leaseDuration: lease }),
+      start({ leaseDuration: lease }),
+    ])) as [NodeProcess, NodeProcess]);
     const key = randomUUID();
     const lost = order(a, key, 60_000).catch(() => 'connection lost');
     await a.printed(/^started/);
@@ -69,7 +87,10 @@ describe('several processes on one Redis', () => {
   });
 
   it('publish one result when an owner is stopped past its lease and comes back', async () => {
-    const [a, b] = processes = await Promise.all([start({ leaseDuration: 400 }), start({ leaseDuration: 400 })]) as [NodeProcess, NodeProcess];
+    const [a, b] = (processes = (await Promise.all([start({ leaseDuration: 400 }), start({ leaseDuration: 400 })])) as [
+      NodeProcess,
+      NodeProcess,
+    ]);
     const key = randomUUID();
     const stopped = order(a, key, 300);
     await a.printed(/^started/);
@@ -86,7 +107,10 @@ describe('several processes on one Redis', () => {
   });
 
   it('tell a handler through its signal that the lease is lost', async () => {
-    const [a, b] = processes = await Promise.all([start({ leaseDuration: 300 }), start({ leaseDuration: 300 })]) as [NodeProcess, NodeProcess];
+    const [a, b] = (processes = (await Promise.all([start({ leaseDuration: 300 }), start({ leaseDuration: 300 })])) as [
+      NodeProcess,
+      NodeProcess,
+    ]);
     const key = randomUUID();
     const stopped = order(a, key, 2_000);
     await a.printed(/^started/);
@@ -98,7 +122,7 @@ describe('several processes on one Redis', () => {
   });
 
   it('replay on another process what a process answered right before it ended', async () => {
-    const [a, b] = processes = await Promise.all([start(), start()]) as [NodeProcess, NodeProcess];
+    const [a, b] = (processes = (await Promise.all([start(), start()])) as [NodeProcess, NodeProcess]);
     const key = randomUUID();
     const last = await send(`${a.url}/last`, { headers: { 'Idempotency-Key': key } });
     expect(await a.ended()).toBe(0);

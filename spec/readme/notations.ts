@@ -28,7 +28,16 @@ const app = express();
 function rowsUnder(readme: string, header: string): string[][] {
   const [, table = ''] = readme.split(`${header}\n`);
   const [body = ''] = table.split('\n\n');
-  return body.split('\n').slice(1).filter(row => row !== '').map(row => row.slice(2, -2).split(' | ').map(cell => cell.replaceAll('\\|', '|').replace(/^`(.*)`$/, '$1')));
+  return body
+    .split('\n')
+    .slice(1)
+    .filter(row => row !== '')
+    .map(row =>
+      row
+        .slice(2, -2)
+        .split(' | ')
+        .map(cell => cell.replaceAll('\\|', '|').replace(/^`(.*)`$/, '$1')),
+    );
 }
 
 export const declarations = (readme: string): string[][] => rowsUnder(readme, '| .NET | `dto({...})` | Decorator |');

@@ -10,11 +10,16 @@ import { tableFor } from './tables';
 const root = join(__dirname, '../..');
 const file = join(root, 'README.md');
 const readme = readFileSync(file, 'utf8');
-const blocks = [...readme.matchAll(/^```(\w+)([^\n]*)\n(.*?)^```$/gms)].map(([, language = '', info = '', code = '']) => ({ language, info: info.trim(), code }));
+const blocks = [...readme.matchAll(/^```(\w+)([^\n]*)\n(.*?)^```$/gms)].map(
+  ([, language = '', info = '', code = '']) => ({ language, info: info.trim(), code }),
+);
 const snippets = blocks.filter(({ language }) => language === 'ts');
 
 describe('the tables of the README', () => {
-  const tables = [...readme.matchAll(/^<!-- ([^>]+) -->\n\n?((?:\|.*\n)*)/gm)].map(([, marker = '', table = '']) => ({ marker, table: table.trim() }));
+  const tables = [...readme.matchAll(/^<!-- ([^>]+) -->\n\n?((?:\|.*\n)*)/gm)].map(([, marker = '', table = '']) => ({
+    marker,
+    table: table.trim(),
+  }));
 
   it('are there', () => {
     expect(tables.length).toBeGreaterThanOrEqual(4);
@@ -23,7 +28,14 @@ describe('the tables of the README', () => {
   it.each(tables)('say what the code says: $marker', ({ marker, table }) => {
     const made = tableFor(marker);
     // `UPDATE=1 npx jest spec/readme` writes them anew.
-    if (process.env['UPDATE']) writeFileSync(file, readFileSync(file, 'utf8').replace(new RegExp(`(<!-- ${marker} -->)\\n\\n?((?:\\|.*\\n)*)`), (_, comment: string) => `${comment}\n\n${made}\n${table === '' ? '\n' : ''}`));
+    if (process.env['UPDATE'])
+      writeFileSync(
+        file,
+        readFileSync(file, 'utf8').replace(
+          new RegExp(`(<!-- ${marker} -->)\\n\\n?((?:\\|.*\\n)*)`),
+          (_, comment: string) => `${comment}\n\n${made}\n${table === '' ? '\n' : ''}`,
+        ),
+      );
     else expect(table).toBe(made);
   });
 });
@@ -37,12 +49,22 @@ describe('the snippets of the README', () => {
     const [snippet] = snippets.filter(({ info }) => info === 'run');
     const directory = mkdtempSync(join(root, 'spec/readme/run-'));
     try {
-      const source = (snippet?.code ?? '').replace('app.listen(3000);', "const server = app.listen(0, '127.0.0.1', () => { console.log(`http://127.0.0.1:${server.address().port}`); });");
+      const source = (snippet?.code ?? '').replace(
+        'app.listen(3000);',
+        "const server = app.listen(0, '127.0.0.1', () => { console.log(`http://127.0.0.1:${server.address().port}`); });",
+      );
       const script = join(directory, 'snippet.js');
-      writeFileSync(script, ts.transpileModule(source, { compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS, esModuleInterop: true } }).outputText);
+      writeFileSync(
+        script,
+        ts.transpileModule(source, {
+          compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS, esModuleInterop: true },
+        }).outputText,
+      );
       const shop = await NodeProcess.start(script);
-      const [, path = '', key = '', body = ''] = /localhost:3000(\S+) -H 'Idempotency-Key: (\S+)' .* -d '(.*)'/.exec(readme) ?? [];
-      const order = () => send(`${shop.url}${path}`, { headers: { 'Idempotency-Key': key, 'Content-Type': 'application/json' }, body });
+      const [, path = '', key = '', body = ''] =
+        /localhost:3000(\S+) -H 'Idempotency-Key: (\S+)' .* -d '(.*)'/.exec(readme) ?? [];
+      const order = () =>
+        send(`${shop.url}${path}`, { headers: { 'Idempotency-Key': key, 'Content-Type': 'application/json' }, body });
       const [first, again] = [await order(), await order()];
       expect(first.status).toBe(201);
       expect(again.text).toBe(first.text);
@@ -54,13 +76,21 @@ describe('the snippets of the README', () => {
   });
 
   it.each([
-    ['prometheus', "const { register } = require('prom-client');", 'console.log(await register.metrics());', /idempotency_seconds_count\{outcome="executed"\} 1\n[^]*idempotency_seconds_count\{outcome="replayed"\} 1\n/],
-    ['opentelemetry', `
+    [
+      'prometheus',
+      "const { register } = require('prom-client');",
+      'console.log(await register.metrics());',
+      /idempotency_seconds_count\{outcome="executed"\} 1\n[^]*idempotency_seconds_count\{outcome="replayed"\} 1\n/,
+    ],
+    [
+      'opentelemetry',
+      `
       const { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } = require('@opentelemetry/sdk-trace-base');
       const exporter = new InMemorySpanExporter();
       require('@opentelemetry/api').trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));`,
-    'for (const { name, attributes, duration } of exporter.getFinishedSpans()) console.log(name, attributes["http.response.status_code"], duration[0] === 0 && duration[1] > 0);',
-    /^idempotency executed 201 true\nidempotency replayed 201 true\n$/],
+      'for (const { name, attributes, duration } of exporter.getFinishedSpans()) console.log(name, attributes["http.response.status_code"], duration[0] === 0 && duration[1] > 0);',
+      /^idempotency executed 201 true\nidempotency replayed 201 true\n$/,
+    ],
   ])('measure as they say: %s', (name, before, report, expected) => {
     const directory = mkdtempSync(join(root, 'spec/readme/run-'));
     try {
@@ -75,7 +105,12 @@ describe('the snippets of the README', () => {
           process.exit();
         });`;
       writeFileSync(script, program);
-      writeFileSync(join(directory, 'recipe.js'), ts.transpileModule(snippet?.code ?? '', { compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS, esModuleInterop: true } }).outputText);
+      writeFileSync(
+        join(directory, 'recipe.js'),
+        ts.transpileModule(snippet?.code ?? '', {
+          compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS, esModuleInterop: true },
+        }).outputText,
+      );
       expect(execFileSync(process.execPath, [script], { encoding: 'utf8' })).toMatch(expected);
     } finally {
       rmSync(directory, { recursive: true, force: true });
@@ -84,7 +119,14 @@ describe('the snippets of the README', () => {
 
   it('shows a failure as it is answered', () => {
     const [example] = blocks.filter(({ language }) => language === 'json');
-    expect(Object.keys(JSON.parse(example?.code ?? '{}') as object)).toEqual(['type', 'title', 'status', 'detail', 'instance', 'errors']);
+    expect(Object.keys(JSON.parse(example?.code ?? '{}') as object)).toEqual([
+      'type',
+      'title',
+      'status',
+      'detail',
+      'instance',
+      'errors',
+    ]);
   });
 });
 
@@ -97,7 +139,12 @@ describe('the tables of both notations', () => {
     const directory = mkdtempSync(join(root, 'spec/readme/run-'));
     try {
       const script = join(directory, 'notations.js');
-      writeFileSync(script, ts.transpileModule(programOf(readme), { compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS, esModuleInterop: true } }).outputText);
+      writeFileSync(
+        script,
+        ts.transpileModule(programOf(readme), {
+          compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS, esModuleInterop: true },
+        }).outputText,
+      );
       execFileSync(process.execPath, [script], { stdio: 'pipe' });
     } finally {
       rmSync(directory, { recursive: true, force: true });
@@ -107,9 +154,22 @@ describe('the tables of both notations', () => {
 
 /** What the compiler says about programs that use the package. */
 function mistakesIn(programs: readonly string[]): string[] {
-  const sources = new Map(programs.flatMap((source, index) => ['cts', 'mts'].map(kind => [join(root, 'spec/readme', `snippet-${index}.${kind}`), source])));
-  const { config } = ts.readConfigFile(join(root, 'spec/tsconfig.json'), path => ts.sys.readFile(path)) as { config: { compilerOptions: object } };
-  const { options } = ts.parseJsonConfigFileContent({ extends: './tsconfig.json', compilerOptions: { ...config.compilerOptions, noUnusedLocals: false, noUnusedParameters: false } }, ts.sys, join(root, 'spec'));
+  const sources = new Map(
+    programs.flatMap((source, index) =>
+      ['cts', 'mts'].map(kind => [join(root, 'spec/readme', `snippet-${index}.${kind}`), source]),
+    ),
+  );
+  const { config } = ts.readConfigFile(join(root, 'spec/tsconfig.json'), path => ts.sys.readFile(path)) as {
+    config: { compilerOptions: object };
+  };
+  const { options } = ts.parseJsonConfigFileContent(
+    {
+      extends: './tsconfig.json',
+      compilerOptions: { ...config.compilerOptions, noUnusedLocals: false, noUnusedParameters: false },
+    },
+    ts.sys,
+    join(root, 'spec'),
+  );
   const host = ts.createCompilerHost(options);
   const readSource = host.getSourceFile.bind(host);
   const fileExists = host.fileExists.bind(host);
@@ -119,5 +179,7 @@ function mistakesIn(programs: readonly string[]): string[] {
     return source === undefined ? readSource(name, target) : ts.createSourceFile(name, source, target);
   };
   const diagnostics = ts.getPreEmitDiagnostics(ts.createProgram([...sources.keys()], options, host));
-  return diagnostics.map(({ file: at, messageText }) => `${at?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`);
+  return diagnostics.map(
+    ({ file: at, messageText }) => `${at?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`,
+  );
 }

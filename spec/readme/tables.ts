@@ -20,45 +20,68 @@ export function tableFor(marker: string): string {
 /** One row for each property of an interface, out of its type and its doc comment. */
 function optionsTable(file: string, name: string): string {
   const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.ES2022, true);
-  const declaration = source.statements.find((one): one is ts.InterfaceDeclaration => ts.isInterfaceDeclaration(one) && one.name.text === name);
-  const rows = [...declaration?.members ?? []].filter(one => ts.isPropertySignature(one)).map(member => {
-    const [doc] = ts.getJSDocCommentsAndTags(member);
-    const text = doc && ts.isJSDoc(doc) ? ts.getTextOfJSDocComment(doc.comment) ?? '' : '';
-    return `| \`${member.name.getText()}\` | \`${(member.type?.getText() ?? '').replaceAll('|', '\\|')}\` | ${text.replaceAll('\n', ' ').replaceAll('|', '\\|')} |`;
-  });
+  const declaration = source.statements.find(
+    (one): one is ts.InterfaceDeclaration => ts.isInterfaceDeclaration(one) && one.name.text === name,
+  );
+  const rows = [...(declaration?.members ?? [])]
+    .filter(one => ts.isPropertySignature(one))
+    .map(member => {
+      const [doc] = ts.getJSDocCommentsAndTags(member);
+      const text = doc && ts.isJSDoc(doc) ? (ts.getTextOfJSDocComment(doc.comment) ?? '') : '';
+      return `| \`${member.name.getText()}\` | \`${(member.type?.getText() ?? '').replaceAll('|', '\\|')}\` | ${text.replaceAll('\n', ' ').replaceAll('|', '\\|')} |`;
+    });
   return ['| Option | Type | Meaning and default |', '|---|---|---|', ...rows].join('\n');
 }
 
 function failuresTable(): string {
-  const rows = Object.entries(catalogue).map(([code, { status, meaning }]) => `| \`urn:bindonce:${code}\` | ${status} | ${meaning} |`);
+  const rows = Object.entries(catalogue).map(
+    ([code, { status, meaning }]) => `| \`urn:bindonce:${code}\` | ${status} | ${meaning} |`,
+  );
   return ['| `type` | Status | Meaning |', '|---|---|---|', ...rows].join('\n');
 }
 
 /** One row for each kind of event, out of the doc comment of their union. */
 function eventsTable(): string {
   const source = readFileSync(join(root, 'lib/idempotency/events.ts'), 'utf8');
-  const [, comment = '', union = ''] = /\/\*\*((?:(?!\*\/).)*)\*\/\s*export type IdempotencyEventKind = ([^;]*);/s.exec(source) ?? [];
+  const [, comment = '', union = ''] =
+    /\/\*\*((?:(?!\*\/).)*)\*\/\s*export type IdempotencyEventKind = ([^;]*);/s.exec(source) ?? [];
   const rows = [...comment.matchAll(/- `([\w-]+)`: (.*)/g)].map(([, kind = '', meaning = '']) => ({ kind, meaning }));
   const kinds = [...union.matchAll(/'([\w-]+)'/g)].map(([, kind]) => kind);
-  if (kinds.join() !== rows.map(({ kind }) => kind).join()) throw new Error('The comment of IdempotencyEventKind does not name the same kinds as the type, in the same order');
-  return ['| `kind` | What happened |', '|---|---|', ...rows.map(({ kind, meaning }) => `| \`${kind}\` | ${meaning} |`)].join('\n');
+  if (kinds.join() !== rows.map(({ kind }) => kind).join())
+    throw new Error('The comment of IdempotencyEventKind does not name the same kinds as the type, in the same order');
+  return [
+    '| `kind` | What happened |',
+    '|---|---|',
+    ...rows.map(({ kind, meaning }) => `| \`${kind}\` | ${meaning} |`),
+  ].join('\n');
 }
 
 /** What the cells of an area differ by, beside Node and what has installed them. */
 const subjects: Readonly<Record<Area, readonly string[]>> = {
   'run time': ['express', 'keyv', '@keyv/redis', '@keyv/valkey', '@keyv/postgres'],
-  'types': ['typescript', '@types/express'],
-  'tools': [],
-  'lowest versions': ['express', 'keyv', '@keyv/redis', '@keyv/valkey', '@keyv/postgres', 'pg', 'typescript', '@types/express'],
-  'package': ['publint', '@arethetypeswrong/cli'],
+  types: ['typescript', '@types/express'],
+  tools: [],
+  'lowest versions': [
+    'express',
+    'keyv',
+    '@keyv/redis',
+    '@keyv/valkey',
+    '@keyv/postgres',
+    'pg',
+    'typescript',
+    '@types/express',
+  ],
+  package: ['publint', '@arethetypeswrong/cli'],
 };
 
 /** One row for each area of the matrix, out of its projects. */
 function matrixTable(): string {
   const rows = Object.entries(subjects).map(([area, names]) => {
     const projects = allProjects(root).filter(one => one.area === area);
-    const versionsOf = (name: string): string => [...new Set(projects.flatMap(({ packages }) => packages[name] ?? []))].join(', ');
-    const what = names.length === 0 ? projects.map(({ name }) => name) : names.map(name => `${name} ${versionsOf(name)}`);
+    const versionsOf = (name: string): string =>
+      [...new Set(projects.flatMap(({ packages }) => packages[name] ?? []))].join(', ');
+    const what =
+      names.length === 0 ? projects.map(({ name }) => name) : names.map(name => `${name} ${versionsOf(name)}`);
     const cells = projects.flatMap(project => project.cells.map(({ node = project.node }) => node));
     const managers = [...new Set(projects.map(({ manager }) => manager))];
     return `| ${area} | ${what.join('; ')} | ${[...new Set(cells)].sort().join(', ')} | ${managers.join(', ')} | ${cells.length} |`;

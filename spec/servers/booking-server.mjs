@@ -12,21 +12,34 @@ import { Keyv } from 'keyv';
 const { OPTIONS = '{}', REDIS_URL, LOG = '/dev/null', EXPRESS = 'express', SURVIVE = 'yes' } = process.env;
 const { default: express } = await import(EXPRESS);
 
-if (SURVIVE === 'yes') process.on('unhandledRejection', error => { console.log(`unhandled ${error}`); });
+if (SURVIVE === 'yes')
+  process.on('unhandledRejection', error => {
+    console.log(`unhandled ${error}`);
+  });
 
 const store = new Keyv(new KeyvRedis(REDIS_URL));
 store.on('error', () => undefined);
-const guard = idempotency({ store, ...JSON.parse(OPTIONS), onEvent: ({ kind, key }) => { console.log(`event ${kind} ${key}`); } });
+const guard = idempotency({
+  store,
+  ...JSON.parse(OPTIONS),
+  onEvent: ({ kind, key }) => {
+    console.log(`event ${kind} ${key}`);
+  },
+});
 
 const endings = {
-  answer: (_req, res, booking) => { res.status(201).json(booking); },
+  answer: (_req, res, booking) => {
+    res.status(201).json(booking);
+  },
   forget(req, res, booking) {
     req.idempotency.forget();
     res.status(201).json(booking);
   },
   reject: () => Promise.reject(new Error('The handler gave up')),
   exit(_req, res, booking) {
-    res.on('finish', () => { server.close(() => process.exit()); });
+    res.on('finish', () => {
+      server.close(() => process.exit());
+    });
     res.status(201).json(booking);
   },
   exitAtOnce(_req, res, booking) {
@@ -35,7 +48,9 @@ const endings = {
   },
   exitOnceWritten(_req, res, booking) {
     res.status(201).write('written: ');
-    res.end(JSON.stringify(booking), () => { process.exit(); });
+    res.end(JSON.stringify(booking), () => {
+      process.exit();
+    });
   },
 };
 
@@ -54,4 +69,6 @@ app.post('/bookings', guard, async (req, res) => {
   return endings[req.get('X-Then') ?? 'answer'](req, res, booking);
 });
 
-const server = app.listen(0, '127.0.0.1', () => { console.log(`listening on http://127.0.0.1:${server.address().port}`); });
+const server = app.listen(0, '127.0.0.1', () => {
+  console.log(`listening on http://127.0.0.1:${server.address().port}`);
+});

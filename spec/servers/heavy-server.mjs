@@ -19,11 +19,15 @@ app.post('/upload', guard, async (req, res) => {
   }
   res.json({ bytes, most });
 });
-app.post('/download', guard, (_req, res) => { res.send(Buffer.alloc(1_000_000, 'x')); });
+app.post('/download', guard, (_req, res) => {
+  res.send(Buffer.alloc(1_000_000, 'x'));
+});
 app.get('/memory', (_req, res) => {
   collectGarbage();
   const { rss, heapUsed, external } = process.memoryUsage();
   res.json({ rss, used: heapUsed + external });
 });
 
-const server = app.listen(0, '127.0.0.1', () => { console.log(`listening on http://127.0.0.1:${server.address().port}`); });
+const server = app.listen(0, '127.0.0.1', () => {
+  console.log(`listening on http://127.0.0.1:${server.address().port}`);
+});

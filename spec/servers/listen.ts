@@ -1,5 +1,12 @@
 import { once } from 'node:events';
-import { createServer, request, type IncomingHttpHeaders, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import {
+  createServer,
+  request,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** An application behind a real socket on a free port of the loopback interface. */
@@ -54,17 +61,22 @@ export interface WireRequest {
 const PER_EXCHANGE = /^(date|connection|keep-alive|transfer-encoding):/i;
 
 /** Sends one request on a connection of its own. Rejects when the response is cut off. */
-export async function send(url: string, { method = 'POST', headers = {}, body }: WireRequest = {}): Promise<WireResponse> {
+export async function send(
+  url: string,
+  { method = 'POST', headers = {}, body }: WireRequest = {},
+): Promise<WireResponse> {
   const sent = request(url, { method, headers: headers as Record<string, string>, agent: false });
   sent.end(body);
-  const [response] = await once(sent, 'response') as [IncomingMessage];
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
   // A refused body may not have been sent to its end when the server closes.
   sent.on('error', () => undefined);
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
   if (!response.complete) throw new Error('The response was cut off');
   const bytes = Buffer.concat(chunks);
-  const pairs = response.rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${response.rawHeaders[index + 1]}`] : []));
+  const pairs = response.rawHeaders.flatMap((name, index) =>
+    index % 2 === 0 ? [`${name}: ${response.rawHeaders[index + 1]}`] : [],
+  );
   return {
     status: response.statusCode ?? 0,
     reason: response.statusMessage ?? '',

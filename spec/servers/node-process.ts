@@ -11,10 +11,11 @@ export class NodeProcess {
 
   private constructor(private readonly child: ChildProcess) {
     for (const stream of [child.stdout, child.stderr]) {
-      if (stream) createInterface({ input: stream }).on('line', line => {
-        this.output.push(line);
-        for (const listener of this.listeners) listener();
-      });
+      if (stream)
+        createInterface({ input: stream }).on('line', line => {
+          this.output.push(line);
+          for (const listener of this.listeners) listener();
+        });
     }
   }
 
@@ -23,7 +24,12 @@ export class NodeProcess {
    * @param shell a command of the shell that comes first, such as `ulimit`.
    */
   static async start(script: string, env: Readonly<Record<string, string>> = {}, shell = ':'): Promise<NodeProcess> {
-    const started = new NodeProcess(spawn('sh', ['-c', `${shell}; exec "$0" "$1"`, process.execPath, script], { env: { ...process.env, PORT: '0', ...env }, stdio: ['ignore', 'pipe', 'pipe'] }));
+    const started = new NodeProcess(
+      spawn('sh', ['-c', `${shell}; exec "$0" "$1"`, process.execPath, script], {
+        env: { ...process.env, PORT: '0', ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    );
     const line = await started.printed(/http:\/\/127\.0\.0\.1:\d+/);
     started.url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0] ?? '';
     return started;
@@ -39,7 +45,9 @@ export class NodeProcess {
         this.child.off('exit', fail);
         resolve(line);
       };
-      const fail = (code: number | null): void => { reject(new Error(`The process ended with ${code} before it printed ${pattern}:\n${this.output.join('\n')}`)); };
+      const fail = (code: number | null): void => {
+        reject(new Error(`The process ended with ${code} before it printed ${pattern}:\n${this.output.join('\n')}`));
+      };
       this.listeners.add(look);
       this.child.once('exit', fail);
       look();

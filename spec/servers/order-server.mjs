@@ -11,12 +11,23 @@ import { Keyv } from 'keyv';
 
 const { OPTIONS = '{}', REDIS_URL, LOG = '/dev/null', PORT = '0' } = process.env;
 
-process.on('unhandledRejection', error => { console.log(`unhandled ${error}`); });
+process.on('unhandledRejection', error => {
+  console.log(`unhandled ${error}`);
+});
 
 const store = new Keyv(new KeyvRedis(REDIS_URL));
 store.on('error', () => undefined);
-const guard = idempotency({ store, ...JSON.parse(OPTIONS), scope: () => 'all', onEvent: ({ kind, key }) => { console.log(`event ${kind} ${key}`); } });
-const log = (what, req) => { appendFileSync(LOG, `${JSON.stringify({ what, key: req.idempotency.key, pid: process.pid })}\n`); };
+const guard = idempotency({
+  store,
+  ...JSON.parse(OPTIONS),
+  scope: () => 'all',
+  onEvent: ({ kind, key }) => {
+    console.log(`event ${kind} ${key}`);
+  },
+});
+const log = (what, req) => {
+  appendFileSync(LOG, `${JSON.stringify({ what, key: req.idempotency.key, pid: process.pid })}\n`);
+};
 
 const app = express();
 // All processes are one service.
@@ -27,7 +38,9 @@ app.use((req, _res, next) => {
 app.post('/orders', guard, async (req, res) => {
   log('start', req);
   console.log(`started ${req.idempotency.key}`);
-  req.idempotency.signal.addEventListener('abort', () => { console.log(`aborted ${req.idempotency.key}`); });
+  req.idempotency.signal.addEventListener('abort', () => {
+    console.log(`aborted ${req.idempotency.key}`);
+  });
   await work(Number(req.get('X-Work') ?? 0));
   log('end', req);
   res.status(201).json({ order: randomUUID() });
@@ -38,4 +51,6 @@ app.post('/last', guard, (req, res) => {
   res.status(201).json({ order: randomUUID() });
 });
 
-const server = app.listen(Number(PORT), '127.0.0.1', () => { console.log(`listening on http://127.0.0.1:${server.address().port}`); });
+const server = app.listen(Number(PORT), '127.0.0.1', () => {
+  console.log(`listening on http://127.0.0.1:${server.address().port}`);
+});

@@ -19,13 +19,20 @@ export class PostgresServer {
   private readonly directory = mkdtempSync(join(tmpdir(), 'bindonce-postgres-'));
   private readonly data = join(this.directory, 'data');
 
-  private constructor(readonly port: number, private readonly settings: readonly string[]) {}
+  private constructor(
+    readonly port: number,
+    private readonly settings: readonly string[],
+  ) {}
 
   /** @param settings of postgresql.conf: `default_transaction_isolation=serializable`. */
   static async start(...settings: string[]): Promise<PostgresServer> {
     const server = new PostgresServer(await freePort(), settings);
     if (user.uid !== undefined) chownSync(server.directory, user.uid, user.gid);
-    execFileSync(join(server.bin, 'initdb'), ['-D', server.data, '-U', 'bindonce', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'], { ...server.as, stdio: ['ignore', 'ignore', 'inherit'] });
+    execFileSync(
+      join(server.bin, 'initdb'),
+      ['-D', server.data, '-U', 'bindonce', '-A', 'trust', '-E', 'UTF8', '--no-locale', '--no-sync'],
+      { ...server.as, stdio: ['ignore', 'ignore', 'inherit'] },
+    );
     await server.up();
     return server;
   }
@@ -37,12 +44,27 @@ export class PostgresServer {
   /** Starts it, or starts it again on the same port with its data. */
   async up(): Promise<void> {
     // Without fsync, what is committed is lost when the machine crashes, not when a process is killed.
-    const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off', 'shared_buffers=16MB', 'log_checkpoints=off', ...this.settings];
-    const postmaster = endWithUs(spawn(join(this.bin, 'postgres'), ['-D', this.data, '-p', String(this.port), ...settings.flatMap(setting => ['-c', setting])], { ...this.as, stdio: ['ignore', 'ignore', 'pipe'] }));
+    const settings = [
+      'listen_addresses=127.0.0.1',
+      'unix_socket_directories=',
+      'fsync=off',
+      'shared_buffers=16MB',
+      'log_checkpoints=off',
+      ...this.settings,
+    ];
+    const postmaster = endWithUs(
+      spawn(
+        join(this.bin, 'postgres'),
+        ['-D', this.data, '-p', String(this.port), ...settings.flatMap(setting => ['-c', setting])],
+        { ...this.as, stdio: ['ignore', 'ignore', 'pipe'] },
+      ),
+    );
     this.postmaster = postmaster;
     await new Promise<void>((resolve, reject) => {
       let log = '';
-      postmaster.once('exit', code => { reject(new Error(`postgres ended with ${code}:\n${log}`)); });
+      postmaster.once('exit', code => {
+        reject(new Error(`postgres ended with ${code}:\n${log}`));
+      });
       postmaster.stderr.on('data', (text: Buffer) => {
         log += text.toString();
         if (log.includes('database system is ready to accept connections')) resolve();
@@ -66,7 +88,9 @@ export class PostgresServer {
     await client.connect();
     // First, so that no backend begins after the others were asked for.
     this.postmaster?.kill('SIGSTOP');
-    const { rows } = await client.query<{ pid: number }>("SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()");
+    const { rows } = await client.query<{ pid: number }>(
+      "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
+    );
     this.paused = rows.map(({ pid }) => pid);
     for (const pid of this.paused) process.kill(pid, 'SIGSTOP');
     // Not waited for: its own end may need a lock that one of them holds.

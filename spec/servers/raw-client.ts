@@ -17,7 +17,11 @@ export class RawClient {
 
   /** Sends bytes; resolves when the operating system has them. */
   send(bytes: string | Buffer): Promise<void> {
-    return new Promise(resolve => { this.socket.write(bytes, () => { resolve(); }); });
+    return new Promise(resolve => {
+      this.socket.write(bytes, () => {
+        resolve();
+      });
+    });
   }
 
   /** Resolves with the status of the first response when its head has arrived, or with undefined after `ms` milliseconds. */
@@ -40,7 +44,10 @@ export class RawClient {
 
   /** Resolves when the connection is closed. */
   async closed(): Promise<void> {
-    if (!this.socket.closed) await new Promise(resolve => { this.socket.once('close', resolve); });
+    if (!this.socket.closed)
+      await new Promise(resolve => {
+        this.socket.once('close', resolve);
+      });
   }
 
   leave(): void {

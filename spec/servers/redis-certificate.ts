@@ -17,12 +17,48 @@ export interface Certificate {
 export function makeCertificate(): Certificate {
   const directory = mkdtempSync(join(tmpdir(), 'bindonce-tls-'));
   const [key, certificate] = [join(directory, 'key.pem'), join(directory, 'certificate.pem')];
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1',
-    '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', certificate], { stdio: 'pipe' });
+  execFileSync(
+    'openssl',
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '1',
+      '-subj',
+      '/CN=127.0.0.1',
+      '-addext',
+      'subjectAltName=IP:127.0.0.1',
+      '-keyout',
+      key,
+      '-out',
+      certificate,
+    ],
+    { stdio: 'pipe' },
+  );
   return {
-    settings: port => ['--port', '0', '--tls-port', String(port), '--tls-cert-file', certificate, '--tls-key-file', key, '--tls-ca-cert-file', certificate, '--tls-auth-clients', 'no'],
+    settings: port => [
+      '--port',
+      '0',
+      '--tls-port',
+      String(port),
+      '--tls-cert-file',
+      certificate,
+      '--tls-key-file',
+      key,
+      '--tls-ca-cert-file',
+      certificate,
+      '--tls-auth-clients',
+      'no',
+    ],
     authority: readFileSync(certificate, 'utf8'),
     key: readFileSync(key, 'utf8'),
-    remove: () => { rmSync(directory, { recursive: true, force: true }); },
+    remove: () => {
+      rmSync(directory, { recursive: true, force: true });
+    },
   };
 }

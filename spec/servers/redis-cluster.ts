@@ -6,19 +6,35 @@ const SLOTS = 16_384;
 
 /** A real Redis Cluster: three masters, with one replica each where asked for. */
 export class RedisCluster {
-  private constructor(readonly masters: readonly RedisServer[], readonly replicas: readonly RedisServer[]) {}
+  private constructor(
+    readonly masters: readonly RedisServer[],
+    readonly replicas: readonly RedisServer[],
+  ) {}
 
   static async start(hasReplicas = false): Promise<RedisCluster> {
     const nodes = await Promise.all(Array.from({ length: hasReplicas ? 6 : 3 }, startNode));
-    const cluster = new RedisCluster(nodes.slice(0, 3).map(({ server }) => server), nodes.slice(3).map(({ server }) => server));
+    const cluster = new RedisCluster(
+      nodes.slice(0, 3).map(({ server }) => server),
+      nodes.slice(3).map(({ server }) => server),
+    );
     for (const [index, master] of cluster.masters.entries()) {
       await master.ask('CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1));
-      await master.ask('CLUSTER', 'ADDSLOTSRANGE', String(Math.ceil(index * SLOTS / 3)), String(Math.ceil((index + 1) * SLOTS / 3) - 1));
+      await master.ask(
+        'CLUSTER',
+        'ADDSLOTSRANGE',
+        String(Math.ceil((index * SLOTS) / 3)),
+        String(Math.ceil(((index + 1) * SLOTS) / 3) - 1),
+      );
     }
     const [first] = cluster.masters;
-    for (const { server, bus } of nodes.slice(1)) await first?.ask('CLUSTER', 'MEET', '127.0.0.1', String(server.port), bus);
+    for (const { server, bus } of nodes.slice(1))
+      await first?.ask('CLUSTER', 'MEET', '127.0.0.1', String(server.port), bus);
     await Promise.all(cluster.replicas.map(async (replica, index) => replicate(replica, cluster.masters[index])));
-    await Promise.all(nodes.map(({ server }) => server.answers(new RegExp(`cluster_state:ok[^]*cluster_known_nodes:${nodes.length}`), 'CLUSTER', 'INFO')));
+    await Promise.all(
+      nodes.map(({ server }) =>
+        server.answers(new RegExp(`cluster_state:ok[^]*cluster_known_nodes:${nodes.length}`), 'CLUSTER', 'INFO'),
+      ),
+    );
     if (hasReplicas) await Promise.all(nodes.map(({ server }) => server.answers(/(slave[^]*){3}/, 'CLUSTER', 'NODES')));
     return cluster;
   }
@@ -29,7 +45,11 @@ export class RedisCluster {
 
   /** The master that has a slot, as the first living node sees it. */
   async masterOf(slot: number): Promise<RedisServer> {
-    const ranges = await this.masters[0]?.ask('CLUSTER', 'SLOTS') as [from: number, to: number, master: [host: string, port: number]][];
+    const ranges = (await this.masters[0]?.ask('CLUSTER', 'SLOTS')) as [
+      from: number,
+      to: number,
+      master: [host: string, port: number],
+    ][];
     const port = ranges.find(([from, to]) => from <= slot && slot <= to)?.[2][1];
     const master = [...this.masters, ...this.replicas].find(server => server.port === port);
     if (!master) throw new Error(`Nobody has slot ${slot}`);
@@ -48,12 +68,16 @@ export class RedisCluster {
 
   /** Moves a slot with what lies in it (redis.io, "CLUSTER SETSLOT"); on the way, its keys are asked for at both nodes. */
   async moveSlot(slot: number, source: RedisServer, target: RedisServer): Promise<void> {
-    const [sourceId, targetId] = [String(await source.ask('CLUSTER', 'MYID')), String(await target.ask('CLUSTER', 'MYID'))];
+    const [sourceId, targetId] = [
+      String(await source.ask('CLUSTER', 'MYID')),
+      String(await target.ask('CLUSTER', 'MYID')),
+    ];
     await target.ask('CLUSTER', 'SETSLOT', String(slot), 'IMPORTING', sourceId);
     await source.ask('CLUSTER', 'SETSLOT', String(slot), 'MIGRATING', targetId);
-    const keys = await source.ask('CLUSTER', 'GETKEYSINSLOT', String(slot), '1000') as string[];
+    const keys = (await source.ask('CLUSTER', 'GETKEYSINSLOT', String(slot), '1000')) as string[];
     await source.ask('MIGRATE', '127.0.0.1', String(target.port), '', '0', '5000', 'KEYS', ...keys);
-    for (const master of [target, source, ...this.masters]) await master.ask('CLUSTER', 'SETSLOT', String(slot), 'NODE', targetId);
+    for (const master of [target, source, ...this.masters])
+      await master.ask('CLUSTER', 'SETSLOT', String(slot), 'NODE', targetId);
   }
 
   async stop(): Promise<void> {
@@ -63,12 +87,23 @@ export class RedisCluster {
 
 async function startNode(): Promise<{ server: RedisServer; bus: string }> {
   const bus = String(await freePort());
-  return { server: await RedisServer.start('--cluster-enabled', 'yes', '--cluster-port', bus, '--cluster-node-timeout', '1000', ...PROMPT), bus };
+  return {
+    server: await RedisServer.start(
+      '--cluster-enabled',
+      'yes',
+      '--cluster-port',
+      bus,
+      '--cluster-node-timeout',
+      '1000',
+      ...PROMPT,
+    ),
+    bus,
+  };
 }
 
 /** A node can replicate another as soon as it has heard of it. */
 async function replicate(replica: RedisServer, master: RedisServer | undefined): Promise<void> {
   const id = String(await master?.ask('CLUSTER', 'MYID'));
-  while (await replica.ask('CLUSTER', 'REPLICATE', id).catch(() => undefined) !== 'OK') await pause(20);
+  while ((await replica.ask('CLUSTER', 'REPLICATE', id).catch(() => undefined)) !== 'OK') await pause(20);
   await replica.answers(/master_link_status:up/, 'INFO', 'replication');
 }

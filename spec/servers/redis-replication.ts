@@ -18,7 +18,8 @@ export async function startReplica(master: RedisServer): Promise<RedisServer> {
 /** Waits until a replica has all that its master has written. */
 export async function inStep(master: RedisServer, replica: RedisServer): Promise<void> {
   const [, offset = ''] = /master_repl_offset:(\d+)/.exec(String(await master.ask('INFO', 'replication'))) ?? [];
-  while (Number(/slave_repl_offset:(\d+)/.exec(String(await replica.ask('INFO', 'replication')))?.[1]) < Number(offset)) await pause(10);
+  while (Number(/slave_repl_offset:(\d+)/.exec(String(await replica.ask('INFO', 'replication')))?.[1]) < Number(offset))
+    await pause(10);
 }
 
 /** Stops a replica and breaks its connection: what its master writes from now on does not even lie in the network for it. */

@@ -36,15 +36,28 @@ class Sentinel extends RedisServer {
 
 /** One master, its replicas and three sentinels. */
 export class SentinelDeployment {
-  private constructor(readonly master: RedisServer, readonly replicas: readonly RedisServer[], private readonly sentinels: readonly [Sentinel, ...Sentinel[]]) {}
+  private constructor(
+    readonly master: RedisServer,
+    readonly replicas: readonly RedisServer[],
+    private readonly sentinels: readonly [Sentinel, ...Sentinel[]],
+  ) {}
 
   static async start(replicaCount: number): Promise<SentinelDeployment> {
     const master = await RedisServer.start(...PROMPT);
     const replicas = await Promise.all(Array.from({ length: replicaCount }, () => startReplica(master)));
-    const sentinels = await Promise.all([Sentinel.watching(master), Sentinel.watching(master), Sentinel.watching(master)]);
+    const sentinels = await Promise.all([
+      Sentinel.watching(master),
+      Sentinel.watching(master),
+      Sentinel.watching(master),
+    ]);
     for (const sentinel of sentinels) {
       await sentinel.answers(new RegExp(`^OK ${SENTINELS} usable`), 'SENTINEL', 'CKQUORUM', MASTER);
-      await sentinel.answers(new RegExp(`num-slaves,${replicaCount},num-other-sentinels,${SENTINELS - 1}`), 'SENTINEL', 'MASTER', MASTER);
+      await sentinel.answers(
+        new RegExp(`num-slaves,${replicaCount},num-other-sentinels,${SENTINELS - 1}`),
+        'SENTINEL',
+        'MASTER',
+        MASTER,
+      );
     }
     return new SentinelDeployment(master, replicas, sentinels);
   }
@@ -64,7 +77,8 @@ export class SentinelDeployment {
       await first.ask('SENTINEL', 'FAILOVER', MASTER).catch(() => undefined);
       await pause(20);
     }
-    for (const sentinel of this.sentinels) await sentinel.answers(promoted, 'SENTINEL', 'GET-MASTER-ADDR-BY-NAME', MASTER);
+    for (const sentinel of this.sentinels)
+      await sentinel.answers(promoted, 'SENTINEL', 'GET-MASTER-ADDR-BY-NAME', MASTER);
   }
 
   async stop(): Promise<void> {

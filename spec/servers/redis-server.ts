@@ -16,7 +16,10 @@ export class RedisServer {
   protected readonly isUp: string = 'Ready to accept connections';
   private child: ChildProcess | undefined;
 
-  protected constructor(readonly port: number, private readonly settings: readonly string[]) {}
+  protected constructor(
+    readonly port: number,
+    private readonly settings: readonly string[],
+  ) {}
 
   /** @param settings as on the command line: `'--requirepass', 'secret'`. */
   static async start(...settings: readonly string[]): Promise<RedisServer> {
@@ -31,16 +34,34 @@ export class RedisServer {
 
   /** Starts it, or starts it again on the same port; its data is gone then, unless its settings keep it. */
   async up(): Promise<void> {
-    const child = endWithUs(spawn('redis-server', this.commandLine(this.settings), { stdio: ['ignore', 'pipe', 'inherit'] }));
+    const child = endWithUs(
+      spawn('redis-server', this.commandLine(this.settings), { stdio: ['ignore', 'pipe', 'inherit'] }),
+    );
     this.child = child;
     await new Promise<void>((resolve, reject) => {
-      child.once('exit', code => { reject(new Error(`redis-server ended with ${code}`)); });
-      child.stdout.on('data', (text: Buffer) => { if (text.includes(this.isUp)) resolve(); });
+      child.once('exit', code => {
+        reject(new Error(`redis-server ended with ${code}`));
+      });
+      child.stdout.on('data', (text: Buffer) => {
+        if (text.includes(this.isUp)) resolve();
+      });
     });
   }
 
   protected commandLine(settings: readonly string[]): string[] {
-    return ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', this.directory, ...settings];
+    return [
+      '--port',
+      String(this.port),
+      '--bind',
+      '127.0.0.1',
+      '--save',
+      '',
+      '--appendonly',
+      'no',
+      '--dir',
+      this.directory,
+      ...settings,
+    ];
   }
 
   /** Sends one command, on a connection of its own. */
@@ -105,7 +126,15 @@ export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 32_000);
     const server = createServer();
-    const isFree = await new Promise<boolean>(resolve => server.once('error', () => { resolve(false); }).listen(port, '127.0.0.1', () => { resolve(true); }));
+    const isFree = await new Promise<boolean>(resolve =>
+      server
+        .once('error', () => {
+          resolve(false);
+        })
+        .listen(port, '127.0.0.1', () => {
+          resolve(true);
+        }),
+    );
     if (!isFree) continue;
     server.close();
     await once(server, 'close');

@@ -10,7 +10,8 @@ export class SmallDisk {
   /** @returns undefined where this process may not mount. */
   static mount(megabytes: number): SmallDisk | undefined {
     const path = mkdtempSync(join(tmpdir(), 'small-disk-'));
-    if (spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0777`, 'tmpfs', path]).status === 0) return new SmallDisk(path);
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0777`, 'tmpfs', path]).status === 0)
+      return new SmallDisk(path);
     rmSync(path, { recursive: true });
     return undefined;
   }

@@ -5,7 +5,12 @@ import { setTimeout as work } from 'node:timers/promises';
 import { idempotency } from 'bindonce';
 import express from 'express';
 
-const guard = idempotency({ ...JSON.parse(process.env.OPTIONS ?? '{}'), onEvent: ({ kind, key }) => { console.log(`event ${kind} ${key}`); } });
+const guard = idempotency({
+  ...JSON.parse(process.env.OPTIONS ?? '{}'),
+  onEvent: ({ kind, key }) => {
+    console.log(`event ${kind} ${key}`);
+  },
+});
 let runs = 0;
 
 const app = express();
@@ -20,4 +25,6 @@ app.get('/stall/:ms', (req, res) => {
   res.end();
 });
 
-const server = app.listen(0, '127.0.0.1', () => { console.log(`listening on http://127.0.0.1:${server.address().port}`); });
+const server = app.listen(0, '127.0.0.1', () => {
+  console.log(`listening on http://127.0.0.1:${server.address().port}`);
+});

@@ -9,12 +9,19 @@ export class TcpProxy {
   private lost: (answer: string) => void = () => undefined;
   private isCut = false;
 
-  private constructor(private readonly server: Server, private readonly target: number) {}
+  private constructor(
+    private readonly server: Server,
+    private readonly target: number,
+  ) {}
 
   static async before(target: number): Promise<TcpProxy> {
     const server = createServer();
     const proxy = new TcpProxy(server, target);
-    server.on('connection', near => { proxy.join(near); }).listen(0, '127.0.0.1');
+    server
+      .on('connection', near => {
+        proxy.join(near);
+      })
+      .listen(0, '127.0.0.1');
     await once(server, 'listening');
     return proxy;
   }
@@ -26,7 +33,9 @@ export class TcpProxy {
   /** Loses the answer after the next `count`, when the server has carried out what it answers. @returns the lost answer. */
   loseAfter(count: number): Promise<string> {
     this.left = count;
-    return new Promise(resolve => { this.lost = resolve; });
+    return new Promise(resolve => {
+      this.lost = resolve;
+    });
   }
 
   /** The server is out of reach: connections break, and new ones do too. */
@@ -52,12 +61,17 @@ export class TcpProxy {
       return;
     }
     const far = connect(this.target, '127.0.0.1');
-    for (const [one, other] of [[near, far], [far, near]] as const) {
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
       this.sockets.add(one);
-      one.on('error', () => undefined).on('close', () => {
-        this.sockets.delete(one);
-        other.destroy();
-      });
+      one
+        .on('error', () => undefined)
+        .on('close', () => {
+          this.sockets.delete(one);
+          other.destroy();
+        });
     }
     near.pipe(far);
     far.on('data', (answer: Buffer) => {

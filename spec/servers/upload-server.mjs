@@ -26,17 +26,36 @@ function openFiles() {
 }
 
 const app = express();
-app.post('/guarded', idempotency(), (_req, res) => { res.end('ran'); });
-app.post('/disk', bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: DIRECTORY } }), (_req, res) => { res.end('ran'); });
-app.post('/memory', bindRequest(Upload, { allowFormData: true }), (_req, res) => { res.end('ran'); });
-app.post('/json', bindRequest(dto({ a: string })), (_req, res) => { res.end('ran'); });
-app.post('/hold', idempotency(), bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: DIRECTORY } }), req => {
-  console.log(`holding ${JSON.stringify({ paths: req.dto.photos.map(({ path }) => path), open: openFiles() })}`);
+app.post('/guarded', idempotency(), (_req, res) => {
+  res.end('ran');
 });
+app.post(
+  '/disk',
+  bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: DIRECTORY } }),
+  (_req, res) => {
+    res.end('ran');
+  },
+);
+app.post('/memory', bindRequest(Upload, { allowFormData: true }), (_req, res) => {
+  res.end('ran');
+});
+app.post('/json', bindRequest(dto({ a: string })), (_req, res) => {
+  res.end('ran');
+});
+app.post(
+  '/hold',
+  idempotency(),
+  bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: DIRECTORY } }),
+  req => {
+    console.log(`holding ${JSON.stringify({ paths: req.dto.photos.map(({ path }) => path), open: openFiles() })}`);
+  },
+);
 app.get('/state', (_req, res) => {
   collectGarbage();
   const { rss, arrayBuffers, external } = process.memoryUsage();
   res.json({ rss, arrayBuffers, external, open: openFiles(), held: globalThis[Symbol.for('bindonce.held')].bytes });
 });
 
-const server = app.listen(0, '127.0.0.1', () => { console.log(`listening on http://127.0.0.1:${server.address().port}`); });
+const server = app.listen(0, '127.0.0.1', () => {
+  console.log(`listening on http://127.0.0.1:${server.address().port}`);
+});

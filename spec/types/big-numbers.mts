@@ -21,4 +21,5 @@ export class Wrong {
 }
 
 /** What the value of a `decimal` is, another BigNumber takes. */
-export const total = (prices: { price: import('../../lib/index.js').BigNumber }): BigNumber => new BigNumber(prices.price).plus(1);
+export const total = (prices: { price: import('../../lib/index.js').BigNumber }): BigNumber =>
+  new BigNumber(prices.price).plus(1);

@@ -4,15 +4,60 @@ import type { Request } from 'express';
 import * as v from 'valibot';
 import { z } from 'zod';
 import {
-  bindRequest, configure, decimal, dto, field, fromBody, fromClaim, fromForm, fromHeader, fromQuery, guid, int, lazy, list, long, nullable, optional, queryParam, queryValue, RequestBinder, routeValue, serializerContext, string, valueParserFor,
-  type BinderContext, type BindHandler, type BindingOptions, type DtoClass, type Infer, type JsonConverter, type ParseResult, type ValueParser,
+  bindRequest,
+  configure,
+  decimal,
+  dto,
+  field,
+  fromBody,
+  fromClaim,
+  fromForm,
+  fromHeader,
+  fromQuery,
+  guid,
+  int,
+  lazy,
+  list,
+  long,
+  nullable,
+  optional,
+  queryParam,
+  queryValue,
+  RequestBinder,
+  routeValue,
+  serializerContext,
+  string,
+  valueParserFor,
+  type BinderContext,
+  type BindHandler,
+  type BindingOptions,
+  type DtoClass,
+  type Infer,
+  type JsonConverter,
+  type ParseResult,
+  type ValueParser,
 } from '../../lib';
 import { holds, type Equal } from './equal';
 
 /** A Standard Schema is a type like any other: its values are what it makes of them. */
 export const schemas = {
-  zod: z.object({ sku: z.string(), quantity: z.coerce.number(), tags: z.array(z.string()).default([]) }), valibot: v.object({ sku: v.string(), quantity: v.pipe(v.string(), v.transform(Number)), note: v.optional(v.string()) }), arktype: type({ sku: 'string', quantity: 'string.integer.parse' }),
-  enumeration: z.enum(['a', 'b']), maybe: z.string().optional(), initial: z.string().default('x'), none: v.nullable(v.number()), length: z.string().transform(text => text.length), later: v.pipeAsync(v.string(), v.checkAsync(async text => (await Promise.resolve(text)) !== '')), range: type('1 <= number <= 5'),
+  zod: z.object({ sku: z.string(), quantity: z.coerce.number(), tags: z.array(z.string()).default([]) }),
+  valibot: v.object({
+    sku: v.string(),
+    quantity: v.pipe(v.string(), v.transform(Number)),
+    note: v.optional(v.string()),
+  }),
+  arktype: type({ sku: 'string', quantity: 'string.integer.parse' }),
+  enumeration: z.enum(['a', 'b']),
+  maybe: z.string().optional(),
+  initial: z.string().default('x'),
+  none: v.nullable(v.number()),
+  length: z.string().transform(text => text.length),
+  later: v.pipeAsync(
+    v.string(),
+    v.checkAsync(async text => (await Promise.resolve(text)) !== ''),
+  ),
+  range: type('1 <= number <= 5'),
 };
 type Schemas = { [K in keyof typeof schemas]: Infer<(typeof schemas)[K]> };
 holds<Equal<Schemas['zod'], { sku: string; quantity: number; tags: string[] }>>();
@@ -26,7 +71,12 @@ holds<Equal<Schemas['length'], number>>();
 holds<Equal<Schemas['later'], string>>();
 holds<Equal<Schemas['range'], number>>();
 
-export const around = { items: list(schemas.arktype), maybe: optional(schemas.enumeration), none: nullable(schemas.range), grid: list(list(schemas.length)) };
+export const around = {
+  items: list(schemas.arktype),
+  maybe: optional(schemas.enumeration),
+  none: nullable(schemas.range),
+  grid: list(list(schemas.length)),
+};
 type Around = { [K in keyof typeof around]: Infer<(typeof around)[K]> };
 holds<Equal<Around['items'], { sku: string; quantity: number }[]>>();
 holds<Equal<Around['maybe'], 'a' | 'b' | undefined>>();
@@ -35,8 +85,15 @@ holds<Equal<Around['grid'], number[][]>>();
 
 /** In a dto, in every place. */
 class Schematic extends dto({
-  bare: schemas.enumeration, maybe: schemas.maybe, loose: field(schemas.length, { required: false }), initial: queryParam(schemas.range, { default: 1 }), body: fromBody(list(schemas.zod)), query: fromQuery(schemas.valibot), form: fromForm(schemas.arktype),
-  claim: fromClaim(schemas.range, { required: false }), header: fromHeader(schemas.enumeration),
+  bare: schemas.enumeration,
+  maybe: schemas.maybe,
+  loose: field(schemas.length, { required: false }),
+  initial: queryParam(schemas.range, { default: 1 }),
+  body: fromBody(list(schemas.zod)),
+  query: fromQuery(schemas.valibot),
+  form: fromForm(schemas.arktype),
+  claim: fromClaim(schemas.range, { required: false }),
+  header: fromHeader(schemas.enumeration),
 }) {}
 holds<Equal<Schematic['bare'], 'a' | 'b'>>();
 holds<Equal<Schematic['maybe'], string | undefined>>();
@@ -49,20 +106,41 @@ holds<Equal<Schematic['claim'], number | undefined>>();
 holds<Equal<Schematic['header'], 'a' | 'b'>>();
 
 /** As the whole dto. */
-export const whole = { zod: bindRequest(schemas.zod), valibot: bindRequest(schemas.valibot), arktype: bindRequest(schemas.arktype), items: bindRequest(list(schemas.length)) };
+export const whole = {
+  zod: bindRequest(schemas.zod),
+  valibot: bindRequest(schemas.valibot),
+  arktype: bindRequest(schemas.arktype),
+  items: bindRequest(list(schemas.length)),
+};
 holds<Equal<typeof whole.zod, BindHandler<{ sku: string; quantity: number; tags: string[] }>>>();
 holds<Equal<typeof whole.valibot, BindHandler<{ sku: string; quantity: number; note?: string | undefined }>>>();
 holds<Equal<typeof whole.arktype, BindHandler<{ sku: string; quantity: number }>>>();
 holds<Equal<typeof whole.items, BindHandler<number[]>>>();
 
 /** A type that refers to itself: decorators need no help; dto({...}) needs the shape written down, once. */
-export interface TreeShape { name: string; weight: BigNumber; children: TreeShape[]; parent: TreeShape | undefined }
-export class Tree extends dto({ name: string, weight: decimal, children: list(lazy((): DtoClass<TreeShape> => Tree)), parent: optional(lazy((): DtoClass<TreeShape> => Tree)) }) {}
+export interface TreeShape {
+  name: string;
+  weight: BigNumber;
+  children: TreeShape[];
+  parent: TreeShape | undefined;
+}
+export class Tree extends dto({
+  name: string,
+  weight: decimal,
+  children: list(lazy((): DtoClass<TreeShape> => Tree)),
+  parent: optional(lazy((): DtoClass<TreeShape> => Tree)),
+}) {}
 holds<Equal<Tree['children'], TreeShape[]>>();
 holds<Equal<Tree['parent'], TreeShape | undefined>>();
 holds<Equal<Tree extends TreeShape ? true : false, true>>();
-// @ts-expect-error -- the shape has a property that the class does not declare
-export class Missing extends dto({ children: list(lazy((): DtoClass<{ name: string; children: unknown[] }> => Missing)) }) {}
+interface MissingShape {
+  name: string;
+  children: unknown[];
+}
+export class Missing extends dto({
+  // @ts-expect-error -- the shape has a property that the class does not declare
+  children: list(lazy((): DtoClass<MissingShape> => Missing)),
+}) {}
 
 export class Node {
   @field(string) name!: string;
@@ -121,8 +199,16 @@ export class Wrong {
 /** One value without a dto: it may be undefined where it is not required. */
 const { routeValue: configuredRoute, queryValue: configuredQuery } = configure();
 export const values = (req: Request) => ({
-  id: routeValue(req, 'id', guid), page: queryValue(req, 'page', int, {}), required: queryValue(req, 'page', int, { required: true }), loose: routeValue(req, 'id', long, { required: false }), ids: queryValue(req, 'ids', list(int), { required: false }),
-  schema: queryValue(req, 'letter', schemas.enumeration), maybe: queryValue(req, 'page', optional(int)), point: queryValue(req, 'page', Page), configured: configuredRoute(req, 'id', int), configuredLoose: configuredQuery(req, 'page', int, { required: false }),
+  id: routeValue(req, 'id', guid),
+  page: queryValue(req, 'page', int, {}),
+  required: queryValue(req, 'page', int, { required: true }),
+  loose: routeValue(req, 'id', long, { required: false }),
+  ids: queryValue(req, 'ids', list(int), { required: false }),
+  schema: queryValue(req, 'letter', schemas.enumeration),
+  maybe: queryValue(req, 'page', optional(int)),
+  point: queryValue(req, 'page', Page),
+  configured: configuredRoute(req, 'id', int),
+  configuredLoose: configuredQuery(req, 'page', int, { required: false }),
   // @ts-expect-error -- what is not required may be undefined
   length: routeValue(req, 'id', string, { required: false }).length,
   // @ts-expect-error -- the name of an option with a mistake in it
@@ -141,9 +227,18 @@ holds<Equal<Values['configured'], number>>();
 holds<Equal<Values['configuredLoose'], number | undefined>>();
 
 /** What is given for a type must fit that type. */
-class Money { constructor(readonly cents: number) {} }
-export const parser: ValueParser = valueParserFor(Money, text => (text === undefined ? { success: false } : { success: true, value: new Money(Number(text)) }));
-export const converter: JsonConverter<Money> = { type: Money, read: (json): ParseResult<Money> => (typeof json === 'number' ? { success: true, value: new Money(json) } : { success: false }), write: ({ cents }) => cents };
+class Money {
+  constructor(readonly cents: number) {}
+}
+export const parser: ValueParser = valueParserFor(Money, text =>
+  text === undefined ? { success: false } : { success: true, value: new Money(Number(text)) },
+);
+export const converter: JsonConverter<Money> = {
+  type: Money,
+  read: (json): ParseResult<Money> =>
+    typeof json === 'number' ? { success: true, value: new Money(json) } : { success: false },
+  write: ({ cents }) => cents,
+};
 // @ts-expect-error -- it makes a number of what is to be Money
 valueParserFor(Money, text => ({ success: true, value: Number(text) }));
 // @ts-expect-error -- a result says whether it is one
@@ -159,7 +254,14 @@ class PageBinder extends RequestBinder<Page> {
     return page;
   }
 }
-export const options: BindingOptions = { binder: new PageBinder(), valueParsers: [parser], converters: [converter], responses: { 200: list(Page) }, propertyNamingPolicy: 'snake_case', serializerContext: orders };
+export const options: BindingOptions = {
+  binder: new PageBinder(),
+  valueParsers: [parser],
+  converters: [converter],
+  responses: { 200: list(Page) },
+  propertyNamingPolicy: 'snake_case',
+  serializerContext: orders,
+};
 export const mistakes = (): BindingOptions[] => [
   // @ts-expect-error -- there is no policy of this name
   { propertyNamingPolicy: 'SNAKE_CASE' },

@@ -1,4 +1,24 @@
-import { bool, enumOf, field, file, fromBody, fromClaim, fromHeader, hasPermission, int, list, long, nullable, optional, plainText, queryParam, routeParam, string, dto, type UploadedFile } from '../../lib';
+import {
+  bool,
+  enumOf,
+  field,
+  file,
+  fromBody,
+  fromClaim,
+  fromHeader,
+  hasPermission,
+  int,
+  list,
+  long,
+  nullable,
+  optional,
+  plainText,
+  queryParam,
+  routeParam,
+  string,
+  dto,
+  type UploadedFile,
+} from '../../lib';
 
 /** A decorator says what it binds, and the compiler compares that with the declared type of the field. */
 
@@ -57,7 +77,11 @@ export class Wrong {
 
 export class Misplaced {
   // @ts-expect-error -- methods are not bound
-  @field(int) method(): number { return 1; }
+  @field(int) method(): number {
+    return 1;
+  }
   // @ts-expect-error -- accessors are not bound
-  @field(int) get accessor(): number { return 1; }
+  @field(int) get accessor(): number {
+    return 1;
+  }
 }

@@ -8,20 +8,33 @@ import { holds, type Equal } from './equal';
 class Rename extends dto({ id: routeParam(int), name: string }) {}
 class Other extends dto({ other: string }) {}
 
-const wrap = (fn: (req: Request, res: Response, next: NextFunction) => Promise<unknown>): RequestHandler =>
-  (req, res, next) => { fn(req, res, next).catch(next); };
+const wrap =
+  (fn: (req: Request, res: Response, next: NextFunction) => Promise<unknown>): RequestHandler =>
+  (req, res, next) => {
+    fn(req, res, next).catch(next);
+  };
 
 export const app = express();
 
-app.post('/wrapped/:id', idempotency(), bindRequest(Rename), wrap(async (req: BoundRequest<typeof Rename>, res) => {
-  holds<Equal<typeof req.dto, Rename>>();
-  res.json(await Promise.resolve(req.dto.name));
-}));
+app.post(
+  '/wrapped/:id',
+  idempotency(),
+  bindRequest(Rename),
+  wrap(async (req: BoundRequest<typeof Rename>, res) => {
+    holds<Equal<typeof req.dto, Rename>>();
+    res.json(await Promise.resolve(req.dto.name));
+  }),
+);
 
-app.post('/async-handler/:id', idempotency(), bindRequest(Rename), asyncHandler(async (req: BoundRequest<typeof Rename>, res) => {
-  holds<Equal<typeof req.dto, Rename>>();
-  res.json(await Promise.resolve(req.dto.name));
-}));
+app.post(
+  '/async-handler/:id',
+  idempotency(),
+  bindRequest(Rename),
+  asyncHandler(async (req: BoundRequest<typeof Rename>, res) => {
+    holds<Equal<typeof req.dto, Rename>>();
+    res.json(await Promise.resolve(req.dto.name));
+  }),
+);
 
 app.post('/inferred/:id', idempotency(), bindRequest(Rename), (req, res) => {
   holds<Equal<typeof req.dto, Rename>>();
@@ -39,13 +52,30 @@ app.use(bindRequest(Rename), (req, res) => {
   res.json(req.dto.name);
 });
 
-const show = (req: BoundRequest<typeof Rename>, res: Response): void => { res.json(req.dto.name); };
+const show = (req: BoundRequest<typeof Rename>, res: Response): void => {
+  res.json(req.dto.name);
+};
 export const plain: RequestHandler = bindRequest(Rename);
-export const handlers: RequestHandler[] = [idempotency(), bindRequest(Rename), show, (_req, res) => { res.end(); }];
+export const handlers: RequestHandler[] = [
+  idempotency(),
+  bindRequest(Rename),
+  show,
+  (_req, res) => {
+    res.end();
+  },
+];
 app.post('/array', handlers);
 app.post('/spread', ...handlers);
 app.post('/literal', [bindRequest(Rename), show]);
-app.post('/plain/:id', bindRequest(Rename), (_req: Request, _res: Response, next: NextFunction) => { next(); }, plain, show);
+app.post(
+  '/plain/:id',
+  bindRequest(Rename),
+  (_req: Request, _res: Response, next: NextFunction) => {
+    next();
+  },
+  plain,
+  show,
+);
 
 /** What the compiler finds, and where it knows nothing of a dto. */
 export function limits(other: BoundRequest<typeof Other>): void {
@@ -54,11 +84,32 @@ export function limits(other: BoundRequest<typeof Other>): void {
   // @ts-expect-error -- a handler of another dto
   app.post('/other', bindRequest(Other), show);
   // The wrapper says nothing of the dto that its handler gets; annotate it.
-  app.post('/wrapped', bindRequest(Rename), wrap(async req => { holds<IsAny<typeof req.dto>>(req.dto); return Promise.resolve(); }));
+  app.post(
+    '/wrapped',
+    bindRequest(Rename),
+    wrap(async req => {
+      holds<IsAny<typeof req.dto>>(req.dto);
+      return Promise.resolve();
+    }),
+  );
   // A handler without annotations before bindRequest, or type arguments at the route, keep the compiler from looking.
-  app.post('/before/:id', (req, _res, next) => { holds<IsAny<typeof req.dto>>(req.dto); next(); }, bindRequest(Rename), req => { holds<IsAny<typeof req.dto>>(req.dto); });
-  app.post<{ id: string }>('/written/:id', bindRequest(Rename), req => { holds<IsAny<typeof req.dto>>(req.dto); });
-  app.post('/without', req => { holds<IsAny<typeof req.dto>>(req.dto); });
+  app.post(
+    '/before/:id',
+    (req, _res, next) => {
+      holds<IsAny<typeof req.dto>>(req.dto);
+      next();
+    },
+    bindRequest(Rename),
+    req => {
+      holds<IsAny<typeof req.dto>>(req.dto);
+    },
+  );
+  app.post<{ id: string }>('/written/:id', bindRequest(Rename), req => {
+    holds<IsAny<typeof req.dto>>(req.dto);
+  });
+  app.post('/without', req => {
+    holds<IsAny<typeof req.dto>>(req.dto);
+  });
 }
 
 type IsAny<T> = 0 extends 1 & T ? true : false;

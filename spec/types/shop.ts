@@ -1,7 +1,24 @@
 import express, { Router, type Express, type Request, type Response } from 'express';
 import { Keyv } from 'keyv';
 import {
-  bindRequest, bool, configure, decimal, dto, enumOf, field, fromHeader, hasPermission, idempotency, int, list, long, optional, queryParam, routeParam, string, type BoundRequest,
+  bindRequest,
+  bool,
+  configure,
+  decimal,
+  dto,
+  enumOf,
+  field,
+  fromHeader,
+  hasPermission,
+  idempotency,
+  int,
+  list,
+  long,
+  optional,
+  queryParam,
+  routeParam,
+  string,
+  type BoundRequest,
 } from '../../lib';
 import { holds, type Equal } from './equal';
 
@@ -33,7 +50,13 @@ export function shop(): Express {
     holds<Equal<typeof req.dto, PlaceOrder>>();
     holds<Equal<typeof req.params, { customerId: string }>>();
     res.locals['anything'] = req.dto.pieces;
-    res.status(201).json({ param: req.params.customerId, pieces: req.dto.pieces, note: req.dto.note ?? null, first: req.dto.items[0]?.sku, anything: res.locals['anything'] as unknown });
+    res.status(201).json({
+      param: req.params.customerId,
+      pieces: req.dto.pieces,
+      note: req.dto.note ?? null,
+      first: req.dto.items[0]?.sku,
+      anything: res.locals['anything'] as unknown,
+    });
   });
 
   const router = Router();
@@ -56,14 +79,19 @@ export function shop(): Express {
   });
 
   // Asynchronous handlers, and several of them.
-  router.post('/several', bindRequest(Rename), async (req, _res, next) => {
-    holds<Equal<typeof req.dto, Rename>>();
-    await Promise.resolve(req.dto.name);
-    next();
-  }, (req, res) => {
-    holds<Equal<typeof req.dto, Rename>>();
-    res.json(req.dto.name);
-  });
+  router.post(
+    '/several',
+    bindRequest(Rename),
+    async (req, _res, next) => {
+      holds<Equal<typeof req.dto, Rename>>();
+      await Promise.resolve(req.dto.name);
+      next();
+    },
+    (req, res) => {
+      holds<Equal<typeof req.dto, Rename>>();
+      res.json(req.dto.name);
+    },
+  );
 
   router.post('/apart', bindRequest(Rename), apart);
   router.post('/spread', ...chain, (req, res) => {
@@ -78,7 +106,15 @@ export function shop(): Express {
   });
 
   // Other middlewares may stand between, before and after.
-  router.post('/between', express.json(), bindRequest(Rename), (_req: Request, _res: Response, next: () => void) => { next(); }, apart);
+  router.post(
+    '/between',
+    express.json(),
+    bindRequest(Rename),
+    (_req: Request, _res: Response, next: () => void) => {
+      next();
+    },
+    apart,
+  );
 
   // Without bindRequest the compiler cannot know what is there.
   router.post('/unbound', (req, res) => {
@@ -99,7 +135,9 @@ function apart(req: BoundRequest<typeof Rename>, res: Response): void {
 
 /** A handler of another dto does not fit behind this one. */
 export function mismatched(app: Express): void {
-  const wants = (req: BoundRequest<typeof PlaceOrder>, res: Response): void => { res.json(req.dto.pieces); };
+  const wants = (req: BoundRequest<typeof PlaceOrder>, res: Response): void => {
+    res.json(req.dto.pieces);
+  };
   // @ts-expect-error -- a handler for a PlaceOrder behind a binder of Rename
   app.post('/', bindRequest(Rename), wants);
   app.post('/', bindRequest(Rename), (req, res) => {

@@ -1,12 +1,47 @@
 import type BigNumber from 'bignumber.js';
 import {
-  bool, dateTime, decimal, double, dto, enumOf, field, file, formField, fromBody, fromClaim, fromCookie, fromHeader, guid, hasPermission, int, list, long, nullable, optional, plainText, queryParam, routeParam,
-  string, timeSpan, uri, version, type Infer, type ParseResult, type UploadedFile, type Version,
+  bool,
+  dateTime,
+  decimal,
+  double,
+  dto,
+  enumOf,
+  field,
+  file,
+  formField,
+  fromBody,
+  fromClaim,
+  fromCookie,
+  fromHeader,
+  guid,
+  hasPermission,
+  int,
+  list,
+  long,
+  nullable,
+  optional,
+  plainText,
+  queryParam,
+  routeParam,
+  string,
+  timeSpan,
+  uri,
+  version,
+  type Infer,
+  type ParseResult,
+  type UploadedFile,
+  type Version,
 } from '../../lib';
 import { holds, type Equal, type Mutual } from './equal';
 
-enum Level { Low, High = 5 }
-enum Colour { Red = 'R', Blue = 'B' }
+enum Level {
+  Low,
+  High = 5,
+}
+enum Colour {
+  Red = 'R',
+  Blue = 'B',
+}
 const Shape = { Round: 'round', Square: 2 } as const;
 
 class Money {
@@ -34,9 +69,18 @@ holds<Equal<Infer<typeof Line>, Line>>();
 holds<Equal<Infer<typeof Money>, Money>>();
 
 export const types = {
-  level: enumOf(Level), colour: enumOf(Colour), shape: enumOf(Shape), size: enumOf(['S', 'M', 'L']),
-  lines: list(Line), grid: list(list(int)), files: list(file), prices: list(Money),
-  maybe: optional(int), none: nullable(int), either: optional(nullable(string)), sizes: optional(list(enumOf(['S', 'M']))),
+  level: enumOf(Level),
+  colour: enumOf(Colour),
+  shape: enumOf(Shape),
+  size: enumOf(['S', 'M', 'L']),
+  lines: list(Line),
+  grid: list(list(int)),
+  files: list(file),
+  prices: list(Money),
+  maybe: optional(int),
+  none: nullable(int),
+  either: optional(nullable(string)),
+  sizes: optional(list(enumOf(['S', 'M']))),
 };
 type Values = { [K in keyof typeof types]: Infer<(typeof types)[K]> };
 // An enum and the union of its members are one type under two names.
@@ -55,11 +99,28 @@ holds<Equal<Values['sizes'], ('S' | 'M')[] | undefined>>();
 
 /** What becomes of them in a dto: they may be missing where nothing is required and there is no default. */
 class Entries extends dto({
-  bare: int, bareClass: Line, bareParsable: Money, bareOptional: optional(int),
-  plain: field(int), options: field(int, { bindFrom: 'x' }), required: field(int, { required: true }), loose: field(int, { required: false }), initial: field(int, { default: 1 }), both: field(int, { required: false, default: 1 }), wrapped: field(optional(int)),
-  form: formField(list(int)), query: queryParam(Line, { required: false }), route: routeParam(guid), body: fromBody(list(Line)), text: plainText(),
-  claim: fromClaim(int, { name: 'x', required: false }), claimed: fromClaim(int, { name: 'x' }), header: fromHeader(string, { required: false, fallback: false }), cookie: fromCookie(bool, { default: false }),
-  may: hasPermission('x'), might: hasPermission('x', { required: false }),
+  bare: int,
+  bareClass: Line,
+  bareParsable: Money,
+  bareOptional: optional(int),
+  plain: field(int),
+  options: field(int, { bindFrom: 'x' }),
+  required: field(int, { required: true }),
+  loose: field(int, { required: false }),
+  initial: field(int, { default: 1 }),
+  both: field(int, { required: false, default: 1 }),
+  wrapped: field(optional(int)),
+  form: formField(list(int)),
+  query: queryParam(Line, { required: false }),
+  route: routeParam(guid),
+  body: fromBody(list(Line)),
+  text: plainText(),
+  claim: fromClaim(int, { name: 'x', required: false }),
+  claimed: fromClaim(int, { name: 'x' }),
+  header: fromHeader(string, { required: false, fallback: false }),
+  cookie: fromCookie(bool, { default: false }),
+  may: hasPermission('x'),
+  might: hasPermission('x', { required: false }),
 }) {}
 holds<Equal<Entries['bare'], number>>();
 holds<Equal<Entries['bareClass'], Line>>();

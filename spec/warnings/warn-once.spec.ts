@@ -5,5 +5,8 @@ it('a warning is emitted once for each code, with the code', () => {
   warnOnce('BINDONCE_ONE', 'first');
   warnOnce('BINDONCE_ONE', 'again');
   warnOnce('BINDONCE_TWO', 'second');
-  expect(emitWarning.mock.calls).toEqual([['first', { code: 'BINDONCE_ONE' }], ['second', { code: 'BINDONCE_TWO' }]]);
+  expect(emitWarning.mock.calls).toEqual([
+    ['first', { code: 'BINDONCE_ONE' }],
+    ['second', { code: 'BINDONCE_TWO' }],
+  ]);
 });

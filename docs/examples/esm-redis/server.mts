@@ -11,7 +11,9 @@ const { PORT = '3000', REDIS_URL = 'redis://localhost:6379', JWT_SECRET } = proc
 if (!JWT_SECRET) throw new Error('Set JWT_SECRET to the secret that tokens are signed with.');
 
 const store = new Keyv(new KeyvRedis(REDIS_URL), { namespace: 'orders' });
-store.on('error', (error: Error) => { console.error(`Redis: ${error.message}`); });
+store.on('error', (error: Error) => {
+  console.error(`Redis: ${error.message}`);
+});
 
 const { idempotency, bindRequest } = configure({
   idempotency: { store, cacheDuration: 24 * 60 * 60 * 1000 },
@@ -43,4 +45,8 @@ const server = app.listen(Number(PORT), '127.0.0.1', () => {
 });
 
 // Requests that have begun are answered; then their responses are in Redis, and the connection to it can close.
-process.once('SIGTERM', () => server.close(() => { void store.disconnect(); }));
+process.once('SIGTERM', () =>
+  server.close(() => {
+    void store.disconnect();
+  }),
+);

@@ -9,7 +9,9 @@ class Pay extends dto({ invoice: string, amount: decimal }) {}
  * Express 4 does not look at the promise of a handler: where it rejects, the request is never answered, and the process
  * ends. (Express 5 needs no wrapper.)
  */
-const wrap = handler => (req, res, next) => { Promise.resolve(handler(req, res, next)).catch(next); };
+const wrap = handler => (req, res, next) => {
+  Promise.resolve(handler(req, res, next)).catch(next);
+};
 
 /** Stands for a payment provider. */
 async function charge(invoice, amount) {
@@ -22,10 +24,15 @@ async function charge(invoice, amount) {
 
 const app = express();
 
-app.post('/payments', idempotency(), bindRequest(Pay), wrap(async (req, res) => {
-  const { invoice, amount } = req.dto;
-  res.status(201).json({ charge: await charge(invoice, amount), invoice, amount });
-}));
+app.post(
+  '/payments',
+  idempotency(),
+  bindRequest(Pay),
+  wrap(async (req, res) => {
+    const { invoice, amount } = req.dto;
+    res.status(201).json({ charge: await charge(invoice, amount), invoice, amount });
+  }),
+);
 
 // Answers what bindonce refuses, and errors with `status` and `expose` such as the declined card.
 app.use(problemDetails());

@@ -2,9 +2,20 @@
 // npm install bindonce @nestjs/common @nestjs/core @nestjs/platform-express reflect-metadata rxjs jsonwebtoken
 import 'reflect-metadata';
 import {
-  Controller, createParamDecorator, ForbiddenException, HttpException, Injectable, Module, Post,
-  RequestMethod, UnauthorizedException, UseGuards,
-  type CanActivate, type ExecutionContext, type MiddlewareConsumer, type NestModule,
+  Controller,
+  createParamDecorator,
+  ForbiddenException,
+  HttpException,
+  Injectable,
+  Module,
+  Post,
+  RequestMethod,
+  UnauthorizedException,
+  UseGuards,
+  type CanActivate,
+  type ExecutionContext,
+  type MiddlewareConsumer,
+  type NestModule,
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { bindRequest, field, fromClaim, idempotency, int, list, routeParam, string } from 'bindonce';
@@ -31,8 +42,9 @@ function authenticate(req: Request & { user?: JwtPayload }, _res: Response, next
 }
 
 /** What bindRequest() has made of the request: `@Bound() order: PlaceOrder`. */
-const Bound = createParamDecorator((_: unknown, context: ExecutionContext): unknown =>
-  context.switchToHttp().getRequest<Request>().dto);
+const Bound = createParamDecorator(
+  (_: unknown, context: ExecutionContext): unknown => context.switchToHttp().getRequest<Request>().dto,
+);
 
 @Injectable()
 class CustomersOnly implements CanActivate {

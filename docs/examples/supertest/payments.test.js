@@ -41,7 +41,10 @@ describe('POST /payments', () => {
   it('refuses a payment without a key, and one that is not valid; its key can be used again', async () => {
     await request(app).post('/payments').send({ invoice: 'tea', amount: 4.5 }).expect(400);
     const refused = await pay('a', { invoice: 'tea', amount: 'much' }).expect(400);
-    assert.deepEqual(refused.body.errors.map(({ name }) => name), ['amount']);
+    assert.deepEqual(
+      refused.body.errors.map(({ name }) => name),
+      ['amount'],
+    );
     assert.deepEqual(charged, []);
     await pay('a').expect(201);
   });

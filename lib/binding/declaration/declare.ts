@@ -23,34 +23,59 @@ export interface Property<V> {
 }
 
 /** The type of a property's value: it may be `undefined` where nothing is required and there is no default. */
-type Bound<T, O> =
-  O extends { default: infer D } ? (undefined extends D ? T | undefined : T)
-  : O extends { required: infer R } ? (R extends true | undefined ? T : T | undefined)
-  : T;
+type Bound<T, O> = O extends { default: infer D }
+  ? undefined extends D
+    ? T | undefined
+    : T
+  : O extends { required: infer R }
+    ? R extends true | undefined
+      ? T
+      : T | undefined
+    : T;
 
 /** What the options are taken for when there are none: they say nothing about the type. */
-interface NoOptions { readonly required?: undefined }
-type FieldOptions<T> = Pick<PropertyOptions<T>, 'bindFrom' | 'jsonPropertyName' | 'dontBind' | 'required' | 'jsonRequired' | 'default'>;
+interface NoOptions {
+  readonly required?: undefined;
+}
+type FieldOptions<T> = Pick<
+  PropertyOptions<T>,
+  'bindFrom' | 'jsonPropertyName' | 'dontBind' | 'required' | 'jsonRequired' | 'default'
+>;
 type SingleOptions<T> = Pick<PropertyOptions<T>, 'bindFrom' | 'required' | 'default'>;
-type NamedOptions<T> = Pick<PropertyOptions<T>, 'name' | 'required' | 'default' | 'fallback' | 'jsonPropertyName' | 'bindFrom' | 'dontBind'>;
+type NamedOptions<T> = Pick<
+  PropertyOptions<T>,
+  'name' | 'required' | 'default' | 'fallback' | 'jsonPropertyName' | 'bindFrom' | 'dontBind'
+>;
 
 /** A property with no attribute: bound from the JSON body, a form field, a route or a query parameter, the later ones first. */
-export function field<X extends AnyType, const O extends FieldOptions<Infer<X>> = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+export function field<X extends AnyType, const O extends FieldOptions<Infer<X>> = NoOptions>(
+  type: X,
+  options?: O,
+): Property<Bound<Infer<X>, O>> {
   return property('field', type, options);
 }
 
 /** SPEC's FormField: bound from a form field and from nothing else. */
-export function formField<X extends AnyType, const O extends SingleOptions<Infer<X>> = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+export function formField<X extends AnyType, const O extends SingleOptions<Infer<X>> = NoOptions>(
+  type: X,
+  options?: O,
+): Property<Bound<Infer<X>, O>> {
   return property('formField', type, options);
 }
 
 /** SPEC's QueryParam: bound from a query parameter and from nothing else. */
-export function queryParam<X extends AnyType, const O extends SingleOptions<Infer<X>> = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+export function queryParam<X extends AnyType, const O extends SingleOptions<Infer<X>> = NoOptions>(
+  type: X,
+  options?: O,
+): Property<Bound<Infer<X>, O>> {
   return property('queryParam', type, options);
 }
 
 /** SPEC's RouteParam: bound from a route parameter and from nothing else. */
-export function routeParam<X extends AnyType, const O extends SingleOptions<Infer<X>> = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+export function routeParam<X extends AnyType, const O extends SingleOptions<Infer<X>> = NoOptions>(
+  type: X,
+  options?: O,
+): Property<Bound<Infer<X>, O>> {
   return property('routeParam', type, options);
 }
 
@@ -76,23 +101,33 @@ export function fromQuery<X extends AnyType>(type: X): Property<Infer<X>> {
  * SPEC's FromClaim: bound from the claims of the caller. With `required: false` and no `fallback: false`, the value is what the
  * client says elsewhere when the caller has no such claim: nothing that decides about identity or rights may be declared so.
  */
-export function fromClaim<X extends AnyType, const O extends NamedOptions<Infer<X>> = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+export function fromClaim<X extends AnyType, const O extends NamedOptions<Infer<X>> = NoOptions>(
+  type: X,
+  options?: O,
+): Property<Bound<Infer<X>, O>> {
   return property('fromClaim', type, options);
 }
 
 /** SPEC's FromHeader: bound from a request header; with `required: false`, from the other sources too, unless `fallback: false`. */
-export function fromHeader<X extends AnyType, const O extends NamedOptions<Infer<X>> = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+export function fromHeader<X extends AnyType, const O extends NamedOptions<Infer<X>> = NoOptions>(
+  type: X,
+  options?: O,
+): Property<Bound<Infer<X>, O>> {
   return property('fromHeader', type, options);
 }
 
 /** Bound from a cookie (RFC 6265); with `required: false`, from the other sources too, unless `fallback: false`. */
-export function fromCookie<X extends AnyType, const O extends NamedOptions<Infer<X>> = NoOptions>(type: X, options?: O): Property<Bound<Infer<X>, O>> {
+export function fromCookie<X extends AnyType, const O extends NamedOptions<Infer<X>> = NoOptions>(
+  type: X,
+  options?: O,
+): Property<Bound<Infer<X>, O>> {
   return property('fromCookie', type, options);
 }
 
 /** SPEC's HasPermission: true or false, from the permissions of the caller and from nothing that a client sends. */
 export function hasPermission(name: string, options: { readonly required?: boolean } = {}): Property<boolean> {
-  if (typeof name !== 'string' || name === '') throw new TypeError('hasPermission: name the permission, for example hasPermission(\'orders:discount\')');
+  if (typeof name !== 'string' || name === '')
+    throw new TypeError("hasPermission: name the permission, for example hasPermission('orders:discount')");
   return property('hasPermission', bool, { name, ...options });
 }
 
@@ -116,10 +151,16 @@ function specify(kind: PropertyKind, type: AnyType, options: PropertyOptions): P
 }
 
 /** Standard decorators pass a context, legacy ones the prototype and the name. */
-function decorate(kind: PropertyKind, declaredAs: (name: string) => PropertySpec): (target: unknown, context: unknown, descriptor?: PropertyDescriptor) => ((initial: unknown) => unknown) | undefined {
+function decorate(
+  kind: PropertyKind,
+  declaredAs: (name: string) => PropertySpec,
+): (target: unknown, context: unknown, descriptor?: PropertyDescriptor) => ((initial: unknown) => unknown) | undefined {
   return (target, context, descriptor) => {
     if (isFieldContext(context)) {
-      if (typeof context.name !== 'string' || context.static || context.private) throw new TypeError(`${kind}: only public instance properties with a plain name can be bound, not ${String(context.name)}`);
+      if (typeof context.name !== 'string' || context.static || context.private)
+        throw new TypeError(
+          `${kind}: only public instance properties with a plain name can be bound, not ${String(context.name)}`,
+        );
       const spec = declaredAs(context.name);
       declareProperty(metadataOf(kind, context), context.name, spec);
       return spec.default === undefined ? undefined : initial => (initial === undefined ? defaultOf(spec) : initial);
@@ -134,10 +175,15 @@ function decorate(kind: PropertyKind, declaredAs: (name: string) => PropertySpec
 }
 
 /** Compilers from before decorator metadata pass a context that has none, whatever its type says. */
-function metadataOf(kind: PropertyKind, { name, metadata }: Pick<ClassFieldDecoratorContext, 'name'> & { readonly metadata?: DecoratorMetadata }): DecoratorMetadata {
+function metadataOf(
+  kind: PropertyKind,
+  { name, metadata }: Pick<ClassFieldDecoratorContext, 'name'> & { readonly metadata?: DecoratorMetadata },
+): DecoratorMetadata {
   if (metadata) return metadata;
-  throw new TypeError(`${kind}: the decorator of ${String(name)} got no context.metadata: what compiles this class does not implement decorator metadata. `
-    + 'Use TypeScript 5.2, esbuild 0.21.3 or Babel\'s decorators of version 2023-05, or later ones; or legacy decorators; or dto({...}), which works everywhere');
+  throw new TypeError(
+    `${kind}: the decorator of ${String(name)} got no context.metadata: what compiles this class does not implement decorator metadata. ` +
+      "Use TypeScript 5.2, esbuild 0.21.3 or Babel's decorators of version 2023-05, or later ones; or legacy decorators; or dto({...}), which works everywhere",
+  );
 }
 
 function isFieldContext(context: unknown): context is ClassFieldDecoratorContext {

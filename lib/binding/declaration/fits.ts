@@ -15,7 +15,15 @@ interface AnyBigNumber {
  * bignumber.js declares its class once for `import` and once for `require`, each time with a private member, so that neither
  * fits the other: they are compared as one and the same.
  */
-export type Comparable<T> = T extends AnyBigNumber ? AnyBigNumber : T extends readonly (infer I)[] ? readonly Comparable<I>[] : T;
+export type Comparable<T> = T extends AnyBigNumber
+  ? AnyBigNumber
+  : T extends readonly (infer I)[]
+    ? readonly Comparable<I>[]
+    : T;
 
 /** Whether a property that is declared as `Declared` can hold a `V`: `unknown` if so, which changes nothing where it is added. */
-export type Fits<V, Declared> = [V] extends [Declared] ? unknown : [Comparable<V>] extends [Comparable<Declared>] ? unknown : WrongPropertyType<V>;
+export type Fits<V, Declared> = [V] extends [Declared]
+  ? unknown
+  : [Comparable<V>] extends [Comparable<Declared>]
+    ? unknown
+    : WrongPropertyType<V>;

@@ -8,11 +8,18 @@ export function mistakesAt<T>(where: string, work: () => T): T {
 }
 
 /** @throws TypeError when two properties of a class have one name. */
-export function refuseSameName(className: string, kind: string, names: Iterable<readonly [property: string, name: string]>): void {
+export function refuseSameName(
+  className: string,
+  kind: string,
+  names: Iterable<readonly [property: string, name: string]>,
+): void {
   const taken = new Map<string, string>();
   for (const [property, name] of names) {
     const other = taken.get(name);
-    if (other !== undefined) throw new TypeError(`${className}.${other} and ${className}.${property} have the same ${kind}, ${JSON.stringify(name)}.`);
+    if (other !== undefined)
+      throw new TypeError(
+        `${className}.${other} and ${className}.${property} have the same ${kind}, ${JSON.stringify(name)}.`,
+      );
     taken.set(name, property);
   }
 }

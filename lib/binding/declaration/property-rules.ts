@@ -17,7 +17,15 @@ const rules: Readonly<Record<keyof PropertyOptions, Rule>> = {
 };
 
 const flat: readonly (keyof PropertyOptions)[] = ['bindFrom', 'required', 'default'];
-const named: readonly (keyof PropertyOptions)[] = ['name', 'required', 'default', 'fallback', 'jsonPropertyName', 'bindFrom', 'dontBind'];
+const named: readonly (keyof PropertyOptions)[] = [
+  'name',
+  'required',
+  'default',
+  'fallback',
+  'jsonPropertyName',
+  'bindFrom',
+  'dontBind',
+];
 
 const names: Readonly<Record<PropertyKind, readonly (keyof PropertyOptions)[]>> = {
   field: ['bindFrom', 'jsonPropertyName', 'dontBind', 'required', 'jsonRequired', 'default'],
@@ -38,7 +46,8 @@ const names: Readonly<Record<PropertyKind, readonly (keyof PropertyOptions)[]>> 
 export function checkProperty(kind: PropertyKind, options: PropertyOptions): void {
   checkOptions(kind, options, rulesOf(kind));
   for (const source of options.dontBind ?? []) {
-    if (!sources.includes(source)) throw new TypeError(`${kind}: dontBind has ${JSON.stringify(source)}; there are: ${sources.join(', ')}`);
+    if (!sources.includes(source))
+      throw new TypeError(`${kind}: dontBind has ${JSON.stringify(source)}; there are: ${sources.join(', ')}`);
   }
 }
 

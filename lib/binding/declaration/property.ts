@@ -7,7 +7,19 @@ import type { AnyType, DtoClass } from '../types/property-type';
 export type Source = 'json' | 'form' | 'route' | 'query' | 'claim' | 'header' | 'cookie' | 'permission';
 
 /** How a property was declared: the names of the functions that declare it. */
-export type PropertyKind = 'field' | 'formField' | 'queryParam' | 'routeParam' | 'fromBody' | 'fromForm' | 'fromQuery' | 'fromClaim' | 'fromHeader' | 'fromCookie' | 'hasPermission' | 'plainText';
+export type PropertyKind =
+  | 'field'
+  | 'formField'
+  | 'queryParam'
+  | 'routeParam'
+  | 'fromBody'
+  | 'fromForm'
+  | 'fromQuery'
+  | 'fromClaim'
+  | 'fromHeader'
+  | 'fromCookie'
+  | 'hasPermission'
+  | 'plainText';
 
 /** Everything that is declared about a property. */
 export interface PropertySpec extends PropertyOptions {
@@ -57,10 +69,17 @@ interface Declared {
  * @throws TypeError for a name that no property can have, and for a second declaration of one property of one class.
  */
 export function declareProperty(holder: object, name: string, spec: PropertySpec): void {
-  if (name === '__proto__') throw new TypeError('a property cannot be called __proto__; give it another name, and a jsonPropertyName or bindFrom if a client calls it so');
+  if (name === '__proto__')
+    throw new TypeError(
+      'a property cannot be called __proto__; give it another name, and a jsonPropertyName or bindFrom if a client calls it so',
+    );
   const declared = Object.hasOwn(holder, PROPERTIES) ? (holder as Declared)[PROPERTIES]?.get(name) : undefined;
-  if (declared) throw new TypeError(`${name}: it is declared twice, with ${declared.kind} and with ${spec.kind}; a property has one of them, and takes the type and the options there`);
-  if (!Object.hasOwn(holder, PROPERTIES)) Object.defineProperty(holder, PROPERTIES, { value: new Map(), configurable: true });
+  if (declared)
+    throw new TypeError(
+      `${name}: it is declared twice, with ${declared.kind} and with ${spec.kind}; a property has one of them, and takes the type and the options there`,
+    );
+  if (!Object.hasOwn(holder, PROPERTIES))
+    Object.defineProperty(holder, PROPERTIES, { value: new Map(), configurable: true });
   (holder as Declared)[PROPERTIES]?.set(name, spec);
 }
 
@@ -94,7 +113,10 @@ function copyOf(value: unknown): unknown {
   if (value instanceof URL) return new URL(value);
   if (value instanceof Date || value instanceof Map || value instanceof Set) return structuredClone(value);
   if (!isPlain(value)) return value;
-  return Object.assign(Object.create(Object.getPrototypeOf(value) as object | null) as object, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, copyOf(one)])));
+  return Object.assign(
+    Object.create(Object.getPrototypeOf(value) as object | null) as object,
+    Object.fromEntries(Object.entries(value).map(([name, one]) => [name, copyOf(one)])),
+  );
 }
 
 /** A plain object, or a dto. Instances of other classes look after themselves. */
@@ -104,12 +126,16 @@ function isPlain(value: object): boolean {
 }
 
 /** Makes fresh instances with their defaults. (A legacy decorator cannot set them: it never sees an instance.) */
-export function instancesOf<T>(Dto: DtoClass<T>, properties: ReadonlyMap<string, PropertySpec>): () => T & Record<string, unknown> {
+export function instancesOf<T>(
+  Dto: DtoClass<T>,
+  properties: ReadonlyMap<string, PropertySpec>,
+): () => T & Record<string, unknown> {
   const defaults = [...properties].filter(([, spec]) => spec.default !== undefined);
   const make = makerOf(Dto);
   return () => {
     const dto = make() as T & Record<string, unknown>;
-    for (const [name, spec] of defaults) if (ownValue(dto, name) === undefined) Object.assign(dto, { [name]: defaultOf(spec) });
+    for (const [name, spec] of defaults)
+      if (ownValue(dto, name) === undefined) Object.assign(dto, { [name]: defaultOf(spec) });
     return dto;
   };
 }
@@ -127,22 +153,32 @@ export function unsetRemover(properties: ReadonlyMap<string, PropertySpec>): ((d
 function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Declarations {
   if (properties.size === 0) return properties;
   const sample = sampleOf(Dto);
-  return new Map([...properties].map(([name, spec]) => {
-    const required = spec.required && (ownValue(sample, name) === undefined || spec.kind === 'hasPermission');
-    return [name, { ...spec, required, isMadeByClass: Object.hasOwn(sample, name) }];
-  }));
+  return new Map(
+    [...properties].map(([name, spec]) => {
+      const required = spec.required && (ownValue(sample, name) === undefined || spec.kind === 'hasPermission');
+      return [name, { ...spec, required, isMadeByClass: Object.hasOwn(sample, name) }];
+    }),
+  );
 }
 
 function sampleOf(Dto: DtoClass<unknown>): object {
   try {
     return new Dto() as object;
   } catch (error) {
-    throw new TypeError(`${Dto.name}: its constructor is called without arguments, and has failed: ${(error as Error).message}`, { cause: error });
+    throw new TypeError(
+      `${Dto.name}: its constructor is called without arguments, and has failed: ${(error as Error).message}`,
+      { cause: error },
+    );
   }
 }
 
 function* baseClasses(Dto: object): Generator<object> {
-  for (let one: object | null = Dto; one !== null && one !== Function.prototype; one = Object.getPrototypeOf(one) as object | null) yield one;
+  for (
+    let one: object | null = Dto;
+    one !== null && one !== Function.prototype;
+    one = Object.getPrototypeOf(one) as object | null
+  )
+    yield one;
 }
 
 function metadataOf(Dto: object): object | undefined {

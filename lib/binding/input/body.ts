@@ -57,10 +57,14 @@ export function readBody(req: IncomingMessage, res: ServerResponse, use: BodyUse
 
 function accepts(kind: BodyKind, use: BodyUse, settings: Settings): boolean {
   switch (kind) {
-    case 'json': return use.json;
-    case 'multipart': return use.form && settings.allowMultipart;
-    case 'urlencoded': return use.form && settings.allowUrlEncoded;
-    case 'other': return false;
+    case 'json':
+      return use.json;
+    case 'multipart':
+      return use.form && settings.allowMultipart;
+    case 'urlencoded':
+      return use.form && settings.allowUrlEncoded;
+    case 'other':
+      return false;
   }
 }
 
@@ -82,7 +86,9 @@ function unsupported({ type }: MediaType, use: BodyUse, settings: Settings): Pro
   // RFC 9110, section 15.5.16: the answer may name what would have been accepted.
   const what = type === '' ? 'A body without a content type' : `The content type "${type.slice(0, 80)}"`;
   if (accepted.length === 0) return new Problem('body-unsupported', `${what} is not accepted here.`);
-  return new Problem('body-unsupported', `${what} is not accepted here; send ${accepted.join(' or ')}.`, { headers: { Accept: accepted.join(', ') } });
+  return new Problem('body-unsupported', `${what} is not accepted here; send ${accepted.join(' or ')}.`, {
+    headers: { Accept: accepted.join(', ') },
+  });
 }
 
 /** SPEC, "JSON body", rule 9: the text of the body goes to one property; others still bind from a form. */
@@ -90,7 +96,11 @@ async function readTextAndForm(incoming: Incoming): Promise<Body> {
   const { req, res, mediaType, kind, use, settings } = incoming;
   const received = await receive(req, res, settings.limits.bodyBytes);
   // The text in a JSON string is not the text of the body.
-  const isParsed = kind === 'json' && received.kind === 'parsed' && typeof received.body === 'string' && originOf(received.body, req, mediaType) !== 'text parser';
+  const isParsed =
+    kind === 'json' &&
+    received.kind === 'parsed' &&
+    typeof received.body === 'string' &&
+    originOf(received.body, req, mediaType) !== 'text parser';
   if (isParsed) throw textIsGone(mediaType);
   const text = await textIn(received, mediaType, settings.limits);
   const isForm = kind !== 'json' && accepts(kind, use, settings);
@@ -108,16 +118,19 @@ function readJson({ req, res, mediaType, use, settings: { limits } }: Incoming):
 function leftBehind(body: unknown, { req, mediaType, use }: Pick<Incoming, 'req' | 'mediaType' | 'use'>): Body {
   if (typeof body !== 'string') return { kind: 'json', value: body };
   switch (originOf(body, req, mediaType)) {
-    case 'text parser': return parseJson(body, use);
-    case 'JSON parser': return { kind: 'json', value: body };
-    case 'unknown': throw originUnknown();
+    case 'text parser':
+      return parseJson(body, use);
+    case 'JSON parser':
+      return { kind: 'json', value: body };
+    case 'unknown':
+      throw originUnknown();
   }
 }
 
 function parseJson(text: string, use: BodyUse): Body {
   if (text.trim() === '') return NONE;
   try {
-    return { kind: 'json', value: use.keepsDigits ? parseExactly(text) : JSON.parse(text) as unknown };
+    return { kind: 'json', value: use.keepsDigits ? parseExactly(text) : (JSON.parse(text) as unknown) };
   } catch (error) {
     throw new Problem('body-malformed', jsonMistake('The body', text, error), { cause: error });
   }

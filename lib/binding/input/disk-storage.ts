@@ -12,8 +12,15 @@ export class DiskStorage implements multer.StorageEngine {
 
   constructor(parent: string) {
     this.engine = multer.diskStorage({
-      destination: (_req, _file, done) => { settle((this.folder ??= makeTemporaryFolder(parent)).then(({ path }) => path), done); },
-      filename: (_req, _file, done) => { settle(this.newFile(), done); },
+      destination: (_req, _file, done) => {
+        settle(
+          (this.folder ??= makeTemporaryFolder(parent)).then(({ path }) => path),
+          done,
+        );
+      },
+      filename: (_req, _file, done) => {
+        settle(this.newFile(), done);
+      },
     });
   }
 
@@ -34,12 +41,19 @@ export class DiskStorage implements multer.StorageEngine {
   /** Multer gives a file that it makes the mode that the process has for new files; one that is there keeps its own. */
   private async newFile(): Promise<string> {
     const name = randomBytes(16).toString('hex');
-    const { path = '' } = await this.folder ?? {};
+    const { path = '' } = (await this.folder) ?? {};
     await onDisk(async () => (await open(join(path, name), 'wx', 0o600)).close());
     return name;
   }
 }
 
 function settle(value: Promise<string>, done: (error: Error | null, value: string) => void): void {
-  value.then(text => { done(null, text); }, (error: unknown) => { done(error as Error, ''); });
+  value.then(
+    text => {
+      done(null, text);
+    },
+    (error: unknown) => {
+      done(error as Error, '');
+    },
+  );
 }

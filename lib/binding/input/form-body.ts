@@ -35,19 +35,30 @@ async function readUrlEncoded({ req, res, mediaType, settings: { limits } }: Inc
 
 /** A form that nobody has read goes straight from the connection to where files are to be stored. */
 async function readMultipart(form: IncomingForm): Promise<Form> {
-  const { req, res, settings: { limits } } = form;
+  const {
+    req,
+    res,
+    settings: { limits },
+  } = form;
   if (isUntouched(req)) return readFromConnection(form);
   const received = await receive(req, res, Number.MAX_SAFE_INTEGER);
   switch (received.kind) {
-    case 'none': return { fields: [], files: [] };
-    case 'parsed': return { fields: boundedPairs(received.body, limits), files: received.files };
+    case 'none':
+      return { fields: [], files: [] };
+    case 'parsed':
+      return { fields: boundedPairs(received.body, limits), files: received.files };
     case 'bytes':
-    case 'file': return readUpload(form, openReceived(received));
+    case 'file':
+      return readUpload(form, openReceived(received));
   }
 }
 
 async function readFromConnection(incoming: IncomingForm): Promise<Form> {
-  const { req, res, settings: { formBytes } } = incoming;
+  const {
+    req,
+    res,
+    settings: { formBytes },
+  } = incoming;
   try {
     if (Number(req.headers['content-length'] ?? 0) > formBytes) throw bodyTooLarge(formBytes);
     const form = await readUpload(incoming, chunksOf(req));
@@ -78,5 +89,7 @@ function boundedPairs(body: unknown, { fields }: SettledLimits): Pair[] {
 function flatPairs(value: unknown, name = ''): Pair[] {
   if (typeof value === 'string') return [[name, value]];
   // Of an array, too, only what is there: multer makes one of 4 294 967 294 holes out of `t[4294967294]=x`.
-  return Object.entries(value ?? {}).flatMap(([key, child]) => flatPairs(child, name === '' ? key : Array.isArray(value) && typeof child === 'string' ? name : `${name}[${key}]`));
+  return Object.entries(value ?? {}).flatMap(([key, child]) =>
+    flatPairs(child, name === '' ? key : Array.isArray(value) && typeof child === 'string' ? name : `${name}[${key}]`),
+  );
 }

@@ -4,7 +4,7 @@ const waiting = new WeakMap<IncomingMessage, (() => void)[]>();
 
 /** Calls `discard` when the request cannot be bound: what was stored for it has no owner then. */
 export function onRefusal(req: IncomingMessage, discard: () => void): void {
-  waiting.set(req, [...waiting.get(req) ?? [], discard]);
+  waiting.set(req, [...(waiting.get(req) ?? []), discard]);
 }
 
 /** The request is bound; what was stored for it is its handler's. */

@@ -9,12 +9,21 @@ import type { Settings } from '../settings';
 
 /** What a request brings, its body read: everything that values are taken from. */
 export class RequestInput {
-  private constructor(private readonly context: BinderContext, readonly plan: Plan, readonly body: Body) {}
+  private constructor(
+    private readonly context: BinderContext,
+    readonly plan: Plan,
+    readonly body: Body,
+  ) {}
 
   /** @throws a problem for a body that cannot be read. */
   static open(context: BinderContext): Awaitable<RequestInput> {
-    const { req, res, endpoint: { plan, settings } } = context;
-    if (!plan) throw new TypeError('bindRequest: the built-in binder binds dto classes, list(Dto) and Standard Schemas only.');
+    const {
+      req,
+      res,
+      endpoint: { plan, settings },
+    } = context;
+    if (!plan)
+      throw new TypeError('bindRequest: the built-in binder binds dto classes, list(Dto) and Standard Schemas only.');
     return after(readBody(req, res, plan.body, settings), body => new RequestInput(context, plan, body));
   }
 

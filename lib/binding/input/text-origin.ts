@@ -22,6 +22,13 @@ export function originOf(text: string, { headers }: IncomingMessage, { parameter
 
 /** The refusal of text of which it cannot be told whether it has been parsed. */
 export function originUnknown(): Problem {
-  warnOnce('BINDONCE_BODY_TEXT', 'bindonce: req.body is a text, and whether it is JSON still to be parsed cannot be told, because the body came without a Content-Length, compressed, or not as UTF-8; the client got 415. Mount bindRequest() before the parser (express.text(), or express.json() with strict: false), or let the parser keep the bytes in req.rawBody.');
-  return new Problem('body-unsupported', 'A JSON body is accepted here only as UTF-8, uncompressed, and with a Content-Length.', { headers: { Accept: 'application/json' } });
+  warnOnce(
+    'BINDONCE_BODY_TEXT',
+    'bindonce: req.body is a text, and whether it is JSON still to be parsed cannot be told, because the body came without a Content-Length, compressed, or not as UTF-8; the client got 415. Mount bindRequest() before the parser (express.text(), or express.json() with strict: false), or let the parser keep the bytes in req.rawBody.',
+  );
+  return new Problem(
+    'body-unsupported',
+    'A JSON body is accepted here only as UTF-8, uncompressed, and with a Content-Length.',
+    { headers: { Accept: 'application/json' } },
+  );
 }

@@ -11,7 +11,7 @@ export function unreadNameBelow({ name, codec }: Slot, input: RequestInput): str
   if (![...withParts(codec)].some(({ shape }) => shape === 'object' || shape === 'schema')) return undefined;
   const { body, req, settings } = input;
   const form = body.kind === 'form' || body.kind === 'text' ? body.form : undefined;
-  const sent = [...queryOf(req, settings.limits.fields), ...form?.fields ?? []].map(([one]) => one);
+  const sent = [...queryOf(req, settings.limits.fields), ...(form?.fields ?? [])].map(([one]) => one);
   const prefixes = ['.', '['].map(mark => `${name}${mark}`.toLowerCase());
   return sent.find(one => prefixes.some(prefix => one.toLowerCase().startsWith(prefix)));
 }

@@ -34,7 +34,12 @@ export interface Upload {
  * @param chunks what the form is read from.
  * @param parts which files are kept, and which are read as fields.
  */
-export type ReadUpload = (chunks: AsyncIterable<Buffer>, req: IncomingMessage, res: ServerResponse, parts: PartsTaken) => Promise<Upload>;
+export type ReadUpload = (
+  chunks: AsyncIterable<Buffer>,
+  req: IncomingMessage,
+  res: ServerResponse,
+  parts: PartsTaken,
+) => Promise<Upload>;
 
 /** How one form is stored. */
 interface Storing {
@@ -48,18 +53,35 @@ interface Storing {
 }
 
 /** @param uploads where files go, or a Multer of the application's own: what it has stored for a request that is bound is its own. */
-export function uploadReader(uploads: UploadOptions | Multer = {}, limits: SettledLimits): { readonly readUpload: ReadUpload; readonly formBytes: number } {
-  const bounds: FormSettings['limits'] = { fields: limits.fields, fieldSize: limits.fieldBytes, fieldNameSize: 1_000, files: limits.files, fileSize: limits.fileBytes, parts: limits.fields + limits.files };
+export function uploadReader(
+  uploads: UploadOptions | Multer = {},
+  limits: SettledLimits,
+): { readonly readUpload: ReadUpload; readonly formBytes: number } {
+  const bounds: FormSettings['limits'] = {
+    fields: limits.fields,
+    fieldSize: limits.fieldBytes,
+    fieldNameSize: 1_000,
+    files: limits.files,
+    fileSize: limits.fileBytes,
+    parts: limits.fields + limits.files,
+  };
   const { isInMemory, storingFor } = isMulter(uploads) ? ownStoring(uploads, bounds) : builtInStoring(uploads, bounds);
   const formBytes = limits.formBytes ?? DEFAULT_FORM_BYTES[isInMemory ? 'memory' : 'disk'];
   const readUpload: ReadUpload = async (chunks, req, res, parts) => {
     const { settings, heldIn, discard, end } = storingFor(req);
     const holding = holdingOf(req, res);
-    const take = (bytes: number): void => { if (heldIn) holding.take(heldIn, bytes); };
+    const take = (bytes: number): void => {
+      if (heldIn) holding.take(heldIn, bytes);
+    };
     if (end) onExchangeEnd(req, res, end);
     try {
       const form = await readForm(chunks, req, { ...settings, fieldsBytes: limits.bodyBytes, formBytes, parts, take });
-      return { form, discard: () => { void discard(form.files); } };
+      return {
+        form,
+        discard: () => {
+          void discard(form.files);
+        },
+      };
     } catch (error) {
       holding.giveBack();
       await discard([]);
@@ -80,11 +102,19 @@ interface StoringFor {
 }
 
 function builtInStoring(uploads: UploadOptions, limits: FormSettings['limits']): StoringFor {
-  if ('_handleFile' in uploads) throw new TypeError('bindRequest: uploads must be a Multer; give multer({ storage }) instead of the storage.');
-  checkOptions('bindRequest: uploads', uploads, { storage: oneOf('memory', 'disk'), directory: { expects: 'a path', accepts: value => typeof value === 'string' && value !== '' } });
+  if ('_handleFile' in uploads)
+    throw new TypeError('bindRequest: uploads must be a Multer; give multer({ storage }) instead of the storage.');
+  checkOptions('bindRequest: uploads', uploads, {
+    storage: oneOf('memory', 'disk'),
+    directory: { expects: 'a path', accepts: value => typeof value === 'string' && value !== '' },
+  });
   const { storage = 'memory', directory = tmpdir() } = uploads;
   if (storage === 'memory') {
-    const inMemory: Storing = { settings: { storage: multer.memoryStorage(), limits }, heldIn: 'memory', discard: () => undefined };
+    const inMemory: Storing = {
+      settings: { storage: multer.memoryStorage(), limits },
+      heldIn: 'memory',
+      discard: () => undefined,
+    };
     return { isInMemory: true, storingFor: () => inMemory };
   }
   mkdirSync(directory, { recursive: true });
@@ -93,13 +123,22 @@ function builtInStoring(uploads: UploadOptions, limits: FormSettings['limits']):
     storingFor() {
       const onDisk = new DiskStorage(directory);
       const discard = (): Promise<void> => onDisk.remove();
-      return { settings: { storage: onDisk, limits }, heldIn: 'disk', discard, end: () => { void discard(); } };
+      return {
+        settings: { storage: onDisk, limits },
+        heldIn: 'disk',
+        discard,
+        end: () => {
+          void discard();
+        },
+      };
     },
   };
 }
 
 /** What an instance of multer has; its declarations do not say so. */
-type OwnMulter = Omit<FormSettings, 'limits'> & { readonly limits?: FormSettings['limits'] | ((req: IncomingMessage) => FormSettings['limits'] | undefined) };
+type OwnMulter = Omit<FormSettings, 'limits'> & {
+  readonly limits?: FormSettings['limits'] | ((req: IncomingMessage) => FormSettings['limits'] | undefined);
+};
 
 function ownStoring(own: Multer, limits: FormSettings['limits']): StoringFor {
   const { storage, fileFilter, preservePath, defParamCharset, limits: given } = own as unknown as OwnMulter;
@@ -108,27 +147,40 @@ function ownStoring(own: Multer, limits: FormSettings['limits']): StoringFor {
     isInMemory,
     storingFor: req => ({
       settings: {
-        storage, limits: stricter(limits, (typeof given === 'function' ? given(req) : given) ?? {}),
-        ...fileFilter && { fileFilter }, ...preservePath !== undefined && { preservePath }, ...defParamCharset !== undefined && { defParamCharset },
+        storage,
+        limits: stricter(limits, (typeof given === 'function' ? given(req) : given) ?? {}),
+        ...(fileFilter && { fileFilter }),
+        ...(preservePath !== undefined && { preservePath }),
+        ...(defParamCharset !== undefined && { defParamCharset }),
       },
       heldIn: isInMemory ? 'memory' : undefined,
       // Of a form that is refused while it is read, multer has removed them.
-      discard: files => { for (const file of files) removeStored(storage, req, file); },
+      discard: files => {
+        for (const file of files) removeStored(storage, req, file);
+      },
     }),
   };
 }
 
 function stricter(ours: FormSettings['limits'], theirs: FormSettings['limits']): FormSettings['limits'] {
-  const bounds = Object.entries(ours).map(([name, value]) => [name, Math.min(value, theirs[name as keyof typeof theirs] ?? Infinity)]);
-  return { ...theirs, ...Object.fromEntries(bounds) as FormSettings['limits'] };
+  const bounds = Object.entries(ours).map(([name, value]) => [
+    name,
+    Math.min(value, theirs[name as keyof typeof theirs] ?? Infinity),
+  ]);
+  return { ...theirs, ...(Object.fromEntries(bounds) as FormSettings['limits']) };
 }
 
 function removeStored(storage: multer.StorageEngine, req: IncomingMessage, file: Express.Multer.File): void {
   const failed = (error: unknown): void => {
-    warnOnce('BINDONCE_UPLOAD_LEFT', `bindRequest: the storage in \`uploads\` could not remove a file of a refused request (${error instanceof Error ? error.message : String(error)}).`);
+    warnOnce(
+      'BINDONCE_UPLOAD_LEFT',
+      `bindRequest: the storage in \`uploads\` could not remove a file of a refused request (${error instanceof Error ? error.message : String(error)}).`,
+    );
   };
   try {
-    storage._removeFile(req as Parameters<multer.StorageEngine['_removeFile']>[0], file, error => { if (error) failed(error); });
+    storage._removeFile(req as Parameters<multer.StorageEngine['_removeFile']>[0], file, error => {
+      if (error) failed(error);
+    });
   } catch (error) {
     failed(error);
   }

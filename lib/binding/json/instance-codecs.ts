@@ -52,4 +52,6 @@ function arrayOf(items: readonly Codec<unknown>[]): Codec<unknown> {
   return { name: 'array', shape: 'list', fromText: refuse, fromJson: refuse, toJson: write };
 }
 
-const refuse = (): never => { throw new TypeError('an array of dtos is written, not read'); };
+const refuse = (): never => {
+  throw new TypeError('an array of dtos is written, not read');
+};

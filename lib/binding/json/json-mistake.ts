@@ -13,7 +13,9 @@ export function jsonMistake(what: string, text: string, error: unknown): string 
   if (position === undefined) return `${what} is not valid JSON: it has too many levels to be read.`;
   const where = lineAndColumn(text, position);
   const isDuplicate = message instanceof Error && message.message.startsWith('Duplicate key');
-  return isDuplicate ? `${what} has two different values of one name in a JSON object, the second at ${where}.` : `${what} is not valid JSON: ${where}.`;
+  return isDuplicate
+    ? `${what} has two different values of one name in a JSON object, the second at ${where}.`
+    : `${what} is not valid JSON: ${where}.`;
 }
 
 function errorOf(text: string): unknown {
@@ -26,7 +28,8 @@ function errorOf(text: string): unknown {
 }
 
 function positionIn(error: unknown): number | undefined {
-  const [, digits] = (error instanceof Error && / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(error.message)) || [];
+  const [, digits] =
+    (error instanceof Error && / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(error.message)) || [];
   return digits === undefined ? undefined : Number(digits);
 }
 

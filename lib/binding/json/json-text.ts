@@ -9,7 +9,11 @@ export function parseExactly(text: string): unknown {
 }
 
 /** Reads JSON that stands in one text value: a query parameter, a form field, a claim, a header. */
-export function jsonInText<T>(text: string, place: Place, read: (value: unknown, place: Place) => Awaitable<T | Invalid>): Awaitable<T | Invalid> {
+export function jsonInText<T>(
+  text: string,
+  place: Place,
+  read: (value: unknown, place: Place) => Awaitable<T | Invalid>,
+): Awaitable<T | Invalid> {
   const value = parsed(text);
   if (value === TOO_DEEP) return place.failTooDeep();
   return value === undefined ? place.failValue(text, 'JSON text') : read(value, place.asJson());
@@ -17,7 +21,7 @@ export function jsonInText<T>(text: string, place: Place, read: (value: unknown,
 
 /** What looks like a JSON object, an array, or objects with commas between them; undefined for other text. */
 export function jsonLike(text: string): unknown {
-  return /^\s*[[{]/.test(text) ? parsed(text) ?? parsed(`[${text}]`) : undefined;
+  return /^\s*[[{]/.test(text) ? (parsed(text) ?? parsed(`[${text}]`)) : undefined;
 }
 
 export const isJson = (text: string): boolean => parsed(text) !== undefined;
@@ -49,10 +53,14 @@ export function isJsonObject(value: unknown): value is JsonObject {
 export function plainJson(value: unknown, place: Place): unknown {
   const { items } = place.limits;
   switch (kindOf(value, place.levelsLeft, items)) {
-    case 'too deep': return place.failTooDeep();
-    case 'too long': return place.fail('too-many-items', `There is an array of more than ${items} items.`, { limit: items });
-    case 'exact': return copyOf(value);
-    case 'plain': return value;
+    case 'too deep':
+      return place.failTooDeep();
+    case 'too long':
+      return place.fail('too-many-items', `There is an array of more than ${items} items.`, { limit: items });
+    case 'exact':
+      return copyOf(value);
+    case 'plain':
+      return value;
   }
 }
 

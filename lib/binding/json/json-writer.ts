@@ -11,11 +11,20 @@ export type ResponseCodecs = ReadonlyMap<number, Codec<unknown>>;
 
 /** @throws TypeError naming the class and the property that cannot be written as declared. */
 export function responseCodecs(responses: ResponseTypes, codecs: CodecTable): ResponseCodecs {
-  return new Map(Object.entries(responses).map(([status, type]) => [Number(status), mistakesAt(`responses[${status}]`, () => codecs.complete(type))]));
+  return new Map(
+    Object.entries(responses).map(([status, type]) => [
+      Number(status),
+      mistakesAt(`responses[${status}]`, () => codecs.complete(type)),
+    ]),
+  );
 }
 
 /** JSON text of a value: numbers with all their digits, properties as declared and no others. */
-export function writeJson(codec: Codec<unknown>, value: unknown, { replacer, spaces }: Spelling = {}): string | undefined {
+export function writeJson(
+  codec: Codec<unknown>,
+  value: unknown,
+  { replacer, spaces }: Spelling = {},
+): string | undefined {
   return stringify(written(codec, value), replacer, spaces);
 }
 
@@ -37,7 +46,7 @@ export function writeResponsesAs(codecs: ResponseCodecs, res: Response, ofInstan
   const codecFor = (values: readonly unknown[]): Codec<unknown> | undefined => {
     // After next('route'), another route answers. Express 4 still takes a status beside the value.
     const isOurs = (route === undefined || (res.req as { route?: unknown }).route === route) && values.length === 1;
-    return isOurs ? codecs.get(res.statusCode) ?? ofInstance?.(values[0]) : undefined;
+    return isOurs ? (codecs.get(res.statusCode) ?? ofInstance?.(values[0])) : undefined;
   };
   res.jsonp = (...values: unknown[]) => {
     const codec = codecFor(values);
@@ -48,7 +57,10 @@ export function writeResponsesAs(codecs: ResponseCodecs, res: Response, ofInstan
     const codec = codecFor(values);
     if (!codec) return json(...values);
     const { app } = res;
-    const text = writeJson(codec, values[0], { replacer: app.get('json replacer') as Spelling['replacer'], spaces: app.get('json spaces') as Spelling['spaces'] });
+    const text = writeJson(codec, values[0], {
+      replacer: app.get('json replacer') as Spelling['replacer'],
+      spaces: app.get('json spaces') as Spelling['spaces'],
+    });
     if (!res.get('Content-Type')) res.set('Content-Type', 'application/json');
     return res.send(app.get('json escape') ? escaped(text) : text);
   };

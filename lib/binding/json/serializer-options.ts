@@ -16,12 +16,16 @@ export type ResponseTypes = Readonly<Record<number, AnyType>>;
 
 export const serializerRules: Readonly<Record<keyof SerializerOptions, Rule>> = {
   propertyNamingPolicy: either(oneOf(...Object.keys(namingPolicies)), aFunction),
-  converters: { expects: 'an array of { type, read, write }', accepts: value => Array.isArray(value) && value.every(isConverter) },
+  converters: {
+    expects: 'an array of { type, read, write }',
+    accepts: value => Array.isArray(value) && value.every(isConverter),
+  },
 };
 
 export const responsesRule: Rule = {
   expects: 'an object of types by status, for example { 201: OrderView }',
-  accepts: value => typeof value === 'object' && value !== null && Object.keys(value).every(status => /^[1-5]\d\d$/.test(status)),
+  accepts: value =>
+    typeof value === 'object' && value !== null && Object.keys(value).every(status => /^[1-5]\d\d$/.test(status)),
 };
 
 function isConverter(value: unknown): boolean {

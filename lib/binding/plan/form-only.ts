@@ -4,11 +4,13 @@ import type { Plan } from './plan';
 /** @throws TypeError for a required property that only a form can bring, where the endpoint accepts no form. */
 export function refuseWithoutForm(className: string, { required, sourcesOf }: Plan): void {
   for (const { property, codec } of required) {
-    const sources = [...sourcesOf.get(property)?.keys() ?? []];
+    const sources = [...(sourcesOf.get(property)?.keys() ?? [])];
     if (sources.length !== 1 || sources[0] !== 'form') continue;
     const hasFile = [...withParts(codec)].some(({ shape }) => shape === 'file');
     const option = hasFile ? 'allowFormData: true' : 'allowFormData: true or { urlEncoded: true }';
     const mistake = 'it is required, and only a form can bring it, but the endpoint accepts no form';
-    throw new TypeError(`bindRequest: ${className}.${property}: ${mistake}; pass { ${option} }, or declare it as not required.`);
+    throw new TypeError(
+      `bindRequest: ${className}.${property}: ${mistake}; pass { ${option} }, or declare it as not required.`,
+    );
   }
 }

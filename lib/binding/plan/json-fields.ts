@@ -12,7 +12,15 @@ interface SlotField extends Field {
 
 /** What reads the fields of a JSON body. What is not there, another source may have. */
 export function jsonFieldsOf(slots: readonly Slot[]): ReadFields<Found> {
-  return readerOf(slots.map((slot): SlotField => ({ key: slot.index, jsonName: slot.name, byItself: slot.codec.fromJson.byItself, slot })), readField);
+  return readerOf(
+    slots.map((slot): SlotField => ({
+      key: slot.index,
+      jsonName: slot.name,
+      byItself: slot.codec.fromJson.byItself,
+      slot,
+    })),
+    readField,
+  );
 }
 
 function readField({ jsonName, slot }: SlotField, found: Found, json: JsonObject, place: Place): void {

@@ -20,7 +20,7 @@ export function lookupOf(property: string, plan: Plan, req: IncomingMessage): Lo
   const slots = plan.sourcesOf.get(property);
   const preferred = preferredSource(plan, req);
   // A claim or a header stands behind the sources that it falls back to.
-  const source = slots?.has(preferred) ? preferred : [...slots?.keys() ?? []].at(-1);
+  const source = slots?.has(preferred) ? preferred : [...(slots?.keys() ?? [])].at(-1);
   const slot = source && slots?.get(source);
   return slot && { source, name: slot.name, codec: slot.codec };
 }

@@ -11,7 +11,8 @@ export const noParts: PartsTaken = { takesFile: () => false, takesJson: () => fa
 export function partsFor(slots: readonly Slot[]): PartsTaken {
   const byName = new Map(slots.map(({ name, codec }) => [firstPart(name), codec]));
   const root = slots.find(({ isRoot }) => isRoot)?.codec;
-  const codecOf = (name: string): Codec<unknown> | undefined => byName.get(firstPart(name)) ?? root?.memberCalled?.(firstPart(name))?.codec;
+  const codecOf = (name: string): Codec<unknown> | undefined =>
+    byName.get(firstPart(name)) ?? root?.memberCalled?.(firstPart(name))?.codec;
   return {
     takesFile: name => root !== undefined || codecOf(name) !== undefined,
     takesJson(name) {

@@ -6,7 +6,14 @@ import { jsonFieldsOf } from './json-fields';
 import { refuseFiles, refuseMisplaced, refuseRootOnly } from './misplaced';
 import { noParts, partsFor } from './parts';
 import { mistakesAt, refuseSameName } from '../declaration/mistake';
-import { instancesOf, isDto, propertiesOf, unsetRemover, type PropertyKind, type Source } from '../declaration/property';
+import {
+  instancesOf,
+  isDto,
+  propertiesOf,
+  unsetRemover,
+  type PropertyKind,
+  type Source,
+} from '../declaration/property';
 import { slotsOf, type Slot } from './slots';
 import { takersOf } from './takers';
 import { keepsDigits, type Codec } from '../types/codec';
@@ -48,7 +55,10 @@ export function planFor(Dto: AnyType, codecs: CodecTable): Plan {
     assertType(Dto);
     if (!isSchema(Dto) && isDto(Dto)) return planForClass(Dto, codecs);
     const codec = codecs.complete(Dto);
-    if (codec.shape !== 'list' && codec.shape !== 'schema') throw new TypeError(`${codec.name} cannot be the dto of a request; use a dto class, list(Dto) or a Standard Schema.`);
+    if (codec.shape !== 'list' && codec.shape !== 'schema')
+      throw new TypeError(
+        `${codec.name} cannot be the dto of a request; use a dto class, list(Dto) or a Standard Schema.`,
+      );
     return planForBody(codec);
   });
 }
@@ -57,7 +67,9 @@ export function planFor(Dto: AnyType, codecs: CodecTable): Plan {
 function planForBody(codec: Codec<unknown>): Plan {
   const body: Slot = { property: 'body', index: 0, name: '', codec, required: true };
   refuseRootOnly(codec);
-  mistakesAt(codec.name, () => { refuseFiles(codec); });
+  mistakesAt(codec.name, () => {
+    refuseFiles(codec);
+  });
   return {
     create: () => ({}),
     count: 1,
@@ -86,22 +98,54 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
     mistakesAt(`${Dto.name}.${property}`, () => {
       const codec = codecs.complete(spec.type);
       refuseMisplaced(spec, codec, takers);
-      const slot: Slot = { property, index: properties.indexOf(property), name: property, codec, required: spec.required };
+      const slot: Slot = {
+        property,
+        index: properties.indexOf(property),
+        name: property,
+        codec,
+        required: spec.required,
+      };
       const own = slotsOf(slot, spec, () => codecs.jsonName(property), takers);
-      for (const [source, one] of own) slots.set(source, [...slots.get(source) ?? [], one]);
+      for (const [source, one] of own) slots.set(source, [...(slots.get(source) ?? []), one]);
       if (takesWholeBody(spec.kind)) whole.set(spec.kind, slot);
-      else if (spec.required && own.size === 0) throw new TypeError(`it is required, but no source can bring it: ${codec.shape === 'file' ? 'a file comes from a form only' : 'all its sources are blocked'}.`);
+      else if (spec.required && own.size === 0)
+        throw new TypeError(
+          `it is required, but no source can bring it: ${codec.shape === 'file' ? 'a file comes from a form only' : 'all its sources are blocked'}.`,
+        );
       sourcesOf.set(property, own);
       if (spec.required) required.push(slot);
     });
   }
   const jsonSlots = slots.get('json') ?? [];
-  refuseSameName(Dto.name, 'JSON name', jsonSlots.map(({ property, name }) => [property, name]));
+  refuseSameName(
+    Dto.name,
+    'JSON name',
+    jsonSlots.map(({ property, name }) => [property, name]),
+  );
   const wholeBody = whole.get('fromBody');
   const content = whole.get('plainText');
-  const inJson = [...jsonSlots, ...wholeBody ? [wholeBody] : []];
-  const body: BodyUse = { json: inJson.length > 0, form: slots.has('form'), text: content !== undefined, ...partsFor(slots.get('form') ?? []), keepsDigits: inJson.some(({ codec }) => keepsDigits(codec)) };
-  return { create: instancesOf<unknown>(Dto, specs), count: properties.length, set: setting(properties, unsetRemover(specs)), slots, readFields: jsonFieldsOf(jsonSlots), jsonRequired: jsonSlots.filter(slot => slot.jsonRequired), sourcesOf, required, wholeBody, content, body, result: dto => dto };
+  const inJson = [...jsonSlots, ...(wholeBody ? [wholeBody] : [])];
+  const body: BodyUse = {
+    json: inJson.length > 0,
+    form: slots.has('form'),
+    text: content !== undefined,
+    ...partsFor(slots.get('form') ?? []),
+    keepsDigits: inJson.some(({ codec }) => keepsDigits(codec)),
+  };
+  return {
+    create: instancesOf<unknown>(Dto, specs),
+    count: properties.length,
+    set: setting(properties, unsetRemover(specs)),
+    slots,
+    readFields: jsonFieldsOf(jsonSlots),
+    jsonRequired: jsonSlots.filter(slot => slot.jsonRequired),
+    sourcesOf,
+    required,
+    wholeBody,
+    content,
+    body,
+    result: dto => dto,
+  };
 }
 
 function setting(properties: readonly string[], removeUnset: ((dto: object) => void) | undefined): Plan['set'] {

@@ -20,26 +20,49 @@ export interface Slot {
 /** The sources of a property and the name that each is asked for. */
 export function slotsOf(slot: Slot, spec: PropertySpec, jsonName: () => string, takers: Takers): Map<Source, Slot> {
   const { jsonPropertyName, bindFrom = slot.property, name = slot.property, dontBind = [], jsonRequired } = spec;
-  const anyOf = (): [Source, string][] => [['json', jsonPropertyName ?? jsonName()], ['form', bindFrom], ['route', bindFrom], ['query', bindFrom]];
+  const anyOf = (): [Source, string][] => [
+    ['json', jsonPropertyName ?? jsonName()],
+    ['form', bindFrom],
+    ['route', bindFrom],
+    ['query', bindFrom],
+  ];
   const fallback = (): [Source, string][] => (spec.fallback ? anyOf() : []);
   const names = ((): [Source, string][] => {
     switch (spec.kind) {
-      case 'field': return anyOf();
-      case 'formField': return [['form', bindFrom]];
-      case 'queryParam': return [['query', bindFrom]];
-      case 'routeParam': return [['route', bindFrom]];
-      case 'fromForm': return [['form', '']];
-      case 'fromQuery': return [['query', '']];
-      case 'fromClaim': return [...fallback(), ['claim', name]];
-      case 'fromHeader': return [...fallback(), ['header', name]];
-      case 'fromCookie': return [...fallback(), ['cookie', name]];
-      case 'hasPermission': return [['permission', name]];
+      case 'field':
+        return anyOf();
+      case 'formField':
+        return [['form', bindFrom]];
+      case 'queryParam':
+        return [['query', bindFrom]];
+      case 'routeParam':
+        return [['route', bindFrom]];
+      case 'fromForm':
+        return [['form', '']];
+      case 'fromQuery':
+        return [['query', '']];
+      case 'fromClaim':
+        return [...fallback(), ['claim', name]];
+      case 'fromHeader':
+        return [...fallback(), ['header', name]];
+      case 'fromCookie':
+        return [...fallback(), ['cookie', name]];
+      case 'hasPermission':
+        return [['permission', name]];
       case 'fromBody':
-      case 'plainText': return [];
+      case 'plainText':
+        return [];
     }
   })();
   const isRoot = spec.kind === 'fromForm' || spec.kind === 'fromQuery';
-  return new Map(names
-    .filter(([source]) => !dontBind.includes(source) && !(isTaken(source, takers) && !isRoot) && (slot.codec.shape !== 'file' || source === 'form'))
-    .map(([source, lookup]) => [source, { ...slot, name: lookup, isRoot, ...(jsonRequired && { jsonRequired }) }]));
+  return new Map(
+    names
+      .filter(
+        ([source]) =>
+          !dontBind.includes(source) &&
+          !(isTaken(source, takers) && !isRoot) &&
+          (slot.codec.shape !== 'file' || source === 'form'),
+      )
+      .map(([source, lookup]) => [source, { ...slot, name: lookup, isRoot, ...(jsonRequired && { jsonRequired }) }]),
+  );
 }

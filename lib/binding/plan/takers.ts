@@ -12,10 +12,14 @@ export function takersOf(Dto: DtoClass<unknown>, properties: ReadonlyMap<string,
   const found = new Set<PropertyKind>();
   for (const taker of takers) {
     const [first, second] = [...properties].filter(([, { kind }]) => kind === taker);
-    if (first && second) throw new TypeError(`${Dto.name}.${first[0]} and ${Dto.name}.${second[0]} are both ${taker}; one property at the most can take it all.`);
+    if (first && second)
+      throw new TypeError(
+        `${Dto.name}.${first[0]} and ${Dto.name}.${second[0]} are both ${taker}; one property at the most can take it all.`,
+      );
     if (first) found.add(taker);
   }
-  if (found.has('fromBody') && found.has('plainText')) throw new TypeError(`${Dto.name} has both fromBody and plainText; the body can go to one property only.`);
+  if (found.has('fromBody') && found.has('plainText'))
+    throw new TypeError(`${Dto.name} has both fromBody and plainText; the body can go to one property only.`);
   return found;
 }
 

@@ -8,7 +8,10 @@ import type { Place } from './place';
  * ever gets into it. `compileFunction` works also where the runtime forbids to make code out of strings.
  */
 function compile(code: string, constants: Readonly<Record<string, unknown>>): unknown {
-  return compileFunction(`'use strict'; ${code}`, Object.keys(constants), { filename: 'bindonce:compiled' }).call(undefined, ...Object.values(constants));
+  return compileFunction(`'use strict'; ${code}`, Object.keys(constants), { filename: 'bindonce:compiled' }).call(
+    undefined,
+    ...Object.values(constants),
+  );
 }
 
 /** Makes instances of one class. */
@@ -18,13 +21,20 @@ export function makerOf<T>(Dto: new () => T): () => T {
 
 /** Sets the properties of which a value was found, in their order. */
 export function setterOf(properties: readonly string[]): (dto: object, values: readonly unknown[]) => void {
-  const lines = properties.map((property, index) => `if (values[${index}] !== undefined) dto[${JSON.stringify(property)}] = values[${index}];`);
-  return compile(`return (dto, values) => {\n${lines.join('\n')}\n};`, {}) as (dto: object, values: readonly unknown[]) => void;
+  const lines = properties.map(
+    (property, index) => `if (values[${index}] !== undefined) dto[${JSON.stringify(property)}] = values[${index}];`,
+  );
+  return compile(`return (dto, values) => {\n${lines.join('\n')}\n};`, {}) as (
+    dto: object,
+    values: readonly unknown[],
+  ) => void;
 }
 
 /** Removes the properties that have no value. A property that is not there is not taken out: that would make every object slow to use. */
 export function clearerOf(properties: readonly string[]): (dto: object) => void {
-  const lines = properties.map(JSON.stringify as (name: string) => string).map(name => `if (dto[${name}] === undefined && has(dto, ${name})) delete dto[${name}];`);
+  const lines = properties
+    .map(JSON.stringify as (name: string) => string)
+    .map(name => `if (dto[${name}] === undefined && has(dto, ${name})) delete dto[${name}];`);
   return compile(`return dto => {\n${lines.join('\n')}\n};`, { has: Object.hasOwn }) as (dto: object) => void;
 }
 
@@ -46,7 +56,10 @@ interface Holder {
 export type ReadFields<H extends Holder> = (holder: H, json: JsonObject, place: Place) => void;
 
 /** @param goOn reads a field that is not there, or that its type cannot read by itself. */
-export function readerOf<F extends Field, H extends Holder>(fields: readonly F[], goOn: (field: F, ...from: Parameters<ReadFields<H>>) => void): ReadFields<H> {
+export function readerOf<F extends Field, H extends Holder>(
+  fields: readonly F[],
+  goOn: (field: F, ...from: Parameters<ReadFields<H>>) => void,
+): ReadFields<H> {
   const lines = fields.map(({ key, jsonName, byItself }, at) => {
     const name = JSON.stringify(jsonName);
     const rest = `goOn(fields[${at}], holder, json, place);`;
@@ -57,5 +70,8 @@ export function readerOf<F extends Field, H extends Holder>(fields: readonly F[]
   const readers = Object.fromEntries(fields.map(({ byItself }, at) => [`read${at}`, byItself]));
   // An object that inherits anything else is not what JSON.parse makes. (V8 looks a prototype up for nothing when it has just loaded a property.)
   const guard = `let sent = json[${JSON.stringify(fields[0]?.jsonName)}]; const prototype = prototypeOf(json); if (prototype !== inherited && prototype !== null) { for (const field of fields) goOn(field, holder, json, place); return; }`;
-  return compile(`return (holder, json, place) => {\n${guard}\nconst { target } = holder; let value;\n${lines.join('\n')}\n};`, { prototypeOf: Object.getPrototypeOf, inherited: Object.prototype, fields, goOn, ...readers }) as ReadFields<H>;
+  return compile(
+    `return (holder, json, place) => {\n${guard}\nconst { target } = holder; let value;\n${lines.join('\n')}\n};`,
+    { prototypeOf: Object.getPrototypeOf, inherited: Object.prototype, fields, goOn, ...readers },
+  ) as ReadFields<H>;
 }

@@ -3,8 +3,18 @@ import type { SettledLimits } from '../limits';
 
 /** What can be wrong with a value. */
 export type FailureCode =
-  | 'missing' | 'missing-in-json' | 'invalid' | 'several-values' | 'several-files' | 'file-expected' | 'file-unexpected'
-  | 'too-many-items' | 'index-too-high' | 'too-deep' | 'schema' | 'application';
+  | 'missing'
+  | 'missing-in-json'
+  | 'invalid'
+  | 'several-values'
+  | 'several-files'
+  | 'file-expected'
+  | 'file-unexpected'
+  | 'too-many-items'
+  | 'index-too-high'
+  | 'too-deep'
+  | 'schema'
+  | 'application';
 
 /** What a message is made of, as far as the failure has it. */
 export interface FailureFacts {
@@ -46,15 +56,28 @@ export class Failures {
  * The refusal of a request in which values are missing or unreadable: 403 where a permission is, else 400.
  * @param messageFor what is said of a failure in place of its own text, in another language for example.
  */
-export function validationProblem(failures: readonly BindingFailure[], messageFor?: (failure: BindingFailure) => string | undefined): Problem {
+export function validationProblem(
+  failures: readonly BindingFailure[],
+  messageFor?: (failure: BindingFailure) => string | undefined,
+): Problem {
   const errors = failures.map((failure): ProblemError => {
     const { name, in: source, pointer, detail } = failure;
     const message: unknown = messageFor?.(failure);
     // Only text will do; what comes later comes too late, and must not end the process if it fails.
     if (message instanceof Promise) message.catch(() => undefined);
-    return { name, in: source, ...(pointer !== undefined && { pointer }), detail: typeof message === 'string' ? message : detail };
+    return {
+      name,
+      in: source,
+      ...(pointer !== undefined && { pointer }),
+      detail: typeof message === 'string' ? message : detail,
+    };
   });
   const isForbidden = failures.some(({ in: source, code }) => source === 'permission' && code === 'missing');
-  if (isForbidden) return new Problem('forbidden', 'The user does not have a permission that this endpoint requires.', { errors });
-  return new Problem('validation-failed', errors.length === 1 ? 'One value is not valid.' : `${errors.length} values are not valid.`, { errors });
+  if (isForbidden)
+    return new Problem('forbidden', 'The user does not have a permission that this endpoint requires.', { errors });
+  return new Problem(
+    'validation-failed',
+    errors.length === 1 ? 'One value is not valid.' : `${errors.length} values are not valid.`,
+    { errors },
+  );
 }

@@ -7,7 +7,10 @@ export class Filling<T extends object> {
   private promised: [property: string, value: Promise<unknown>][] | undefined;
 
   /** @param removeUnset removes what no value was found for. */
-  constructor(readonly target: T, private readonly removeUnset?: (target: object) => void) {}
+  constructor(
+    readonly target: T,
+    private readonly removeUnset?: (target: object) => void,
+  ) {}
 
   /** @param value undefined where nothing was found; invalid where it could not be read, which has been noted. */
   put(property: string, value: unknown): void {

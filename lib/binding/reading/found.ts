@@ -32,7 +32,9 @@ export class Found {
   settled(): Awaitable<readonly unknown[] | Invalid> {
     const { target: values, promised, isInvalid } = this;
     if (!promised) return isInvalid ? INVALID : values;
-    return after(Promise.all(promised), () => after(Promise.all(values), known => (isInvalid || known.includes(INVALID) ? INVALID : known)));
+    return after(Promise.all(promised), () =>
+      after(Promise.all(values), known => (isInvalid || known.includes(INVALID) ? INVALID : known)),
+    );
   }
 
   /** What is promised may come to nothing, and nothing overwrites nothing. */

@@ -22,7 +22,13 @@ export class Place {
    * @param document where `root` stands in a JSON document (RFC 6901); undefined outside of JSON.
    * @param above levels of objects and arrays around `root`.
    */
-  constructor(private readonly failures: Failures, readonly source: ProblemLocation, private readonly root: string, private readonly document?: string, private readonly above = 0) {}
+  constructor(
+    private readonly failures: Failures,
+    readonly source: ProblemLocation,
+    private readonly root: string,
+    private readonly document?: string,
+    private readonly above = 0,
+  ) {}
 
   /** A field of a JSON body, or with an empty name the body itself. */
   static inJson(failures: Failures, name: string): Place {
@@ -74,7 +80,9 @@ export class Place {
 
   failTooDeep(): Invalid {
     const { depth: limit } = this.limits;
-    return this.fail('too-deep', `There are more than ${limit} levels of objects and lists inside each other.`, { limit });
+    return this.fail('too-deep', `There are more than ${limit} levels of objects and lists inside each other.`, {
+      limit,
+    });
   }
 
   fail(code: FailureCode, detail: string, facts?: FailureFacts): Invalid {
@@ -91,11 +99,17 @@ export class Place {
     const quoted = this.mayQuote ? quote(value) : undefined;
     const subject = quoted === undefined ? 'The value' : `The value ${quoted}`;
     const article = /^[aeio]/i.test(expected) ? 'an' : 'a';
-    return this.fail('invalid', detail ?? `${subject} is not ${article} ${expected}.`, { ...(quoted !== undefined && { value: quoted }), expected });
+    return this.fail('invalid', detail ?? `${subject} is not ${article} ${expected}.`, {
+      ...(quoted !== undefined && { value: quoted }),
+      expected,
+    });
   }
 
   failCount(count: number, expected: string): Invalid {
-    return this.fail('several-values', `There are ${count} values where one ${expected} is expected.`, { count, expected });
+    return this.fail('several-values', `There are ${count} values where one ${expected} is expected.`, {
+      count,
+      expected,
+    });
   }
 
   failMissing(detail = 'A value is required.'): Invalid {

@@ -22,7 +22,11 @@ export function readItems(expected: Expected, values: readonly string[], place: 
 /** Reads the segments of a wildcard route. */
 export function readSegments(expected: Expected, segments: readonly string[], place: Place): unknown {
   const { codec } = expected;
-  return codec.fromSegments ? codec.fromSegments(segments, place) : codec.fromItems ? codec.fromItems(segments, place) : readText(expected, [segments.join('/')], place);
+  return codec.fromSegments
+    ? codec.fromSegments(segments, place)
+    : codec.fromItems
+      ? codec.fromItems(segments, place)
+      : readText(expected, [segments.join('/')], place);
 }
 
 /** Reads JSON for a property. `null` is a missing value where one may be missing, unless the type takes it. */
@@ -35,7 +39,9 @@ export function readFlat(expected: Expected, branch: Branch, place: Place): unkn
   if (expected.codec.shape === 'schema' && branch.isArray) return expected.codec.fromNames?.(branch, place, true);
   const sent = expected.codec.isCollection ? branch.collected(place) : branch.values;
   if (sent === INVALID) return INVALID;
-  return sent.length === 0 || isNothing(expected, sent) ? undefined : readSent(expected.codec, sent, branch.isOneValue, place);
+  return sent.length === 0 || isNothing(expected, sent)
+    ? undefined
+    : readSent(expected.codec, sent, branch.isOneValue, place);
 }
 
 /** Reads what was sent under a name or below it. A collection of which nothing was sent is empty: a form cannot say so otherwise. */
@@ -47,26 +53,38 @@ export function readNested(expected: Expected, branch: Branch | undefined, place
     if (codec.isCollection && !required && branch.holdsEmptyText) return undefined;
     return !codec.fromFiles && branch.values.some(isFile) ? failFile(place) : codec.fromNames(branch, place, required);
   }
-  return branch.values.length === 0 || isNothing(expected, branch.values) ? undefined : readSent(codec, branch.values, true, place);
+  return branch.values.length === 0 || isNothing(expected, branch.values)
+    ? undefined
+    : readSent(codec, branch.values, true, place);
 }
 
 /** True when a name was sent that the type declares: its own, or one below it. */
 export function isSent(codec: Codec<unknown>, branch: Branch | undefined, place: Place): boolean {
-  return branch !== undefined && (branch.values.length > 0 || (!branch.isLeaf && (codec.isSentBelow?.(branch, place) ?? false)));
+  return (
+    branch !== undefined &&
+    (branch.values.length > 0 || (!branch.isLeaf && (codec.isSentBelow?.(branch, place) ?? false)))
+  );
 }
 
 /**
  * Reads text or files.
  * @param isOneValue whether one text was sent as such, which may hold several items; else each text is an item.
  */
-export function readSent<T>(codec: Codec<T>, sent: readonly Sent[], isOneValue: boolean, place: Place): Awaitable<T | Invalid> {
+export function readSent<T>(
+  codec: Codec<T>,
+  sent: readonly Sent[],
+  isOneValue: boolean,
+  place: Place,
+): Awaitable<T | Invalid> {
   const files = sent.filter(isFile);
   if (files.length === 0) {
     const texts = sent as readonly string[];
     return isOneValue || !codec.fromItems ? codec.fromText(texts, place) : codec.fromItems(texts, place);
   }
   if (!codec.fromFiles) return failFile(place);
-  return files.length === sent.length ? codec.fromFiles(files, place) : place.fail('file-expected', 'Text was sent among files.');
+  return files.length === sent.length
+    ? codec.fromFiles(files, place)
+    : place.fail('file-expected', 'Text was sent among files.');
 }
 
 const isFile = (sent: Sent): sent is Exclude<Sent, string> => typeof sent !== 'string';

@@ -12,12 +12,15 @@ export function isSecret(source: ProblemLocation, name: string): boolean {
   switch (source) {
     case 'claim':
     case 'permission':
-    case 'cookie': return true;
-    case 'header': return CREDENTIAL.test(name);
+    case 'cookie':
+      return true;
+    case 'header':
+      return CREDENTIAL.test(name);
     case 'json':
     case 'form':
     case 'route':
     case 'query':
-    case 'body': return false;
+    case 'body':
+      return false;
   }
 }

@@ -79,10 +79,16 @@ export class Branch {
 
   /** `[3]`, in index order; gaps are closed up by whoever reads them. */
   indexed(place: Place): readonly (readonly [index: number, item: Branch])[] | Invalid {
-    const items = [...this.open()].filter(([key]) => /^\d+$/.test(key)).map(([key, item]) => [Number(key), item] as const);
+    const items = [...this.open()]
+      .filter(([key]) => /^\d+$/.test(key))
+      .map(([key, item]) => [Number(key), item] as const);
     const { items: limit } = place.limits;
     const tooHigh = items.find(([index]) => index >= limit);
-    if (tooHigh) return place.fail('index-too-high', `The index ${tooHigh[0]} is too high; ${limit} items are allowed.`, { count: tooHigh[0], limit });
+    if (tooHigh)
+      return place.fail('index-too-high', `The index ${tooHigh[0]} is too high; ${limit} items are allowed.`, {
+        count: tooHigh[0],
+        limit,
+      });
     // Sorting is stable: what was sent twice under one index stays in the order sent.
     return items.sort(([a], [b]) => a - b);
   }
@@ -92,12 +98,18 @@ export class Branch {
     const bare = this.isLeaf ? undefined : this.open().get('');
     if (!bare || bare.values.length === 0) return this.values;
     if (this.values.length === 0) return bare.values;
-    return [this, bare].flatMap(({ values, orders }) => values.map((value, at) => [orders[at] ?? 0, value] as const)).sort(([a], [b]) => a - b).map(([, value]) => value);
+    return [this, bare]
+      .flatMap(({ values, orders }) => values.map((value, at) => [orders[at] ?? 0, value] as const))
+      .sort(([a], [b]) => a - b)
+      .map(([, value]) => value);
   }
 
   /** True when one value was sent, under the name itself: it may hold several. `name[]` and `name[0]` are items, one by one. */
   get isOneValue(): boolean {
-    return this.values.length === 1 && (this.isLeaf || this.below().every(([key, { values }]) => values.length === 0 || !/^\d*$/.test(key)));
+    return (
+      this.values.length === 1 &&
+      (this.isLeaf || this.below().every(([key, { values }]) => values.length === 0 || !/^\d*$/.test(key)))
+    );
   }
 
   /** True when a name goes on below `name[]`: it does not say which item it belongs to. */
@@ -124,10 +136,10 @@ export class Branch {
     for (const { name, from, value, order } of this.deeper) {
       const [key, next] = step(name, from);
       let child = children.get(key.toLowerCase());
-      if (!child) children.set(key.toLowerCase(), child = new Branch(key));
+      if (!child) children.set(key.toLowerCase(), (child = new Branch(key)));
       child.add(name, next, value, order);
     }
-    return this.children = children;
+    return (this.children = children);
   }
 }
 

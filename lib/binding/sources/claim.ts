@@ -17,7 +17,8 @@ export const claim: ValueSource = {
     const valueOf = (type: string): unknown => ownOrInherited(claims, type) ?? byType.get(type.toLowerCase());
     for (const slot of slots) {
       const value = valueOf(slot.name);
-      if (value !== undefined && value !== null) found.put(slot.index, readClaim(asJson(value), slot, input.placeOf('claim', slot.name)));
+      if (value !== undefined && value !== null)
+        found.put(slot.index, readClaim(asJson(value), slot, input.placeOf('claim', slot.name)));
     }
   },
 };

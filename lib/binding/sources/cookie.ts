@@ -12,7 +12,11 @@ export const cookie: ValueSource = {
   read(input, slots, found) {
     const cookies = cookiesOf(input.req);
     if (!cookies) return;
-    for (const slot of slots) found.put(slot.index, readFrom(cookies, slot, slot.name, () => input.placeOf('cookie', slot.name)));
+    for (const slot of slots)
+      found.put(
+        slot.index,
+        readFrom(cookies, slot, slot.name, () => input.placeOf('cookie', slot.name)),
+      );
   },
 };
 
@@ -24,7 +28,8 @@ export function readCookie(expected: Expected, name: string, req: Request, place
 
 type Cookies = ReturnType<typeof parse>;
 
-const cookiesOf = ({ headers: { cookie: line } }: Request): Cookies | undefined => (line === undefined ? undefined : parse(line));
+const cookiesOf = ({ headers: { cookie: line } }: Request): Cookies | undefined =>
+  line === undefined ? undefined : parse(line);
 
 function readFrom(cookies: Cookies, expected: Expected, name: string, placeOf: () => Place): unknown {
   const value = ownValue(cookies, name);

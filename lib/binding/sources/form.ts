@@ -11,6 +11,12 @@ export const form: ValueSource = {
   read(input, slots, found) {
     const { body } = input;
     const { fields, files } = (body.kind === 'form' || body.kind === 'text' ? body.form : undefined) ?? NONE;
-    readByName('form', files.length === 0 ? fields : [...fields, ...files.map((file): SentPair => [file.fieldname, file])], input, slots, found);
+    readByName(
+      'form',
+      files.length === 0 ? fields : [...fields, ...files.map((file): SentPair => [file.fieldname, file])],
+      input,
+      slots,
+      found,
+    );
   },
 };

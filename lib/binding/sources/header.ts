@@ -9,7 +9,11 @@ export const header: ValueSource = {
   source: 'header',
   missing: 'This header is missing from the request.',
   read(input, slots, found) {
-    for (const slot of slots) found.put(slot.index, readHeader(slot, slot.name, input.req, () => input.placeOf('header', slot.name)));
+    for (const slot of slots)
+      found.put(
+        slot.index,
+        readHeader(slot, slot.name, input.req, () => input.placeOf('header', slot.name)),
+      );
   },
 };
 

@@ -9,9 +9,17 @@ import { Branch, levelsOf, type Sent } from './branch';
 export type SentPair = readonly [name: string, value: Sent, ...fault: readonly 'unreadable'[]];
 
 /** Reads properties by their names, in any case; a property that takes all names gets the tree that they make. */
-export function readByName(source: 'form' | 'route' | 'query', pairs: readonly SentPair[], input: RequestInput, slots: readonly Slot[], found: Found): void {
+export function readByName(
+  source: 'form' | 'route' | 'query',
+  pairs: readonly SentPair[],
+  input: RequestInput,
+  slots: readonly Slot[],
+  found: Found,
+): void {
   if (pairs.length === 0 && !slots.some(slot => slot.isRoot)) return;
-  const tree = Branch.of(pairs.filter(pair => isReadable(pair, name => input.placeOf(source, name)) && isShallow(pair[0], source, input)));
+  const tree = Branch.of(
+    pairs.filter(pair => isReadable(pair, name => input.placeOf(source, name)) && isShallow(pair[0], source, input)),
+  );
   for (const slot of slots) {
     const { index, codec, required, name, isRoot } = slot;
     const branch = isRoot ? tree : tree.at(name);

@@ -9,6 +9,10 @@ export const permission: ValueSource = {
   missing: 'The user does not have this permission.',
   read(input, slots, found) {
     const held = new Set(input.settings.permissions(input.req));
-    for (const { index, name, required } of slots) found.put(index, held.has(name) || (required ? input.placeOf('permission', name).failMissing(permission.missing) : false));
+    for (const { index, name, required } of slots)
+      found.put(
+        index,
+        held.has(name) || (required ? input.placeOf('permission', name).failMissing(permission.missing) : false),
+      );
   },
 };

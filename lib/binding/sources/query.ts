@@ -11,12 +11,16 @@ import type { ValueSource } from './value-source';
 export const query: ValueSource = {
   source: 'query',
   missing: 'This query parameter is required.',
-  read: (input, slots, found) => { readByName('query', queryOf(input.req, input.settings.limits.fields), input, slots, found); },
+  read: (input, slots, found) => {
+    readByName('query', queryOf(input.req, input.settings.limits.fields), input, slots, found);
+  },
 };
 
 /** Reads one parameter; undefined when the query has none of that name. What was sent under other names does not matter here. */
 export function readQueryParameter(expected: Expected, name: string, req: Request, place: Place): unknown {
-  const pairs = queryOf(req, place.limits.fields).filter(pair => pair[2] === undefined || Branch.of([pair]).at(name) !== undefined);
+  const pairs = queryOf(req, place.limits.fields).filter(
+    pair => pair[2] === undefined || Branch.of([pair]).at(name) !== undefined,
+  );
   if (!pairs.every(pair => isReadable(pair, () => place))) return INVALID;
   const branch = Branch.of(pairs).at(name);
   return branch && readFlat(expected, branch, place);

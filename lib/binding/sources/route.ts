@@ -42,7 +42,8 @@ function parametersOf(req: Request): RouteParameters {
   const wildcards = new Map<string, readonly string[]>();
   for (const [name, value] of Object.entries(req.params as Record<string, string | string[] | undefined>)) {
     if (Array.isArray(value)) wildcards.set(name.toLowerCase(), value);
-    else if (value !== undefined && /^\d+$/.test(name) && hasWildcard(req)) wildcards.set(name, value === '' ? [] : value.split('/'));
+    else if (value !== undefined && /^\d+$/.test(name) && hasWildcard(req))
+      wildcards.set(name, value === '' ? [] : value.split('/'));
     else if (value !== undefined) texts.push([name, value]);
   }
   return { texts, wildcards };

@@ -17,7 +17,10 @@ export class CodecTable implements Codecs {
 
   private readonly nameInJson: NamingPolicy;
 
-  constructor(private readonly serializer: SerializerOptions, private readonly valueParsers: readonly ValueParser[] = []) {
+  constructor(
+    private readonly serializer: SerializerOptions,
+    private readonly valueParsers: readonly ValueParser[] = [],
+  ) {
     this.nameInJson = namingPolicyOf(serializer);
   }
 
@@ -38,7 +41,8 @@ export class CodecTable implements Codecs {
   of<X extends AnyType>(type: X): Codec<Infer<X>> {
     const known = this.made.get(type);
     if (known) return known as Codec<Infer<X>>;
-    if (this.underWay.has(type)) throw new TypeError('this type contains itself and nothing else; it needs an object in between');
+    if (this.underWay.has(type))
+      throw new TypeError('this type contains itself and nothing else; it needs an object in between');
     this.underWay.add(type);
     try {
       const codec = this.make(type);
@@ -51,7 +55,8 @@ export class CodecTable implements Codecs {
 
   jsonName(property: string): string {
     const name: unknown = this.nameInJson(property);
-    if (typeof name !== 'string') throw new TypeError(`propertyNamingPolicy must make text of ${JSON.stringify(property)}, not ${String(name)}`);
+    if (typeof name !== 'string')
+      throw new TypeError(`propertyNamingPolicy must make text of ${JSON.stringify(property)}, not ${String(name)}`);
     return name;
   }
 
@@ -64,26 +69,50 @@ export class CodecTable implements Codecs {
     const parser = this.valueParsers.find(one => one.type === type);
     const converter = this.serializer.converters?.find(one => one.type === type);
     const own = ownCodec(type, this);
-    if (own) return { ...own, ...converter && converted(own, converter), ...parser && parsing(parser, own.name) };
+    if (own) return { ...own, ...(converter && converted(own, converter)), ...(parser && parsing(parser, own.name)) };
     const name = (type as { name?: string }).name || 'value';
     const meant = ownTypes.get(type);
-    if (!parser && !converter) throw new TypeError(`${name} has no declared properties and no static tryParse; ${meant === undefined ? 'declare them with dto({...}) or decorators, or give a valueParserFor or a converter for it' : `the type for it is ${meant}`}.`);
-    const json = converter ? converting(converter, name) : { fromJson: (value: unknown, place: Place) => place.failValue(value, name) };
-    return { name, shape: 'scalar', ...json, ...parser ? parsing(parser, name) : { fromText: textThrough(json.fromJson, name) } };
+    if (!parser && !converter)
+      throw new TypeError(
+        `${name} has no declared properties and no static tryParse; ${meant === undefined ? 'declare them with dto({...}) or decorators, or give a valueParserFor or a converter for it' : `the type for it is ${meant}`}.`,
+      );
+    const json = converter
+      ? converting(converter, name)
+      : { fromJson: (value: unknown, place: Place) => place.failValue(value, name) };
+    return {
+      name,
+      shape: 'scalar',
+      ...json,
+      ...(parser ? parsing(parser, name) : { fromText: textThrough(json.fromJson, name) }),
+    };
   }
 }
 
 /** Classes of JavaScript for which there is a type. */
-const ownTypes: ReadonlyMap<unknown, string> = new Map<unknown, string>([[String, 'string'], [Number, 'int, double or decimal'], [Boolean, 'bool'], [BigInt, 'long'], [Date, 'dateTime'], [URL, 'uri'], [Array, 'list(…)'], [Object, 'a class that extends dto({...})']]);
+const ownTypes: ReadonlyMap<unknown, string> = new Map<unknown, string>([
+  [String, 'string'],
+  [Number, 'int, double or decimal'],
+  [Boolean, 'bool'],
+  [BigInt, 'long'],
+  [Date, 'dateTime'],
+  [URL, 'uri'],
+  [Array, 'list(…)'],
+  [Object, 'a class that extends dto({...})'],
+]);
 
 /** SPEC, "Supported property types": a value parser comes before what the type itself does, and has no part in JSON. */
-function parsing({ parse }: ValueParser, name: string): Pick<Codec<unknown>, 'fromText' | 'fromItems' | 'fromSegments'> {
+function parsing(
+  { parse }: ValueParser,
+  name: string,
+): Pick<Codec<unknown>, 'fromText' | 'fromItems' | 'fromSegments'> {
   return {
     fromItems: undefined,
     fromSegments: undefined,
     fromText(values, place) {
       const [text = ''] = values;
-      return values.length === 1 ? accepted(parse(text), text, name, place, `The value parser for ${name}`) : place.failCount(values.length, name);
+      return values.length === 1
+        ? accepted(parse(text), text, name, place, `The value parser for ${name}`)
+        : place.failCount(values.length, name);
     },
   };
 }
@@ -92,7 +121,9 @@ function converting(converter: JsonConverter, name: string): Pick<Codec<unknown>
   return {
     fromJson(value, place) {
       const plain = plainJson(value, place);
-      return plain === INVALID ? INVALID : accepted(converter.read(plain), value, name, place, `The converter for ${name}`);
+      return plain === INVALID
+        ? INVALID
+        : accepted(converter.read(plain), value, name, place, `The converter for ${name}`);
     },
     toJson: value => converter.write(value),
   };

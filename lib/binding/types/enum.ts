@@ -10,19 +10,33 @@ type EnumObject = Readonly<Record<string, string | number>>;
  * @param members a TypeScript enum, an object like one, or a list of strings.
  * @throws TypeError for anything else.
  */
-export function enumOf<const E extends EnumObject | readonly string[]>(members: E, ...others: never[]): PropertyType<E extends readonly (infer V)[] ? V : E[keyof E]> {
+export function enumOf<const E extends EnumObject | readonly string[]>(
+  members: E,
+  ...others: never[]
+): PropertyType<E extends readonly (infer V)[] ? V : E[keyof E]> {
   refuseUnlessMembers(members, others);
   const entries: [name: string, value: string | number][] = Array.isArray(members)
     ? members.map((value: string) => [value, value])
-    // A numeric enum also has its values as keys (`E[1] = 'A'`).
-    : Object.entries(members as EnumObject).filter(([name, value]) => !(typeof value === 'string' && (members as EnumObject)[value] === Number(name)));
+    : // A numeric enum also has its values as keys (`E[1] = 'A'`).
+      Object.entries(members as EnumObject).filter(
+        ([name, value]) => !(typeof value === 'string' && (members as EnumObject)[value] === Number(name)),
+      );
   const byName = new Map(entries.map(([name, value]) => [name.toLowerCase(), value]));
   const byValue = new Map(entries.map(([, value]) => [String(value), value]));
-  const read = (text: string): string | number | undefined => byValue.get(text.trim()) ?? byName.get(text.trim().toLowerCase());
-  const name = `enum (${entries.map(([member]) => member).slice(0, 10).join(', ')}${entries.length > 10 ? ', …' : ''})`;
+  const read = (text: string): string | number | undefined =>
+    byValue.get(text.trim()) ?? byName.get(text.trim().toLowerCase());
+  const name = `enum (${entries
+    .map(([member]) => member)
+    .slice(0, 10)
+    .join(', ')}${entries.length > 10 ? ', …' : ''})`;
   return scalar(name, {
     text: read,
-    json: value => (typeof value === 'string' || typeof value === 'number' ? read(String(value)) : isExactNumber(value) ? read(numberText(value) ?? '') : undefined),
+    json: value =>
+      typeof value === 'string' || typeof value === 'number'
+        ? read(String(value))
+        : isExactNumber(value)
+          ? read(numberText(value) ?? '')
+          : undefined,
   }) as PropertyType<E extends readonly (infer V)[] ? V : E[keyof E]>;
 }
 
@@ -30,6 +44,11 @@ export function enumOf<const E extends EnumObject | readonly string[]>(members: 
 function refuseUnlessMembers(members: unknown, others: readonly unknown[]): void {
   const isNamed = typeof members === 'object' && members !== null;
   const values = isNamed ? Object.values(members) : [];
-  const isEnum = values.length > 0 && values.every(value => typeof value === 'string' || (typeof value === 'number' && !Array.isArray(members)));
-  if (!isEnum || others.length > 0) throw new TypeError("enumOf: give it an enum, or a list of strings that has one at least: enumOf(['draft', 'sent'])");
+  const isEnum =
+    values.length > 0 &&
+    values.every(value => typeof value === 'string' || (typeof value === 'number' && !Array.isArray(members)));
+  if (!isEnum || others.length > 0)
+    throw new TypeError(
+      "enumOf: give it an enum, or a list of strings that has one at least: enumOf(['draft', 'sent'])",
+    );
 }

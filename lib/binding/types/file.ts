@@ -14,7 +14,9 @@ export const file: PropertyType<UploadedFile> = typeWith<UploadedFile>({
   fromFiles(files, place) {
     const [only] = files;
     const count = files.length;
-    return only && count === 1 ? only : place.fail('several-files', `There are ${count} files where one is expected.`, { count });
+    return only && count === 1
+      ? only
+      : place.fail('several-files', `There are ${count} files where one is expected.`, { count });
   },
 });
 

@@ -10,7 +10,10 @@ export const guid: PropertyType<string> = scalar('guid', {
     const match = /^(?:\{([\da-f-]+)\}|\(([\da-f-]+)\)|([\da-f-]+))$/i.exec(text.trim());
     const digits = match?.[1] ?? match?.[2] ?? match?.[3] ?? '';
     if (!/^(?:[\da-f]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/i.test(digits)) return undefined;
-    return digits.replaceAll('-', '').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5').toLowerCase();
+    return digits
+      .replaceAll('-', '')
+      .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+      .toLowerCase();
   },
 });
 
@@ -29,7 +32,8 @@ export const uri: PropertyType<URL> = withSchemes('uri', ['http', 'https']);
  */
 export function uriOf(...schemes: readonly [scheme: string, ...more: string[]]): PropertyType<URL> {
   const isScheme = (scheme: unknown): boolean => typeof scheme === 'string' && /^[a-z][a-z\d+.-]*$/i.test(scheme);
-  if ((schemes as readonly unknown[]).length === 0 || !schemes.every(isScheme)) throw new TypeError('uriOf: name the schemes without a colon, for example uriOf(\'https\', \'mailto\')');
+  if ((schemes as readonly unknown[]).length === 0 || !schemes.every(isScheme))
+    throw new TypeError("uriOf: name the schemes without a colon, for example uriOf('https', 'mailto')");
   return withSchemes(`uri (${schemes.join(', ')})`, schemes);
 }
 
@@ -47,11 +51,21 @@ function withSchemes(name: string, schemes: readonly string[]): PropertyType<URL
 
 /** Two to four numbers: major, minor, build, revision. */
 export class Version {
-  constructor(readonly major: number, readonly minor: number, readonly build?: number, readonly revision?: number) {}
+  constructor(
+    readonly major: number,
+    readonly minor: number,
+    readonly build?: number,
+    readonly revision?: number,
+  ) {}
 
   static tryParse(text: string | undefined): ParseResult<Version> {
     const parts = (text ?? '').trim().split('.');
-    if (parts.length < 2 || parts.length > 4 || !parts.every(part => /^\d{1,10}$/.test(part) && Number(part) <= 0x7fff_ffff)) return { success: false };
+    if (
+      parts.length < 2 ||
+      parts.length > 4 ||
+      !parts.every(part => /^\d{1,10}$/.test(part) && Number(part) <= 0x7fff_ffff)
+    )
+      return { success: false };
     const [major = 0, minor = 0, build, revision] = parts.map(Number);
     return { success: true, value: new Version(major, minor, build, revision) };
   }

@@ -59,14 +59,22 @@ export const decimal: PropertyType<BigNumber> = scalar('decimal', {
 
 /** A parser before us has made a double of a number that needs more; what was sent can no longer be known. */
 function ifRounded(value: unknown): string | undefined {
-  if (typeof value !== 'number' || !Number.isFinite(value) || (Number.isInteger(value) ? Number.isSafeInteger(value) : Number(value.toPrecision(EXACT_DIGITS)) === value)) return undefined;
+  if (
+    typeof value !== 'number' ||
+    !Number.isFinite(value) ||
+    (Number.isInteger(value) ? Number.isSafeInteger(value) : Number(value.toPrecision(EXACT_DIGITS)) === value)
+  )
+    return undefined;
   warnOnce();
   return 'The number has more digits than can be read exactly here; send it as a string.';
 }
 
 let isWarned = false;
 function warnOnce(): void {
-  if (!isWarned) process.emitWarning('bindonce: a number for a long or a decimal was rounded by a JSON parser before bindRequest(), and was refused. Mount bindRequest() before express.json().');
+  if (!isWarned)
+    process.emitWarning(
+      'bindonce: a number for a long or a decimal was rounded by a JSON parser before bindRequest(), and was refused. Mount bindRequest() before express.json().',
+    );
   isWarned = true;
 }
 
@@ -106,7 +114,8 @@ function exactNumber(value: BigNumber): LosslessNumber | null {
   return new LosslessNumber(fixed.length <= 40 || fixed.length <= exponential.length ? fixed : exponential);
 }
 
-const inRange = (value: BigNumber): BigNumber | undefined => (value.isFinite() && Math.abs(value.e ?? 0) <= MAX_LENGTH ? value : undefined);
+const inRange = (value: BigNumber): BigNumber | undefined =>
+  value.isFinite() && Math.abs(value.e ?? 0) <= MAX_LENGTH ? value : undefined;
 
 function ifNumber<T>(value: unknown, read: (text: string) => T | undefined): T | undefined {
   const text = numberText(value);

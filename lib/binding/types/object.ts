@@ -35,12 +35,21 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       members.push(member);
       if (spec.kind === 'field') fields.push({ ...member, ...fieldOf(member) });
     }
-    refuseSameName(Dto.name, 'JSON name', members.map(({ property, jsonName }) => [property, jsonName]));
-    readFields = readerOf(fields, (member, filling, json, place) => { readMember(member, filling, inJson, json, place); });
+    refuseSameName(
+      Dto.name,
+      'JSON name',
+      members.map(({ property, jsonName }) => [property, jsonName]),
+    );
+    readFields = readerOf(fields, (member, filling, json, place) => {
+      readMember(member, filling, inJson, json, place);
+    });
   });
   let readFields: ReadFields<Filling<T & object>>;
 
-  const isSentBelow = (branch: Branch, place: Place): boolean => fields.some(({ name, codec, dontBind }) => !dontBind?.includes(place.source) && isSent(codec, branch.at(name), place));
+  const isSentBelow = (branch: Branch, place: Place): boolean =>
+    fields.some(
+      ({ name, codec, dontBind }) => !dontBind?.includes(place.source) && isSent(codec, branch.at(name), place),
+    );
 
   const fromJson = (json: unknown, place: Place): Awaitable<T | Invalid> => {
     if (!isJsonObject(json)) return place.failValue(json, 'JSON object');
@@ -71,24 +80,55 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       return filling.result();
     },
     toJson(value) {
-      if (!isJsonObject(value)) throw new TypeError(`What is no object cannot be written as ${Dto.name || 'an object'}, which is what the response is declared to have there.`);
-      return Object.fromEntries(members.filter(({ property }) => value[property] !== undefined).map(({ property, jsonName, codec }) => [jsonName, written(codec, value[property])]));
+      if (!isJsonObject(value))
+        throw new TypeError(
+          `What is no object cannot be written as ${Dto.name || 'an object'}, which is what the response is declared to have there.`,
+        );
+      return Object.fromEntries(
+        members
+          .filter(({ property }) => value[property] !== undefined)
+          .map(({ property, jsonName, codec }) => [jsonName, written(codec, value[property])]),
+      );
     },
   };
 }
 
-function memberOf(Dto: DtoClass<unknown>, property: string, { type, required, jsonRequired = false, jsonPropertyName, bindFrom = property, dontBind }: PropertySpec, codecs: Codecs): Member {
+function memberOf(
+  Dto: DtoClass<unknown>,
+  property: string,
+  { type, required, jsonRequired = false, jsonPropertyName, bindFrom = property, dontBind }: PropertySpec,
+  codecs: Codecs,
+): Member {
   const codec = mistakesAt(`${Dto.name}.${property}`, () => codecs.of(type));
-  return { property, jsonName: jsonPropertyName ?? codecs.jsonName(property), name: bindFrom, codec, required, jsonRequired, dontBind };
+  return {
+    property,
+    jsonName: jsonPropertyName ?? codecs.jsonName(property),
+    name: bindFrom,
+    codec,
+    required,
+    jsonRequired,
+    dontBind,
+  };
 }
 
 /** Whether a source is blocked shows only where it is read. */
-const fieldOf = ({ property, jsonName, codec, dontBind }: Member): Field => ({ key: property, jsonName, byItself: dontBind ? undefined : codec.fromJson.byItself });
+const fieldOf = ({ property, jsonName, codec, dontBind }: Member): Field => ({
+  key: property,
+  jsonName,
+  byItself: dontBind ? undefined : codec.fromJson.byItself,
+});
 
 /** Claims and headers, say, are found at the root of a request and nowhere else. */
-function rootOnly(Dto: DtoClass<unknown>, properties: ReadonlyMap<string, PropertySpec>): Pick<Codec<unknown>, 'rootOnly'> {
+function rootOnly(
+  Dto: DtoClass<unknown>,
+  properties: ReadonlyMap<string, PropertySpec>,
+): Pick<Codec<unknown>, 'rootOnly'> {
   const [name, spec] = [...properties].find(([, { kind }]) => kind !== 'field') ?? [];
-  return spec ? { rootOnly: `${Dto.name}.${name}: ${spec.kind} binds only at the root of a request; declare the properties of a nested dto with field or a bare type.` } : {};
+  return spec
+    ? {
+        rootOnly: `${Dto.name}.${name}: ${spec.kind} binds only at the root of a request; declare the properties of a nested dto with field or a bare type.`,
+      }
+    : {};
 }
 
 /** Where an object is read from: how a member is called there, and how its value is read. */

@@ -10,7 +10,8 @@ import { asScalar } from './scalar';
  */
 export function parsableCodec(type: Parsable<unknown>, asObject?: Codec<unknown>): Codec<unknown> {
   const name = (type as { name?: string }).name ?? 'value';
-  const parse = (text: string, place: Place): unknown => accepted(type.tryParse(text), text, name, place, `${name}.tryParse`);
+  const parse = (text: string, place: Place): unknown =>
+    accepted(type.tryParse(text), text, name, place, `${name}.tryParse`);
   return {
     ...asObject,
     name,

@@ -8,6 +8,9 @@ import type { Place } from '../reading/place';
  */
 export function accepted(result: unknown, input: unknown, name: string, place: Place, parser: string): unknown {
   const { success, value } = Object(result) as { success?: unknown; value?: unknown };
-  if (typeof success !== 'boolean') throw new TypeError(`${parser} must return { success: true, value } or { success: false }, and has returned ${typeof result === 'object' && result !== null ? 'another object' : String(result)}`);
+  if (typeof success !== 'boolean')
+    throw new TypeError(
+      `${parser} must return { success: true, value } or { success: false }, and has returned ${typeof result === 'object' && result !== null ? 'another object' : String(result)}`,
+    );
   return success ? value : place.failValue(input, name);
 }

@@ -38,12 +38,15 @@ export type AnyClass<T> = abstract new (...args: any[]) => T;
 export type AnyType = PropertyType<unknown> | StandardSchemaV1 | Parsable<unknown> | AnyClass<unknown>;
 
 /** The TypeScript type of the values of a type. */
-export type Infer<X> =
-  X extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<X>
-  : X extends { codec(codecs: Codecs): Codec<infer T> } ? T
-  : X extends Parsable<infer T> ? T
-  : X extends AnyClass<infer T> ? T
-  : never;
+export type Infer<X> = X extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<X>
+  : X extends { codec(codecs: Codecs): Codec<infer T> }
+    ? T
+    : X extends Parsable<infer T>
+      ? T
+      : X extends AnyClass<infer T>
+        ? T
+        : never;
 
 export function isPropertyType(type: unknown): type is PropertyType<unknown> {
   return typeof type === 'object' && type !== null && 'codec' in type && typeof type.codec === 'function';

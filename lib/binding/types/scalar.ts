@@ -22,7 +22,10 @@ export interface Spelling<T> {
 }
 
 /** Makes a type of one value. */
-export function scalar<T>(name: string, { text, json = ifText(text), write, keepsDigits = false, refusal }: Spelling<T>): PropertyType<T> {
+export function scalar<T>(
+  name: string,
+  { text, json = ifText(text), write, keepsDigits = false, refusal }: Spelling<T>,
+): PropertyType<T> {
   return typeWith({
     name,
     shape: 'scalar',
@@ -37,8 +40,15 @@ export function scalar<T>(name: string, { text, json = ifText(text), write, keep
   });
 }
 
-function byItself<T>(read: (value: unknown) => T | undefined, name: string, refusal?: (value: unknown) => string | undefined): ReadJson<T> {
-  return Object.assign((value: unknown, place: Place) => read(value) ?? place.failValue(value, name, refusal?.(value)), { byItself: read });
+function byItself<T>(
+  read: (value: unknown) => T | undefined,
+  name: string,
+  refusal?: (value: unknown) => string | undefined,
+): ReadJson<T> {
+  return Object.assign(
+    (value: unknown, place: Place) => read(value) ?? place.failValue(value, name, refusal?.(value)),
+    { byItself: read },
+  );
 }
 
 /** @throws TypeError for an object: a handler that hands over another value than is declared must not show it to the client. */
@@ -49,7 +59,10 @@ export function asScalar(json: unknown, name: string): unknown {
   throw new TypeError(`An object cannot be written as ${name}, which is what the response is declared to have there.`);
 }
 
-const ifText = <T>(read: (text: string) => T | undefined) => (value: unknown): T | undefined => (typeof value === 'string' ? read(value) : undefined);
+const ifText =
+  <T>(read: (text: string) => T | undefined) =>
+  (value: unknown): T | undefined =>
+    typeof value === 'string' ? read(value) : undefined;
 
 /** Any text. Repeated values are joined, as a repeated header is (RFC 9110, section 5.3). */
 export const string: PropertyType<string> = typeWith({

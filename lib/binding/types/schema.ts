@@ -30,7 +30,8 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
     return after(result, known => (known.issues ? refuse(known.issues, here) : known.value));
   };
   /** True when the names that were sent make no difference: the schema answers as it would have answered to none. */
-  const isSameAsNothing = (plain: unknown): Awaitable<boolean> => after(validate(plain), given => after(validate({}), none => isDeepStrictEqual(meant(given), meant(none))));
+  const isSameAsNothing = (plain: unknown): Awaitable<boolean> =>
+    after(validate(plain), given => after(validate({}), none => isDeepStrictEqual(meant(given), meant(none))));
   const fromJson = (value: unknown, place: Place): Awaitable<unknown> => {
     const plain = plainJson(value, place);
     return plain === INVALID ? INVALID : check(plain, place);
@@ -64,30 +65,46 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
       const text = segments.join('/');
       // Of one segment and of several, the more likely shape first; the schema takes the one that it wants.
       const [one, other] = segments.length === 1 ? [text, segments] : [segments, text];
-      return after(validate(one), first => (first.issues ? after(validate(other), second => (second.issues ? refuse(first.issues, here) : second.value)) : first.value));
+      return after(validate(one), first =>
+        first.issues
+          ? after(validate(other), second => (second.issues ? refuse(first.issues, here) : second.value))
+          : first.value,
+      );
     },
     fromNames(branch, place, required) {
       const plain = place.isTooDeep() ? INVALID : plainNames(branch, place);
       if (plain === INVALID) return INVALID;
       const here = place.stay();
-      const read = (): Awaitable<unknown> => after(validate(plain), first => {
-        if (!first.issues) return first.value;
-        // A name that was sent once may be a collection of one; where it is not, the schema has said what it wants.
-        if (first.issues.filter(issue => collected(plain, issue, here.limits.items)).length === 0) return refuse(first.issues, here);
-        return after(validate(plain), second => (second.issues ? refuse(stillThere(first.issues, second.issues), here) : second.value));
-      });
+      const read = (): Awaitable<unknown> =>
+        after(validate(plain), first => {
+          if (!first.issues) return first.value;
+          // A name that was sent once may be a collection of one; where it is not, the schema has said what it wants.
+          if (first.issues.filter(issue => collected(plain, issue, here.limits.items)).length === 0)
+            return refuse(first.issues, here);
+          return after(validate(plain), second =>
+            second.issues ? refuse(stillThere(first.issues, second.issues), here) : second.value,
+          );
+        });
       return required ? read() : after(isSameAsNothing(plain), isSame => (isSame ? undefined : read()));
     },
     // Its names are unknown; whatever was sent below may be one of them.
     isSentBelow: () => true,
-    fromFiles: (files, place) => (areTooMany(files, place) ? INVALID : check(files.length === 1 ? files[0] : files, place)),
+    fromFiles: (files, place) =>
+      areTooMany(files, place) ? INVALID : check(files.length === 1 ? files[0] : files, place),
     // A schema that makes text of everything makes 'undefined' of nothing; that is no value.
-    fromNothing: () => after(validate(undefined), result => (result.issues || result.value === 'undefined' ? INVALID : result.value)),
+    fromNothing: () =>
+      after(validate(undefined), result => (result.issues || result.value === 'undefined' ? INVALID : result.value)),
   };
 }
 
 /** What a schema has answered, without what merely belongs to one vendor. */
-function meant({ issues, value }: { issues?: readonly StandardSchemaV1.Issue[] | undefined; value?: unknown }): unknown {
+function meant({
+  issues,
+  value,
+}: {
+  issues?: readonly StandardSchemaV1.Issue[] | undefined;
+  value?: unknown;
+}): unknown {
   return issues ? issues.map(issue => [keysOf(issue), issue.message]) : [value];
 }
 
@@ -95,7 +112,10 @@ function meant({ issues, value }: { issues?: readonly StandardSchemaV1.Issue[] |
 function areTooMany(values: readonly unknown[], place: Place): boolean {
   const { items: limit } = place.limits;
   if (values.length <= limit) return false;
-  place.fail('too-many-items', `There are ${values.length} items; ${limit} are allowed.`, { count: values.length, limit });
+  place.fail('too-many-items', `There are ${values.length} items; ${limit} are allowed.`, {
+    count: values.length,
+    limit,
+  });
   return true;
 }
 
@@ -106,7 +126,10 @@ function areTooMany(values: readonly unknown[], place: Place): boolean {
 function collected(plain: unknown, issue: StandardSchemaV1.Issue, limit: number): boolean {
   const keys = keysOf(issue).map(String);
   const last = keys.pop();
-  const holder = keys.reduce<unknown>((value, key) => (typeof value === 'object' && value !== null ? ownValue(value, key) : undefined), plain);
+  const holder = keys.reduce<unknown>(
+    (value, key) => (typeof value === 'object' && value !== null ? ownValue(value, key) : undefined),
+    plain,
+  );
   const text = typeof holder === 'object' && holder !== null && last !== undefined ? ownValue(holder, last) : undefined;
   if (typeof text !== 'string' || last === undefined) return false;
   const parts = splitAtCommas(text);
@@ -116,7 +139,10 @@ function collected(plain: unknown, issue: StandardSchemaV1.Issue, limit: number)
 }
 
 /** The issues with those values that are still refused. */
-function stillThere(first: readonly StandardSchemaV1.Issue[], second: readonly StandardSchemaV1.Issue[]): readonly StandardSchemaV1.Issue[] {
+function stillThere(
+  first: readonly StandardSchemaV1.Issue[],
+  second: readonly StandardSchemaV1.Issue[],
+): readonly StandardSchemaV1.Issue[] {
   const refused = new Set(second.map(issue => JSON.stringify(keysOf(issue))));
   const left = first.filter(issue => refused.has(JSON.stringify(keysOf(issue))));
   return left.length > 0 ? left : first;
@@ -124,7 +150,9 @@ function stillThere(first: readonly StandardSchemaV1.Issue[], second: readonly S
 
 /** A part of a path is a key, or an object that has one. A path may be an array of a class of its own, with another `map`. */
 function keysOf({ path = [] }: StandardSchemaV1.Issue): (string | number)[] {
-  return Array.from(path, part => (typeof part === 'object' ? part.key : part)).map(key => (typeof key === 'symbol' ? String(key) : key));
+  return Array.from(path, part => (typeof part === 'object' ? part.key : part)).map(key =>
+    typeof key === 'symbol' ? String(key) : key,
+  );
 }
 
 /** Issues keep their paths. A schema's own messages may repeat a value that must not be repeated. */
@@ -134,7 +162,9 @@ function refuse(issues: readonly StandardSchemaV1.Issue[], place: Place): Invali
     const keys = keysOf(issue);
     for (const key of keys) place.enter(key);
     place.fail('schema', place.mayQuote ? issue.message.slice(0, LONGEST_MESSAGE) : 'The value is not valid.');
-    keys.forEach(() => { place.leave(); });
+    keys.forEach(() => {
+      place.leave();
+    });
   }
   return INVALID;
 }

@@ -13,8 +13,13 @@ export const dateTime: PropertyType<Date> = scalar('dateTime', {
     // It is sent most, and read so in half the time of `new Date(text)` and a look at its day.
     if (WRITTEN_DATE.test(text)) {
       const [year, month, day] = [digitsAt(text, 0) * 100 + digitsAt(text, 2), digitsAt(text, 5), digitsAt(text, 8)];
-      const milliseconds = digitsAt(text, 20) * 10 + digitsAt(text, 21) % 10;
-      return ifOnDay(day, new Date(Date.UTC(year, month - 1, day, digitsAt(text, 11), digitsAt(text, 14), digitsAt(text, 17), milliseconds)));
+      const milliseconds = digitsAt(text, 20) * 10 + (digitsAt(text, 21) % 10);
+      return ifOnDay(
+        day,
+        new Date(
+          Date.UTC(year, month - 1, day, digitsAt(text, 11), digitsAt(text, 14), digitsAt(text, 17), milliseconds),
+        ),
+      );
     }
     const match = DATE_TIME.exec(text.trim());
     if (!match) return undefined;
@@ -49,7 +54,9 @@ export const timeSpan: PropertyType<number> = scalar('timeSpan', {
 function total(match: RegExpExecArray | null): number | undefined {
   if (!match) return undefined;
   const [, sign, days = 0, hours = 0, minutes = 0, seconds = 0, fraction = '0'] = match;
-  const ms = (((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000 + Number(`0.${fraction}`) * 1_000;
+  const ms =
+    (((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000 +
+    Number(`0.${fraction}`) * 1_000;
   if (!Number.isSafeInteger(Math.trunc(ms))) return undefined;
   return sign ? -ms : ms;
 }
@@ -57,11 +64,14 @@ function total(match: RegExpExecArray | null): number | undefined {
 /** With the tenths of a microsecond that can be read. */
 function clockOf(ms: number): string {
   const two = (n: number): string => String(n).padStart(2, '0');
-  const ticks = Math.round(Math.abs(ms) % 1 * 10_000);
+  const ticks = Math.round((Math.abs(ms) % 1) * 10_000);
   const whole = Math.floor(Math.abs(ms)) + Math.floor(ticks / 10_000);
   const seconds = Math.floor(whole / 1_000);
   const days = Math.floor(seconds / 86_400);
   const clock = [Math.floor(seconds / 3_600) % 24, Math.floor(seconds / 60) % 60, seconds % 60].map(two).join(':');
-  const fraction = `.${String(whole % 1_000).padStart(3, '0')}${String(ticks % 10_000).padStart(4, '0')}`.replace(/\.?0+$/, '');
+  const fraction = `.${String(whole % 1_000).padStart(3, '0')}${String(ticks % 10_000).padStart(4, '0')}`.replace(
+    /\.?0+$/,
+    '',
+  );
   return `${ms < 0 ? '-' : ''}${days > 0 ? `${days}.` : ''}${clock}${fraction}`;
 }

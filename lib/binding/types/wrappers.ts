@@ -26,11 +26,15 @@ export function nullable<X extends AnyType>(type: X): PropertyType<Infer<X> | nu
  * @param resolve called once, when the middleware is made.
  */
 export function lazy<X extends AnyType>(resolve: () => X): PropertyType<Infer<X>> {
-  if (typeof resolve !== 'function') throw new TypeError('lazy: give a function that returns the type, for example lazy(() => Node)');
+  if (typeof resolve !== 'function')
+    throw new TypeError('lazy: give a function that returns the type, for example lazy(() => Node)');
   return {
     codec(codecs) {
       const type = resolve();
-      if (isOptional(type)) throw new TypeError('whether a value may be missing must be known at once: write optional(lazy(() => …)), not lazy(() => optional(…))');
+      if (isOptional(type))
+        throw new TypeError(
+          'whether a value may be missing must be known at once: write optional(lazy(() => …)), not lazy(() => optional(…))',
+        );
       return codecs.of(type);
     },
   };

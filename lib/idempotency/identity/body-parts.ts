@@ -9,7 +9,12 @@ import { canonicalPairs, splitPairs } from './canonical-pairs';
 import { digestOfParsed } from './parsed-body';
 
 /** Bounds of a form that is compared by what it says; a form beyond them is compared by its bytes. */
-const MEASURED: FormSettings = { storage: measuring, parts: filesAndJson, preservePath: true, limits: { parts: 100_000, fieldNameSize: 1_000, fieldSize: 10_485_760 } };
+const MEASURED: FormSettings = {
+  storage: measuring,
+  parts: filesAndJson,
+  preservePath: true,
+  limits: { parts: 100_000, fieldNameSize: 1_000, fieldSize: 10_485_760 },
+};
 
 /**
  * How the body takes part in the cache key.
@@ -21,13 +26,27 @@ export async function bodyParts(req: IncomingMessage, res: ServerResponse, limit
   const received = await receive(req, res, limit);
   if (received.kind === 'none') return ['none'];
   const mediaType = mediaTypeOf(req);
-  if (received.kind === 'parsed') return ['parsed', mediaType.type, digestOfParsed(received.body), ...formParts({ fields: [], files: received.files })];
+  if (received.kind === 'parsed')
+    return [
+      'parsed',
+      mediaType.type,
+      digestOfParsed(received.body),
+      ...formParts({ fields: [], files: received.files }),
+    ];
   const { coding = '' } = received;
   switch (kindOf(mediaType)) {
-    case 'multipart': return ['multipart', coding, ...await multipartParts(received, req, mediaType)];
-    case 'urlencoded': return ['urlencoded', coding, mediaType.parameters['charset']?.toLowerCase() ?? 'utf-8', ...await urlEncodedParts(received)];
+    case 'multipart':
+      return ['multipart', coding, ...(await multipartParts(received, req, mediaType))];
+    case 'urlencoded':
+      return [
+        'urlencoded',
+        coding,
+        mediaType.parameters['charset']?.toLowerCase() ?? 'utf-8',
+        ...(await urlEncodedParts(received)),
+      ];
     case 'json':
-    case 'other': return ['bytes', coding, ...bytesParts(received, mediaType)];
+    case 'other':
+      return ['bytes', coding, ...bytesParts(received, mediaType)];
   }
 }
 
@@ -47,7 +66,8 @@ async function multipartParts(received: Bytes, req: IncomingMessage, mediaType: 
     const parts = formParts(await readForm(openReceived(received), req, MEASURED));
     return parts.some(part => part.includes(UNREADABLE)) ? [...parts, digestOf(received)] : parts;
   } catch (error) {
-    if (error instanceof Problem && (error.code === 'body-malformed' || error.code === 'body-too-large')) return ['unreadable', ...bytesParts(received, mediaType)];
+    if (error instanceof Problem && (error.code === 'body-malformed' || error.code === 'body-too-large'))
+      return ['unreadable', ...bytesParts(received, mediaType)];
     throw error;
   }
 }
@@ -63,13 +83,18 @@ function formParts({ fields, files }: Form): string[] {
  */
 function nameOf(file: { originalname?: unknown; originalFilename?: unknown; name?: unknown; size?: unknown }): string {
   const name = file.originalname ?? file.originalFilename ?? file.name;
-  if (typeof name !== 'string' || typeof file.size !== 'number') throw new Error('bindonce: the files in req.files have no name and size that bindonce knows. Mount it before whatever reads the form, or use multer.');
+  if (typeof name !== 'string' || typeof file.size !== 'number')
+    throw new Error(
+      'bindonce: the files in req.files have no name and size that bindonce knows. Mount it before whatever reads the form, or use multer.',
+    );
   return name;
 }
 
 /** JSON is no file that is uploaded, but what a client has to say. */
 function contentOf({ mimetype, buffer }: Partial<Express.Multer.File>): string {
-  return mimetype !== undefined && buffer && isJson(mimetype) ? ` ${createHash('sha256').update(buffer).digest('hex')}` : '';
+  return mimetype !== undefined && buffer && isJson(mimetype)
+    ? ` ${createHash('sha256').update(buffer).digest('hex')}`
+    : '';
 }
 
 type Bytes = Extract<Received, { kind: 'bytes' | 'file' }>;
@@ -84,7 +109,9 @@ const MOST_FIELDS = 1_000;
 async function urlEncodedParts(received: Bytes): Promise<string[]> {
   if (sizeOf(received) > MOST_BYTES) return ['bytes', digestOf(received)];
   const text = (await allBytes(received)).toString('latin1');
-  return text.split('&', MOST_FIELDS + 1).length > MOST_FIELDS ? ['bytes', digestOf(received)] : ['pairs', ...canonicalPairs(splitPairs(text))];
+  return text.split('&', MOST_FIELDS + 1).length > MOST_FIELDS
+    ? ['bytes', digestOf(received)]
+    : ['pairs', ...canonicalPairs(splitPairs(text))];
 }
 
 function sizeOf(received: Bytes): number {

@@ -19,7 +19,9 @@ export interface Identity {
 interface Routed {
   readonly originalUrl?: string;
   readonly protocol?: string;
-  readonly app?: { get(setting: 'trust proxy fn'): ((address: string | undefined, hop: number) => boolean) | undefined };
+  readonly app?: {
+    get(setting: 'trust proxy fn'): ((address: string | undefined, hop: number) => boolean) | undefined;
+  };
 }
 
 /**
@@ -31,11 +33,21 @@ interface Routed {
  * By default everything takes part. With `whenKeyReused: 'reject'` a key is bound to the first request that it comes with:
  * the cache key is made of caller, origin and key alone, and the rest is compared.
  */
-export async function identify(req: IncomingMessage, res: ServerResponse, key: string, settings: Settings): Promise<Identity> {
+export async function identify(
+  req: IncomingMessage,
+  res: ServerResponse,
+  key: string,
+  settings: Settings,
+): Promise<Identity> {
   const caller = identifyCaller(req, settings);
   const owner = [...group(caller.scope === undefined ? [] : [caller.scope]), ...originOf(req, settings), key];
-  const request = [...resourceOf(req), ...headersOf(req, settings.additionalHeaders), ...settings.ignoreRequestBody ? [] : await bodyParts(req, res, settings.maxRequestBytes)];
-  if (settings.whenKeyReused === 'run') return { caller, cacheKey: hash(['request', ...owner, ...request]), fingerprint: 'any' };
+  const request = [
+    ...resourceOf(req),
+    ...headersOf(req, settings.additionalHeaders),
+    ...(settings.ignoreRequestBody ? [] : await bodyParts(req, res, settings.maxRequestBytes)),
+  ];
+  if (settings.whenKeyReused === 'run')
+    return { caller, cacheKey: hash(['request', ...owner, ...request]), fingerprint: 'any' };
   return { caller, cacheKey: hash(['key', ...owner]), fingerprint: hash(request) };
 }
 
@@ -58,7 +70,7 @@ function originOf(req: IncomingMessage, { ignoreHost }: Settings): readonly [sch
   const { protocol = 'http', app } = req as Routed;
   const forwarded = req.headersDistinct['x-forwarded-host']?.[0]?.split(',', 1)[0]?.trim();
   const trusted = forwarded !== undefined && app?.get('trust proxy fn')?.(req.socket.remoteAddress, 0) === true;
-  const host = trusted ? forwarded : req.headers.host ?? '';
+  const host = trusted ? forwarded : (req.headers.host ?? '');
   return LOOPBACK.test(host) ? NO_ORIGIN : [protocol, host];
 }
 

@@ -35,7 +35,14 @@ function knownCaller(req: IncomingMessage, { scope, callersOn }: CallerSettings)
 
 /** @throws the error of a default that could not be made, where `scope` has returned it as it is. */
 function notText(own: unknown): TypeError {
-  const kind = own === null ? 'null' : Array.isArray(own) ? 'an array' : own instanceof Promise ? 'a promise' : `a value of type ${typeof own}`;
+  const kind =
+    own === null
+      ? 'null'
+      : Array.isArray(own)
+        ? 'an array'
+        : own instanceof Promise
+          ? 'a promise'
+          : `a value of type ${typeof own}`;
   return new TypeError(
     `idempotency: scope must return text or undefined, not ${kind}. Write an id as text, for example String(req.user.id), ` +
       'and look up what takes time in a middleware in front.',
@@ -63,7 +70,9 @@ function defaultScope(req: IncomingMessage, callersOn: CallersOn): string | unde
  * `${caller}/${tenant}` would be one text for all callers.
  */
 function failingText(error: unknown): string {
-  const fail = (): never => { throw error; };
+  const fail = (): never => {
+    throw error;
+  };
   const traps = { get: fail, has: fail, ownKeys: fail, getPrototypeOf: fail, getOwnPropertyDescriptor: fail };
   return new Proxy({}, traps) as string;
 }

@@ -15,10 +15,15 @@ export function canonicalPairs(pairs: readonly (readonly [name: string, ...value
 
 /** Splits `a=1&b=2` without interpreting it. @param text one character for each byte, as node gives URLs. */
 export function splitPairs(text: string): [name: string, value: string][] {
-  return text.split('&').filter(part => part !== '').map(part => {
-    const equals = part.indexOf('=');
-    return equals < 0 ? [decoded(part), decoded('')] : [decoded(part.slice(0, equals)), decoded(part.slice(equals + 1))];
-  });
+  return text
+    .split('&')
+    .filter(part => part !== '')
+    .map(part => {
+      const equals = part.indexOf('=');
+      return equals < 0
+        ? [decoded(part), decoded('')]
+        : [decoded(part.slice(0, equals)), decoded(part.slice(equals + 1))];
+    });
 }
 
 /**
@@ -48,7 +53,9 @@ function unescaped(text: string): Buffer | undefined {
   return bytes.subarray(0, length);
 }
 
-const PERCENT = 0x25, PLUS = 0x2b, BLANK = 0x20;
+const PERCENT = 0x25,
+  PLUS = 0x2b,
+  BLANK = 0x20;
 
 /** The value of a hexadecimal digit; NaN for any other character. */
 function digit(code: number): number {

@@ -11,10 +11,16 @@ import { Problem } from '../../problems/problem';
  */
 export function readKey(req: IncomingMessage, headerName: string, pattern: RegExp | undefined): string {
   const lines = linesOf(req, headerName);
-  if (lines.length > 1) throw new Problem('key-repeated', `Send the ${headerName} header once; there are ${lines.length}.`);
+  if (lines.length > 1)
+    throw new Problem('key-repeated', `Send the ${headerName} header once; there are ${lines.length}.`);
   const key = keyIn(lines);
-  if (key.trim() === '') throw new Problem('key-missing', `Send the ${headerName} header with a value that is unique for this request.`);
-  if (pattern && !matches(pattern, key)) throw new Problem('key-malformed', `The value of the ${headerName} header does not have the form that this endpoint asks for.`);
+  if (key.trim() === '')
+    throw new Problem('key-missing', `Send the ${headerName} header with a value that is unique for this request.`);
+  if (pattern && !matches(pattern, key))
+    throw new Problem(
+      'key-malformed',
+      `The value of the ${headerName} header does not have the form that this endpoint asks for.`,
+    );
   return key;
 }
 
@@ -24,7 +30,8 @@ export function isKeyMissing(req: IncomingMessage, headerName: string): boolean 
   return lines.length < 2 && keyIn(lines).trim() === '';
 }
 
-const linesOf = (req: IncomingMessage, headerName: string): readonly string[] => headerLines(headerName.toLowerCase(), req) ?? [];
+const linesOf = (req: IncomingMessage, headerName: string): readonly string[] =>
+  headerLines(headerName.toLowerCase(), req) ?? [];
 
 const keyIn = ([line = '']: readonly string[]): string => unquoted(line.trim());
 

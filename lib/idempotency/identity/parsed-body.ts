@@ -29,26 +29,40 @@ class Writer {
   }
 
   write(value: unknown, level: number): void {
-    if (level > MOST_LEVELS) throw new Problem('body-too-large', `The request body has more than ${MOST_LEVELS} levels.`);
+    if (level > MOST_LEVELS)
+      throw new Problem('body-too-large', `The request body has more than ${MOST_LEVELS} levels.`);
     switch (typeof value) {
-      case 'string': return this.put('s', value);
-      case 'number': return this.put('n', String(value));
-      case 'bigint': return this.put('i', String(value));
-      case 'boolean': return this.put('b', String(value));
-      case 'undefined': return this.put('u', '');
-      case 'object': return value === null ? this.put('0', '') : this.writeObject(value, level + 1);
+      case 'string':
+        return this.put('s', value);
+      case 'number':
+        return this.put('n', String(value));
+      case 'bigint':
+        return this.put('i', String(value));
+      case 'boolean':
+        return this.put('b', String(value));
+      case 'undefined':
+        return this.put('u', '');
+      case 'object':
+        return value === null ? this.put('0', '') : this.writeObject(value, level + 1);
       case 'function':
-      case 'symbol': throw unreadable(`a ${typeof value}`);
+      case 'symbol':
+        throw unreadable(`a ${typeof value}`);
     }
   }
 
   private writeObject(value: object, level: number): void {
     // Of an array, too, only what is there: multer makes one of 4 294 967 294 holes out of `t[4294967294]=x`.
-    if (Array.isArray(value) || isPlain(value)) return this.writeAll(Array.isArray(value) ? 'a' : 'o', Object.entries(value).flat(), level);
+    if (Array.isArray(value) || isPlain(value))
+      return this.writeAll(Array.isArray(value) ? 'a' : 'o', Object.entries(value).flat(), level);
     if (types.isMap(value)) return this.writeAll('m', [...value].flat(), level);
     if (types.isSet(value)) return this.writeAll('e', [...value], level);
     if (types.isDate(value)) return this.put('d', String(value.getTime()));
-    if (ArrayBuffer.isView(value)) return this.putNamed('v', value, Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64'));
+    if (ArrayBuffer.isView(value))
+      return this.putNamed(
+        'v',
+        value,
+        Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64'),
+      );
     if (types.isAnyArrayBuffer(value)) return this.put('f', Buffer.from(value).toString('base64'));
     if (value instanceof URLSearchParams) return this.writeAll('q', [...value].flat(), level);
     const written = jsonOf(value);
@@ -80,7 +94,10 @@ function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (typeof prototype !== 'object' || prototype === null || prototype === Object.prototype) return true;
   // Another realm (a vm context) has an Object.prototype of its own.
-  return Object.getPrototypeOf(prototype) === null && (Object.hasOwn(prototype, 'isPrototypeOf') || Reflect.ownKeys(prototype).length === 0);
+  return (
+    Object.getPrototypeOf(prototype) === null &&
+    (Object.hasOwn(prototype, 'isPrototypeOf') || Reflect.ownKeys(prototype).length === 0)
+  );
 }
 
 /** The text that the class of an object writes it as: ids of databases, exact numbers, times. */
@@ -97,4 +114,6 @@ function nameOf(value: object): string {
 }
 
 const unreadable = (what: string): Error =>
-  new Error(`bindonce: req.body holds ${what}, which idempotency() cannot compare with another. Mount idempotency() before the parser, or set req.rawBody to the bytes.`);
+  new Error(
+    `bindonce: req.body holds ${what}, which idempotency() cannot compare with another. Mount idempotency() before the parser, or set req.rawBody to the bytes.`,
+  );

@@ -26,7 +26,10 @@ const REALMS = ['iss', 'provider', 'tenantId', 'tenant', 'orgId', 'org_id', 'tid
 /** The callers, each under its place, as authentication middlewares leave them. */
 export const callersOn: CallersOn = req => {
   const { auth, user } = req as { auth?: unknown; user?: unknown };
-  return { 'req.auth': payloadOf(typeof auth === 'function' ? Reflect.apply(auth, req, []) as unknown : auth), 'req.user': user };
+  return {
+    'req.auth': payloadOf(typeof auth === 'function' ? (Reflect.apply(auth, req, []) as unknown) : auth),
+    'req.user': user,
+  };
 };
 
 /**

@@ -23,9 +23,15 @@ export function watchForChange(cacheKey: string, leases: LeaseStore): ChangeWatc
   let interval = POLL_INTERVAL.unwatched;
   let changed = false;
   let stopped = false;
-  let wake = (): void => { changed = true; };
-  const onChange = (): void => { wake(); };
-  let stopWatching = (): void => { stopped = true; };
+  let wake = (): void => {
+    changed = true;
+  };
+  const onChange = (): void => {
+    wake();
+  };
+  let stopWatching = (): void => {
+    stopped = true;
+  };
   leases.watch?.(cacheKey, onChange).then(
     stop => {
       if (stopped) return stop();
@@ -48,10 +54,14 @@ export function watchForChange(cacheKey: string, leases: LeaseStore): ChangeWatc
             resolve();
           };
         });
-        wake = () => { changed = true; };
+        wake = () => {
+          changed = true;
+        };
       }
       changed = false;
     },
-    stop() { stopWatching(); },
+    stop() {
+      stopWatching();
+    },
   };
 }

@@ -41,7 +41,9 @@ export function holdLease({ cacheKey, token }: Claim, settings: Settings, until:
     if (!hasStopped()) renewAt(asked + (isOurs ? interval : Math.min(interval, RETRY_PAUSE)));
   };
   const renewAt = (time: number): void => {
-    timer = setTimeout(() => { void renew(); }, time - performance.now()).unref();
+    timer = setTimeout(() => {
+      void renew();
+    }, time - performance.now()).unref();
   };
 
   tokens.set(leases, held.set(cacheKey, token));

@@ -61,7 +61,8 @@ class MemoryLeases implements LeaseStore {
     if (lease && lease.token !== token) {
       return { kind: 'running', token: lease.token, msLeft: Math.max(0, lease.expires - performance.now()) };
     }
-    if (this.leases.size >= this.maxKeys && !this.leases.has(key)) throw new Error(`There are ${this.maxKeys} keys in memory, and room for no more`);
+    if (this.leases.size >= this.maxKeys && !this.leases.has(key))
+      throw new Error(`There are ${this.maxKeys} keys in memory, and room for no more`);
     this.run(key, token, ms);
     return { kind: 'acquired' };
   }
@@ -103,7 +104,9 @@ class MemoryLeases implements LeaseStore {
   }
 
   private run(key: string, token: string, ms: number): void {
-    const end = (): void => { if (this.leases.get(key) === lease) this.remove(key); };
+    const end = (): void => {
+      if (this.leases.get(key) === lease) this.remove(key);
+    };
     // Timers of one duration are called together, so that this one may come before a renewal that is due earlier.
     const timer = setTimeout(() => setImmediate(end), Math.min(ms, MAX_TIMER)).unref();
     const lease: Lease = { token, expires: performance.now() + ms, timer };
@@ -122,7 +125,7 @@ class MemoryLeases implements LeaseStore {
   }
 
   private wake(key: string): void {
-    for (const onChange of [...this.watchers.get(key) ?? []]) onChange();
+    for (const onChange of [...(this.watchers.get(key) ?? [])]) onChange();
   }
 
   private sweep(): boolean {

@@ -17,7 +17,10 @@ export interface PostgresLeasesOptions {
 const TABLE_NAME = /^([a-z_][a-z0-9_]{0,62}\.)?[a-z_][a-z0-9_]{0,62}$/i;
 
 const rules: Readonly<Record<keyof PostgresLeasesOptions, Rule>> = {
-  table: { expects: 'a table name of letters, digits and _, after a schema and a dot if need be', accepts: value => typeof value === 'string' && TABLE_NAME.test(value) },
+  table: {
+    expects: 'a table name of letters, digits and _, after a schema and a dot if need be',
+    accepts: value => typeof value === 'string' && TABLE_NAME.test(value),
+  },
 };
 
 /**
@@ -30,10 +33,17 @@ const rules: Readonly<Record<keyof PostgresLeasesOptions, Rule>> = {
  */
 export function postgresLeases(pool: PostgresPool, options: PostgresLeasesOptions = {}): LeaseStore {
   // Not by its value: a connection string holds a password.
-  if (!anInstance('a pool', 'query', 'connect').accepts(pool)) throw new TypeError('postgresLeases: pool must be a Pool of pg: postgresLeases(new Pool({ connectionString }))');
+  if (!anInstance('a pool', 'query', 'connect').accepts(pool))
+    throw new TypeError('postgresLeases: pool must be a Pool of pg: postgresLeases(new Pool({ connectionString }))');
   checkOptions('postgresLeases', options, rules);
   const { table = 'bindonce_leases' } = options;
-  return new PostgresLeases(pool, table.split('.').map(name => `"${name}"`).join('.'));
+  return new PostgresLeases(
+    pool,
+    table
+      .split('.')
+      .map(name => `"${name}"`)
+      .join('.'),
+  );
 }
 
 class PostgresLeases implements LeaseStore {
@@ -54,11 +64,18 @@ class PostgresLeases implements LeaseStore {
 
   async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
     const [row] = await this.run('acquire', key, token, ms);
-    const { kind, token: holder, ms_left: msLeft } = row as { kind: Acquisition['kind']; token: string; ms_left: number };
+    const {
+      kind,
+      token: holder,
+      ms_left: msLeft,
+    } = row as { kind: Acquisition['kind']; token: string; ms_left: number };
     switch (kind) {
-      case 'acquired': return { kind };
-      case 'done': return { kind, token: holder };
-      case 'running': return { kind, token: holder, msLeft: Math.max(0, msLeft) };
+      case 'acquired':
+        return { kind };
+      case 'done':
+        return { kind, token: holder };
+      case 'running':
+        return { kind, token: holder, msLeft: Math.max(0, msLeft) };
     }
   }
 
@@ -86,7 +103,12 @@ class PostgresLeases implements LeaseStore {
     return stop;
   }
 
-  private run(step: 'acquire' | 'renew' | 'complete' | 'release', key: string, token: string, ms?: number): Promise<readonly unknown[]> {
+  private run(
+    step: 'acquire' | 'renew' | 'complete' | 'release',
+    key: string,
+    token: string,
+    ms?: number,
+  ): Promise<readonly unknown[]> {
     this.sweep.used();
     return this.table.run(this.statements[step], ms === undefined ? [hashOf(key), token] : [hashOf(key), token, ms]);
   }

@@ -5,7 +5,11 @@ import { CHANNEL } from './postgres-statements';
 export class PostgresListener {
   private ours = true;
 
-  private constructor(private readonly client: PostgresClient, private readonly onEnd: (key: string) => void, private readonly onLost: () => void) {
+  private constructor(
+    private readonly client: PostgresClient,
+    private readonly onEnd: (key: string) => void,
+    private readonly onLost: () => void,
+  ) {
     client.on('notification', this.hear);
     // Without a listener an 'error' event ends the process.
     client.on('error', this.lose);
@@ -31,7 +35,11 @@ export class PostgresListener {
   }
 
   /** With a callback: a promise hands the connection over a moment later, and an error in between would be nobody's. */
-  private static takeConnection(pool: PostgresPool, onEnd: (key: string) => void, onLost: () => void): Promise<PostgresListener> {
+  private static takeConnection(
+    pool: PostgresPool,
+    onEnd: (key: string) => void,
+    onLost: () => void,
+  ): Promise<PostgresListener> {
     return new Promise((resolve, reject) => {
       pool.connect((error, client) => {
         if (client) resolve(new PostgresListener(client, onEnd, onLost));

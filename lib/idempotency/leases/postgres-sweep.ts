@@ -12,13 +12,19 @@ export class PostgresSweep {
   constructor(private readonly batch: () => Promise<number>) {}
 
   used(): void {
-    this.timer ??= setTimeout(() => { void this.sweep(); }, SWEEP_DELAY).unref();
+    this.timer ??= setTimeout(() => {
+      void this.sweep();
+    }, SWEEP_DELAY).unref();
   }
 
   private async sweep(): Promise<void> {
     try {
-      while (await this.batch() === SWEEP_BATCH) { /* there may be more */ }
-    } catch { /* the next sweep finds the same rows */ }
+      while ((await this.batch()) === SWEEP_BATCH) {
+        /* there may be more */
+      }
+    } catch {
+      /* the next sweep finds the same rows */
+    }
     this.timer = undefined;
   }
 }

@@ -13,7 +13,10 @@ const TRIES = 20;
 export class PostgresTable {
   private making: Promise<void> | undefined;
 
-  constructor(private readonly pool: PostgresPool, private readonly createStatement: string) {}
+  constructor(
+    private readonly pool: PostgresPool,
+    private readonly createStatement: string,
+  ) {}
 
   /** Carries out one statement, which is one transaction. */
   async run(statement: string, values: unknown[]): Promise<readonly unknown[]> {

@@ -38,19 +38,28 @@ export class PostgresWakeUps {
 
   /** When it is lost, whoever waits asks once more, for what was announced meanwhile; whoever comes next listens anew, for all. */
   private listen(): Promise<PostgresListener> {
-    const listener = PostgresListener.open(this.pool, key => { this.wake(key); }, () => {
-      if (this.listener === listener) this.listener = undefined;
-      for (const key of [...this.watchers.keys()]) this.wake(key);
-    });
+    const listener = PostgresListener.open(
+      this.pool,
+      key => {
+        this.wake(key);
+      },
+      () => {
+        if (this.listener === listener) this.listener = undefined;
+        for (const key of [...this.watchers.keys()]) this.wake(key);
+      },
+    );
     return listener;
   }
 
   private wake(key: string): void {
-    for (const onChange of [...this.watchers.get(key) ?? []]) onChange();
+    for (const onChange of [...(this.watchers.get(key) ?? [])]) onChange();
   }
 
   private stopListening(): void {
-    this.listener?.then(listener => listener.stop(), () => undefined);
+    this.listener?.then(
+      listener => listener.stop(),
+      () => undefined,
+    );
     this.listener = undefined;
   }
 }

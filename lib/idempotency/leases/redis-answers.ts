@@ -4,10 +4,14 @@ import type { Acquisition } from './lease-store';
 export function acquisitionIn(answer: string): Acquisition {
   const [kind = '', ...rest] = answer.split(' ');
   switch (kind) {
-    case 'acquired': return { kind };
-    case 'done': return { kind, token: rest.join(' ') };
-    case 'running': return { kind, msLeft: Math.max(0, wholeNumberIn(rest[0])), token: rest.slice(1).join(' ') };
-    default: return unreadable(answer);
+    case 'acquired':
+      return { kind };
+    case 'done':
+      return { kind, token: rest.join(' ') };
+    case 'running':
+      return { kind, msLeft: Math.max(0, wholeNumberIn(rest[0])), token: rest.slice(1).join(' ') };
+    default:
+      return unreadable(answer);
   }
 }
 

@@ -9,7 +9,13 @@ export interface RedisConnection {
    * at the most (redis.io, "WAIT"). Missing where the client cannot promise that both go over one connection.
    * @returns the script's answer, and how many replicas have it, both as the client hands them on.
    */
-  evaluateAndWait?(script: string, key: string, args: readonly string[], replicas: number, ms: number): Promise<readonly [answer: unknown, replicas: unknown]>;
+  evaluateAndWait?(
+    script: string,
+    key: string,
+    args: readonly string[],
+    replicas: number,
+    ms: number,
+  ): Promise<readonly [answer: unknown, replicas: unknown]>;
   /** Closes a connection that gives commands the answers to others, and opens a new one. What waits for an answer on it fails. */
   reopen(): void;
   /** @param onMessage called with the channel of each message. */

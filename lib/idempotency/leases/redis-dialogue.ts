@@ -40,7 +40,11 @@ export class RedisDialogue {
 
   /** @returns the answer too, and how many replicas have what the script wrote. @throws Error as `ask` does. */
   async askReplicas(
-    script: string, key: string, args: readonly string[], replicas: number, ms: number,
+    script: string,
+    key: string,
+    args: readonly string[],
+    replicas: number,
+    ms: number,
   ): Promise<readonly [answer: string, reached: number]> {
     const number = nextNumber();
     const answers = await this.connection.evaluateAndWait?.(script, key, [...args, number], replicas, ms);
@@ -54,7 +58,7 @@ export class RedisDialogue {
    */
   async isInStep(key: string): Promise<boolean> {
     try {
-      return await this.ask(NOTHING, key, []) === '';
+      return (await this.ask(NOTHING, key, [])) === '';
     } catch {
       return false;
     }

@@ -17,8 +17,12 @@ const inStep = new WeakSet<NodeRedisClient>();
 export function keepInStep(client: NodeRedisClient): void {
   if (inStep.has(client) || !isPausable(client)) return;
   inStep.add(client);
-  client.on('reconnecting', () => { client._pause(); });
-  client.on('connect', () => { client._unpause(); });
+  client.on('reconnecting', () => {
+    client._pause();
+  });
+  client.on('connect', () => {
+    client._unpause();
+  });
 }
 
 function isPausable(client: NodeRedisClient): client is Pausable {

@@ -51,18 +51,25 @@ export function redisLeasesBeside(adapter: object, namespace: string | undefined
 const PREFIX = 'bindonce:lease:';
 
 /** What the keys of leases beside a Keyv begin with. */
-export const prefixBeside = (namespace: string | undefined): string => (namespace === undefined ? PREFIX : `${namespace}:${PREFIX}`);
+export const prefixBeside = (namespace: string | undefined): string =>
+  namespace === undefined ? PREFIX : `${namespace}:${PREFIX}`;
 
 function leasesOn(dialogue: RedisDialogue, options: RedisLeasesOptions): LeaseStore {
   const { prefix = PREFIX, replicas = 0, replicaTimeout = 500 } = options;
-  if (replicas > 0 && !dialogue.reachesReplicas) throw new TypeError('redisLeases: replicas cannot be waited for on a Cluster');
+  if (replicas > 0 && !dialogue.reachesReplicas)
+    throw new TypeError('redisLeases: replicas cannot be waited for on a Cluster');
   return new RedisLeases(dialogue, prefix, replicas, replicaTimeout);
 }
 
 class RedisLeases implements LeaseStore {
   private readonly wakeUps: RedisWakeUps;
 
-  constructor(private readonly dialogue: RedisDialogue, private readonly prefix: string, private readonly replicas: number, private readonly replicaTimeout: number) {
+  constructor(
+    private readonly dialogue: RedisDialogue,
+    private readonly prefix: string,
+    private readonly replicas: number,
+    private readonly replicaTimeout: number,
+  ) {
     this.wakeUps = new RedisWakeUps(dialogue);
   }
 
@@ -97,13 +104,24 @@ class RedisLeases implements LeaseStore {
    * @throws Error when too few have it; the step may be repeated.
    */
   private async runOnReplicas<T>(
-    step: keyof typeof scripts, key: string, args: readonly string[], read: (answer: string) => T, counts: (answer: T) => boolean,
+    step: keyof typeof scripts,
+    key: string,
+    args: readonly string[],
+    read: (answer: string) => T,
+    counts: (answer: T) => boolean,
   ): Promise<T> {
     const { dialogue, replicas, replicaTimeout } = this;
     if (replicas === 0) return read(await this.run(step, key, args));
-    const [text, reached] = await dialogue.askReplicas(scripts[step], this.prefix + key, args, replicas, replicaTimeout);
+    const [text, reached] = await dialogue.askReplicas(
+      scripts[step],
+      this.prefix + key,
+      args,
+      replicas,
+      replicaTimeout,
+    );
     const answer = read(text);
-    if (counts(answer) && reached < replicas) throw new Error(`${reached} Redis replicas have the lease, and ${replicas} must`);
+    if (counts(answer) && reached < replicas)
+      throw new Error(`${reached} Redis replicas have the lease, and ${replicas} must`);
     return answer;
   }
 }

@@ -3,7 +3,9 @@ import { keepInStep } from './redis-in-step';
 import type { Listener, NodeRedisClient } from './redis-node-redis-client';
 
 export function listenerOf(onMessage: (channel: string) => void): Listener {
-  return (_message, channel) => { onMessage(String(channel)); };
+  return (_message, channel) => {
+    onMessage(String(channel));
+  };
 }
 
 /** For a single node: a second client with the same options. */
@@ -12,7 +14,10 @@ export class DuplicateSubscriber implements RedisSubscriber {
   private readonly ready: Promise<unknown>;
   private readonly listener: Listener;
 
-  constructor(private readonly client: NodeRedisClient, onMessage: (channel: string) => void) {
+  constructor(
+    private readonly client: NodeRedisClient,
+    onMessage: (channel: string) => void,
+  ) {
     this.listener = listenerOf(onMessage);
     // Without a listener an 'error' event ends the process. Nothing is lost by ignoring it: waiters ask again by themselves.
     client.on('error', () => undefined);

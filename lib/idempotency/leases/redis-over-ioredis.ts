@@ -32,9 +32,12 @@ export function overIoredis(client: IoredisClient): RedisConnection {
   const evaluate: RedisConnection['evaluate'] = (script, key, args) => client.eval(script, 1, key, ...args);
   // These clients open by themselves, and one that was closed stays so.
   const open = (): Promise<void> => Promise.resolve();
-  const reopen = (): void => { client.disconnect(true); };
+  const reopen = (): void => {
+    client.disconnect(true);
+  };
   // A cluster subscribes on a connection of its own, and WAIT has no key that would lead it to the right node.
-  if (client.isCluster) return { open, evaluate, reopen, subscriber: onMessage => new ClusterSubscriber(client, onMessage) };
+  if (client.isCluster)
+    return { open, evaluate, reopen, subscriber: onMessage => new ClusterSubscriber(client, onMessage) };
   return {
     open,
     evaluate,
@@ -42,7 +45,11 @@ export function overIoredis(client: IoredisClient): RedisConnection {
     async evaluateAndWait(script, key, args, replicas, ms) {
       // A pipeline that breaks off half-way is not taken up again on the next connection, where WAIT would mean nothing.
       const pipeline = client.pipeline() as IoredisPipeline;
-      const answers = await pipeline.eval(script, 1, key, ...args).wait(replicas, ms).exec() ?? [];
+      const answers =
+        (await pipeline
+          .eval(script, 1, key, ...args)
+          .wait(replicas, ms)
+          .exec()) ?? [];
       for (const [error] of answers) if (error) throw error;
       return [answers[0]?.[1], answers[1]?.[1]];
     },
@@ -51,8 +58,13 @@ export function overIoredis(client: IoredisClient): RedisConnection {
 }
 
 class ClusterSubscriber implements RedisSubscriber {
-  constructor(private readonly client: IoredisClient, onMessage: (channel: string) => void) {
-    client.on('message', channel => { onMessage(String(channel)); });
+  constructor(
+    private readonly client: IoredisClient,
+    onMessage: (channel: string) => void,
+  ) {
+    client.on('message', channel => {
+      onMessage(String(channel));
+    });
   }
 
   get isOpen(): boolean {
@@ -77,8 +89,12 @@ class DuplicateSubscriber implements RedisSubscriber {
     // Subscribing again after a reconnection is ours to do: the client's own leaves a rejection unhandled when it fails.
     this.client = client.duplicate({ enableOfflineQueue: true, autoResubscribe: false });
     this.client.on('error', () => undefined);
-    this.client.on('ready', () => { if (this.channels.size > 0) this.client.subscribe(...this.channels).catch(() => undefined); });
-    this.client.on('message', channel => { onMessage(String(channel)); });
+    this.client.on('ready', () => {
+      if (this.channels.size > 0) this.client.subscribe(...this.channels).catch(() => undefined);
+    });
+    this.client.on('message', channel => {
+      onMessage(String(channel));
+    });
   }
 
   get isOpen(): boolean {

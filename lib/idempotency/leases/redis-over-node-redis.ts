@@ -45,14 +45,19 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
   reopen(): void {
     // A client that is just connecting would end up with two connections, and count the answers of both.
     if (this.client.isReady === false || this.opening) return;
-    this.opening = this.openAnew().finally(() => { this.opening = undefined; });
+    this.opening = this.openAnew().finally(() => {
+      this.opening = undefined;
+    });
     // Whoever asks next finds out.
     this.opening.catch(() => undefined);
   }
 
   /** A cluster that is connecting refuses commands, so all that find it closed wait for the one that connects it. */
   async open(): Promise<void> {
-    if (!this.client.isOpen) this.opening ??= this.connect().finally(() => { this.opening = undefined; });
+    if (!this.client.isOpen)
+      this.opening ??= this.connect().finally(() => {
+        this.opening = undefined;
+      });
     this.wasOpen = true;
     await this.opening;
   }
@@ -99,10 +104,19 @@ class OverMaster extends OverNodeRedis<NodeRedisClient> implements RedisConnecti
     keepInStep(client);
   }
 
-  async evaluateAndWait(script: string, key: string, args: readonly string[], replicas: number, ms: number): Promise<[unknown, unknown]> {
+  async evaluateAndWait(
+    script: string,
+    key: string,
+    args: readonly string[],
+    replicas: number,
+    ms: number,
+  ): Promise<[unknown, unknown]> {
     await this.openOnce();
     const pipeline = this.client.multi() as NodeRedisPipeline;
-    return await pipeline.eval(script, { keys: [key], arguments: [...args] }).wait(replicas, ms).execAsPipeline() as [unknown, unknown];
+    return (await pipeline
+      .eval(script, { keys: [key], arguments: [...args] })
+      .wait(replicas, ms)
+      .execAsPipeline()) as [unknown, unknown];
   }
 
   subscriber(onMessage: (channel: string) => void): RedisSubscriber {
@@ -116,7 +130,9 @@ class OverCluster extends OverNodeRedis<NodeRedisCluster> implements RedisConnec
   private lastLook = -SILENCE;
 
   override async evaluate(script: string, key: string, args: readonly string[]): Promise<unknown> {
-    const timer = setInterval(() => { this.lookFor(key); }, SILENCE).unref();
+    const timer = setInterval(() => {
+      this.lookFor(key);
+    }, SILENCE).unref();
     try {
       return await super.evaluate(script, key, args);
     } finally {

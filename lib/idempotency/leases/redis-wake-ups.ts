@@ -18,9 +18,13 @@ export class RedisWakeUps {
     const watched = this.channels.get(channel) ?? { watchers: new Set(), subscribed: subscriber.subscribe(channel) };
     this.channels.set(channel, watched);
     // Wrapped, because the same function may watch twice.
-    const watcher = (): void => { onChange(); };
+    const watcher = (): void => {
+      onChange();
+    };
     watched.watchers.add(watcher);
-    const stop = (): void => { this.leave(channel, watched, watcher); };
+    const stop = (): void => {
+      this.leave(channel, watched, watcher);
+    };
     try {
       await watched.subscribed;
       return stop;
@@ -33,7 +37,9 @@ export class RedisWakeUps {
   /** The subscriber; one that has given up is replaced, and who watches goes on with its successor. */
   private open(): RedisSubscriber {
     if (this.subscriber?.isOpen) return this.subscriber;
-    const subscriber = this.connection.subscriber(channel => { this.wake(channel); });
+    const subscriber = this.connection.subscriber(channel => {
+      this.wake(channel);
+    });
     this.subscriber = subscriber;
     for (const [channel, watched] of this.channels) {
       watched.subscribed = subscriber.subscribe(channel);
@@ -43,7 +49,7 @@ export class RedisWakeUps {
   }
 
   private wake(channel: string): void {
-    for (const watcher of [...this.channels.get(channel)?.watchers ?? []]) watcher();
+    for (const watcher of [...(this.channels.get(channel)?.watchers ?? [])]) watcher();
   }
 
   private leave(channel: string, watched: Watched, watcher: () => void): void {

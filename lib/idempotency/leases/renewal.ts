@@ -19,7 +19,12 @@ export interface Renewal {
  * @param acquired when the lease was asked for, in milliseconds of the monotonic clock.
  * @param onLost called once, when the lease is somebody else's or has run out because the store was out of reach.
  */
-export function keepRenewing({ cacheKey, token }: Claim, settings: Settings, acquired: number, onLost: () => void): Renewal {
+export function keepRenewing(
+  { cacheKey, token }: Claim,
+  settings: Settings,
+  acquired: number,
+  onLost: () => void,
+): Renewal {
   const { leases, leaseDuration, storeTimeout } = settings;
   let timer: NodeJS.Timeout | undefined;
   let expiry: NodeJS.Timeout | undefined;
@@ -38,7 +43,10 @@ export function keepRenewing({ cacheKey, token }: Claim, settings: Settings, acq
 
   const renew = async (): Promise<void> => {
     const asked = performance.now();
-    const answer = await withinDeadline(() => leases.renew(cacheKey, token, leaseDuration), Math.min(storeTimeout, leaseDuration)).catch(() => undefined);
+    const answer = await withinDeadline(
+      () => leases.renew(cacheKey, token, leaseDuration),
+      Math.min(storeTimeout, leaseDuration),
+    ).catch(() => undefined);
     if (hasStopped()) return;
     if (answer === false) {
       lose();
@@ -55,9 +63,19 @@ export function keepRenewing({ cacheKey, token }: Claim, settings: Settings, acq
     expiry = setTimeout(lose, until - performance.now()).unref();
   };
   const renewAfter = (asked: number): void => {
-    timer = setTimeout(() => { void renew(); }, asked + leaseDuration / RENEWALS_PER_LEASE - performance.now()).unref();
+    timer = setTimeout(
+      () => {
+        void renew();
+      },
+      asked + leaseDuration / RENEWALS_PER_LEASE - performance.now(),
+    ).unref();
   };
   keepFrom(acquired);
   renewAfter(acquired);
-  return { get until() { return until; }, stop };
+  return {
+    get until() {
+      return until;
+    },
+    stop,
+  };
 }

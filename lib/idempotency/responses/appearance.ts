@@ -20,7 +20,10 @@ export class Appearance {
   private guarded: Socket | null = null;
 
   /** @param socket of the request: a pipelined response has none until it is its turn. */
-  constructor(private readonly res: ServerResponse, private readonly socket: Socket) {
+  constructor(
+    private readonly res: ServerResponse,
+    private readonly socket: Socket,
+  ) {
     this.progress = res as unknown as Progress;
   }
 
@@ -59,7 +62,10 @@ export class Appearance {
     this.progress.finished = false;
     const { guarded } = this;
     if (guarded) for (const way of WAYS_TO_CLOSE) Reflect.deleteProperty(guarded, way);
-    if (this.destroyWanted) this.res.once('finish', () => { this.socket.destroySoon(); });
+    if (this.destroyWanted)
+      this.res.once('finish', () => {
+        this.socket.destroySoon();
+      });
   }
 
   /**

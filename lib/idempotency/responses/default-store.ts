@@ -13,7 +13,7 @@ const DEFAULT = Symbol.for('bindonce.store');
 
 /** The store of middlewares that name none: one in the process, bounded and swept. */
 export function defaultStore(): Keyv {
-  return (globalThis as { [DEFAULT]?: Keyv })[DEFAULT] ??= new Keyv({ store: new BoundedMap() });
+  return ((globalThis as { [DEFAULT]?: Keyv })[DEFAULT] ??= new Keyv({ store: new BoundedMap() }));
 }
 
 /** What Keyv hands to a Map: serialised text (Keyv 5), or that text in an envelope (Keyv 6). */
@@ -29,15 +29,26 @@ function flat(entry: Entry): Entry {
 export class BoundedMap {
   private readonly entries = new LRUCache<string, Entry>({
     maxSize: MAX_BYTES,
-    sizeCalculation: (entry, key) => ENTRY_BYTES + key.length + (typeof entry === 'string' ? entry : JSON.stringify(entry)).length,
+    sizeCalculation: (entry, key) =>
+      ENTRY_BYTES + key.length + (typeof entry === 'string' ? entry : JSON.stringify(entry)).length,
   });
   private readonly sweeping = new SweepInterval(SWEEP_INTERVAL, () => this.sweep());
 
-  get size(): number { return this.entries.size; }
-  get(key: string): Entry | undefined { return this.entries.get(key); }
-  has(key: string): boolean { return this.entries.has(key); }
-  delete(key: string): boolean { return this.entries.delete(key); }
-  clear(): void { this.entries.clear(); }
+  get size(): number {
+    return this.entries.size;
+  }
+  get(key: string): Entry | undefined {
+    return this.entries.get(key);
+  }
+  has(key: string): boolean {
+    return this.entries.has(key);
+  }
+  delete(key: string): boolean {
+    return this.entries.delete(key);
+  }
+  clear(): void {
+    this.entries.clear();
+  }
 
   /** @param ttl milliseconds. */
   set(key: string, entry: Entry, ttl?: number): this {

@@ -31,7 +31,10 @@ export class Departure {
   private timer: NodeJS.Timeout | undefined;
   private hasStopped = false;
 
-  constructor(private readonly patience: Patience, private readonly consequences: Consequences) {
+  constructor(
+    private readonly patience: Patience,
+    private readonly consequences: Consequences,
+  ) {
     this.end = performance.now() + patience.cacheDuration;
   }
 
@@ -70,7 +73,9 @@ export class Departure {
   private wait(): void {
     const now = performance.now();
     const due = Math.min(this.end, (this.hasBegun ? this.since : now) + this.patience.leaseDuration);
-    this.timer = setTimeout(() => { this.look(); }, due - now).unref();
+    this.timer = setTimeout(() => {
+      this.look();
+    }, due - now).unref();
   }
 
   private look(): void {

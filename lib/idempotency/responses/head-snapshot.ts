@@ -41,7 +41,8 @@ export class HeadSnapshot {
 
   constructor(private readonly res: ServerResponse) {
     this.lines = new Map(linesOf(res).map(line => [line[0].toLowerCase(), line]));
-    const { statusCode, statusMessage, sendDate, _removedConnection, _removedContLen, _removedTE } = res as NodeResponse;
+    const { statusCode, statusMessage, sendDate, _removedConnection, _removedContLen, _removedTE } =
+      res as NodeResponse;
     this.state = { statusCode, statusMessage, sendDate, _removedConnection, _removedContLen, _removedTE };
   }
 
@@ -54,7 +55,9 @@ export class HeadSnapshot {
       const lowerCase = name.toLowerCase();
       const before = this.lines.get(lowerCase);
       names.add(lowerCase);
-      const own = before ? ownPart([name, value], before, isBehindNew) : { line: [name, value] as const, replaces: false };
+      const own = before
+        ? ownPart([name, value], before, isBehindNew)
+        : { line: [name, value] as const, replaces: false };
       if (own.line) headers.push(own.line);
       if (own.replaces) replaced.push(lowerCase);
       isBehindNew ||= !before;
@@ -75,7 +78,11 @@ export class HeadSnapshot {
  * The part of a header line that the handler's side has made.
  * @param isBehindNew true where the line comes after one that is new: then it was removed and set again.
  */
-function ownPart(line: HeaderLine, before: HeaderLine, isBehindNew: boolean): { line: HeaderLine | undefined; replaces: boolean } {
+function ownPart(
+  line: HeaderLine,
+  before: HeaderLine,
+  isBehindNew: boolean,
+): { line: HeaderLine | undefined; replaces: boolean } {
   const [name, value] = line;
   if (isOfTheBody(name)) return { line, replaces: false };
   if (name.toLowerCase() === 'set-cookie') return ownCookies(line, before);
@@ -84,7 +91,10 @@ function ownPart(line: HeaderLine, before: HeaderLine, isBehindNew: boolean): { 
 }
 
 /** Each cookie is a line of its own. Where none of the earlier ones is left, the handler's side has replaced them. */
-function ownCookies([name, value]: HeaderLine, before: HeaderLine): { line: HeaderLine | undefined; replaces: boolean } {
+function ownCookies(
+  [name, value]: HeaderLine,
+  before: HeaderLine,
+): { line: HeaderLine | undefined; replaces: boolean } {
   const earlier = [before[1]].flat();
   const added = [value].flat().filter(cookie => {
     const index = earlier.indexOf(cookie);
@@ -96,5 +106,7 @@ function ownCookies([name, value]: HeaderLine, before: HeaderLine): { line: Head
 }
 
 function sameValue(one: HeaderLine[1], other: HeaderLine[1]): boolean {
-  return typeof one === 'string' || typeof other === 'string' ? one === other : one.length === other.length && one.every((text, index) => text === other[index]);
+  return typeof one === 'string' || typeof other === 'string'
+    ? one === other
+    : one.length === other.length && one.every((text, index) => text === other[index]);
 }

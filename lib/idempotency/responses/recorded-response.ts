@@ -25,7 +25,15 @@ export type HeaderLine = readonly [name: string, value: string | readonly string
  * Headers that belong to one exchange or one connection (RFC 9110, sections 6.6.1 and 7.6.1) and are made afresh for each.
  * `Trailer` is kept: it announces the trailers, which are replayed.
  */
-const PER_EXCHANGE = new Set(['date', 'connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'te', 'upgrade']);
+const PER_EXCHANGE = new Set([
+  'date',
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'te',
+  'upgrade',
+]);
 
 export function isPerExchange(name: string): boolean {
   return PER_EXCHANGE.has(name.toLowerCase());

@@ -8,10 +8,21 @@ import { INVALID_IN_REASON, type HeaderLine } from './recorded-response';
 import type { Ending, Limits, Recording } from './recording';
 import { RequestFacade } from './request-facade';
 import { ResponseHead } from './response-head';
-import { bytesOf, isChunk, setHeaders, trailerLines, type Callback, type Chunk, type HeadersArgument } from './response-parts';
+import {
+  bytesOf,
+  isChunk,
+  setHeaders,
+  trailerLines,
+  type Callback,
+  type Chunk,
+  type HeadersArgument,
+} from './response-parts';
 
 /** Node's own methods: they say in node's own words what is wrong, without waking the middlewares in between. */
-const node = ServerResponse.prototype as unknown as Record<'writeHead' | 'write' | 'end', (this: ServerResponse, ...args: unknown[]) => never>;
+const node = ServerResponse.prototype as unknown as Record<
+  'writeHead' | 'write' | 'end',
+  (this: ServerResponse, ...args: unknown[]) => never
+>;
 
 /**
  * Observes a response at the level of `ServerResponse` and holds back its end.
@@ -43,14 +54,27 @@ class Recorder implements Recording {
   private begun = false;
   private handedOver = false;
 
-  constructor(private readonly req: IncomingMessage, private readonly res: ServerResponse, limits: Limits) {
-    this.ending = new Promise(resolve => { this.settle = resolve; });
+  constructor(
+    private readonly req: IncomingMessage,
+    private readonly res: ServerResponse,
+    limits: Limits,
+  ) {
+    this.ending = new Promise(resolve => {
+      this.settle = resolve;
+    });
     this.body = new BodyCopy(limits.maxResponseBytes);
     this.snapshot = new HeadSnapshot(res);
     watchConnection(req, res);
     this.request = new RequestFacade(req, () => this.closedByHandler());
     this.appearance = new Appearance(res, this.request.socket);
-    this.departure = new Departure(limits, { tell: () => { this.tellClose(); }, abandon: () => { this.abandon(); } });
+    this.departure = new Departure(limits, {
+      tell: () => {
+        this.tellClose();
+      },
+      abandon: () => {
+        this.abandon();
+      },
+    });
     // eslint-disable-next-line @typescript-eslint/unbound-method -- they are called with `res` as `this`.
     const { writeHead, write, end, flushHeaders, addTrailers, destroy, emit } = res;
     this.below = { writeHead, write, end, flushHeaders, addTrailers, destroy, emit };
@@ -63,9 +87,13 @@ class Recorder implements Recording {
     res.emit = this.emit.bind(this) as typeof emit;
   }
 
-  get canBeReplaced(): boolean { return !this.begun; }
+  get canBeReplaced(): boolean {
+    return !this.begun;
+  }
 
-  reportDeparture(): void { this.departure.report(); }
+  reportDeparture(): void {
+    this.departure.report();
+  }
 
   release(): void {
     this.appearance.hasNotEnded();
@@ -100,8 +128,9 @@ class Recorder implements Recording {
   private writeHead(status: number, second?: string | HeadersArgument, third?: HeadersArgument): ServerResponse {
     const { res } = this;
     const reason = typeof second === 'string' ? second : res.statusMessage;
-    if (this.head || !(status >= 100 && status <= 999) || INVALID_IN_REASON.test(reason)) return node.writeHead.call(res, status, second);
-    const headers = typeof second === 'string' ? third : second ?? third;
+    if (this.head || !(status >= 100 && status <= 999) || INVALID_IN_REASON.test(reason))
+      return node.writeHead.call(res, status, second);
+    const headers = typeof second === 'string' ? third : (second ?? third);
     // In node's order: where a header is refused, the status is set already.
     res.statusCode = Math.trunc(status);
     res.statusMessage = reason;
@@ -128,8 +157,12 @@ class Recorder implements Recording {
     return true;
   }
 
-  private end(chunk?: Chunk | Callback | null, encoding?: BufferEncoding | Callback, callback?: Callback): ServerResponse {
-    const last = typeof chunk === 'function' ? undefined : chunk ?? undefined;
+  private end(
+    chunk?: Chunk | Callback | null,
+    encoding?: BufferEncoding | Callback,
+    callback?: Callback,
+  ): ServerResponse {
+    const last = typeof chunk === 'function' ? undefined : (chunk ?? undefined);
     const done = [chunk, encoding, callback].find(argument => typeof argument === 'function');
     if (this.ended && last !== undefined) return afterEnd(done, this.res);
     if (this.ended || (last !== undefined && !isChunk(last))) return node.end.call(this.res, chunk, encoding, callback);
@@ -139,7 +172,11 @@ class Recorder implements Recording {
     if (!this.departure.isGone) this.held.push(kept);
     this.ended = { callback: done };
     this.appearance.looksEnded();
-    this.finish(head.isShortWith(this.body.bytes) ? { kind: 'cut-off' } : { kind: 'complete', response: head.withBody(this.body.content, this.trailers) });
+    this.finish(
+      head.isShortWith(this.body.bytes)
+        ? { kind: 'cut-off' }
+        : { kind: 'complete', response: head.withBody(this.body.content, this.trailers) },
+    );
     return this.res;
   }
 
@@ -223,7 +260,7 @@ class Recorder implements Recording {
       this.impliedBy = by;
       this.res.writeHead(this.res.statusCode);
     }
-    return this.head ??= new ResponseHead(this.req.method, this.res, this.snapshot, by);
+    return (this.head ??= new ResponseHead(this.req.method, this.res, this.snapshot, by));
   }
 
   private keep(bytes: Buffer, { hasContent }: ResponseHead): Buffer {
@@ -254,6 +291,7 @@ class Recorder implements Recording {
 
 /** Node would emit an `error` that ends the process: it does so until the response has left, and ours leaves later. */
 function afterEnd<T>(callback: Callback | undefined, result: T): T {
-  if (callback) process.nextTick(callback, Object.assign(new Error('write after end'), { code: 'ERR_STREAM_WRITE_AFTER_END' }));
+  if (callback)
+    process.nextTick(callback, Object.assign(new Error('write after end'), { code: 'ERR_STREAM_WRITE_AFTER_END' }));
   return result;
 }

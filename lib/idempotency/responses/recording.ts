@@ -12,7 +12,8 @@ export interface Limits extends Patience {
  *   handler was told that its client has left).
  * - `cut-off`: it destroyed it half-way, or it never began to respond to a client that has left.
  */
-export type Ending = { readonly kind: 'complete'; readonly response: RecordedResponse | undefined } | { readonly kind: 'cut-off' };
+export type Ending =
+  { readonly kind: 'complete'; readonly response: RecordedResponse | undefined } | { readonly kind: 'cut-off' };
 
 /** A response under observation. After `ending`, exactly one of the three methods is to be called. */
 export interface Recording {

@@ -9,7 +9,12 @@ const node = ServerResponse.prototype;
  * Sends a recorded response. The handler's side of its head is replayed: what it added, changed and removed. Headers that earlier
  * middlewares have set for the request at hand stay as they are.
  */
-export function replay(response: RecordedResponse, req: IncomingMessage, res: ServerResponse, replayedHeader: string | false): void {
+export function replay(
+  response: RecordedResponse,
+  req: IncomingMessage,
+  res: ServerResponse,
+  replayedHeader: string | false,
+): void {
   const { status, reason, impliedBy, body } = response;
   setHead(response, res);
   if (replayedHeader !== false) res.setHeader(replayedHeader, 'true');
@@ -26,9 +31,12 @@ export function replay(response: RecordedResponse, req: IncomingMessage, res: Se
 /** Node's own methods: what middlewares make of a header has been made of the recorded ones already. */
 function setHead({ headers, removed = [] }: RecordedResponse, res: ServerResponse): void {
   const recorded = new Set(headers.map(([name]) => name.toLowerCase()));
-  const ofAnotherBody = linesOf(res).map(([name]) => name).filter(name => isOfTheBody(name) && !recorded.has(name.toLowerCase()));
+  const ofAnotherBody = linesOf(res)
+    .map(([name]) => name)
+    .filter(name => isOfTheBody(name) && !recorded.has(name.toLowerCase()));
   for (const name of [...removed, ...ofAnotherBody]) node.removeHeader.call(res, name);
-  for (const [name, value] of headers) node.setHeader.call(res, name, name.toLowerCase() === 'set-cookie' ? withCookies(res, value) : value);
+  for (const [name, value] of headers)
+    node.setHeader.call(res, name, name.toLowerCase() === 'set-cookie' ? withCookies(res, value) : value);
 }
 
 function withCookies(res: ServerResponse, added: HeaderLine[1]): HeaderLine[1] {

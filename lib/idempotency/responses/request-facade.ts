@@ -21,7 +21,10 @@ export class RequestFacade {
   private abort: (() => void) | undefined;
 
   /** @param onClose called when the handler closes the connection; returns false to leave it open. */
-  constructor(req: IncomingMessage, private readonly onClose: () => boolean) {
+  constructor(
+    req: IncomingMessage,
+    private readonly onClose: () => boolean,
+  ) {
     this.socket = req.socket;
     // Writable: `pipeline` sets the socket of a request that fails to null.
     const property = { value: this.standIn(), writable: true, configurable: true, enumerable: true };

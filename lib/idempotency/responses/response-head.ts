@@ -18,7 +18,12 @@ export class ResponseHead {
   private readonly length: number | undefined;
 
   /** @param impliedBy the call that node writes the head for by itself. */
-  constructor(method: string | undefined, res: ServerResponse, before: HeadSnapshot, impliedBy: 'write' | 'end' | undefined) {
+  constructor(
+    method: string | undefined,
+    res: ServerResponse,
+    before: HeadSnapshot,
+    impliedBy: 'write' | 'end' | undefined,
+  ) {
     const length = res.getHeader('content-length');
     this.status = res.statusCode;
     this.reason = res.statusMessage || undefined;
@@ -42,7 +47,12 @@ export class ResponseHead {
   /** The whole response; undefined where it cannot be replayed. */
   withBody(body: Buffer | undefined, trailers: readonly HeaderLine[]): RecordedResponse | undefined {
     if (!body || this.isCoded) return undefined;
-    const { status, reason, impliedBy, changes: { headers, removed } } = this;
+    const {
+      status,
+      reason,
+      impliedBy,
+      changes: { headers, removed },
+    } = this;
     return {
       status,
       ...(reason !== undefined && { reason }),
@@ -57,5 +67,8 @@ export class ResponseHead {
 
 /** In a head that `end` writes, node declares the length, unless the handler has framed the content itself, or taken that header away. */
 function framesContent(res: ServerResponse): boolean {
-  return (res as ServerResponse & { _removedContLen?: boolean })._removedContLen === true || res.hasHeader('Transfer-Encoding');
+  return (
+    (res as ServerResponse & { _removedContLen?: boolean })._removedContLen === true ||
+    res.hasHeader('Transfer-Encoding')
+  );
 }

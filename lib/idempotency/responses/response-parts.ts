@@ -12,7 +12,9 @@ export function isChunk(chunk: unknown): chunk is Chunk {
 
 /** A copy: a handler may use its buffer again once the write is done, ours has to last. */
 export function bytesOf(chunk: Chunk, encoding: unknown): Buffer {
-  return typeof chunk === 'string' ? Buffer.from(chunk, typeof encoding === 'string' ? encoding as BufferEncoding : 'utf8') : Buffer.from(chunk);
+  return typeof chunk === 'string'
+    ? Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
+    : Buffer.from(chunk);
 }
 
 /** Sets the headers of `writeHead`: an object, a flat list of names and values, or a list of pairs. */
@@ -33,6 +35,9 @@ function pairUp(flat: readonly OutgoingHttpHeader[]): (readonly OutgoingHttpHead
 
 /** The lines of `addTrailers`: an object, or a list of pairs. */
 export function trailerLines(trailers: OutgoingHttpHeaders | readonly [string, string][]): HeaderLine[] {
-  const pairs = (Array.isArray(trailers) ? trailers : Object.entries(trailers)) as [name: string, value: OutgoingHttpHeader][];
+  const pairs = (Array.isArray(trailers) ? trailers : Object.entries(trailers)) as [
+    name: string,
+    value: OutgoingHttpHeader,
+  ][];
   return pairs.map(([name, value]): HeaderLine => [name, Array.isArray(value) ? value.map(String) : String(value)]);
 }

@@ -30,7 +30,9 @@ export class ResponseStore {
    */
   constructor(private readonly keyv: KeyvLike) {
     for (const layer of [keyv, ...layersUnder(keyv)]) if ('throwOnErrors' in layer) layer.throwOnErrors = true;
-    keyv.on('error', () => { this.failures++; });
+    keyv.on('error', () => {
+      this.failures++;
+    });
     this.expired = expiredResponsesIn(keyv);
     this.redis = dialogueUnder(holderOf(keyv));
   }
@@ -41,7 +43,12 @@ export class ResponseStore {
    * that hangs is not to fail them too.
    * @returns undefined when the response is not there, or is not one that could have been recorded.
    */
-  read(cacheKey: string, token: string, expected: Omit<Expected, 'key'>, ms: number): Promise<RecordedResponse | undefined> {
+  read(
+    cacheKey: string,
+    token: string,
+    expected: Omit<Expected, 'key'>,
+    ms: number,
+  ): Promise<RecordedResponse | undefined> {
     const key = `${cacheKey}:${token}`;
     return this.reads.read(key, () => this.ask({ ...expected, key }), ms / 2);
   }
@@ -50,7 +57,7 @@ export class ResponseStore {
   async write(cacheKey: string, token: string, response: RecordedResponse, ms: number): Promise<void> {
     const key = `${cacheKey}:${token}`;
     this.expired?.written(key, ms);
-    if (!await this.keyv.set(key, toStored(key, response), ms)) throw new Error('The store failed to write');
+    if (!(await this.keyv.set(key, toStored(key, response), ms))) throw new Error('The store failed to write');
   }
 
   async remove(cacheKey: string, token: string): Promise<void> {
@@ -63,10 +70,12 @@ export class ResponseStore {
   private async ask(expected: Expected): Promise<RecordedResponse | undefined> {
     const { failures, keyv, redis } = this;
     const stored: unknown = await keyv.get(expected.key).catch(unreadable);
-    if (stored === undefined && failures !== this.failures && !('throwOnErrors' in keyv)) throw new Error('The store failed to read');
+    if (stored === undefined && failures !== this.failures && !('throwOnErrors' in keyv))
+      throw new Error('The store failed to read');
     const response = fromStored(stored, expected);
     // "Not there" is for good: nobody runs again, or gets the response. So it must be the answer to this question.
-    const isSure = response !== undefined || !redis || await redis.isInStep(prefixBeside(namespaceOf(keyv)) + expected.key);
+    const isSure =
+      response !== undefined || !redis || (await redis.isInStep(prefixBeside(namespaceOf(keyv)) + expected.key));
     if (!isSure) throw new Error('The answer of Redis may be that to another command');
     return response;
   }

@@ -37,7 +37,8 @@ function isNodesOwn(res: ServerResponse): boolean {
 
 /** Where `end` writes the head, node declares the length of what `end` is given. */
 function declareLength(res: ServerResponse, length: number): void {
-  if (!res.hasHeader('Content-Length') && !res.hasHeader('Trailer') && res.useChunkedEncodingByDefault) res.setHeader('Content-Length', length);
+  if (!res.hasHeader('Content-Length') && !res.hasHeader('Trailer') && res.useChunkedEncodingByDefault)
+    res.setHeader('Content-Length', length);
 }
 
 function sendInPieces(req: IncomingMessage, res: ServerResponse, body: Buffer, end: () => void): void {
@@ -67,13 +68,17 @@ function sendInPieces(req: IncomingMessage, res: ServerResponse, body: Buffer, e
   };
   // A connection that takes a piece at once drains within the same turn of the event loop: without a pause, a hundred fast clients
   // would get all of their replays before anybody else has a turn.
-  const sendSoon = (): void => { setImmediate(sendOn); };
+  const sendSoon = (): void => {
+    setImmediate(sendOn);
+  };
   const stop = (): void => {
     hasStopped = true;
     takeBack();
     res.off('drain', sendSoon);
   };
   res.on('drain', sendSoon);
-  const takeBack = onExchangeEnd(req, res, () => { res.off('drain', sendSoon); });
+  const takeBack = onExchangeEnd(req, res, () => {
+    res.off('drain', sendSoon);
+  });
   send();
 }

@@ -25,7 +25,9 @@ export class SharedReads<T> {
     if (known) return known.result;
     const read: Read<T> = {
       result: ask(),
-      timer: setTimeout(() => { this.drop(key, read); }, ms).unref(),
+      timer: setTimeout(() => {
+        this.drop(key, read);
+      }, ms).unref(),
       bytes: 0,
     };
     this.reads.set(key, read);
@@ -34,7 +36,9 @@ export class SharedReads<T> {
         if (result === undefined) this.drop(key, read);
         else this.keep(key, read, this.sizeOf(result));
       },
-      () => { this.drop(key, read); },
+      () => {
+        this.drop(key, read);
+      },
     );
     return read.result;
   }
@@ -48,7 +52,9 @@ export class SharedReads<T> {
   private keep(key: string, read: Read<T>, bytes: number): void {
     if (this.reads.get(key) !== read) return;
     clearTimeout(read.timer);
-    read.timer = setTimeout(() => { this.drop(key, read); }, SHARED).unref();
+    read.timer = setTimeout(() => {
+      this.drop(key, read);
+    }, SHARED).unref();
     read.bytes = bytes;
     this.bytes += bytes;
     for (const [oldest, { bytes: freed }] of this.reads) {

@@ -1,5 +1,11 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import { INVALID_IN_REASON, isPerExchange, mayHaveContent, type HeaderLine, type RecordedResponse } from './recorded-response';
+import {
+  INVALID_IN_REASON,
+  isPerExchange,
+  mayHaveContent,
+  type HeaderLine,
+  type RecordedResponse,
+} from './recorded-response';
 
 /** A response as it is stored in Keyv: plain JSON, since not every serialiser keeps a Buffer. */
 export interface StoredResponse extends Omit<RecordedResponse, 'body'> {
@@ -35,14 +41,26 @@ export function toStored(key: string, response: RecordedResponse): StoredRespons
  */
 export function fromStored(stored: unknown, { key, method, maxBytes }: Expected): RecordedResponse | undefined {
   try {
-    const { version, key: storedUnder, status, reason, headers, removed, impliedBy, body, trailers } = stored as Readonly<Record<string, unknown>>;
-    if (version !== 1 || storedUnder !== key || !isStatus(status) || !isReason(reason) || !isImpliedBy(impliedBy)) return undefined;
+    const {
+      version,
+      key: storedUnder,
+      status,
+      reason,
+      headers,
+      removed,
+      impliedBy,
+      body,
+      trailers,
+    } = stored as Readonly<Record<string, unknown>>;
+    if (version !== 1 || storedUnder !== key || !isStatus(status) || !isReason(reason) || !isImpliedBy(impliedBy))
+      return undefined;
     const bytes = bytesOf(body, maxBytes);
     const head = linesOf(headers);
     const foot = linesOf(trailers);
     const names = removed === undefined ? [] : namesOf(removed);
     if (!bytes || !head || !foot || !names) return undefined;
-    if (!isFramed(head, bytes.length, mayHaveContent(method, status)) || foot.some(([name]) => isLength(name))) return undefined;
+    if (!isFramed(head, bytes.length, mayHaveContent(method, status)) || foot.some(([name]) => isLength(name)))
+      return undefined;
     return {
       status,
       ...(reason !== undefined && { reason }),
@@ -63,7 +81,9 @@ function isStatus(value: unknown): value is number {
 }
 
 function isReason(value: unknown): value is string | undefined {
-  return value === undefined || (typeof value === 'string' && value.length <= MAX_HEAD && !INVALID_IN_REASON.test(value));
+  return (
+    value === undefined || (typeof value === 'string' && value.length <= MAX_HEAD && !INVALID_IN_REASON.test(value))
+  );
 }
 
 function isImpliedBy(value: unknown): value is RecordedResponse['impliedBy'] {
@@ -102,15 +122,17 @@ function lineOf(entry: unknown): HeaderLine | undefined {
   const [name, value] = entry as [unknown, unknown];
   if (typeof name !== 'string' || name.length > MAX_HEAD) return undefined;
   if (Array.isArray(value) && value.length > MAX_LINES) return undefined;
-  const texts = Array.isArray(value) ? [...value as unknown[]] : [value];
+  const texts = Array.isArray(value) ? [...(value as unknown[])] : [value];
   if (!texts.every(text => typeof text === 'string' && text.length <= MAX_HEAD)) return undefined;
   validateHeaderName(name);
   for (const text of texts) validateHeaderValue(name, text as string);
-  return [name, Array.isArray(value) ? texts as string[] : texts[0] as string];
+  return [name, Array.isArray(value) ? (texts as string[]) : (texts[0] as string)];
 }
 
 function namesOf(value: unknown): string[] | undefined {
-  return Array.isArray(value) && value.length <= MAX_LINES ? linesOf(value.map((name: unknown) => [name, '']))?.map(([name]) => name) : undefined;
+  return Array.isArray(value) && value.length <= MAX_LINES
+    ? linesOf(value.map((name: unknown) => [name, '']))?.map(([name]) => name)
+    : undefined;
 }
 
 /** A Content-Length is that of the body, or there is none that could have one. */

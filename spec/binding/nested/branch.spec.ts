@@ -7,7 +7,9 @@ import { Branch, levelsOf } from '../../../lib/binding/sources/branch';
 const tree = (...names: string[]): Branch => Branch.of(names.map((name, index) => [name, String(index)]));
 const failures = new Failures(settleLimits({ items: 5 }));
 const place = new Place(failures, 'query', 't');
-afterEach(() => { failures.list.length = 0; });
+afterEach(() => {
+  failures.list.length = 0;
+});
 
 describe('a path', () => {
   it.each<[string, string[], string, string[]]>([
@@ -28,9 +30,12 @@ describe('a path', () => {
     expect(tree(...names).at(path)?.values).toEqual(values);
   });
 
-  it.each(['b', 'a.c', 'a.b.c', 'a[0]', '__proto__', 'constructor', 'a.toString'])('finds nothing where nothing was sent: %s', path => {
-    expect(tree('a.b').at(path)).toBeUndefined();
-  });
+  it.each(['b', 'a.c', 'a.b.c', 'a[0]', '__proto__', 'constructor', 'a.toString'])(
+    'finds nothing where nothing was sent: %s',
+    path => {
+      expect(tree('a.b').at(path)).toBeUndefined();
+    },
+  );
 
   it('of no length is the branch itself', () => {
     const root = tree('a');
@@ -39,51 +44,141 @@ describe('a path', () => {
 });
 
 describe('a branch', () => {
-  it.each<[string[], string, boolean, boolean]>([[[], '', true, true], [['a'], '', false, false], [['a'], 'a', true, false], [['a.b'], 'a', false, false], [['a', 'a.b'], 'a', false, false], [['a.'], 'a', false, false]])('of %j, at %j, is a leaf: %p, is empty: %p', (names, path, isLeaf, isEmpty) => {
+  it.each<[string[], string, boolean, boolean]>([
+    [[], '', true, true],
+    [['a'], '', false, false],
+    [['a'], 'a', true, false],
+    [['a.b'], 'a', false, false],
+    [['a', 'a.b'], 'a', false, false],
+    [['a.'], 'a', false, false],
+  ])('of %j, at %j, is a leaf: %p, is empty: %p', (names, path, isLeaf, isEmpty) => {
     const branch = tree(...names).at(path);
     expect([branch?.isLeaf, branch?.isEmpty]).toEqual([isLeaf, isEmpty]);
   });
 
   it('knows what goes on below it, under each key as it was sent first', () => {
-    expect(tree('Items[0].Sku', 'items[0].SKU', 'items[x]', 'other').at('ITEMS')?.below().map(([key, branch]) => [key, branch.values])).toEqual([['0', []], ['x', ['2']]]);
-    expect(tree('Items[0].Sku', 'items[0].SKU').at('items[0]')?.below().map(([key, branch]) => [key, branch.values])).toEqual([['Sku', ['0', '1']]]);
+    expect(
+      tree('Items[0].Sku', 'items[0].SKU', 'items[x]', 'other')
+        .at('ITEMS')
+        ?.below()
+        .map(([key, branch]) => [key, branch.values]),
+    ).toEqual([
+      ['0', []],
+      ['x', ['2']],
+    ]);
+    expect(
+      tree('Items[0].Sku', 'items[0].SKU')
+        .at('items[0]')
+        ?.below()
+        .map(([key, branch]) => [key, branch.values]),
+    ).toEqual([['Sku', ['0', '1']]]);
   });
 
   it('takes files like text', () => {
     const file = { fieldname: 'a[0].b' } as Express.Multer.File;
-    expect(Branch.of([['a[0].b', file], ['a[0].b', 'text']]).at('a[0].b')?.values).toEqual([file, 'text']);
+    expect(
+      Branch.of([
+        ['a[0].b', file],
+        ['a[0].b', 'text'],
+      ]).at('a[0].b')?.values,
+    ).toEqual([file, 'text']);
   });
 });
 
 describe('an indexed branch', () => {
   it.each<[string, string[], (readonly [number, string[]])[]]>([
-    ['index order', ['t[2]', 't[0]', 't[1]'], [[0, ['1']], [1, ['2']], [2, ['0']]]],
-    ['numbers, not text', ['t[4]', 't[1]', 't[04]'], [[1, ['1']], [4, ['0']], [4, ['2']]]],
-    ['both spellings', ['t.1', 't[0]'], [[0, ['1']], [1, ['0']]]],
-    ['what is no index left out', ['t[x]', 't[-1]', 't[1.5]', 't[]', 't', 't[1e0]', 't[ 1]', 't[٣]', 't[0]'], [[0, ['8']]]],
+    [
+      'index order',
+      ['t[2]', 't[0]', 't[1]'],
+      [
+        [0, ['1']],
+        [1, ['2']],
+        [2, ['0']],
+      ],
+    ],
+    [
+      'numbers, not text',
+      ['t[4]', 't[1]', 't[04]'],
+      [
+        [1, ['1']],
+        [4, ['0']],
+        [4, ['2']],
+      ],
+    ],
+    [
+      'both spellings',
+      ['t.1', 't[0]'],
+      [
+        [0, ['1']],
+        [1, ['0']],
+      ],
+    ],
+    [
+      'what is no index left out',
+      ['t[x]', 't[-1]', 't[1.5]', 't[]', 't', 't[1e0]', 't[ 1]', 't[٣]', 't[0]'],
+      [[0, ['8']]],
+    ],
   ])('is in order: %s', (_what, names, items) => {
-    const indexed = tree(...names).at('t')?.indexed(place);
+    const indexed = tree(...names)
+      .at('t')
+      ?.indexed(place);
     expect(indexed === INVALID ? INVALID : indexed?.map(([index, item]) => [index, item.values])).toEqual(items);
   });
 
-  it.each(['5', '4294967294', '9999999999', '10000000000', '00000000005', '9'.repeat(40)])('is refused at an index beyond the limit: %s', index => {
-    expect([tree('t[0]', `t[${index}]`).at('t')?.indexed(place), failures.list.map(({ code, name }) => [code, name])]).toEqual([INVALID, [['index-too-high', 't']]]);
-  });
+  it.each(['5', '4294967294', '9999999999', '10000000000', '00000000005', '9'.repeat(40)])(
+    'is refused at an index beyond the limit: %s',
+    index => {
+      expect([
+        tree('t[0]', `t[${index}]`).at('t')?.indexed(place),
+        failures.list.map(({ code, name }) => [code, name]),
+      ]).toEqual([INVALID, [['index-too-high', 't']]]);
+    },
+  );
 
   it('may have an index up to the limit', () => {
     expect(tree('t[4]').at('t')?.indexed(place)).toHaveLength(1);
   });
 });
 
-it.each<[string[], string[]]>([[['t', 't[]', 't'], ['0', '1', '2']], [['t[1]', 't[]', 't', 't[0]'], ['1', '2', '3', '0']], [['t[1]', 't[0]', 't[1]'], ['1', '0', '2']], [['t[0].x', 't[x]'], []]])('a collection of %j is collected as %j: without an index first, in the order sent, then by index', (names, values) => {
-  expect(tree(...names).at('t')?.collected(place)).toEqual(values);
-});
+it.each<[string[], string[]]>([
+  [
+    ['t', 't[]', 't'],
+    ['0', '1', '2'],
+  ],
+  [
+    ['t[1]', 't[]', 't', 't[0]'],
+    ['1', '2', '3', '0'],
+  ],
+  [
+    ['t[1]', 't[0]', 't[1]'],
+    ['1', '0', '2'],
+  ],
+  [['t[0].x', 't[x]'], []],
+])(
+  'a collection of %j is collected as %j: without an index first, in the order sent, then by index',
+  (names, values) => {
+    expect(
+      tree(...names)
+        .at('t')
+        ?.collected(place),
+    ).toEqual(values);
+  },
+);
 
 it('what has no index is the name itself and the name with empty brackets', () => {
   expect(tree('t[]', 't', 't[0]', 't[].x').at('t')?.unindexed).toEqual(['0', '1']);
 });
 
-it.each<[string, number]>([['a', 1], ['a.b', 2], ['a[0].b', 3], ['a[0][b]', 3], ['a[]', 2], ['', 1], ['a'.repeat(1_000), 1], [`a${'[0'.repeat(1_000)}`, 1_001]])('the levels of %p are counted', (name, levels) => {
+it.each<[string, number]>([
+  ['a', 1],
+  ['a.b', 2],
+  ['a[0].b', 3],
+  ['a[0][b]', 3],
+  ['a[]', 2],
+  ['', 1],
+  ['a'.repeat(1_000), 1],
+  [`a${'[0'.repeat(1_000)}`, 1_001],
+])('the levels of %p are counted', (name, levels) => {
   expect(levelsOf(name)).toBe(levels);
 });
 

@@ -14,14 +14,25 @@ export interface ThreeWays<T> {
 export type Refusal = Omit<ProblemError, 'in'>;
 
 /** Sends the same names to a property that takes all names: what was bound, or the failures. */
-export async function threeWays(type: AnyType, names: Names, options: EndpointOptions = {}): Promise<ThreeWays<unknown>> {
+export async function threeWays(
+  type: AnyType,
+  names: Names,
+  options: EndpointOptions = {},
+): Promise<ThreeWays<unknown>> {
   const Form = dto({ all: fromForm(type) });
   const Query = dto({ all: fromQuery(type) });
-  const came = ({ status, dto: bound, problem, errors }: Outcome<{ all: unknown }>): unknown => (bound ? bound.all : problem?.errors ? errors : status);
+  const came = ({ status, dto: bound, problem, errors }: Outcome<{ all: unknown }>): unknown =>
+    bound ? bound.all : problem?.errors ? errors : status;
   return {
     urlencoded: came(await bind(Form, { form: names }, { ...urlEncoded, ...options })),
     multipart: came(await bind(Form, { multipart: names }, { ...urlEncoded, ...options })),
-    query: came(await bind(Query, { method: 'GET', path: `/?${new URLSearchParams(names.map(([name, value]) => [name, value])).toString()}` }, options)),
+    query: came(
+      await bind(
+        Query,
+        { method: 'GET', path: `/?${new URLSearchParams(names.map(([name, value]) => [name, value])).toString()}` },
+        options,
+      ),
+    ),
   };
 }
 
@@ -30,6 +41,7 @@ export const all = <T>(value: T): ThreeWays<T> => ({ urlencoded: value, multipar
 
 /** The same failures in all three ways, each in its source. */
 export function refused(...failures: readonly Refusal[]): ThreeWays<unknown> {
-  const inSource = (source: ProblemError['in']): ProblemError[] => failures.map(failure => ({ ...failure, in: source }));
+  const inSource = (source: ProblemError['in']): ProblemError[] =>
+    failures.map(failure => ({ ...failure, in: source }));
   return { urlencoded: inSource('form'), multipart: inSource('form'), query: inSource('query') };
 }

@@ -2,7 +2,11 @@ import fc from 'fast-check';
 
 /** A value and how a client spells it: as text (undefined where text cannot say it), and in JSON. */
 export class Spelled {
-  constructor(readonly value: unknown, readonly text: string | undefined, readonly json = JSON.stringify(text)) {}
+  constructor(
+    readonly value: unknown,
+    readonly text: string | undefined,
+    readonly json = JSON.stringify(text),
+  ) {}
 
   [fc.toStringMethod](): string {
     return this.json;
@@ -11,7 +15,11 @@ export class Spelled {
 
 /** A dto and the spellings of its members. @param extras what is sent along and declared nowhere. */
 export class Filled {
-  constructor(readonly Dto: new () => object, readonly members: Readonly<Record<string, Spelling>>, private readonly extras: readonly (readonly [name: string, spelling: Spelling])[] = []) {}
+  constructor(
+    readonly Dto: new () => object,
+    readonly members: Readonly<Record<string, Spelling>>,
+    private readonly extras: readonly (readonly [name: string, spelling: Spelling])[] = [],
+  ) {}
 
   /** All that is sent, the extras around the members. */
   get sent(): readonly (readonly [name: string, spelling: Spelling])[] {
@@ -42,35 +50,62 @@ export function valueOf(spelling: Spelling): unknown {
 
 export function jsonOf(spelling: Exclude<Spelling, undefined>): string {
   if (spelling instanceof Spelled) return spelling.json;
-  if (!(spelling instanceof Filled)) return `[${spelling.map(item => jsonOf(item ?? new Spelled(null, undefined, 'null'))).join(', ')}]`;
+  if (!(spelling instanceof Filled))
+    return `[${spelling.map(item => jsonOf(item ?? new Spelled(null, undefined, 'null'))).join(', ')}]`;
   return `{${spelling.sent.flatMap(([name, member]) => (member === undefined ? [] : [`${JSON.stringify(name)}: ${jsonOf(member)}`])).join(',')}}`;
 }
 
 /** The names and values of a query or a form. @param below how the name of a member is made; without it, members are sent as JSON text. */
-export function pairsOf(spelling: Spelling, name: string, choose: Choose, below?: (name: string, member: string) => string): Pair[] {
+export function pairsOf(
+  spelling: Spelling,
+  name: string,
+  choose: Choose,
+  below?: (name: string, member: string) => string,
+): Pair[] {
   if (spelling === undefined) return [];
   if (spelling instanceof Spelled) return [[name, spelling.text ?? '']];
   if (!(spelling instanceof Filled)) return pairsOfList(spelling, name, choose, below);
   const members = spelling.sent;
-  const pairs = below && choose(true, true, true, false) ? (choose(false, true) ? members.toReversed() : members).flatMap(([key, member]) => pairsOf(member, below(name, key), choose, below)) : [];
+  const pairs =
+    below && choose(true, true, true, false)
+      ? (choose(false, true) ? members.toReversed() : members).flatMap(([key, member]) =>
+          pairsOf(member, below(name, key), choose, below),
+        )
+      : [];
   return pairs.length === 0 ? [[name, jsonOf(spelling)]] : pairs;
 }
 
 /** The members of the root, whose own name is nowhere. */
-export function rootPairsOf({ sent }: Filled, choose: Choose, below?: (name: string, member: string) => string): Pair[] {
+export function rootPairsOf(
+  { sent }: Filled,
+  choose: Choose,
+  below?: (name: string, member: string) => string,
+): Pair[] {
   const pairs = sent.flatMap(([name, member]) => pairsOf(member, name, choose, below));
   return pairs.map(([name, value]) => [choose(name, name, name.toUpperCase()), value]);
 }
 
-function pairsOfList(items: readonly Spelling[], name: string, choose: Choose, below?: (name: string, member: string) => string): Pair[] {
+function pairsOfList(
+  items: readonly Spelling[],
+  name: string,
+  choose: Choose,
+  below?: (name: string, member: string) => string,
+): Pair[] {
   const asJson = (): Pair[] => [[name, jsonOf(items)]];
-  const texts = items.map(item => (item instanceof Spelled ? item.text ?? '' : item === undefined ? '' : jsonOf(item)));
+  const texts = items.map(item =>
+    item instanceof Spelled ? (item.text ?? '') : item === undefined ? '' : jsonOf(item),
+  );
   const isObjects = items.some(item => item instanceof Filled);
   // One value that is split or taken for JSON can be said in JSON only; so can no item, and one item of empty text.
   const isLiteral = texts.length > 1 || (texts.length === 1 && (isObjects || !/,|^\s*[[{]|^$/.test(texts[0] ?? '')));
   if (!isLiteral) return asJson();
-  const isSplit = texts.length > 1 && !isObjects && texts.every(text => text.trim() !== '' && !text.includes(',')) && !/^\s*[[{]/.test(texts[0] ?? '');
-  const indexed = (step: number): Pair[][] => items.map((item, index) => pairsOf(item, `${name}[${index * step}]`, choose, below));
+  const isSplit =
+    texts.length > 1 &&
+    !isObjects &&
+    texts.every(text => text.trim() !== '' && !text.includes(',')) &&
+    !/^\s*[[{]/.test(texts[0] ?? '');
+  const indexed = (step: number): Pair[][] =>
+    items.map((item, index) => pairsOf(item, `${name}[${index * step}]`, choose, below));
   return choose<() => Pair[]>(
     asJson,
     () => texts.map(text => [name, text]),
@@ -92,8 +127,16 @@ export function urlEncode(pairs: readonly Pair[], choose: Choose): string {
 }
 
 /** As browsers send a form, but with line ends as they are. */
-export function multipart(pairs: readonly Pair[]): { readonly body: Buffer; readonly headers: { readonly 'Content-Type': string } } {
+export function multipart(pairs: readonly Pair[]): {
+  readonly body: Buffer;
+  readonly headers: { readonly 'Content-Type': string };
+} {
   const boundary = '----a-boundary-that-no-value-has';
-  const parts = pairs.map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`);
-  return { body: Buffer.from(`${parts.join('')}--${boundary}--\r\n`), headers: { 'Content-Type': `multipart/form-data; boundary=${boundary}` } };
+  const parts = pairs.map(
+    ([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  );
+  return {
+    body: Buffer.from(`${parts.join('')}--${boundary}--\r\n`),
+    headers: { 'Content-Type': `multipart/form-data; boundary=${boundary}` },
+  };
 }

@@ -10,12 +10,21 @@ export async function ask(app: RequestListener, sent: Sent): Promise<WireRespons
 }
 
 /** What becomes of `GET path` at an endpoint without a dto, whose handler answers with what `read` makes of the request. */
-export async function asking(framework: () => Express, route: string, path: string, read: (req: Request) => unknown): Promise<object> {
+export async function asking(
+  framework: () => Express,
+  route: string,
+  path: string,
+  read: (req: Request) => unknown,
+): Promise<object> {
   const app = framework();
   // JSON knows no undefined.
-  app.get(route, (req: Request, res) => { res.json({ value: read(req) ?? 'nothing' }); });
+  app.get(route, (req: Request, res) => {
+    res.json({ value: read(req) ?? 'nothing' });
+  });
   app.use(problemDetails());
   const answer = await ask(app, { method: 'GET', path });
   const errors = problemIn(answer)?.errors;
-  return answer.status === 200 ? JSON.parse(answer.text) as object : { status: answer.status, ...errors && { errors } };
+  return answer.status === 200
+    ? (JSON.parse(answer.text) as object)
+    : { status: answer.status, ...(errors && { errors }) };
 }

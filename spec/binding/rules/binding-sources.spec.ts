@@ -1,28 +1,45 @@
-import { bindRequest, dto, field, formField, fromClaim, fromCookie, fromHeader, list, queryParam, routeParam, string, type DtoClass, type Source } from '../../../lib';
+import {
+  bindRequest,
+  dto,
+  field,
+  formField,
+  fromClaim,
+  fromCookie,
+  fromHeader,
+  list,
+  queryParam,
+  routeParam,
+  string,
+  type DtoClass,
+  type Source,
+} from '../../../lib';
 import { bind, frameworks, urlEncoded, type Sent } from '../one-endpoint';
 
 /** The four sources that a property without an attribute has, in their order. A request has one body, so JSON and a form do not meet. */
 const sources = ['json', 'form', 'route', 'query'] as const;
-type Common = typeof sources[number];
+type Common = (typeof sources)[number];
 
 /** A request in which each of these sources has its own name as the value of `v`. */
 function from(...these: readonly Common[]): Sent {
   return {
     path: `/${these.includes('route') ? 'route' : ''}${these.includes('query') ? '?v=query' : ''}`,
-    ...these.includes('json') && { json: { v: 'json' } },
-    ...these.includes('form') && { form: [['v', 'form']] },
+    ...(these.includes('json') && { json: { v: 'json' } }),
+    ...(these.includes('form') && { form: [['v', 'form']] }),
   };
 }
 
 const withJson = from('json', 'route', 'query');
 const withForm = from('form', 'route', 'query');
-const last = (these: readonly Common[], sent: readonly Common[]): Common | undefined => sent.filter(one => these.includes(one)).at(-1);
+const last = (these: readonly Common[], sent: readonly Common[]): Common | undefined =>
+  sent.filter(one => these.includes(one)).at(-1);
 
 /** With a further property, a dto takes every kind of body whatever becomes of `v`. */
 const note = field(string, { required: false });
 
 /** All subsets of the four sources. */
-const subsets = Array.from({ length: 16 }, (_, bits) => sources.filter((_source, index) => bits & (1 << index))).map(these => [these.join(', ') || 'nothing', these] as const);
+const subsets = Array.from({ length: 16 }, (_, bits) => sources.filter((_source, index) => bits & (1 << index))).map(
+  these => [these.join(', ') || 'nothing', these] as const,
+);
 
 describe.each(frameworks)('Per-property binding sources: dontBind (%s)', (_version, framework) => {
   const options = { ...urlEncoded, framework, route: framework === frameworks[0]?.[1] ? '/{:v}' : '/:v?' };
@@ -39,7 +56,9 @@ describe('Per-property binding sources: dontBind', () => {
   const options = { ...urlEncoded, route: '/{:v}' };
 
   it('on a decorated property', async () => {
-    class Decorated { @field(string, { dontBind: ['query', 'route'] }) v!: string; }
+    class Decorated {
+      @field(string, { dontBind: ['query', 'route'] }) v!: string;
+    }
     expect((await bind(Decorated, withJson, options)).dto).toEqual({ v: 'json' });
     expect((await bind(Decorated, from('route', 'query'), options)).errors).toMatchObject([{ name: 'v', in: 'json' }]);
   });
@@ -56,11 +75,18 @@ describe('Per-property binding sources: dontBind', () => {
   });
 
   it('blocks a source under every name that it has there', async () => {
-    class Renamed extends dto({ v: field(string, { dontBind: ['json', 'query'], bindFrom: 'b', jsonPropertyName: 'j', required: false }), note }) {}
+    class Renamed extends dto({
+      v: field(string, { dontBind: ['json', 'query'], bindFrom: 'b', jsonPropertyName: 'j', required: false }),
+      note,
+    }) {}
     expect((await bind(Renamed, { json: { v: 1, b: 'x', j: 'x' }, path: '/?v=x&b=x&B=x&j=x&b[]=x' })).dto).toEqual({});
   });
 
-  it.each([['a claim', fromClaim], ['a header', fromHeader], ['a cookie', fromCookie]])('of %s that is not required blocks what it falls back to', async (_kind, declare) => {
+  it.each([
+    ['a claim', fromClaim],
+    ['a header', fromHeader],
+    ['a cookie', fromCookie],
+  ])('of %s that is not required blocks what it falls back to', async (_kind, declare) => {
     class Loose extends dto({ v: declare(string, { required: false, dontBind: ['query'], name: 'absent' }), note }) {}
     expect((await bind(Loose, withJson, options)).dto).toEqual({ v: 'route' });
     expect((await bind(Loose, from('query'), options)).dto).toEqual({});
@@ -70,13 +96,23 @@ describe('Per-property binding sources: dontBind', () => {
     class Filter extends dto({ by: string, internal: field(string, { dontBind: ['query'], required: false }) }) {}
     class Search extends dto({ filter: Filter }) {}
     const filter = { by: 'name', internal: 'x' };
-    expect((await bind(Search, { path: `/?filter=${encodeURIComponent(JSON.stringify(filter))}` })).dto).toEqual({ filter: { by: 'name' } });
+    expect((await bind(Search, { path: `/?filter=${encodeURIComponent(JSON.stringify(filter))}` })).dto).toEqual({
+      filter: { by: 'name' },
+    });
     expect((await bind(Search, { json: { filter } })).dto).toEqual({ filter });
   });
 
   it.each<[string, () => DtoClass<unknown>, string]>([
-    ['all sources of a required property', () => class Closed extends dto({ v: field(string, { dontBind: sources }) }) {}, 'bindRequest: Closed.v: it is required, but no source can bring it: all its sources are blocked.'],
-    ['a source that there is not', () => class Odd extends dto({ v: field(string, { dontBind: ['body' as Source] }) }) {}, 'dto: property "v": field: dontBind has "body"; there are: json, form, route, query, claim, header, cookie, permission'],
+    [
+      'all sources of a required property',
+      () => class Closed extends dto({ v: field(string, { dontBind: sources }) }) {},
+      'bindRequest: Closed.v: it is required, but no source can bring it: all its sources are blocked.',
+    ],
+    [
+      'a source that there is not',
+      () => class Odd extends dto({ v: field(string, { dontBind: ['body' as Source] }) }) {},
+      'dto: property "v": field: dontBind has "body"; there are: json, form, route, query, claim, header, cookie, permission',
+    ],
   ])('of %s is refused when the middleware is made', (_what, declare, message) => {
     expect(() => bindRequest(declare())).toThrow(message);
   });
@@ -84,33 +120,60 @@ describe('Per-property binding sources: dontBind', () => {
 
 describe.each(frameworks)('Per-property binding sources: one source (%s)', (_version, framework) => {
   const options = { ...urlEncoded, framework, route: framework === frameworks[0]?.[1] ? '/{:v}' : '/:v?' };
-  const single = [['formField', 'form', formField], ['routeParam', 'route', routeParam], ['queryParam', 'query', queryParam]] as const;
+  const single = [
+    ['formField', 'form', formField],
+    ['routeParam', 'route', routeParam],
+    ['queryParam', 'query', queryParam],
+  ] as const;
   const everywhereElse: Sent = { headers: { v: 'header', Cookie: 'v=cookie' } };
 
   it.each(single)('%s limits a property to the %s', async (_name, source, declare) => {
     class Single extends dto({ v: declare(string, { required: false }), note }) {}
     for (const one of sources) {
-      const { status, dto: bound } = await bind(Single, { ...everywhereElse, ...from(one) }, { ...options, user: { v: 'claim' } });
+      const { status, dto: bound } = await bind(
+        Single,
+        { ...everywhereElse, ...from(one) },
+        { ...options, user: { v: 'claim' } },
+      );
       expect([one, status, bound?.v]).toEqual([one, 200, one === source ? source : undefined]);
     }
     expect((await bind(Single, withForm, options)).dto?.v).toBe(source);
     expect((await bind(Single, withJson, options)).dto?.v).toBe(source === 'form' ? undefined : source);
   });
 
-  it.each(single)('%s that is required is missing when only other sources than the %s have it', async (_name, source, declare) => {
-    class Single extends dto({ v: declare(string), note }) {}
-    const { status, errors } = await bind(Single, from(...sources.filter(one => one !== source && one !== 'form')), options);
-    expect([status, errors.map(({ name, in: where }) => [name, where])]).toEqual([400, [['v', source]]]);
-  });
+  it.each(single)(
+    '%s that is required is missing when only other sources than the %s have it',
+    async (_name, source, declare) => {
+      class Single extends dto({ v: declare(string), note }) {}
+      const { status, errors } = await bind(
+        Single,
+        from(...sources.filter(one => one !== source && one !== 'form')),
+        options,
+      );
+      expect([status, errors.map(({ name, in: where }) => [name, where])]).toEqual([400, [['v', source]]]);
+    },
+  );
 });
 
-it.each([['formField', formField, { form: [['v', 'form']] }, 'form'], ['routeParam', routeParam, { path: '/route' }, 'route'], ['queryParam', queryParam, { path: '/?v=query' }, 'query']] as const)(
-  'Per-property binding sources: %s decorates, takes bindFrom, and binds beside a JSON body or a form', async (_name, declare, sent, value) => {
+it.each([
+  ['formField', formField, { form: [['v', 'form']] }, 'form'],
+  ['routeParam', routeParam, { path: '/route' }, 'route'],
+  ['queryParam', queryParam, { path: '/?v=query' }, 'query'],
+] as const)(
+  'Per-property binding sources: %s decorates, takes bindFrom, and binds beside a JSON body or a form',
+  async (_name, declare, sent, value) => {
     class Decorated {
       @declare(string, { bindFrom: 'v' }) own!: string;
       @note note?: string | undefined;
     }
-    const form = [['note', 'n'], ...'form' in sent ? sent.form : []] as const;
-    expect((await bind(Decorated, { ...sent, form }, { ...urlEncoded, route: '/{:v}' })).dto).toEqual({ own: value, note: 'n' });
-    if (value !== 'form') expect((await bind(Decorated, { ...sent, json: { note: 'n', v: 'json', own: 'json' } }, { route: '/{:v}' })).dto).toEqual({ own: value, note: 'n' });
-  });
+    const form = [['note', 'n'], ...('form' in sent ? sent.form : [])] as const;
+    expect((await bind(Decorated, { ...sent, form }, { ...urlEncoded, route: '/{:v}' })).dto).toEqual({
+      own: value,
+      note: 'n',
+    });
+    if (value !== 'form')
+      expect(
+        (await bind(Decorated, { ...sent, json: { note: 'n', v: 'json', own: 'json' } }, { route: '/{:v}' })).dto,
+      ).toEqual({ own: value, note: 'n' });
+  },
+);

@@ -1,15 +1,44 @@
 import express from 'express';
-import { bindRequest, configure, dto, field, formField, fromBody, fromClaim, fromHeader, int, list, optional, plainText, queryParam, routeParam, serializerContext, string, type JsonConverter, type BindingOptions } from '../../../lib';
+import {
+  bindRequest,
+  configure,
+  dto,
+  field,
+  formField,
+  fromBody,
+  fromClaim,
+  fromHeader,
+  int,
+  list,
+  optional,
+  plainText,
+  queryParam,
+  routeParam,
+  serializerContext,
+  string,
+  type JsonConverter,
+  type BindingOptions,
+} from '../../../lib';
 import { bind, urlEncoded, type Sent } from '../one-endpoint';
 import { ask } from './ask';
 
 class Address extends dto({ street: string, city: string }) {}
 class Customer extends dto({ name: string, age: int, address: optional(Address) }) {}
-class DecoratedAddress { @field(string) street!: string; @field(string) city!: string; }
-class DecoratedCustomer { @field(string) name!: string; @field(int) age!: number; @field(optional(DecoratedAddress)) address?: DecoratedAddress; }
+class DecoratedAddress {
+  @field(string) street!: string;
+  @field(string) city!: string;
+}
+class DecoratedCustomer {
+  @field(string) name!: string;
+  @field(int) age!: number;
+  @field(optional(DecoratedAddress)) address?: DecoratedAddress;
+}
 
 const ADDRESS = { street: 'Ringstr. 1', city: 'Bonn' };
-const notations = [['dto({...})', Customer, Address], ['decorators', DecoratedCustomer, DecoratedAddress]] as const;
+const notations = [
+  ['dto({...})', Customer, Address],
+  ['decorators', DecoratedCustomer, DecoratedAddress],
+] as const;
 
 describe.each(notations)('%s', (_notation, Dto, Nested) => {
   it('JSON body, rule 1: an application/json body is bound by matching property names', async () => {
@@ -31,55 +60,100 @@ describe.each(notations)('%s', (_notation, Dto, Nested) => {
   });
 });
 
-it.each<[string, Sent]>([['an application/xml body', { body: '<age>36</age>', headers: { 'Content-Type': 'application/xml' } }], ['a body without a content type', { body: '{"name":"Ada","age":36}' }]])('JSON body, rule 1: %s is none', async (_what, sent) => {
+it.each<[string, Sent]>([
+  ['an application/xml body', { body: '<age>36</age>', headers: { 'Content-Type': 'application/xml' } }],
+  ['a body without a content type', { body: '{"name":"Ada","age":36}' }],
+])('JSON body, rule 1: %s is none', async (_what, sent) => {
   expect(await bind(Customer, sent)).toMatchObject({ status: 415, dto: undefined });
 });
 
 it('JSON body, rule 2: a nested value that does not fit is reported where it stands', async () => {
-  expect((await bind(Customer, { json: { name: 'Ada', age: 36, address: { street: 1, city: 'Bonn' } } })).errors).toMatchObject([{ name: 'address.street', pointer: '/address/street' }]);
+  expect(
+    (await bind(Customer, { json: { name: 'Ada', age: 36, address: { street: 1, city: 'Bonn' } } })).errors,
+  ).toMatchObject([{ name: 'address.street', pointer: '/address/street' }]);
 });
 
-it.each([['a list', list(Address), ADDRESS], ['an object', Address, [ADDRESS]]])('JSON body, rule 3: where the dto is %s, the other kind of body is refused', async (_what, Dto, json) => {
-  expect(await bind(Dto, { json })).toMatchObject({ status: 400, dto: undefined, errors: [{ in: 'json', pointer: '' }] });
+it.each([
+  ['a list', list(Address), ADDRESS],
+  ['an object', Address, [ADDRESS]],
+])('JSON body, rule 3: where the dto is %s, the other kind of body is refused', async (_what, Dto, json) => {
+  expect(await bind(Dto, { json })).toMatchObject({
+    status: 400,
+    dto: undefined,
+    errors: [{ in: 'json', pointer: '' }],
+  });
 });
 
 class Move extends dto({ id: int, street: optional(string), address: fromBody(Address) }) {}
-class DecoratedMove { @field(int) id!: number; @field(optional(string)) street?: string; @fromBody(DecoratedAddress) address!: DecoratedAddress; }
+class DecoratedMove {
+  @field(int) id!: number;
+  @field(optional(string)) street?: string;
+  @fromBody(DecoratedAddress) address!: DecoratedAddress;
+}
 
-it.each([['dto({...})', Move, Address], ['decorators', DecoratedMove, DecoratedAddress]])('JSON body, rule 4: with fromBody on a property, the body object at the root binds to that property, and to no other: %s', async (_notation, Dto, Nested) => {
-  const { dto: bound } = await bind(Dto, { json: { ...ADDRESS, id: 8 }, path: '/7' }, { route: '/:id' });
-  expect(bound).toEqual({ id: 7, address: ADDRESS });
-  expect(bound?.address).toBeInstanceOf(Nested);
-});
+it.each([
+  ['dto({...})', Move, Address],
+  ['decorators', DecoratedMove, DecoratedAddress],
+])(
+  'JSON body, rule 4: with fromBody on a property, the body object at the root binds to that property, and to no other: %s',
+  async (_notation, Dto, Nested) => {
+    const { dto: bound } = await bind(Dto, { json: { ...ADDRESS, id: 8 }, path: '/7' }, { route: '/:id' });
+    expect(bound).toEqual({ id: 7, address: ADDRESS });
+    expect(bound?.address).toBeInstanceOf(Nested);
+  },
+);
 
 it('JSON body, rule 4: the root alone binds to it, not a field of its name', async () => {
-  expect((await bind(Move, { json: { address: ADDRESS }, path: '/7' }, { route: '/:id' })).errors.map(({ name }) => name)).toEqual(['street', 'city']);
+  expect(
+    (await bind(Move, { json: { address: ADDRESS }, path: '/7' }, { route: '/:id' })).errors.map(({ name }) => name),
+  ).toEqual(['street', 'city']);
 });
 
 class Payment extends dto({ iban: field(string, { jsonPropertyName: 'account_no' }), amountDue: int }) {}
-class DecoratedPayment { @field(string, { jsonPropertyName: 'account_no' }) iban!: string; @field(int) amountDue!: number; }
+class DecoratedPayment {
+  @field(string, { jsonPropertyName: 'account_no' }) iban!: string;
+  @field(int) amountDue!: number;
+}
 
-describe.each([['dto({...})', Payment], ['decorators', DecoratedPayment]])('%s', (_notation, Dto) => {
+describe.each([
+  ['dto({...})', Payment],
+  ['decorators', DecoratedPayment],
+])('%s', (_notation, Dto) => {
   it('JSON body, rule 5: jsonPropertyName maps a differing JSON field name to a property', async () => {
-    expect((await bind(Dto, { json: { account_no: 'DE1', iban: 'DE2', amountDue: 5 } })).dto).toEqual({ iban: 'DE1', amountDue: 5 });
+    expect((await bind(Dto, { json: { account_no: 'DE1', iban: 'DE2', amountDue: 5 } })).dto).toEqual({
+      iban: 'DE1',
+      amountDue: 5,
+    });
   });
 
   it('JSON body, rule 5: a naming policy is set for the whole project, and leaves names that are given', async () => {
     const { bindRequest: bindConfigured } = configure({ binding: { propertyNamingPolicy: 'snake_case' } });
-    const app = express().post('/', bindConfigured(Dto), (req, res) => { res.json([req.dto.iban, req.dto.amountDue]); });
-    expect(JSON.parse((await ask(app, { json: { account_no: 'DE1', amount_due: 5, amountDue: 6 } })).text)).toEqual(['DE1', 5]);
+    const app = express().post('/', bindConfigured(Dto), (req, res) => {
+      res.json([req.dto.iban, req.dto.amountDue]);
+    });
+    expect(JSON.parse((await ask(app, { json: { account_no: 'DE1', amount_due: 5, amountDue: 6 } })).text)).toEqual([
+      'DE1',
+      5,
+    ]);
   });
 });
 
 describe('casing', () => {
   class Pascal extends dto({ AmountDue: int, IBAN: string }) {}
   const value = Object.assign(new Pascal(), { AmountDue: 5, IBAN: 'DE1' });
-  const echo = (binding: BindingOptions<Pascal>) => express().post('/', bindRequest(Pascal, { responses: { 200: Pascal }, ...binding }), (req, res) => { res.json(req.dto); });
+  const echo = (binding: BindingOptions<Pascal>) =>
+    express().post('/', bindRequest(Pascal, { responses: { 200: Pascal }, ...binding }), (req, res) => {
+      res.json(req.dto);
+    });
 
   it.each([
     ['camel case by default', {}, { amountDue: 5, iban: 'DE1' }],
     ['the case that is configured', { propertyNamingPolicy: 'kebab-case' }, { 'amount-due': 5, iban: 'DE1' }],
-    ['what a function makes of them', { propertyNamingPolicy: (name: string) => `_${name}` }, { _AmountDue: 5, _IBAN: 'DE1' }],
+    [
+      'what a function makes of them',
+      { propertyNamingPolicy: (name: string) => `_${name}` },
+      { _AmountDue: 5, _IBAN: 'DE1' },
+    ],
   ] as const)('JSON body, rule 6: names are read and written in %s', async (_casing, options, json) => {
     expect((await bind(Pascal, { json }, options)).dto).toEqual(value);
     expect(JSON.parse((await ask(echo(options), { json })).text)).toEqual(json);
@@ -97,14 +171,23 @@ class Money {
 
 const moneyAsText: JsonConverter<Money> = {
   type: Money,
-  read: json => (typeof json === 'string' && /^\d+\.\d\d$/.test(json) ? { success: true, value: new Money(Math.round(Number(json) * 100)) } : { success: false }),
+  read: json =>
+    typeof json === 'string' && /^\d+\.\d\d$/.test(json)
+      ? { success: true, value: new Money(Math.round(Number(json) * 100)) }
+      : { success: false },
   write: ({ cents }) => (cents / 100).toFixed(2),
 };
 
 class Offer extends dto({ price: Money, was: list(Money) }) {}
-class DecoratedOffer { @field(Money) price!: Money; @field(list(Money)) was!: Money[]; }
+class DecoratedOffer {
+  @field(Money) price!: Money;
+  @field(list(Money)) was!: Money[];
+}
 
-describe.each([['dto({...})', Offer], ['decorators', DecoratedOffer]])('%s', (_notation, Dto) => {
+describe.each([
+  ['dto({...})', Offer],
+  ['decorators', DecoratedOffer],
+])('%s', (_notation, Dto) => {
   const json = { price: '1.50', was: ['2.00', '1.80'] };
   const { bindRequest: bindConfigured } = configure({ binding: { converters: [moneyAsText] } });
 
@@ -119,7 +202,9 @@ describe.each([['dto({...})', Offer], ['decorators', DecoratedOffer]])('%s', (_n
   });
 
   it('JSON body, rule 7: what a converter does not take is a failure', async () => {
-    expect((await bind(Dto, { json: { ...json, price: 'cheap' } }, { converters: [moneyAsText] })).errors).toMatchObject([{ name: 'price', pointer: '/price', detail: 'The value "cheap" is not a Money.' }]);
+    expect(
+      (await bind(Dto, { json: { ...json, price: 'cheap' } }, { converters: [moneyAsText] })).errors,
+    ).toMatchObject([{ name: 'price', pointer: '/price', detail: 'The value "cheap" is not a Money.' }]);
   });
 
   it('JSON body, rule 7: a type that cannot be read needs a converter', () => {
@@ -131,7 +216,12 @@ describe.each([['dto({...})', Offer], ['decorators', DecoratedOffer]])('%s', (_n
 describe('serializer contexts', () => {
   class Command extends dto({ unitPrice: Money, itemCount: int }) {}
   class Receipt extends dto({ totalPrice: Money }) {}
-  const context = serializerContext({ request: Command, responses: { 201: Receipt }, propertyNamingPolicy: 'snake_case', converters: [moneyAsText] });
+  const context = serializerContext({
+    request: Command,
+    responses: { 201: Receipt },
+    propertyNamingPolicy: 'snake_case',
+    converters: [moneyAsText],
+  });
 
   it('JSON body, rule 8: without one, what a type needs is worked out when the middleware is made, and not with the first request', () => {
     expect(() => bindRequest(Command)).toThrow(/Command\.unitPrice/);
@@ -148,18 +238,31 @@ describe('serializer contexts', () => {
   });
 
   it('JSON body, rule 8: options that it does not have are those of the project', async () => {
-    const { bindRequest: bindConfigured } = configure({ binding: { propertyNamingPolicy: 'PascalCase', converters: [moneyAsText] } });
+    const { bindRequest: bindConfigured } = configure({
+      binding: { propertyNamingPolicy: 'PascalCase', converters: [moneyAsText] },
+    });
     const bare = serializerContext({ request: Receipt, responses: { 200: Receipt }, converters: [moneyAsText] });
-    const app = express().post('/', bindConfigured(Receipt, { serializerContext: bare }), (req, res) => { res.json(req.dto); });
+    const app = express().post('/', bindConfigured(Receipt, { serializerContext: bare }), (req, res) => {
+      res.json(req.dto);
+    });
     expect(JSON.parse((await ask(app, { json: { TotalPrice: '1.00' } })).text)).toEqual({ TotalPrice: '1.00' });
   });
 
   it('JSON body, rule 8: it is for the types that it lists', () => {
-    expect(() => bindRequest(Receipt, { serializerContext: context, converters: [moneyAsText] })).toThrow(/another request type/);
+    expect(() => bindRequest(Receipt, { serializerContext: context, converters: [moneyAsText] })).toThrow(
+      /another request type/,
+    );
   });
 });
 
-class Note extends dto({ text: plainText(), id: routeParam(int), page: int, tenant: fromHeader(string), author: fromClaim(string), tag: optional(string) }) {}
+class Note extends dto({
+  text: plainText(),
+  id: routeParam(int),
+  page: int,
+  tenant: fromHeader(string),
+  author: fromClaim(string),
+  tag: optional(string),
+}) {}
 class DecoratedNote {
   @plainText() text!: string;
   @routeParam(int) id!: number;
@@ -169,14 +272,20 @@ class DecoratedNote {
   @field(optional(string)) tag?: string;
 }
 
-describe.each([['dto({...})', Note], ['decorators', DecoratedNote]])('%s', (_notation, Dto) => {
+describe.each([
+  ['dto({...})', Note],
+  ['decorators', DecoratedNote],
+])('%s', (_notation, Dto) => {
   const elsewhere = { path: '/7?page=2', headers: { Tenant: 'acme', 'Content-Type': 'application/json' } };
   const options = { route: '/:id', user: { author: 'ada' } };
   const bound = { id: 7, page: 2, tenant: 'acme', author: 'ada' };
 
-  it.each(['{"id": 8, "tag": "json"}\n', 'no { JSON'])('JSON body, rule 9: plainText skips JSON binding and receives the raw body text %j; route, query, header and claim bind', async body => {
-    expect((await bind(Dto, { ...elsewhere, body }, options)).dto).toEqual({ ...bound, text: body });
-  });
+  it.each(['{"id": 8, "tag": "json"}\n', 'no { JSON'])(
+    'JSON body, rule 9: plainText skips JSON binding and receives the raw body text %j; route, query, header and claim bind',
+    async body => {
+      expect((await bind(Dto, { ...elsewhere, body }, options)).dto).toEqual({ ...bound, text: body });
+    },
+  );
 });
 
 it('JSON body, rule 9: beside plainText, other properties bind from form fields', async () => {

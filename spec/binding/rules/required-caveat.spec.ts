@@ -1,4 +1,19 @@
-import { dto, field, formField, fromBody, fromClaim, fromCookie, fromHeader, int, list, optional, queryParam, routeParam, string, type DtoClass } from '../../../lib';
+import {
+  dto,
+  field,
+  formField,
+  fromBody,
+  fromClaim,
+  fromCookie,
+  fromHeader,
+  int,
+  list,
+  optional,
+  queryParam,
+  routeParam,
+  string,
+  type DtoClass,
+} from '../../../lib';
 import { bind, frameworks, urlEncoded, type EndpointOptions, type Sent } from '../one-endpoint';
 
 const note = field(string, { required: false });
@@ -19,13 +34,16 @@ const elsewhere: readonly [string, Sent, Sent][] = [
 describe.each(frameworks)('Required keyword caveat (%s)', (_version, framework) => {
   const options = { framework, route: framework === frameworks[0]?.[1] ? '/{:version}' : '/:version?' };
 
-  it.each(elsewhere)('a keyword property that comes from %s fails where the JSON body lacks it', async (_source, lacking, having) => {
-    for (const Dto of [Keyword, DecoratedKeyword]) {
-      const { status, errors, dto: bound } = await bind<typeof Keyword>(Dto, lacking, options);
-      expect({ status, errors, bound }).toEqual({ status: 400, errors: missing, bound: undefined });
-      expect((await bind<typeof Keyword>(Dto, having, options)).dto).toEqual({ version: 2, note: 'n' });
-    }
-  });
+  it.each(elsewhere)(
+    'a keyword property that comes from %s fails where the JSON body lacks it',
+    async (_source, lacking, having) => {
+      for (const Dto of [Keyword, DecoratedKeyword]) {
+        const { status, errors, dto: bound } = await bind<typeof Keyword>(Dto, lacking, options);
+        expect({ status, errors, bound }).toEqual({ status: 400, errors: missing, bound: undefined });
+        expect((await bind<typeof Keyword>(Dto, having, options)).dto).toEqual({ version: 2, note: 'n' });
+      }
+    },
+  );
 
   const marked: readonly [string, DtoClass<{ version: number }>, Sent & Pick<EndpointOptions, 'user'>][] = [
     ['routeParam', class extends dto({ version: routeParam(int), note }) {}, { path: '/2' }],
@@ -35,37 +53,75 @@ describe.each(frameworks)('Required keyword caveat (%s)', (_version, framework) 
     ['fromClaim', class extends dto({ version: fromClaim(int), note }) {}, { user: { version: 2 } }],
   ];
 
-  it.each(marked)('a required property that says %s binds beside a JSON body without it', async (_attribute, Dto, { user, ...sent }) => {
-    expect((await bind(Dto, { ...sent, json: { note: 'n' } }, { ...options, ...user && { user } })).dto).toEqual({ version: 2, note: 'n' });
-    expect((await bind(Dto, { json: { note: 'n', version: 2 } }, options)).status).toBe(400);
-  });
+  it.each(marked)(
+    'a required property that says %s binds beside a JSON body without it',
+    async (_attribute, Dto, { user, ...sent }) => {
+      expect((await bind(Dto, { ...sent, json: { note: 'n' } }, { ...options, ...(user && { user }) })).dto).toEqual({
+        version: 2,
+        note: 'n',
+      });
+      expect((await bind(Dto, { json: { note: 'n', version: 2 } }, options)).status).toBe(400);
+    },
+  );
 
   it('so does one that says formField, in a dto that takes JSON bodies too', async () => {
     class InForm extends dto({ version: formField(int), note }) {}
-    expect((await bind(InForm, { form: [['version', '2'], ['note', 'n']] }, { ...options, ...urlEncoded })).dto).toEqual({ version: 2, note: 'n' });
-    expect((await bind(InForm, { json: { note: 'n', version: 2 } }, { ...options, ...urlEncoded })).errors).toMatchObject([{ name: 'version', in: 'form' }]);
+    expect(
+      (
+        await bind(
+          InForm,
+          {
+            form: [
+              ['version', '2'],
+              ['note', 'n'],
+            ],
+          },
+          { ...options, ...urlEncoded },
+        )
+      ).dto,
+    ).toEqual({ version: 2, note: 'n' });
+    expect(
+      (await bind(InForm, { json: { note: 'n', version: 2 } }, { ...options, ...urlEncoded })).errors,
+    ).toMatchObject([{ name: 'version', in: 'form' }]);
   });
 
   it('a property that is merely required may come from anywhere beside a JSON body', async () => {
     class Plain extends dto({ version: int, note }) {}
-    for (const [, lacking] of elsewhere) expect((await bind(Plain, lacking, options)).dto).toEqual({ version: 2, note: 'n' });
+    for (const [, lacking] of elsewhere)
+      expect((await bind(Plain, lacking, options)).dto).toEqual({ version: 2, note: 'n' });
   });
 });
 
 it.each<[string, DtoClass<{ version: number }>]>([
-  ['a default', class extends dto({ version: field(int, { jsonRequired: true, default: 1 }), note }) {}], ['an initialiser', class { @field(int, { jsonRequired: true }) version = 1; @note note: string | undefined; }],
+  ['a default', class extends dto({ version: field(int, { jsonRequired: true, default: 1 }), note }) {}],
+  [
+    'an initialiser',
+    class {
+      @field(int, { jsonRequired: true }) version = 1;
+      @note note: string | undefined;
+    },
+  ],
 ])('Required keyword caveat: %s is no value in the JSON body', async (_what, Dto) => {
   expect((await bind(Dto, { json: { note: 'n' } })).errors).toEqual(missing);
 });
 
 it('Required keyword caveat: the JSON name is asked for, exactly', async () => {
-  class Named extends dto({ version: field(int, { jsonRequired: true, jsonPropertyName: '@v', bindFrom: 'b' }), note }) {}
+  class Named extends dto({
+    version: field(int, { jsonRequired: true, jsonPropertyName: '@v', bindFrom: 'b' }),
+    note,
+  }) {}
   class Policy extends dto({ schemaVersion: field(int, { jsonRequired: true }), note }) {}
   const { propertyNamingPolicy } = { propertyNamingPolicy: 'snake_case' } as const;
-  expect((await bind(Named, { json: { version: 1, b: 1 }, path: '/?b=2' })).errors).toMatchObject([{ name: '@v', in: 'json', pointer: '/@v' }]);
+  expect((await bind(Named, { json: { version: 1, b: 1 }, path: '/?b=2' })).errors).toMatchObject([
+    { name: '@v', in: 'json', pointer: '/@v' },
+  ]);
   expect((await bind(Named, { json: { '@v': 1 } })).dto).toEqual({ version: 1 });
-  expect((await bind(Policy, { json: { schemaVersion: 1 } }, { propertyNamingPolicy })).errors).toMatchObject([{ name: 'schema_version', in: 'json' }]);
-  expect((await bind(Policy, { json: { schema_version: 1 } }, { propertyNamingPolicy })).dto).toEqual({ schemaVersion: 1 });
+  expect((await bind(Policy, { json: { schemaVersion: 1 } }, { propertyNamingPolicy })).errors).toMatchObject([
+    { name: 'schema_version', in: 'json' },
+  ]);
+  expect((await bind(Policy, { json: { schema_version: 1 } }, { propertyNamingPolicy })).dto).toEqual({
+    schemaVersion: 1,
+  });
 });
 
 it('Required keyword caveat: a property that JSON is blocked for is limited to other sources, and is not asked for there', async () => {
@@ -74,8 +130,16 @@ it('Required keyword caveat: a property that JSON is blocked for is limited to o
 });
 
 it('Required keyword caveat: the failure stands beside all others', async () => {
-  class Two extends dto({ version: field(int, { jsonRequired: true }), size: field(int, { jsonRequired: true }), page: queryParam(int) }) {}
-  expect((await bind(Two, { path: '/?version=2&page=x', json: { size: 'x' } })).errors.map(({ name, in: source }) => `${source} ${name}`)).toEqual(['json size', 'query page', 'json version']);
+  class Two extends dto({
+    version: field(int, { jsonRequired: true }),
+    size: field(int, { jsonRequired: true }),
+    page: queryParam(int),
+  }) {}
+  expect(
+    (await bind(Two, { path: '/?version=2&page=x', json: { size: 'x' } })).errors.map(
+      ({ name, in: source }) => `${source} ${name}`,
+    ),
+  ).toEqual(['json size', 'query page', 'json version']);
 });
 
 describe('Required keyword caveat: a keyword property inside', () => {
@@ -86,7 +150,10 @@ describe('Required keyword caveat: a keyword property inside', () => {
   const detail = 'The JSON body must have this value.';
 
   it.each<[string, Sent['json'], DtoClass<unknown> | ReturnType<typeof list>, string]>([
-    ['a nested dto', { line }, Order, '/line/quantity'], ['an item of a list', { lines: [{ ...line, quantity: 1 }, line] }, Order, '/lines/1/quantity'], ['fromBody', line, Whole, '/quantity'], ['a list as the whole body', [line], list(Line), '/0/quantity'],
+    ['a nested dto', { line }, Order, '/line/quantity'],
+    ['an item of a list', { lines: [{ ...line, quantity: 1 }, line] }, Order, '/lines/1/quantity'],
+    ['fromBody', line, Whole, '/quantity'],
+    ['a list as the whole body', [line], list(Line), '/0/quantity'],
   ])('%s must stand in the JSON, whatever its default', async (_where, json, Dto, pointer) => {
     const { status, errors } = await bind(Dto, { json });
     expect({ status, errors }).toMatchObject({ status: 400, errors: [{ in: 'json', pointer, detail }] });

@@ -3,21 +3,42 @@ import { bool, dateTime, dto, fromClaim, guid, int, string, type Claims } from '
 import { bind, type Sent } from '../one-endpoint';
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
-class Caller extends dto({ userId: fromClaim(guid, { name: 'sub' }), level: fromClaim(int), admin: fromClaim(bool, { required: false, fallback: false }) }) {}
+class Caller extends dto({
+  userId: fromClaim(guid, { name: 'sub' }),
+  level: fromClaim(int),
+  admin: fromClaim(bool, { required: false, fallback: false }),
+}) {}
 const user: Claims = { sub: ID, level: 3 };
 
-it.each<[string, Claims]>([['as they are', { sub: ID, level: 3, admin: true }], ['as text', { sub: ID, level: '3', admin: 'true' }], ['in another case', { SUB: ID, Level: 3, aDmin: true }]])('claims are read %s', async (_how, claims) => {
+it.each<[string, Claims]>([
+  ['as they are', { sub: ID, level: 3, admin: true }],
+  ['as text', { sub: ID, level: '3', admin: 'true' }],
+  ['in another case', { SUB: ID, Level: 3, aDmin: true }],
+])('claims are read %s', async (_how, claims) => {
   expect((await bind(Caller, {}, { user: claims })).dto).toEqual({ userId: ID, level: 3, admin: true });
 });
 
 it.each<[string, Claims | undefined, string[]]>([
-  ['no principal', undefined, ['sub', 'level']], ['no claims', {}, ['sub', 'level']], ['one of them', { sub: ID }, ['level']], ['null', { sub: ID, level: null }, ['level']],
+  ['no principal', undefined, ['sub', 'level']],
+  ['no claims', {}, ['sub', 'level']],
+  ['one of them', { sub: ID }, ['level']],
+  ['null', { sub: ID, level: null }, ['level']],
 ])('a missing claim is reported under its type: %s', async (_what, claims, missing) => {
   const { status, errors } = await bind(Caller, {}, claims ? { user: claims } : {});
-  expect({ status, errors }).toEqual({ status: 400, errors: missing.map(name => ({ name, in: 'claim', detail: 'The user does not have this claim.' })) });
+  expect({ status, errors }).toEqual({
+    status: 400,
+    errors: missing.map(name => ({ name, in: 'claim', detail: 'The user does not have this claim.' })),
+  });
 });
 
-it.each<[string, unknown]>([['text', 'x'], ['an object', {}], ['an object without a prototype', Object.create(null)], ['two values', [1, 2]], ['no value', []], ['a fraction', 1.5]])('a claim that cannot be read is a failure: %s', async (_what, level) => {
+it.each<[string, unknown]>([
+  ['text', 'x'],
+  ['an object', {}],
+  ['an object without a prototype', Object.create(null)],
+  ['two values', [1, 2]],
+  ['no value', []],
+  ['a fraction', 1.5],
+])('a claim that cannot be read is a failure: %s', async (_what, level) => {
   const { status, errors } = await bind(Caller, {}, { user: { ...user, level } });
   expect({ status, errors }).toMatchObject({ status: 400, errors: [{ name: 'level', in: 'claim' }] });
 });
@@ -25,18 +46,37 @@ it.each<[string, unknown]>([['text', 'x'], ['an object', {}], ['an object withou
 const forged: readonly [string, Sent][] = [
   ['the JSON body', { json: { userId: ID, sub: ID, level: 9, admin: true } }],
   ['the query', { path: `/?userId=${ID}&sub=${ID}&level=9&admin=true` }],
-  ['a form', { form: [['userId', ID], ['sub', ID], ['level', '9'], ['admin', 'true']] }],
-  ['headers and cookies', { headers: { userId: ID, sub: ID, level: '9', admin: 'true', Cookie: `sub=${ID}; level=9` } }],
+  [
+    'a form',
+    {
+      form: [
+        ['userId', ID],
+        ['sub', ID],
+        ['level', '9'],
+        ['admin', 'true'],
+      ],
+    },
+  ],
+  [
+    'headers and cookies',
+    { headers: { userId: ID, sub: ID, level: '9', admin: 'true', Cookie: `sub=${ID}; level=9` } },
+  ],
 ];
 
 it.each(forged)('a required claim cannot be set from %s', async (_source, sent) => {
   const options = { allowFormData: { urlEncoded: true } } as const;
-  expect((await bind(Caller, sent, options)).errors.map(({ name, in: source }) => [name, source])).toEqual([['sub', 'claim'], ['level', 'claim']]);
+  expect((await bind(Caller, sent, options)).errors.map(({ name, in: source }) => [name, source])).toEqual([
+    ['sub', 'claim'],
+    ['level', 'claim'],
+  ]);
   expect((await bind(Caller, sent, { ...options, user: { sub: ID, level: 3 } })).dto).toEqual({ userId: ID, level: 3 });
 });
 
-it('a claim that is not required falls back to the other sources under the property\'s name, unless fallback is false', async () => {
-  class Loose extends dto({ locale: fromClaim(string, { name: 'loc', required: false }), tier: fromClaim(string, { default: 'free', fallback: false }) }) {}
+it("a claim that is not required falls back to the other sources under the property's name, unless fallback is false", async () => {
+  class Loose extends dto({
+    locale: fromClaim(string, { name: 'loc', required: false }),
+    tier: fromClaim(string, { default: 'free', fallback: false }),
+  }) {}
   const sent = { path: '/?locale=de&loc=fr&tier=gold' };
   expect((await bind(Loose, sent)).dto).toEqual({ locale: 'de', tier: 'free' });
   expect((await bind(Loose, sent, { user: { loc: 'en', tier: 'paid' } })).dto).toEqual({ locale: 'en', tier: 'paid' });
@@ -46,19 +86,61 @@ describe('where the principal is', () => {
   class Who extends dto({ sub: fromClaim(string), iat: fromClaim(dateTime, { required: false }) }) {}
 
   it.each<[string, object]>([
-    ['req.auth.payload', { auth: { payload: { sub: 'a' }, header: {}, token: 't' }, user: { sub: 'b' } }], ['req.auth', { auth: { sub: 'a' }, user: { sub: 'b' } }], ['req.user', { user: { sub: 'a' } }],
+    ['req.auth.payload', { auth: { payload: { sub: 'a' }, header: {}, token: 't' }, user: { sub: 'b' } }],
+    ['req.auth', { auth: { sub: 'a' }, user: { sub: 'b' } }],
+    ['req.user', { user: { sub: 'a' } }],
   ])('%s', async (_where, principal) => {
-    expect((await bind(Who, {}, { before: [(req, _res, next) => { Object.assign(req, principal); next(); }] })).dto?.sub).toBe('a');
+    expect(
+      (
+        await bind(
+          Who,
+          {},
+          {
+            before: [
+              (req, _res, next) => {
+                Object.assign(req, principal);
+                next();
+              },
+            ],
+          },
+        )
+      ).dto?.sub,
+    ).toBe('a');
   });
 
   it('or where the application says', async () => {
     const claims = (req: object): Claims | undefined => (req as { session?: { claims?: Claims } }).session?.claims;
-    expect((await bind(Who, {}, { claims, user: { sub: 'b' }, before: [(req, _res, next) => { Object.assign(req, { session: { claims: { sub: 'a' } } }); next(); }] })).dto?.sub).toBe('a');
+    expect(
+      (
+        await bind(
+          Who,
+          {},
+          {
+            claims,
+            user: { sub: 'b' },
+            before: [
+              (req, _res, next) => {
+                Object.assign(req, { session: { claims: { sub: 'a' } } });
+                next();
+              },
+            ],
+          },
+        )
+      ).dto?.sub,
+    ).toBe('a');
     expect((await bind(Who, {}, { claims, user: { sub: 'b' } })).status).toBe(400);
   });
 
-  it('is asked once the request is there, and an error in it is the application\'s', async () => {
-    const { status, response } = await bind(Who, {}, { claims: () => { throw new Error('no key set'); } });
+  it("is asked once the request is there, and an error in it is the application's", async () => {
+    const { status, response } = await bind(
+      Who,
+      {},
+      {
+        claims: () => {
+          throw new Error('no key set');
+        },
+      },
+    );
     expect([status, response.text]).toEqual([500, 'no key set']);
   });
 });
@@ -66,25 +148,43 @@ describe('where the principal is', () => {
 describe('claims', () => {
   class User {
     constructor(private readonly account: { id: string; level: number }) {}
-    get sub(): string { return this.account.id; }
-    get Level(): number { return this.account.level; }
+    get sub(): string {
+      return this.account.id;
+    }
+    get Level(): number {
+      return this.account.level;
+    }
   }
 
-  it('can be the getters of a user\'s class, under their exact names; what every object has is none', async () => {
+  it("can be the getters of a user's class, under their exact names; what every object has is none", async () => {
     class Who extends dto({ userId: fromClaim(guid, { name: 'sub' }), level: fromClaim(int, { name: 'Level' }) }) {}
     class Odd extends dto({ made: fromClaim(string, { name: 'constructor' }) }) {}
-    const before: RequestHandler[] = [(req, _res, next) => { Object.assign(req, { user: new User({ id: ID, level: 3 }) }); next(); }];
+    const before: RequestHandler[] = [
+      (req, _res, next) => {
+        Object.assign(req, { user: new User({ id: ID, level: 3 }) });
+        next();
+      },
+    ];
     expect((await bind(Who, {}, { before })).dto).toEqual({ userId: ID, level: 3 });
-    expect((await bind(Odd, {}, { before })).errors).toEqual([{ name: 'constructor', in: 'claim', detail: 'The user does not have this claim.' }]);
+    expect((await bind(Odd, {}, { before })).errors).toEqual([
+      { name: 'constructor', in: 'claim', detail: 'The user does not have this claim.' },
+    ]);
   });
 
   it('can be a Date, which is the text that it is in JSON', async () => {
-    class Since extends dto({ when: fromClaim(dateTime, { name: 'since' }), text: fromClaim(string, { name: 'since' }) }) {}
+    class Since extends dto({
+      when: fromClaim(dateTime, { name: 'since' }),
+      text: fromClaim(string, { name: 'since' }),
+    }) {}
     const since = new Date('2026-11-21T08:30:00.000Z');
     expect((await bind(Since, {}, { user: { since } })).dto).toEqual({ when: since, text: '2026-11-21T08:30:00.000Z' });
   });
 
-  it.each<[string, Claims]>([['before', { sub: 'exact', SUB: 'other', Sub: 'third' }], ['after', { Sub: 'third', SUB: 'other', sub: 'exact' }], ['between', { SUB: 'other', sub: 'exact', Sub: 'third' }]])('that differ in case only: the exact one wins, %s the others', async (_where, user) => {
+  it.each<[string, Claims]>([
+    ['before', { sub: 'exact', SUB: 'other', Sub: 'third' }],
+    ['after', { Sub: 'third', SUB: 'other', sub: 'exact' }],
+    ['between', { SUB: 'other', sub: 'exact', Sub: 'third' }],
+  ])('that differ in case only: the exact one wins, %s the others', async (_where, user) => {
     class Both extends dto({ lower: fromClaim(string, { name: 'sub' }), upper: fromClaim(string, { name: 'SUB' }) }) {}
     expect((await bind(Both, {}, { user })).dto).toEqual({ lower: 'exact', upper: 'other' });
   });

@@ -2,10 +2,18 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { dateTime, dto, fromHeader, int, list, string } from '../../../lib';
 import { bind, type Sent } from '../one-endpoint';
 
-class Versioned extends dto({ tenant: fromHeader(string, { name: 'X-Tenant' }), etag: fromHeader(int), since: fromHeader(dateTime, { name: 'x-since', required: false }) }) {}
+class Versioned extends dto({
+  tenant: fromHeader(string, { name: 'X-Tenant' }),
+  etag: fromHeader(int),
+  since: fromHeader(dateTime, { name: 'x-since', required: false }),
+}) {}
 
 it('names match in any case; the default name is that of the property', async () => {
-  expect((await bind(Versioned, { headers: { 'X-TENANT': 'a', ETag: '7', 'X-Since': '2026-11-21' } })).dto).toEqual({ tenant: 'a', etag: 7, since: new Date('2026-11-21') });
+  expect((await bind(Versioned, { headers: { 'X-TENANT': 'a', ETag: '7', 'X-Since': '2026-11-21' } })).dto).toEqual({
+    tenant: 'a',
+    etag: 7,
+    since: new Date('2026-11-21'),
+  });
 });
 
 it('a missing or unreadable header is reported under its name', async () => {
@@ -17,11 +25,17 @@ it('a missing or unreadable header is reported under its name', async () => {
 
 it('a header that is sent twice is no scalar, though node keeps only the first of some', async () => {
   class Once extends dto({ length: fromHeader(int, { name: 'Max-Forwards' }) }) {}
-  expect((await bind(Once, { headers: { 'Max-Forwards': ['1', '2'] } })).errors).toEqual([{ name: 'Max-Forwards', in: 'header', detail: 'There are 2 values where one int is expected.' }]);
+  expect((await bind(Once, { headers: { 'Max-Forwards': ['1', '2'] } })).errors).toEqual([
+    { name: 'Max-Forwards', in: 'header', detail: 'There are 2 values where one int is expected.' },
+  ]);
 });
 
 const elsewhere: readonly [string, Sent][] = [
-  ['the JSON body', { json: { tenant: 'x' } }], ['the query', { path: '/?tenant=x' }], ['the query under the header name', { path: '/?X-Tenant=x' }], ['the route', { path: '/x' }], ['a form', { form: [['tenant', 'x']] }],
+  ['the JSON body', { json: { tenant: 'x' } }],
+  ['the query', { path: '/?tenant=x' }],
+  ['the query under the header name', { path: '/?X-Tenant=x' }],
+  ['the route', { path: '/x' }],
+  ['a form', { form: [['tenant', 'x']] }],
 ];
 
 describe('a required header', () => {
@@ -29,19 +43,27 @@ describe('a required header', () => {
 
   it.each(elsewhere)('does not come from %s', async (_source, sent) => {
     const { status, errors } = await bind(Required, sent, { route: '/{:tenant}', allowFormData: { urlEncoded: true } });
-    expect({ status, errors }).toEqual({ status: 400, errors: [{ name: 'X-Tenant', in: 'header', detail: 'This header is missing from the request.' }] });
+    expect({ status, errors }).toEqual({
+      status: 400,
+      errors: [{ name: 'X-Tenant', in: 'header', detail: 'This header is missing from the request.' }],
+    });
   });
 });
 
 describe('a header that is not required', () => {
   class Optional extends dto({ tenant: fromHeader(string, { name: 'X-Tenant', required: false }) }) {}
-  class NoFallback extends dto({ tenant: fromHeader(string, { name: 'X-Tenant', required: false, fallback: false }) }) {}
+  class NoFallback extends dto({
+    tenant: fromHeader(string, { name: 'X-Tenant', required: false, fallback: false }),
+  }) {}
   const options = { route: '/{:tenant}', allowFormData: { urlEncoded: true } } as const;
 
-  it.each(elsewhere.filter(([source]) => source !== 'the query under the header name'))('comes from %s, under the property\'s name, when it is missing', async (_source, sent) => {
-    expect((await bind(Optional, sent, options)).dto).toEqual({ tenant: 'x' });
-    expect((await bind(Optional, { ...sent, headers: { 'X-Tenant': 'h' } }, options)).dto).toEqual({ tenant: 'h' });
-  });
+  it.each(elsewhere.filter(([source]) => source !== 'the query under the header name'))(
+    "comes from %s, under the property's name, when it is missing",
+    async (_source, sent) => {
+      expect((await bind(Optional, sent, options)).dto).toEqual({ tenant: 'x' });
+      expect((await bind(Optional, { ...sent, headers: { 'X-Tenant': 'h' } }, options)).dto).toEqual({ tenant: 'h' });
+    },
+  );
 
   it.each(elsewhere)('with fallback: false does not come from %s', async (_source, sent) => {
     expect((await bind(NoFallback, sent, options)).dto).toEqual({});
@@ -55,21 +77,66 @@ describe('a header that is not required', () => {
 });
 
 describe('what a middleware before has made of the headers is what counts', () => {
-  class Tagged extends dto({ tags: fromHeader(list(string), { name: 'X-Tags' }), tenant: fromHeader(string, { name: 'X-Tenant', required: false, fallback: false }) }) {}
+  class Tagged extends dto({
+    tags: fromHeader(list(string), { name: 'X-Tags' }),
+    tenant: fromHeader(string, { name: 'X-Tenant', required: false, fallback: false }),
+  }) {}
   const headers = { 'X-Tags': ['a,b', 'c'] };
-  const behind = (change: (headers: IncomingHttpHeaders) => void) => bind(Tagged, { headers }, { before: [(req, _res, next) => { change(req.headers); next(); }] });
+  const behind = (change: (headers: IncomingHttpHeaders) => void) =>
+    bind(
+      Tagged,
+      { headers },
+      {
+        before: [
+          (req, _res, next) => {
+            change(req.headers);
+            next();
+          },
+        ],
+      },
+    );
 
   it.each<[string, (headers: IncomingHttpHeaders) => void, object]>([
     ['left alone: repeated lines are several values', () => undefined, { tags: ['a,b', 'c'] }],
-    ['changed', current => { current['x-tags'] = 'd'; }, { tags: ['d'] }],
-    ['changed to several values', current => { current['x-tags'] = ['d,e', 'f']; }, { tags: ['d,e', 'f'] }],
-    ['cut down to the first of its values', current => { current['x-tags'] = 'a,b'; }, { tags: ['a', 'b'] }],
-    ['set, where nobody has sent it', current => { current['x-tenant'] = 'acme'; }, { tags: ['a,b', 'c'], tenant: 'acme' }],
+    [
+      'changed',
+      current => {
+        current['x-tags'] = 'd';
+      },
+      { tags: ['d'] },
+    ],
+    [
+      'changed to several values',
+      current => {
+        current['x-tags'] = ['d,e', 'f'];
+      },
+      { tags: ['d,e', 'f'] },
+    ],
+    [
+      'cut down to the first of its values',
+      current => {
+        current['x-tags'] = 'a,b';
+      },
+      { tags: ['a', 'b'] },
+    ],
+    [
+      'set, where nobody has sent it',
+      current => {
+        current['x-tenant'] = 'acme';
+      },
+      { tags: ['a,b', 'c'], tenant: 'acme' },
+    ],
   ])('%s', async (_what, change, value) => {
     expect((await behind(change)).dto).toEqual(value);
   });
 
   it('deleted', async () => {
-    expect((await behind(current => { delete current['x-tags']; })).errors).toEqual([{ name: 'X-Tags', in: 'header', detail: 'This header is missing from the request.' }]);
+    expect(
+      (
+        await behind(current => {
+          delete current['x-tags'];
+        })
+      ).errors,
+    ).toEqual([{ name: 'X-Tags', in: 'header', detail: 'This header is missing from the request.' }]);
   });
 });

@@ -1,11 +1,29 @@
-import { dto, field, fromBody, int, list, nullable, optional, plainText, queryParam, string, type AnyType } from '../../../lib';
+import {
+  dto,
+  field,
+  fromBody,
+  int,
+  list,
+  nullable,
+  optional,
+  plainText,
+  queryParam,
+  string,
+  type AnyType,
+} from '../../../lib';
 import { bind, type Sent } from '../one-endpoint';
 
 class Item extends dto({ sku: string, quantity: int }) {}
 const ITEM = { sku: 'a', quantity: 1 };
 
 describe('a JSON body', () => {
-  it.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON', 'application/merge-patch+json', 'application/vnd.shop.v1+json;charset="UTF-8"'])('is %s', async type => {
+  it.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'Application/JSON',
+    'application/merge-patch+json',
+    'application/vnd.shop.v1+json;charset="UTF-8"',
+  ])('is %s', async type => {
     expect((await bind(Item, { json: ITEM, headers: { 'Content-Type': type } })).dto).toEqual(ITEM);
   });
 
@@ -18,12 +36,16 @@ describe('a JSON body', () => {
   });
 
   it('has names that match exactly', async () => {
-    expect((await bind(Item, { json: { Sku: 'a', quantity: 1 } })).errors).toEqual([{ name: 'sku', in: 'json', pointer: '/sku', detail: 'A value is required.' }]);
+    expect((await bind(Item, { json: { Sku: 'a', quantity: 1 } })).errors).toEqual([
+      { name: 'sku', in: 'json', pointer: '/sku', detail: 'A value is required.' },
+    ]);
   });
 
   it('becomes an instance of the class', async () => {
     class Total extends dto({ sku: string, quantity: int }) {
-      get label() { return `${this.quantity} x ${this.sku}`; }
+      get label() {
+        return `${this.quantity} x ${this.sku}`;
+      }
     }
     expect((await bind(Total, { json: ITEM })).dto?.label).toBe('1 x a');
   });
@@ -31,29 +53,50 @@ describe('a JSON body', () => {
   it.each(['null', '', ' \n', '{}'])('%j has no values; a dto that needs none binds', async json => {
     class Free extends dto({ sku: optional(string), page: queryParam(int) }) {}
     expect((await bind(Free, { json, path: '/?page=2' })).dto).toEqual({ page: 2 });
-    expect((await bind(Item, { json })).errors.map(({ name, pointer }) => [name, pointer])).toEqual([['sku', '/sku'], ['quantity', '/quantity']]);
+    expect((await bind(Item, { json })).errors.map(({ name, pointer }) => [name, pointer])).toEqual([
+      ['sku', '/sku'],
+      ['quantity', '/quantity'],
+    ]);
   });
 
   it.each(['[]', '[{"sku":"a","quantity":1}]', '"x"', '1', 'true'])('%s is no object', async json => {
     const { status, errors } = await bind(Item, { json });
-    expect({ status, errors }).toMatchObject({ status: 400, errors: [{ name: '', in: 'json', pointer: '', detail: expect.stringMatching(/is not a JSON object\.$/) as string }] });
+    expect({ status, errors }).toMatchObject({
+      status: 400,
+      errors: [
+        { name: '', in: 'json', pointer: '', detail: expect.stringMatching(/is not a JSON object\.$/) as string },
+      ],
+    });
   });
 
   it('gives the same name once, like any JSON parser, with a type that keeps digits or without', async () => {
-    expect((await bind(Item, { json: '{"sku":"a","quantity":1,"quantity":2}' })).dto).toEqual({ sku: 'a', quantity: 2 });
+    expect((await bind(Item, { json: '{"sku":"a","quantity":1,"quantity":2}' })).dto).toEqual({
+      sku: 'a',
+      quantity: 2,
+    });
   });
 });
 
 describe('jsonRequired', () => {
   class Versioned extends dto({ version: field(int, { jsonRequired: true }), note: optional(string) }) {}
 
-  it.each<[string, Sent]>([['an object without it', { json: {} }], ['null', { json: 'null' }], ['an empty body', { json: '' }], ['no body', {}]])('asks for the value in the JSON body: %s is refused, whatever the query says', async (_what, sent) => {
+  it.each<[string, Sent]>([
+    ['an object without it', { json: {} }],
+    ['null', { json: 'null' }],
+    ['an empty body', { json: '' }],
+    ['no body', {}],
+  ])('asks for the value in the JSON body: %s is refused, whatever the query says', async (_what, sent) => {
     const { status, errors } = await bind(Versioned, { ...sent, path: '/?version=2' });
-    expect({ status, errors }).toEqual({ status: 400, errors: [{ name: 'version', in: 'json', pointer: '/version', detail: 'The JSON body must have this value.' }] });
+    expect({ status, errors }).toEqual({
+      status: 400,
+      errors: [{ name: 'version', in: 'json', pointer: '/version', detail: 'The JSON body must have this value.' }],
+    });
   });
 
   it('says so once, where the value is nowhere else either', async () => {
-    expect((await bind(Versioned, { json: {} })).errors).toEqual([{ name: 'version', in: 'json', pointer: '/version', detail: 'The JSON body must have this value.' }]);
+    expect((await bind(Versioned, { json: {} })).errors).toEqual([
+      { name: 'version', in: 'json', pointer: '/version', detail: 'The JSON body must have this value.' },
+    ]);
     expect((await bind(Versioned, { json: '[]' })).errors.map(({ pointer }) => pointer)).toEqual(['']);
   });
 
@@ -77,8 +120,14 @@ describe('list(Dto) at the root', () => {
     expect((await bind(Items, { json: [] })).dto).toEqual([]);
   });
 
-  it.each([['an object', ITEM, '{…}'], ['text', '"x"', '"x"'], ['a number', 1, '1']])('refuses %s', async (_what, json, quoted) => {
-    expect((await bind(Items, { json })).errors).toEqual([{ name: '', in: 'json', pointer: '', detail: `The value ${quoted} is not a list of Item.` }]);
+  it.each([
+    ['an object', ITEM, '{…}'],
+    ['text', '"x"', '"x"'],
+    ['a number', 1, '1'],
+  ])('refuses %s', async (_what, json, quoted) => {
+    expect((await bind(Items, { json })).errors).toEqual([
+      { name: '', in: 'json', pointer: '', detail: `The value ${quoted} is not a list of Item.` },
+    ]);
   });
 
   it('reports items under their index', async () => {
@@ -90,16 +139,27 @@ describe('list(Dto) at the root', () => {
   });
 
   it('binds from no other source', async () => {
-    expect((await bind(Items, { path: '/?items=1&=1', form: [['items', '[]']] }, { allowFormData: { urlEncoded: true } })).status).toBe(415);
-    expect((await bind(Items, { json: [], path: `/?items=${encodeURIComponent(JSON.stringify([ITEM]))}` })).dto).toEqual([]);
+    expect(
+      (await bind(Items, { path: '/?items=1&=1', form: [['items', '[]']] }, { allowFormData: { urlEncoded: true } }))
+        .status,
+    ).toBe(415);
+    expect(
+      (await bind(Items, { json: [], path: `/?items=${encodeURIComponent(JSON.stringify([ITEM]))}` })).dto,
+    ).toEqual([]);
   });
 
   it.each(['GET', 'HEAD'])('is empty for a %s without a body', async method => {
     expect((await bind(Items, { method })).dto).toEqual([]);
   });
 
-  it.each<[string, Sent]>([['no body', {}], ['an empty body', { json: '' }], ['null', { json: 'null' }]])('is missing with a POST of %s: the failure points at the whole body', async (_what, sent) => {
-    expect((await bind(Items, sent)).errors).toEqual([{ name: '', in: 'json', pointer: '', detail: 'A JSON body is required.' }]);
+  it.each<[string, Sent]>([
+    ['no body', {}],
+    ['an empty body', { json: '' }],
+    ['null', { json: 'null' }],
+  ])('is missing with a POST of %s: the failure points at the whole body', async (_what, sent) => {
+    expect((await bind(Items, sent)).errors).toEqual([
+      { name: '', in: 'json', pointer: '', detail: 'A JSON body is required.' },
+    ]);
   });
 
   it('takes scalars too', async () => {
@@ -117,19 +177,37 @@ describe('fromBody', () => {
   });
 
   it('binds from no other source', async () => {
-    expect((await bind(Update, { path: `/7?item=${encodeURIComponent(JSON.stringify(ITEM))}` }, { route: '/:id' })).errors).toMatchObject([{ in: 'json', pointer: '', detail: 'A JSON body is required.' }]);
+    expect(
+      (await bind(Update, { path: `/7?item=${encodeURIComponent(JSON.stringify(ITEM))}` }, { route: '/:id' })).errors,
+    ).toMatchObject([{ in: 'json', pointer: '', detail: 'A JSON body is required.' }]);
   });
 
   it('reports failures under the name in the body', async () => {
-    expect((await bind(Update, { json: { sku: 1 }, path: '/7' }, { route: '/:id' })).errors.map(({ name, pointer }) => [name, pointer])).toEqual([['sku', '/sku'], ['quantity', '/quantity']]);
+    expect(
+      (await bind(Update, { json: { sku: 1 }, path: '/7' }, { route: '/:id' })).errors.map(({ name, pointer }) => [
+        name,
+        pointer,
+      ]),
+    ).toEqual([
+      ['sku', '/sku'],
+      ['quantity', '/quantity'],
+    ]);
   });
 
-  it.each<[string, AnyType, unknown]>([['a list', list(Item), [ITEM]], ['an int', int, 5], ['text', string, '"x"']])('takes %s', async (_what, type, json) => {
+  it.each<[string, AnyType, unknown]>([
+    ['a list', list(Item), [ITEM]],
+    ['an int', int, 5],
+    ['text', string, '"x"'],
+  ])('takes %s', async (_what, type, json) => {
     class Whole extends dto({ all: fromBody(type) }) {}
     expect((await bind(Whole, { json })).dto).toEqual({ all: json === '"x"' ? 'x' : json });
   });
 
-  it.each<[string, AnyType, string, unknown]>([['nullable', nullable(Item), 'null', { all: null }], ['optional', optional(Item), 'null', {}], ['optional', optional(Item), '', {}]])('that is %s takes %j', async (_what, type, json, value) => {
+  it.each<[string, AnyType, string, unknown]>([
+    ['nullable', nullable(Item), 'null', { all: null }],
+    ['optional', optional(Item), 'null', {}],
+    ['optional', optional(Item), '', {}],
+  ])('that is %s takes %j', async (_what, type, json, value) => {
     class Whole extends dto({ all: fromBody(type) }) {}
     expect((await bind(Whole, { json })).dto).toEqual(value);
   });
@@ -138,17 +216,32 @@ describe('fromBody', () => {
 describe('plainText', () => {
   class Note extends dto({ id: int, text: plainText(), tag: queryParam(string, { default: 'none' }) }) {}
 
-  it.each(['text/plain', 'application/json', 'application/xml', 'text/csv; charset=utf-8', ''])('takes the body as it is, whatever its content type: %j', async type => {
-    const body = '{"id": 1}  é\n';
-    expect((await bind(Note, { body, path: '/7', headers: type === '' ? {} : { 'Content-Type': type } }, { route: '/:id' })).dto).toEqual({ id: 7, text: body, tag: 'none' });
-  });
+  it.each(['text/plain', 'application/json', 'application/xml', 'text/csv; charset=utf-8', ''])(
+    'takes the body as it is, whatever its content type: %j',
+    async type => {
+      const body = '{"id": 1}  é\n';
+      expect(
+        (
+          await bind(
+            Note,
+            { body, path: '/7', headers: type === '' ? {} : { 'Content-Type': type } },
+            { route: '/:id' },
+          )
+        ).dto,
+      ).toEqual({ id: 7, text: body, tag: 'none' });
+    },
+  );
 
   it('is required like any other value', async () => {
-    expect((await bind(Note, { path: '/7' }, { route: '/:id' })).errors).toEqual([{ name: 'text', in: 'body', detail: 'A value is required.' }]);
+    expect((await bind(Note, { path: '/7' }, { route: '/:id' })).errors).toEqual([
+      { name: 'text', in: 'body', detail: 'A value is required.' },
+    ]);
   });
 
   it('is bounded and must be UTF-8', async () => {
-    expect((await bind(Note, { body: 'x'.repeat(11), path: '/7' }, { route: '/:id', limits: { bodyBytes: 10 } })).status).toBe(413);
+    expect(
+      (await bind(Note, { body: 'x'.repeat(11), path: '/7' }, { route: '/:id', limits: { bodyBytes: 10 } })).status,
+    ).toBe(413);
     expect((await bind(Note, { body: Buffer.from([0xff, 0xfe]), path: '/7' }, { route: '/:id' })).status).toBe(400);
   });
 });

@@ -3,16 +3,35 @@ import { sourcesInOrder } from '../../../lib/binding/sources/order';
 import { bind, frameworks, urlEncoded, type Sent } from '../one-endpoint';
 
 /** A request under construction: each source adds its own name as the value. */
-interface Adding { sent: Sent; path: string; query: string; user?: Claims }
+interface Adding {
+  sent: Sent;
+  path: string;
+  query: string;
+  user?: Claims;
+}
 
 const adding: Record<string, (to: Adding) => void> = {
-  json: to => { to.sent = { ...to.sent, json: { v: 'json' } }; },
-  form: to => { to.sent = { ...to.sent, form: [['v', 'form']] }; },
-  route: to => { to.path = '/route'; },
-  query: to => { to.query = '?v=query'; },
-  claim: to => { to.user = { v: 'claim' }; },
-  header: to => { to.sent = { ...to.sent, headers: { ...to.sent.headers, V: 'header' } }; },
-  cookie: to => { to.sent = { ...to.sent, headers: { ...to.sent.headers, Cookie: 'v=cookie' } }; },
+  json: to => {
+    to.sent = { ...to.sent, json: { v: 'json' } };
+  },
+  form: to => {
+    to.sent = { ...to.sent, form: [['v', 'form']] };
+  },
+  route: to => {
+    to.path = '/route';
+  },
+  query: to => {
+    to.query = '?v=query';
+  },
+  claim: to => {
+    to.user = { v: 'claim' };
+  },
+  header: to => {
+    to.sent = { ...to.sent, headers: { ...to.sent.headers, V: 'header' } };
+  },
+  cookie: to => {
+    to.sent = { ...to.sent, headers: { ...to.sent.headers, Cookie: 'v=cookie' } };
+  },
 };
 
 /** The dto whose `v` takes a value from the four common sources, and from the named one. */
@@ -27,21 +46,43 @@ const Dtos = {
 const common = ['json', 'form', 'route', 'query'];
 // A request has one body: JSON and a form never meet. A property is bound to a claim, a header or a cookie, never to two of them.
 const pairs = [
-  ...common.flatMap((earlier, index) => common.slice(index + 1).map(later => ['field', earlier, later] as const)).filter(([, earlier, later]) => !(earlier === 'json' && later === 'form')),
+  ...common
+    .flatMap((earlier, index) => common.slice(index + 1).map(later => ['field', earlier, later] as const))
+    .filter(([, earlier, later]) => !(earlier === 'json' && later === 'form')),
   ...(['claim', 'header', 'cookie'] as const).flatMap(later => common.map(earlier => [later, earlier, later] as const)),
 ];
 
-async function send(kind: keyof typeof Dtos, sources: readonly string[], framework = frameworks[0]?.[1]): Promise<string | undefined> {
+async function send(
+  kind: keyof typeof Dtos,
+  sources: readonly string[],
+  framework = frameworks[0]?.[1],
+): Promise<string | undefined> {
   const to: Adding = { sent: {}, path: '/', query: '' };
   for (const source of sources) adding[source]?.(to);
-  const { dto: bound } = await bind(Dtos[kind], { ...to.sent, path: to.path + to.query }, {
-    ...urlEncoded, ...(to.user && { user: to.user }), ...(framework && { framework }), route: framework === frameworks[0]?.[1] ? '/{:v}' : '/:v?',
-  });
+  const { dto: bound } = await bind(
+    Dtos[kind],
+    { ...to.sent, path: to.path + to.query },
+    {
+      ...urlEncoded,
+      ...(to.user && { user: to.user }),
+      ...(framework && { framework }),
+      route: framework === frameworks[0]?.[1] ? '/{:v}' : '/:v?',
+    },
+  );
   return bound?.v;
 }
 
 it('the order is that of the specification, with cookies before permissions', () => {
-  expect(sourcesInOrder.map(({ source }) => source)).toEqual(['json', 'form', 'route', 'query', 'claim', 'header', 'cookie', 'permission']);
+  expect(sourcesInOrder.map(({ source }) => source)).toEqual([
+    'json',
+    'form',
+    'route',
+    'query',
+    'claim',
+    'header',
+    'cookie',
+    'permission',
+  ]);
 });
 
 it.each(pairs)('%s: %s is overwritten by %s', async (kind, earlier, later) => {
@@ -50,28 +91,44 @@ it.each(pairs)('%s: %s is overwritten by %s', async (kind, earlier, later) => {
 });
 
 describe.each(frameworks)('with everything sent at once, %s', (_name, framework) => {
-  it.each([['field', 'json', 'query'], ['field', 'form', 'query'], ['claim', 'json', 'claim'], ['header', 'json', 'header'], ['cookie', 'form', 'cookie']] as const)('a %s and a %s body: the %s wins', async (kind, body, winner) => {
+  it.each([
+    ['field', 'json', 'query'],
+    ['field', 'form', 'query'],
+    ['claim', 'json', 'claim'],
+    ['header', 'json', 'header'],
+    ['cookie', 'form', 'cookie'],
+  ] as const)('a %s and a %s body: the %s wins', async (kind, body, winner) => {
     expect(await send(kind, [body, 'route', 'query', 'claim', 'header', 'cookie'], framework)).toBe(winner);
   });
 });
 
 it('the route wins over the JSON body', async () => {
   class Order extends dto({ customerId: string }) {}
-  expect((await bind(Order, { path: '/42', json: { customerId: '7' } }, { route: '/:customerId' })).dto).toEqual({ customerId: '42' });
+  expect((await bind(Order, { path: '/42', json: { customerId: '7' } }, { route: '/:customerId' })).dto).toEqual({
+    customerId: '42',
+  });
 });
 
 it('a permission wins over everything', async () => {
   class May extends dto({ v: hasPermission('x', optionally), other: field(bool, optionally) }) {}
   const sent: Sent = { path: '/true?v=true&other=true', json: { v: true }, headers: { V: 'true', Cookie: 'v=true' } };
-  expect((await bind(May, sent, { route: '/:v', user: { v: 'true', permissions: [] } })).dto).toEqual({ v: false, other: true });
+  expect((await bind(May, sent, { route: '/:v', user: { v: 'true', permissions: [] } })).dto).toEqual({
+    v: false,
+    other: true,
+  });
 });
 
 it('a later value that cannot be read is a failure, not a reason to keep the earlier one', async () => {
   class Flag extends dto({ v: bool }) {}
-  expect((await bind(Flag, { path: '/?v=x', json: { v: true } })).errors).toEqual([{ name: 'v', in: 'query', detail: 'The value "x" is not a bool.' }]);
+  expect((await bind(Flag, { path: '/?v=x', json: { v: true } })).errors).toEqual([
+    { name: 'v', in: 'query', detail: 'The value "x" is not a bool.' },
+  ]);
 });
 
 it('a later list replaces an earlier one as a whole', async () => {
   class Tags extends dto({ v: field(string), w: field(string, { default: 'd' }) }) {}
-  expect((await bind(Tags, { path: '/?v=a&v=b', json: { v: 'json', w: 'json' } })).dto).toEqual({ v: 'a,b', w: 'json' });
+  expect((await bind(Tags, { path: '/?v=a&v=b', json: { v: 'json', w: 'json' } })).dto).toEqual({
+    v: 'a,b',
+    w: 'json',
+  });
 });

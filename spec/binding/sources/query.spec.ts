@@ -2,7 +2,11 @@ import type { RequestHandler } from 'express';
 import { dto, field, int, list, optional, queryParam, string } from '../../../lib';
 import { bind, frameworks } from '../one-endpoint';
 
-class Search extends dto({ text: field(string, { bindFrom: 'q' }), page: queryParam(int, { default: 1 }), sizes: optional(list(int)) }) {}
+class Search extends dto({
+  text: field(string, { bindFrom: 'q' }),
+  page: queryParam(int, { default: 1 }),
+  sizes: optional(list(int)),
+}) {}
 
 describe.each(frameworks)('%s', (_name, framework) => {
   it.each([
@@ -18,10 +22,15 @@ describe.each(frameworks)('%s', (_name, framework) => {
     expect((await bind(Search, { method: 'GET', path: `/${query}` }, { framework })).dto).toEqual(value);
   });
 
-  it.each(['simple', 'extended', false])('what the application\'s query parser (%s) makes of it does not matter', async parser => {
-    const withParser = () => framework().set('query parser', parser);
-    expect((await bind(Search, { method: 'GET', path: '/?q=a&sizes[1]=2&sizes[0]=1' }, { framework: withParser })).dto).toEqual({ text: 'a', page: 1, sizes: [1, 2] });
-  });
+  it.each(['simple', 'extended', false])(
+    "what the application's query parser (%s) makes of it does not matter",
+    async parser => {
+      const withParser = () => framework().set('query parser', parser);
+      expect(
+        (await bind(Search, { method: 'GET', path: '/?q=a&sizes[1]=2&sizes[0]=1' }, { framework: withParser })).dto,
+      ).toEqual({ text: 'a', page: 1, sizes: [1, 2] });
+    },
+  );
 });
 
 it.each(['GET', 'POST', 'PUT', 'DELETE', 'HEAD'])('is bound with %s', async method => {
@@ -29,20 +38,48 @@ it.each(['GET', 'POST', 'PUT', 'DELETE', 'HEAD'])('is bound with %s', async meth
 });
 
 it('a missing value of a GET is reported as a query parameter, under the name that is looked for', async () => {
-  expect((await bind(Search, { method: 'GET' })).errors).toEqual([{ name: 'q', in: 'query', detail: 'This query parameter is required.' }]);
+  expect((await bind(Search, { method: 'GET' })).errors).toEqual([
+    { name: 'q', in: 'query', detail: 'This query parameter is required.' },
+  ]);
 });
 
 it('queryParam binds from the query and nothing else', async () => {
-  expect((await bind(Search, { path: '/2?q=a', json: { page: 3 }, headers: { page: '4' } }, { route: '/:page' })).dto?.page).toBe(1);
+  expect(
+    (await bind(Search, { path: '/2?q=a', json: { page: 3 }, headers: { page: '4' } }, { route: '/:page' })).dto?.page,
+  ).toBe(1);
 });
 
 it.each([21, 1_000])('a list of %i items by repeated names and by index', async count => {
   const sizes = Array.from({ length: count }, (_, index) => index);
-  expect((await bind(Search, { method: 'GET', path: `/?q=&${sizes.map(size => `sizes=${size}`).join('&')}` })).dto?.sizes).toEqual(sizes);
-  expect((await bind(Search, { method: 'GET', path: `/?q=&${sizes.map(size => `sizes[${size}]=${size}`).reverse().join('&')}` })).dto?.sizes).toEqual(sizes);
+  expect(
+    (await bind(Search, { method: 'GET', path: `/?q=&${sizes.map(size => `sizes=${size}`).join('&')}` })).dto?.sizes,
+  ).toEqual(sizes);
+  expect(
+    (
+      await bind(Search, {
+        method: 'GET',
+        path: `/?q=&${sizes
+          .map(size => `sizes[${size}]=${size}`)
+          .reverse()
+          .join('&')}`,
+      })
+    ).dto?.sizes,
+  ).toEqual(sizes);
 });
 
-it.each(frameworks)('is that of req.url, as a middleware before may have rewritten it: %s', async (_name, framework) => {
-  const before: RequestHandler[] = [(req, _res, next) => { req.url = '/?q=b&sizes=2'; next(); }];
-  expect((await bind(Search, { method: 'GET', path: '/?q=a&page=7' }, { framework, before })).dto).toEqual({ text: 'b', page: 1, sizes: [2] });
-});
+it.each(frameworks)(
+  'is that of req.url, as a middleware before may have rewritten it: %s',
+  async (_name, framework) => {
+    const before: RequestHandler[] = [
+      (req, _res, next) => {
+        req.url = '/?q=b&sizes=2';
+        next();
+      },
+    ];
+    expect((await bind(Search, { method: 'GET', path: '/?q=a&page=7' }, { framework, before })).dto).toEqual({
+      text: 'b',
+      page: 1,
+      sizes: [2],
+    });
+  },
+);

@@ -4,8 +4,12 @@ import { send } from '../../servers/listen';
 import { bind, frameworks, serving } from '../one-endpoint';
 
 it.each([
-  ['int', int, '42', 42], ['long', long, '9007199254740993', 9_007_199_254_740_993n], ['guid', guid, '0F8FAD5BD9CB469FA16570867728950E', '0f8fad5b-d9cb-469f-a165-70867728950e'],
-  ['timeSpan', timeSpan, '01:00', 3_600_000], ['string', string, 'a%20b%2Fc%2Cd', 'a b/c,d'], ['list of int', list(int), '1,2,3', [1, 2, 3]],
+  ['int', int, '42', 42],
+  ['long', long, '9007199254740993', 9_007_199_254_740_993n],
+  ['guid', guid, '0F8FAD5BD9CB469FA16570867728950E', '0f8fad5b-d9cb-469f-a165-70867728950e'],
+  ['timeSpan', timeSpan, '01:00', 3_600_000],
+  ['string', string, 'a%20b%2Fc%2Cd', 'a b/c,d'],
+  ['list of int', list(int), '1,2,3', [1, 2, 3]],
 ] as const)('a route parameter converts to %s', async (_name, type, text, value) => {
   class Dto extends dto({ v: routeParam(type) }) {}
   expect((await bind(Dto, { path: `/${text}` }, { route: '/:v' })).dto).toEqual({ v: value });
@@ -13,10 +17,16 @@ it.each([
 
 it.each(frameworks)('names match in any case, and bindFrom replaces the name: %s', async (_name, framework) => {
   class Dto extends dto({ customerId: routeParam(int), orderNo: field(int, { bindFrom: 'NO' }) }) {}
-  expect((await bind(Dto, { path: '/1/2' }, { framework, route: '/:CustomerID/:no' })).dto).toEqual({ customerId: 1, orderNo: 2 });
+  expect((await bind(Dto, { path: '/1/2' }, { framework, route: '/:CustomerID/:no' })).dto).toEqual({
+    customerId: 1,
+    orderNo: 2,
+  });
 });
 
-it.each([['a failure', '/x', { name: 'id', in: 'route', detail: 'The value "x" is not an int.' }], ['a missing one', '/', { name: 'id', in: 'route', detail: 'This route parameter is required.' }]])('%s names the parameter', async (_what, path, failure) => {
+it.each([
+  ['a failure', '/x', { name: 'id', in: 'route', detail: 'The value "x" is not an int.' }],
+  ['a missing one', '/', { name: 'id', in: 'route', detail: 'This route parameter is required.' }],
+])('%s names the parameter', async (_what, path, failure) => {
   class Dto extends dto({ orderId: routeParam(int, { bindFrom: 'id' }) }) {}
   const { status, errors } = await bind(Dto, { path }, { route: '/{:id}' });
   expect({ status, errors }).toEqual({ status: 400, errors: [failure] });
@@ -37,7 +47,9 @@ describe.each(frameworks)('mounted, %s', (_name, framework) => {
 
   it('in a nested router, with the parameters merged from above', async () => {
     const app = framework();
-    const orders = Router({ mergeParams: true }).get('/:order', bindRequest(Dto), (req, res) => { res.json(req.dto); });
+    const orders = Router({ mergeParams: true }).get('/:order', bindRequest(Dto), (req, res) => {
+      res.json(req.dto);
+    });
     app.use('/shops/:shop', Router({ mergeParams: true }).use('/orders', orders));
     const { status, text } = await serving(app, ({ url }) => send(`${url}/shops/x/orders/7?page=2`, { method: 'GET' }));
     expect([status, JSON.parse(text)]).toEqual([200, { shop: 'x', order: 7, page: 2 }]);
@@ -46,8 +58,12 @@ describe.each(frameworks)('mounted, %s', (_name, framework) => {
   it('by app.use, with the parameters of its own path', async () => {
     class Shop extends dto({ shop: routeParam(string), page: int }) {}
     const app = framework();
-    app.use('/shops/:shop', bindRequest(Shop), (req: express.Request, res: express.Response) => { res.json(req.dto); });
-    const { status, text } = await serving(app, ({ url }) => send(`${url}/shops/x/more/path?page=2`, { method: 'GET' }));
+    app.use('/shops/:shop', bindRequest(Shop), (req: express.Request, res: express.Response) => {
+      res.json(req.dto);
+    });
+    const { status, text } = await serving(app, ({ url }) =>
+      send(`${url}/shops/x/more/path?page=2`, { method: 'GET' }),
+    );
     expect([status, JSON.parse(text)]).toEqual([200, { shop: 'x', page: 2 }]);
   });
 });

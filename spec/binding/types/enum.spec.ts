@@ -1,38 +1,90 @@
 import { dto, enumOf, list, optional } from '../../../lib';
 import { bind } from '../one-endpoint';
 
-enum Level { Low, High = 5, Top = -1 }
-enum Colour { Red = 'R', Blue = 'B' }
+enum Level {
+  Low,
+  High = 5,
+  Top = -1,
+}
+enum Colour {
+  Red = 'R',
+  Blue = 'B',
+}
 const Shape = { Round: 'round', Square: 2 } as const;
 
-class Choice extends dto({ level: optional(enumOf(Level)), colour: optional(enumOf(Colour)), shape: optional(enumOf(Shape)), size: optional(enumOf(['S', 'M', 'L'])) }) {}
+class Choice extends dto({
+  level: optional(enumOf(Level)),
+  colour: optional(enumOf(Colour)),
+  shape: optional(enumOf(Shape)),
+  size: optional(enumOf(['S', 'M', 'L'])),
+}) {}
 type Name = keyof Choice;
 
 it.each<[Name, string, unknown]>([
-  ['level', 'Low', Level.Low], ['level', 'hIGH', Level.High], ['level', '5', Level.High], ['level', '0', Level.Low], ['level', '-1', Level.Top], ['level', ' top ', Level.Top],
-  ['colour', 'Red', Colour.Red], ['colour', 'BLUE', Colour.Blue], ['colour', 'B', Colour.Blue],
-  ['shape', 'round', 'round'], ['shape', 'SQUARE', 2], ['shape', '2', 2],
-  ['size', 'S', 'S'], ['size', 'm', 'M'],
+  ['level', 'Low', Level.Low],
+  ['level', 'hIGH', Level.High],
+  ['level', '5', Level.High],
+  ['level', '0', Level.Low],
+  ['level', '-1', Level.Top],
+  ['level', ' top ', Level.Top],
+  ['colour', 'Red', Colour.Red],
+  ['colour', 'BLUE', Colour.Blue],
+  ['colour', 'B', Colour.Blue],
+  ['shape', 'round', 'round'],
+  ['shape', 'SQUARE', 2],
+  ['shape', '2', 2],
+  ['size', 'S', 'S'],
+  ['size', 'm', 'M'],
 ])('%s reads %j', async (name, text, value) => {
-  expect((await bind(Choice, { method: 'GET', path: `/?${name}=${encodeURIComponent(text)}` })).dto?.[name]).toBe(value);
+  expect((await bind(Choice, { method: 'GET', path: `/?${name}=${encodeURIComponent(text)}` })).dto?.[name]).toBe(
+    value,
+  );
 });
 
-it.each<[Name, string]>([['level', '1'], ['level', '5.0'], ['level', 'Middle'], ['level', 'Low,High'], ['colour', 'r'], ['colour', 'Green'], ['shape', '3'], ['size', 'XL'], ['size', '__proto__'], ['level', 'constructor'], ['level', 'toString']])('%s refuses %s, which is not defined', async (name, text) => {
+it.each<[Name, string]>([
+  ['level', '1'],
+  ['level', '5.0'],
+  ['level', 'Middle'],
+  ['level', 'Low,High'],
+  ['colour', 'r'],
+  ['colour', 'Green'],
+  ['shape', '3'],
+  ['size', 'XL'],
+  ['size', '__proto__'],
+  ['level', 'constructor'],
+  ['level', 'toString'],
+])('%s refuses %s, which is not defined', async (name, text) => {
   const { status, errors } = await bind(Choice, { method: 'GET', path: `/?${name}=${text}` });
   expect({ status, errors }).toMatchObject({ status: 400, errors: [{ name, in: 'query' }] });
 });
 
-it.each<[Name, unknown, unknown]>([['level', 'low', Level.Low], ['level', 5, Level.High], ['colour', 'R', Colour.Red], ['shape', 2, 2], ['size', 'l', 'L']])('%s reads %j in JSON', async (name, sent, value) => {
+it.each<[Name, unknown, unknown]>([
+  ['level', 'low', Level.Low],
+  ['level', 5, Level.High],
+  ['colour', 'R', Colour.Red],
+  ['shape', 2, 2],
+  ['size', 'l', 'L'],
+])('%s reads %j in JSON', async (name, sent, value) => {
   expect((await bind(Choice, { json: { [name]: sent } })).dto?.[name]).toBe(value);
 });
 
-it.each<[Name, unknown]>([['level', 1], ['level', true], ['level', null], ['level', [0]], ['colour', 0], ['size', {}]])('%s refuses %j in JSON, or has no value', async (name, sent) => {
+it.each<[Name, unknown]>([
+  ['level', 1],
+  ['level', true],
+  ['level', null],
+  ['level', [0]],
+  ['colour', 0],
+  ['size', {}],
+])('%s refuses %j in JSON, or has no value', async (name, sent) => {
   const { dto: bound } = await bind(Choice, { json: { [name]: sent } });
   expect(bound?.[name]).toBeUndefined();
 });
 
 it('a failure names the members, ten at the most', async () => {
-  class Many extends dto({ one: enumOf(Array.from({ length: 12 }, (_, index) => `m${index}`)), few: list(enumOf(Colour)) }) {}
+  class Many extends dto({
+    one: enumOf(Array.from({ length: 12 }, (_, index) => `m${index}`)),
+    few: list(enumOf(Colour)),
+  }) {}
   const { errors } = await bind(Many, { method: 'GET', path: '/?one=x&few=red,x' });
   expect(errors).toEqual([
     { name: 'one', in: 'query', detail: 'The value "x" is not an enum (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, …).' },
@@ -52,19 +104,40 @@ it.each<[string, readonly unknown[]]>([
   ['an object of objects', [{ draft: {} }]],
 ])('what is no enum is refused when it is declared, and the message shows one: %s', (_title, given) => {
   const declare = enumOf as (...given: readonly unknown[]) => unknown;
-  expect(() => declare(...given)).toThrow(new TypeError("enumOf: give it an enum, or a list of strings that has one at least: enumOf(['draft', 'sent'])"));
+  expect(() => declare(...given)).toThrow(
+    new TypeError("enumOf: give it an enum, or a list of strings that has one at least: enumOf(['draft', 'sent'])"),
+  );
 });
 
-it.each([['2XL', 'xxl'], ['2xl', 'xxl'], ['xxl', 'xxl'], ['s', 's'], ['3', 'three'], ['three', 'three']])('a member may have a name that begins with a digit, or is a number: %s', async (text, value) => {
+it.each([
+  ['2XL', 'xxl'],
+  ['2xl', 'xxl'],
+  ['xxl', 'xxl'],
+  ['s', 's'],
+  ['3', 'three'],
+  ['three', 'three'],
+])('a member may have a name that begins with a digit, or is a number: %s', async (text, value) => {
   class Sized extends dto({ v: enumOf({ S: 's', '2XL': 'xxl', 3: 'three' }) }) {}
   expect((await bind(Sized, { method: 'GET', path: `/?v=${text}` })).dto).toEqual({ v: value });
   expect((await bind(Sized, { json: { v: text } })).dto).toEqual({ v: value });
 });
 
 it('the names that a numeric enum has for its values are no members', async () => {
-  enum Mixed { Zero, Half = 0.5, Text = 'text' }
+  enum Mixed {
+    Zero,
+    Half = 0.5,
+    Text = 'text',
+  }
   class Choice extends dto({ v: enumOf(Mixed) }) {}
   const read = async (text: string) => bind(Choice, { method: 'GET', path: `/?v=${text}` });
-  expect([(await read('0')).dto?.v, (await read('0.5')).dto?.v, (await read('zero')).dto?.v, (await read('text')).dto?.v]).toEqual([Mixed.Zero, Mixed.Half, Mixed.Zero, Mixed.Text]);
-  for (const text of ['1', '00', '0.50']) expect((await read(text)).errors).toEqual([{ name: 'v', in: 'query', detail: `The value "${text}" is not an enum (Zero, Half, Text).` }]);
+  expect([
+    (await read('0')).dto?.v,
+    (await read('0.5')).dto?.v,
+    (await read('zero')).dto?.v,
+    (await read('text')).dto?.v,
+  ]).toEqual([Mixed.Zero, Mixed.Half, Mixed.Zero, Mixed.Text]);
+  for (const text of ['1', '00', '0.50'])
+    expect((await read(text)).errors).toEqual([
+      { name: 'v', in: 'query', detail: `The value "${text}" is not an enum (Zero, Half, Text).` },
+    ]);
 });

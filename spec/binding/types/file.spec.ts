@@ -7,8 +7,23 @@ const names = (files: readonly UploadedFile[] | undefined) => files?.map(({ orig
 const form = { allowFormData: true };
 
 it('a file comes with its name, type, size and bytes', async () => {
-  const { dto: bound } = await bind(Photos, { multipart: [['title', 'x'], ['cover', image('é "1".png', 'bytes')]] }, form);
-  expect(bound?.cover).toMatchObject({ fieldname: 'cover', originalname: 'é "1".png', mimetype: 'image/png', size: 5, buffer: Buffer.from('bytes') });
+  const { dto: bound } = await bind(
+    Photos,
+    {
+      multipart: [
+        ['title', 'x'],
+        ['cover', image('é "1".png', 'bytes')],
+      ],
+    },
+    form,
+  );
+  expect(bound?.cover).toMatchObject({
+    fieldname: 'cover',
+    originalname: 'é "1".png',
+    mimetype: 'image/png',
+    size: 5,
+    buffer: Buffer.from('bytes'),
+  });
 });
 
 it.each([
@@ -24,9 +39,31 @@ it.each([
 });
 
 it.each([
-  ['two files for one', [['title', 'x'], ['cover', image('a')], ['cover', image('b')]], { name: 'cover', in: 'form', detail: 'There are 2 files where one is expected.' }],
-  ['text for a file', [['title', 'x'], ['cover', 'text']], { name: 'cover', in: 'form', detail: 'A file is expected.' }],
-  ['a file for text', [['title', image('a')], ['cover', image('b')]], { name: 'title', in: 'form', detail: 'A file was sent where a value is expected.' }],
+  [
+    'two files for one',
+    [
+      ['title', 'x'],
+      ['cover', image('a')],
+      ['cover', image('b')],
+    ],
+    { name: 'cover', in: 'form', detail: 'There are 2 files where one is expected.' },
+  ],
+  [
+    'text for a file',
+    [
+      ['title', 'x'],
+      ['cover', 'text'],
+    ],
+    { name: 'cover', in: 'form', detail: 'A file is expected.' },
+  ],
+  [
+    'a file for text',
+    [
+      ['title', image('a')],
+      ['cover', image('b')],
+    ],
+    { name: 'title', in: 'form', detail: 'A file was sent where a value is expected.' },
+  ],
   ['no file', [['title', 'x']], { name: 'cover', in: 'form', detail: 'A value is required.' }],
 ] as const)('%s is refused', async (_what, multipart, failure) => {
   const { status, errors } = await bind(Photos, { multipart }, form);
@@ -35,8 +72,22 @@ it.each([
 
 it('a file that has not been chosen in a browser is a missing one', async () => {
   class Maybe extends dto({ cover: optional(file), title: string }) {}
-  const body = ['--x', 'Content-Disposition: form-data; name="title"', '', 't', '--x', 'Content-Disposition: form-data; name="cover"; filename=""', 'Content-Type: application/octet-stream', '', '', '--x--', ''].join('\r\n');
-  expect((await bind(Maybe, { headers: { 'Content-Type': 'multipart/form-data; boundary=x' }, body }, form)).dto).toEqual({ title: 't' });
+  const body = [
+    '--x',
+    'Content-Disposition: form-data; name="title"',
+    '',
+    't',
+    '--x',
+    'Content-Disposition: form-data; name="cover"; filename=""',
+    'Content-Type: application/octet-stream',
+    '',
+    '',
+    '--x--',
+    '',
+  ].join('\r\n');
+  expect(
+    (await bind(Maybe, { headers: { 'Content-Type': 'multipart/form-data; boundary=x' }, body }, form)).dto,
+  ).toEqual({ title: 't' });
 });
 
 it('a file is set from an upload only, not from JSON, query or route', async () => {
@@ -48,6 +99,17 @@ it('a file is set from an upload only, not from JSON, query or route', async () 
 });
 
 it('files under other names are left aside', async () => {
-  const { status, dto: bound } = await bind(Photos, { multipart: [['title', 'x'], ['cover', image('a')], ['extra', image('b')], ['coverx', image('c')]] }, form);
+  const { status, dto: bound } = await bind(
+    Photos,
+    {
+      multipart: [
+        ['title', 'x'],
+        ['cover', image('a')],
+        ['extra', image('b')],
+        ['coverx', image('c')],
+      ],
+    },
+    form,
+  );
   expect([status, Object.keys(bound ?? {}).sort()]).toEqual([200, ['cover', 'title']]);
 });

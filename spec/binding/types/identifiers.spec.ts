@@ -1,21 +1,40 @@
 import { dto, guid, queryParam, uri, uriOf, version, Version } from '../../../lib';
 import { bind } from '../one-endpoint';
 
-class Ids extends dto({ guid: queryParam(guid, { required: false }), uri: queryParam(uri, { required: false }), version: queryParam(version, { required: false }) }) {}
-const inQuery = (name: keyof Ids, text: string) => bind(Ids, { method: 'GET', path: `/?${name}=${encodeURIComponent(text)}` });
+class Ids extends dto({
+  guid: queryParam(guid, { required: false }),
+  uri: queryParam(uri, { required: false }),
+  version: queryParam(version, { required: false }),
+}) {}
+const inQuery = (name: keyof Ids, text: string) =>
+  bind(Ids, { method: 'GET', path: `/?${name}=${encodeURIComponent(text)}` });
 
 const CANONICAL = '0f8fad5b-d9cb-469f-a165-70867728950e';
 
 it.each([
-  CANONICAL, CANONICAL.toUpperCase(), CANONICAL.replaceAll('-', ''), `{${CANONICAL}}`, `(${CANONICAL})`, ` ${CANONICAL} `,
+  CANONICAL,
+  CANONICAL.toUpperCase(),
+  CANONICAL.replaceAll('-', ''),
+  `{${CANONICAL}}`,
+  `(${CANONICAL})`,
+  ` ${CANONICAL} `,
 ])('guid reads %j, as lower-case text with dashes', async text => {
   expect((await inQuery('guid', text)).dto?.guid).toBe(CANONICAL);
 });
 
 it.each([
-  'x', CANONICAL.slice(1), `${CANONICAL}0`, `{${CANONICAL}`, `{${CANONICAL})`, `${CANONICAL}}`, CANONICAL.replace('0', 'g'), '0f8fad5bd-9cb-469f-a165-70867728950e',
+  'x',
+  CANONICAL.slice(1),
+  `${CANONICAL}0`,
+  `{${CANONICAL}`,
+  `{${CANONICAL})`,
+  `${CANONICAL}}`,
+  CANONICAL.replace('0', 'g'),
+  '0f8fad5bd-9cb-469f-a165-70867728950e',
 ])('guid refuses %j', async text => {
-  expect((await inQuery('guid', text)).errors).toEqual([{ name: 'guid', in: 'query', detail: `The value "${text}" is not a guid.` }]);
+  expect((await inQuery('guid', text)).errors).toEqual([
+    { name: 'guid', in: 'query', detail: `The value "${text}" is not a guid.` },
+  ]);
 });
 
 it.each(['https://example.org/a?b=c#d', 'http://127.0.0.1:8080/'])('uri reads %s as a URL', async text => {
@@ -28,35 +47,75 @@ describe('the scheme of a uri', () => {
   class Links extends dto({ link: uri, contact: uriOf('https', 'MailTo', 'urn') }) {}
   const fine = { link: 'https://example.org/', contact: 'https://example.org/' };
 
-  it.each(['javascript:alert(1)', ' JavaScript:alert(1)', 'java\nscript:alert(1)', '\u0001javascript:alert(1)', 'data:text/html,x', 'file:///etc/passwd', 'vbscript:x', 'blob:https://example.org/x', 'mailto:a@example.org', 'ftp://example.org/', 'urn:isbn:0451450523', 'ws://example.org', 'intent:x'])('is http or https, in JSON and in text: not %j', async text => {
-    expect((await bind(Links, { json: { ...fine, link: text } })).errors).toMatchObject([{ name: 'link', in: 'json', detail: expect.stringMatching(/ is not a uri\.$/) as string }]);
+  it.each([
+    'javascript:alert(1)',
+    ' JavaScript:alert(1)',
+    'java\nscript:alert(1)',
+    '\u0001javascript:alert(1)',
+    'data:text/html,x',
+    'file:///etc/passwd',
+    'vbscript:x',
+    'blob:https://example.org/x',
+    'mailto:a@example.org',
+    'ftp://example.org/',
+    'urn:isbn:0451450523',
+    'ws://example.org',
+    'intent:x',
+  ])('is http or https, in JSON and in text: not %j', async text => {
+    expect((await bind(Links, { json: { ...fine, link: text } })).errors).toMatchObject([
+      { name: 'link', in: 'json', detail: expect.stringMatching(/ is not a uri\.$/) as string },
+    ]);
     expect((await inQuery('uri', text)).errors).toMatchObject([{ name: 'uri', in: 'query' }]);
   });
 
   it('is in any case, and one of those that were named', async () => {
-    expect((await bind(Links, { json: { link: 'HTTP://example.org', contact: 'mailto:a@example.org' } })).dto).toEqual({ link: new URL('http://example.org/'), contact: new URL('mailto:a@example.org') });
-    expect((await bind(Links, { json: { ...fine, contact: 'urn:isbn:0451450523' } })).dto?.contact.href).toBe('urn:isbn:0451450523');
-    for (const contact of ['http://example.org', 'javascript:alert(1)']) expect((await bind(Links, { json: { ...fine, contact } })).errors).toMatchObject([{ name: 'contact', detail: expect.stringMatching(/ is not a uri \(https, MailTo, urn\)\.$/) as string }]);
+    expect((await bind(Links, { json: { link: 'HTTP://example.org', contact: 'mailto:a@example.org' } })).dto).toEqual({
+      link: new URL('http://example.org/'),
+      contact: new URL('mailto:a@example.org'),
+    });
+    expect((await bind(Links, { json: { ...fine, contact: 'urn:isbn:0451450523' } })).dto?.contact.href).toBe(
+      'urn:isbn:0451450523',
+    );
+    for (const contact of ['http://example.org', 'javascript:alert(1)'])
+      expect((await bind(Links, { json: { ...fine, contact } })).errors).toMatchObject([
+        { name: 'contact', detail: expect.stringMatching(/ is not a uri \(https, MailTo, urn\)\.$/) as string },
+      ]);
   });
 
-  it.each<[unknown[]]>([[[]], [['mailto:']], [['']], [[['https', 'mailto']]], [['https', undefined]], [['ht tp']]])('is named without a colon: uriOf(...%j) fails when it is called', schemes => {
-    expect(() => uriOf(...schemes as [string])).toThrow(/^uriOf: name the schemes without a colon/);
-  });
+  it.each<[unknown[]]>([[[]], [['mailto:']], [['']], [[['https', 'mailto']]], [['https', undefined]], [['ht tp']]])(
+    'is named without a colon: uriOf(...%j) fails when it is called',
+    schemes => {
+      expect(() => uriOf(...(schemes as [string]))).toThrow(/^uriOf: name the schemes without a colon/);
+    },
+  );
 });
 
-it.each(['/path', 'example.org', '//example.org', 'http://', 'http://a b'])('uri refuses %j: it is not absolute', async text => {
-  expect((await inQuery('uri', text)).errors).toMatchObject([{ name: 'uri', in: 'query' }]);
-});
+it.each(['/path', 'example.org', '//example.org', 'http://', 'http://a b'])(
+  'uri refuses %j: it is not absolute',
+  async text => {
+    expect((await inQuery('uri', text)).errors).toMatchObject([{ name: 'uri', in: 'query' }]);
+  },
+);
 
-it.each<[string, ConstructorParameters<typeof Version>]>([['1.2', [1, 2]], ['1.2.3', [1, 2, 3]], ['1.2.3.4', [1, 2, 3, 4]], [' 01.0.2147483647 ', [1, 0, 2_147_483_647]]])('version reads %j', async (text, parts) => {
+it.each<[string, ConstructorParameters<typeof Version>]>([
+  ['1.2', [1, 2]],
+  ['1.2.3', [1, 2, 3]],
+  ['1.2.3.4', [1, 2, 3, 4]],
+  [' 01.0.2147483647 ', [1, 0, 2_147_483_647]],
+])('version reads %j', async (text, parts) => {
   const { dto: bound } = await inQuery('version', text);
   expect(bound?.version).toEqual(new Version(...parts));
   expect(JSON.stringify(bound?.version)).toBe(JSON.stringify(parts.join('.')));
 });
 
-it.each(['1', '1.2.3.4.5', '1.', '.1', '1.-2', '1.2147483648', 'v1.2', '1.2-beta'])('version refuses %j', async text => {
-  expect((await inQuery('version', text)).errors).toEqual([{ name: 'version', in: 'query', detail: `The value "${text}" is not a version.` }]);
-});
+it.each(['1', '1.2.3.4.5', '1.', '.1', '1.-2', '1.2147483648', 'v1.2', '1.2-beta'])(
+  'version refuses %j',
+  async text => {
+    expect((await inQuery('version', text)).errors).toEqual([
+      { name: 'version', in: 'query', detail: `The value "${text}" is not a version.` },
+    ]);
+  },
+);
 
 it('empty text is none of them: it is missing, or a failure where a value is required', async () => {
   class Required extends dto({ guid: queryParam(guid), uri: queryParam(uri), version: queryParam(version) }) {}
@@ -67,24 +126,40 @@ it('empty text is none of them: it is missing, or a failure where a value is req
 
 it('all are text in JSON, and nothing else', async () => {
   class Json extends dto({ guid, uri, version }) {}
-  expect((await bind(Json, { json: { guid: CANONICAL, uri: 'https://x.example/y', version: '1.2' } })).dto).toEqual({ guid: CANONICAL, uri: new URL('https://x.example/y'), version: new Version(1, 2) });
-  expect((await bind(Json, { json: { guid: 1, uri: {}, version: 1.2 } })).errors.map(({ pointer }) => pointer)).toEqual(['/guid', '/uri', '/version']);
+  expect((await bind(Json, { json: { guid: CANONICAL, uri: 'https://x.example/y', version: '1.2' } })).dto).toEqual({
+    guid: CANONICAL,
+    uri: new URL('https://x.example/y'),
+    version: new Version(1, 2),
+  });
+  expect((await bind(Json, { json: { guid: 1, uri: {}, version: 1.2 } })).errors.map(({ pointer }) => pointer)).toEqual(
+    ['/guid', '/uri', '/version'],
+  );
 });
 
 describe('a uri in JSON', () => {
   class Link extends dto({ to: uri }) {}
   /** Of many different characters: what a host costs grows with their number, too. */
-  const long = Array.from({ length: 200_000 }, (_, index) => String.fromCharCode(0x4e00 + (index * 7_919) % 20_000)).join('');
+  const long = Array.from({ length: 200_000 }, (_, index) =>
+    String.fromCharCode(0x4e00 + ((index * 7_919) % 20_000)),
+  ).join('');
 
   // A URL may have white space and control characters before it, and tabs and line breaks anywhere (WHATWG URL, section 4.4).
-  it.each([['https://'], ['http://user@'], ['\u0001https://'], ['ht\ntps:\t//']])('whose host has 200,000 characters is refused within a second: %j', async before => {
-    const started = performance.now();
-    const { status, errors } = await bind(Link, { json: { to: before + long } });
-    expect(performance.now() - started).toBeLessThan(1_000);
-    expect([status, errors.map(({ pointer }) => pointer)]).toEqual([400, ['/to']]);
-  });
+  it.each([['https://'], ['http://user@'], ['\u0001https://'], ['ht\ntps:\t//']])(
+    'whose host has 200,000 characters is refused within a second: %j',
+    async before => {
+      const started = performance.now();
+      const { status, errors } = await bind(Link, { json: { to: before + long } });
+      expect(performance.now() - started).toBeLessThan(1_000);
+      expect([status, errors.map(({ pointer }) => pointer)]).toEqual([400, ['/to']]);
+    },
+  );
 
-  it.each([['https://a.example/'], ['https://a.example?q='], ['https://a.example#']])('may have a long rest: %s', async before => {
-    expect((await bind(Link, { json: { to: before + long } })).dto?.to.href).toHaveLength(new URL(before).href.length + 9 * long.length);
-  });
+  it.each([['https://a.example/'], ['https://a.example?q='], ['https://a.example#']])(
+    'may have a long rest: %s',
+    async before => {
+      expect((await bind(Link, { json: { to: before + long } })).dto?.to.href).toHaveLength(
+        new URL(before).href.length + 9 * long.length,
+      );
+    },
+  );
 });

@@ -1,10 +1,36 @@
-import { bindRequest, decimal, dto, enumOf, field, fromForm, fromQuery, int, lazy, list, nullable, optional, queryParam, string, type AnyType, type DtoClass } from '../../../lib';
+import {
+  bindRequest,
+  decimal,
+  dto,
+  enumOf,
+  field,
+  fromForm,
+  fromQuery,
+  int,
+  lazy,
+  list,
+  nullable,
+  optional,
+  queryParam,
+  string,
+  type AnyType,
+  type DtoClass,
+} from '../../../lib';
 import { bind, urlEncoded } from '../one-endpoint';
 
-interface TreeShape { name: string; children: TreeShape[] }
-interface ChainShape { n: number; next: ChainShape | undefined }
+interface TreeShape {
+  name: string;
+  children: TreeShape[];
+}
+interface ChainShape {
+  n: number;
+  next: ChainShape | undefined;
+}
 
-class DeclaredTree extends dto({ name: string, children: field(list(lazy((): DtoClass<TreeShape> => DeclaredTree)), { default: [] }) }) {}
+class DeclaredTree extends dto({
+  name: string,
+  children: field(list(lazy((): DtoClass<TreeShape> => DeclaredTree)), { default: [] }),
+}) {}
 class DecoratedTree {
   @field(string) name!: string;
   @field(list(lazy(() => DecoratedTree)), { default: [] }) children!: DecoratedTree[];
@@ -15,11 +41,28 @@ class DecoratedChain {
   @field(optional(lazy(() => DecoratedChain))) next: DecoratedChain | undefined;
 }
 
-const trees: readonly [string, DtoClass<TreeShape>][] = [['dto({...})', DeclaredTree], ['decorators', DecoratedTree]];
-const chains: readonly [string, DtoClass<ChainShape>][] = [['dto({...})', DeclaredChain], ['decorators', DecoratedChain]];
+const trees: readonly [string, DtoClass<TreeShape>][] = [
+  ['dto({...})', DeclaredTree],
+  ['decorators', DecoratedTree],
+];
+const chains: readonly [string, DtoClass<ChainShape>][] = [
+  ['dto({...})', DeclaredChain],
+  ['decorators', DecoratedChain],
+];
 
-const tree = { name: 'a', children: [{ name: 'b', children: [{ name: 'c', children: [] }] }, { name: 'd', children: [] }] };
-const names = [['name', 'a'], ['children[1].name', 'd'], ['children[0].name', 'b'], ['children[0].children[0].name', 'c']] as const;
+const tree = {
+  name: 'a',
+  children: [
+    { name: 'b', children: [{ name: 'c', children: [] }] },
+    { name: 'd', children: [] },
+  ],
+};
+const names = [
+  ['name', 'a'],
+  ['children[1].name', 'd'],
+  ['children[0].name', 'b'],
+  ['children[0].children[0].name', 'c'],
+] as const;
 const query = names.map(pair => pair.join('=')).join('&');
 
 describe.each(trees)('a tree declared with %s', (_how, Tree) => {
@@ -29,7 +72,11 @@ describe.each(trees)('a tree declared with %s', (_how, Tree) => {
   it('is read from JSON, as the whole body, in a property and in a list', async () => {
     const { dto: bound } = await bind(Tree, { json: tree });
     expect(bound).toEqual(tree);
-    expect([bound, bound?.children[0], bound?.children[0]?.children[0]].map(node => node?.constructor)).toEqual([Tree, Tree, Tree]);
+    expect([bound, bound?.children[0], bound?.children[0]?.children[0]].map(node => node?.constructor)).toEqual([
+      Tree,
+      Tree,
+      Tree,
+    ]);
     expect((await bind(class extends dto({ root: Tree }) {}, { json: { root: tree } })).dto).toEqual({ root: tree });
     expect((await bind(list(Tree), { json: [tree] })).dto).toEqual([tree]);
   });
@@ -43,21 +90,42 @@ describe.each(trees)('a tree declared with %s', (_how, Tree) => {
   });
 
   it('is read from JSON in one value', async () => {
-    expect((await bind(class extends dto({ root: queryParam(Tree) }) {}, { path: `/?root=${encodeURIComponent(JSON.stringify(tree))}` })).dto).toEqual({ root: tree });
+    expect(
+      (
+        await bind(class extends dto({ root: queryParam(Tree) }) {}, {
+          path: `/?root=${encodeURIComponent(JSON.stringify(tree))}`,
+        })
+      ).dto,
+    ).toEqual({ root: tree });
   });
 
   it('has failures with their whole path', async () => {
-    expect((await bind(Tree, { json: { name: 'a', children: [{ name: 'b', children: [{ name: 1 }, {}] }] } })).errors).toEqual([
-      { name: 'children[0].children[0].name', in: 'json', pointer: '/children/0/children/0/name', detail: 'The value 1 is not a string.' },
-      { name: 'children[0].children[1].name', in: 'json', pointer: '/children/0/children/1/name', detail: 'A value is required.' },
+    expect(
+      (await bind(Tree, { json: { name: 'a', children: [{ name: 'b', children: [{ name: 1 }, {}] }] } })).errors,
+    ).toEqual([
+      {
+        name: 'children[0].children[0].name',
+        in: 'json',
+        pointer: '/children/0/children/0/name',
+        detail: 'The value 1 is not a string.',
+      },
+      {
+        name: 'children[0].children[1].name',
+        in: 'json',
+        pointer: '/children/0/children/1/name',
+        detail: 'A value is required.',
+      },
     ]);
-    expect((await bind(Asked, { path: '/?name=a&children[0].children[0].x=1' })).errors.map(({ name }) => name)).toEqual(['children[0].name', 'children[0].children[0].name']);
+    expect(
+      (await bind(Asked, { path: '/?name=a&children[0].children[0].x=1' })).errors.map(({ name }) => name),
+    ).toEqual(['children[0].name', 'children[0].children[0].name']);
   });
 });
 
 describe.each(chains)('a chain declared with %s', (_how, Chain) => {
   const chain = (length: number): object => (length === 0 ? { n: 0 } : { n: length, next: chain(length - 1) });
-  const path = (length: number): string => `/?n=0${Array.from({ length }, (_, index) => `&${'next.'.repeat(index + 1)}n=${index}`).join('')}`;
+  const path = (length: number): string =>
+    `/?n=0${Array.from({ length }, (_, index) => `&${'next.'.repeat(index + 1)}n=${index}`).join('')}`;
   const Asked = class extends dto({ first: fromQuery(Chain) }) {};
 
   it('ends where nothing more was sent', async () => {
@@ -66,12 +134,27 @@ describe.each(chains)('a chain declared with %s', (_how, Chain) => {
     expect((await bind(Asked, { path: '/?n=1' })).dto).toEqual({ first: { n: 1 } });
   });
 
-  it.each<[string, number, object]>([['32', 32, {}], ['as many as limits.depth says', 5, { limits: { depth: 5 } }]])('has levels up to the limit: %s', async (_levels, limit, options) => {
+  it.each<[string, number, object]>([
+    ['32', 32, {}],
+    ['as many as limits.depth says', 5, { limits: { depth: 5 } }],
+  ])('has levels up to the limit: %s', async (_levels, limit, options) => {
     expect((await bind(Chain, { json: chain(limit) }, options)).status).toBe(200);
     expect((await bind(Asked, { path: path(limit) }, options)).status).toBe(200);
     const { status, errors } = await bind(Chain, { json: chain(limit + 1) }, options);
-    expect({ status, errors }).toMatchObject({ status: 400, errors: [{ in: 'json', pointer: '/next'.repeat(limit + 1), detail: `There are more than ${limit} levels of objects and lists inside each other.` }] });
-    expect(await bind(Asked, { path: path(limit + 1) }, options)).toMatchObject({ status: 400, errors: [{ in: 'query', detail: `The name has more than ${limit} levels.` }] });
+    expect({ status, errors }).toMatchObject({
+      status: 400,
+      errors: [
+        {
+          in: 'json',
+          pointer: '/next'.repeat(limit + 1),
+          detail: `There are more than ${limit} levels of objects and lists inside each other.`,
+        },
+      ],
+    });
+    expect(await bind(Asked, { path: path(limit + 1) }, options)).toMatchObject({
+      status: 400,
+      errors: [{ in: 'query', detail: `The name has more than ${limit} levels.` }],
+    });
   });
 
   it('of 50,000 links is refused like any other that is too long', async () => {
@@ -94,7 +177,13 @@ it('types refer to each other', async () => {
   expect(bound).toEqual(person);
   expect([bound?.employer, bound?.employer?.staff[0]].map(one => one?.constructor)).toEqual([Company, Person]);
   expect((await bind(Company, { json: person.employer })).dto).toEqual(person.employer);
-  expect((await bind(class extends dto({ all: fromQuery(Person) }) {}, { path: '/?name=p&employer.name=c&employer.staff[0].name=q&employer.staff[0].employer.name=d' })).dto).toEqual({ all: person });
+  expect(
+    (
+      await bind(class extends dto({ all: fromQuery(Person) }) {}, {
+        path: '/?name=p&employer.name=c&employer.staff[0].name=q&employer.staff[0].employer.name=d',
+      })
+    ).dto,
+  ).toEqual({ all: person });
 });
 
 it('a type refers to itself through null', async () => {
@@ -102,8 +191,13 @@ it('a type refers to itself through null', async () => {
     @field(int) n!: number;
     @field(nullable(lazy(() => Link))) next!: Link | null;
   }
-  expect((await bind(Link, { json: { n: 1, next: { n: 2, next: null } } })).dto).toEqual({ n: 1, next: { n: 2, next: null } });
-  expect((await bind(Link, { json: { n: 1, next: { n: 2 } } })).errors).toMatchObject([{ name: 'next.next', detail: 'A value is required.' }]);
+  expect((await bind(Link, { json: { n: 1, next: { n: 2, next: null } } })).dto).toEqual({
+    n: 1,
+    next: { n: 2, next: null },
+  });
+  expect((await bind(Link, { json: { n: 1, next: { n: 2 } } })).errors).toMatchObject([
+    { name: 'next.next', detail: 'A value is required.' },
+  ]);
 });
 
 it('a type is named before it is declared', async () => {
@@ -123,7 +217,12 @@ it('numbers keep their digits at every level', async () => {
 
 it('the type is asked for once, when the middleware is made', async () => {
   let asked = 0;
-  class Late extends dto({ v: lazy(() => { asked++; return int; }) }) {}
+  class Late extends dto({
+    v: lazy(() => {
+      asked++;
+      return int;
+    }),
+  }) {}
   expect(asked).toBe(0);
   bindRequest(Late);
   expect(asked).toBe(1);
@@ -137,7 +236,11 @@ describe('a declaration that cannot work is refused when the middleware is made'
   const listOfItself: AnyType = list(lazy((): AnyType => listOfItself));
   const nullableItself: AnyType = nullable(list(lazy((): AnyType => nullableItself)));
 
-  it.each<[string, AnyType]>([['a type', itself], ['a list', listOfItself], ['a nullable list', nullableItself]])('%s that is itself', (_what, type) => {
+  it.each<[string, AnyType]>([
+    ['a type', itself],
+    ['a list', listOfItself],
+    ['a nullable list', nullableItself],
+  ])('%s that is itself', (_what, type) => {
     class Node extends dto({ v: type }) {}
     const message = /Node\.v: this type contains itself and nothing else; it needs an object in between/;
     expect(() => bindRequest(Node)).toThrow(message);
@@ -147,7 +250,9 @@ describe('a declaration that cannot work is refused when the middleware is made'
 
   it('a type that turns out to be optional when it is looked up', () => {
     class Node extends dto({ v: lazy(() => optional(int)) }) {}
-    expect(() => bindRequest(Node)).toThrow(/Node\.v: whether a value may be missing must be known at once: write optional\(lazy/);
+    expect(() => bindRequest(Node)).toThrow(
+      /Node\.v: whether a value may be missing must be known at once: write optional\(lazy/,
+    );
   });
 
   it('a type that is none in the end', () => {

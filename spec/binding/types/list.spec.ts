@@ -2,9 +2,16 @@ import { dto, fromClaim, fromHeader, guid, int, list, queryParam, string } from 
 import { bind, urlEncoded } from '../one-endpoint';
 
 class Line extends dto({ sku: string, quantity: int }) {}
-class Lists extends dto({ n: queryParam(list(int), { required: false }), t: queryParam(list(string), { required: false }), lines: queryParam(list(Line), { required: false }) }) {}
+class Lists extends dto({
+  n: queryParam(list(int), { required: false }),
+  t: queryParam(list(string), { required: false }),
+  lines: queryParam(list(Line), { required: false }),
+}) {}
 
-const LINES = [{ sku: 'a', quantity: 1 }, { sku: 'b,c', quantity: 2 }];
+const LINES = [
+  { sku: 'a', quantity: 1 },
+  { sku: 'b,c', quantity: 2 },
+];
 const JSON_LINES = JSON.stringify(LINES);
 const inQuery = (text: string) => bind(Lists, { method: 'GET', path: `/?${text}` });
 
@@ -13,7 +20,11 @@ describe('a list in a query', () => {
     ['repeated', 'n=3&n=1&n=2', [3, 1, 2]],
     ['indexed, in index order', 'n[2]=3&n[0]=1&n[1]=2', [1, 2, 3]],
     ['indexed, gaps closed up', 'n[9]=3&n[4]=2&n[0]=1', [1, 2, 3]],
-    ['indexed by more than one digit', Array.from({ length: 12 }, (_, index) => `n[${11 - index}]=${11 - index}`).join('&'), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]],
+    [
+      'indexed by more than one digit',
+      Array.from({ length: 12 }, (_, index) => `n[${11 - index}]=${11 - index}`).join('&'),
+      [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
+    ],
     ['with empty brackets', 'n[]=1&n[]=2', [1, 2]],
     ['with encoded brackets', 'n%5B%5D=1&n%5B%5D=2', [1, 2]],
     ['comma-separated', 'n=1,2,3', [1, 2, 3]],
@@ -41,7 +52,10 @@ describe('a list in a query', () => {
     ['a JSON array', `lines=${encodeURIComponent(JSON_LINES)}`],
     ['objects without brackets, as Swagger UI sends them', `lines=${encodeURIComponent(JSON_LINES.slice(1, -1))}`],
     ['repeated objects', LINES.map(line => `lines=${encodeURIComponent(JSON.stringify(line))}`).join('&')],
-    ['indexed objects', LINES.map((line, index) => `lines[${index}]=${encodeURIComponent(JSON.stringify(line))}`).join('&')],
+    [
+      'indexed objects',
+      LINES.map((line, index) => `lines[${index}]=${encodeURIComponent(JSON.stringify(line))}`).join('&'),
+    ],
   ])('of objects: %s', async (_shape, text) => {
     const lines = (await inQuery(text)).dto?.lines;
     expect(lines).toEqual(LINES);
@@ -50,10 +64,22 @@ describe('a list in a query', () => {
 
   it.each([
     ['n=1,x,3', [{ name: 'n[1]', in: 'query', detail: 'The value "x" is not an int.' }]],
-    ['n=1&n=x&n=y', [{ name: 'n[1]', in: 'query', detail: 'The value "x" is not an int.' }, { name: 'n[2]', in: 'query', detail: 'The value "y" is not an int.' }]],
+    [
+      'n=1&n=x&n=y',
+      [
+        { name: 'n[1]', in: 'query', detail: 'The value "x" is not an int.' },
+        { name: 'n[2]', in: 'query', detail: 'The value "y" is not an int.' },
+      ],
+    ],
     ['n=[1,"2"]', [{ name: 'n[1]', in: 'query', pointer: '/1', detail: 'The value "2" is not an int.' }]],
     ['n=[1', [{ name: 'n', in: 'query', detail: 'The value "[1" is not a JSON text.' }]],
-    ['lines={"sku":"a"},{"sku":1,"quantity":2}', [{ name: 'lines[0].quantity', in: 'query', pointer: '/0/quantity', detail: 'A value is required.' }, { name: 'lines[1].sku', in: 'query', pointer: '/1/sku', detail: 'The value 1 is not a string.' }]],
+    [
+      'lines={"sku":"a"},{"sku":1,"quantity":2}',
+      [
+        { name: 'lines[0].quantity', in: 'query', pointer: '/0/quantity', detail: 'A value is required.' },
+        { name: 'lines[1].sku', in: 'query', pointer: '/1/sku', detail: 'The value 1 is not a string.' },
+      ],
+    ],
     ['lines={},x', [{ name: 'lines', in: 'query', detail: 'The value "[{},x]" is not a JSON text.' }]],
     ['lines=a', [{ name: 'lines', in: 'query', detail: 'The value "a" is not a JSON text.' }]],
   ])('?%s is refused, each failure under its place', async (text, failures) => {
@@ -62,10 +88,16 @@ describe('a list in a query', () => {
   });
 });
 
-it.each([['?n=', 400, undefined], ['?t=', 200, ['']]])('empty text where a list is required is one item of empty text: %s', async (query, expected, items) => {
+it.each([
+  ['?n=', 400, undefined],
+  ['?t=', 200, ['']],
+])('empty text where a list is required is one item of empty text: %s', async (query, expected, items) => {
   class Numbers extends dto({ n: list(int) }) {}
   class Texts extends dto({ t: list(string) }) {}
-  const { status, dto: bound } = await bind<typeof Numbers | typeof Texts>(query === '?n=' ? Numbers : Texts, { method: 'GET', path: `/${query}` });
+  const { status, dto: bound } = await bind<typeof Numbers | typeof Texts>(query === '?n=' ? Numbers : Texts, {
+    method: 'GET',
+    path: `/${query}`,
+  });
   expect([status, bound && Object.values(bound)[0]]).toEqual([expected, items]);
 });
 
@@ -76,35 +108,78 @@ it.each(['n', 't', 'lines'])('empty text where the list %s may be missing is no 
 describe('a list elsewhere', () => {
   class Ids extends dto({ ids: list(guid) }) {}
   class Tags extends dto({ tags: fromHeader(list(string), { name: 'X-Tags' }) }) {}
-  class Roles extends dto({ roles: fromClaim(list(string)), lines: fromClaim(list(Line), { required: false, fallback: false }) }) {}
+  class Roles extends dto({
+    roles: fromClaim(list(string)),
+    lines: fromClaim(list(Line), { required: false, fallback: false }),
+  }) {}
   const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 
   it.each([
-    ['repeated', [['ids', ID], ['ids', ID]]], ['indexed', [['ids[1]', ID], ['ids[0]', ID]]], ['with empty brackets', [['ids[]', ID], ['IDS[]', ID]]],
-    ['comma-separated', [['ids', `${ID},${ID}`]]], ['as a JSON array', [['ids', JSON.stringify([ID, ID])]]],
+    [
+      'repeated',
+      [
+        ['ids', ID],
+        ['ids', ID],
+      ],
+    ],
+    [
+      'indexed',
+      [
+        ['ids[1]', ID],
+        ['ids[0]', ID],
+      ],
+    ],
+    [
+      'with empty brackets',
+      [
+        ['ids[]', ID],
+        ['IDS[]', ID],
+      ],
+    ],
+    ['comma-separated', [['ids', `${ID},${ID}`]]],
+    ['as a JSON array', [['ids', JSON.stringify([ID, ID])]]],
   ] as const)('in a form, %s, urlencoded and multipart', async (_shape, fields) => {
     expect((await bind(Ids, { form: fields }, urlEncoded)).dto).toEqual({ ids: [ID, ID] });
     expect((await bind(Ids, { multipart: fields }, urlEncoded)).dto).toEqual({ ids: [ID, ID] });
   });
 
   it.each([
-    ['one line with commas, trimmed', 'a, b ,c', ['a', 'b', 'c']], ['two lines', ['a', 'b'], ['a', 'b']], ['two lines, commas kept', ['a, b', 'c'], ['a, b', 'c']],
-    ['a JSON array', '["a, b","c"]', ['a, b', 'c']], ['one value', 'a', ['a']],
+    ['one line with commas, trimmed', 'a, b ,c', ['a', 'b', 'c']],
+    ['two lines', ['a', 'b'], ['a', 'b']],
+    ['two lines, commas kept', ['a, b', 'c'], ['a, b', 'c']],
+    ['a JSON array', '["a, b","c"]', ['a, b', 'c']],
+    ['one value', 'a', ['a']],
   ])('in a header: %s', async (_shape, lines, items) => {
     expect((await bind(Tags, { headers: { 'x-tags': lines } })).dto).toEqual({ tags: items });
   });
 
   it.each([
-    ['several claims of one type', ['a', 'b'], ['a', 'b']], ['one comma-separated value', 'a,b', ['a', 'b']], ['JSON text', '["a","b"]', ['a', 'b']], ['one value', 'a', ['a']], ['no value', [], []],
+    ['several claims of one type', ['a', 'b'], ['a', 'b']],
+    ['one comma-separated value', 'a,b', ['a', 'b']],
+    ['JSON text', '["a","b"]', ['a', 'b']],
+    ['one value', 'a', ['a']],
+    ['no value', [], []],
   ])('in a claim: %s', async (_shape, roles, items) => {
     expect((await bind(Roles, {}, { user: { roles } })).dto?.roles).toEqual(items);
   });
 
-  it.each([['objects', LINES], ['JSON text', JSON_LINES], ['objects without brackets', JSON_LINES.slice(1, -1)], ['several JSON texts', LINES.map(line => JSON.stringify(line))]])('of objects in a claim: %s', async (_shape, lines) => {
+  it.each([
+    ['objects', LINES],
+    ['JSON text', JSON_LINES],
+    ['objects without brackets', JSON_LINES.slice(1, -1)],
+    ['several JSON texts', LINES.map(line => JSON.stringify(line))],
+  ])('of objects in a claim: %s', async (_shape, lines) => {
     expect((await bind(Roles, {}, { user: { roles: 'a', lines } })).dto?.lines).toEqual(LINES);
   });
 
-  it.each([[{}, '{…}'], ['1,2', '"1,2"'], [1, '1'], [true, 'true']])('in JSON it is an array and nothing else: not %j', async (ids, quoted) => {
-    expect((await bind(Ids, { json: { ids } })).errors).toEqual([{ name: 'ids', in: 'json', pointer: '/ids', detail: `The value ${quoted} is not a list of guid.` }]);
+  it.each([
+    [{}, '{…}'],
+    ['1,2', '"1,2"'],
+    [1, '1'],
+    [true, 'true'],
+  ])('in JSON it is an array and nothing else: not %j', async (ids, quoted) => {
+    expect((await bind(Ids, { json: { ids } })).errors).toEqual([
+      { name: 'ids', in: 'json', pointer: '/ids', detail: `The value ${quoted} is not a list of guid.` },
+    ]);
   });
 });

@@ -1,13 +1,47 @@
-import { bool, dateTime, decimal, double, dto, enumOf, field, guid, int, list, long, nullable, timeSpan, uri, version, type AnyType } from '../../../lib';
+import {
+  bool,
+  dateTime,
+  decimal,
+  double,
+  dto,
+  enumOf,
+  field,
+  guid,
+  int,
+  list,
+  long,
+  nullable,
+  timeSpan,
+  uri,
+  version,
+  type AnyType,
+} from '../../../lib';
 import { bind, urlEncoded } from '../one-endpoint';
 
 class Point extends dto({ x: int }) {}
 const types: readonly [string, AnyType][] = [
-  ['bool', bool], ['int', int], ['long', long], ['double', double], ['decimal', decimal], ['dateTime', dateTime], ['timeSpan', timeSpan], ['guid', guid], ['uri', uri], ['version', version],
-  ['enumOf', enumOf(['a', 'b'])], ['list', list(double)], ['a dto', Point], ['nullable', nullable(decimal)],
+  ['bool', bool],
+  ['int', int],
+  ['long', long],
+  ['double', double],
+  ['decimal', decimal],
+  ['dateTime', dateTime],
+  ['timeSpan', timeSpan],
+  ['guid', guid],
+  ['uri', uri],
+  ['version', version],
+  ['enumOf', enumOf(['a', 'b'])],
+  ['list', list(double)],
+  ['a dto', Point],
+  ['nullable', nullable(decimal)],
 ];
 
-it.each<[string, AnyType]>([['int', int], ['long', long], ['double', double], ['decimal', decimal]])('%s looks at the length of a text of a megabyte first', async (_name, type) => {
+it.each<[string, AnyType]>([
+  ['int', int],
+  ['long', long],
+  ['double', double],
+  ['decimal', decimal],
+])('%s looks at the length of a text of a megabyte first', async (_name, type) => {
   class One extends dto({ v: field(type) }) {}
   // The patterns of numbers are the only ones that look for digits and signs alone.
   const looked: number[] = [];
@@ -30,7 +64,9 @@ it.each<[string, AnyType]>([['int', int], ['long', long], ['double', double], ['
 
 /** Long enough to tell a reader that looks at each character once from one that looks again and again. */
 const LENGTH = 100_000;
-const texts = ['1', 'a', '.', ' ', '-', ':', '0.', '1.', '1,', '[', '{', '{}', 'P1D', 'T1', '1e', '00:00.', ' 1'].map(part => `${part.repeat(LENGTH / part.length)}x`);
+const texts = ['1', 'a', '.', ' ', '-', ':', '0.', '1.', '1,', '[', '{', '{}', 'P1D', 'T1', '1e', '00:00.', ' 1'].map(
+  part => `${part.repeat(LENGTH / part.length)}x`,
+);
 
 it.each(types)('%s refuses long nonsense as quickly as short', async (_name, type) => {
   class One extends dto({ v: field(type) }) {}

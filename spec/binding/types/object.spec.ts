@@ -21,20 +21,35 @@ it.each<[string, Sent]>([
 });
 
 it('a nested dto is read from a claim (an object or JSON text) and from a header', async () => {
-  class FromAll extends dto({ a: fromClaim(Address), b: fromClaim(Address), c: fromHeader(Address, { name: 'X-Address' }) }) {}
-  expect((await bind(FromAll, { headers: { 'X-Address': text } }, { user: { a: ADDRESS, b: text } })).dto).toEqual({ a: BOUND, b: BOUND, c: BOUND });
+  class FromAll extends dto({
+    a: fromClaim(Address),
+    b: fromClaim(Address),
+    c: fromHeader(Address, { name: 'X-Address' }),
+  }) {}
+  expect((await bind(FromAll, { headers: { 'X-Address': text } }, { user: { a: ADDRESS, b: text } })).dto).toEqual({
+    a: BOUND,
+    b: BOUND,
+    c: BOUND,
+  });
 });
 
 it('failures are reported under the path, with a pointer into the JSON they came from', async () => {
   const address = { street: 1, city: { zip: 'x' }, tags: ['a', 2] };
   const failures = (source: string, pointer: string) => [
     { name: 'address.street', in: source, pointer: `${pointer}/street`, detail: 'The value 1 is not a string.' },
-    { name: 'address.city.city_name', in: source, pointer: `${pointer}/city/city_name`, detail: 'A value is required.' },
+    {
+      name: 'address.city.city_name',
+      in: source,
+      pointer: `${pointer}/city/city_name`,
+      detail: 'A value is required.',
+    },
     { name: 'address.city.zip', in: source, pointer: `${pointer}/city/zip`, detail: 'The value "x" is not an int.' },
     { name: 'address.tags[1]', in: source, pointer: `${pointer}/tags/1`, detail: 'The value 2 is not a string.' },
   ];
   expect((await bind(Customer, { json: { address } })).errors).toEqual(failures('json', '/address'));
-  expect((await bind(Customer, { method: 'GET', path: `/?address=${encodeURIComponent(JSON.stringify(address))}` })).errors).toEqual(failures('query', ''));
+  expect(
+    (await bind(Customer, { method: 'GET', path: `/?address=${encodeURIComponent(JSON.stringify(address))}` })).errors,
+  ).toEqual(failures('query', ''));
 });
 
 it('`~` and `/` in a name are escaped in the pointer (RFC 6901)', async () => {
@@ -42,8 +57,16 @@ it('`~` and `/` in a name are escaped in the pointer (RFC 6901)', async () => {
   expect((await bind(Odd, { json: { 'a/b~c': 'x' } })).errors).toMatchObject([{ name: 'a/b~c', pointer: '/a~1b~0c' }]);
 });
 
-it.each([[[], '[…]'], ['x', '"x"'], [1, '1'], [null, 'null'], [true, 'true']])('an object is an object: not %j', async (address, quoted) => {
-  expect((await bind(Customer, { json: { address } })).errors).toEqual([{ name: 'address', in: 'json', pointer: '/address', detail: `The value ${quoted} is not a JSON object.` }]);
+it.each([
+  [[], '[…]'],
+  ['x', '"x"'],
+  [1, '1'],
+  [null, 'null'],
+  [true, 'true'],
+])('an object is an object: not %j', async (address, quoted) => {
+  expect((await bind(Customer, { json: { address } })).errors).toEqual([
+    { name: 'address', in: 'json', pointer: '/address', detail: `The value ${quoted} is not a JSON object.` },
+  ]);
 });
 
 it.each(['{', '{"street":}', 'street', '[]', '"x"', ''])('one query parameter that is %j is refused', async sent => {
@@ -64,8 +87,13 @@ it('fields that are not declared are dropped at every level, and prototypes stay
 });
 
 it('a required value is not found on a prototype', async () => {
-  class Sneaky extends dto({ inner: class Inner extends dto({ polluted: int, constructor: optional(int) }) {}, price: optional(decimal) }) {}
-  expect((await bind(Sneaky, { json: '{"inner":{"__proto__":{"polluted":1}}}' })).errors).toMatchObject([{ name: 'inner.polluted', detail: 'A value is required.' }]);
+  class Sneaky extends dto({
+    inner: class Inner extends dto({ polluted: int, constructor: optional(int) }) {},
+    price: optional(decimal),
+  }) {}
+  expect((await bind(Sneaky, { json: '{"inner":{"__proto__":{"polluted":1}}}' })).errors).toMatchObject([
+    { name: 'inner.polluted', detail: 'A value is required.' },
+  ]);
 });
 
 it('no default is shared by two requests', async () => {

@@ -1,4 +1,17 @@
-import { dto, enumOf, fromClaim, fromHeader, fromQuery, guid, int, list, optional, queryParam, string, type AnyType } from '../../../lib';
+import {
+  dto,
+  enumOf,
+  fromClaim,
+  fromHeader,
+  fromQuery,
+  guid,
+  int,
+  list,
+  optional,
+  queryParam,
+  string,
+  type AnyType,
+} from '../../../lib';
 import { z } from 'zod';
 import { bind, urlEncoded } from '../one-endpoint';
 
@@ -18,7 +31,10 @@ async function named(type: AnyType, names: string): Promise<unknown[]> {
   const path = `/?${names.replaceAll(/[^\w=&%+]/g, encodeURIComponent)}`;
   const outcomes = [await bind(Flat, { method: 'GET', path }), await bind(Flat, { form: path.slice(2) }, urlEncoded)];
   const { status, dto: nested } = await bind(Nested, { method: 'GET', path });
-  return [...outcomes.map(({ status, dto: bound }) => (status === 200 ? bound?.v : status)), status === 200 ? nested?.all.v : status];
+  return [
+    ...outcomes.map(({ status, dto: bound }) => (status === 200 ? bound?.v : status)),
+    status === 200 ? nested?.all.v : status,
+  ];
 }
 
 const threeTimes = (value: unknown): unknown[] => [value, value, value];
@@ -43,7 +59,11 @@ describe('a claim that is an array is its elements', () => {
   });
 
   it('while one text is split at its commas, or read as JSON', async () => {
-    expect([await claimed(list(string), 'a,b'), await claimed(list(string), '["a,b"]'), await claimed(list(int), '[1,2]')]).toEqual([['a', 'b'], ['a,b'], [1, 2]]);
+    expect([
+      await claimed(list(string), 'a,b'),
+      await claimed(list(string), '["a,b"]'),
+      await claimed(list(int), '[1,2]'),
+    ]).toEqual([['a', 'b'], ['a,b'], [1, 2]]);
   });
 });
 
@@ -77,18 +97,24 @@ describe('text that begins with a bracket and is not a JSON array', () => {
 
   it('is text in a header and in a claim, too', async () => {
     class Tagged extends dto({ tags: fromHeader(list(string)), groups: fromClaim(list(string)) }) {}
-    expect((await bind(Tagged, { headers: { tags: '[WIP] fix, b' } }, { user: { groups: '[dev] team' } })).dto).toEqual({ tags: ['[WIP] fix', 'b'], groups: ['[dev] team'] });
+    expect((await bind(Tagged, { headers: { tags: '[WIP] fix, b' } }, { user: { groups: '[dev] team' } })).dto).toEqual(
+      { tags: ['[WIP] fix', 'b'], groups: ['[dev] team'] },
+    );
   });
 
   it('is refused where it has more levels than a reader can follow', async () => {
     class Tagged extends dto({ tags: list(string) }) {}
     for (const end of ['', ']'.repeat(200_000)]) {
-      expect((await bind(Tagged, { form: `tags=${'['.repeat(200_000)}${end}` }, urlEncoded)).errors).toMatchObject([{ name: 'tags', in: 'form', detail: 'There are more than 32 levels of objects and lists inside each other.' }]);
+      expect((await bind(Tagged, { form: `tags=${'['.repeat(200_000)}${end}` }, urlEncoded)).errors).toMatchObject([
+        { name: 'tags', in: 'form', detail: 'There are more than 32 levels of objects and lists inside each other.' },
+      ]);
     }
   });
 });
 
 it('a JSON array is JSON in a list of strings, and its items are checked', async () => {
   class Tagged extends dto({ tags: queryParam(list(string)) }) {}
-  expect((await bind(Tagged, { method: 'GET', path: '/?tags=[1]' })).errors).toMatchObject([{ name: 'tags[0]', in: 'query', pointer: '/0' }]);
+  expect((await bind(Tagged, { method: 'GET', path: '/?tags=[1]' })).errors).toMatchObject([
+    { name: 'tags[0]', in: 'query', pointer: '/0' },
+  ]);
 });

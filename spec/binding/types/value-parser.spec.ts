@@ -1,7 +1,29 @@
 import express from 'express';
 import { z } from 'zod';
 import {
-  bindRequest, bool, configure, dto, enumOf, field, fromClaim, fromCookie, fromForm, fromHeader, fromQuery, int, list, nullable, optional, queryParam, queryValue, routeParam, string, valueParserFor, type AnyType, type ParseResult, type ValueParser,
+  bindRequest,
+  bool,
+  configure,
+  dto,
+  enumOf,
+  field,
+  fromClaim,
+  fromCookie,
+  fromForm,
+  fromHeader,
+  fromQuery,
+  int,
+  list,
+  nullable,
+  optional,
+  queryParam,
+  queryValue,
+  routeParam,
+  string,
+  valueParserFor,
+  type AnyType,
+  type ParseResult,
+  type ValueParser,
 } from '../../../lib';
 import { send } from '../../servers/listen';
 import { bind, serving, urlEncoded, type Sent } from '../one-endpoint';
@@ -13,14 +35,18 @@ class Money {
 /** Reads itself from text. */
 class Code {
   constructor(readonly text: string) {}
-  static tryParse(text: string | undefined): ParseResult<Code> { return text === undefined ? { success: false } : { success: true, value: new Code(text) }; }
+  static tryParse(text: string | undefined): ParseResult<Code> {
+    return text === undefined ? { success: false } : { success: true, value: new Code(text) };
+  }
 }
 class Point extends dto({ x: int, y: int }) {}
 
 const success = <T>(value: T): ParseResult<T> => ({ success: true, value });
 const failure: ParseResult<never> = { success: false };
 
-const money = valueParserFor(Money, text => (/^\d+\.\d\d$/.test(text ?? '') ? success(new Money(Math.round(Number(text) * 100))) : failure));
+const money = valueParserFor(Money, text =>
+  /^\d+\.\d\d$/.test(text ?? '') ? success(new Money(Math.round(Number(text) * 100))) : failure,
+);
 const price = new Money(1250);
 const valueParsers = [money];
 
@@ -35,8 +61,20 @@ describe('a parser comes before what a type does by itself', () => {
     ['bool', bool, valueParserFor(bool, text => success(text === 'on')), 'on', true],
     ['string', string, valueParserFor(string, text => success(`${text}!`)), '', '!'],
     ['an enum', word, valueParserFor(word, text => (text === 'first' ? success('a') : failure)), 'first', 'a'],
-    ['a list', semicolons, valueParserFor(semicolons, text => success((text ?? '').split(';').map(Number))), '1;2', [1, 2]],
-    ['a dto', Point, valueParserFor(Point, text => success(Object.assign(new Point(), { x: Number(text), y: 0 }))), '7', { x: 7, y: 0 }],
+    [
+      'a list',
+      semicolons,
+      valueParserFor(semicolons, text => success((text ?? '').split(';').map(Number))),
+      '1;2',
+      [1, 2],
+    ],
+    [
+      'a dto',
+      Point,
+      valueParserFor(Point, text => success(Object.assign(new Point(), { x: Number(text), y: 0 }))),
+      '7',
+      { x: 7, y: 0 },
+    ],
     ['a schema', email, valueParserFor(email, text => success(`${text}@example.org`)), 'me', 'me@example.org'],
   ])('%s', async (_what, type, parser, text, value) => {
     class One extends dto({ v: type }) {}
@@ -46,47 +84,97 @@ describe('a parser comes before what a type does by itself', () => {
 
   it('and is asked about text only, never about JSON', async () => {
     class One extends dto({ code: Code, n: int, lines: list(Code), point: Point }) {}
-    const parsers = [valueParserFor(Code, () => failure), valueParserFor(int, () => failure), valueParserFor(Point, () => failure)];
+    const parsers = [
+      valueParserFor(Code, () => failure),
+      valueParserFor(int, () => failure),
+      valueParserFor(Point, () => failure),
+    ];
     const values = { code: 'x', n: 7, lines: ['a', 'b'], point: { x: 1, y: 2 } };
     const bound = { code: new Code('x'), n: 7, lines: [new Code('a'), new Code('b')], point: { x: 1, y: 2 } };
     expect((await bind(One, { json: values }, { valueParsers: parsers })).dto).toEqual(bound);
-    expect((await bind(class extends dto({ all: queryParam(One), some: queryParam(list(Code)) }) {}, { path: `/?all=${encodeURIComponent(JSON.stringify(values))}&some=["a"]` }, { valueParsers: parsers })).dto).toEqual({ all: bound, some: [new Code('a')] });
-    expect((await bind(class extends dto({ all: fromClaim(One) }) {}, {}, { valueParsers: parsers, user: { all: values } })).dto).toEqual({ all: bound });
+    expect(
+      (
+        await bind(
+          class extends dto({ all: queryParam(One), some: queryParam(list(Code)) }) {},
+          { path: `/?all=${encodeURIComponent(JSON.stringify(values))}&some=["a"]` },
+          { valueParsers: parsers },
+        )
+      ).dto,
+    ).toEqual({ all: bound, some: [new Code('a')] });
+    expect(
+      (await bind(class extends dto({ all: fromClaim(One) }) {}, {}, { valueParsers: parsers, user: { all: values } }))
+        .dto,
+    ).toEqual({ all: bound });
   });
 });
 
 describe('a class about which nothing is declared', () => {
   it.each<[string, AnyType, Sent]>([
-    ['a query', class extends dto({ price: queryParam(Money) }) {}, { path: '/?price=12.50' }], ['a route', class extends dto({ price: routeParam(Money) }) {}, { path: '/12.50' }], ['a form', class extends dto({ price: Money }) {}, { form: [['price', '12.50']] }],
-    ['a multipart form', class extends dto({ price: Money }) {}, { multipart: [['price', '12.50']] }], ['a header', class extends dto({ price: fromHeader(Money) }) {}, { headers: { price: '12.50' } }], ['a cookie', class extends dto({ price: fromCookie(Money) }) {}, { headers: { Cookie: 'price=12.50' } }],
-    ['a claim', class extends dto({ price: fromClaim(Money, { name: 'sub' }) }) {}, {}], ['an optional property', class extends dto({ price: optional(Money) }) {}, { path: '/?price=12.50' }], ['a nullable property', class extends dto({ price: nullable(Money) }) {}, { path: '/?price=12.50' }],
+    ['a query', class extends dto({ price: queryParam(Money) }) {}, { path: '/?price=12.50' }],
+    ['a route', class extends dto({ price: routeParam(Money) }) {}, { path: '/12.50' }],
+    ['a form', class extends dto({ price: Money }) {}, { form: [['price', '12.50']] }],
+    ['a multipart form', class extends dto({ price: Money }) {}, { multipart: [['price', '12.50']] }],
+    ['a header', class extends dto({ price: fromHeader(Money) }) {}, { headers: { price: '12.50' } }],
+    ['a cookie', class extends dto({ price: fromCookie(Money) }) {}, { headers: { Cookie: 'price=12.50' } }],
+    ['a claim', class extends dto({ price: fromClaim(Money, { name: 'sub' }) }) {}, {}],
+    ['an optional property', class extends dto({ price: optional(Money) }) {}, { path: '/?price=12.50' }],
+    ['a nullable property', class extends dto({ price: nullable(Money) }) {}, { path: '/?price=12.50' }],
   ])('is read from %s', async (_source, Dto, sent) => {
-    const { dto: bound } = await bind(Dto, sent, { ...urlEncoded, route: '/{:price}', user: { sub: '12.50' }, valueParsers });
+    const { dto: bound } = await bind(Dto, sent, {
+      ...urlEncoded,
+      route: '/{:price}',
+      user: { sub: '12.50' },
+      valueParsers,
+    });
     expect(bound).toEqual({ price });
     expect((bound as { price: unknown }).price).toBeInstanceOf(Money);
   });
 
-  it.each([['repeated', 'p=12.50&p=12.50'], ['comma-separated', 'p=12.50,12.50'], ['indexed', 'p[1]=12.50&p[0]=12.50'], ['with empty brackets', 'p[]=12.50&p[]=12.50']])('is read item by item in a list: %s', async (_shape, query) => {
-    expect((await bind(class extends dto({ p: queryParam(list(Money)) }) {}, { path: `/?${query}` }, { valueParsers })).dto).toEqual({ p: [price, price] });
+  it.each([
+    ['repeated', 'p=12.50&p=12.50'],
+    ['comma-separated', 'p=12.50,12.50'],
+    ['indexed', 'p[1]=12.50&p[0]=12.50'],
+    ['with empty brackets', 'p[]=12.50&p[]=12.50'],
+  ])('is read item by item in a list: %s', async (_shape, query) => {
+    expect(
+      (await bind(class extends dto({ p: queryParam(list(Money)) }) {}, { path: `/?${query}` }, { valueParsers })).dto,
+    ).toEqual({ p: [price, price] });
   });
 
   it('is read in nested names of a query and of a form', async () => {
     class Line extends dto({ price: Money, all: list(Money), maybe: optional(Money) }) {}
     class Order extends dto({ line: Line, lines: list(Line) }) {}
-    const names = [['line.price', '12.50'], ['line.all', '12.50'], ['lines[0].price', '12.50'], ['lines[0].all[0]', '12.50'], ['lines[0].maybe', '12.50']] as const;
+    const names = [
+      ['line.price', '12.50'],
+      ['line.all', '12.50'],
+      ['lines[0].price', '12.50'],
+      ['lines[0].all[0]', '12.50'],
+      ['lines[0].maybe', '12.50'],
+    ] as const;
     const bound = { all: { line: { price, all: [price] }, lines: [{ price, all: [price], maybe: price }] } };
-    expect((await bind(class extends dto({ all: fromForm(Order) }) {}, { form: names }, { ...urlEncoded, valueParsers })).dto).toEqual(bound);
-    const { dto: asked, errors } = await bind(class extends dto({ all: fromQuery(Order) }) {}, { path: `/?${names.map(pair => pair.join('=')).join('&')}` }, { valueParsers });
+    expect(
+      (await bind(class extends dto({ all: fromForm(Order) }) {}, { form: names }, { ...urlEncoded, valueParsers }))
+        .dto,
+    ).toEqual(bound);
+    const { dto: asked, errors } = await bind(
+      class extends dto({ all: fromQuery(Order) }) {},
+      { path: `/?${names.map(pair => pair.join('=')).join('&')}` },
+      { valueParsers },
+    );
     expect([asked, errors]).toEqual([bound, []]);
   });
 
   it('cannot be read from JSON', async () => {
-    expect((await bind(class extends dto({ price: Money }) {}, { json: { price: '12.50' } }, { valueParsers })).errors).toEqual([{ name: 'price', in: 'json', pointer: '/price', detail: 'The value "12.50" is not a Money.' }]);
+    expect(
+      (await bind(class extends dto({ price: Money }) {}, { json: { price: '12.50' } }, { valueParsers })).errors,
+    ).toEqual([{ name: 'price', in: 'json', pointer: '/price', detail: 'The value "12.50" is not a Money.' }]);
   });
 
   it('is refused by its name where there is no parser for it', () => {
     class Offer extends dto({ price: list(Money) }) {}
-    expect(() => bindRequest(Offer, { valueParsers: [valueParserFor(Code, () => failure)] })).toThrow(/Offer\.price: Money has no declared properties and no static tryParse/);
+    expect(() => bindRequest(Offer, { valueParsers: [valueParserFor(Code, () => failure)] })).toThrow(
+      /Offer\.price: Money has no declared properties and no static tryParse/,
+    );
     expect(() => bindRequest(Offer, { valueParsers })).not.toThrow();
   });
 });
@@ -97,7 +185,10 @@ describe('what a parser refuses', () => {
   it.each([
     ['?price=12', [{ name: 'price', in: 'query', detail: 'The value "12" is not a Money.' }]],
     ['?price=', [{ name: 'price', in: 'query', detail: 'The value "" is not a Money.' }]],
-    ['?price=12.50&price=12.50', [{ name: 'price', in: 'query', detail: 'There are 2 values where one Money is expected.' }]],
+    [
+      '?price=12.50&price=12.50',
+      [{ name: 'price', in: 'query', detail: 'There are 2 values where one Money is expected.' }],
+    ],
     ['?price=12.50&all=12.50,x', [{ name: 'all[1]', in: 'query', detail: 'The value "x" is not a Money.' }]],
   ])('is a failure: %s', async (query, errors) => {
     expect(await bind(Offer, { path: `/${query}` }, { valueParsers })).toMatchObject({ status: 400, errors });
@@ -106,12 +197,33 @@ describe('what a parser refuses', () => {
   it('empty text is no value where one may be missing, and no parser is asked', async () => {
     const asked: unknown[] = [];
     class Loose extends dto({ price: optional(Money), other: field(Money, { default: price }) }) {}
-    const { dto: bound } = await bind(Loose, { path: '/?price=&other=' }, { valueParsers: [valueParserFor(Money, text => { asked.push(text); return failure; })] });
+    const { dto: bound } = await bind(
+      Loose,
+      { path: '/?price=&other=' },
+      {
+        valueParsers: [
+          valueParserFor(Money, text => {
+            asked.push(text);
+            return failure;
+          }),
+        ],
+      },
+    );
     expect([bound, asked]).toEqual([{ other: price }, []]);
   });
 
-  it('what it throws is the application\'s error', async () => {
-    const { status, response } = await bind(Offer, { path: '/?price=1' }, { valueParsers: [valueParserFor(Money, () => { throw new Error('no rates'); })] });
+  it("what it throws is the application's error", async () => {
+    const { status, response } = await bind(
+      Offer,
+      { path: '/?price=1' },
+      {
+        valueParsers: [
+          valueParserFor(Money, () => {
+            throw new Error('no rates');
+          }),
+        ],
+      },
+    );
     expect([status, response.text]).toEqual([500, 'no rates']);
   });
 });
@@ -124,25 +236,57 @@ describe('configure()', () => {
 
   it('has parsers for all endpoints; those of an endpoint come first, and the others are still there', async () => {
     const app = express();
-    app.get('/app', configured.bindRequest(Both), (req, res) => { res.json(req.dto); });
-    app.get('/endpoint', configured.bindRequest(Both, { valueParsers: [ask, shout] }), (req, res) => { res.json(req.dto); });
-    app.get('/plain', bindRequest(Both, { valueParsers }), (req, res) => { res.json(req.dto); });
-    const codes = await serving(app, ({ url }) => Promise.all(['app', 'endpoint', 'plain'].map(async path => (await send(`${url}/${path}?code=x&price=12.50`, { method: 'GET' })).text)));
-    expect(codes.map(text => JSON.parse(text) as unknown)).toEqual(['x!', 'x?', 'x'].map(text => ({ code: { text }, price: { cents: 1250 } })));
+    app.get('/app', configured.bindRequest(Both), (req, res) => {
+      res.json(req.dto);
+    });
+    app.get('/endpoint', configured.bindRequest(Both, { valueParsers: [ask, shout] }), (req, res) => {
+      res.json(req.dto);
+    });
+    app.get('/plain', bindRequest(Both, { valueParsers }), (req, res) => {
+      res.json(req.dto);
+    });
+    const codes = await serving(app, ({ url }) =>
+      Promise.all(
+        ['app', 'endpoint', 'plain'].map(
+          async path => (await send(`${url}/${path}?code=x&price=12.50`, { method: 'GET' })).text,
+        ),
+      ),
+    );
+    expect(codes.map(text => JSON.parse(text) as unknown)).toEqual(
+      ['x!', 'x?', 'x'].map(text => ({ code: { text }, price: { cents: 1250 } })),
+    );
   });
 
   it('routeValue() and queryValue() that it returns use them, the plain ones do not', async () => {
     const { routeValue, queryValue: configuredQuery } = configured;
     const app = express().get('/:price', (req, res) => {
-      res.json([routeValue(req, 'price', Money), configuredQuery(req, 'code', Code), configuredQuery(req, 'all', list(Money)), configuredQuery(req, 'none', Money, { required: false }) ?? null, queryValue(req, 'code', Code)]);
+      res.json([
+        routeValue(req, 'price', Money),
+        configuredQuery(req, 'code', Code),
+        configuredQuery(req, 'all', list(Money)),
+        configuredQuery(req, 'none', Money, { required: false }) ?? null,
+        queryValue(req, 'code', Code),
+      ]);
     });
     const { text } = await serving(app, ({ url }) => send(`${url}/12.50?code=x&all=1.00,2.00`, { method: 'GET' }));
-    expect(JSON.parse(text)).toEqual([{ cents: 1250 }, { text: 'x!' }, [{ cents: 100 }, { cents: 200 }], null, { text: 'x' }]);
+    expect(JSON.parse(text)).toEqual([
+      { cents: 1250 },
+      { text: 'x!' },
+      [{ cents: 100 }, { cents: 200 }],
+      null,
+      { text: 'x' },
+    ]);
   });
 });
 
 it('what is no parser is refused when the middleware is made', () => {
-  expect(() => valueParserFor(Money, undefined as unknown as () => typeof failure)).toThrow('valueParserFor: give a function (input) => ({ success, value })');
-  expect(() => bindRequest(Point, { valueParsers: [Money as unknown as ValueParser] })).toThrow('valueParsers must be an array of what valueParserFor() returns');
-  expect(() => configure({ binding: { valueParsers: money as unknown as ValueParser[] } })).toThrow('valueParsers must be an array of what valueParserFor() returns');
+  expect(() => valueParserFor(Money, undefined as unknown as () => typeof failure)).toThrow(
+    'valueParserFor: give a function (input) => ({ success, value })',
+  );
+  expect(() => bindRequest(Point, { valueParsers: [Money as unknown as ValueParser] })).toThrow(
+    'valueParsers must be an array of what valueParserFor() returns',
+  );
+  expect(() => configure({ binding: { valueParsers: money as unknown as ValueParser[] } })).toThrow(
+    'valueParsers must be an array of what valueParserFor() returns',
+  );
 });

@@ -1,21 +1,41 @@
-import { dto, field, int, list, nullable, optional, queryParam, string, type AnyType, type DtoClass } from '../../../lib';
+import {
+  dto,
+  field,
+  int,
+  list,
+  nullable,
+  optional,
+  queryParam,
+  string,
+  type AnyType,
+  type DtoClass,
+} from '../../../lib';
 import { bind } from '../one-endpoint';
 
 class Point extends dto({ x: int }) {}
-const having = (type: AnyType): DtoClass<{ v: unknown }> => class extends dto({ v: field(type) }) {} as DtoClass<{ v: unknown }>;
+const having = (type: AnyType): DtoClass<{ v: unknown }> =>
+  class extends dto({ v: field(type) }) {} as DtoClass<{ v: unknown }>;
 const nested = (type: AnyType, options = {}): DtoClass<{ in: { v: unknown } }> => {
   class Inner extends dto({ v: field(type, options) }) {}
   return class extends dto({ in: Inner }) {} as DtoClass<{ in: { v: unknown } }>;
 };
 
 describe('optional', () => {
-  it.each<[string, AnyType]>([['an int', int], ['a list', list(int)], ['a dto', Point], ['a string', string]])('%s may be missing', async (_name, type) => {
+  it.each<[string, AnyType]>([
+    ['an int', int],
+    ['a list', list(int)],
+    ['a dto', Point],
+    ['a string', string],
+  ])('%s may be missing', async (_name, type) => {
     expect(await bind(having(optional(type)), { json: {} })).toMatchObject({ status: 200, dto: {} });
     expect((await bind(nested(optional(type)), { json: { in: {} } })).dto).toEqual({ in: {} });
   });
 
   it.each<[string, string, AnyType, unknown]>([
-    ['an int', 'a missing value', int, undefined], ['a list of int', 'a missing value', list(int), undefined], ['a dto', 'a missing value', Point, undefined], ['a string', 'the empty string', string, ''],
+    ['an int', 'a missing value', int, undefined],
+    ['a list of int', 'a missing value', list(int), undefined],
+    ['a dto', 'a missing value', Point, undefined],
+    ['a string', 'the empty string', string, ''],
   ])('empty text for %s is %s', async (_name, _meaning, type, value) => {
     const { status, dto: bound } = await bind(having(optional(type)), { method: 'GET', path: '/?v=' });
     expect([status, bound?.v]).toEqual([200, value]);
@@ -27,18 +47,30 @@ describe('optional', () => {
   });
 
   it('a value that is there must be valid', async () => {
-    expect((await bind(having(optional(int)), { json: { v: 'x' } })).errors).toMatchObject([{ name: 'v', pointer: '/v' }]);
-    expect((await bind(having(optional(int)), { method: 'GET', path: '/?v=x' })).errors).toMatchObject([{ name: 'v', in: 'query' }]);
+    expect((await bind(having(optional(int)), { json: { v: 'x' } })).errors).toMatchObject([
+      { name: 'v', pointer: '/v' },
+    ]);
+    expect((await bind(having(optional(int)), { method: 'GET', path: '/?v=x' })).errors).toMatchObject([
+      { name: 'v', in: 'query' },
+    ]);
   });
 });
 
 describe('a type that is not optional', () => {
-  it.each<[string, AnyType]>([['int', int], ['list of int', list(int)], ['dto', Point]])('empty text for %s is a failure', async (_name, type) => {
-    expect((await bind(having(type), { method: 'GET', path: '/?v=' })).errors).toMatchObject([{ name: 'v', in: 'query' }]);
+  it.each<[string, AnyType]>([
+    ['int', int],
+    ['list of int', list(int)],
+    ['dto', Point],
+  ])('empty text for %s is a failure', async (_name, type) => {
+    expect((await bind(having(type), { method: 'GET', path: '/?v=' })).errors).toMatchObject([
+      { name: 'v', in: 'query' },
+    ]);
   });
 
   it('null in JSON is a failure', async () => {
-    expect((await bind(having(int), { json: { v: null } })).errors).toEqual([{ name: 'v', in: 'json', pointer: '/v', detail: 'The value null is not an int.' }]);
+    expect((await bind(having(int), { json: { v: null } })).errors).toEqual([
+      { name: 'v', in: 'json', pointer: '/v', detail: 'The value null is not an int.' },
+    ]);
   });
 
   it('with required: false, null in JSON is a missing value, at the root and in a nested dto', async () => {
@@ -49,17 +81,28 @@ describe('a type that is not optional', () => {
 });
 
 describe('nullable', () => {
-  it.each([['required', {}], ['not required', { required: false }], ['with a default', { default: 5 }]])('null in JSON is null, %s, at the root and in a nested dto', async (_name, options) => {
+  it.each([
+    ['required', {}],
+    ['not required', { required: false }],
+    ['with a default', { default: 5 }],
+  ])('null in JSON is null, %s, at the root and in a nested dto', async (_name, options) => {
     class Root extends dto({ v: field(nullable(int), options) }) {}
     expect((await bind(Root, { json: { v: null } })).dto).toEqual({ v: null });
-    expect((await bind(nested(nullable(int), options), { json: { in: { v: null } } })).dto).toEqual({ in: { v: null } });
+    expect((await bind(nested(nullable(int), options), { json: { in: { v: null } } })).dto).toEqual({
+      in: { v: null },
+    });
   });
 
   it('a missing value is still missing', async () => {
-    expect((await bind(having(nullable(int)), { json: {} })).errors).toMatchObject([{ name: 'v', detail: 'A value is required.' }]);
+    expect((await bind(having(nullable(int)), { json: {} })).errors).toMatchObject([
+      { name: 'v', detail: 'A value is required.' },
+    ]);
   });
 
-  it.each<[string, AnyType]>([['nullable(optional(int))', nullable(optional(int))], ['optional(nullable(int))', optional(nullable(int))]])('%s may be missing, and null is null', async (_name, type) => {
+  it.each<[string, AnyType]>([
+    ['nullable(optional(int))', nullable(optional(int))],
+    ['optional(nullable(int))', optional(nullable(int))],
+  ])('%s may be missing, and null is null', async (_name, type) => {
     expect(await bind(having(type), { json: {} })).toMatchObject({ status: 200, dto: {} });
     expect((await bind(having(type), { json: { v: null } })).dto).toEqual({ v: null });
     expect((await bind(nested(type), { json: { in: {} } })).dto).toEqual({ in: {} });

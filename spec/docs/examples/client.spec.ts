@@ -24,8 +24,12 @@ describe('the example of a client', () => {
       if (one) one(req, res, next);
       else next();
     });
-    app.post('/payments', idempotency(), (_req, res) => { res.status(201).send(`charge ${++charges}`); });
-    app.post('/broken', idempotency(), (_req, res) => { res.status(503).send(`out of order ${++charges}`); });
+    app.post('/payments', idempotency(), (_req, res) => {
+      res.status(201).send(`charge ${++charges}`);
+    });
+    app.post('/broken', idempotency(), (_req, res) => {
+      res.status(503).send(`out of order ${++charges}`);
+    });
     server = await listen(app);
   });
   afterEach(() => server.close());
@@ -35,8 +39,11 @@ describe('the example of a client', () => {
     return (await promisify(execFile)(process.execPath, args, { timeout: 30_000 })).stdout.trim();
   };
 
-  const answer = (status: number, headers: Record<string, string> = {}): RequestHandler =>
-    (_req, res) => { res.set(headers).sendStatus(status); };
+  const answer =
+    (status: number, headers: Record<string, string> = {}): RequestHandler =>
+    (_req, res) => {
+      res.set(headers).sendStatus(status);
+    };
 
   it('pays once where the first answer was lost, and learns what it was', async () => {
     const network = await TcpProxy.before(server.port);

@@ -9,7 +9,9 @@ describe.each([
   let shop: NodeProcess;
   const pay = (invoice: string, amount: number) => post(shop, '/payments', { key: 'one', json: { invoice, amount } });
 
-  beforeEach(async () => { shop = await NodeProcess.start(example('express-4/server.js'), env); });
+  beforeEach(async () => {
+    shop = await NodeProcess.start(example('express-4/server.js'), env);
+  });
   afterEach(() => shop.kill());
 
   it('pays once', async () => {

@@ -6,7 +6,9 @@ const tea = { items: [{ sku: 'tea', quantity: 2 }] };
 describe('the example for NestJS', () => {
   let shop: NodeProcess;
 
-  beforeEach(async () => { shop = await NodeProcess.start(example('dist/nestjs/main.js'), { JWT_SECRET: SECRET }); });
+  beforeEach(async () => {
+    shop = await NodeProcess.start(example('dist/nestjs/main.js'), { JWT_SECRET: SECRET });
+  });
   afterEach(async () => {
     await shop.kill();
     expect(shop.output.filter(line => line.includes('BINDONCE'))).toEqual([]);

@@ -18,7 +18,11 @@ export class BookingService {
   private readonly processes: NodeProcess[] = [];
 
   async start(env: Readonly<Record<string, string>>, options: object = {}): Promise<NodeProcess> {
-    const started = await NodeProcess.start(script, { LOG: this.oracle.file, OPTIONS: JSON.stringify(options), ...env });
+    const started = await NodeProcess.start(script, {
+      LOG: this.oracle.file,
+      OPTIONS: JSON.stringify(options),
+      ...env,
+    });
     this.processes.push(started);
     return started;
   }
@@ -28,10 +32,16 @@ export class BookingService {
     const ended = this.processes.splice(0);
     await Promise.all(ended.map(one => one.kill()));
     this.oracle.remove();
-    expect(ended.flatMap(({ output }) => output).filter(line => /^unhandled (?!Error: The handler gave up)/.test(line))).toEqual([]);
+    expect(
+      ended.flatMap(({ output }) => output).filter(line => /^unhandled (?!Error: The handler gave up)/.test(line)),
+    ).toEqual([]);
   }
 }
 
-export function book({ url }: NodeProcess, key: string, { work = 0, then = 'answer' }: Run = {}): Promise<WireResponse> {
+export function book(
+  { url }: NodeProcess,
+  key: string,
+  { work = 0, then = 'answer' }: Run = {},
+): Promise<WireResponse> {
   return send(`${url}/bookings`, { headers: { 'Idempotency-Key': key, 'X-Work': String(work), 'X-Then': then } });
 }

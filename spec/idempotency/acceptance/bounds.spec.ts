@@ -19,37 +19,76 @@ import { keyed } from '../wire';
 
 describe.each(expressVersions)('A16: a response over the cap (%s)', (_version, version) => {
   const responses: [how: string, handler: RequestHandler][] = [
-    ['send', (_req, res) => { res.send('x'.repeat(1_001)); }],
-    ['a stream', async (_req, res) => { await pipeline(Readable.from(['y'.repeat(900), 'z'.repeat(101)]), res); }],
-    ['a file', (_req, res) => { res.sendFile(__filename); }],
-    ['writes under a Content-Length', (_req, res) => { res.set('Content-Length', '2000').write(Buffer.alloc(1_000)); res.end(Buffer.alloc(1_000)); }],
+    [
+      'send',
+      (_req, res) => {
+        res.send('x'.repeat(1_001));
+      },
+    ],
+    [
+      'a stream',
+      async (_req, res) => {
+        await pipeline(Readable.from(['y'.repeat(900), 'z'.repeat(101)]), res);
+      },
+    ],
+    [
+      'a file',
+      (_req, res) => {
+        res.sendFile(__filename);
+      },
+    ],
+    [
+      'writes under a Content-Length',
+      (_req, res) => {
+        res.set('Content-Length', '2000').write(Buffer.alloc(1_000));
+        res.end(Buffer.alloc(1_000));
+      },
+    ],
   ];
 
-  it.each(responses)('by %s goes out whole; the request is never run again, and each duplicate gets an answer that says why', async (_how, handler) => {
-    const started = signal();
-    const end = signal();
-    let runs = 0;
-    const app = version().post('/bare', handler).post('/', idempotency({ maxResponseBytes: 1_000 }), async (req, res, next) => {
-      runs++;
-      started.happens();
-      await end.happened;
-      await handler(req, res, next);
-    });
-    const { url } = await serve(app);
-    const first = send(url, { headers: keyed('k') });
-    await started.happened;
-    const waiting = send(url, { headers: keyed('k') });
-    end.happens();
-    expect((await first).body).toEqual((await send(`${url}/bare`)).body);
-    for (const duplicate of [await waiting, await send(url, { headers: keyed('k') }), await send(url, { headers: keyed('k') })]) {
-      expect(JSON.parse(duplicate.text)).toMatchObject({ status: 409, type: 'urn:bindonce:response-unavailable', detail: expect.stringMatching(/executed before and is not executed again/) as unknown });
-    }
-    expect(runs).toBe(1);
-  });
+  it.each(responses)(
+    'by %s goes out whole; the request is never run again, and each duplicate gets an answer that says why',
+    async (_how, handler) => {
+      const started = signal();
+      const end = signal();
+      let runs = 0;
+      const app = version()
+        .post('/bare', handler)
+        .post('/', idempotency({ maxResponseBytes: 1_000 }), async (req, res, next) => {
+          runs++;
+          started.happens();
+          await end.happened;
+          await handler(req, res, next);
+        });
+      const { url } = await serve(app);
+      const first = send(url, { headers: keyed('k') });
+      await started.happened;
+      const waiting = send(url, { headers: keyed('k') });
+      end.happens();
+      expect((await first).body).toEqual((await send(`${url}/bare`)).body);
+      for (const duplicate of [
+        await waiting,
+        await send(url, { headers: keyed('k') }),
+        await send(url, { headers: keyed('k') }),
+      ]) {
+        expect(JSON.parse(duplicate.text)).toMatchObject({
+          status: 409,
+          type: 'urn:bindonce:response-unavailable',
+          detail: expect.stringMatching(/executed before and is not executed again/) as unknown,
+        });
+      }
+      expect(runs).toBe(1);
+    },
+  );
 
   it('by no byte, which is just as long as the cap, is kept', async () => {
     let runs = 0;
-    const { url } = await serve(version().post('/', idempotency({ maxResponseBytes: 1_000 }), (_req, res) => { runs++; res.send('x'.repeat(1_000)); }));
+    const { url } = await serve(
+      version().post('/', idempotency({ maxResponseBytes: 1_000 }), (_req, res) => {
+        runs++;
+        res.send('x'.repeat(1_000));
+      }),
+    );
     await send(url, { headers: keyed('k') });
     expect([(await send(url, { headers: keyed('k') })).text.length, runs]).toEqual([1_000, 1]);
   });
@@ -59,28 +98,40 @@ describe('a process', () => {
   let server: NodeProcess | undefined;
   afterEach(() => server?.kill());
   const start = async (options: object, EXPRESS = 'express'): Promise<string> => {
-    server = await NodeProcess.start(join(__dirname, '../../servers/heavy-server.mjs'), { EXPRESS, OPTIONS: JSON.stringify(options) });
+    server = await NodeProcess.start(join(__dirname, '../../servers/heavy-server.mjs'), {
+      EXPRESS,
+      OPTIONS: JSON.stringify(options),
+    });
     return server.url;
   };
-  const memory = async (url: string): Promise<{ rss: number; used: number }> => JSON.parse((await send(`${url}/memory`, { method: 'GET' })).text) as { rss: number; used: number };
+  const memory = async (url: string): Promise<{ rss: number; used: number }> =>
+    JSON.parse((await send(`${url}/memory`, { method: 'GET' })).text) as { rss: number; used: number };
 
-  it.each(['express', 'express4'])('A18: with ignoreRequestBody, 1 GB passes through %s in constant memory', async EXPRESS => {
-    const GIGABYTE = 1_000_000_000;
-    const piece = Buffer.alloc(1_000_000, 'x');
-    const url = await start({ ignoreRequestBody: true }, EXPRESS);
-    const { rss } = await memory(url);
-    const upload = request(`${url}/upload`, { method: 'POST', headers: keyed('k', { 'Content-Length': String(GIGABYTE), 'Content-Type': 'application/octet-stream' }), agent: false });
-    const answered = once(upload, 'response') as Promise<[IncomingMessage]>;
-    for (let sent = 0; sent < GIGABYTE; sent += piece.length) if (!upload.write(piece)) await once(upload, 'drain');
-    upload.end();
-    const [response] = await answered;
-    let text = '';
-    for await (const chunk of response) text += String(chunk);
-    const { bytes, most } = JSON.parse(text) as { bytes: number; most: number };
-    expect(bytes).toBe(GIGABYTE);
-    // Pieces of 64 KiB that wait to be collected; without us it is the same.
-    expect(most - rss).toBeLessThan(150_000_000);
-  }, 60_000);
+  it.each(['express', 'express4'])(
+    'A18: with ignoreRequestBody, 1 GB passes through %s in constant memory',
+    async EXPRESS => {
+      const GIGABYTE = 1_000_000_000;
+      const piece = Buffer.alloc(1_000_000, 'x');
+      const url = await start({ ignoreRequestBody: true }, EXPRESS);
+      const { rss } = await memory(url);
+      const upload = request(`${url}/upload`, {
+        method: 'POST',
+        headers: keyed('k', { 'Content-Length': String(GIGABYTE), 'Content-Type': 'application/octet-stream' }),
+        agent: false,
+      });
+      const answered = once(upload, 'response') as Promise<[IncomingMessage]>;
+      for (let sent = 0; sent < GIGABYTE; sent += piece.length) if (!upload.write(piece)) await once(upload, 'drain');
+      upload.end();
+      const [response] = await answered;
+      let text = '';
+      for await (const chunk of response) text += String(chunk);
+      const { bytes, most } = JSON.parse(text) as { bytes: number; most: number };
+      expect(bytes).toBe(GIGABYTE);
+      // Pieces of 64 KiB that wait to be collected; without us it is the same.
+      expect(most - rss).toBeLessThan(150_000_000);
+    },
+    60_000,
+  );
 
   it('A19: memory stays under the bound of the default store, and a response that has given way is not made again', async () => {
     const url = await start({});
@@ -99,7 +150,11 @@ describe('A19: 100,000 live keys', () => {
 
   /** Milliseconds of a first request, the median of 200. */
   async function cost(leases: LeaseStore): Promise<number> {
-    const { url } = await serve(express().post('/', idempotency({ store: new Keyv(), leases }), (_req, res) => { res.end(); }));
+    const { url } = await serve(
+      express().post('/', idempotency({ store: new Keyv(), leases }), (_req, res) => {
+        res.end();
+      }),
+    );
     const times: number[] = [];
     for (let key = 0; key < 200; key++) {
       const started = performance.now();
@@ -124,7 +179,10 @@ describe('A19: 100,000 live keys', () => {
     const client = createClient({ url: redis.url });
     const leases = redisLeases(client);
     const empty = await cost(leases);
-    for (let key = 0; key < LIVE; key += 1_000) await Promise.all(Array.from({ length: 1_000 }, (_, more) => leases.acquire(`live ${key + more}`, token, 60_000)));
+    for (let key = 0; key < LIVE; key += 1_000)
+      await Promise.all(
+        Array.from({ length: 1_000 }, (_, more) => leases.acquire(`live ${key + more}`, token, 60_000)),
+      );
     expect(await cost(leases)).toBeLessThan(2 * empty + 1);
     client.destroy();
     await redis.stop();

@@ -20,48 +20,81 @@ const teapot = Object.assign(new Error('no coffee'), { status: 418 });
 
 describe.each(expressVersions)('%s', (version, express) => {
   const failures: [how: string, fail: RequestHandler][] = [
-    ['throws', () => { throw teapot; }],
-    ['calls next(err)', (_req, _res, next) => { next(teapot); }],
-    ['calls next(err) later', (_req, _res, next) => { setImmediate(() => { next(teapot); }); }],
+    [
+      'throws',
+      () => {
+        throw teapot;
+      },
+    ],
+    [
+      'calls next(err)',
+      (_req, _res, next) => {
+        next(teapot);
+      },
+    ],
+    [
+      'calls next(err) later',
+      (_req, _res, next) => {
+        setImmediate(() => {
+          next(teapot);
+        });
+      },
+    ],
     // On Express 4 nobody hears of a rejection: the row that follows, and `processes.spec.ts`.
-    ...version === 'Express 5' ? [['rejects', () => Promise.reject(teapot)] as [string, RequestHandler]] : [],
+    ...(version === 'Express 5' ? [['rejects', () => Promise.reject(teapot)] as [string, RequestHandler]] : []),
   ];
   const answers: [who: string, onError: ErrorRequestHandler[]][] = [
     ['Express', []],
-    ['an error handler', [(error: Error, _req, res, next) => {
-      if (res.headersSent) next(error);
-      else res.status(500).json({ sorry: error.message });
-    }]],
+    [
+      'an error handler',
+      [
+        (error: Error, _req, res, next) => {
+          if (res.headersSent) next(error);
+          else res.status(500).json({ sorry: error.message });
+        },
+      ],
+    ],
   ];
 
-  it.each(failures.flatMap(([how, fail]) => answers.map(([who, onError]) => ({ how, fail, who, onError }))))('A4: a handler $how and $who answers: a retry gets that answer, or runs again where failures are not to be kept', async ({ fail, onError }) => {
-    let runs = 0;
-    const handler: RequestHandler = (req, res, next) => {
-      if (runs++ === 0) return fail(req, res, next);
-      res.send('well');
-    };
-    const app = express().set('env', 'test').post('/kept', idempotency(), handler).post('/not-kept', idempotency({ shouldCache: ({ status }) => status < 400 }), handler).use(...onError, (_req: Request, res: Response) => { res.status(404).end(); });
-    const { url } = await serve(app);
-    const failed = visible(await send(`${url}/kept`, { headers: keyed('k') }));
-    expect(failed.status).toBe(onError.length > 0 ? 500 : 418);
-    expect(visibleReplay(await send(`${url}/kept`, { headers: keyed('k') }))).toEqual(failed);
-    expect(runs).toBe(1);
+  it.each(failures.flatMap(([how, fail]) => answers.map(([who, onError]) => ({ how, fail, who, onError }))))(
+    'A4: a handler $how and $who answers: a retry gets that answer, or runs again where failures are not to be kept',
+    async ({ fail, onError }) => {
+      let runs = 0;
+      const handler: RequestHandler = (req, res, next) => {
+        if (runs++ === 0) return fail(req, res, next);
+        res.send('well');
+      };
+      const app = express()
+        .set('env', 'test')
+        .post('/kept', idempotency(), handler)
+        .post('/not-kept', idempotency({ shouldCache: ({ status }) => status < 400 }), handler)
+        .use(...onError, (_req: Request, res: Response) => {
+          res.status(404).end();
+        });
+      const { url } = await serve(app);
+      const failed = visible(await send(`${url}/kept`, { headers: keyed('k') }));
+      expect(failed.status).toBe(onError.length > 0 ? 500 : 418);
+      expect(visibleReplay(await send(`${url}/kept`, { headers: keyed('k') }))).toEqual(failed);
+      expect(runs).toBe(1);
 
-    runs = 0;
-    expect((await send(`${url}/not-kept`, { headers: keyed('k') })).status).toBe(failed.status);
-    expect((await send(`${url}/not-kept`, { headers: keyed('k') })).text).toBe('well');
-    expect(runs).toBe(2);
-  });
+      runs = 0;
+      expect((await send(`${url}/not-kept`, { headers: keyed('k') })).status).toBe(failed.status);
+      expect((await send(`${url}/not-kept`, { headers: keyed('k') })).text).toBe('well');
+      expect(runs).toBe(2);
+    },
+  );
 
   it('A4: a handler that nobody hears of any more: its key is usable again when its client is gone and cacheDuration and lease are over', async () => {
     const lease = 100;
     const duration = 200;
     let runs = 0;
     const started = signal();
-    const { url } = await serve(express().post('/', idempotency({ leaseDuration: lease, cacheDuration: duration }), (_req, res) => {
-      if (runs++ > 0) return res.send('well');
-      started.happens();
-    }));
+    const { url } = await serve(
+      express().post('/', idempotency({ leaseDuration: lease, cacheDuration: duration }), (_req, res) => {
+        if (runs++ > 0) return res.send('well');
+        started.happens();
+      }),
+    );
     const lost = begin(url);
     await started.happened;
     lost.destroy();
@@ -74,9 +107,24 @@ describe.each(expressVersions)('%s', (version, express) => {
     const asked = signal();
     const closed = signal();
     const answer = signal();
-    const leases = new ObedientLeases({ acquire: () => { asked.happens(); return answer.happened; } });
+    const leases = new ObedientLeases({
+      acquire: () => {
+        asked.happens();
+        return answer.happened;
+      },
+    });
     let runs = 0;
-    const app = express().post('/', (_req, res, next) => { res.once('close', closed.happens); next(); }, idempotency({ leases }), (_req, res) => { res.json({ run: ++runs }); });
+    const app = express().post(
+      '/',
+      (_req, res, next) => {
+        res.once('close', closed.happens);
+        next();
+      },
+      idempotency({ leases }),
+      (_req, res) => {
+        res.json({ run: ++runs });
+      },
+    );
     const { url } = await serve(app);
     const lost = begin(url);
     await asked.happened;
@@ -92,7 +140,18 @@ describe.each(expressVersions)('%s', (version, express) => {
     let runs = 0;
     const begun = signal();
     const closed = signal();
-    const app = express().post('/', (_req, res, next) => { begun.happens(); res.once('close', closed.happens); next(); }, idempotency(), (_req, res) => { res.json({ run: ++runs }); });
+    const app = express().post(
+      '/',
+      (_req, res, next) => {
+        begun.happens();
+        res.once('close', closed.happens);
+        next();
+      },
+      idempotency(),
+      (_req, res) => {
+        res.json({ run: ++runs });
+      },
+    );
     const { url } = await serve(app);
     const lost = begin(url, { 'Content-Length': '10' });
     lost.write('half');
@@ -100,47 +159,67 @@ describe.each(expressVersions)('%s', (version, express) => {
     lost.destroy();
     await closed.happened;
     expect(runs).toBe(0);
-    expect((await send(url, { headers: keyed('k', { 'Content-Type': 'text/plain' }), body: 'whole body' })).text).toBe('{"run":1}');
+    expect((await send(url, { headers: keyed('k', { 'Content-Type': 'text/plain' }), body: 'whole body' })).text).toBe(
+      '{"run":1}',
+    );
   });
 
   const working: [how: string, answer: (req: Request, res: Response) => unknown, body: RegExp][] = [
     ['json', (_req, res) => res.status(201).json({ order: 7 }), /^{"order":7}$/],
-    ['a head that it has flushed, and end', (_req, res) => { res.flushHeaders(); setTimeout(() => res.end('flushed'), 20); }, /^flushed$/],
-    ['five megabytes by a pipeline', (_req, res) => pipeline(Readable.from(Array.from({ length: 50 }, () => Buffer.alloc(100_000, 'x'))), res), /^x{5000000}$/],
-    ['writes that wait for drain', async (_req, res) => {
-      for (let piece = 0; piece < 20; piece++) if (!res.write('y'.repeat(100_000))) await once(res, 'drain');
-      res.end();
-    }, /^y{2000000}$/],
+    [
+      'a head that it has flushed, and end',
+      (_req, res) => {
+        res.flushHeaders();
+        setTimeout(() => res.end('flushed'), 20);
+      },
+      /^flushed$/,
+    ],
+    [
+      'five megabytes by a pipeline',
+      (_req, res) => pipeline(Readable.from(Array.from({ length: 50 }, () => Buffer.alloc(100_000, 'x'))), res),
+      /^x{5000000}$/,
+    ],
+    [
+      'writes that wait for drain',
+      async (_req, res) => {
+        for (let piece = 0; piece < 20; piece++) if (!res.write('y'.repeat(100_000))) await once(res, 'drain');
+        res.end();
+      },
+      /^y{2000000}$/,
+    ],
     ['an error', (_req, res) => res.status(502).send('upstream'), /^upstream$/],
   ];
 
-  it.each(working)('A7: the client is gone while the handler runs, which answers with %s: the response is stored, and the retry replays it', async (_how, answer, body) => {
-    const log = new EventLog();
-    const started = signal();
-    const gone = signal();
-    let runs = 0;
-    const app = express().post('/', idempotency({ onEvent: log.onEvent }), async (req, res) => {
-      runs++;
-      started.happens();
-      await gone.happened;
-      // To a pipeline, a client that leaves is a failure.
-      await Promise.resolve(answer(req, res)).catch(() => undefined);
-    });
-    const { url, server } = await serve(app);
-    const connected = once(server, 'connection') as Promise<[NodeJS.EventEmitter]>;
-    const lost = begin(url);
-    const [socket] = await connected;
-    await started.happened;
-    const closed = once(socket, 'close');
-    lost.destroy();
-    await closed;
-    gone.happens();
-    expect((await log.first('executed')).key).toBe('k');
-    const retry = await send(url, { headers: keyed('k') });
-    expect(retry.headers['idempotent-replayed']).toBe('true');
-    expect(retry.text).toMatch(body);
-    expect(runs).toBe(1);
-  });
+  it.each(working)(
+    'A7: the client is gone while the handler runs, which answers with %s: the response is stored, and the retry replays it',
+    async (_how, answer, body) => {
+      const log = new EventLog();
+      const started = signal();
+      const gone = signal();
+      let runs = 0;
+      const app = express().post('/', idempotency({ onEvent: log.onEvent }), async (req, res) => {
+        runs++;
+        started.happens();
+        await gone.happened;
+        // To a pipeline, a client that leaves is a failure.
+        await Promise.resolve(answer(req, res)).catch(() => undefined);
+      });
+      const { url, server } = await serve(app);
+      const connected = once(server, 'connection') as Promise<[NodeJS.EventEmitter]>;
+      const lost = begin(url);
+      const [socket] = await connected;
+      await started.happened;
+      const closed = once(socket, 'close');
+      lost.destroy();
+      await closed;
+      gone.happens();
+      expect((await log.first('executed')).key).toBe('k');
+      const retry = await send(url, { headers: keyed('k') });
+      expect(retry.headers['idempotent-replayed']).toBe('true');
+      expect(retry.text).toMatch(body);
+      expect(runs).toBe(1);
+    },
+  );
 
   it('A7: the client is gone after the handler has ended, before the response is stored: the retry replays it', async () => {
     const writing = signal();
@@ -152,7 +231,11 @@ describe.each(expressVersions)('%s', (version, express) => {
       }
     }
     let runs = 0;
-    const { url, server } = await serve(express().post('/', idempotency({ store: new Keyv(new HeldMap()) }), (_req, res) => { res.json({ run: ++runs }); }));
+    const { url, server } = await serve(
+      express().post('/', idempotency({ store: new Keyv(new HeldMap()) }), (_req, res) => {
+        res.json({ run: ++runs });
+      }),
+    );
     const connected = once(server, 'connection') as Promise<[NodeJS.EventEmitter]>;
     const lost = begin(url);
     const [socket] = await connected;
@@ -166,17 +249,53 @@ describe.each(expressVersions)('%s', (version, express) => {
   });
 
   const halves: [how: string, cut: (req: Request, res: Response) => unknown][] = [
-    ['destroys it between two writes', (_req, res) => { res.write('one'); setImmediate(() => { res.write('two'); res.destroy(new Error('enough')); }); }],
+    [
+      'destroys it between two writes',
+      (_req, res) => {
+        res.write('one');
+        setImmediate(() => {
+          res.write('two');
+          res.destroy(new Error('enough'));
+        });
+      },
+    ],
     ['pipes a source that breaks', (_req, res) => void pipeline(Readable.from(breaking()), res).catch(() => undefined)],
-    ['throws in the middle', (_req, res) => { res.type('text').write('half'); throw teapot; }],
-    ['calls next(err) in the middle', (req, res) => { res.type('text').write('half'); req.next?.(teapot); }],
-    ['ends it under its Content-Length', (_req, res) => { res.writeHead(200, { 'Content-Length': 100 }).end('short'); }],
-    ['closes the connection', (req, res) => { res.write('half'); req.socket.destroy(); }],
+    [
+      'throws in the middle',
+      (_req, res) => {
+        res.type('text').write('half');
+        throw teapot;
+      },
+    ],
+    [
+      'calls next(err) in the middle',
+      (req, res) => {
+        res.type('text').write('half');
+        req.next?.(teapot);
+      },
+    ],
+    [
+      'ends it under its Content-Length',
+      (_req, res) => {
+        res.writeHead(200, { 'Content-Length': 100 }).end('short');
+      },
+    ],
+    [
+      'closes the connection',
+      (req, res) => {
+        res.write('half');
+        req.socket.destroy();
+      },
+    ],
   ];
 
   it.each(halves)('A22: a response is not stored as complete when its handler %s', async (_how, cut) => {
     let runs = 0;
-    const { url } = await serve(express().set('env', 'test').post('/', idempotency(), (req, res) => (runs++ === 0 ? cut(req, res) : res.send('whole'))));
+    const { url } = await serve(
+      express()
+        .set('env', 'test')
+        .post('/', idempotency(), (req, res) => (runs++ === 0 ? cut(req, res) : res.send('whole'))),
+    );
     await expect(send(url, { headers: keyed('k') })).rejects.toThrow(/aborted|cut off|socket hang up/);
     expect((await send(url, { headers: keyed('k') })).text).toBe('whole');
     expect(visibleReplay(await send(url, { headers: keyed('k') })).body).toBe('whole');
@@ -198,14 +317,36 @@ describe.each(expressVersions)('%s', (version, express) => {
   });
 
   const afters: [what: string, after: (res: Response, req: Request) => unknown][] = [
-    ['throws', () => { throw teapot; }],
+    [
+      'throws',
+      () => {
+        throw teapot;
+      },
+    ],
     ['sends a second json', res => res.status(500).json({ second: true })],
     ['sends a second response with another type', res => res.type('text').send('second')],
-    ['redirects', res => { res.redirect('/elsewhere'); }],
-    ['writes and ends', res => { res.write('more'); res.end('more'); }],
+    [
+      'redirects',
+      res => {
+        res.redirect('/elsewhere');
+      },
+    ],
+    [
+      'writes and ends',
+      res => {
+        res.write('more');
+        res.end('more');
+      },
+    ],
     ['sets a header', res => res.set('X-Late', '1')],
     ['writes a head', res => res.writeHead(500)],
-    ['changes status and reason', res => { res.statusCode = 500; res.statusMessage = 'Late'; }],
+    [
+      'changes status and reason',
+      res => {
+        res.statusCode = 500;
+        res.statusMessage = 'Late';
+      },
+    ],
     ['destroys the response', res => res.destroy()],
     ['destroys the request', (_res, req) => req.destroy()],
     ['calls next()', (_res, req) => req.next?.()],
@@ -213,20 +354,36 @@ describe.each(expressVersions)('%s', (version, express) => {
   ];
   const ends: [how: string, end: (res: Response) => unknown][] = [
     ['json', res => res.status(201).json({ first: true })],
-    ['write and end', res => { res.status(201).type('text').write('first '); res.end('end'); }],
+    [
+      'write and end',
+      res => {
+        res.status(201).type('text').write('first ');
+        res.end('end');
+      },
+    ],
     ['204', res => res.sendStatus(204)],
   ];
 
-  it.each(afters.flatMap(([what, after]) => ends.map(([how, end]) => ({ what, after, how, end }))))('A23: a handler has ended its response by $how and $what: neither what is sent nor what is stored is changed', async ({ after, end }) => {
-    const { url } = await serve(express().set('env', 'test').post('/bare', (_req, res) => { end(res); }).post('/', idempotency({ addHeaderToResponse: false }), (req, res) => {
-      res.on('error', () => undefined);
-      end(res);
-      return after(res, req);
-    }));
-    const first = visible(await send(url, { headers: keyed('k') }));
-    expect(first).toEqual(visible(await send(`${url}/bare`)));
-    expect(visibleReplay(await send(url, { headers: keyed('k') }))).toEqual(first);
-  });
+  it.each(afters.flatMap(([what, after]) => ends.map(([how, end]) => ({ what, after, how, end }))))(
+    'A23: a handler has ended its response by $how and $what: neither what is sent nor what is stored is changed',
+    async ({ after, end }) => {
+      const { url } = await serve(
+        express()
+          .set('env', 'test')
+          .post('/bare', (_req, res) => {
+            end(res);
+          })
+          .post('/', idempotency({ addHeaderToResponse: false }), (req, res) => {
+            res.on('error', () => undefined);
+            end(res);
+            return after(res, req);
+          }),
+      );
+      const first = visible(await send(url, { headers: keyed('k') }));
+      expect(first).toEqual(visible(await send(`${url}/bare`)));
+      expect(visibleReplay(await send(url, { headers: keyed('k') }))).toEqual(first);
+    },
+  );
 
   it('A23: while the end of a response is held back, the handler sees an ended response', async () => {
     const writing = signal();
@@ -241,18 +398,26 @@ describe.each(expressVersions)('%s', (version, express) => {
     const seen: unknown[] = [];
     let held: Response | undefined;
     const look = (res: Response): unknown[] => [res.headersSent, res.writableEnded, res.finished, res.statusCode];
-    const { url } = await serve(express().post('/', idempotency(options), (_req, res) => {
-      held = res;
-      res.once('finish', () => { seen.push(look(res)); });
-      res.status(201).json({ a: 1 });
-      seen.push(look(res));
-    }));
+    const { url } = await serve(
+      express().post('/', idempotency(options), (_req, res) => {
+        held = res;
+        res.once('finish', () => {
+          seen.push(look(res));
+        });
+        res.status(201).json({ a: 1 });
+        seen.push(look(res));
+      }),
+    );
     const answer = send(url, { headers: keyed('k') });
     await writing.happened;
     if (held) seen.push(look(held));
     stored.happens();
     await answer;
-    expect(seen).toEqual([[true, true, true, 201], [true, true, true, 201], [true, true, true, 201]]);
+    expect(seen).toEqual([
+      [true, true, true, 201],
+      [true, true, true, 201],
+      [true, true, true, 201],
+    ]);
   });
 });
 
@@ -264,7 +429,11 @@ async function* breaking(): AsyncGenerator<string> {
 
 /** A request whose client is going to leave. */
 function begin(url: string, headers: Readonly<Record<string, string>> = {}): ClientRequest {
-  const sent = request(url, { method: 'POST', headers: keyed('k', { 'Content-Type': 'text/plain', ...headers }), agent: false }).on('error', () => undefined);
+  const sent = request(url, {
+    method: 'POST',
+    headers: keyed('k', { 'Content-Type': 'text/plain', ...headers }),
+    agent: false,
+  }).on('error', () => undefined);
   if (headers['Content-Length'] === undefined) sent.end();
   return sent;
 }

@@ -12,17 +12,22 @@ import { book, BookingService } from './booking-service';
 /** Milliseconds by which a busy machine may be late. */
 const SLACK = 10_000;
 
-const texts = (answers: readonly WireResponse[]): Set<string> => new Set(answers.map(({ status, text }) => `${status} ${text}`));
+const texts = (answers: readonly WireResponse[]): Set<string> =>
+  new Set(answers.map(({ status, text }) => `${status} ${text}`));
 
 describe('processes', () => {
   let redis: RedisServer;
   let service: BookingService;
   let key: string;
 
-  const start = (options: object = {}, env: Readonly<Record<string, string>> = {}): Promise<NodeProcess> => service.start({ REDIS_URL: redis.url, ...env }, options);
-  const startAll = <T extends readonly object[]>(...options: T) => Promise.all(options.map(one => start(one))) as Promise<{ [K in keyof T]: NodeProcess }>;
+  const start = (options: object = {}, env: Readonly<Record<string, string>> = {}): Promise<NodeProcess> =>
+    service.start({ REDIS_URL: redis.url, ...env }, options);
+  const startAll = <T extends readonly object[]>(...options: T) =>
+    Promise.all(options.map(one => start(one))) as Promise<{ [K in keyof T]: NodeProcess }>;
 
-  beforeAll(async () => { redis = await RedisServer.start(); });
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+  });
   afterAll(() => redis.stop());
   beforeEach(() => {
     service = new BookingService();
@@ -57,11 +62,16 @@ describe('processes', () => {
 
   it('A5: a handler takes five leases, with duplicates all the while: one run', async () => {
     // A machine that gives a process no time for a whole lease takes the lease from it, as promised.
-    const [a, b] = await startAll({ leaseDuration: 1_500, waitTimeout: 60_000 }, { leaseDuration: 1_500, waitTimeout: 60_000 });
+    const [a, b] = await startAll(
+      { leaseDuration: 1_500, waitTimeout: 60_000 },
+      { leaseDuration: 1_500, waitTimeout: 60_000 },
+    );
     const answers: Promise<WireResponse>[] = [book(a, key, { work: 7_800 })];
     await a.printed(/^started/);
     let over = false;
-    void answers[0]?.then(() => { over = true; });
+    void answers[0]?.then(() => {
+      over = true;
+    });
     const isOver = (): boolean => over;
     while (!isOver()) {
       answers.push(book(a, key), book(b, key));
@@ -84,22 +94,25 @@ describe('processes', () => {
     expect(service.oracle.runs(key)).toBe(2);
   });
 
-  it.each(['answer', 'forget'] as const)('A6: an owner is stopped past its lease, the new owner releases and a third acquires: what the first one does late (%s) is without effect', async then => {
-    const [a, b, c] = await startAll({ leaseDuration: 400 }, { leaseDuration: 400 }, { leaseDuration: 400 });
-    const first = book(a, key, { work: 200, then });
-    await a.printed(/^started/);
-    a.signal('SIGSTOP');
-    await book(b, key, { then: 'forget' });
-    const third = book(c, key, { work: 1_000 });
-    await c.printed(/^started/);
-    a.signal('SIGCONT');
-    await a.printed(then === 'answer' ? /^event lease-lost/ : /^event not-stored/);
-    const duplicates = [book(a, key), book(b, key), book(c, key)];
-    expect(texts([await third, ...await Promise.all(duplicates)]).size).toBe(1);
-    // An overtaken answer is not shown, whether it was to be kept or not.
-    expect((await first).text).toBe((await third).text);
-    expect(service.oracle.runs(key)).toBe(3);
-  });
+  it.each(['answer', 'forget'] as const)(
+    'A6: an owner is stopped past its lease, the new owner releases and a third acquires: what the first one does late (%s) is without effect',
+    async then => {
+      const [a, b, c] = await startAll({ leaseDuration: 400 }, { leaseDuration: 400 }, { leaseDuration: 400 });
+      const first = book(a, key, { work: 200, then });
+      await a.printed(/^started/);
+      a.signal('SIGSTOP');
+      await book(b, key, { then: 'forget' });
+      const third = book(c, key, { work: 1_000 });
+      await c.printed(/^started/);
+      a.signal('SIGCONT');
+      await a.printed(then === 'answer' ? /^event lease-lost/ : /^event not-stored/);
+      const duplicates = [book(a, key), book(b, key), book(c, key)];
+      expect(texts([await third, ...(await Promise.all(duplicates))]).size).toBe(1);
+      // An overtaken answer is not shown, whether it was to be kept or not.
+      expect((await first).text).toBe((await third).text);
+      expect(service.oracle.runs(key)).toBe(3);
+    },
+  );
 
   it('A8: the store carries out an acquire and its answer is lost: one run; and so for every other answer that a request waits for', async () => {
     const proxy = await TcpProxy.before(redis.port);
@@ -144,17 +157,24 @@ describe('processes', () => {
     const period = 300;
     const processes = await startAll({ cacheDuration: period }, { cacheDuration: period });
     const until = performance.now() + 1_500;
-    const load = processes.flatMap(process => Array.from({ length: 5 }, async () => {
-      const seen = new Set<string>();
-      while (performance.now() < until) seen.add((await book(process, key, { work: 5 })).text);
-      return seen;
-    }));
+    const load = processes.flatMap(process =>
+      Array.from({ length: 5 }, async () => {
+        const seen = new Set<string>();
+        while (performance.now() < until) seen.add((await book(process, key, { work: 5 })).text);
+        return seen;
+      }),
+    );
     const answers = new Set((await Promise.all(load)).flatMap(seen => [...seen]));
-    const starts = readFileSync(service.oracle.file, 'utf8').trim().split('\n').map(line => (JSON.parse(line) as { at: number }).at).sort();
+    const starts = readFileSync(service.oracle.file, 'utf8')
+      .trim()
+      .split('\n')
+      .map(line => (JSON.parse(line) as { at: number }).at)
+      .sort();
     expect(starts.length).toBe(answers.size);
     expect(starts.length).toBeGreaterThan(2);
     // Two clocks, Redis's and the processes', may differ by what they round.
-    for (const [index, at] of starts.entries()) if (index > 0) expect(at - (starts[index - 1] ?? 0)).toBeGreaterThan(period - 20);
+    for (const [index, at] of starts.entries())
+      if (index > 0) expect(at - (starts[index - 1] ?? 0)).toBeGreaterThan(period - 20);
   });
 
   describe.each(['express', 'express4'])('with %s', EXPRESS => {
@@ -162,20 +182,30 @@ describe('processes', () => {
       const processes = await Promise.all([1, 2, 3].map(() => start({}, { EXPRESS })));
       for (const count of [20, 200]) {
         const one = randomUUID();
-        const answers = await Promise.all(Array.from({ length: count }, (_, index) => book(processes[index % processes.length] as NodeProcess, one, { work: 50 })));
+        const answers = await Promise.all(
+          Array.from({ length: count }, (_, index) =>
+            book(processes[index % processes.length] as NodeProcess, one, { work: 50 }),
+          ),
+        );
         expect([service.oracle.runs(one), texts(answers).size, answers[0]?.status]).toEqual([1, 1, 201]);
       }
     });
 
-    it.each(['exit', 'exitAtOnce', 'exitOnceWritten'] as const)('A21: server.close() and process.exit() right after a response (%s): the retry on another process replays', async then => {
-      const [a, b] = await Promise.all([start({}, { EXPRESS }), start({}, { EXPRESS })]);
-      // A client that keeps its connection open, as browsers do.
-      const answer = await fetch(`${a.url}/bookings`, { method: 'POST', headers: { 'Idempotency-Key': key, 'X-Then': then } });
-      const text = await answer.text();
-      expect(await a.ended()).toBe(0);
-      const retry = await book(b, key);
-      expect([retry.status, retry.text, retry.headers['idempotent-replayed']]).toEqual([201, text, 'true']);
-      expect(service.oracle.runs(key)).toBe(1);
-    });
+    it.each(['exit', 'exitAtOnce', 'exitOnceWritten'] as const)(
+      'A21: server.close() and process.exit() right after a response (%s): the retry on another process replays',
+      async then => {
+        const [a, b] = await Promise.all([start({}, { EXPRESS }), start({}, { EXPRESS })]);
+        // A client that keeps its connection open, as browsers do.
+        const answer = await fetch(`${a.url}/bookings`, {
+          method: 'POST',
+          headers: { 'Idempotency-Key': key, 'X-Then': then },
+        });
+        const text = await answer.text();
+        expect(await a.ended()).toBe(0);
+        const retry = await book(b, key);
+        expect([retry.status, retry.text, retry.headers['idempotent-replayed']]).toEqual([201, text, 'true']);
+        expect(service.oracle.runs(key)).toBe(1);
+      },
+    );
   });
 });

@@ -15,51 +15,74 @@ const slowly = (): Promise<void> => pause(1 + Math.random() * 19);
 
 const stores: [title: string, make: () => IdempotencyOptions][] = [
   ['the default store', () => ({})],
-  ['a store that takes 1 to 20 ms', () => {
-    const hooks = { acquire: slowly, renew: slowly, complete: slowly, release: slowly };
-    return { store: new Keyv(new SlowMap()), leases: new ObedientLeases(hooks, hooks) };
-  }],
+  [
+    'a store that takes 1 to 20 ms',
+    () => {
+      const hooks = { acquire: slowly, renew: slowly, complete: slowly, release: slowly };
+      return { store: new Keyv(new SlowMap()), leases: new ObedientLeases(hooks, hooks) };
+    },
+  ],
 ];
 
-const rows = expressVersions.flatMap(([version, make]) => stores.flatMap(([store, options]) => [20, 200].map(count => ({ version, make, store, options, count }))));
+const rows = expressVersions.flatMap(([version, make]) =>
+  stores.flatMap(([store, options]) => [20, 200].map(count => ({ version, make, store, options, count }))),
+);
 
-it.each(rows)('A1: of $count concurrent duplicates on $store exactly one runs, and all get its answer ($version)', async ({ make, options, count }) => {
-  let runs = 0;
-  const { url } = await serve(make().post('/tickets/:seat', idempotency(options()), async (req, res) => {
-    const run = ++runs;
-    await slowly();
-    res.status(201).json({ seat: req.params['seat'], run });
-  }));
-  const answers = await Promise.all(Array.from({ length: count }, () => send(`${url}/tickets/7?row=b`, { headers: keyed('k', { 'Content-Type': 'text/plain' }), body: 'one ticket' })));
-  expect(runs).toBe(1);
-  expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).toEqual(new Set(['201 {"seat":"7","run":1}']));
-  expect(answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined)).toHaveLength(1);
-});
+it.each(rows)(
+  'A1: of $count concurrent duplicates on $store exactly one runs, and all get its answer ($version)',
+  async ({ make, options, count }) => {
+    let runs = 0;
+    const { url } = await serve(
+      make().post('/tickets/:seat', idempotency(options()), async (req, res) => {
+        const run = ++runs;
+        await slowly();
+        res.status(201).json({ seat: req.params['seat'], run });
+      }),
+    );
+    const answers = await Promise.all(
+      Array.from({ length: count }, () =>
+        send(`${url}/tickets/7?row=b`, { headers: keyed('k', { 'Content-Type': 'text/plain' }), body: 'one ticket' }),
+      ),
+    );
+    expect(runs).toBe(1);
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).toEqual(
+      new Set(['201 {"seat":"7","run":1}']),
+    );
+    expect(answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined)).toHaveLength(1);
+  },
+);
 
-it.each(stores)('A5: a handler takes five leases on %s, with duplicates all the while: one run', async (_store, make) => {
-  let runs = 0;
-  let over = false;
-  const { url } = await serve(express().put('/', idempotency({ ...make(), leaseDuration: 200 }), async (_req, res) => {
-    runs++;
-    await pause(1_000);
-    res.send('done');
-    over = true;
-  }));
-  const isOver = (): boolean => over;
-  const answers = [];
-  for (; !isOver(); await pause(15)) answers.push(send(url, { method: 'PUT', headers: keyed('k') }));
-  expect(new Set((await Promise.all(answers)).map(({ text }) => text))).toEqual(new Set(['done']));
-  expect([runs, answers.length > 20]).toEqual([1, true]);
-});
+it.each(stores)(
+  'A5: a handler takes five leases on %s, with duplicates all the while: one run',
+  async (_store, make) => {
+    let runs = 0;
+    let over = false;
+    const { url } = await serve(
+      express().put('/', idempotency({ ...make(), leaseDuration: 200 }), async (_req, res) => {
+        runs++;
+        await pause(1_000);
+        res.send('done');
+        over = true;
+      }),
+    );
+    const isOver = (): boolean => over;
+    const answers = [];
+    for (; !isOver(); await pause(15)) answers.push(send(url, { method: 'PUT', headers: keyed('k') }));
+    expect(new Set((await Promise.all(answers)).map(({ text }) => text))).toEqual(new Set(['done']));
+    expect([runs, answers.length > 20]).toEqual([1, true]);
+  },
+);
 
 it.each(stores)('A10: the cacheDuration ends under load on %s: one run in each period', async (_store, make) => {
   const period = 150;
   const starts: number[] = [];
-  const { url } = await serve(express().post('/', idempotency({ ...make(), cacheDuration: period }), async (_req, res) => {
-    const run = starts.push(performance.now());
-    await pause(10);
-    res.json({ run });
-  }));
+  const { url } = await serve(
+    express().post('/', idempotency({ ...make(), cacheDuration: period }), async (_req, res) => {
+      const run = starts.push(performance.now());
+      await pause(10);
+      res.json({ run });
+    }),
+  );
   const until = performance.now() + 800;
   const load = Array.from({ length: 10 }, async () => {
     const seen: string[] = [];
@@ -69,14 +92,19 @@ it.each(stores)('A10: the cacheDuration ends under load on %s: one run in each p
   const seen = await Promise.all(load);
   expect(new Set(seen.flat()).size).toBe(starts.length);
   expect(starts.length).toBeGreaterThan(2);
-  for (const [index, at] of starts.entries()) if (index > 0) expect(at - (starts[index - 1] ?? 0)).toBeGreaterThanOrEqual(period);
+  for (const [index, at] of starts.entries())
+    if (index > 0) expect(at - (starts[index - 1] ?? 0)).toBeGreaterThanOrEqual(period);
   // No client ever sees an earlier run after a later one.
   for (const one of seen) expect(one).toEqual([...one].sort((a, b) => a.length - b.length || (a < b ? -1 : 1)));
 });
 
 it('A1: duplicates that come one after another, on one connection or on many, get the one answer', async () => {
   let runs = 0;
-  const { url } = await serve(express().post('/', idempotency(), (_req, res) => { res.json({ run: ++runs }); }));
+  const { url } = await serve(
+    express().post('/', idempotency(), (_req, res) => {
+      res.json({ run: ++runs });
+    }),
+  );
   const first = await send(url, { headers: keyed('k') });
   for (let duplicate = 0; duplicate < 20; duplicate++) {
     const answer = await fetch(url, { method: 'POST', headers: keyed('k') });

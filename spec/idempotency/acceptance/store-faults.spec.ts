@@ -23,13 +23,29 @@ class Fault {
   readonly options: IdempotencyOptions;
 
   constructor(private readonly how: 'down' | 'hanging') {
-    const fails = (step: NonNullable<Fault['at']>): Promise<void> | undefined => (this.at === step ? this.fail() : undefined);
+    const fails = (step: NonNullable<Fault['at']>): Promise<void> | undefined =>
+      this.at === step ? this.fail() : undefined;
     class FailingMap extends Map<string, unknown> {
-      override get(key: string): unknown { return fails('read')?.then(() => super.get(key)) ?? super.get(key); }
-      override set(key: string, value: unknown): this { return (fails('write')?.then(() => super.set(key, value)) ?? super.set(key, value)) as this; }
+      override get(key: string): unknown {
+        return fails('read')?.then(() => super.get(key)) ?? super.get(key);
+      }
+      override set(key: string, value: unknown): this {
+        return (fails('write')?.then(() => super.set(key, value)) ?? super.set(key, value)) as this;
+      }
     }
-    const hooks: Hooks = { acquire: () => fails('acquire'), renew: () => fails('renew'), complete: () => fails('complete'), release: () => fails('release') };
-    this.options = { store: new Keyv(new FailingMap()), leases: new ObedientLeases(hooks), storeTimeout: TIMEOUT, leaseDuration: 200, onEvent: this.log.onEvent };
+    const hooks: Hooks = {
+      acquire: () => fails('acquire'),
+      renew: () => fails('renew'),
+      complete: () => fails('complete'),
+      release: () => fails('release'),
+    };
+    this.options = {
+      store: new Keyv(new FailingMap()),
+      leases: new ObedientLeases(hooks),
+      storeTimeout: TIMEOUT,
+      leaseDuration: 200,
+      onEvent: this.log.onEvent,
+    };
   }
 
   private fail(): Promise<void> {
@@ -37,50 +53,74 @@ class Fault {
   }
 }
 
-const rows = expressVersions.flatMap(([version, express]) => (['down', 'hanging'] as const).map(how => ({ version, express, how })));
+const rows = expressVersions.flatMap(([version, express]) =>
+  (['down', 'hanging'] as const).map(how => ({ version, express, how })),
+);
 
 describe.each(rows)('A9: the store is $how ($version)', ({ express, how }) => {
   /** Asks, over one connection that stays open, and says how long it took. */
-  async function timed(url: string, agent: Agent, headers = keyed('k')): Promise<{ status: number; text: string; headers: IncomingMessage['headers']; ms: number; reused: boolean }> {
+  async function timed(
+    url: string,
+    agent: Agent,
+    headers = keyed('k'),
+  ): Promise<{ status: number; text: string; headers: IncomingMessage['headers']; ms: number; reused: boolean }> {
     const started = performance.now();
     const sent = request(url, { method: 'POST', headers, agent }).end();
-    const [response] = await once(sent, 'response') as [IncomingMessage];
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
     let text = '';
     for await (const chunk of response) text += String(chunk);
-    return { status: response.statusCode ?? 0, text, headers: response.headers, ms: performance.now() - started, reused: sent.reusedSocket };
+    return {
+      status: response.statusCode ?? 0,
+      text,
+      headers: response.headers,
+      ms: performance.now() - started,
+      reused: sent.reusedSocket,
+    };
   }
 
   async function service(work = 0, more: IdempotencyOptions = {}, forget = false) {
     const fault = new Fault(how);
     let runs = 0;
     const aborted: boolean[] = [];
-    const { url, server } = await serve(express().post('/', idempotency({ ...fault.options, ...more }), async (req, res) => {
-      runs++;
-      if (forget) req.idempotency.forget();
-      await pause(work);
-      aborted.push(req.idempotency.signal.aborted);
-      res.status(201).json({ runs });
-    }));
+    const { url, server } = await serve(
+      express().post('/', idempotency({ ...fault.options, ...more }), async (req, res) => {
+        runs++;
+        if (forget) req.idempotency.forget();
+        await pause(work);
+        aborted.push(req.idempotency.signal.aborted);
+        res.status(201).json({ runs });
+      }),
+    );
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     return { fault, url, server, agent, aborted, runs: () => runs };
   }
 
-  it.each(['acquire', 'read'] as const)('at %s: a bounded 503, on a connection that goes on; nothing runs twice', async at => {
-    const { fault, url, server, agent, runs } = await service();
-    if (at === 'read') await timed(url, agent);
-    fault.at = at;
-    const refused = await timed(url, agent);
-    expect(JSON.parse(refused.text)).toMatchObject({ status: 503, type: 'urn:bindonce:store-unavailable' });
-    expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
-    expect(refused.ms).toBeLessThan(BOUND);
-    expect(fault.log.kinds).toContain('store-failed');
-    fault.at = undefined;
-    const retry = await timed(url, agent);
-    expect([retry.status, retry.text, retry.reused]).toEqual([201, '{"runs":1}', true]);
-    expect(runs()).toBe(1);
-    agent.destroy();
-    while (await new Promise(resolve => { server.getConnections((_error, count) => { resolve(count); }); }) !== 0) await pause(1);
-  });
+  it.each(['acquire', 'read'] as const)(
+    'at %s: a bounded 503, on a connection that goes on; nothing runs twice',
+    async at => {
+      const { fault, url, server, agent, runs } = await service();
+      if (at === 'read') await timed(url, agent);
+      fault.at = at;
+      const refused = await timed(url, agent);
+      expect(JSON.parse(refused.text)).toMatchObject({ status: 503, type: 'urn:bindonce:store-unavailable' });
+      expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
+      expect(refused.ms).toBeLessThan(BOUND);
+      expect(fault.log.kinds).toContain('store-failed');
+      fault.at = undefined;
+      const retry = await timed(url, agent);
+      expect([retry.status, retry.text, retry.reused]).toEqual([201, '{"runs":1}', true]);
+      expect(runs()).toBe(1);
+      agent.destroy();
+      while (
+        (await new Promise(resolve => {
+          server.getConnections((_error, count) => {
+            resolve(count);
+          });
+        })) !== 0
+      )
+        await pause(1);
+    },
+  );
 
   it('at acquire, and so configured: it runs, within the bound', async () => {
     const { fault, url, agent, runs } = await service(0, { whenStoreFails: 'run' });
@@ -113,16 +153,22 @@ describe.each(rows)('A9: the store is $how ($version)', ({ express, how }) => {
     agent.destroy();
   });
 
-  it.each(['write', 'complete'] as const)('at %s: the answer goes out within the bound, and onEvent says that it is not stored', async at => {
-    const { fault, url, agent } = await service();
-    fault.at = at;
-    const answer = await timed(url, agent);
-    expect([answer.status, answer.text, answer.ms < BOUND]).toEqual([201, '{"runs":1}', true]);
-    expect(fault.log.kinds).toEqual(['not-stored']);
-    fault.at = undefined;
-    expect([(await timed(url, agent)).status, fault.log.kinds.at(-1)]).toEqual([201, expect.stringMatching(/^(executed|waited|replayed)$/)]);
-    agent.destroy();
-  });
+  it.each(['write', 'complete'] as const)(
+    'at %s: the answer goes out within the bound, and onEvent says that it is not stored',
+    async at => {
+      const { fault, url, agent } = await service();
+      fault.at = at;
+      const answer = await timed(url, agent);
+      expect([answer.status, answer.text, answer.ms < BOUND]).toEqual([201, '{"runs":1}', true]);
+      expect(fault.log.kinds).toEqual(['not-stored']);
+      fault.at = undefined;
+      expect([(await timed(url, agent)).status, fault.log.kinds.at(-1)]).toEqual([
+        201,
+        expect.stringMatching(/^(executed|waited|replayed)$/),
+      ]);
+      agent.destroy();
+    },
+  );
 
   it('at release: the answer goes out within the bound, and the key is free when the lease is over', async () => {
     const { fault, url, agent, runs } = await service(0, {}, true);

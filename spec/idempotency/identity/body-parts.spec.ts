@@ -9,7 +9,11 @@ import { keyed } from '../wire';
 
 async function served(options: IdempotencyOptions = {}) {
   const state = { runs: 0 };
-  const { url } = await serve(express().post('/', idempotency(options), (_req, res) => { res.json({ run: ++state.runs }); }));
+  const { url } = await serve(
+    express().post('/', idempotency(options), (_req, res) => {
+      res.json({ run: ++state.runs });
+    }),
+  );
   const post = (parts: readonly Part[], boundary = 'b1'): Promise<WireResponse> => {
     const { body, headers } = multipart(parts, boundary);
     return send(url, { headers: keyed('k', headers), body });
@@ -28,7 +32,11 @@ describe('a multipart form', () => {
     ['the bytes of a file of one size', [file('f', 'a.txt', 'abc')], [file('f', 'a.txt', 'xyz')]],
     ['the bytes of a file of 2 MB', [file('f', 'a.txt', `${BIG}a`)], [file('f', 'a.txt', `${BIG}b`)]],
     ['the media type of a file', [file('f', 'a.txt', 'abc')], [{ ...file('f', 'a.txt', 'abc'), type: 'image/png' }]],
-    ['the order of names', [field('a', '1'), field('b', '2'), file('f', 'a', 'x')], [file('f', 'a', 'x'), field('b', '2'), field('a', '1')]],
+    [
+      'the order of names',
+      [field('a', '1'), field('b', '2'), file('f', 'a', 'x')],
+      [file('f', 'a', 'x'), field('b', '2'), field('a', '1')],
+    ],
   ])('that differs only in %s is a duplicate', async (_title, one, other) => {
     const { state, post } = await served();
     const first = await post(one);
@@ -36,7 +44,10 @@ describe('a multipart form', () => {
     expect([first.text, second.text, state.runs]).toEqual(['{"run":1}', '{"run":1}', 1]);
   });
 
-  it.each<[string, Part[]]>([['small', [field('a', '1'), file('f', 'a.txt', 'abc')]], ['of 2 MB', [field('a', '1'), file('f', 'a.txt', BIG)]]])('%s with another boundary is a duplicate', async (_title, parts) => {
+  it.each<[string, Part[]]>([
+    ['small', [field('a', '1'), file('f', 'a.txt', 'abc')]],
+    ['of 2 MB', [field('a', '1'), file('f', 'a.txt', BIG)]],
+  ])('%s with another boundary is a duplicate', async (_title, parts) => {
     const { state, post } = await served();
     await post(parts, 'b1');
     expect((await post(parts, '----another-boundary')).headers['idempotent-replayed']).toBe('true');
@@ -55,9 +66,17 @@ describe('a multipart form', () => {
     ['the field of a file', [file('f', 'a.txt', 'abc')], [file('g', 'a.txt', 'abc')]],
     ['the size of a file', [file('f', 'a.txt', 'abc')], [file('f', 'a.txt', 'abcd')]],
     ['the size of a file of 2 MB', [file('f', 'a.txt', BIG)], [file('f', 'a.txt', `${BIG}x`)]],
-    ['a field beside a file of 2 MB', [file('f', 'a.txt', BIG), field('a', '1')], [file('f', 'a.txt', BIG), field('a', '2')]],
+    [
+      'a field beside a file of 2 MB',
+      [file('f', 'a.txt', BIG), field('a', '1')],
+      [file('f', 'a.txt', BIG), field('a', '2')],
+    ],
     ['the number of files', [file('f', 'a.txt', 'abc')], [file('f', 'a.txt', 'abc'), file('f', 'a.txt', 'abc')]],
-    ['the order of the files of one field', [file('f', 'a', '1'), file('f', 'b', '1')], [file('f', 'b', '1'), file('f', 'a', '1')]],
+    [
+      'the order of the files of one field',
+      [file('f', 'a', '1'), file('f', 'b', '1')],
+      [file('f', 'b', '1'), file('f', 'a', '1')],
+    ],
     ['file or fields', [file('f', 'a', '1')], [field('f', 'a'), field('f', '1')]],
   ])('that differs in %s is another request', async (_title, one, other) => {
     const { state, post } = await served();
@@ -69,14 +88,24 @@ describe('a multipart form', () => {
     ['a field value', byte => `Content-Disposition: form-data; name="a"\r\n\r\n${byte}`],
     ['a field name', byte => `Content-Disposition: form-data; name="a${byte}"\r\n\r\n1`],
     ['a file name', byte => `Content-Disposition: form-data; name="f"; filename="${byte}.txt"\r\n\r\nabc`],
-    ['the name of the field of a file', byte => `Content-Disposition: form-data; name="f${byte}"; filename="a.txt"\r\n\r\nabc`],
-    ['the name of the field of a file of 2 MB', byte => `Content-Disposition: form-data; name="f${byte}"; filename="a.txt"\r\n\r\n${BIG}`],
-  ])('that differs in which bytes that are no UTF-8 are in %s is another request, and the same bytes are the same one', async (_title, part) => {
-    const { url, state } = await served();
-    const headers = keyed('k', { 'Content-Type': 'multipart/form-data; boundary=b1' });
-    for (const byte of ['\xff', '\xfe', '\xff', '\xfe']) expect((await send(url, { headers, body: bytes(`--b1\r\n${part(byte)}\r\n--b1--\r\n`) })).status).toBe(200);
-    expect(state.runs).toBe(2);
-  });
+    [
+      'the name of the field of a file',
+      byte => `Content-Disposition: form-data; name="f${byte}"; filename="a.txt"\r\n\r\nabc`,
+    ],
+    [
+      'the name of the field of a file of 2 MB',
+      byte => `Content-Disposition: form-data; name="f${byte}"; filename="a.txt"\r\n\r\n${BIG}`,
+    ],
+  ])(
+    'that differs in which bytes that are no UTF-8 are in %s is another request, and the same bytes are the same one',
+    async (_title, part) => {
+      const { url, state } = await served();
+      const headers = keyed('k', { 'Content-Type': 'multipart/form-data; boundary=b1' });
+      for (const byte of ['\xff', '\xfe', '\xff', '\xfe'])
+        expect((await send(url, { headers, body: bytes(`--b1\r\n${part(byte)}\r\n--b1--\r\n`) })).status).toBe(200);
+      expect(state.runs).toBe(2);
+    },
+  );
 
   it('takes no part where the body is ignored', async () => {
     const { state, post } = await served({ ignoreRequestBody: true });
@@ -89,14 +118,36 @@ describe('a multipart form', () => {
     ['no boundary', 'multipart/form-data', 'anything'],
     ['a body without the boundary', 'multipart/form-data; boundary=b1', 'anything'],
     ['no end', 'multipart/form-data; boundary=b1', '--b1\r\nContent-Disposition: form-data; name="a"\r\n\r\n1'],
-    ['a part without an end of its head', 'multipart/form-data; boundary=b1', '--b1\r\nContent-Disposition: form-data; name="a"\r\n--b1--\r\n'],
-    ['text behind a boundary', 'multipart/form-data; boundary=b1', '--b1 or so\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--b1--\r\n'],
-    ['a name that is too long to be measured', 'multipart/form-data; boundary=b1', multipart([field('n'.repeat(1_001), '1')], 'b1').body.toString()],
-    ['too many parts to be measured', 'multipart/form-data; boundary=b1', `${'--b1\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'.repeat(100_001)}--b1--\r\n`],
+    [
+      'a part without an end of its head',
+      'multipart/form-data; boundary=b1',
+      '--b1\r\nContent-Disposition: form-data; name="a"\r\n--b1--\r\n',
+    ],
+    [
+      'text behind a boundary',
+      'multipart/form-data; boundary=b1',
+      '--b1 or so\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--b1--\r\n',
+    ],
+    [
+      'a name that is too long to be measured',
+      'multipart/form-data; boundary=b1',
+      multipart([field('n'.repeat(1_001), '1')], 'b1').body.toString(),
+    ],
+    [
+      'too many parts to be measured',
+      'multipart/form-data; boundary=b1',
+      `${'--b1\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'.repeat(100_001)}--b1--\r\n`,
+    ],
   ])('with %s is compared by its bytes, and read by whoever can read it', async (_title, type, body) => {
     const { url, state } = await served();
-    const post = async (content: string, contentType = type): Promise<string> => (await send(url, { headers: keyed('k', { 'Content-Type': contentType }), body: content })).text;
-    expect([await post(body), await post(body), await post(`${body} `), await post(body, `${type}; a=b`)]).toEqual(['{"run":1}', '{"run":1}', '{"run":2}', '{"run":3}']);
+    const post = async (content: string, contentType = type): Promise<string> =>
+      (await send(url, { headers: keyed('k', { 'Content-Type': contentType }), body: content })).text;
+    expect([await post(body), await post(body), await post(`${body} `), await post(body, `${type}; a=b`)]).toEqual([
+      '{"run":1}',
+      '{"run":1}',
+      '{"run":2}',
+      '{"run":3}',
+    ]);
     expect(state.runs).toBe(3);
   });
 });
@@ -109,17 +160,33 @@ describe('a body', () => {
     ['a multipart form', 'multipart/form-data; boundary=b1', multipart([file('f', 'a', 'x'.repeat(99))], 'b1').body],
   ])('of %s over maxRequestBytes is a 413, and the handler does not run', async (_title, type, body) => {
     const { url, state } = await served({ maxRequestBytes: 100 });
-    for (const framing of [['Content-Length', String(body.length)], ['Transfer-Encoding', 'chunked']] as const) {
+    for (const framing of [
+      ['Content-Length', String(body.length)],
+      ['Transfer-Encoding', 'chunked'],
+    ] as const) {
       const answer = await send(url, { headers: keyed('k', { 'Content-Type': type, [framing[0]]: framing[1] }), body });
-      expect([answer.status, (JSON.parse(answer.text) as { type: string }).type]).toEqual([413, 'urn:bindonce:body-too-large']);
+      expect([answer.status, (JSON.parse(answer.text) as { type: string }).type]).toEqual([
+        413,
+        'urn:bindonce:body-too-large',
+      ]);
     }
     expect(state.runs).toBe(0);
   });
 
   it('of maxRequestBytes is accepted', async () => {
     const { url, state } = await served({ maxRequestBytes: 100 });
-    for (const framing of [['Content-Length', '100'], ['Transfer-Encoding', 'chunked']] as const) {
-      expect((await send(url, { headers: keyed('k', { 'Content-Type': 'text/plain', [framing[0]]: framing[1] }), body: 'x'.repeat(100) })).status).toBe(200);
+    for (const framing of [
+      ['Content-Length', '100'],
+      ['Transfer-Encoding', 'chunked'],
+    ] as const) {
+      expect(
+        (
+          await send(url, {
+            headers: keyed('k', { 'Content-Type': 'text/plain', [framing[0]]: framing[1] }),
+            body: 'x'.repeat(100),
+          })
+        ).status,
+      ).toBe(200);
     }
     expect(state.runs).toBe(1);
   });
@@ -129,7 +196,8 @@ describe('an urlencoded form', () => {
   const type = 'application/x-www-form-urlencoded';
   const runsOf = async (...forms: readonly (string | Buffer)[]): Promise<number> => {
     const { url, state } = await served();
-    for (const body of forms) expect((await send(url, { headers: keyed('k', { 'Content-Type': type }), body })).status).toBe(200);
+    for (const body of forms)
+      expect((await send(url, { headers: keyed('k', { 'Content-Type': type }), body })).status).toBe(200);
     return state.runs;
   };
   const long = 'x'.repeat(262_140);
@@ -147,7 +215,10 @@ describe('an urlencoded form', () => {
     ['10 MiB of UTF-8', Buffer.alloc(10_485_760, 'é')],
     ['10 MiB of percent signs', Buffer.alloc(10_485_760, '%')],
     ['256 KiB of bytes that are no UTF-8', Buffer.alloc(262_144, 0xff)],
-    ['256 KiB of fields of bytes that are no UTF-8', Buffer.alloc(260_000, Buffer.concat([Buffer.alloc(259, 0xff), Buffer.from('&')]))],
+    [
+      '256 KiB of fields of bytes that are no UTF-8',
+      Buffer.alloc(260_000, Buffer.concat([Buffer.alloc(259, 0xff), Buffer.from('&')])),
+    ],
   ])('of %s is read in half a second of CPU time', async (_what, body) => {
     const { url } = await served();
     const before = process.cpuUsage();
@@ -163,31 +234,103 @@ type Left = Readonly<Record<string, unknown>>;
 async function parsedBefore(type: string, ...left: readonly Left[]) {
   const seen = { runs: 0, errors: [] as string[], statuses: [] as number[] };
   let next = 0;
-  const parser: RequestHandler = (req, _res, done) => { req.resume().on('end', () => { Object.assign(req, left[next++]); done(); }); };
-  const onError: ErrorRequestHandler = (error: Error, _req, _res, done) => { seen.errors.push(error.message); done(error); };
-  const { url } = await serve(express().set('env', 'test').post('/', parser, idempotency(), (_req, res) => { res.json({ run: ++seen.runs }); }).use(onError));
-  for (let request = 0; request < left.length; request++) seen.statuses.push((await send(url, { headers: keyed('k', { 'Content-Type': type }), body: 'read before us' })).status);
+  const parser: RequestHandler = (req, _res, done) => {
+    req.resume().on('end', () => {
+      Object.assign(req, left[next++]);
+      done();
+    });
+  };
+  const onError: ErrorRequestHandler = (error: Error, _req, _res, done) => {
+    seen.errors.push(error.message);
+    done(error);
+  };
+  const { url } = await serve(
+    express()
+      .set('env', 'test')
+      .post('/', parser, idempotency(), (_req, res) => {
+        res.json({ run: ++seen.runs });
+      })
+      .use(onError),
+  );
+  for (let request = 0; request < left.length; request++)
+    seen.statuses.push(
+      (await send(url, { headers: keyed('k', { 'Content-Type': type }), body: 'read before us' })).status,
+    );
   return seen;
 }
 
 type Upload = Readonly<Record<'field' | 'name' | 'type', string>> & { readonly size: number };
 const parsers: [title: string, leave: (upload: Upload) => Left][] = [
-  ['express-fileupload', ({ field, name, type, size }) => ({ body: {}, files: { [field]: { name, size, mimetype: type, data: Buffer.alloc(size), md5: '' } } })],
-  ['express-fileupload, of a field of several,', ({ field, name, type, size }) => ({ body: {}, files: { [field]: ['first', name].map(one => ({ name: one, size, mimetype: type, data: Buffer.alloc(size) })) } })],
-  ['formidable', ({ field, name, type, size }) => ({ body: {}, files: { [field]: [{ originalFilename: name, size, mimetype: type, filepath: `/uploads/${Math.random()}`, newFilename: 'x' }] } })],
-  ['multer().any()', ({ field, name, type, size }) => ({ body: {}, files: [{ fieldname: field, originalname: name, size, mimetype: type, buffer: Buffer.alloc(size) }] })],
-  ['multer().fields()', ({ field, name, type, size }) => ({ body: {}, files: { [field]: [{ fieldname: field, originalname: name, size, mimetype: type, buffer: Buffer.alloc(size) }] } })],
-  ['multer().single()', ({ field, name, type, size }) => ({ body: {}, file: { fieldname: field, originalname: name, size, mimetype: type, buffer: Buffer.alloc(size) } })],
+  [
+    'express-fileupload',
+    ({ field, name, type, size }) => ({
+      body: {},
+      files: { [field]: { name, size, mimetype: type, data: Buffer.alloc(size), md5: '' } },
+    }),
+  ],
+  [
+    'express-fileupload, of a field of several,',
+    ({ field, name, type, size }) => ({
+      body: {},
+      files: { [field]: ['first', name].map(one => ({ name: one, size, mimetype: type, data: Buffer.alloc(size) })) },
+    }),
+  ],
+  [
+    'formidable',
+    ({ field, name, type, size }) => ({
+      body: {},
+      files: {
+        [field]: [
+          { originalFilename: name, size, mimetype: type, filepath: `/uploads/${Math.random()}`, newFilename: 'x' },
+        ],
+      },
+    }),
+  ],
+  [
+    'multer().any()',
+    ({ field, name, type, size }) => ({
+      body: {},
+      files: [{ fieldname: field, originalname: name, size, mimetype: type, buffer: Buffer.alloc(size) }],
+    }),
+  ],
+  [
+    'multer().fields()',
+    ({ field, name, type, size }) => ({
+      body: {},
+      files: { [field]: [{ fieldname: field, originalname: name, size, mimetype: type, buffer: Buffer.alloc(size) }] },
+    }),
+  ],
+  [
+    'multer().single()',
+    ({ field, name, type, size }) => ({
+      body: {},
+      file: { fieldname: field, originalname: name, size, mimetype: type, buffer: Buffer.alloc(size) },
+    }),
+  ],
 ];
 const UPLOAD: Upload = { field: 'scan', name: 'a.png', type: 'image/png', size: 3 };
 
 describe.each(parsers)('a file that %s has left', (_parser, leave) => {
-  it.each<[string, Partial<Upload>]>([['name', { name: 'b.png' }], ['size', { size: 4 }], ['field', { field: 'photo' }]])('of another %s is another request', async (_title, other) => {
-    expect(await parsedBefore('multipart/form-data; boundary=b1', leave(UPLOAD), leave({ ...UPLOAD, ...other }), leave(UPLOAD))).toEqual({ runs: 2, errors: [], statuses: [200, 200, 200] });
+  it.each<[string, Partial<Upload>]>([
+    ['name', { name: 'b.png' }],
+    ['size', { size: 4 }],
+    ['field', { field: 'photo' }],
+  ])('of another %s is another request', async (_title, other) => {
+    expect(
+      await parsedBefore(
+        'multipart/form-data; boundary=b1',
+        leave(UPLOAD),
+        leave({ ...UPLOAD, ...other }),
+        leave(UPLOAD),
+      ),
+    ).toEqual({ runs: 2, errors: [], statuses: [200, 200, 200] });
   });
 
   it('of the same field, name and size is the same request', async () => {
-    expect((await parsedBefore('multipart/form-data; boundary=b1', leave(UPLOAD), leave({ ...UPLOAD, type: 'image/gif' }))).runs).toBe(1);
+    expect(
+      (await parsedBefore('multipart/form-data; boundary=b1', leave(UPLOAD), leave({ ...UPLOAD, type: 'image/gif' })))
+        .runs,
+    ).toBe(1);
   });
 });
 
@@ -231,7 +374,11 @@ describe('a body that a parser has made into', () => {
     ['a URLSearchParams', () => new URLSearchParams('a=1'), () => new URLSearchParams('a=2')],
     ['a URLSearchParams or an array', () => new URLSearchParams('a=1'), () => ['a', '1']],
     ['an ArrayBuffer', () => new Uint8Array([1]).buffer, () => new Uint8Array([2]).buffer],
-    ['an ArrayBuffer inside an object', () => ({ a: new Uint8Array([1]).buffer }), () => ({ a: new Uint8Array([2]).buffer })],
+    [
+      'an ArrayBuffer inside an object',
+      () => ({ a: new Uint8Array([1]).buffer }),
+      () => ({ a: new Uint8Array([2]).buffer }),
+    ],
     ['a Buffer inside an object', () => ({ a: Buffer.from('x') }), () => ({ a: Buffer.from('y') })],
     ['a Buffer or what JSON makes of it', () => ({ a: Buffer.from('x') }), () => ({ a: Buffer.from('x').toJSON() })],
     ['a typed array', () => [new Float64Array([1])], () => [new Float64Array([2])]],
@@ -239,7 +386,11 @@ describe('a body that a parser has made into', () => {
     ['a Date', () => ({ a: new Date(1) }), () => ({ a: new Date(2) })],
     ['a Date or its text', () => ({ a: new Date(1) }), () => ({ a: new Date(1).toJSON() })],
     ['an invalid Date or null', () => ({ a: new Date(NaN) }), () => ({ a: null })],
-    ['an object whose class writes it as text', () => ({ a: new BigNumber('1.10') }), () => ({ a: new BigNumber('1.2') })],
+    [
+      'an object whose class writes it as text',
+      () => ({ a: new BigNumber('1.10') }),
+      () => ({ a: new BigNumber('1.2') }),
+    ],
     ['an object of another class with the same text', () => ({ a: new URL('http://a/') }), () => ({ a: 'http://a/' })],
     ['undefined or nothing', () => ({ a: undefined }), () => ({})],
     ['undefined or null', () => [undefined], () => [null]],
@@ -248,23 +399,49 @@ describe('a body that a parser has made into', () => {
     ['half of a surrogate pair', () => ({ a: '\ud800' }), () => ({ a: '\ud801' })],
     ['true or its text', () => [true], () => ['true']],
     ['a name of an object', () => ({ a: 1 }), () => ({ b: 1 })],
-    ['an object without a prototype', () => Object.assign(Object.create(null) as object, { a: 1 }), () => Object.assign(Object.create(null) as object, { a: 2 })],
+    [
+      'an object without a prototype',
+      () => Object.assign(Object.create(null) as object, { a: 1 }),
+      () => Object.assign(Object.create(null) as object, { a: 2 }),
+    ],
     ['what querystring makes', () => parse('a=1'), () => parse('a=2')],
-    ['an array with four billion holes', () => { const t: unknown[] = []; t[4_294_967_294] = 'x'; return { t }; }, () => { const t: unknown[] = []; t[4_294_967_293] = 'x'; return { t }; }],
+    [
+      'an array with four billion holes',
+      () => {
+        const t: unknown[] = [];
+        t[4_294_967_294] = 'x';
+        return { t };
+      },
+      () => {
+        const t: unknown[] = [];
+        t[4_294_967_293] = 'x';
+        return { t };
+      },
+    ],
     ['900 levels', () => nested(900, 1), () => nested(900, 2)],
     ['a bigint or a number', () => ({ a: 1n }), () => ({ a: 1 })],
   ])('%s is another request when its content is another, and the same when it is not', async (_title, one, other) => {
     const left = [one, other, one, other].map(make => ({ body: make() }));
-    expect(await parsedBefore('application/json', ...left)).toEqual({ runs: 2, errors: [], statuses: [200, 200, 200, 200] });
+    expect(await parsedBefore('application/json', ...left)).toEqual({
+      runs: 2,
+      errors: [],
+      statuses: [200, 200, 200, 200],
+    });
   });
 });
 
 describe('a body that a parser has left', () => {
   class Money {
     readonly #amount = 1;
-    get amount(): number { return this.#amount; }
+    get amount(): number {
+      return this.#amount;
+    }
   }
-  class Hidden { toJSON(): object { return {}; } }
+  class Hidden {
+    toJSON(): object {
+      return {};
+    }
+  }
   const cyclic: unknown[] = [];
   cyclic.push(cyclic);
   const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
@@ -281,23 +458,42 @@ describe('a body that a parser has left', () => {
     ['a symbol', () => [Symbol('a')], 'a symbol'],
     ['a regular expression', () => /a/, 'an object of the class RegExp'],
     ['an error', () => new Error('a'), 'an object of the class Error'],
-  ])('as %s is an error that names it and says what to do, and the handler does not run', async (_title, make, what) => {
-    const { runs, errors, statuses } = await parsedBefore('application/json', { body: make() });
-    expect([runs, statuses]).toEqual([0, [500]]);
-    expect(errors).toEqual([expect.stringMatching(/req\.body holds .*Mount idempotency\(\) before the parser, or set req\.rawBody/)]);
-    expect(errors[0]).toContain(`holds ${what}`);
-  });
+  ])(
+    'as %s is an error that names it and says what to do, and the handler does not run',
+    async (_title, make, what) => {
+      const { runs, errors, statuses } = await parsedBefore('application/json', { body: make() });
+      expect([runs, statuses]).toEqual([0, [500]]);
+      expect(errors).toEqual([
+        expect.stringMatching(/req\.body holds .*Mount idempotency\(\) before the parser, or set req\.rawBody/),
+      ]);
+      expect(errors[0]).toContain(`holds ${what}`);
+    },
+  );
 
-  it.each<[string, () => unknown]>([['holds itself', () => cyclic], ['is 100,000 arrays deep', () => deep]])('that %s is a 413, and the handler does not run', async (_title, make) => {
+  it.each<[string, () => unknown]>([
+    ['holds itself', () => cyclic],
+    ['is 100,000 arrays deep', () => deep],
+  ])('that %s is a 413, and the handler does not run', async (_title, make) => {
     const { runs, statuses } = await parsedBefore('application/json', { body: make() });
     expect([runs, statuses]).toEqual([0, [413]]);
   });
 
   it('as an object of another realm is compared', async () => {
-    expect((await parsedBefore('application/json', ...['{"a":1}', '{"a":2}', '{"a":1}'].map(json => ({ body: runInNewContext(`(${json})`) as unknown })))).runs).toBe(2);
+    expect(
+      (
+        await parsedBefore(
+          'application/json',
+          ...['{"a":1}', '{"a":2}', '{"a":1}'].map(json => ({ body: runInNewContext(`(${json})`) as unknown })),
+        )
+      ).runs,
+    ).toBe(2);
   });
 
   it('beside exact bytes in req.rawBody may be anything', async () => {
-    expect(await parsedBefore('application/json', { body: new FormData(), rawBody: Buffer.from('x') })).toEqual({ runs: 1, errors: [], statuses: [200] });
+    expect(await parsedBefore('application/json', { body: new FormData(), rawBody: Buffer.from('x') })).toEqual({
+      runs: 1,
+      errors: [],
+      statuses: [200],
+    });
   });
 });

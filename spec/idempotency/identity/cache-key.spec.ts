@@ -5,7 +5,10 @@ import { send } from '../../servers/listen';
 import { serve } from '../serve';
 
 /** Who the specs' requests are from: `X-User` stands for what an authentication middleware finds out. */
-async function served(options: IdempotencyOptions = {}, configure: (app: express.Express) => unknown = () => undefined) {
+async function served(
+  options: IdempotencyOptions = {},
+  configure: (app: express.Express) => unknown = () => undefined,
+) {
   const state = { runs: 0 };
   const app = express().disable('x-powered-by');
   configure(app);
@@ -16,7 +19,9 @@ async function served(options: IdempotencyOptions = {}, configure: (app: express
   });
   // A store of its own: with a Host of the client's choosing, the requests of two specs could meet.
   const guard = idempotency({ store: new Keyv(), ...options });
-  const handler: express.RequestHandler = (_req, res) => { res.json({ run: ++state.runs }); };
+  const handler: express.RequestHandler = (_req, res) => {
+    res.json({ run: ++state.runs });
+  };
   app.use('/a', express.Router().use(express.Router().all('/items/:id', guard, handler)));
   app.use('/b', express.Router().all('/items/:id', guard, handler));
   app.all('/{*path}', guard, handler);
@@ -33,11 +38,22 @@ interface Sent {
 
 const KEY = { 'Idempotency-Key': 'k' };
 const text = (body: string | Buffer): Sent => ({ headers: { 'Content-Type': 'text/plain' }, body });
-const form = (body: string | Buffer): Sent => ({ headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body });
-const charset = (charset: string): Sent => ({ headers: { 'Content-Type': `application/x-www-form-urlencoded; charset=${charset}` }, body: 'a=%E9' });
+const form = (body: string | Buffer): Sent => ({
+  headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+  body,
+});
+const charset = (charset: string): Sent => ({
+  headers: { 'Content-Type': `application/x-www-form-urlencoded; charset=${charset}` },
+  body: 'a=%E9',
+});
 const user = (value: unknown): Sent => ({ headers: { 'X-User': JSON.stringify(value) } });
 
-async function runsOf(options: IdempotencyOptions, one: Sent, other: Sent, configure?: (app: express.Express) => unknown): Promise<number> {
+async function runsOf(
+  options: IdempotencyOptions,
+  one: Sent,
+  other: Sent,
+  configure?: (app: express.Express) => unknown,
+): Promise<number> {
   const { url, state } = await served(options, configure);
   for (const { method = 'POST', path = '/', headers = {}, body } of [one, other, one, other]) {
     const { status } = await send(url + path, { method, headers: { ...KEY, ...headers }, body });
@@ -73,26 +89,56 @@ describe('two requests that differ in', () => {
     ['the port', {}, { headers: { Host: 'a.example' } }, { headers: { Host: 'a.example:8080' } }],
     ['the user', {}, user({ sub: '1' }), user({ sub: '2' })],
     ['user or none', {}, user({ sub: '1' }), {}],
-    ['the kind of the user\'s id', {}, user({ id: '1' }), { headers: { Authorization: 'id:1' } }],
-    ['the Authorization header', {}, { headers: { Authorization: 'Bearer a' } }, { headers: { Authorization: 'Bearer b' } }],
+    ["the kind of the user's id", {}, user({ id: '1' }), { headers: { Authorization: 'id:1' } }],
+    [
+      'the Authorization header',
+      {},
+      { headers: { Authorization: 'Bearer a' } },
+      { headers: { Authorization: 'Bearer b' } },
+    ],
     ['what scope says', tenant, { headers: { 'X-Tenant': 'a' } }, { headers: { 'X-Tenant': 'b' } }],
     ['whether scope says something', tenant, { headers: { 'X-Tenant': '' } }, {}],
     ['an additional header', additionalHeaders, { headers: { 'X-One': 'a' } }, { headers: { 'X-One': 'b' } }],
-    ['which additional header has the value', additionalHeaders, { headers: { 'X-One': 'a' } }, { headers: { 'X-Two': 'a' } }],
+    [
+      'which additional header has the value',
+      additionalHeaders,
+      { headers: { 'X-One': 'a' } },
+      { headers: { 'X-Two': 'a' } },
+    ],
     ['whether an additional header is empty', additionalHeaders, { headers: { 'X-One': '' } }, {}],
-    ['where the values of one additional header end and those of the next begin', additionalHeaders, { headers: { 'X-One': ['x-two', 'x-two'] } }, { headers: { 'X-One': 'x-two', 'X-Two': 'x-two' } }],
-    ['how an additional header is split', additionalHeaders, { headers: { 'X-One': ['a', 'b'] } }, { headers: { 'X-One': 'a, b' } }],
+    [
+      'where the values of one additional header end and those of the next begin',
+      additionalHeaders,
+      { headers: { 'X-One': ['x-two', 'x-two'] } },
+      { headers: { 'X-One': 'x-two', 'X-Two': 'x-two' } },
+    ],
+    [
+      'how an additional header is split',
+      additionalHeaders,
+      { headers: { 'X-One': ['a', 'b'] } },
+      { headers: { 'X-One': 'a, b' } },
+    ],
     ['the body', {}, text('a'), text('b')],
     ['the last of many bytes', {}, text(`${'x'.repeat(300_000)}a`), text(`${'x'.repeat(300_000)}b`)],
     ['a NUL in the body', {}, text('a\0b'), text('ab')],
     ['body or none', {}, text('none'), {}],
     ['white space in the body', {}, text('{"a":1}'), text('{"a": 1}')],
     ['the media type of the body', {}, text('a'), { headers: { 'Content-Type': 'text/html' }, body: 'a' }],
-    ['the charset of the body', {}, text('a'), { headers: { 'Content-Type': 'text/plain; charset=latin1' }, body: 'a' }],
+    [
+      'the charset of the body',
+      {},
+      text('a'),
+      { headers: { 'Content-Type': 'text/plain; charset=latin1' }, body: 'a' },
+    ],
     ['a form value', {}, form('a=1'), form('a=2')],
     ['where a form name ends', {}, form('a=bc'), form('ab=c')],
     ['form or text', {}, form('a=1'), text('a=1')],
-    ['which invalid bytes a form has', {}, form(Buffer.from([0x61, 0x3d, 0xff])), form(Buffer.from([0x61, 0x3d, 0xfe]))],
+    [
+      'which invalid bytes a form has',
+      {},
+      form(Buffer.from([0x61, 0x3d, 0xff])),
+      form(Buffer.from([0x61, 0x3d, 0xfe])),
+    ],
     ['a byte of a form that is no UTF-8 and a character', {}, form(Buffer.from([0x61, 0x3d, 0xe9])), form('a=%C3%A9')],
     ['the UTF-8 bytes of a character and their escapes read as two', {}, form('a=\u00e9'), form('a=%C3%83%C2%A9')],
     ['a form value called __proto__', {}, form('__proto__=1'), form('__proto__=2')],
@@ -103,7 +149,9 @@ describe('two requests that differ in', () => {
   });
 });
 
-const proxied = (host: string, proto = 'https'): Sent => ({ headers: { 'X-Forwarded-Host': host, 'X-Forwarded-Proto': proto } });
+const proxied = (host: string, proto = 'https'): Sent => ({
+  headers: { 'X-Forwarded-Host': host, 'X-Forwarded-Proto': proto },
+});
 
 describe('behind a proxy', () => {
   it.each<[string, Sent, Sent]>([
@@ -124,11 +172,31 @@ describe('two requests that differ only in', () => {
     ['the escapes of a form', {}, form('a=%C3%A9'), form('a=\u00e9')],
     ['whether the charset of a form is named', {}, form('a=%E9'), charset('utf-8')],
     ['the spelling of the charset of a form', {}, charset('utf-8'), charset('"UTF-8"')],
-    ['headers that do not count', {}, { headers: { 'User-Agent': 'a', Accept: 'text/html' } }, { headers: { 'User-Agent': 'b' } }],
-    ['the case of the names of additional headers', additionalHeaders, { headers: { 'x-one': 'a' } }, { headers: { 'X-ONE': 'a' } }],
-    ['the order of media type parameters', {}, { headers: { 'Content-Type': 'text/plain; a=1; b=2' }, body: 'x' }, { headers: { 'Content-Type': 'Text/Plain;b=2;a=1' }, body: 'x' }],
+    [
+      'headers that do not count',
+      {},
+      { headers: { 'User-Agent': 'a', Accept: 'text/html' } },
+      { headers: { 'User-Agent': 'b' } },
+    ],
+    [
+      'the case of the names of additional headers',
+      additionalHeaders,
+      { headers: { 'x-one': 'a' } },
+      { headers: { 'X-ONE': 'a' } },
+    ],
+    [
+      'the order of media type parameters',
+      {},
+      { headers: { 'Content-Type': 'text/plain; a=1; b=2' }, body: 'x' },
+      { headers: { 'Content-Type': 'Text/Plain;b=2;a=1' }, body: 'x' },
+    ],
     ['claims beside the id', {}, user({ sub: '1', iat: 1 }), user({ sub: '1', iat: 2 })],
-    ['the Authorization header of one user', {}, { headers: { 'X-User': '{"sub":"1"}', Authorization: 'a' } }, { headers: { 'X-User': '{"sub":"1"}', Authorization: 'b' } }],
+    [
+      'the Authorization header of one user',
+      {},
+      { headers: { 'X-User': '{"sub":"1"}', Authorization: 'a' } },
+      { headers: { 'X-User': '{"sub":"1"}', Authorization: 'b' } },
+    ],
     ['the user, where scope says nothing', { scope: () => undefined }, user({ sub: '1' }), user({ sub: '2' })],
     ['the body, where it is ignored', { ignoreRequestBody: true }, text('a'), text('b')],
   ])('%s are one run', async (_title, options, one, other) => {
@@ -137,18 +205,29 @@ describe('two requests that differ only in', () => {
 });
 
 /** Stands for a middleware that works out what a request is about, and says so in a header for those who come after it. */
-const puttingOn = (app: express.Express): unknown => app.use((req, _res, next) => {
-  const tenant = req.get('X-Raw');
-  if (tenant !== undefined) req.headers['x-one'] = tenant.toLowerCase();
-  next();
-});
+const puttingOn = (app: express.Express): unknown =>
+  app.use((req, _res, next) => {
+    const tenant = req.get('X-Raw');
+    if (tenant !== undefined) req.headers['x-one'] = tenant.toLowerCase();
+    next();
+  });
 
 describe('an additional header', () => {
   it.each<[string, Sent, Sent, number]>([
     ['that an earlier middleware has put on counts', { headers: { 'X-Raw': 'a' } }, { headers: { 'X-Raw': 'b' } }, 2],
     ['that an earlier middleware has put on, or not, counts', { headers: { 'X-Raw': 'a' } }, {}, 2],
-    ['counts as an earlier middleware has changed it', { headers: { 'X-One': 'sent', 'X-Raw': 'a' } }, { headers: { 'X-One': 'sent', 'X-Raw': 'b' } }, 2],
-    ['does not count as it was sent once an earlier middleware has changed it', { headers: { 'X-One': 'x', 'X-Raw': 'a' } }, { headers: { 'X-One': 'y', 'X-Raw': 'A' } }, 1],
+    [
+      'counts as an earlier middleware has changed it',
+      { headers: { 'X-One': 'sent', 'X-Raw': 'a' } },
+      { headers: { 'X-One': 'sent', 'X-Raw': 'b' } },
+      2,
+    ],
+    [
+      'does not count as it was sent once an earlier middleware has changed it',
+      { headers: { 'X-One': 'x', 'X-Raw': 'a' } },
+      { headers: { 'X-One': 'y', 'X-Raw': 'A' } },
+      1,
+    ],
     ['is the same whether it was sent or put on', { headers: { 'X-One': 'a' } }, { headers: { 'X-Raw': 'a' } }, 1],
   ])('%s', async (_title, one, other, runs) => {
     expect(await runsOf(additionalHeaders, one, other, puttingOn)).toBe(runs);
@@ -158,14 +237,30 @@ describe('an additional header', () => {
 describe('a cache key', () => {
   it('is 64 hex digits, whatever is in the request, and shows nothing of it', async () => {
     const keys: string[] = [];
-    const { url } = await served({ onEvent: ({ cacheKey }) => { keys.push(cacheKey); } });
-    await send(`${url}/secret?secret=${'x'.repeat(7_000)}`, { headers: { ...KEY, Authorization: 'Bearer secret' }, body: 'secret' });
+    const { url } = await served({
+      onEvent: ({ cacheKey }) => {
+        keys.push(cacheKey);
+      },
+    });
+    await send(`${url}/secret?secret=${'x'.repeat(7_000)}`, {
+      headers: { ...KEY, Authorization: 'Bearer secret' },
+      body: 'secret',
+    });
     expect(keys).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/)]);
   });
 });
 
 describe('a host that names this machine', () => {
-  const local = ['localhost', 'LOCALHOST:3000', 'localhost:80', '127.0.0.1', '127.0.0.1:4000', '127.255.0.9:1', '[::1]', '[::1]:3000'].map((Host): Sent => ({ headers: { Host } }));
+  const local = [
+    'localhost',
+    'LOCALHOST:3000',
+    'localhost:80',
+    '127.0.0.1',
+    '127.0.0.1:4000',
+    '127.255.0.9:1',
+    '[::1]',
+    '[::1]:3000',
+  ].map((Host): Sent => ({ headers: { Host } }));
 
   it('is the same request under each of its names and ports', async () => {
     const { url, state } = await served();
@@ -173,14 +268,27 @@ describe('a host that names this machine', () => {
     expect(state.runs).toBe(1);
   });
 
-  it.each(['localhost.example', 'shop.localhost', 'localhost.', '127.0.0.1.example', '127.1', '1127.0.0.1', '[::2]', 'localhost:80:80', 'xlocalhost', ''])('is not %p', async Host => {
+  it.each([
+    'localhost.example',
+    'shop.localhost',
+    'localhost.',
+    '127.0.0.1.example',
+    '127.1',
+    '1127.0.0.1',
+    '[::2]',
+    'localhost:80:80',
+    'xlocalhost',
+    '',
+  ])('is not %p', async Host => {
     expect(await runsOf({}, { headers: { Host: 'localhost' } }, { headers: { Host } })).toBe(2);
   });
 
   it('takes no part by way of a proxy in front that keeps its own name', async () => {
     const { url, state } = await served({}, app => app.set('trust proxy', true));
-    for (const headers of [{ Host: '127.0.0.1:3000' }, { Host: '127.0.0.1:3001' }]) await send(url, { headers: { ...KEY, ...headers } });
-    for (const headers of [proxied('a.example'), proxied('b.example')]) await send(url, { headers: { ...KEY, Host: '127.0.0.1:3000', ...headers.headers } });
+    for (const headers of [{ Host: '127.0.0.1:3000' }, { Host: '127.0.0.1:3001' }])
+      await send(url, { headers: { ...KEY, ...headers } });
+    for (const headers of [proxied('a.example'), proxied('b.example')])
+      await send(url, { headers: { ...KEY, Host: '127.0.0.1:3000', ...headers.headers } });
     expect(state.runs).toBe(3);
   });
 });
@@ -188,6 +296,10 @@ describe('a host that names this machine', () => {
 it('with ignoreHost, scheme, host and port take no part, and all the rest does', async () => {
   const options: IdempotencyOptions = { ignoreHost: true };
   expect(await runsOf(options, { headers: { Host: 'a.example' } }, { headers: { Host: 'b.example:81' } })).toBe(1);
-  expect(await runsOf(options, proxied('a.example', 'http'), proxied('a.example', 'https'), app => app.set('trust proxy', true))).toBe(1);
+  expect(
+    await runsOf(options, proxied('a.example', 'http'), proxied('a.example', 'https'), app =>
+      app.set('trust proxy', true),
+    ),
+  ).toBe(1);
   expect(await runsOf(options, { path: '/a/items/1' }, { path: '/a/items/2' })).toBe(2);
 });

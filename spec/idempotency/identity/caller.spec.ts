@@ -1,5 +1,13 @@
 import type { RequestHandler } from 'express';
-import { configure, dto, idempotency, optional, string, type IdempotencyEvent, type IdempotencyOptions } from '../../../lib';
+import {
+  configure,
+  dto,
+  idempotency,
+  optional,
+  string,
+  type IdempotencyEvent,
+  type IdempotencyOptions,
+} from '../../../lib';
 import { send, type WireResponse } from '../../servers/listen';
 import { expressVersions } from '../express-versions';
 import { serve } from '../serve';
@@ -8,15 +16,28 @@ import { keyed } from '../wire';
 class Anything extends dto({ a: optional(string) }) {}
 
 let emitWarning: jest.SpyInstance;
-beforeEach(() => { emitWarning = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined); });
-afterEach(() => { emitWarning.mockRestore(); });
+beforeEach(() => {
+  emitWarning = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+});
+afterEach(() => {
+  emitWarning.mockRestore();
+});
 const warnings = (): unknown[] => emitWarning.mock.calls.map(([, options]) => (options as { code?: string }).code);
 
-const leave = (left: object): RequestHandler => (req, _res, next) => { Object.assign(req, left); next(); };
+const leave =
+  (left: object): RequestHandler =>
+  (req, _res, next) => {
+    Object.assign(req, left);
+    next();
+  };
 
 it('a guard that is mounted before authentication causes a warning, once', async () => {
   const [[, express]] = expressVersions as [(typeof expressVersions)[number]];
-  const { url } = await serve(express().post('/', idempotency(), leave({ user: { id: 1 } }), (_req, res) => { res.end(); }));
+  const { url } = await serve(
+    express().post('/', idempotency(), leave({ user: { id: 1 } }), (_req, res) => {
+      res.end();
+    }),
+  );
   for (const key of ['a', 'b']) expect((await send(url, { headers: keyed(key) })).status).toBe(200);
   expect(warnings()).toEqual(['BINDONCE_MOUNTED_BEFORE_AUTHENTICATION']);
 });
@@ -25,7 +46,10 @@ describe.each(expressVersions)('a caller that appears behind the guard, %s,', (_
   /** Two equal requests: the middlewares behind the guard, then a handler that shows a balance. */
   async function twice(guard: RequestHandler, before: readonly RequestHandler[], ...behind: RequestHandler[]) {
     const state = { runs: 0 };
-    const app = express().post('/', ...before, guard, ...behind, (_req, res) => { state.runs++; res.json({ balance: 100 }); });
+    const app = express().post('/', ...before, guard, ...behind, (_req, res) => {
+      state.runs++;
+      res.json({ balance: 100 });
+    });
     const { url } = await serve(app);
     const answers: WireResponse[] = [];
     for (let turn = 0; turn < 3; turn++) answers.push(await send(url, { headers: keyed('k') }));
@@ -42,7 +66,15 @@ describe.each(expressVersions)('a caller that appears behind the guard, %s,', (_
     ['in another tenant', [leave({ user: { id: 1, tenantId: 'a' } })], leave({ user: { id: 1, tenantId: 'b' } })],
   ])('%s, gets its answer, and nobody gets a replay of it', async (_how, before, behind) => {
     const events: IdempotencyEvent[] = [];
-    const { statuses, last, runs } = await twice(idempotency({ onEvent: event => { events.push(event); } }), before, behind);
+    const { statuses, last, runs } = await twice(
+      idempotency({
+        onEvent: event => {
+          events.push(event);
+        },
+      }),
+      before,
+      behind,
+    );
     expect([statuses, runs]).toEqual([[200, 409, 409], 1]);
     expect(last).not.toContain('balance');
     expect(JSON.parse(last)).toMatchObject({ type: 'urn:bindonce:response-unavailable' });
@@ -56,16 +88,32 @@ describe.each(expressVersions)('a caller that appears behind the guard, %s,', (_
 
   it.each<[string, IdempotencyOptions['scope']]>([
     ['is asked again and says another text', req => (req as { user?: { id: string } }).user?.id],
-    ['cannot be asked again', req => { if ((req as { user?: object }).user) throw new Error('too late'); return 'a'; }],
+    [
+      'cannot be asked again',
+      req => {
+        if ((req as { user?: object }).user) throw new Error('too late');
+        return 'a';
+      },
+    ],
   ])('does not share where an own scope %s', async (_how, scope) => {
     expect((await twice(idempotency({ scope }), [], leave({ user: { id: 'a' } }))).statuses).toEqual([200, 409, 409]);
   });
 
   it.each<[string, IdempotencyOptions['scope'], readonly RequestHandler[], RequestHandler]>([
     ['an own scope says the same', () => 'registration', [], leave({ user: { id: 1 } })],
-    ['the caller is the same, with more claims', undefined, [leave({ user: { id: 1 } })], leave({ user: { id: '1', name: 'Ann' } })],
+    [
+      'the caller is the same, with more claims',
+      undefined,
+      [leave({ user: { id: 1 } })],
+      leave({ user: { id: '1', name: 'Ann' } }),
+    ],
     ['the caller has signed out', undefined, [leave({ user: { id: 1 }, sessionID: 's' })], leave({ user: null })],
-    ['an own scope knows nobody any more', req => (req as { user?: { id: string } | null }).user?.id, [leave({ user: { id: '1' } })], leave({ user: null })],
+    [
+      'an own scope knows nobody any more',
+      req => (req as { user?: { id: string } | null }).user?.id,
+      [leave({ user: { id: '1' } })],
+      leave({ user: null }),
+    ],
   ])('is not one where %s: the response is replayed', async (_how, scope, before, behind) => {
     const { statuses, runs } = await twice(idempotency({ scope }), before, behind);
     expect([statuses, runs]).toEqual([[200, 200, 200], 1]);
@@ -78,7 +126,9 @@ describe.each(expressVersions)('a caller that appears behind the guard, %s,', (_
       next();
     };
     const { idempotency: guard, bindRequest } = configure({ binding: { allowAnonymous: false } });
-    const app = express().post('/', guard(), authenticate, bindRequest(Anything), (_req, res) => { res.send('ran'); });
+    const app = express().post('/', guard(), authenticate, bindRequest(Anything), (_req, res) => {
+      res.send('ran');
+    });
     const { url } = await serve(app);
     const refused = await send(url, { headers: keyed('k') });
     isKnown = true;

@@ -8,19 +8,24 @@ import { serve } from '../serve';
 
 async function served(options: IdempotencyOptions = {}, ...before: readonly RequestHandler[]) {
   const keys: string[] = [];
-  const { url } = await serve(express().post('/', ...before, idempotency(options), (req, res) => {
-    keys.push(req.idempotency.key);
-    res.end();
-  }));
+  const { url } = await serve(
+    express().post('/', ...before, idempotency(options), (req, res) => {
+      keys.push(req.idempotency.key);
+      res.end();
+    }),
+  );
   return { url, keys };
 }
 
 /** Sends header lines exactly as they are given; resolves to status, problem type and detail. */
-async function post(url: string, ...lines: [name: string, value: string][]): Promise<[status?: number, type?: string, detail?: string]> {
+async function post(
+  url: string,
+  ...lines: [name: string, value: string][]
+): Promise<[status?: number, type?: string, detail?: string]> {
   const sent = request(url, { method: 'POST', agent: false });
   for (const [name, value] of lines) sent.appendHeader(name, value);
   sent.end();
-  const [response] = await once(sent, 'response') as [IncomingMessage];
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
   let text = '';
   for await (const chunk of response) text += String(chunk);
   const { type, detail } = (text === '' ? {} : JSON.parse(text)) as { type?: string; detail?: string };
@@ -55,8 +60,22 @@ describe('the idempotency key', () => {
     ['blank', [['Idempotency-Key', ' \t ']], 'key-missing'],
     ['an empty structured string', [['Idempotency-Key', '""']], 'key-missing'],
     ['a blank structured string', [['Idempotency-Key', '"  "']], 'key-missing'],
-    ['sent twice', [['Idempotency-Key', 'a'], ['Idempotency-Key', 'b']], 'key-repeated'],
-    ['sent twice in different case with one value', [['Idempotency-Key', 'a'], ['idempotency-key', 'a']], 'key-repeated'],
+    [
+      'sent twice',
+      [
+        ['Idempotency-Key', 'a'],
+        ['Idempotency-Key', 'b'],
+      ],
+      'key-repeated',
+    ],
+    [
+      'sent twice in different case with one value',
+      [
+        ['Idempotency-Key', 'a'],
+        ['idempotency-key', 'a'],
+      ],
+      'key-repeated',
+    ],
   ])('that is %s is a 400, and the handler does not run', async (_title, lines, code) => {
     const { url, keys } = await served();
     expect((await post(url, ...lines)).slice(0, 2)).toEqual([400, code]);
@@ -64,7 +83,15 @@ describe('the idempotency key', () => {
   });
 
   it.each([
-    'abc', '"abc";a=1', '"abc"; a=1;b', '"abc";a="x;\\"y"', '"abc";*a.b-c_d=?1', '"abc";a=:YWI=:', '"abc";a=-1.5', '"abc";a=@1', '"abc";a=tok/en',
+    'abc',
+    '"abc";a=1',
+    '"abc"; a=1;b',
+    '"abc";a="x;\\"y"',
+    '"abc";*a.b-c_d=?1',
+    '"abc";a=:YWI=:',
+    '"abc";a=-1.5',
+    '"abc";a=@1',
+    '"abc";a=tok/en',
   ])('is the same in quotes and as %s: parameters say nothing', async spelling => {
     const { url, keys } = await served();
     await post(url, ['Idempotency-Key', '"abc"']);
@@ -72,7 +99,17 @@ describe('the idempotency key', () => {
     expect(keys).toEqual(['abc']);
   });
 
-  it.each(['"abc";', '"abc";A=1', '"abc" ;a', '"abc";a=', '"abc";a="x', '"abc", "abc"', '"abc"x', 'abc;a=1', '"abc";a=1,b'])('%s is not a string with parameters, and a key of its own', async spelling => {
+  it.each([
+    '"abc";',
+    '"abc";A=1',
+    '"abc" ;a',
+    '"abc";a=',
+    '"abc";a="x',
+    '"abc", "abc"',
+    '"abc"x',
+    'abc;a=1',
+    '"abc";a=1,b',
+  ])('%s is not a string with parameters, and a key of its own', async spelling => {
     const { url, keys } = await served();
     await post(url, ['Idempotency-Key', '"abc"']);
     await post(url, ['Idempotency-Key', spelling]);
@@ -88,32 +125,56 @@ describe('the idempotency key', () => {
 
   it('comes in the header of the name that is given, in any case', async () => {
     const { url, keys } = await served({ headerName: 'X-Once-Only' });
-    expect(await post(url, ['Idempotency-Key', 'k'])).toEqual([400, 'key-missing', 'Send the X-Once-Only header with a value that is unique for this request.']);
+    expect(await post(url, ['Idempotency-Key', 'k'])).toEqual([
+      400,
+      'key-missing',
+      'Send the X-Once-Only header with a value that is unique for this request.',
+    ]);
     expect((await post(url, ['x-once-ONLY', 'k']))[0]).toBe(200);
     expect(keys).toEqual(['k']);
   });
 
-  it.each([/^[0-9a-f]{8}$/, /^[0-9a-f]{8}$/g, /[0-9a-f]{8}$/y])('has to match keyPattern %s, each time anew', async keyPattern => {
-    const { url, keys } = await served({ keyPattern });
-    expect((await post(url, ['Idempotency-Key', 'nothing like it'])).slice(0, 2)).toEqual([400, 'key-malformed']);
-    for (const key of ['0badcafe', 'deadbeef', '0badcafe']) expect((await post(url, ['Idempotency-Key', `"${key}"`]))[0]).toBe(200);
-    expect(keys).toEqual(['0badcafe', 'deadbeef']);
-  });
+  it.each([/^[0-9a-f]{8}$/, /^[0-9a-f]{8}$/g, /[0-9a-f]{8}$/y])(
+    'has to match keyPattern %s, each time anew',
+    async keyPattern => {
+      const { url, keys } = await served({ keyPattern });
+      expect((await post(url, ['Idempotency-Key', 'nothing like it'])).slice(0, 2)).toEqual([400, 'key-malformed']);
+      for (const key of ['0badcafe', 'deadbeef', '0badcafe'])
+        expect((await post(url, ['Idempotency-Key', `"${key}"`]))[0]).toBe(200);
+      expect(keys).toEqual(['0badcafe', 'deadbeef']);
+    },
+  );
 
   it.each<[string, [string, string][], string | undefined, string]>([
     ['put on', [], 'theirs', 'theirs'],
     ['changed', [['Idempotency-Key', 'sent']], 'theirs', 'theirs'],
-    ['made one of several', [['Idempotency-Key', 'a'], ['Idempotency-Key', 'b']], 'b', 'b'],
+    [
+      'made one of several',
+      [
+        ['Idempotency-Key', 'a'],
+        ['Idempotency-Key', 'b'],
+      ],
+      'b',
+      'b',
+    ],
     ['taken away', [['Idempotency-Key', 'sent']], undefined, 'key-missing'],
   ])('is what a middleware before us has %s in req.headers', async (_title, lines, header, expected) => {
-    const { url, keys } = await served({}, (req, _res, next) => { req.headers['idempotency-key'] = header; next(); });
+    const { url, keys } = await served({}, (req, _res, next) => {
+      req.headers['idempotency-key'] = header;
+      next();
+    });
     const [status, code] = await post(url, ...lines);
     expect([status, ...keys, code]).toEqual(expected === 'key-missing' ? [400, expected] : [200, expected, undefined]);
   });
 
   it('is required whatever the method is', async () => {
-    const { url } = await serve(express().all('/', idempotency(), (_req, res) => { res.end(); }));
-    for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) expect((await send(url, { method })).status).toBe(400);
+    const { url } = await serve(
+      express().all('/', idempotency(), (_req, res) => {
+        res.end();
+      }),
+    );
+    for (const method of ['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+      expect((await send(url, { method })).status).toBe(400);
   });
 
   it('and its refusal are not disturbed by a header that is called __proto__', async () => {

@@ -10,24 +10,40 @@ type Left = Readonly<Record<string, unknown>>;
 /** An id as bson makes it: its bytes are private, and it writes itself. */
 class HexId {
   readonly #hex: string;
-  constructor(hex: string) { this.#hex = hex; }
-  toHexString(): string { return this.#hex; }
-  toString(): string { return this.#hex; }
-  toJSON(): string { return this.#hex; }
+  constructor(hex: string) {
+    this.#hex = hex;
+  }
+  toHexString(): string {
+    return this.#hex;
+  }
+  toString(): string {
+    return this.#hex;
+  }
+  toJSON(): string {
+    return this.#hex;
+  }
 }
 
 class TextId {
   readonly #text: string;
-  constructor(text: string) { this.#text = text; }
-  toString(): string { return this.#text; }
+  constructor(text: string) {
+    this.#text = text;
+  }
+  toString(): string {
+    return this.#text;
+  }
 }
 
 /** An object of which an id can be seen by its class only. */
 class Opaque {
   readonly type = 'user';
   readonly #id: string;
-  constructor(id: string) { this.#id = id; }
-  greet(): string { return `Hello ${this.#id}`; }
+  constructor(id: string) {
+    this.#id = id;
+  }
+  greet(): string {
+    return `Hello ${this.#id}`;
+  }
 }
 
 class Tagged {
@@ -36,19 +52,33 @@ class Tagged {
 
 class Getters {
   readonly #id: number;
-  constructor(id: number) { this.#id = id; }
-  get id(): number { return this.#id; }
+  constructor(id: number) {
+    this.#id = id;
+  }
+  get id(): number {
+    return this.#id;
+  }
 }
 
-const hidden = (id: number): object => Object.defineProperty({ role: 'buyer' }, 'number', { value: id, enumerable: false });
+const hidden = (id: number): object =>
+  Object.defineProperty({ role: 'buyer' }, 'number', { value: id, enumerable: false });
 
 /** Serves requests whose callers are these, one after the other. */
-async function serving(options: IdempotencyOptions, callers: readonly Left[], headers: readonly Record<string, string>[] = []) {
+async function serving(
+  options: IdempotencyOptions,
+  callers: readonly Left[],
+  headers: readonly Record<string, string>[] = [],
+) {
   let runs = 0;
   const app = express().set('env', 'test');
   const left = [...callers];
-  app.use((req, _res, next) => { Object.assign(req, left.shift()); next(); });
-  app.post('/', idempotency(options), (_req, res) => { res.json({ run: ++runs }); });
+  app.use((req, _res, next) => {
+    Object.assign(req, left.shift());
+    next();
+  });
+  app.post('/', idempotency(options), (_req, res) => {
+    res.json({ run: ++runs });
+  });
   const onError: ErrorRequestHandler = (error: Error, _req, res, next) => {
     if (res.headersSent) next(error);
     else res.status(500).end(error.message);
@@ -66,7 +96,9 @@ async function serving(options: IdempotencyOptions, callers: readonly Left[], he
 const answersOf = async (...callers: readonly Left[]): Promise<string[]> => (await serving({}, callers)).answers;
 
 /** Warnings belong to the process; that there are any is looked at where they are the point. */
-beforeEach(() => { jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined); });
+beforeEach(() => {
+  jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+});
 
 describe('by default, a response is not shared where the callers have another', () => {
   it.each<[string, Left, Left]>([
@@ -94,7 +126,11 @@ describe('by default, a response is not shared where the callers have another', 
     ['orgId', { auth: () => ({ userId: 'u', orgId: 'a' }) }, { auth: () => ({ userId: 'u', orgId: 'b' }) }],
     ['org_id', { auth: { sub: 'u', org_id: 'a' } }, { auth: { sub: 'u', org_id: 'b' } }],
     ['tid', { auth: { sub: 'u', tid: 'a' } }, { auth: { sub: 'u', tid: 'b' } }],
-    ['user behind one gateway', { auth: { sub: 'gateway' }, user: { id: 1 } }, { auth: { sub: 'gateway' }, user: { id: 2 } }],
+    [
+      'user behind one gateway',
+      { auth: { sub: 'gateway' }, user: { id: 1 } },
+      { auth: { sub: 'gateway' }, user: { id: 2 } },
+    ],
     ['gateway before one user', { auth: { sub: 'a' }, user: { id: 1 } }, { auth: { sub: 'b' }, user: { id: 1 } }],
     ['caller at all', { user: { id: 1 } }, {}],
   ])('%s', async (_what, one, other) => {
@@ -104,7 +140,11 @@ describe('by default, a response is not shared where the callers have another', 
 
 describe('by default, a response is shared where', () => {
   it.each<[string, Left, Left]>([
-    ['the token was refreshed', { auth: { sub: 'a', iat: 1, exp: 2, nbf: 1, jti: 'x' } }, { auth: { sub: 'a', iat: 5, exp: 6, nbf: 5, jti: 'y' } }],
+    [
+      'the token was refreshed',
+      { auth: { sub: 'a', iat: 1, exp: 2, nbf: 1, jti: 'x' } },
+      { auth: { sub: 'a', iat: 5, exp: 6, nbf: 5, jti: 'y' } },
+    ],
     ['other claims have changed', { user: { userId: 'a', name: 'Ann' } }, { user: { userId: 'a', name: 'Anne' } }],
     ['an id is a number once and text once', { user: { id: 7 } }, { user: { id: '7' } }],
     ['there is no caller', { user: undefined }, { auth: null, user: false }],
@@ -115,7 +155,11 @@ describe('by default, a response is shared where', () => {
   });
 
   it('the header of a gateway has changed, and the caller has not', async () => {
-    const { answers } = await serving({}, [{ user: { userId: 'a' } }, { user: { userId: 'a' } }], [{ Authorization: 'Bearer 1' }, { Authorization: 'Bearer 2' }]);
+    const { answers } = await serving(
+      {},
+      [{ user: { userId: 'a' } }, { user: { userId: 'a' } }],
+      [{ Authorization: 'Bearer 1' }, { Authorization: 'Bearer 2' }],
+    );
     expect(answers).toEqual(['1', '1']);
   });
 });
@@ -148,7 +192,11 @@ describe('by default, the application is told to pass scope, and nothing runs, w
     ['of a tenant that cannot be read', { user: { id: 1, tenant: { name: 'acme' } } }, 'req.user.tenant'],
   ])('%s', async (_what, caller, place) => {
     const { answers, runs } = await serving({}, [caller]);
-    expect(answers[0]).toMatch(new RegExp(`^idempotency: ${place.replaceAll('.', '\\.')} is set, but bindonce cannot read an id from it .* Pass the \`scope\` option\\.$`));
+    expect(answers[0]).toMatch(
+      new RegExp(
+        `^idempotency: ${place.replaceAll('.', '\\.')} is set, but bindonce cannot read an id from it .* Pass the \`scope\` option\\.$`,
+      ),
+    );
     expect(runs).toBe(0);
   });
 });
@@ -159,7 +207,14 @@ describe('scope', () => {
 
   it('adds to the default that it gets', async () => {
     const callers = [{ user: { id: 1 } }, { user: { id: 2 } }, { user: { id: 1 } }, { user: { id: 1 } }, {}, {}];
-    const { answers } = await serving(tenant, callers, [acme, acme, { 'X-Tenant': 'globex' }, acme, acme, { ...acme, Authorization: 'Bearer a' }]);
+    const { answers } = await serving(tenant, callers, [
+      acme,
+      acme,
+      { 'X-Tenant': 'globex' },
+      acme,
+      acme,
+      { ...acme, Authorization: 'Bearer a' },
+    ]);
     expect(answers).toEqual(['1', '2', '3', '1', '4', '5']);
   });
 
@@ -171,12 +226,19 @@ describe('scope', () => {
     ['as a key', (_req, caller) => Object.keys({ ...(caller as unknown as object) }).join()],
   ])('that uses a default which cannot be read, %s, is the error of that default', async (_how, scope) => {
     const { answers, runs } = await serving({ scope }, [{ user: new Opaque('a') }]);
-    expect([answers[0], runs]).toEqual([expect.stringMatching(/^idempotency: req\.user is set, but bindonce cannot read an id/), 0]);
+    expect([answers[0], runs]).toEqual([
+      expect.stringMatching(/^idempotency: req\.user is set, but bindonce cannot read an id/),
+      0,
+    ]);
   });
 
   it('that makes no use of a default which cannot be read counts alone', async () => {
     const callers = ['a', 'b', 'a'].map(id => ({ user: new Opaque(id), who: id }));
-    expect((await serving({ scope: req => (req as Request & { who: string }).who }, callers)).answers).toEqual(['1', '2', '1']);
+    expect((await serving({ scope: req => (req as Request & { who: string }).who }, callers)).answers).toEqual([
+      '1',
+      '2',
+      '1',
+    ]);
   });
 
   it.each<[string, unknown, string]>([
@@ -188,11 +250,21 @@ describe('scope', () => {
     ['an array', ['a'], 'an array'],
   ])('that returns %s is an error, and nothing runs', async (_what, returned, called) => {
     const { answers, runs } = await serving({ scope: (() => returned) as IdempotencyOptions['scope'] }, [{}]);
-    expect([answers[0], runs]).toEqual([expect.stringContaining(`idempotency: scope must return text or undefined, not ${called}.`), 0]);
+    expect([answers[0], runs]).toEqual([
+      expect.stringContaining(`idempotency: scope must return text or undefined, not ${called}.`),
+      0,
+    ]);
   });
 
   it('that throws is an error of the application, and the handler does not run', async () => {
-    const { answers, runs } = await serving({ scope: () => { throw new Error('no tenant'); } }, [{}]);
+    const { answers, runs } = await serving(
+      {
+        scope: () => {
+          throw new Error('no tenant');
+        },
+      },
+      [{}],
+    );
     expect([answers[0], runs]).toEqual(['no tenant', 0]);
   });
 
@@ -204,19 +276,34 @@ describe('scope', () => {
 
   it('is shown the Express request', async () => {
     const seen = new Set<unknown>();
-    const scope: IdempotencyOptions['scope'] = req => { seen.add(req.params['tenant']).add(req.get('X-A')); return undefined; };
-    const app = express().post('/:tenant', idempotency({ scope }), (_req, res) => { res.end(); });
+    const scope: IdempotencyOptions['scope'] = req => {
+      seen.add(req.params['tenant']).add(req.get('X-A'));
+      return undefined;
+    };
+    const app = express().post('/:tenant', idempotency({ scope }), (_req, res) => {
+      res.end();
+    });
     await send(`${(await serve(app)).url}/acme`, { headers: keyed('k', { 'X-A': 'a' }) });
     expect([...seen]).toEqual(['acme', 'a']);
   });
 });
 
 describe('with claims of configure()', () => {
-  const configured = configure({ binding: { claims: req => (req.get('X-Who') === undefined ? undefined : { sub: req.get('X-Who') }) } });
-  const runsFor = async (middleware: ReturnType<typeof idempotency>, ...callers: readonly (string | undefined)[]): Promise<number> => {
+  const configured = configure({
+    binding: { claims: req => (req.get('X-Who') === undefined ? undefined : { sub: req.get('X-Who') }) },
+  });
+  const runsFor = async (
+    middleware: ReturnType<typeof idempotency>,
+    ...callers: readonly (string | undefined)[]
+  ): Promise<number> => {
     let runs = 0;
-    const { url } = await serve(express().post('/', middleware, (_req, res) => { res.json({ run: ++runs }); }));
-    for (const who of callers) await send(url, { headers: { ...keyed('k'), ...who !== undefined && { 'X-Who': who } } });
+    const { url } = await serve(
+      express().post('/', middleware, (_req, res) => {
+        res.json({ run: ++runs });
+      }),
+    );
+    for (const who of callers)
+      await send(url, { headers: { ...keyed('k'), ...(who !== undefined && { 'X-Who': who }) } });
     return runs;
   };
 

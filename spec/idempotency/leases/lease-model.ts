@@ -4,7 +4,8 @@ import type { Acquisition } from '../../../lib';
 export type LeaseState = { readonly kind: 'free' } | { readonly kind: 'running' | 'done'; readonly token: string };
 
 /** One call by one owner, or the passing of time. */
-export type Move = { readonly step: 'acquire' | 'renew' | 'complete' | 'release'; readonly token: string } | { readonly step: 'expire' };
+export type Move =
+  { readonly step: 'acquire' | 'renew' | 'complete' | 'release'; readonly token: string } | { readonly step: 'expire' };
 
 /** An {@link Acquisition} without its time. */
 export type Answer = boolean | { readonly kind: Acquisition['kind']; readonly token?: string } | undefined;

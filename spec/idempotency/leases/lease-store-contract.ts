@@ -30,7 +30,9 @@ export function leaseStoreContract(name: string, make: () => LeaseStoreUnderTest
       ({ one, other } = stores);
     });
     afterAll(() => stores.close());
-    beforeEach(() => { key = `${Date.now()}-${count++}-${Math.random()}`; });
+    beforeEach(() => {
+      key = `${Date.now()}-${count++}-${Math.random()}`;
+    });
 
     /** Acquires for `token` as soon as what is there has run out. */
     const acquireLater = async (token: string, ms = LONG): Promise<void> => {
@@ -71,7 +73,11 @@ export function leaseStoreContract(name: string, make: () => LeaseStoreUnderTest
       });
 
       it.each([20, 200])('gives one of %d concurrent callers the lease', async callers => {
-        const answers = await Promise.all(Array.from({ length: callers }, async (_, index) => (index % 2 ? one : other).acquire(key, `token ${index}`, LONG)));
+        const answers = await Promise.all(
+          Array.from({ length: callers }, async (_, index) =>
+            (index % 2 ? one : other).acquire(key, `token ${index}`, LONG),
+          ),
+        );
         expect(answers.filter(({ kind }) => kind === 'acquired')).toHaveLength(1);
         expect(new Set(answers.flatMap(answer => (answer.kind === 'running' ? [answer.token] : []))).size).toBe(1);
       });
@@ -89,11 +95,14 @@ export function leaseStoreContract(name: string, make: () => LeaseStoreUnderTest
         expect(await holder()).toBe('running b');
       });
 
-      it.each(['', ' ', '\0', '__proto__', 'a:b', '{a}', 'ü🦉', '*', 'r:a', 'x'.repeat(2_000)])('keeps the key %p apart from others', async odd => {
-        await one.acquire(`${key}${odd}`, 'a', LONG);
-        expect(await other.acquire(`${key}${odd}`, 'b', LONG)).toMatchObject({ kind: 'running', token: 'a' });
-        expect(await other.acquire(`${key}${odd}.`, 'b', LONG)).toEqual({ kind: 'acquired' });
-      });
+      it.each(['', ' ', '\0', '__proto__', 'a:b', '{a}', 'ü🦉', '*', 'r:a', 'x'.repeat(2_000)])(
+        'keeps the key %p apart from others',
+        async odd => {
+          await one.acquire(`${key}${odd}`, 'a', LONG);
+          expect(await other.acquire(`${key}${odd}`, 'b', LONG)).toMatchObject({ kind: 'running', token: 'a' });
+          expect(await other.acquire(`${key}${odd}.`, 'b', LONG)).toEqual({ kind: 'acquired' });
+        },
+      );
 
       it.each(['', 'r:a', 'd:a', 'a.b', 'ü', 'done', 'any.0'])('keeps the token %p as it is', async token => {
         await one.acquire(key, token, LONG);
@@ -169,7 +178,10 @@ export function leaseStoreContract(name: string, make: () => LeaseStoreUnderTest
     });
 
     describe('release', () => {
-      it.each<[string, () => unknown]>([['lease', () => undefined], ['record', () => one.complete(key, 'a', LONG)]])('gives up the %s of the token', async (_title, before) => {
+      it.each<[string, () => unknown]>([
+        ['lease', () => undefined],
+        ['record', () => one.complete(key, 'a', LONG)],
+      ])('gives up the %s of the token', async (_title, before) => {
         await one.acquire(key, 'a', LONG);
         await before();
         expect(await one.release(key, 'a')).toBe(true);
@@ -194,7 +206,13 @@ export function leaseStoreContract(name: string, make: () => LeaseStoreUnderTest
     describe.each<[string, () => unknown]>([
       ['is running', () => undefined],
       ['is done', () => other.complete(key, 'b', LONG)],
-      ['has given up and a third is running', async () => { await other.release(key, 'b'); await other.acquire(key, 'c', LONG); }],
+      [
+        'has given up and a third is running',
+        async () => {
+          await other.release(key, 'b');
+          await other.acquire(key, 'c', LONG);
+        },
+      ],
     ])('an owner that comes back after its lease ran out, while the next %s,', (_title, next) => {
       it.each<[string, () => boolean | Promise<boolean>]>([
         ['completes', () => one.complete(key, 'a', LONG)],

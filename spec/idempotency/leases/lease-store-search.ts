@@ -22,7 +22,8 @@ export function* sequences(depth: number, owners = 0): Generator<readonly Move[]
   }
   for (const rest of sequences(depth - 1, owners)) yield [{ step: 'expire' }, ...rest];
   for (const [index, token] of OWNERS.slice(0, owners + 1).entries()) {
-    for (const step of STEPS) for (const rest of sequences(depth - 1, Math.max(owners, index + 1))) yield [{ step, token }, ...rest];
+    for (const step of STEPS)
+      for (const rest of sequences(depth - 1, Math.max(owners, index + 1))) yield [{ step, token }, ...rest];
   }
 }
 
@@ -30,7 +31,11 @@ export function* sequences(depth: number, owners = 0): Generator<readonly Move[]
  * All interleavings of three owners over acquire, renew, complete, release and expiry, of `depth` moves.
  * @param atOnce sequences that are played at one time, each on a key of its own.
  */
-export function leaseStoreSearch(name: string, make: () => LeaseStoreInTime | Promise<LeaseStoreInTime>, { depth, atOnce }: { readonly depth: number; readonly atOnce: number }): void {
+export function leaseStoreSearch(
+  name: string,
+  make: () => LeaseStoreInTime | Promise<LeaseStoreInTime>,
+  { depth, atOnce }: { readonly depth: number; readonly atOnce: number },
+): void {
   it(`${name}: every sequence of ${depth} steps of three owners, and of time, goes as it is meant to`, async () => {
     const inTime = await make();
     let count = 0;
@@ -38,9 +43,12 @@ export function leaseStoreSearch(name: string, make: () => LeaseStoreInTime | Pr
     // What a store opens or makes with its first step is there then.
     await inTime.store.acquire(prefix, 'first', LONG);
     const all = sequences(depth);
-    await Promise.all(Array.from({ length: atOnce }, async () => {
-      for (let next = all.next(); !next.done; next = all.next()) await follow(inTime, `${prefix}${count++}`, next.value);
-    }));
+    await Promise.all(
+      Array.from({ length: atOnce }, async () => {
+        for (let next = all.next(); !next.done; next = all.next())
+          await follow(inTime, `${prefix}${count++}`, next.value);
+      }),
+    );
     await inTime.close?.();
     expect(count).toBeGreaterThan(5 ** depth);
   }, 60_000);
@@ -54,7 +62,8 @@ async function follow({ store, expire }: LeaseStoreInTime, key: string, moves: r
     const [meant, after] = play(state, move);
     const answer = await make(store, expire, key, move);
     trace.push([move, answer]);
-    if (JSON.stringify(answer) !== JSON.stringify(meant)) throw new Error(`Expected ${JSON.stringify(meant)} at the end of ${JSON.stringify(trace)}`);
+    if (JSON.stringify(answer) !== JSON.stringify(meant))
+      throw new Error(`Expected ${JSON.stringify(meant)} at the end of ${JSON.stringify(trace)}`);
     state = after;
   }
   keepsThePromise(trace);
@@ -69,8 +78,10 @@ async function make(store: LeaseStore, expire: (key: string) => unknown, key: st
       const acquisition = await store.acquire(key, move.token, LONG);
       return acquisition.kind === 'acquired' ? acquisition : { kind: acquisition.kind, token: acquisition.token };
     }
-    case 'release': return store.release(key, move.token);
-    default: return store[move.step](key, move.token, LONG);
+    case 'release':
+      return store.release(key, move.token);
+    default:
+      return store[move.step](key, move.token, LONG);
   }
 }
 
@@ -81,7 +92,9 @@ async function make(store: LeaseStore, expire: (key: string) => unknown, key: st
 function keepsThePromise(trace: readonly (readonly [Move, Answer])[]): void {
   let holder: string | undefined;
   let published: string | undefined;
-  const breaks = (promise: string): never => { throw new Error(`${promise}: ${JSON.stringify(trace)}`); };
+  const breaks = (promise: string): never => {
+    throw new Error(`${promise}: ${JSON.stringify(trace)}`);
+  };
   for (const [move, answer] of trace) {
     if (move.step === 'expire') {
       holder = published = undefined;

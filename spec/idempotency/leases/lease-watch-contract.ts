@@ -20,7 +20,13 @@ export function leaseWatchContract(current: () => Watched): void {
       const { one, other, key } = current();
       await one.acquire(key, 'a', LONG);
       const told = [one, other, other].map(store => ({ store, change: signal() }));
-      const stops = await Promise.all(told.map(({ store, change }) => store.watch?.(key, () => { change.happens(); })));
+      const stops = await Promise.all(
+        told.map(({ store, change }) =>
+          store.watch?.(key, () => {
+            change.happens();
+          }),
+        ),
+      );
       await end(current());
       for (const { store, change } of told) if (store.watch) await change.happened;
       for (const stop of stops) stop?.();
@@ -32,7 +38,9 @@ export function leaseWatchContract(current: () => Watched): void {
       await one.acquire(key, 'a', LONG);
       const change = signal();
       const stopped = await one.watch(key, () => undefined);
-      const stop = await one.watch(key, () => { change.happens(); });
+      const stop = await one.watch(key, () => {
+        change.happens();
+      });
       stopped();
       await other.complete(key, 'a', LONG);
       await change.happened;
@@ -45,7 +53,9 @@ export function leaseWatchContract(current: () => Watched): void {
       await one.acquire(key, 'a', LONG);
       (await one.watch(key, () => undefined))();
       const change = signal();
-      const stop = await one.watch(key, () => { change.happens(); });
+      const stop = await one.watch(key, () => {
+        change.happens();
+      });
       await other.complete(key, 'a', LONG);
       await change.happened;
       stop();
@@ -55,7 +65,14 @@ export function leaseWatchContract(current: () => Watched): void {
       const { one, other, key } = current();
       const changes: string[] = [];
       const change = signal();
-      const stops = [await one.watch?.(`${key}.other`, () => { changes.push('other'); }), await one.watch?.(key, () => { change.happens(); })];
+      const stops = [
+        await one.watch?.(`${key}.other`, () => {
+          changes.push('other');
+        }),
+        await one.watch?.(key, () => {
+          change.happens();
+        }),
+      ];
       await one.acquire(key, 'a', LONG);
       await other.complete(key, 'a', LONG);
       if (one.watch) await change.happened;

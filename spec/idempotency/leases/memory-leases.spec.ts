@@ -8,11 +8,24 @@ leaseStoreContract('memoryLeases()', () => {
 });
 
 describe('in fake time', () => {
-  beforeEach(() => { jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] }); });
-  afterEach(() => { jest.useRealTimers(); });
+  beforeEach(() => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
 
   // Time passes for all keys at once: one sequence at a time.
-  leaseStoreSearch('memoryLeases()', () => ({ store: memoryLeases(), expire: () => { jest.advanceTimersByTime(60_001); } }), { depth: 5, atOnce: 1 });
+  leaseStoreSearch(
+    'memoryLeases()',
+    () => ({
+      store: memoryLeases(),
+      expire: () => {
+        jest.advanceTimersByTime(60_001);
+      },
+    }),
+    { depth: 5, atOnce: 1 },
+  );
 });
 
 describe('memoryLeases()', () => {

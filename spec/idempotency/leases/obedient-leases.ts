@@ -9,7 +9,10 @@ export type Hooks = Partial<Record<Step, (key: string, token: string) => void | 
 export class ObedientLeases implements LeaseStore {
   readonly leases = memoryLeases();
 
-  constructor(readonly before: Hooks = {}, readonly after: Hooks = {}) {}
+  constructor(
+    readonly before: Hooks = {},
+    readonly after: Hooks = {},
+  ) {}
 
   acquire(key: string, token: string, ms: number) {
     return this.carryOut('acquire', key, token, () => this.leases.acquire(key, token, ms));

@@ -8,7 +8,10 @@ let postgres: Awaited<ReturnType<typeof anyPostgres>>;
 let strict: PostgresServer;
 
 beforeAll(async () => {
-  [postgres, strict] = await Promise.all([anyPostgres(), PostgresServer.start('default_transaction_isolation=serializable')]);
+  [postgres, strict] = await Promise.all([
+    anyPostgres(),
+    PostgresServer.start('default_transaction_isolation=serializable'),
+  ]);
 });
 afterAll(() => Promise.all([postgres.stop(), strict.stop()]));
 
@@ -21,11 +24,16 @@ function onTwoPools(url: string): LeaseStoreUnderTest {
 leaseStoreContract('postgresLeases() on two pools', () => onTwoPools(postgres.url));
 leaseStoreContract('postgresLeases() where every transaction is serializable', () => onTwoPools(strict.url));
 
-leaseStoreSearch('postgresLeases()', () => {
-  const pool = new Pool({ connectionString: postgres.url });
-  const expire = (key: string): Promise<unknown> => pool.query("UPDATE bindonce_leases SET expires = now() WHERE key = sha256(convert_to($1, 'UTF8'))", [key]);
-  return { store: postgresLeases(pool), expire, close: () => pool.end() };
-}, { depth: 4, atOnce: 10 });
+leaseStoreSearch(
+  'postgresLeases()',
+  () => {
+    const pool = new Pool({ connectionString: postgres.url });
+    const expire = (key: string): Promise<unknown> =>
+      pool.query("UPDATE bindonce_leases SET expires = now() WHERE key = sha256(convert_to($1, 'UTF8'))", [key]);
+    return { store: postgresLeases(pool), expire, close: () => pool.end() };
+  },
+  { depth: 4, atOnce: 10 },
+);
 
 describe('a lease on PostgreSQL', () => {
   const LEASE = 500;
@@ -38,14 +46,19 @@ describe('a lease on PostgreSQL', () => {
     leases = postgresLeases(pool);
     await leases.acquire('first', 'a', 1);
   });
-  beforeEach(() => { key = `key ${Math.random()}`; });
+  beforeEach(() => {
+    key = `key ${Math.random()}`;
+  });
   afterAll(() => pool.end());
 
-  const runsOut = (token: string): Promise<unknown> => pool.query('UPDATE bindonce_leases SET expires = now() WHERE token = $1', [token]);
+  const runsOut = (token: string): Promise<unknown> =>
+    pool.query('UPDATE bindonce_leases SET expires = now() WHERE token = $1', [token]);
 
   /** How many statements wait for a row. */
   async function waiting(): Promise<number> {
-    return (await pool.query("SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")).rows.length;
+    return (
+      await pool.query("SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+    ).rows.length;
   }
 
   /** Carries out a step while somebody else has the row locked, for as long as a lease lasts. */
@@ -54,7 +67,9 @@ describe('a lease on PostgreSQL', () => {
     await client.query('BEGIN');
     await client.query("SELECT FROM bindonce_leases WHERE key = sha256(convert_to($1, 'UTF8')) FOR UPDATE", [key]);
     const answer = step();
-    while (await waiting() === 0) { /* until it waits */ }
+    while ((await waiting()) === 0) {
+      /* until it waits */
+    }
     await client.query('SELECT pg_sleep($1)', [LEASE / 1_000]);
     await client.query('COMMIT');
     client.release();
@@ -62,27 +77,53 @@ describe('a lease on PostgreSQL', () => {
   }
 
   it.each<[string, () => unknown, () => boolean | Promise<boolean>]>([
-    ['acquired', async () => { await leases.acquire(key, 'old', LEASE); await runsOut('old'); }, async () => (await leases.acquire(key, 'a', LEASE)).kind === 'acquired'],
+    [
+      'acquired',
+      async () => {
+        await leases.acquire(key, 'old', LEASE);
+        await runsOut('old');
+      },
+      async () => (await leases.acquire(key, 'a', LEASE)).kind === 'acquired',
+    ],
     ['completed', () => leases.acquire(key, 'a', LEASE), () => leases.complete(key, 'a', LEASE)],
-  ])('that had to wait for its row lasts from when it was %s, and not from when that was asked for', async (_title, before, step) => {
-    await before();
-    expect(await whileLocked(step)).toBe(true);
-    const { rows } = await pool.query("SELECT token, expires > now() AS lasts FROM bindonce_leases WHERE key = sha256(convert_to($1, 'UTF8'))", [key]);
-    expect(rows).toEqual([{ token: 'a', lasts: true }]);
-  });
+  ])(
+    'that had to wait for its row lasts from when it was %s, and not from when that was asked for',
+    async (_title, before, step) => {
+      await before();
+      expect(await whileLocked(step)).toBe(true);
+      const { rows } = await pool.query(
+        "SELECT token, expires > now() AS lasts FROM bindonce_leases WHERE key = sha256(convert_to($1, 'UTF8'))",
+        [key],
+      );
+      expect(rows).toEqual([{ token: 'a', lasts: true }]);
+    },
+  );
 
   it.each<[string, string, () => unknown[], unknown[]]>([
-    ['taken by another', "token = 'b', expires = now() + interval '1 minute'", () => [leases.acquire(key, 'a', LEASE), leases.complete(key, 'a', LEASE)],
-      [{ kind: 'running', token: 'b', msLeft: expect.any(Number) as number }, false]],
-    ['completed', "done = true, expires = now() + interval '1 minute'", () => [leases.acquire(key, 'a', LEASE), leases.acquire(key, 'b', LEASE)],
-      [{ kind: 'done', token: 'a' }, { kind: 'done', token: 'a' }]],
+    [
+      'taken by another',
+      "token = 'b', expires = now() + interval '1 minute'",
+      () => [leases.acquire(key, 'a', LEASE), leases.complete(key, 'a', LEASE)],
+      [{ kind: 'running', token: 'b', msLeft: expect.any(Number) as number }, false],
+    ],
+    [
+      'completed',
+      "done = true, expires = now() + interval '1 minute'",
+      () => [leases.acquire(key, 'a', LEASE), leases.acquire(key, 'b', LEASE)],
+      [
+        { kind: 'done', token: 'a' },
+        { kind: 'done', token: 'a' },
+      ],
+    ],
   ])('that was %s while others waited for its row is what they find', async (_title, change, steps, answers) => {
     await leases.acquire(key, 'a', LEASE);
     const client = await pool.connect();
     await client.query('BEGIN');
     await client.query(`UPDATE bindonce_leases SET ${change} WHERE key = sha256(convert_to($1, 'UTF8'))`, [key]);
     const late = steps();
-    while (await waiting() < late.length) { /* until they wait */ }
+    while ((await waiting()) < late.length) {
+      /* until they wait */
+    }
     await client.query('COMMIT');
     client.release();
     expect(await Promise.all(late)).toEqual(answers);
@@ -103,7 +144,13 @@ describe('a lease on PostgreSQL', () => {
   });
 
   it.each<[string, () => unknown]>([
-    ['a lease of another that has run out', async () => { await leases.acquire(key, 'b', LEASE); await runsOut('b'); }],
+    [
+      'a lease of another that has run out',
+      async () => {
+        await leases.acquire(key, 'b', LEASE);
+        await runsOut('b');
+      },
+    ],
     ['somebody who watches', async () => (await leases.watch?.(key, () => undefined))?.()],
   ])('can be completed where nothing but %s has come after it', async (_title, after) => {
     await after();

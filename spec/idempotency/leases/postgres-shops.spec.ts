@@ -18,7 +18,9 @@ const BOUND = STORE_TIMEOUT + 10_000;
 let postgres: PostgresServer;
 const pools: Pool[] = [];
 
-beforeAll(async () => { postgres = await PostgresServer.start(); });
+beforeAll(async () => {
+  postgres = await PostgresServer.start();
+});
 afterEach(() => Promise.all(pools.splice(0).map(pool => pool.end())));
 afterAll(() => postgres.stop());
 
@@ -38,7 +40,13 @@ class Shop {
     pool.on('error', () => undefined);
     const store = new Keyv(storeOn(pool));
     store.on('error', () => undefined);
-    const guard = idempotency({ store, leases: postgresLeases(pool), scope: () => 'all', onEvent: log.onEvent, ...options });
+    const guard = idempotency({
+      store,
+      leases: postgresLeases(pool),
+      scope: () => 'all',
+      onEvent: log.onEvent,
+      ...options,
+    });
     const app = express();
     app.use((req, _res, next) => {
       // All shops are one service.
@@ -69,7 +77,7 @@ class Shop {
 
   /** The next handlers start, and wait. */
   hold(): { readonly started: Signal; readonly open: Signal } {
-    return this.gate = { started: signal(), open: signal() };
+    return (this.gate = { started: signal(), open: signal() });
   }
 }
 
@@ -77,13 +85,16 @@ class Shop {
 function onPool(pool: Pool): KeyvPostgres {
   class KeyvOnPool extends KeyvPostgres {
     override connect() {
-      return Promise.resolve(async (sql: string, values?: unknown[]) => (await pool.query(sql, values)).rows as unknown[]);
+      return Promise.resolve(
+        async (sql: string, values?: unknown[]) => (await pool.query(sql, values)).rows as unknown[],
+      );
     }
   }
   return new KeyvOnPool();
 }
 
-const twoShops = (options?: IdempotencyOptions): Promise<[Shop, Shop]> => Promise.all([Shop.open(onPool, options), Shop.open(onPool, options)]);
+const twoShops = (options?: IdempotencyOptions): Promise<[Shop, Shop]> =>
+  Promise.all([Shop.open(onPool, options), Shop.open(onPool, options)]);
 
 describe('two shops on one PostgreSQL', () => {
   it.each([20, 200])('run %i concurrent duplicates once and give all the same answer', async count => {
@@ -113,7 +124,11 @@ describe('two shops on one PostgreSQL', () => {
     const first = a.order(key);
     await gate.started.happened;
     const waiting = b.order(key);
-    while ((await b.pool.query("SELECT FROM pg_stat_activity WHERE query = 'LISTEN bindonce_leases'")).rows.length === 0) { /* until it listens */ }
+    while (
+      (await b.pool.query("SELECT FROM pg_stat_activity WHERE query = 'LISTEN bindonce_leases'")).rows.length === 0
+    ) {
+      /* until it listens */
+    }
     const opened = performance.now();
     gate.open.happens();
     expect((await waiting).text).toBe((await first).text);
@@ -177,7 +192,11 @@ describe('two shops on one PostgreSQL', () => {
     const first = a.order(key);
     await gate.started.happened;
     const waiting = b.order(key);
-    while ((await b.pool.query("SELECT FROM pg_stat_activity WHERE query = 'LISTEN bindonce_leases'")).rows.length === 0) { /* until it listens */ }
+    while (
+      (await b.pool.query("SELECT FROM pg_stat_activity WHERE query = 'LISTEN bindonce_leases'")).rows.length === 0
+    ) {
+      /* until it listens */
+    }
     await postgres.kill();
     expect((await waiting).status).toBe(503);
     gate.open.happens();
@@ -189,6 +208,10 @@ describe('two shops on one PostgreSQL', () => {
 it('a Keyv on PostgreSQL without leases is refused with what to write', () => {
   const pool = new Pool({ connectionString: postgres.url });
   pools.push(pool);
-  expect(() => idempotency({ store: new Keyv(onPool(pool)) })).toThrow(new TypeError('idempotency: store is a Keyv on KeyvOnPool, on which bindonce cannot take leases. '
-    + 'Pass `leases: postgresLeases(pool)`, with a Pool of pg on the same database.'));
+  expect(() => idempotency({ store: new Keyv(onPool(pool)) })).toThrow(
+    new TypeError(
+      'idempotency: store is a Keyv on KeyvOnPool, on which bindonce cannot take leases. ' +
+        'Pass `leases: postgresLeases(pool)`, with a Pool of pg on the same database.',
+    ),
+  );
 });

@@ -8,10 +8,14 @@ const LONG = 600_000;
 let postgres: PostgresServer;
 let pool: Pool;
 
-beforeAll(async () => { postgres = await PostgresServer.start(); });
+beforeAll(async () => {
+  postgres = await PostgresServer.start();
+});
 beforeEach(async () => {
   // What is faked is the time-out that a sweep waits for: sockets and the server have their own time.
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date', 'setInterval'] });
+  jest.useFakeTimers({
+    doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date', 'setInterval'],
+  });
   pool = new Pool({ connectionString: postgres.url, idleTimeoutMillis: 0 });
   await pool.query('DROP TABLE IF EXISTS bindonce_leases');
 });
@@ -24,13 +28,18 @@ afterAll(() => postgres.stop());
 /** Resolves when so many rows are there. */
 async function rowsAre(wanted: number): Promise<void> {
   for (;;) {
-    const { rows: [row] } = await pool.query<{ count: number }>('SELECT count(*)::int AS count FROM bindonce_leases');
+    const {
+      rows: [row],
+    } = await pool.query<{ count: number }>('SELECT count(*)::int AS count FROM bindonce_leases');
     if (row?.count === wanted) return;
   }
 }
 
-const expired = (count: number, prefix: string): Promise<unknown> => pool.query(
-  "INSERT INTO bindonce_leases SELECT sha256(convert_to($2 || n, 'UTF8')), 'a', n % 2 = 0, false, now() - interval '1 second' FROM generate_series(1, $1) AS n", [count, prefix]);
+const expired = (count: number, prefix: string): Promise<unknown> =>
+  pool.query(
+    "INSERT INTO bindonce_leases SELECT sha256(convert_to($2 || n, 'UTF8')), 'a', n % 2 = 0, false, now() - interval '1 second' FROM generate_series(1, $1) AS n",
+    [count, prefix],
+  );
 
 describe('postgresLeases()', () => {
   it('deletes what has run out, in batches, and nothing else', async () => {

@@ -47,12 +47,22 @@ async function worksIn(leases: LeaseStore, key = 'k'): Promise<void> {
 describe('the table of postgresLeases()', () => {
   it('is made once, with its index, when twenty processes start at the same moment', async () => {
     const url = await freshDatabase();
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => postgresLeases(poolOn(url)).acquire('k', `token ${index}`, LONG)));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => postgresLeases(poolOn(url)).acquire('k', `token ${index}`, LONG)),
+    );
     expect(answers.filter(({ kind }) => kind === 'acquired')).toHaveLength(1);
-    const { rows } = await poolOn(url).query("SELECT tablename, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY indexname");
+    const { rows } = await poolOn(url).query(
+      "SELECT tablename, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY indexname",
+    );
     expect(rows).toEqual([
-      { tablename: 'bindonce_leases', indexdef: 'CREATE INDEX bindonce_leases_expires_idx ON public.bindonce_leases USING btree (expires)' },
-      { tablename: 'bindonce_leases', indexdef: 'CREATE UNIQUE INDEX bindonce_leases_pkey ON public.bindonce_leases USING btree (key)' },
+      {
+        tablename: 'bindonce_leases',
+        indexdef: 'CREATE INDEX bindonce_leases_expires_idx ON public.bindonce_leases USING btree (expires)',
+      },
+      {
+        tablename: 'bindonce_leases',
+        indexdef: 'CREATE UNIQUE INDEX bindonce_leases_pkey ON public.bindonce_leases USING btree (key)',
+      },
     ]);
   });
 
@@ -73,7 +83,7 @@ describe('the table of postgresLeases()', () => {
   it('can be made by somebody else, for a role that may not', async () => {
     const url = await freshDatabase();
     const owner = poolOn(url);
-    await owner.query("CREATE ROLE shop LOGIN; REVOKE CREATE ON SCHEMA public FROM public");
+    await owner.query('CREATE ROLE shop LOGIN; REVOKE CREATE ON SCHEMA public FROM public');
     const leases = postgresLeases(poolOn(url.replace('bindonce@', 'shop@')));
     await expect(leases.acquire('k', 'a', LONG)).rejects.toThrow('permission denied for schema public');
     await owner.query(`
@@ -91,7 +101,9 @@ describe('the table of postgresLeases()', () => {
     const pool = poolOn(await freshDatabase());
     await pool.query('CREATE SCHEMA shop; CREATE TABLE leases (another int)');
     await worksIn(postgresLeases(pool, { table }));
-    const { rows } = await pool.query("SELECT schemaname, tablename FROM pg_tables WHERE schemaname IN ('public', 'shop') AND tablename <> 'leases' OR schemaname = 'shop'");
+    const { rows } = await pool.query(
+      "SELECT schemaname, tablename FROM pg_tables WHERE schemaname IN ('public', 'shop') AND tablename <> 'leases' OR schemaname = 'shop'",
+    );
     const [schemaname, tablename] = table.includes('.') ? table.split('.') : ['public', table];
     expect(rows).toEqual([{ schemaname, tablename }]);
   });
@@ -102,19 +114,46 @@ describe('the table of postgresLeases()', () => {
     await worksIn(postgresLeases(pool, { table: 'theirs' }));
   });
 
-  it.each<unknown>(['', ' ', 'a b', 'a-b', '1a', 'a"b', "a'b", 'a;DROP TABLE a', 'a.b.c', '.a', 'a.', 'ä', 'a\n', 'x'.repeat(64), `${'x'.repeat(64)}.a`, 7, null])('cannot be called %p', table => {
+  it.each<unknown>([
+    '',
+    ' ',
+    'a b',
+    'a-b',
+    '1a',
+    'a"b',
+    "a'b",
+    'a;DROP TABLE a',
+    'a.b.c',
+    '.a',
+    'a.',
+    'ä',
+    'a\n',
+    'x'.repeat(64),
+    `${'x'.repeat(64)}.a`,
+    7,
+    null,
+  ])('cannot be called %p', table => {
     const options = { table } as { table: string };
-    expect(() => postgresLeases(poolOn(postgres.url), options)).toThrow(/^postgresLeases: table must be a table name of letters, digits and _, after a schema and a dot if need be, not /);
+    expect(() => postgresLeases(poolOn(postgres.url), options)).toThrow(
+      /^postgresLeases: table must be a table name of letters, digits and _, after a schema and a dot if need be, not /,
+    );
   });
 });
 
 describe('postgresLeases()', () => {
   it('names an option that it does not have', () => {
     const options = { tabel: 'leases' } as object;
-    expect(() => postgresLeases(poolOn(postgres.url), options)).toThrow(new TypeError('postgresLeases: there is no option "tabel"; did you mean "table"?'));
+    expect(() => postgresLeases(poolOn(postgres.url), options)).toThrow(
+      new TypeError('postgresLeases: there is no option "tabel"; did you mean "table"?'),
+    );
   });
 
-  it.each<unknown>([undefined, null, {}, 'postgres://shop:secret@db/shop'])('refuses %p for a pool, and does not repeat it', pool => {
-    expect(() => postgresLeases(pool as PostgresPool)).toThrow(new TypeError('postgresLeases: pool must be a Pool of pg: postgresLeases(new Pool({ connectionString }))'));
-  });
+  it.each<unknown>([undefined, null, {}, 'postgres://shop:secret@db/shop'])(
+    'refuses %p for a pool, and does not repeat it',
+    pool => {
+      expect(() => postgresLeases(pool as PostgresPool)).toThrow(
+        new TypeError('postgresLeases: pool must be a Pool of pg: postgresLeases(new Pool({ connectionString }))'),
+      );
+    },
+  );
 });

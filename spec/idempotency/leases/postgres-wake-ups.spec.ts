@@ -12,7 +12,9 @@ let pool: Pool;
 let count = 0;
 let key: string;
 
-beforeAll(async () => { postgres = await PostgresServer.start(); });
+beforeAll(async () => {
+  postgres = await PostgresServer.start();
+});
 beforeEach(() => {
   // Without an 'error' listener: what a connection that listens goes through must not end the process.
   pool = new Pool({ connectionString: postgres.url, max: 4 });
@@ -23,7 +25,9 @@ afterAll(() => postgres.stop());
 
 /** Process ids of the connections that listen. */
 async function listening(): Promise<number[]> {
-  const { rows } = await pool.query<{ pid: number }>("SELECT pid FROM pg_stat_activity WHERE query = 'LISTEN bindonce_leases'");
+  const { rows } = await pool.query<{ pid: number }>(
+    "SELECT pid FROM pg_stat_activity WHERE query = 'LISTEN bindonce_leases'",
+  );
   return rows.map(({ pid }) => pid);
 }
 
@@ -49,7 +53,9 @@ describe('waiters on postgresLeases()', () => {
     for (const stop of stops.slice(1)) stop?.();
     expect(await listening()).toEqual(pids);
     const givenBack = signal();
-    pool.once('release', () => { givenBack.happens(); });
+    pool.once('release', () => {
+      givenBack.happens();
+    });
     stops[0]?.();
     await givenBack.happened;
     expect(pool.idleCount).toBe(pool.totalCount);
@@ -60,17 +66,22 @@ describe('waiters on postgresLeases()', () => {
 
   it('leave nothing of theirs behind on a connection that listens again and again', async () => {
     const clients = new Set<PoolClient>();
-    pool.on('connect', client => { clients.add(client); });
+    pool.on('connect', client => {
+      clients.add(client);
+    });
     const leases = postgresLeases(pool);
     for (let times = 0; times < 5; times++) {
       const stop = await leases.watch?.(key, () => undefined);
       const givenBack = signal();
-      pool.once('release', () => { givenBack.happens(); });
+      pool.once('release', () => {
+        givenBack.happens();
+      });
       stop?.();
       await givenBack.happened;
     }
     expect(clients.size).toBe(2);
-    for (const client of clients) expect(['notification', 'end', 'error'].map(event => client.listenerCount(event))).toEqual([0, 0, 1]);
+    for (const client of clients)
+      expect(['notification', 'end', 'error'].map(event => client.listenerCount(event))).toEqual([0, 0, 1]);
   });
 
   it('ask again when their connection breaks, and are told by event as soon as somebody listens anew', async () => {
@@ -78,12 +89,16 @@ describe('waiters on postgresLeases()', () => {
     await leases.acquire(key, 'a', LONG);
     const changes = [signal(), signal()] as const;
     let told = 0;
-    const stop = await leases.watch?.(key, () => { changes[told++]?.happens(); });
+    const stop = await leases.watch?.(key, () => {
+      changes[told++]?.happens();
+    });
     const [pid] = await listening();
     await elsewhere((_leases, other) => other.query('SELECT pg_terminate_backend($1)', [pid]));
     await changes[0].happened;
     const later = signal();
-    const stopLater = await leases.watch?.(key, () => { later.happens(); });
+    const stopLater = await leases.watch?.(key, () => {
+      later.happens();
+    });
     expect(await listening()).toHaveLength(1);
     await elsewhere(other => other.complete(key, 'a', LONG) as Promise<boolean>);
     await Promise.all([changes[1].happened, later.happened]);
@@ -96,14 +111,18 @@ describe('waiters on postgresLeases()', () => {
     pool.on('error', () => undefined);
     const [late, early] = [signal(), signal()];
     let isUp = true;
-    const stopEarly = await leases.watch?.(key, () => { if (isUp) early.happens(); });
+    const stopEarly = await leases.watch?.(key, () => {
+      if (isUp) early.happens();
+    });
     isUp = false;
     await postgres.kill();
     while (pool.totalCount > 0) await new Promise(setImmediate);
     await expect(leases.watch?.(key, () => undefined)).rejects.toThrow('ECONNREFUSED');
     await postgres.up();
     isUp = true;
-    const stopLate = await leases.watch?.(key, () => { late.happens(); });
+    const stopLate = await leases.watch?.(key, () => {
+      late.happens();
+    });
     await elsewhere(other => other.complete(key, 'a', LONG) as Promise<boolean>);
     await Promise.all([early.happened, late.happened]);
     for (const stop of [stopEarly, stopLate]) stop?.();
@@ -139,7 +158,9 @@ describe('waiters on postgresLeases()', () => {
     await leases.acquire(key, 'a', LONG);
     const taken = await Promise.all(Array.from({ length: 4 }, () => pool.connect()));
     const change = signal();
-    const watching = leases.watch?.(key, () => { change.happens(); });
+    const watching = leases.watch?.(key, () => {
+      change.happens();
+    });
     for (const client of taken) client.release();
     const stop = await watching;
     await elsewhere(other => other.complete(key, 'a', LONG) as Promise<boolean>);
@@ -156,9 +177,12 @@ describe('waiters on postgresLeases()', () => {
         expect((await leases.acquire(one, 'b', LONG)).kind).toBe('running');
         const begun = performance.now();
         const watch = watchForChange(one, leases);
-        const spin = async (turns: number): Promise<void> => { for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate); };
+        const spin = async (turns: number): Promise<void> => {
+          for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+        };
         const ended = spin(round).then(() => (round % 2 ? other.complete(one, 'a', LONG) : other.release(one, 'a')));
-        do await watch.next(LONG); while ((await leases.acquire(one, 'b', LONG)).kind === 'running');
+        do await watch.next(LONG);
+        while ((await leases.acquire(one, 'b', LONG)).kind === 'running');
         watch.stop();
         await ended;
         // Who listens asks by himself after a second.
@@ -180,7 +204,12 @@ it('the end of a run is announced only where somebody was told to wait for it', 
     announced.push(payload);
     if (payload === hashOf('last')) last.happens();
   });
-  for (const [name, isAwaited, end] of [['alone', false, 'complete'], ['told', true, 'complete'], ['given up alone', false, 'release'], ['last', true, 'release']] as const) {
+  for (const [name, isAwaited, end] of [
+    ['alone', false, 'complete'],
+    ['told', true, 'complete'],
+    ['given up alone', false, 'release'],
+    ['last', true, 'release'],
+  ] as const) {
     await leases.acquire(name, 'a', LONG);
     if (isAwaited) await leases.acquire(name, 'b', LONG);
     if (end === 'complete') await leases.complete(name, 'a', LONG);

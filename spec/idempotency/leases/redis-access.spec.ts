@@ -14,17 +14,31 @@ describe.each<[string, string[], string]>([
   ['behind a user', [...NO_DEFAULT_USER, '--user', 'shop', 'on', '>se:cret', ...PERMISSIONS], 'shop:se%3Acret'],
 ])('a Redis %s', (name, settings, credentials) => {
   let redis: RedisServer;
-  beforeAll(async () => { redis = await RedisServer.start(...settings); });
+  beforeAll(async () => {
+    redis = await RedisServer.start(...settings);
+  });
   afterAll(() => redis.stop());
-  redisDeployment(`a Redis ${name}, by URL`, () => new Keyv(new KeyvRedis(`redis://${credentials}@127.0.0.1:${redis.port}`)));
-  redisDeployment(`a Valkey ${name}, by URL`, () => new Keyv(new KeyvValkey(`redis://${credentials}@127.0.0.1:${redis.port}`, { useRedisSets: false })));
+  redisDeployment(
+    `a Redis ${name}, by URL`,
+    () => new Keyv(new KeyvRedis(`redis://${credentials}@127.0.0.1:${redis.port}`)),
+  );
+  redisDeployment(
+    `a Valkey ${name}, by URL`,
+    () => new Keyv(new KeyvValkey(`redis://${credentials}@127.0.0.1:${redis.port}`, { useRedisSets: false })),
+  );
 });
 
 /** In Redis 7, a user has no channels unless they are given, and PUBLISH is refused inside a script too. */
 describe('a Redis whose user has no channels', () => {
   let redis: RedisServer;
   const url = (): string => `redis://shop:secret@127.0.0.1:${redis.port}`;
-  beforeAll(async () => { redis = await RedisServer.start(...NO_DEFAULT_USER, '--user', ...'shop on >secret ~* resetchannels +@all'.split(' ')); });
+  beforeAll(async () => {
+    redis = await RedisServer.start(
+      ...NO_DEFAULT_USER,
+      '--user',
+      ...'shop on >secret ~* resetchannels +@all'.split(' '),
+    );
+  });
   afterAll(() => redis.stop());
   twoApplicationsOn('@keyv/redis without channels', () => new Keyv(new KeyvRedis(url())));
   twoApplicationsOn('@keyv/valkey without channels', () => new Keyv(new KeyvValkey(url(), { useRedisSets: false })));
@@ -47,7 +61,10 @@ describe('a Redis that speaks TLS only', () => {
 
   const trusting = () => ({ url, socket: { tls: true as const, ca: certificate.authority } });
   redisDeployment('a Redis over TLS', () => new Keyv(new KeyvRedis(trusting())));
-  redisDeployment('a Valkey over TLS', () => new Keyv(new KeyvValkey(url, { tls: { ca: certificate.authority }, useRedisSets: false })));
+  redisDeployment(
+    'a Valkey over TLS',
+    () => new Keyv(new KeyvValkey(url, { tls: { ca: certificate.authority }, useRedisSets: false })),
+  );
 
   it('is not spoken to by a client that does not trust its certificate', async () => {
     const store = new Keyv(new KeyvRedis({ url, socket: { reconnectStrategy: false } }));

@@ -14,12 +14,17 @@ const STORE_TIMEOUT = 500;
 
 const clients: [client: string, makeStore: (cluster: RedisCluster) => Keyv][] = [
   ['@keyv/redis', ({ addresses }) => new Keyv(new KeyvRedis({ rootNodes: addresses.map(socket => ({ socket })) }))],
-  ['@keyv/valkey', ({ addresses }) => new Keyv(new KeyvValkey(new Iovalkey.Cluster(addresses), { useRedisSets: false }))],
+  [
+    '@keyv/valkey',
+    ({ addresses }) => new Keyv(new KeyvValkey(new Iovalkey.Cluster(addresses), { useRedisSets: false })),
+  ],
 ];
 
 describe('a Redis Cluster', () => {
   let cluster: RedisCluster;
-  beforeAll(async () => { cluster = await RedisCluster.start(); });
+  beforeAll(async () => {
+    cluster = await RedisCluster.start();
+  });
   afterAll(() => cluster.stop());
 
   describe.each(clients)('over %s', (client, makeStore) => {
@@ -29,10 +34,18 @@ describe('a Redis Cluster', () => {
       const stores = [makeStore(cluster), makeStore(cluster)] as const;
       const [one, other] = [redisLeases(clientOf(stores[0])), redisLeases(clientOf(stores[1]))];
       const keys = Array.from({ length: 12 }, (_, index) => `${client} ${index}`);
-      const nodes = await Promise.all(keys.map(async key => cluster.masterOf(await cluster.slotOf(`bindonce:lease:${key}`))));
+      const nodes = await Promise.all(
+        keys.map(async key => cluster.masterOf(await cluster.slotOf(`bindonce:lease:${key}`))),
+      );
       expect(new Set(nodes).size).toBe(3);
       const woken = new Set<string>();
-      const stops = await Promise.all(keys.map(key => one.watch?.(key, () => { woken.add(key); })));
+      const stops = await Promise.all(
+        keys.map(key =>
+          one.watch?.(key, () => {
+            woken.add(key);
+          }),
+        ),
+      );
       for (const key of keys) await other.complete(key, 'a', LONG);
       while (woken.size < keys.length) await pause(5);
       for (const stop of stops) stop?.();
@@ -69,7 +82,9 @@ describe('a Redis Cluster', () => {
 
   it.each(clients)('over %s is refused where replicas are to be waited for', async (_client, makeStore) => {
     const store = makeStore(cluster);
-    expect(() => redisLeases(clientOf(store), { replicas: 1 })).toThrow(new TypeError('redisLeases: replicas cannot be waited for on a Cluster'));
+    expect(() => redisLeases(clientOf(store), { replicas: 1 })).toThrow(
+      new TypeError('redisLeases: replicas cannot be waited for on a Cluster'),
+    );
     await store.disconnect();
   });
 });
@@ -83,7 +98,9 @@ describe.each(clients)('a failover in a Redis Cluster, over %s', (_client, makeS
     cluster = await RedisCluster.start(true);
     shop = await Shop.open(makeStore(cluster), { storeTimeout: STORE_TIMEOUT });
     await shop.order('replicated');
-    const master = await cluster.masterOf(await cluster.slotOf(`keyv:bindonce:lease:${shop.cacheKeys.get('replicated')}`));
+    const master = await cluster.masterOf(
+      await cluster.slotOf(`keyv:bindonce:lease:${shop.cacheKeys.get('replicated')}`),
+    );
     await inStep(master, cluster.replicaOf(master));
     await master.kill();
     const asked = performance.now();

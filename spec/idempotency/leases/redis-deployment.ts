@@ -38,7 +38,9 @@ function wakeUpsOn(name: string, makeStore: () => Keyv): void {
     for (let round = 1; round < ROUNDS; round++) {
       const change = signal();
       stop?.();
-      stop = await leases.watch?.(`${name} ${round}`, () => { change.happens(); });
+      stop = await leases.watch?.(`${name} ${round}`, () => {
+        change.happens();
+      });
       await leases.complete(`${name} ${round}`, 'a', 60_000);
       await change.happened;
     }
@@ -54,20 +56,24 @@ export function twoApplicationsOn(name: string, makeStore: () => Keyv): void {
       const stores = [makeStore(), makeStore()];
       let runs = 0;
       const events = new EventLog();
-      const urls = await Promise.all(stores.map(async store => {
-        store.on('error', () => undefined);
-        const app = express().post('/orders', idempotency({ store, onEvent: events.onEvent }), (_req, res) => {
-          const run = ++runs;
-          setTimeout(() => res.status(201).set('X-Run', String(run)).json({ run }), 20);
-        });
-        return `${(await serve(app)).url}/orders`;
-      }));
+      const urls = await Promise.all(
+        stores.map(async store => {
+          store.on('error', () => undefined);
+          const app = express().post('/orders', idempotency({ store, onEvent: events.onEvent }), (_req, res) => {
+            const run = ++runs;
+            setTimeout(() => res.status(201).set('X-Run', String(run)).json({ run }), 20);
+          });
+          return `${(await serve(app)).url}/orders`;
+        }),
+      );
       // Both applications are one service, which has one name.
-      const order = (index: number) => send(urls[index % 2] ?? '', { headers: keyed(`order on ${name}`, { Host: 'shop' }) });
+      const order = (index: number) =>
+        send(urls[index % 2] ?? '', { headers: keyed(`order on ${name}`, { Host: 'shop' }) });
       const answers = await Promise.all(Array.from({ length: DUPLICATES }, (_, index) => order(index)));
       const [original, ...others] = answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined);
       if (!original || others.length > 0) throw new Error(`${others.length + 1} answers are none of a replay`);
-      for (const answer of [...answers.filter(one => one !== original), await order(0), await order(1)]) expect(visibleReplay(answer)).toEqual(visible(original));
+      for (const answer of [...answers.filter(one => one !== original), await order(0), await order(1)])
+        expect(visibleReplay(answer)).toEqual(visible(original));
       expect(runs).toBe(1);
       expect(events.kinds).not.toContain('not-stored');
       await Promise.all(stores.map(store => store.disconnect()));

@@ -34,7 +34,9 @@ async function crowd(redis: RedisServer): Promise<void> {
   const value = 'x'.repeat(10_000);
   const client = await createClient({ url: redis.url }).connect();
   for (let index = 0; index < 4_000; index += 100) {
-    await Promise.all(Array.from({ length: 100 }, (_, offset) => client.set(`session ${index + offset}`, value, { PX: LONG })));
+    await Promise.all(
+      Array.from({ length: 100 }, (_, offset) => client.set(`session ${index + offset}`, value, { PX: LONG })),
+    );
   }
   client.destroy();
 }

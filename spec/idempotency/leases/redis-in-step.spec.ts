@@ -9,13 +9,15 @@ import { Shop } from './redis-shop';
 
 /** Commands of the client, and what they are given. */
 type Eval = (script: string, options: { keys: string[]; arguments: string[] }) => Promise<unknown>;
-type Breakable = Extract<RedisClient, { eval: Eval }> & { removeAllListeners(event: string): unknown; };
+type Breakable = Extract<RedisClient, { eval: Eval }> & { removeAllListeners(event: string): unknown };
 
 const KEYS = Array.from({ length: 12 }, (_, index) => `order ${index}`);
 
 let redis: RedisServer;
 const sockets: Socket[] = [];
-const opened = (message: unknown): void => { sockets.push((message as { socket: Socket }).socket); };
+const opened = (message: unknown): void => {
+  sockets.push((message as { socket: Socket }).socket);
+};
 
 beforeAll(async () => {
   redis = await RedisServer.start();
@@ -32,7 +34,11 @@ async function openShop(): Promise<{ shop: Shop; client: Breakable; connection: 
   const shop = await Shop.open(store, { storeTimeout: 1_000 });
   const client = clientOf(store) as Breakable;
   expect(await shop.outcome('before')).toBe('ran');
-  return { shop, client, connection: () => sockets.findLast(socket => socket.remotePort === redis.port && !socket.destroyed) };
+  return {
+    shop,
+    client,
+    connection: () => sockets.findLast(socket => socket.remotePort === redis.port && !socket.destroyed),
+  };
 }
 
 /** Breaks the connection when a command has been given to the client, and not yet been written. */
@@ -73,8 +79,12 @@ describe('a client of node-redis whose connection breaks between giving a comman
     await Promise.all(KEYS.map(key => shop.outcome(key)));
     client.removeAllListeners('reconnecting');
     breakAtNextCommand(client, connection);
-    const answers = await Promise.all([...KEYS, 'new 1', 'new 2', 'new 3'].map(async key => ({ key, ...await shop.order(key) })));
-    const wrong = answers.filter(({ key, status, text }) => status !== 503 && (JSON.parse(text) as { key?: string }).key !== key);
+    const answers = await Promise.all(
+      [...KEYS, 'new 1', 'new 2', 'new 3'].map(async key => ({ key, ...(await shop.order(key)) })),
+    );
+    const wrong = answers.filter(
+      ({ key, status, text }) => status !== 503 && (JSON.parse(text) as { key?: string }).key !== key,
+    );
     expect(wrong).toEqual([]);
     expect(new Set(shop.runs).size).toBe(shop.runs.length);
     expect(await shop.outcomeInTheEnd('after')).toBe('ran');
@@ -111,7 +121,10 @@ describe('an answer to another command', () => {
     const [yours = ''] = (await redis.ask('KEYS', `*${shop.cacheKeys.get('yours') ?? ''}:*`)) as string[];
     const other = String(await get(yours));
     let swapped = 0;
-    commands.get = () => { swapped++; return Promise.resolve(answerOf(other)); };
+    commands.get = () => {
+      swapped++;
+      return Promise.resolve(answerOf(other));
+    };
     // What is asked next is answered by what was asked before, as long as the responses are.
     commands.eval = (script, options) => (swapped > 0 ? Promise.resolve('OK') : evaluate(script, options));
     expect((await shop.order('mine')).status).toBe(503);

@@ -12,20 +12,33 @@ const STORE_TIMEOUT = 500;
 
 const clients: [client: string, makeStore: (deployment: SentinelDeployment) => Keyv][] = [
   ['@keyv/redis', ({ addresses }) => new Keyv(new KeyvRedis({ name: MASTER, sentinelRootNodes: addresses }))],
-  ['@keyv/valkey', ({ addresses }) => new Keyv(new KeyvValkey({ name: MASTER, sentinels: addresses, useRedisSets: false }))],
+  [
+    '@keyv/valkey',
+    ({ addresses }) => new Keyv(new KeyvValkey({ name: MASTER, sentinels: addresses, useRedisSets: false })),
+  ],
 ];
 
 describe('Redis Sentinel', () => {
   let deployment: SentinelDeployment;
-  beforeAll(async () => { deployment = await SentinelDeployment.start(2); });
+  beforeAll(async () => {
+    deployment = await SentinelDeployment.start(2);
+  });
   afterAll(() => deployment.stop());
-  describe.each(clients)('over %s', (client, makeStore) => { redisDeployment(`Sentinel over ${client}`, () => makeStore(deployment)); });
+  describe.each(clients)('over %s', (client, makeStore) => {
+    redisDeployment(`Sentinel over ${client}`, () => makeStore(deployment));
+  });
 });
 
 it('a client that finds no sentinel is not left half open, where it would never connect again', async () => {
-  const adapter = new KeyvRedis({ name: MASTER, sentinelRootNodes: [{ host: '127.0.0.1', port: await freePort() }], maxCommandRediscovers: 0 });
+  const adapter = new KeyvRedis({
+    name: MASTER,
+    sentinelRootNodes: [{ host: '127.0.0.1', port: await freePort() }],
+    maxCommandRediscovers: 0,
+  });
   const store = new Keyv(adapter).on('error', () => undefined);
-  await expect(redisLeases(clientOf(store)).acquire('key', 'token', 1_000)).rejects.toThrow('None of the sentinels are available');
+  await expect(redisLeases(clientOf(store)).acquire('key', 'token', 1_000)).rejects.toThrow(
+    'None of the sentinels are available',
+  );
   expect(adapter.client.isOpen).toBe(false);
 });
 
@@ -37,11 +50,17 @@ describe.each(clients)('a failover under Redis Sentinel, over %s', (_client, mak
 
   beforeAll(async () => {
     deployment = await SentinelDeployment.start(1);
-    const { master, replicas: [replica] } = deployment;
+    const {
+      master,
+      replicas: [replica],
+    } = deployment;
     if (!replica) throw new Error('There is no replica');
     const store = makeStore(deployment);
     shop = await Shop.open(makeStore(deployment), { storeTimeout: STORE_TIMEOUT });
-    careful = await Shop.open(store, { storeTimeout: STORE_TIMEOUT, leases: redisLeases(clientOf(store), { replicas: 1, replicaTimeout: 100 }) });
+    careful = await Shop.open(store, {
+      storeTimeout: STORE_TIMEOUT,
+      leases: redisLeases(clientOf(store), { replicas: 1, replicaTimeout: 100 }),
+    });
     await shop.order('replicated');
     outcomes['waited for'] = await careful.outcome('waited for');
     await inStep(master, replica);

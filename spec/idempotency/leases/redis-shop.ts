@@ -1,5 +1,11 @@
 import express from 'express';
-import { idempotency, type IdempotencyEvent, type IdempotencyEventKind, type IdempotencyOptions, type KeyvLike } from '../../../lib';
+import {
+  idempotency,
+  type IdempotencyEvent,
+  type IdempotencyEventKind,
+  type IdempotencyOptions,
+  type KeyvLike,
+} from '../../../lib';
 import { listen, send, type Listening, type WireResponse } from '../../servers/listen';
 import { keyed } from '../wire';
 
@@ -17,19 +23,32 @@ export class Shop {
   /** Told of each run before it is answered. */
   onRun: (key: string) => unknown = () => undefined;
 
-  private constructor(private readonly store: Closable, private readonly listening: Listening) {}
+  private constructor(
+    private readonly store: Closable,
+    private readonly listening: Listening,
+  ) {}
 
   static async open(store: Closable, options: IdempotencyOptions = {}): Promise<Shop> {
     store.on('error', () => undefined);
     const app = express();
     const shop = new Shop(store, await listen(app));
-    app.post('/', idempotency({ store, onEvent: event => { shop.events.push(event); }, ...options }), async (req, res) => {
-      const { key, cacheKey } = req.idempotency;
-      shop.runs.push(key);
-      shop.cacheKeys.set(key, cacheKey);
-      await shop.onRun(key);
-      res.status(201).json({ key });
-    });
+    app.post(
+      '/',
+      idempotency({
+        store,
+        onEvent: event => {
+          shop.events.push(event);
+        },
+        ...options,
+      }),
+      async (req, res) => {
+        const { key, cacheKey } = req.idempotency;
+        shop.runs.push(key);
+        shop.cacheKeys.set(key, cacheKey);
+        await shop.onRun(key);
+        res.status(201).json({ key });
+      },
+    );
     return shop;
   }
 

@@ -10,11 +10,14 @@ import { Shop } from './redis-shop';
 const LONG = 60_000;
 
 let redis: RedisServer;
-beforeAll(async () => { redis = await RedisServer.start(); });
+beforeAll(async () => {
+  redis = await RedisServer.start();
+});
 afterAll(() => redis.stop());
 
 /** Waits until so many connections are in subscriber mode. */
-const subscribers = (count: number): Promise<void> => redis.answers(new RegExp(`^(?:[^]*?\\bsub=[1-9]){${count}}(?![^]*\\bsub=[1-9])`), 'CLIENT', 'LIST');
+const subscribers = (count: number): Promise<void> =>
+  redis.answers(new RegExp(`^(?:[^]*?\\bsub=[1-9]){${count}}(?![^]*\\bsub=[1-9])`), 'CLIENT', 'LIST');
 const subscribed = (channel: string): Promise<void> => redis.answers(/,1$/, 'PUBSUB', 'NUMSUB', channel);
 const breakSubscriptions = (): Promise<unknown> => redis.ask('CLIENT', 'KILL', 'TYPE', 'pubsub');
 
@@ -24,30 +27,67 @@ interface Connected {
 }
 
 const lasting: [name: string, connect: () => Connected][] = [
-  ['node-redis', () => {
-    const client = createClient({ url: redis.url }).on('error', () => undefined);
-    return { client, close: () => { if (client.isOpen) client.destroy(); } };
-  }],
-  ['iovalkey', () => {
-    const client = new Iovalkey(redis.url).on('error', () => undefined);
-    return { client, close: () => { client.disconnect(); } };
-  }],
+  [
+    'node-redis',
+    () => {
+      const client = createClient({ url: redis.url }).on('error', () => undefined);
+      return {
+        client,
+        close: () => {
+          if (client.isOpen) client.destroy();
+        },
+      };
+    },
+  ],
+  [
+    'iovalkey',
+    () => {
+      const client = new Iovalkey(redis.url).on('error', () => undefined);
+      return {
+        client,
+        close: () => {
+          client.disconnect();
+        },
+      };
+    },
+  ],
 ];
 
 const givingUp: [name: string, connect: () => Connected][] = [
-  ['node-redis', () => {
-    const client = createClient({ url: redis.url, socket: { reconnectStrategy: false } }).on('error', () => undefined);
-    return { client, close: () => { if (client.isOpen) client.destroy(); } };
-  }],
-  ['iovalkey', () => {
-    const client = new Iovalkey(redis.url, { retryStrategy: () => null }).on('error', () => undefined);
-    return { client, close: () => { client.disconnect(); } };
-  }],
+  [
+    'node-redis',
+    () => {
+      const client = createClient({ url: redis.url, socket: { reconnectStrategy: false } }).on(
+        'error',
+        () => undefined,
+      );
+      return {
+        client,
+        close: () => {
+          if (client.isOpen) client.destroy();
+        },
+      };
+    },
+  ],
+  [
+    'iovalkey',
+    () => {
+      const client = new Iovalkey(redis.url, { retryStrategy: () => null }).on('error', () => undefined);
+      return {
+        client,
+        close: () => {
+          client.disconnect();
+        },
+      };
+    },
+  ],
 ];
 
 describe.each(lasting)('wake-ups over %s', (name, connect) => {
   let connected: Connected;
-  beforeEach(() => { connected = connect(); });
+  beforeEach(() => {
+    connected = connect();
+  });
   afterEach(() => connected.close());
 
   it('go on by themselves after the subscriptions broke', async () => {
@@ -55,7 +95,9 @@ describe.each(lasting)('wake-ups over %s', (name, connect) => {
     const key = `${name} broken`;
     await leases.acquire(key, 'a', LONG);
     const change = signal();
-    const stop = await leases.watch?.(key, () => { change.happens(); });
+    const stop = await leases.watch?.(key, () => {
+      change.happens();
+    });
     await breakSubscriptions();
     await subscribed(`bindonce:lease:${key}`);
     await leases.complete(key, 'a', LONG);
@@ -78,7 +120,9 @@ describe.each(lasting)('wake-ups over %s', (name, connect) => {
     await expect(leases.watch?.(name, () => undefined)).rejects.toThrow('NOPERM');
     await redis.ask('ACL', 'SETUSER', 'default', '+subscribe');
     const change = signal();
-    const stop = await leases.watch?.(name, () => { change.happens(); });
+    const stop = await leases.watch?.(name, () => {
+      change.happens();
+    });
     await leases.complete(name, 'a', LONG);
     await change.happened;
     stop?.();
@@ -88,12 +132,16 @@ describe.each(lasting)('wake-ups over %s', (name, connect) => {
 describe.each(lasting)('a subscription of %s that is refused when it is made again', (name, connect) => {
   it('leaves no rejection unhandled, and goes on when it is allowed', async () => {
     const unhandled: unknown[] = [];
-    const remember = (error: unknown): void => { unhandled.push(error); };
+    const remember = (error: unknown): void => {
+      unhandled.push(error);
+    };
     process.on('unhandledRejection', remember);
     const { client, close } = connect();
     const leases = redisLeases(client);
     const change = signal();
-    const stop = await leases.watch?.(`${name} refused`, () => { change.happens(); });
+    const stop = await leases.watch?.(`${name} refused`, () => {
+      change.happens();
+    });
     await redis.ask('ACL', 'LOG', 'RESET');
     await redis.ask('ACL', 'SETUSER', 'default', '-subscribe');
     await breakSubscriptions();
@@ -113,16 +161,26 @@ describe.each(lasting)('a subscription of %s that is refused when it is made aga
 
 describe.each(givingUp)('a subscriber of %s that does not connect again', (name, connect) => {
   let connected: Connected;
-  beforeEach(() => { connected = connect(); });
+  beforeEach(() => {
+    connected = connect();
+  });
   afterEach(() => connected.close());
 
   it('is replaced for the next who waits, and for those who waited on it', async () => {
     const leases = redisLeases(connected.client);
     const [early, late] = [signal(), signal()];
-    const stops = [await leases.watch?.(`${name} early`, () => { early.happens(); })];
+    const stops = [
+      await leases.watch?.(`${name} early`, () => {
+        early.happens();
+      }),
+    ];
     await breakSubscriptions();
     await subscribers(0);
-    stops.push(await leases.watch?.(`${name} late`, () => { late.happens(); }));
+    stops.push(
+      await leases.watch?.(`${name} late`, () => {
+        late.happens();
+      }),
+    );
     await subscribed(`bindonce:lease:${name} early`);
     for (const key of ['early', 'late']) await leases.complete(`${name} ${key}`, 'a', LONG);
     await Promise.all([early.happened, late.happened]);

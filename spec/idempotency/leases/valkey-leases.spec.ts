@@ -10,11 +10,16 @@ import { redisDeployment } from './redis-deployment';
 // Debian 12 has no valkey-server; redis-server speaks the same protocol, and what is under test is the client.
 let redis: Awaited<ReturnType<typeof anyRedis>>;
 
-beforeAll(async () => { redis = await anyRedis(); });
+beforeAll(async () => {
+  redis = await anyRedis();
+});
 afterAll(() => redis.stop());
 
 redisDeployment('Valkey', () => new Keyv(new KeyvValkey(redis.url, { useRedisSets: false })));
-redisDeployment('Valkey, with the set of keys that its adapter keeps by default', () => new Keyv(new KeyvValkey(redis.url)));
+redisDeployment(
+  'Valkey, with the set of keys that its adapter keeps by default',
+  () => new Keyv(new KeyvValkey(redis.url)),
+);
 
 it.each<[string, object]>([
   ['adds a prefix to keys', { keyPrefix: 'shop:' }],
@@ -28,7 +33,9 @@ it.each<[string, object]>([
   const key = `key ${Date.now()}`;
   const change = signal();
   await leases.acquire(key, 'a', 60_000);
-  const stop = await leases.watch?.(key, () => { change.happens(); });
+  const stop = await leases.watch?.(key, () => {
+    change.happens();
+  });
   await leases.complete(key, 'a', 60_000);
   await change.happened;
   stop?.();

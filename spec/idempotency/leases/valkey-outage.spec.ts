@@ -11,11 +11,19 @@ describe('an application on @keyv/valkey whose server is away', () => {
   let redis: RedisServer;
   let shop: Shop;
   const unhandled: unknown[] = [];
-  const remember = (error: unknown): void => { unhandled.push(error); };
+  const remember = (error: unknown): void => {
+    unhandled.push(error);
+  };
 
-  beforeAll(() => { process.on('unhandledRejection', remember); });
-  afterAll(() => { process.off('unhandledRejection', remember); });
-  beforeEach(async () => { redis = await RedisServer.start(); });
+  beforeAll(() => {
+    process.on('unhandledRejection', remember);
+  });
+  afterAll(() => {
+    process.off('unhandledRejection', remember);
+  });
+  beforeEach(async () => {
+    redis = await RedisServer.start();
+  });
   afterEach(async () => {
     await shop.close();
     await redis.stop();
@@ -23,7 +31,10 @@ describe('an application on @keyv/valkey whose server is away', () => {
   });
 
   const open = async (options: object = {}): Promise<void> => {
-    shop = await Shop.open(new Keyv(new KeyvValkey(redis.url, { useRedisSets: false, ...options })), { storeTimeout: STORE_TIMEOUT, leaseDuration: 1_000 });
+    shop = await Shop.open(new Keyv(new KeyvValkey(redis.url, { useRedisSets: false, ...options })), {
+      storeTimeout: STORE_TIMEOUT,
+      leaseDuration: 1_000,
+    });
   };
   const refusedInTime = async (key: string): Promise<void> => {
     const asked = performance.now();

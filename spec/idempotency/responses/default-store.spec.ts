@@ -10,7 +10,13 @@ const MEGABYTE = 'x'.repeat(1_048_576);
 function freshStore(): Keyv {
   Reflect.deleteProperty(globalThis, Symbol.for('bindonce.store'));
   let store: Keyv | undefined;
-  jest.isolateModules(() => { store = jest.requireActual<typeof import('../../../lib/idempotency/responses/default-store')>('../../../lib/idempotency/responses/default-store').defaultStore(); });
+  jest.isolateModules(() => {
+    store = jest
+      .requireActual<typeof import('../../../lib/idempotency/responses/default-store')>(
+        '../../../lib/idempotency/responses/default-store',
+      )
+      .defaultStore();
+  });
   Reflect.deleteProperty(globalThis, Symbol.for('bindonce.store'));
   if (!store) throw new Error('There is no store');
   return store;
@@ -46,7 +52,9 @@ describe('the default store', () => {
         gc();
         console.log(process.memoryUsage().heapUsed / 1_048_576);
       })();`;
-    const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', '-e', script], { cwd: join(__dirname, '../../..') });
+    const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', '-e', script], {
+      cwd: join(__dirname, '../../..'),
+    });
     expect(Number(stdout)).toBeLessThan(160);
   });
 

@@ -26,20 +26,39 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
     const [running, gone] = [signal<[Request, Response]>(), signal<number>()];
     const told: number[] = [];
     const state = { runs: 0, closes: told };
-    const app = express().post('/', idempotency({ onEvent: log.onEvent, leaseDuration: LEASE, whenInFlight: 'reject', ...options }), async (req, res) => {
-      if (++state.runs > 1) return void res.send('second');
-      req.socket.once('close', () => { gone.happens(performance.now()); });
-      res.on('close', () => { told.push(performance.now()); });
-      await handler(req, res);
-      running.happens([req, res]);
-    });
+    const app = express().post(
+      '/',
+      idempotency({ onEvent: log.onEvent, leaseDuration: LEASE, whenInFlight: 'reject', ...options }),
+      async (req, res) => {
+        if (++state.runs > 1) return void res.send('second');
+        req.socket.once('close', () => {
+          gone.happens(performance.now());
+        });
+        res.on('close', () => {
+          told.push(performance.now());
+        });
+        await handler(req, res);
+        running.happens([req, res]);
+      },
+    );
     const { url } = await serve(app);
     const client = request(url, { method: 'POST', headers: keyed('k'), agent: false }).on('error', () => undefined);
     client.end();
     const [req, res] = await running.happened;
     client.destroy();
     const since = await gone.happened;
-    return { req, res, log, state, since, closed: async () => { if (told.length === 0) await once(res, 'close'); return (told[0] ?? 0) - since; }, retry: () => send(url, { headers: keyed('k') }) };
+    return {
+      req,
+      res,
+      log,
+      state,
+      since,
+      closed: async () => {
+        if (told.length === 0) await once(res, 'close');
+        return (told[0] ?? 0) - since;
+      },
+      retry: () => send(url, { headers: keyed('k') }),
+    };
   };
   const typeOf = (text: string): unknown => (JSON.parse(text) as { type?: string }).type;
 
@@ -48,8 +67,13 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
     let beats = 0;
     const { closed, log, state, retry } = await orphaned({}, (req, res) => {
       res.type('text/event-stream').write('data: hello\n\n');
-      interval = setInterval(() => { beats++; res.write('data: beat\n\n'); }, 10);
-      req.on('close', () => { clearInterval(interval); });
+      interval = setInterval(() => {
+        beats++;
+        res.write('data: beat\n\n');
+      }, 10);
+      req.on('close', () => {
+        clearInterval(interval);
+      });
     });
     const after = await closed();
     expect(after).toBeGreaterThan(LEASE - 20);
@@ -62,7 +86,9 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
   }, 60_000);
 
   it('may go on after it was told: what it ends is stored, and a retry gets it', async () => {
-    const { res, closed, log, state, retry } = await orphaned({}, (_req, res) => { res.write('first, '); });
+    const { res, closed, log, state, retry } = await orphaned({}, (_req, res) => {
+      res.write('first, ');
+    });
     await closed();
     expect([res.destroyed, res.write('second, ')]).toEqual([true, true]);
     for (let piece = 0; piece < 6; piece++) {
@@ -76,21 +102,48 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
   }, 60_000);
 
   it.each<[string, (source: PassThrough, req: Request, res: Response) => unknown]>([
-    ['a pipeline', (source, _req, res) => { pipeline(source, res).catch(() => undefined); }],
-    ['res.destroy()', (_source, _req, res) => { res.flushHeaders(); res.on('close', () => { res.destroy(); }); }],
-    ['req.socket.destroy()', (_source, req, res) => { res.flushHeaders(); res.on('close', () => { req.socket.destroy(); }); }],
-  ])('and that destroys its response once it was told, by %s, has run: nothing is kept, and nothing runs again', async (_title, begin) => {
-    const source = new PassThrough();
-    source.write('half');
-    const { log, state, closed, retry } = await orphaned({}, (req, res) => begin(source, req, res));
-    await closed();
-    await log.first('not-stored');
-    const answer = await retry();
-    expect([answer.status, typeOf(answer.text), state.runs]).toEqual([409, 'urn:bindonce:response-unavailable', 1]);
-  }, 60_000);
+    [
+      'a pipeline',
+      (source, _req, res) => {
+        pipeline(source, res).catch(() => undefined);
+      },
+    ],
+    [
+      'res.destroy()',
+      (_source, _req, res) => {
+        res.flushHeaders();
+        res.on('close', () => {
+          res.destroy();
+        });
+      },
+    ],
+    [
+      'req.socket.destroy()',
+      (_source, req, res) => {
+        res.flushHeaders();
+        res.on('close', () => {
+          req.socket.destroy();
+        });
+      },
+    ],
+  ])(
+    'and that destroys its response once it was told, by %s, has run: nothing is kept, and nothing runs again',
+    async (_title, begin) => {
+      const source = new PassThrough();
+      source.write('half');
+      const { log, state, closed, retry } = await orphaned({}, (req, res) => begin(source, req, res));
+      await closed();
+      await log.first('not-stored');
+      const answer = await retry();
+      expect([answer.status, typeOf(answer.text), state.runs]).toEqual([409, 'urn:bindonce:response-unavailable', 1]);
+    },
+    60_000,
+  );
 
   it('and that gives up before it was told leaves its key free', async () => {
-    const { res, log, state, retry } = await orphaned({ leaseDuration: 10_000 }, (_req, res) => { res.write('half'); });
+    const { res, log, state, retry } = await orphaned({ leaseDuration: 10_000 }, (_req, res) => {
+      res.write('half');
+    });
     res.destroy();
     await log.first('not-stored');
     expect([(await retry()).text, state.runs, state.closes.length]).toEqual(['second', 2, 1]);
@@ -107,33 +160,48 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
     expect((await retry()).text).toBe('late, but whole');
   }, 60_000);
 
-  it.each<[string, boolean, boolean]>([['before', true, true], ['after', false, true], ['before, without having begun,', true, false]])('is told at once when it calls forget() %s the client goes', async (_title, early, begins) => {
-    const { req, res, log, state, closed, retry } = await orphaned({ leaseDuration: 10_000 }, (req, res) => {
-      if (begins) res.write('half');
-      if (early) req.idempotency.forget();
-    });
-    if (!early) {
-      await pause(20);
-      expect(state.closes).toEqual([]);
-      req.idempotency.forget();
-    }
-    expect(await closed()).toBeLessThan(early ? 50 : 120);
-    res.end();
-    await log.first('not-stored');
-    expect([(await retry()).text, state.closes.length]).toEqual(['second', 1]);
-  }, 60_000);
+  it.each<[string, boolean, boolean]>([
+    ['before', true, true],
+    ['after', false, true],
+    ['before, without having begun,', true, false],
+  ])(
+    'is told at once when it calls forget() %s the client goes',
+    async (_title, early, begins) => {
+      const { req, res, log, state, closed, retry } = await orphaned({ leaseDuration: 10_000 }, (req, res) => {
+        if (begins) res.write('half');
+        if (early) req.idempotency.forget();
+      });
+      if (!early) {
+        await pause(20);
+        expect(state.closes).toEqual([]);
+        req.idempotency.forget();
+      }
+      expect(await closed()).toBeLessThan(early ? 50 : 120);
+      res.end();
+      await log.first('not-stored');
+      expect([(await retry()).text, state.closes.length]).toEqual(['second', 1]);
+    },
+    60_000,
+  );
 
-  it.each<[string, boolean]>([['before', true], ['after', false]])('is told at once when its lease is lost %s the client goes', async (_title, early) => {
-    const leases = new ObedientLeases({ renew: () => new Promise(() => undefined) });
-    const { req, state, closed } = await orphaned({ leases, storeTimeout: 50 }, async (req, res) => {
-      res.flushHeaders();
-      if (early) await once(req.idempotency.signal, 'abort');
-    });
-    const lost = performance.now() + (early ? 0 : 1) * LEASE;
-    await closed();
-    expect(performance.now()).toBeLessThan(lost + 5_000);
-    expect([req.idempotency.signal.aborted, state.closes.length]).toEqual([true, 1]);
-  }, 60_000);
+  it.each<[string, boolean]>([
+    ['before', true],
+    ['after', false],
+  ])(
+    'is told at once when its lease is lost %s the client goes',
+    async (_title, early) => {
+      const leases = new ObedientLeases({ renew: () => new Promise(() => undefined) });
+      const { req, state, closed } = await orphaned({ leases, storeTimeout: 50 }, async (req, res) => {
+        res.flushHeaders();
+        if (early) await once(req.idempotency.signal, 'abort');
+      });
+      const lost = performance.now() + (early ? 0 : 1) * LEASE;
+      await closed();
+      expect(performance.now()).toBeLessThan(lost + 5_000);
+      expect([req.idempotency.signal.aborted, state.closes.length]).toEqual([true, 1]);
+    },
+    60_000,
+  );
 
   it('and that never begins is told when cacheDuration is over: nothing of its request stays, and the key is free', async () => {
     const { closed, state, log, retry } = await orphaned({ leaseDuration: 500, cacheDuration: 2_000 }, () => undefined);
@@ -148,7 +216,9 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
     let interval: NodeJS.Timeout | undefined;
     const { log, state, retry } = await orphaned({ leaseDuration: 300, cacheDuration: 800 }, (_req, res) => {
       res.flushHeaders();
-      interval = setInterval(() => { res.write('.'); }, 5);
+      interval = setInterval(() => {
+        res.write('.');
+      }, 5);
     });
     await log.first('not-stored');
     clearInterval(interval);
@@ -158,7 +228,12 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
   it('and that ends its response is told once, after the response is stored', async () => {
     const completing = signal();
     const mayComplete = signal();
-    const leases = new ObedientLeases({ complete: () => { completing.happens(); return mayComplete.happened; } });
+    const leases = new ObedientLeases({
+      complete: () => {
+        completing.happens();
+        return mayComplete.happened;
+      },
+    });
     const { res, log, state } = await orphaned({ leases }, () => undefined);
     Readable.from(['do', 'ne']).pipe(res);
     await completing.happened;
@@ -186,7 +261,9 @@ describe('what hangs on a request whose client has gone and whose handler never 
   const [, express] = expressVersions[0] ?? [];
   const temporary = new Directory();
   const stored = new Directory();
-  beforeAll(() => { jest.spyOn(os, 'tmpdir').mockReturnValue(temporary.path); });
+  beforeAll(() => {
+    jest.spyOn(os, 'tmpdir').mockReturnValue(temporary.path);
+  });
   afterAll(() => {
     jest.restoreAllMocks();
     for (const directory of [temporary, stored]) directory.remove();
@@ -194,27 +271,43 @@ describe('what hangs on a request whose client has gone and whose handler never 
 
   it.each<[string, RequestHandler]>([
     ['never begins', () => undefined],
-    ['writes half of its response', (_req, res) => { res.write('half'); }],
-  ])('goes with it: the files of an upload, when the handler %s', async (_title, handler) => {
-    if (!express) throw new Error('There is no Express');
-    class Upload extends dto({ photo: file }) {}
-    const running = signal();
-    const app = express().post('/', idempotency({ leaseDuration: 300, cacheDuration: 900 }), bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: stored.path } }), (req, res, next) => {
-      void handler(req, res, next);
-      running.happens();
-    });
-    const { url } = await serve(app);
-    const form = new FormData();
-    form.append('photo', new File([Buffer.alloc(1_500_000)], 'a.png'));
-    const abort = new AbortController();
-    const sent = fetch(url, { method: 'POST', headers: keyed('k'), body: form, signal: abort.signal }).then(async answer => answer.text()).catch(() => 'gone');
-    await running.happened;
-    expect([stored.files.length, spooledIn(temporary)]).toEqual([1, 1]);
-    abort.abort();
-    expect(await sent).toBe('gone');
-    await stored.emptied();
-    while (spooledIn(temporary) > 0) await new Promise(setImmediate);
-  }, 60_000);
+    [
+      'writes half of its response',
+      (_req, res) => {
+        res.write('half');
+      },
+    ],
+  ])(
+    'goes with it: the files of an upload, when the handler %s',
+    async (_title, handler) => {
+      if (!express) throw new Error('There is no Express');
+      class Upload extends dto({ photo: file }) {}
+      const running = signal();
+      const app = express().post(
+        '/',
+        idempotency({ leaseDuration: 300, cacheDuration: 900 }),
+        bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: stored.path } }),
+        (req, res, next) => {
+          void handler(req, res, next);
+          running.happens();
+        },
+      );
+      const { url } = await serve(app);
+      const form = new FormData();
+      form.append('photo', new File([Buffer.alloc(1_500_000)], 'a.png'));
+      const abort = new AbortController();
+      const sent = fetch(url, { method: 'POST', headers: keyed('k'), body: form, signal: abort.signal })
+        .then(async answer => answer.text())
+        .catch(() => 'gone');
+      await running.happened;
+      expect([stored.files.length, spooledIn(temporary)]).toEqual([1, 1]);
+      abort.abort();
+      expect(await sent).toBe('gone');
+      await stored.emptied();
+      while (spooledIn(temporary) > 0) await new Promise(setImmediate);
+    },
+    60_000,
+  );
 
   it('is collected: a thousand such requests leave nothing behind', async () => {
     if (!express) throw new Error('There is no Express');
@@ -222,15 +315,22 @@ describe('what hangs on a request whose client has gone and whose handler never 
     const log = new EventLog();
     const requests: WeakRef<Request>[] = [];
     let running = 0;
-    const app = express().post('/', idempotency({ leaseDuration: 500, cacheDuration: 1_500, onEvent: log.onEvent }), (req, res) => {
-      running++;
-      requests.push(new WeakRef(req));
-      if (running % 2) res.write('half');
-    });
+    const app = express().post(
+      '/',
+      idempotency({ leaseDuration: 500, cacheDuration: 1_500, onEvent: log.onEvent }),
+      (req, res) => {
+        running++;
+        requests.push(new WeakRef(req));
+        if (running % 2) res.write('half');
+      },
+    );
     const { url } = await serve(app);
     for (let batch = 0; batch < REQUESTS; batch += 100) {
       const clients = Array.from({ length: 100 }, (_, index) => {
-        const client = request(url, { method: 'POST', headers: keyed(String(batch + index)), agent: false }).on('error', () => undefined);
+        const client = request(url, { method: 'POST', headers: keyed(String(batch + index)), agent: false }).on(
+          'error',
+          () => undefined,
+        );
         client.end();
         return client;
       });

@@ -10,35 +10,49 @@ import { serve } from '../serve';
 import { keyed, visible, visibleReplay } from '../wire';
 
 describe.each(expressVersions)('a replay on %s', (_version, express) => {
-  it.each([...bodies, ...heads])('of %s equals the original, which is what the handler would have sent by itself', async (_title, { method = 'POST', headers = {}, handler }) => {
-    let runs = 0;
-    const counted: RequestHandler = (req, res, next) => {
-      runs++;
-      return handler(req, res, next);
-    };
-    // With a header set before, node 20 takes the lists of `writeHead` apart in another way than without.
-    const app = express().disable('x-powered-by').all('/bare', handler).all('/guarded', idempotency({ addHeaderToResponse: false }), counted);
-    const { url } = await serve(app);
-    const get = (path: string): Promise<WireResponse> => send(url + path, { method, headers: keyed('k', headers) });
+  it.each([...bodies, ...heads])(
+    'of %s equals the original, which is what the handler would have sent by itself',
+    async (_title, { method = 'POST', headers = {}, handler }) => {
+      let runs = 0;
+      const counted: RequestHandler = (req, res, next) => {
+        runs++;
+        return handler(req, res, next);
+      };
+      // With a header set before, node 20 takes the lists of `writeHead` apart in another way than without.
+      const app = express()
+        .disable('x-powered-by')
+        .all('/bare', handler)
+        .all('/guarded', idempotency({ addHeaderToResponse: false }), counted);
+      const { url } = await serve(app);
+      const get = (path: string): Promise<WireResponse> => send(url + path, { method, headers: keyed('k', headers) });
 
-    const bare = await get('/bare');
-    const first = await get('/guarded');
-    const second = await get('/guarded');
+      const bare = await get('/bare');
+      const first = await get('/guarded');
+      const second = await get('/guarded');
 
-    expect(visible(first)).toEqual(visible(bare));
-    expect(visibleReplay(second)).toEqual(visible(first));
-    expect(runs).toBe(1);
-  });
+      expect(visible(first)).toEqual(visible(bare));
+      expect(visibleReplay(second)).toEqual(visible(first));
+      expect(runs).toBe(1);
+    },
+  );
 
   it('carries the idempotency key that was sent, as the original does', async () => {
-    const { url } = await serve(express().post('/', idempotency(), (_req, res) => { res.json({}); }));
+    const { url } = await serve(
+      express().post('/', idempotency(), (_req, res) => {
+        res.json({});
+      }),
+    );
     const first = await send(url, { headers: keyed('"a, b"') });
     expect(first.lines).toContain('Idempotency-Key: "a, b"');
     expect(visibleReplay(await send(url, { headers: keyed('"a, b"') }))).toEqual(visible(first));
   });
 
   it('of a redirect goes back to the referrer of the original', async () => {
-    const { url } = await serve(express().post('/', idempotency(), (req, res) => { res.redirect(req.get('Referrer') ?? '/'); }));
+    const { url } = await serve(
+      express().post('/', idempotency(), (req, res) => {
+        res.redirect(req.get('Referrer') ?? '/');
+      }),
+    );
     await send(url, { headers: keyed('k', { Referer: '/a' }) });
     expect((await send(url, { headers: keyed('k', { Referer: '/b' }) })).headers.location).toBe('/a');
   });
@@ -47,47 +61,163 @@ describe.each(expressVersions)('a replay on %s', (_version, express) => {
 const LONG = 'abc '.repeat(2_000);
 /** Bodies whose length nobody has declared when the head is written: node declares it, or not. */
 const undeclared: [title: string, handler: RequestHandler, methods?: readonly string[]][] = [
-  ['end with text', (_req, res) => { res.end('abc'); }],
-  ['end with nothing', (_req, res) => { res.end(); }],
-  ['end with long text', (_req, res) => { res.type('text').end(LONG); }],
-  ['end with long bytes of no type', (_req, res) => { res.end(Buffer.from(LONG)); }],
-  ['removeHeader of the length, then end', (_req, res) => { res.removeHeader('Content-Length'); res.end('abc'); }],
-  ['removeHeader of a length that was set, then end', (_req, res) => { res.set('Content-Length', '3').removeHeader('content-length'); res.end('abc'); }],
-  ['removeHeader of the length, then end with nothing', (_req, res) => { res.removeHeader('Content-Length'); res.end(); }],
-  ['removeHeader of the length, then end with long text', (_req, res) => { res.type('text').removeHeader('Content-Length'); res.end(LONG); }],
-  ['removeHeader of a length that is set again', (_req, res) => { res.removeHeader('Content-Length'); res.set('Content-Length', '3').end('abc'); }],
-  ['writeHead, then end', (_req, res) => { res.writeHead(200).end('abc'); }],
-  ['writeHead, then end with nothing', (_req, res) => { res.writeHead(200).end(); }],
-  ['writeHead, then end with long text', (_req, res) => { res.writeHead(200, { 'Content-Type': 'text/plain' }).end(LONG); }],
-  ['flushHeaders, then end', (_req, res) => { res.flushHeaders(); res.end('abc'); }],
-  ['write of nothing, then end', (_req, res) => { res.write(''); res.end('abc'); }],
-  ['end under a Transfer-Encoding', (_req, res) => { res.set('Transfer-Encoding', 'chunked').end('abc'); }, ['POST']],
-  ['end under a Trailer', (_req, res) => { res.set('Trailer', 'X-T').end('abc'); }, ['POST']],
-  ['205', (_req, res) => { res.status(205).end(); }],
+  [
+    'end with text',
+    (_req, res) => {
+      res.end('abc');
+    },
+  ],
+  [
+    'end with nothing',
+    (_req, res) => {
+      res.end();
+    },
+  ],
+  [
+    'end with long text',
+    (_req, res) => {
+      res.type('text').end(LONG);
+    },
+  ],
+  [
+    'end with long bytes of no type',
+    (_req, res) => {
+      res.end(Buffer.from(LONG));
+    },
+  ],
+  [
+    'removeHeader of the length, then end',
+    (_req, res) => {
+      res.removeHeader('Content-Length');
+      res.end('abc');
+    },
+  ],
+  [
+    'removeHeader of a length that was set, then end',
+    (_req, res) => {
+      res.set('Content-Length', '3').removeHeader('content-length');
+      res.end('abc');
+    },
+  ],
+  [
+    'removeHeader of the length, then end with nothing',
+    (_req, res) => {
+      res.removeHeader('Content-Length');
+      res.end();
+    },
+  ],
+  [
+    'removeHeader of the length, then end with long text',
+    (_req, res) => {
+      res.type('text').removeHeader('Content-Length');
+      res.end(LONG);
+    },
+  ],
+  [
+    'removeHeader of a length that is set again',
+    (_req, res) => {
+      res.removeHeader('Content-Length');
+      res.set('Content-Length', '3').end('abc');
+    },
+  ],
+  [
+    'writeHead, then end',
+    (_req, res) => {
+      res.writeHead(200).end('abc');
+    },
+  ],
+  [
+    'writeHead, then end with nothing',
+    (_req, res) => {
+      res.writeHead(200).end();
+    },
+  ],
+  [
+    'writeHead, then end with long text',
+    (_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'text/plain' }).end(LONG);
+    },
+  ],
+  [
+    'flushHeaders, then end',
+    (_req, res) => {
+      res.flushHeaders();
+      res.end('abc');
+    },
+  ],
+  [
+    'write of nothing, then end',
+    (_req, res) => {
+      res.write('');
+      res.end('abc');
+    },
+  ],
+  [
+    'end under a Transfer-Encoding',
+    (_req, res) => {
+      res.set('Transfer-Encoding', 'chunked').end('abc');
+    },
+    ['POST'],
+  ],
+  [
+    'end under a Trailer',
+    (_req, res) => {
+      res.set('Trailer', 'X-T').end('abc');
+    },
+    ['POST'],
+  ],
+  [
+    '205',
+    (_req, res) => {
+      res.status(205).end();
+    },
+  ],
 ];
-const mounts: [title: string, middlewares: RequestHandler[]][] = [['nothing', []], ['compression', [compression()]]];
-const framings = mounts.flatMap(([mounted, before]) => undeclared.flatMap(([title, handler, methods = ['POST', 'HEAD']]) => methods.map(method => ({ mounted, before, title, handler, method }))));
+const mounts: [title: string, middlewares: RequestHandler[]][] = [
+  ['nothing', []],
+  ['compression', [compression()]],
+];
+const framings = mounts.flatMap(([mounted, before]) =>
+  undeclared.flatMap(([title, handler, methods = ['POST', 'HEAD']]) =>
+    methods.map(method => ({ mounted, before, title, handler, method })),
+  ),
+);
 
 describe.each(expressVersions)('on %s, the length and the framing', (_version, express) => {
-  it.each(framings)('of $title, to $method and behind $mounted, are those that it has by itself, replayed too', async ({ method, before, handler }) => {
-    const app = express().all('/bare', ...before, handler).all('/guarded', ...before, idempotency({ addHeaderToResponse: false }), handler);
-    const { url } = await serve(app);
-    const ask = (path: string): Promise<WireResponse> => send(url + path, { method, headers: keyed('k', { 'Accept-Encoding': 'gzip' }) });
-    const [bare, first, replay] = [await ask('/bare'), await ask('/guarded'), await ask('/guarded')];
-    expect(visible(first)).toEqual(visible(bare));
-    expect(visibleReplay(replay)).toEqual(visible(first));
-  }, 60_000);
+  it.each(framings)(
+    'of $title, to $method and behind $mounted, are those that it has by itself, replayed too',
+    async ({ method, before, handler }) => {
+      const app = express()
+        .all('/bare', ...before, handler)
+        .all('/guarded', ...before, idempotency({ addHeaderToResponse: false }), handler);
+      const { url } = await serve(app);
+      const ask = (path: string): Promise<WireResponse> =>
+        send(url + path, { method, headers: keyed('k', { 'Accept-Encoding': 'gzip' }) });
+      const [bare, first, replay] = [await ask('/bare'), await ask('/guarded'), await ask('/guarded')];
+      expect(visible(first)).toEqual(visible(bare));
+      expect(visibleReplay(replay)).toEqual(visible(first));
+    },
+    60_000,
+  );
 
   it('are those of HTTP/1.0 in a retry of that version, which gets the body without its trailers', async () => {
-    const app = express().disable('x-powered-by').post('/', idempotency({ addHeaderToResponse: false, scope: () => undefined }), (_req, res) => {
-      res.set('Trailer', 'X-Sum').write('counted');
-      res.addTrailers({ 'X-Sum': '7' });
-      res.end();
-    });
+    const app = express()
+      .disable('x-powered-by')
+      .post('/', idempotency({ addHeaderToResponse: false, scope: () => undefined }), (_req, res) => {
+        res.set('Trailer', 'X-Sum').write('counted');
+        res.addTrailers({ 'X-Sum': '7' });
+        res.end();
+      });
     const { url, port } = await serve(app);
     const first = await send(url, { headers: keyed('k') });
     expect([first.text, first.trailers]).toEqual(['counted', { 'x-sum': '7' }]);
-    expect(await oldRetry(port, 'k')).toEqual(['HTTP/1.1 200 OK', 'Idempotent-Replayed: true', 'Connection: close', '', 'counted']);
+    expect(await oldRetry(port, 'k')).toEqual([
+      'HTTP/1.1 200 OK',
+      'Idempotent-Replayed: true',
+      'Connection: close',
+      '',
+      'counted',
+    ]);
     expect(visibleReplay(await send(url, { headers: keyed('k') }))).toEqual(visible(first));
   }, 60_000);
 });

@@ -16,13 +16,19 @@ describe.each(expressVersions)('on %s, when nobody is there any more,', (_versio
     const log = new EventLog();
     const running = signal();
     const state = { runs: 0 };
-    const app = express().post('/', idempotency({ onEvent: log.onEvent, waitTimeout: 2_000, ...options }), (req, res, next) => {
-      const gone = signal();
-      req.socket.once('close', () => { gone.happens(); });
-      void handler(gone.happened, ++state.runs)(req, res, next);
-      running.happens();
-    });
-    return { log, running, state, ...await serve(app) };
+    const app = express().post(
+      '/',
+      idempotency({ onEvent: log.onEvent, waitTimeout: 2_000, ...options }),
+      (req, res, next) => {
+        const gone = signal();
+        req.socket.once('close', () => {
+          gone.happens();
+        });
+        void handler(gone.happened, ++state.runs)(req, res, next);
+        running.happens();
+      },
+    );
+    return { log, running, state, ...(await serve(app)) };
   };
   const hangUp = async (url: string, running: Promise<void>): Promise<void> => {
     const sent = request(url, { method: 'POST', headers: keyed('k'), agent: false }).on('error', () => undefined);
@@ -32,7 +38,9 @@ describe.each(expressVersions)('on %s, when nobody is there any more,', (_versio
   };
 
   it('a handler whose connection the server closes before it has begun to answer is stored', async () => {
-    const { log, running, state, url, server } = await served({}, (gone, run) => (_req, res) => { void gone.then(() => res.json({ run })); });
+    const { log, running, state, url, server } = await served({}, (gone, run) => (_req, res) => {
+      void gone.then(() => res.json({ run }));
+    });
     const first = send(url, { headers: keyed('k') }).catch(() => 'cut off');
     await running.happened;
     server.closeAllConnections();
@@ -43,16 +51,26 @@ describe.each(expressVersions)('on %s, when nobody is there any more,', (_versio
   });
 
   it('a handler that has begun and does not go on has run: it is not run again, and its retry gets a 409', async () => {
-    const { log, running, state, url } = await served({ leaseDuration: 90 }, () => (_req, res) => { res.write('half'); });
+    const { log, running, state, url } = await served({ leaseDuration: 90 }, () => (_req, res) => {
+      res.write('half');
+    });
     await hangUp(url, running.happened);
     await log.first('not-stored');
     const retry = await send(url, { headers: keyed('k') });
-    expect([retry.status, (JSON.parse(retry.text) as { type: string }).type]).toEqual([409, 'urn:bindonce:response-unavailable']);
+    expect([retry.status, (JSON.parse(retry.text) as { type: string }).type]).toEqual([
+      409,
+      'urn:bindonce:response-unavailable',
+    ]);
     expect(state.runs).toBe(1);
   }, 60_000);
 
   it('a handler that has not begun and never answers keeps its key for cacheDuration, and no longer', async () => {
-    const { running, state, url } = await served({ leaseDuration: 60, cacheDuration: 200, whenInFlight: 'reject' }, (_gone, run) => (_req, res) => { if (run > 1) res.json({ run }); });
+    const { running, state, url } = await served(
+      { leaseDuration: 60, cacheDuration: 200, whenInFlight: 'reject' },
+      (_gone, run) => (_req, res) => {
+        if (run > 1) res.json({ run });
+      },
+    );
     const begun = performance.now();
     await hangUp(url, running.happened);
     let retry = await send(url, { headers: keyed('k') });
@@ -69,12 +87,17 @@ describe.each(expressVersions)('on %s, when nobody is there any more,', (_versio
     const bothRunning = signal();
     const app = express().post('/', idempotency({ onEvent: log.onEvent }), (req, res) => {
       const { key } = req.idempotency;
-      req.socket.once('close', () => { res.send(key); });
+      req.socket.once('close', () => {
+        res.send(key);
+      });
       if (runs.push(key) === 2) bothRunning.happens();
     });
     const { url, port } = await serve(app);
     const socket = connect(port, '127.0.0.1');
-    for (const key of ['a', 'b']) socket.write(`POST / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nIdempotency-Key: ${key}\r\nContent-Length: 0\r\n\r\n`);
+    for (const key of ['a', 'b'])
+      socket.write(
+        `POST / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nIdempotency-Key: ${key}\r\nContent-Length: 0\r\n\r\n`,
+      );
     await bothRunning.happened;
     socket.destroy();
     await once(socket, 'close');
@@ -90,17 +113,22 @@ describe.each(expressVersions)('on %s, when nobody is there any more,', (_versio
     const mayAnswer = signal();
     const mayEnd = signal();
     let runs = 0;
-    const app = express().use((req, res, next) => {
-      next();
-      if (!req.get('X-Impatient')) return;
-      setImmediate(() => { res.status(504).write('too '); mayAnswer.happens(); });
-      void mayEnd.happened.then(() => res.end('slow'));
-    }).post('/', idempotency(), (req, res) => {
-      runs++;
-      req.idempotency.forget();
-      running.happens();
-      void mayAnswer.happened.then(() => res.send('done'));
-    });
+    const app = express()
+      .use((req, res, next) => {
+        next();
+        if (!req.get('X-Impatient')) return;
+        setImmediate(() => {
+          res.status(504).write('too ');
+          mayAnswer.happens();
+        });
+        void mayEnd.happened.then(() => res.end('slow'));
+      })
+      .post('/', idempotency(), (req, res) => {
+        runs++;
+        req.idempotency.forget();
+        running.happens();
+        void mayAnswer.happened.then(() => res.send('done'));
+      });
     const { url } = await serve(app);
     const first = send(url, { headers: keyed('k') });
     await running.happened;

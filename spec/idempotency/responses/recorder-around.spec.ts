@@ -15,11 +15,37 @@ import { keyed, visible, visibleReplay } from '../wire';
 const LONG = 'abc '.repeat(2_000);
 
 const handlers: [title: string, handler: RequestHandler][] = [
-  ['json', (_req, res) => { res.json({ LONG }); }],
-  ['short json', (_req, res) => { res.json({ short: true }); }],
-  ['write and end', (_req, res) => { res.type('text').write(LONG); res.end('end'); }],
-  ['a file', (_req, res) => { res.sendFile('responses.ts', { root: __dirname }); }],
-  ['204', (_req, res) => { res.status(204).end(); }],
+  [
+    'json',
+    (_req, res) => {
+      res.json({ LONG });
+    },
+  ],
+  [
+    'short json',
+    (_req, res) => {
+      res.json({ short: true });
+    },
+  ],
+  [
+    'write and end',
+    (_req, res) => {
+      res.type('text').write(LONG);
+      res.end('end');
+    },
+  ],
+  [
+    'a file',
+    (_req, res) => {
+      res.sendFile('responses.ts', { root: __dirname });
+    },
+  ],
+  [
+    '204',
+    (_req, res) => {
+      res.status(204).end();
+    },
+  ],
 ];
 
 const middlewares: [title: string, make: () => RequestHandler][] = [
@@ -29,7 +55,11 @@ const middlewares: [title: string, make: () => RequestHandler][] = [
   ['express-session', () => session({ secret: 's', resave: false, saveUninitialized: true, genid: () => 'always' })],
 ];
 
-const rows = middlewares.flatMap(([middleware, make]) => ['before', 'after'].flatMap(position => handlers.map(([title, handler]) => ({ middleware, make, position, title, handler }))));
+const rows = middlewares.flatMap(([middleware, make]) =>
+  ['before', 'after'].flatMap(position =>
+    handlers.map(([title, handler]) => ({ middleware, make, position, title, handler })),
+  ),
+);
 
 /** What writes the head of a response: what a middleware may still do in `end` depends on it. */
 type HeadBy = 'end' | 'write' | 'writeHead';
@@ -37,125 +67,286 @@ type Method = (...args: unknown[]) => Response;
 
 /** Middlewares that put their own methods before those of `res`, and the responses that they are made for. */
 const wrappers: [title: string, wrap: (res: Response) => void, fits: readonly HeadBy[]][] = [
-  ['sets a header in end', res => {
-    const end = res.end.bind(res) as Method;
-    res.end = (...args: unknown[]) => { res.setHeader('X-Took', '1'); return end(...args); };
-  }, ['end']],
-  ['sets a header in end unless headersSent', res => {
-    const end = res.end.bind(res) as Method;
-    res.end = (...args: unknown[]) => { if (!res.headersSent) res.setHeader('X-Took', '1'); return end(...args); };
-  }, ['end', 'write', 'writeHead']],
-  ['sets a header in writeHead', res => {
-    const writeHead = res.writeHead.bind(res) as Method;
-    res.writeHead = (...args: unknown[]) => { res.setHeader('X-Took', '1'); return writeHead(...args); };
-  }, ['end', 'write', 'writeHead']],
-  ['gives writeHead one header more', res => {
-    const writeHead = res.writeHead.bind(res) as Method;
-    res.writeHead = ((status: number, headers: object) => writeHead(status, { ...headers, 'X-Took': '1' })) as Response['writeHead'];
-  }, ['end', 'write', 'writeHead']],
-  ['keeps the body back and sends another, with its length', res => {
-    const end = res.end.bind(res) as Method;
-    const chunks: Buffer[] = [];
-    const keep = (chunk: unknown): void => { if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) chunks.push(Buffer.from(chunk as string)); };
-    res.write = (chunk: unknown) => { keep(chunk); return true; };
-    res.end = ((chunk: unknown) => {
-      keep(chunk);
-      const body = `${Buffer.concat(chunks).toString()}, and more`;
-      res.setHeader('Content-Length', Buffer.byteLength(body));
-      return end(body);
-    }) as Response['end'];
-  }, ['end', 'write']],
+  [
+    'sets a header in end',
+    res => {
+      const end = res.end.bind(res) as Method;
+      res.end = (...args: unknown[]) => {
+        res.setHeader('X-Took', '1');
+        return end(...args);
+      };
+    },
+    ['end'],
+  ],
+  [
+    'sets a header in end unless headersSent',
+    res => {
+      const end = res.end.bind(res) as Method;
+      res.end = (...args: unknown[]) => {
+        if (!res.headersSent) res.setHeader('X-Took', '1');
+        return end(...args);
+      };
+    },
+    ['end', 'write', 'writeHead'],
+  ],
+  [
+    'sets a header in writeHead',
+    res => {
+      const writeHead = res.writeHead.bind(res) as Method;
+      res.writeHead = (...args: unknown[]) => {
+        res.setHeader('X-Took', '1');
+        return writeHead(...args);
+      };
+    },
+    ['end', 'write', 'writeHead'],
+  ],
+  [
+    'gives writeHead one header more',
+    res => {
+      const writeHead = res.writeHead.bind(res) as Method;
+      res.writeHead = ((status: number, headers: object) =>
+        writeHead(status, { ...headers, 'X-Took': '1' })) as Response['writeHead'];
+    },
+    ['end', 'write', 'writeHead'],
+  ],
+  [
+    'keeps the body back and sends another, with its length',
+    res => {
+      const end = res.end.bind(res) as Method;
+      const chunks: Buffer[] = [];
+      const keep = (chunk: unknown): void => {
+        if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) chunks.push(Buffer.from(chunk as string));
+      };
+      res.write = (chunk: unknown) => {
+        keep(chunk);
+        return true;
+      };
+      res.end = ((chunk: unknown) => {
+        keep(chunk);
+        const body = `${Buffer.concat(chunks).toString()}, and more`;
+        res.setHeader('Content-Length', Buffer.byteLength(body));
+        return end(body);
+      }) as Response['end'];
+    },
+    ['end', 'write'],
+  ],
 ];
 
 const answers: [title: string, headBy: HeadBy, handler: RequestHandler, method?: string][] = [
-  ['json', 'end', (_req, res) => { res.json({ a: 'b' }); }],
-  ['end with text', 'end', (_req, res) => { res.end('text'); }],
-  ['an empty end', 'end', (_req, res) => { res.end(); }],
-  ['204', 'end', (_req, res) => { res.status(204).end(); }],
-  ['a redirect', 'end', (_req, res) => { res.redirect(303, '/there'); }],
-  ['json to HEAD', 'end', (_req, res) => { res.json({ a: 'b' }); }, 'HEAD'],
-  ['a redirect to HEAD', 'end', (_req, res) => { res.redirect(303, '/there'); }, 'HEAD'],
-  ['write and end', 'write', (_req, res) => { res.write('one'); res.end('two'); }],
-  ['writeHead and end', 'writeHead', (_req, res) => { res.writeHead(201, { 'X-A': 'a' }).end('text'); }],
+  [
+    'json',
+    'end',
+    (_req, res) => {
+      res.json({ a: 'b' });
+    },
+  ],
+  [
+    'end with text',
+    'end',
+    (_req, res) => {
+      res.end('text');
+    },
+  ],
+  [
+    'an empty end',
+    'end',
+    (_req, res) => {
+      res.end();
+    },
+  ],
+  [
+    '204',
+    'end',
+    (_req, res) => {
+      res.status(204).end();
+    },
+  ],
+  [
+    'a redirect',
+    'end',
+    (_req, res) => {
+      res.redirect(303, '/there');
+    },
+  ],
+  [
+    'json to HEAD',
+    'end',
+    (_req, res) => {
+      res.json({ a: 'b' });
+    },
+    'HEAD',
+  ],
+  [
+    'a redirect to HEAD',
+    'end',
+    (_req, res) => {
+      res.redirect(303, '/there');
+    },
+    'HEAD',
+  ],
+  [
+    'write and end',
+    'write',
+    (_req, res) => {
+      res.write('one');
+      res.end('two');
+    },
+  ],
+  [
+    'writeHead and end',
+    'writeHead',
+    (_req, res) => {
+      res.writeHead(201, { 'X-A': 'a' }).end('text');
+    },
+  ],
 ];
 
-const wrapped = wrappers.flatMap(([wrapper, wrap, fits]) => ['before', 'after'].flatMap(position => answers.filter(([, headBy]) => fits.includes(headBy)).map(([title, , handler, method = 'POST']) => ({ wrapper, wrap, position, title, handler, method }))));
+const wrapped = wrappers.flatMap(([wrapper, wrap, fits]) =>
+  ['before', 'after'].flatMap(position =>
+    answers
+      .filter(([, headBy]) => fits.includes(headBy))
+      .map(([title, , handler, method = 'POST']) => ({ wrapper, wrap, position, title, handler, method })),
+  ),
+);
 
 const sorted = (response: WireResponse): WireResponse => ({ ...response, lines: [...response.lines].sort() });
 
 describe.each(expressVersions)('on %s', (_version, express) => {
-  it.each(wrapped)('$title behind a middleware mounted $position us that $wrapper is what it would be without us, and its replay too', async ({ wrap, position, handler, method }) => {
-    let runs = 0;
-    const counted: RequestHandler = (req, res, next) => { runs++; return handler(req, res, next); };
-    const middleware: RequestHandler = (_req, res, next) => { wrap(res); next(); };
-    const guard = idempotency({ addHeaderToResponse: false });
-    const app = express().all('/bare', middleware, handler).all('/guarded', ...position === 'before' ? [middleware, guard] : [guard, middleware], counted);
-    const { url } = await serve(app);
-    const ask = (path: string): Promise<WireResponse> => send(url + path, { method, headers: keyed('k') });
+  it.each(wrapped)(
+    '$title behind a middleware mounted $position us that $wrapper is what it would be without us, and its replay too',
+    async ({ wrap, position, handler, method }) => {
+      let runs = 0;
+      const counted: RequestHandler = (req, res, next) => {
+        runs++;
+        return handler(req, res, next);
+      };
+      const middleware: RequestHandler = (_req, res, next) => {
+        wrap(res);
+        next();
+      };
+      const guard = idempotency({ addHeaderToResponse: false });
+      const app = express()
+        .all('/bare', middleware, handler)
+        .all('/guarded', ...(position === 'before' ? [middleware, guard] : [guard, middleware]), counted);
+      const { url } = await serve(app);
+      const ask = (path: string): Promise<WireResponse> => send(url + path, { method, headers: keyed('k') });
 
-    const bare = await ask('/bare');
-    const first = await ask('/guarded');
-    const replay = await ask('/guarded');
+      const bare = await ask('/bare');
+      const first = await ask('/guarded');
+      const replay = await ask('/guarded');
 
-    expect(visible(sorted(first))).toEqual(visible(sorted(bare)));
-    expect(visibleReplay(sorted(replay))).toEqual(visible(sorted(first)));
-    expect(runs).toBe(1);
-  }, 60_000);
+      expect(visible(sorted(first))).toEqual(visible(sorted(bare)));
+      expect(visibleReplay(sorted(replay))).toEqual(visible(sorted(first)));
+      expect(runs).toBe(1);
+    },
+    60_000,
+  );
 });
 
 describe.each(expressVersions)('on %s', (_version, express) => {
-  it.each(rows)('$title behind $middleware mounted $position us is what it would be without us, and its replay too', async ({ make, position, handler }) => {
-    let runs = 0;
-    const counted: RequestHandler = (req, res, next) => { runs++; return handler(req, res, next); };
-    const guard = idempotency({ addHeaderToResponse: false });
-    const middleware = make();
-    const app = express().post('/bare', middleware, handler).post('/guarded', ...position === 'before' ? [middleware, guard] : [guard, middleware], counted);
-    const { url } = await serve(app);
-    const get = (path: string): Promise<WireResponse> => send(url + path, { headers: keyed('k', { 'Accept-Encoding': 'gzip', Origin: 'https://shop.example' }) });
+  it.each(rows)(
+    '$title behind $middleware mounted $position us is what it would be without us, and its replay too',
+    async ({ make, position, handler }) => {
+      let runs = 0;
+      const counted: RequestHandler = (req, res, next) => {
+        runs++;
+        return handler(req, res, next);
+      };
+      const guard = idempotency({ addHeaderToResponse: false });
+      const middleware = make();
+      const app = express()
+        .post('/bare', middleware, handler)
+        .post('/guarded', ...(position === 'before' ? [middleware, guard] : [guard, middleware]), counted);
+      const { url } = await serve(app);
+      const get = (path: string): Promise<WireResponse> =>
+        send(url + path, { headers: keyed('k', { 'Accept-Encoding': 'gzip', Origin: 'https://shop.example' }) });
 
-    const bare = await get('/bare');
-    const first = await get('/guarded');
-    const replay = await get('/guarded');
+      const bare = await get('/bare');
+      const first = await get('/guarded');
+      const replay = await get('/guarded');
 
-    expect(visible({ ...first, lines: [...first.lines].sort() })).toEqual(visible({ ...bare, lines: [...bare.lines].sort() }));
-    const { lines, ...rest } = visibleReplay(replay);
-    expect({ ...rest, lines: [...lines].sort() }).toEqual(visible({ ...first, lines: [...first.lines].sort() }));
-    expect(runs).toBe(1);
-  });
+      expect(visible({ ...first, lines: [...first.lines].sort() })).toEqual(
+        visible({ ...bare, lines: [...bare.lines].sort() }),
+      );
+      const { lines, ...rest } = visibleReplay(replay);
+      expect({ ...rest, lines: [...lines].sort() }).toEqual(visible({ ...first, lines: [...first.lines].sort() }));
+      expect(runs).toBe(1);
+    },
+  );
 
   it.each(['before', 'after'])('morgan mounted %s us logs the true status and length', async position => {
     const logged: string[] = [];
-    const stream = { write: (line: string) => { logged.push(line.trim()); } };
+    const stream = {
+      write: (line: string) => {
+        logged.push(line.trim());
+      },
+    };
     const logger = morgan(':method :status :res[content-length] :res[idempotent-replayed]', { stream });
-    const app = express().post('/', ...position === 'before' ? [logger, idempotency()] : [idempotency(), logger], (_req, res) => { res.status(201).json({ a: 1 }); });
+    const app = express().post(
+      '/',
+      ...(position === 'before' ? [logger, idempotency()] : [idempotency(), logger]),
+      (_req, res) => {
+        res.status(201).json({ a: 1 });
+      },
+    );
     const { url } = await serve(app);
     await send(url, { headers: keyed('k') });
     await send(url, { headers: keyed('k') });
     await send(url, {});
-    expect(logged).toEqual(position === 'before' ? ['POST 201 7 -', 'POST 201 7 true', expect.stringMatching(/^POST 400 \d+ -$/)] : ['POST 201 7 -']);
+    expect(logged).toEqual(
+      position === 'before'
+        ? ['POST 201 7 -', 'POST 201 7 true', expect.stringMatching(/^POST 400 \d+ -$/)]
+        : ['POST 201 7 -'],
+    );
   });
 
   it.each(['before', 'after'])('listeners mounted %s us see a finished response', async position => {
     const seen: unknown[] = [];
     const listener: RequestHandler = (_req, res, next) => {
-      const tell = (event: string): void => { seen.push([event, res.statusCode, res.headersSent, res.writableEnded, res.writableFinished, Number(res.getHeader('content-length'))]); };
-      res.once('finish', () => { tell('finish'); }).once('close', () => { tell('close'); });
+      const tell = (event: string): void => {
+        seen.push([
+          event,
+          res.statusCode,
+          res.headersSent,
+          res.writableEnded,
+          res.writableFinished,
+          Number(res.getHeader('content-length')),
+        ]);
+      };
+      res
+        .once('finish', () => {
+          tell('finish');
+        })
+        .once('close', () => {
+          tell('close');
+        });
       next();
     };
-    const app = express().post('/', ...position === 'before' ? [listener, idempotency()] : [idempotency(), listener], (_req, res) => { res.status(201).json({ a: 1 }); });
+    const app = express().post(
+      '/',
+      ...(position === 'before' ? [listener, idempotency()] : [idempotency(), listener]),
+      (_req, res) => {
+        res.status(201).json({ a: 1 });
+      },
+    );
     const { url, server } = await serve(app);
     const closed = once(server, 'connection').then(([socket]) => once(socket as NodeJS.EventEmitter, 'close'));
     await send(url, { headers: keyed('k') });
     await closed;
-    expect(seen).toEqual([['finish', 201, true, true, true, 7], ['close', 201, true, true, true, 7]]);
+    expect(seen).toEqual([
+      ['finish', 201, true, true, true, 7],
+      ['close', 201, true, true, true, 7],
+    ]);
   });
 
   it('a session that the handler changes is there in the next request', async () => {
-    const app = express().use(session({ secret: 's', resave: false, saveUninitialized: false })).post('/', idempotency({ scope: () => undefined }), (req, res) => {
-      const { session } = req as { session?: { count?: number } };
-      if (session) session.count = (session.count ?? 0) + 1;
-      res.json({ count: session?.count });
-    });
+    const app = express()
+      .use(session({ secret: 's', resave: false, saveUninitialized: false }))
+      .post('/', idempotency({ scope: () => undefined }), (req, res) => {
+        const { session } = req as { session?: { count?: number } };
+        if (session) session.count = (session.count ?? 0) + 1;
+        res.json({ count: session?.count });
+      });
     const { url } = await serve(app);
     const first = await send(url, { headers: keyed('1') });
     const Cookie = first.headers['set-cookie']?.[0]?.split(';', 1)[0] ?? '';
@@ -165,11 +356,15 @@ describe.each(expressVersions)('on %s', (_version, express) => {
   });
 
   it('requests that follow each other on one connection do not disturb each other', async () => {
-    const { port, server } = await serve(express().post('/', idempotency(), (req, res) => { res.send(req.get('Idempotency-Key')); }));
+    const { port, server } = await serve(
+      express().post('/', idempotency(), (req, res) => {
+        res.send(req.get('Idempotency-Key'));
+      }),
+    );
     const connected = once(server, 'connection');
     const keys = Array.from({ length: 30 }, (_, index) => `k${index % 15}`);
     expect(await pipelined(port, keys)).toEqual(keys);
-    const [socket] = await connected as [object];
+    const [socket] = (await connected) as [object];
     expect(Object.hasOwn(socket, 'destroy')).toBe(false);
   });
 });
@@ -178,7 +373,9 @@ describe.each(expressVersions)('on %s', (_version, express) => {
 async function pipelined(port: number, keys: readonly string[]): Promise<string[]> {
   const socket = connect(port, '127.0.0.1');
   keys.forEach((key, index) => {
-    socket.write(`POST / HTTP/1.1\r\nHost: a\r\nIdempotency-Key: ${key}\r\nContent-Length: 0\r\n${index === keys.length - 1 ? 'Connection: close\r\n' : ''}\r\n`);
+    socket.write(
+      `POST / HTTP/1.1\r\nHost: a\r\nIdempotency-Key: ${key}\r\nContent-Length: 0\r\n${index === keys.length - 1 ? 'Connection: close\r\n' : ''}\r\n`,
+    );
   });
   let text = '';
   for await (const chunk of socket) text += String(chunk);

@@ -16,45 +16,131 @@ function* failing(): Generator<string> {
 }
 
 const cutOffs: [title: string, cutOff: CutOff][] = [
-  ['destroys it after a write', (_req, res) => { res.write('half'); res.destroy(); }],
-  ['destroys it before a write', (_req, res) => { res.destroy(); }],
-  ['destroys it in the middle of a Content-Length', (_req, res) => { res.set('Content-Length', '10').write('half'); res.destroy(); }],
-  ['destroys it at the end of a Content-Length, without an end', (_req, res) => { res.set('Content-Length', '4').write('half'); res.destroy(); }],
-  ['destroys the socket after a write', (req, res) => { res.write('half'); req.socket.destroy(); }],
-  ['destroys the socket with an error after a flush', (req, res) => { res.flushHeaders(); req.socket.destroy(new Error('no more')); }],
-  ['pipes a source that fails', (_req, res) => { pipeline(Readable.from(failing()), res, () => undefined); }],
-  ['pipes a source that fails under a Content-Length', (_req, res) => { res.set('Content-Length', '10'); pipeline(Readable.from(failing()), res, () => undefined); }],
-  ['pipes a source that is destroyed', (_req, res) => {
-    const source = new PassThrough();
-    pipeline(source, res, () => undefined);
-    source.write('half', () => source.destroy());
-  }],
-  ['ends it before its Content-Length', (_req, res) => { res.set('Content-Length', '10').end('half'); }],
-  ['throws after a write', (_req, res) => { res.write('half'); throw new Error('in the middle'); }],
-  ['throws after a flush', (_req, res) => { res.flushHeaders(); throw new Error('in the middle'); }],
-  ['throws after writeHead', (_req, res) => { res.writeHead(200); throw new Error('in the middle'); }],
-  ['throws at the end of a Content-Length, without an end', (_req, res) => { res.set('Content-Length', '4').write('half'); throw new Error('in the middle'); }],
+  [
+    'destroys it after a write',
+    (_req, res) => {
+      res.write('half');
+      res.destroy();
+    },
+  ],
+  [
+    'destroys it before a write',
+    (_req, res) => {
+      res.destroy();
+    },
+  ],
+  [
+    'destroys it in the middle of a Content-Length',
+    (_req, res) => {
+      res.set('Content-Length', '10').write('half');
+      res.destroy();
+    },
+  ],
+  [
+    'destroys it at the end of a Content-Length, without an end',
+    (_req, res) => {
+      res.set('Content-Length', '4').write('half');
+      res.destroy();
+    },
+  ],
+  [
+    'destroys the socket after a write',
+    (req, res) => {
+      res.write('half');
+      req.socket.destroy();
+    },
+  ],
+  [
+    'destroys the socket with an error after a flush',
+    (req, res) => {
+      res.flushHeaders();
+      req.socket.destroy(new Error('no more'));
+    },
+  ],
+  [
+    'pipes a source that fails',
+    (_req, res) => {
+      pipeline(Readable.from(failing()), res, () => undefined);
+    },
+  ],
+  [
+    'pipes a source that fails under a Content-Length',
+    (_req, res) => {
+      res.set('Content-Length', '10');
+      pipeline(Readable.from(failing()), res, () => undefined);
+    },
+  ],
+  [
+    'pipes a source that is destroyed',
+    (_req, res) => {
+      const source = new PassThrough();
+      pipeline(source, res, () => undefined);
+      source.write('half', () => source.destroy());
+    },
+  ],
+  [
+    'ends it before its Content-Length',
+    (_req, res) => {
+      res.set('Content-Length', '10').end('half');
+    },
+  ],
+  [
+    'throws after a write',
+    (_req, res) => {
+      res.write('half');
+      throw new Error('in the middle');
+    },
+  ],
+  [
+    'throws after a flush',
+    (_req, res) => {
+      res.flushHeaders();
+      throw new Error('in the middle');
+    },
+  ],
+  [
+    'throws after writeHead',
+    (_req, res) => {
+      res.writeHead(200);
+      throw new Error('in the middle');
+    },
+  ],
+  [
+    'throws at the end of a Content-Length, without an end',
+    (_req, res) => {
+      res.set('Content-Length', '4').write('half');
+      throw new Error('in the middle');
+    },
+  ],
 ];
 
 describe.each(expressVersions)('a response that a handler cuts off on %s', (_version, express) => {
-  it.each(cutOffs)('when it %s, is not stored, and the next request runs the handler again', async (_title, cutOff) => {
-    const log = new EventLog();
-    let runs = 0;
-    const handler: RequestHandler = (req, res) => {
-      if (runs++ === 0) cutOff(req, res);
-      else res.send('whole');
-    };
-    const { url } = await serve(express().set('env', 'test').post('/', idempotency({ onEvent: log.onEvent, waitTimeout: 1_000 }), handler));
+  it.each(cutOffs)(
+    'when it %s, is not stored, and the next request runs the handler again',
+    async (_title, cutOff) => {
+      const log = new EventLog();
+      let runs = 0;
+      const handler: RequestHandler = (req, res) => {
+        if (runs++ === 0) cutOff(req, res);
+        else res.send('whole');
+      };
+      const { url } = await serve(
+        express()
+          .set('env', 'test')
+          .post('/', idempotency({ onEvent: log.onEvent, waitTimeout: 1_000 }), handler),
+      );
 
-    await expect(send(url, { headers: keyed('k') })).rejects.toThrow(/aborted|cut off|socket hang up/);
-    const retry = await send(url, { headers: keyed('k') });
-    const replay = await send(url, { headers: keyed('k') });
+      await expect(send(url, { headers: keyed('k') })).rejects.toThrow(/aborted|cut off|socket hang up/);
+      const retry = await send(url, { headers: keyed('k') });
+      const replay = await send(url, { headers: keyed('k') });
 
-    expect([retry.text, replay.text]).toEqual(['whole', 'whole']);
-    expect(retry.headers).not.toHaveProperty('idempotent-replayed');
-    expect(runs).toBe(2);
-    expect(log.kinds).toEqual(['not-stored', 'executed', 'replayed']);
-  }, 60_000);
+      expect([retry.text, replay.text]).toEqual(['whole', 'whole']);
+      expect(retry.headers).not.toHaveProperty('idempotent-replayed');
+      expect(runs).toBe(2);
+      expect(log.kinds).toEqual(['not-stored', 'executed', 'replayed']);
+    },
+    60_000,
+  );
 });
 
 describe('a response that is cut off', () => {
@@ -63,20 +149,26 @@ describe('a response that is cut off', () => {
   it.each<[string, RequestHandler[], RequestHandler[]]>([
     ['before us', [compression()], []],
     ['after us', [], [compression()]],
-  ])('behind compression mounted %s is not stored', async (_title, before, after) => {
-    if (!express) throw new Error('There is no Express');
-    let runs = 0;
-    const app = express().post('/', ...before, idempotency({ waitTimeout: 1_000 }), ...after, (_req, res) => {
-      res.type('text').write('x'.repeat(5_000));
-      if (runs++ === 0) res.destroy();
-      else res.end('whole');
-    });
-    const { url } = await serve(app);
-    await expect(send(url, { headers: keyed('k', { 'Accept-Encoding': 'gzip' }) })).rejects.toThrow(/aborted|cut off|socket hang up/);
-    const retry = await send(url, { headers: keyed('k', { 'Accept-Encoding': 'gzip' }) });
-    expect(retry.headers).not.toHaveProperty('idempotent-replayed');
-    expect(runs).toBe(2);
-  }, 60_000);
+  ])(
+    'behind compression mounted %s is not stored',
+    async (_title, before, after) => {
+      if (!express) throw new Error('There is no Express');
+      let runs = 0;
+      const app = express().post('/', ...before, idempotency({ waitTimeout: 1_000 }), ...after, (_req, res) => {
+        res.type('text').write('x'.repeat(5_000));
+        if (runs++ === 0) res.destroy();
+        else res.end('whole');
+      });
+      const { url } = await serve(app);
+      await expect(send(url, { headers: keyed('k', { 'Accept-Encoding': 'gzip' }) })).rejects.toThrow(
+        /aborted|cut off|socket hang up/,
+      );
+      const retry = await send(url, { headers: keyed('k', { 'Accept-Encoding': 'gzip' }) });
+      expect(retry.headers).not.toHaveProperty('idempotent-replayed');
+      expect(runs).toBe(2);
+    },
+    60_000,
+  );
 
   it('lets a duplicate that waits for it run', async () => {
     if (!express) throw new Error('There is no Express');
@@ -86,16 +178,23 @@ describe('a response that is cut off', () => {
     const app = express().post('/', idempotency({ onEvent: log.onEvent }), (_req, res) => {
       if (runs++ > 0) return res.send('whole');
       res.write('half');
-      fail = () => { res.destroy(); };
+      fail = () => {
+        res.destroy();
+      };
     });
     let arrived = 0;
     const { url } = await serve((req, res) => {
       app(req, res);
-      if (++arrived === 2) setImmediate(() => { fail(); });
+      if (++arrived === 2)
+        setImmediate(() => {
+          fail();
+        });
     });
     const answers = await Promise.allSettled([send(url, { headers: keyed('k') }), send(url, { headers: keyed('k') })]);
     expect(answers.map(({ status }) => status)).toContain('rejected');
-    expect(answers).toContainEqual(expect.objectContaining({ value: expect.objectContaining({ text: 'whole' }) as unknown }));
+    expect(answers).toContainEqual(
+      expect.objectContaining({ value: expect.objectContaining({ text: 'whole' }) as unknown }),
+    );
     expect(runs).toBe(2);
   });
 });

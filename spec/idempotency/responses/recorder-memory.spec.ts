@@ -14,29 +14,45 @@ const CHUNKS = 100;
 async function inUse(): Promise<number> {
   for (let round = 0; round < 3; round++) {
     collectGarbage();
-    await new Promise(resolve => { setImmediate(resolve); });
+    await new Promise(resolve => {
+      setImmediate(resolve);
+    });
   }
   return process.memoryUsage().arrayBuffers;
 }
 
 describe('a response of 100 MB', () => {
-  it.each<[string, boolean]>([['reads it', false], ['is gone', true]])('is not kept in memory when its client %s', async (_title, leaves) => {
+  it.each<[string, boolean]>([
+    ['reads it', false],
+    ['is gone', true],
+  ])('is not kept in memory when its client %s', async (_title, leaves) => {
     const log = new EventLog();
     const running = signal();
     const gone = signal();
     let kept = Infinity;
-    const app = express().post('/', idempotency({ maxResponseBytes: CHUNK, onEvent: log.onEvent }), async (req, res) => {
-      req.socket.once('close', () => { gone.happens(); });
-      res.write('x');
-      running.happens();
-      if (leaves) await gone.happened;
-      const before = await inUse();
-      for (let sent = 0; sent < CHUNKS; sent++) await new Promise(resolve => { res.write(Buffer.alloc(CHUNK), resolve); });
-      kept = await inUse() - before;
-      res.end();
-    });
+    const app = express().post(
+      '/',
+      idempotency({ maxResponseBytes: CHUNK, onEvent: log.onEvent }),
+      async (req, res) => {
+        req.socket.once('close', () => {
+          gone.happens();
+        });
+        res.write('x');
+        running.happens();
+        if (leaves) await gone.happened;
+        const before = await inUse();
+        for (let sent = 0; sent < CHUNKS; sent++)
+          await new Promise(resolve => {
+            res.write(Buffer.alloc(CHUNK), resolve);
+          });
+        kept = (await inUse()) - before;
+        res.end();
+      },
+    );
     const { url } = await serve(app);
-    const client = request(url, { method: 'POST', headers: keyed('k'), agent: false }, response => { response.resume(); }).on('error', () => undefined);
+    const client = request(url, { method: 'POST', headers: keyed('k'), agent: false }, response => {
+      response.resume();
+    }).on('error', () => undefined);
     client.end();
     await running.happened;
     if (leaves) client.destroy();

@@ -18,7 +18,12 @@ describe('the replay of a login behind a session that sets its cookie at the end
     });
     const { url } = await serve(app);
     const [first, retry] = [await send(url, { headers: keyed('k') }), await send(url, { headers: keyed('k') })];
-    return { first, retry, cookies: [first, retry].map(({ headers }) => headers['set-cookie']?.length ?? 0), runs: () => runs };
+    return {
+      first,
+      retry,
+      cookies: [first, retry].map(({ headers }) => headers['set-cookie']?.length ?? 0),
+      runs: () => runs,
+    };
   };
 
   it('has no cookie: that header belongs to the session', async () => {
@@ -39,11 +44,12 @@ describe('a replay to a client that accepts something else', () => {
   const served = async (guard: ReturnType<typeof idempotency>, before: boolean) => {
     const app = express();
     const pack = compression({ threshold: 0 });
-    app.post('/', ...before ? [pack, guard] : [guard, pack], (req, res) => {
+    app.post('/', ...(before ? [pack, guard] : [guard, pack]), (req, res) => {
       res.type('text').send(req.acceptsLanguages('de') === 'de' ? 'Guten Tag' : 'Good day');
     });
     const { url } = await serve(app);
-    return (language: string, coding: string): Promise<WireResponse> => send(url, { headers: keyed('k', { 'Accept-Language': language, 'Accept-Encoding': coding }) });
+    return (language: string, coding: string): Promise<WireResponse> =>
+      send(url, { headers: keyed('k', { 'Accept-Language': language, 'Accept-Encoding': coding }) });
   };
 
   it('is the stored answer, compressed and translated as it was', async () => {
@@ -57,7 +63,11 @@ describe('a replay to a client that accepts something else', () => {
     const ask = await served(idempotency({ additionalHeaders: ['Accept', 'Accept-Language', 'Range'] }), true);
     await ask('de', 'gzip');
     const [plain, other] = [await ask('de', 'identity'), await ask('en', 'identity')];
-    expect([plain.text, plain.headers['idempotent-replayed'], plain.headers['content-encoding']]).toEqual(['Guten Tag', 'true', undefined]);
+    expect([plain.text, plain.headers['idempotent-replayed'], plain.headers['content-encoding']]).toEqual([
+      'Guten Tag',
+      'true',
+      undefined,
+    ]);
     expect([other.text, other.headers['idempotent-replayed']]).toEqual(['Good day', undefined]);
   });
 });

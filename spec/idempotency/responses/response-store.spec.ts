@@ -6,7 +6,10 @@ import { SlowMap } from '../slow-map';
 const RESPONSE: RecordedResponse = {
   status: 201,
   reason: 'So it is',
-  headers: [['X-A', '1'], ['Set-Cookie', ['a=1', 'b=ü']]],
+  headers: [
+    ['X-A', '1'],
+    ['Set-Cookie', ['a=1', 'b=ü']],
+  ],
   body: Buffer.from(Array.from({ length: 256 }, (_, index) => index)),
   trailers: [['X-T', '2']],
 };
@@ -17,8 +20,24 @@ const keyvs: [title: string, make: () => Keyv][] = [
   ['a Map', () => new Keyv({ store: new Map() })],
   ['a Map with a namespace', () => new Keyv({ store: new Map(), namespace: 'ns' })],
   ['a store that takes its time', () => new Keyv({ store: new SlowMap() })],
-  ['plain JSON', () => new Keyv({ store: new Map(), serialize: data => JSON.stringify(data), deserialize: data => JSON.parse(data as string) as never })],
-  ['no serialisation', () => { const keyv = new Keyv({ store: new Map() }); keyv.serialize = undefined; keyv.deserialize = undefined; return keyv; }],
+  [
+    'plain JSON',
+    () =>
+      new Keyv({
+        store: new Map(),
+        serialize: data => JSON.stringify(data),
+        deserialize: data => JSON.parse(data as string) as never,
+      }),
+  ],
+  [
+    'no serialisation',
+    () => {
+      const keyv = new Keyv({ store: new Map() });
+      keyv.serialize = undefined;
+      keyv.deserialize = undefined;
+      return keyv;
+    },
+  ],
 ];
 
 describe.each(keyvs)('responses in a Keyv on %s', (_title, make) => {
@@ -47,8 +66,13 @@ describe('responses', () => {
   });
 
   it.each<[string, unknown]>([
-    ['text', 'x'], ['null', null], ['a number', 1], ['another version', { version: 2, status: 200, headers: [], trailers: [], body: '' }],
-    ['no status', { version: 1, headers: [], trailers: [], body: '' }], ['no headers', { version: 1, status: 200, trailers: [], body: '' }], ['no body', { version: 1, status: 200, headers: [], trailers: [] }],
+    ['text', 'x'],
+    ['null', null],
+    ['a number', 1],
+    ['another version', { version: 2, status: 200, headers: [], trailers: [], body: '' }],
+    ['no status', { version: 1, headers: [], trailers: [], body: '' }],
+    ['no headers', { version: 1, status: 200, trailers: [], body: '' }],
+    ['no body', { version: 1, status: 200, headers: [], trailers: [] }],
   ])('that are %s are not there', async (_title, value) => {
     const keyv = new Keyv();
     await keyv.set('k:t', value);
@@ -57,8 +81,12 @@ describe('responses', () => {
 
   it.each(['get', 'set'] as const)('that fail to %s are an error, not a miss', async step => {
     const map = new Map<string, unknown>();
-    map[step] = () => { throw new Error('disk full'); };
+    map[step] = () => {
+      throw new Error('disk full');
+    };
     const responses = responsesIn(new Keyv({ store: map }));
-    await expect(step === 'get' ? responses.read('k', 't', POST, 1_000) : responses.write('k', 't', RESPONSE, 1_000)).rejects.toThrow();
+    await expect(
+      step === 'get' ? responses.read('k', 't', POST, 1_000) : responses.write('k', 't', RESPONSE, 1_000),
+    ).rejects.toThrow();
   });
 });

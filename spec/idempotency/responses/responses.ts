@@ -12,7 +12,10 @@ interface Row {
 const EXACT = '{ "price": 1.0,  "id": 12345678901234567890,\n\t"rate": 1e2, "text": "\\u00e9" }';
 const BYTES = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
 
-const row = (title: string, handler: RequestHandler, more: Omit<Row, 'handler'> = {}): [string, Row] => [title, { ...more, handler }];
+const row = (title: string, handler: RequestHandler, more: Omit<Row, 'handler'> = {}): [string, Row] => [
+  title,
+  { ...more, handler },
+];
 
 async function* slowly(...chunks: readonly (string | Buffer)[]): AsyncGenerator<string | Buffer> {
   for (const chunk of chunks) {
@@ -23,21 +26,56 @@ async function* slowly(...chunks: readonly (string | Buffer)[]): AsyncGenerator<
 
 /** Bodies: every way in which bytes get into a response. */
 export const bodies: [title: string, row: Row][] = [
-  row('an object by json', (_req, res) => { res.json({ a: [1, 'é', null] }); }),
-  row('JSON text with 1.0, 20 digits and spaces', (_req, res) => { res.type('json').send(EXACT); }),
-  row('json(\'\')', (_req, res) => { res.json(''); }),
-  row('json(null)', (_req, res) => { res.json(null); }),
-  row('json(false)', (_req, res) => { res.json(false); }),
-  row('json(0)', (_req, res) => { res.json(0); }),
-  row('send(\'\')', (_req, res) => { res.send(''); }),
-  row('send of text', (_req, res) => { res.send('grün 🦉'); }),
-  row('send of a Buffer', (_req, res) => { res.send(BYTES); }),
-  row('two megabytes', (_req, res) => { res.send(Buffer.alloc(2_000_000, 'abc')); }),
-  row('end without a body', (_req, res) => { res.end(); }),
-  row('end with text in latin1', (_req, res) => { res.end('grün', 'latin1'); }),
-  row('end with a Uint8Array', (_req, res) => { res.end(new Uint8Array([0, 255, 10, 13])); }),
-  row('write and end, chunked', (_req, res) => { res.write('first, '); res.write(BYTES); res.end('last'); }),
-  row('write in hex, base64, latin1 and utf16le', (_req, res) => { res.write('00ff', 'hex'); res.write('aGk=', 'base64'); res.write('ü', 'latin1'); res.end('ü', 'utf16le'); }),
+  row('an object by json', (_req, res) => {
+    res.json({ a: [1, 'é', null] });
+  }),
+  row('JSON text with 1.0, 20 digits and spaces', (_req, res) => {
+    res.type('json').send(EXACT);
+  }),
+  row("json('')", (_req, res) => {
+    res.json('');
+  }),
+  row('json(null)', (_req, res) => {
+    res.json(null);
+  }),
+  row('json(false)', (_req, res) => {
+    res.json(false);
+  }),
+  row('json(0)', (_req, res) => {
+    res.json(0);
+  }),
+  row("send('')", (_req, res) => {
+    res.send('');
+  }),
+  row('send of text', (_req, res) => {
+    res.send('grün 🦉');
+  }),
+  row('send of a Buffer', (_req, res) => {
+    res.send(BYTES);
+  }),
+  row('two megabytes', (_req, res) => {
+    res.send(Buffer.alloc(2_000_000, 'abc'));
+  }),
+  row('end without a body', (_req, res) => {
+    res.end();
+  }),
+  row('end with text in latin1', (_req, res) => {
+    res.end('grün', 'latin1');
+  }),
+  row('end with a Uint8Array', (_req, res) => {
+    res.end(new Uint8Array([0, 255, 10, 13]));
+  }),
+  row('write and end, chunked', (_req, res) => {
+    res.write('first, ');
+    res.write(BYTES);
+    res.end('last');
+  }),
+  row('write in hex, base64, latin1 and utf16le', (_req, res) => {
+    res.write('00ff', 'hex');
+    res.write('aGk=', 'base64');
+    res.write('ü', 'latin1');
+    res.end('ü', 'utf16le');
+  }),
   row('writes from one Buffer that is used again', (_req, res) => {
     const buffer = Buffer.from('first');
     res.write(buffer, () => {
@@ -45,43 +83,164 @@ export const bodies: [title: string, row: Row][] = [
       res.end(buffer);
     });
   }),
-  row('write and end with a Content-Length', (_req, res) => { res.set('Content-Length', '11'); res.write('hello '); res.end('world'); }),
-  row('write of all of the Content-Length, then an empty end', (_req, res) => { res.set('Content-Length', '5'); res.write('he'); res.write('llo'); res.end(); }),
-  row('Transfer-Encoding set by the handler', (_req, res) => { res.set('Transfer-Encoding', 'chunked'); res.end('x'); }),
-  row('a stream piped', (_req, res) => { Readable.from(slowly('a'.repeat(70_000), BYTES, 'z')).pipe(res); }),
-  row('a stream piped under a Content-Length', (_req, res) => { res.set('Content-Length', '259'); Readable.from(slowly('ab', BYTES, 'z')).pipe(res); }),
-  row('a pipeline through a transform', async (_req, res) => { await pipeline(slowly('one', 'two'), new PassThrough(), res); }),
-  row('a web stream', async (_req, res) => { await pipeline(Readable.fromWeb(new Blob(['web ', BYTES]).stream() as never), res); }),
-  row('write that waits for drain', async (_req, res) => { if (!res.write('x'.repeat(5_000_000))) await once(res, 'drain'); res.end('y'); }),
-  row('sendFile', (_req, res) => { res.sendFile('responses.ts', { root: __dirname }); }),
-  row('sendFile of a range', (_req, res) => { res.sendFile('responses.ts', { root: __dirname }); }, { headers: { Range: 'bytes=10-19' } }),
-  row('HEAD of json', (_req, res) => { res.json({ a: 1 }); }, { method: 'HEAD' }),
-  row('HEAD of write and end', (_req, res) => { res.write('nobody '); res.end('reads it'); }, { method: 'HEAD' }),
-  row('HEAD of sendFile', (_req, res) => { res.sendFile('responses.ts', { root: __dirname }); }, { method: 'HEAD' }),
+  row('write and end with a Content-Length', (_req, res) => {
+    res.set('Content-Length', '11');
+    res.write('hello ');
+    res.end('world');
+  }),
+  row('write of all of the Content-Length, then an empty end', (_req, res) => {
+    res.set('Content-Length', '5');
+    res.write('he');
+    res.write('llo');
+    res.end();
+  }),
+  row('Transfer-Encoding set by the handler', (_req, res) => {
+    res.set('Transfer-Encoding', 'chunked');
+    res.end('x');
+  }),
+  row('a stream piped', (_req, res) => {
+    Readable.from(slowly('a'.repeat(70_000), BYTES, 'z')).pipe(res);
+  }),
+  row('a stream piped under a Content-Length', (_req, res) => {
+    res.set('Content-Length', '259');
+    Readable.from(slowly('ab', BYTES, 'z')).pipe(res);
+  }),
+  row('a pipeline through a transform', async (_req, res) => {
+    await pipeline(slowly('one', 'two'), new PassThrough(), res);
+  }),
+  row('a web stream', async (_req, res) => {
+    await pipeline(Readable.fromWeb(new Blob(['web ', BYTES]).stream() as never), res);
+  }),
+  row('write that waits for drain', async (_req, res) => {
+    if (!res.write('x'.repeat(5_000_000))) await once(res, 'drain');
+    res.end('y');
+  }),
+  row('sendFile', (_req, res) => {
+    res.sendFile('responses.ts', { root: __dirname });
+  }),
+  row(
+    'sendFile of a range',
+    (_req, res) => {
+      res.sendFile('responses.ts', { root: __dirname });
+    },
+    { headers: { Range: 'bytes=10-19' } },
+  ),
+  row(
+    'HEAD of json',
+    (_req, res) => {
+      res.json({ a: 1 });
+    },
+    { method: 'HEAD' },
+  ),
+  row(
+    'HEAD of write and end',
+    (_req, res) => {
+      res.write('nobody ');
+      res.end('reads it');
+    },
+    { method: 'HEAD' },
+  ),
+  row(
+    'HEAD of sendFile',
+    (_req, res) => {
+      res.sendFile('responses.ts', { root: __dirname });
+    },
+    { method: 'HEAD' },
+  ),
 ];
 
 /** Heads: status, reason, header lines and trailers. */
 export const heads: [title: string, row: Row][] = [
-  row('204 by end', (_req, res) => { res.status(204).end(); }),
-  row('204 by send', (_req, res) => { res.status(204).send('not sent'); }),
-  row('304', (_req, res) => { res.status(304).set('ETag', '"v1"').end(); }),
-  row('a redirect', (_req, res) => { res.redirect(303, '/orders/7?a=b&c=ü'); }),
-  row('an error status', (_req, res) => { res.status(503).set('Retry-After', '7').json({ error: 'busy' }); }),
-  row('a reason phrase by statusMessage', (_req, res) => { res.statusMessage = 'Very fine'; res.send('x'); }),
-  row('two Set-Cookie by cookie', (_req, res) => { res.cookie('a', '1').cookie('b', '2', { httpOnly: true }).send('x'); }),
-  row('two Set-Cookie as one array', (_req, res) => { res.setHeader('Set-Cookie', ['a=1', 'b=2']); res.end('x'); }),
-  row('headers with odd spelling, numbers, repetitions and latin1', (_req, res) => { res.setHeader('X-oDD', 1.5); res.setHeader('X-Twice', ['1', '2']); res.setHeader('x-name', 'grün'); res.end(BYTES); }),
-  row('writeHead with an object', (_req, res) => { res.setHeader('X-Kept', '1'); res.setHeader('X-Over', 'no'); res.writeHead(201, { 'X-Over': 'yes', 'Set-Cookie': ['a=1', 'b=2'], 'Content-Type': 'text/plain' }).end('object'); }),
-  row('writeHead with a flat array', (_req, res) => { res.writeHead(200, ['X-Flat', 'a', 'X-Flat', 'b', 'Set-Cookie', 'a=1', 'Set-Cookie', 'b=2']).end('flat'); }),
-  row('writeHead with a flat array over set headers', (_req, res) => { res.setHeader('X-Flat', 'no'); res.writeHead(200, ['X-Flat', 'a', 'X-Other', 'b']).end('flat'); }),
-  row('writeHead with a nested array', (_req, res) => { res.writeHead(200, [['X-Nested', 'a'], ['Set-Cookie', 'a=1'], ['Set-Cookie', 'b=2']]).end('nested'); }),
-  row('writeHead with a reason phrase', (_req, res) => { res.writeHead(418, 'Short and stout', { 'X-Pot': 'tea' }).end('teapot'); }),
-  row('writeHead with a reason phrase and an array', (_req, res) => { res.writeHead(200, 'So it is', ['X-Flat', 'a']).end('flat'); }),
-  row('writeHead with a Content-Length', (_req, res) => { res.writeHead(200, { 'Content-Length': 4 }); res.write('ab'); res.end('cd'); }),
-  row('trailers', (_req, res) => { res.set('Trailer', 'X-Sum, X-Count'); res.write('counted'); res.addTrailers({ 'X-Sum': '7' }); res.addTrailers({ 'X-Sum': '42', 'X-Count': '2' }); res.end(); }),
-  row('trailers as pairs after one write', (_req, res) => { res.write('counted'); res.addTrailers([['X-Sum', '42']]); res.end('!'); }),
-  row('early hints before it', (_req, res) => { res.writeEarlyHints({ link: '</a.css>; rel=preload' }); res.send('x'); }),
-  row('a head that is flushed first', (_req, res) => { res.set('X-First', '1').flushHeaders(); setImmediate(() => res.end('later')); }),
-  row('a flushed head that is all there is', (_req, res) => { res.status(204).set('X-First', '1').flushHeaders(); setImmediate(() => res.end()); }),
-  row('an empty body with a Content-Length', (_req, res) => { res.set('Content-Length', '0').flushHeaders(); res.end(); }),
+  row('204 by end', (_req, res) => {
+    res.status(204).end();
+  }),
+  row('204 by send', (_req, res) => {
+    res.status(204).send('not sent');
+  }),
+  row('304', (_req, res) => {
+    res.status(304).set('ETag', '"v1"').end();
+  }),
+  row('a redirect', (_req, res) => {
+    res.redirect(303, '/orders/7?a=b&c=ü');
+  }),
+  row('an error status', (_req, res) => {
+    res.status(503).set('Retry-After', '7').json({ error: 'busy' });
+  }),
+  row('a reason phrase by statusMessage', (_req, res) => {
+    res.statusMessage = 'Very fine';
+    res.send('x');
+  }),
+  row('two Set-Cookie by cookie', (_req, res) => {
+    res.cookie('a', '1').cookie('b', '2', { httpOnly: true }).send('x');
+  }),
+  row('two Set-Cookie as one array', (_req, res) => {
+    res.setHeader('Set-Cookie', ['a=1', 'b=2']);
+    res.end('x');
+  }),
+  row('headers with odd spelling, numbers, repetitions and latin1', (_req, res) => {
+    res.setHeader('X-oDD', 1.5);
+    res.setHeader('X-Twice', ['1', '2']);
+    res.setHeader('x-name', 'grün');
+    res.end(BYTES);
+  }),
+  row('writeHead with an object', (_req, res) => {
+    res.setHeader('X-Kept', '1');
+    res.setHeader('X-Over', 'no');
+    res.writeHead(201, { 'X-Over': 'yes', 'Set-Cookie': ['a=1', 'b=2'], 'Content-Type': 'text/plain' }).end('object');
+  }),
+  row('writeHead with a flat array', (_req, res) => {
+    res.writeHead(200, ['X-Flat', 'a', 'X-Flat', 'b', 'Set-Cookie', 'a=1', 'Set-Cookie', 'b=2']).end('flat');
+  }),
+  row('writeHead with a flat array over set headers', (_req, res) => {
+    res.setHeader('X-Flat', 'no');
+    res.writeHead(200, ['X-Flat', 'a', 'X-Other', 'b']).end('flat');
+  }),
+  row('writeHead with a nested array', (_req, res) => {
+    res
+      .writeHead(200, [
+        ['X-Nested', 'a'],
+        ['Set-Cookie', 'a=1'],
+        ['Set-Cookie', 'b=2'],
+      ])
+      .end('nested');
+  }),
+  row('writeHead with a reason phrase', (_req, res) => {
+    res.writeHead(418, 'Short and stout', { 'X-Pot': 'tea' }).end('teapot');
+  }),
+  row('writeHead with a reason phrase and an array', (_req, res) => {
+    res.writeHead(200, 'So it is', ['X-Flat', 'a']).end('flat');
+  }),
+  row('writeHead with a Content-Length', (_req, res) => {
+    res.writeHead(200, { 'Content-Length': 4 });
+    res.write('ab');
+    res.end('cd');
+  }),
+  row('trailers', (_req, res) => {
+    res.set('Trailer', 'X-Sum, X-Count');
+    res.write('counted');
+    res.addTrailers({ 'X-Sum': '7' });
+    res.addTrailers({ 'X-Sum': '42', 'X-Count': '2' });
+    res.end();
+  }),
+  row('trailers as pairs after one write', (_req, res) => {
+    res.write('counted');
+    res.addTrailers([['X-Sum', '42']]);
+    res.end('!');
+  }),
+  row('early hints before it', (_req, res) => {
+    res.writeEarlyHints({ link: '</a.css>; rel=preload' });
+    res.send('x');
+  }),
+  row('a head that is flushed first', (_req, res) => {
+    res.set('X-First', '1').flushHeaders();
+    setImmediate(() => res.end('later'));
+  }),
+  row('a flushed head that is all there is', (_req, res) => {
+    res.status(204).set('X-First', '1').flushHeaders();
+    setImmediate(() => res.end());
+  }),
+  row('an empty body with a Content-Length', (_req, res) => {
+    res.set('Content-Length', '0').flushHeaders();
+    res.end();
+  }),
 ];

@@ -12,19 +12,75 @@ const LONG = Buffer.alloc(5_000_000, 'a line of some length, ');
 const HALF = LONG.length / 2;
 
 const answers: [title: string, handler: RequestHandler][] = [
-  ['send', (_req, res) => { res.type('text').send(LONG); }],
-  ['end', (_req, res) => { res.type('text').end(LONG); }],
-  ['end under a Trailer', (_req, res) => { res.set('Trailer', 'X-T'); res.addTrailers({ 'X-T': '1' }); res.end(LONG); }],
-  ['writeHead and end', (_req, res) => { res.writeHead(200, { 'Content-Type': 'text/plain' }).end(LONG); }],
-  ['writeHead with a length and end', (_req, res) => { res.writeHead(200, { 'Content-Length': LONG.length }).end(LONG); }],
-  ['write and end', (_req, res) => { res.type('text').write(LONG.subarray(0, HALF)); res.end(LONG.subarray(HALF)); }],
-  ['write under a length, and end', (_req, res) => { res.set('Content-Length', String(LONG.length)); res.write(LONG.subarray(0, HALF)); res.end(LONG.subarray(HALF)); }],
-  ['write, trailers and end', (_req, res) => { res.set('Trailer', 'X-T').write(LONG); res.addTrailers({ 'X-T': '1' }); res.end(); }],
-  ['removeHeader of the length, then end', (_req, res) => { res.removeHeader('Content-Length'); res.end(LONG); }],
+  [
+    'send',
+    (_req, res) => {
+      res.type('text').send(LONG);
+    },
+  ],
+  [
+    'end',
+    (_req, res) => {
+      res.type('text').end(LONG);
+    },
+  ],
+  [
+    'end under a Trailer',
+    (_req, res) => {
+      res.set('Trailer', 'X-T');
+      res.addTrailers({ 'X-T': '1' });
+      res.end(LONG);
+    },
+  ],
+  [
+    'writeHead and end',
+    (_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'text/plain' }).end(LONG);
+    },
+  ],
+  [
+    'writeHead with a length and end',
+    (_req, res) => {
+      res.writeHead(200, { 'Content-Length': LONG.length }).end(LONG);
+    },
+  ],
+  [
+    'write and end',
+    (_req, res) => {
+      res.type('text').write(LONG.subarray(0, HALF));
+      res.end(LONG.subarray(HALF));
+    },
+  ],
+  [
+    'write under a length, and end',
+    (_req, res) => {
+      res.set('Content-Length', String(LONG.length));
+      res.write(LONG.subarray(0, HALF));
+      res.end(LONG.subarray(HALF));
+    },
+  ],
+  [
+    'write, trailers and end',
+    (_req, res) => {
+      res.set('Trailer', 'X-T').write(LONG);
+      res.addTrailers({ 'X-T': '1' });
+      res.end();
+    },
+  ],
+  [
+    'removeHeader of the length, then end',
+    (_req, res) => {
+      res.removeHeader('Content-Length');
+      res.end(LONG);
+    },
+  ],
 ];
 const headInEnd: RequestHandler = (_req, res, next) => {
   const end = res.end.bind(res) as (...args: unknown[]) => Response;
-  res.end = (...args: unknown[]) => { if (!res.headersSent) res.setHeader('X-Took', '1'); return end(...args); };
+  res.end = (...args: unknown[]) => {
+    if (!res.headersSent) res.setHeader('X-Took', '1');
+    return end(...args);
+  };
   next();
 };
 const mounts: [title: string, before: RequestHandler[], fits: typeof answers][] = [
@@ -34,31 +90,48 @@ const mounts: [title: string, before: RequestHandler[], fits: typeof answers][] 
 ];
 
 describe('a long replay', () => {
-  it.each(mounts.flatMap(([mounted, before, fits]) => fits.map(([by, handler]) => ({ mounted, before, by, handler }))))('by $by, behind $mounted, equals the original', async ({ before, handler }) => {
-    const { url } = await serve(express().post('/', ...before, idempotency(), handler));
-    const ask = () => send(url, { headers: keyed('k', { 'Accept-Encoding': 'gzip' }) });
-    const [first, replay, again] = [visible(await ask()), visibleReplay(await ask()), visibleReplay(await ask())];
-    // Compared as one value each: a difference of five megabytes is not to be printed.
-    for (const one of [replay, again]) {
-      expect({ ...one, body: one.body.length }).toEqual({ ...first, body: first.body.length });
-      expect(one.body === first.body).toBe(true);
-    }
-  });
+  it.each(mounts.flatMap(([mounted, before, fits]) => fits.map(([by, handler]) => ({ mounted, before, by, handler }))))(
+    'by $by, behind $mounted, equals the original',
+    async ({ before, handler }) => {
+      const { url } = await serve(express().post('/', ...before, idempotency(), handler));
+      const ask = () => send(url, { headers: keyed('k', { 'Accept-Encoding': 'gzip' }) });
+      const [first, replay, again] = [visible(await ask()), visibleReplay(await ask()), visibleReplay(await ask())];
+      // Compared as one value each: a difference of five megabytes is not to be printed.
+      for (const one of [replay, again]) {
+        expect({ ...one, body: one.body.length }).toEqual({ ...first, body: first.body.length });
+        expect(one.body === first.body).toBe(true);
+      }
+    },
+  );
 
   const slow = async (before: RequestHandler[] = []) => {
     const replaying = signal<Response>();
     const closed = signal();
-    const app = express().post('/', ...before, (req, res, next) => {
-      if (req.get('X-Slow')) {
-        replaying.happens(res);
-        res.on('close', () => { closed.happens(); });
-      }
-      next();
-    }, idempotency(), (_req, res) => { res.type('text').send(LONG); });
+    const app = express().post(
+      '/',
+      ...before,
+      (req, res, next) => {
+        if (req.get('X-Slow')) {
+          replaying.happens(res);
+          res.on('close', () => {
+            closed.happens();
+          });
+        }
+        next();
+      },
+      idempotency(),
+      (_req, res) => {
+        res.type('text').send(LONG);
+      },
+    );
     const { url, port } = await serve(app);
     await send(url, { headers: keyed('k') });
-    const client = connect(port, '127.0.0.1').on('error', () => undefined).pause();
-    client.write(`POST / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Slow: 1\r\nIdempotency-Key: k\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+    const client = connect(port, '127.0.0.1')
+      .on('error', () => undefined)
+      .pause();
+    client.write(
+      `POST / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-Slow: 1\r\nIdempotency-Key: k\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+    );
     const res = await replaying.happened;
     while (!res.headersSent) await new Promise(setImmediate);
     return { client, res, closed: closed.happened };
@@ -68,24 +141,33 @@ describe('a long replay', () => {
     const { client, res } = await slow();
     let most = 0;
     let received = 0;
-    client.on('data', (chunk: Buffer) => {
-      received += chunk.length;
-      most = Math.max(most, res.writableLength, res.socket?.writableLength ?? 0);
-      client.pause();
-      setImmediate(() => { client.resume(); });
-    }).resume();
+    client
+      .on('data', (chunk: Buffer) => {
+        received += chunk.length;
+        most = Math.max(most, res.writableLength, res.socket?.writableLength ?? 0);
+        client.pause();
+        setImmediate(() => {
+          client.resume();
+        });
+      })
+      .resume();
     await once(client, 'end');
     expect(received).toBeGreaterThan(LONG.length);
     expect(most).toBeLessThan(140_000);
   });
 
-  it.each<[string, RequestHandler[]]>([['', []], [' behind compression', [compression()]]])('stops when its client leaves%s, and leaves no listener', async (_title, before) => {
+  it.each<[string, RequestHandler[]]>([
+    ['', []],
+    [' behind compression', [compression()]],
+  ])('stops when its client leaves%s, and leaves no listener', async (_title, before) => {
     const { client, res, closed } = await slow(before);
     const written = jest.spyOn(res, 'write');
     client.destroy();
     await closed;
     const then = written.mock.calls.length;
-    await new Promise(resolve => { setTimeout(resolve, 20); });
+    await new Promise(resolve => {
+      setTimeout(resolve, 20);
+    });
     expect(written.mock.calls.length).toBe(then);
     expect([res.listenerCount('drain'), res.writableEnded && before.length === 0]).toEqual([0, false]);
   });
@@ -94,7 +176,11 @@ describe('a long replay', () => {
     const { client, res } = await slow();
     res.destroy();
     let received = 0;
-    client.on('data', (chunk: Buffer) => { received += chunk.length; }).resume();
+    client
+      .on('data', (chunk: Buffer) => {
+        received += chunk.length;
+      })
+      .resume();
     await once(client, 'close');
     expect(received).toBeLessThan(LONG.length);
     expect(res.listenerCount('drain')).toBe(0);
@@ -102,19 +188,30 @@ describe('a long replay', () => {
 
   it('on a pipelined connection waits for its turn, and is gone with it', async () => {
     const first = signal<Response>();
-    const app = express().post('/slow', (_req, res) => { first.happens(res); }).post('/', idempotency({ scope: () => 'all' }), (_req, res) => { res.type('text').send(LONG); });
+    const app = express()
+      .post('/slow', (_req, res) => {
+        first.happens(res);
+      })
+      .post('/', idempotency({ scope: () => 'all' }), (_req, res) => {
+        res.type('text').send(LONG);
+      });
     const { url, port } = await serve(app);
     await send(url, { headers: keyed('k') });
     for (const leaves of [false, true]) {
       const client = connect(port, '127.0.0.1').on('error', () => undefined);
-      const line = (path: string): string => `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nIdempotency-Key: k\r\nContent-Length: 0\r\n${path === '/' ? 'Connection: close\r\n' : ''}\r\n`;
+      const line = (path: string): string =>
+        `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nIdempotency-Key: k\r\nContent-Length: 0\r\n${path === '/' ? 'Connection: close\r\n' : ''}\r\n`;
       client.write(line('/slow') + line('/'));
       const res = await first.happened;
-      await new Promise(resolve => { setTimeout(resolve, 50); });
+      await new Promise(resolve => {
+        setTimeout(resolve, 50);
+      });
       if (leaves) client.destroy();
       else {
         let received = 0;
-        client.on('data', (chunk: Buffer) => { received += chunk.length; });
+        client.on('data', (chunk: Buffer) => {
+          received += chunk.length;
+        });
         res.end();
         await once(client, 'end');
         expect(received).toBeGreaterThan(LONG.length);

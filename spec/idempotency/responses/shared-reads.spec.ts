@@ -16,15 +16,23 @@ interface Answer {
 }
 
 /** Sends a request and keeps only the digest of its answer. */
-const ask = (url: string, key: string): Promise<Answer> => new Promise((resolve, reject) => {
-  const sent = request(url, { method: 'POST', headers: keyed(key), agent: false }, response => {
-    const hash = createHash('sha256');
-    response.on('data', (chunk: Buffer) => hash.update(chunk)).on('error', reject).on('end', () => {
-      resolve({ status: response.statusCode ?? 0, replayed: response.headers['idempotent-replayed'], digest: hash.digest('hex') });
+const ask = (url: string, key: string): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const sent = request(url, { method: 'POST', headers: keyed(key), agent: false }, response => {
+      const hash = createHash('sha256');
+      response
+        .on('data', (chunk: Buffer) => hash.update(chunk))
+        .on('error', reject)
+        .on('end', () => {
+          resolve({
+            status: response.statusCode ?? 0,
+            replayed: response.headers['idempotent-replayed'],
+            digest: hash.digest('hex'),
+          });
+        });
     });
+    sent.on('error', reject).end();
   });
-  sent.on('error', reject).end();
-});
 
 const REPORT = createHash('sha256').update(Buffer.alloc(5_000_000, 'report ')).digest('hex');
 
@@ -44,13 +52,16 @@ describe('many duplicates that wait for one response of 5 MB', () => {
     const { url } = server;
     const reports = Array.from({ length: waiters + 1 }, () => ask(`${url}/report`, 'k'));
     const get = async (path: string): Promise<unknown> => JSON.parse((await send(url + path, { method: 'GET' })).text);
-    while (await get('/waiting') !== waiters + 1) await pause(20);
+    while ((await get('/waiting')) !== waiters + 1) await pause(20);
     return { url, reports, fared: () => get('/fared') as Promise<Fared> };
   };
 
   it('cost one read of Redis, and neither they nor a hundred other requests get a 503', async () => {
     const redis = await RedisServer.start();
-    const { url, reports, fared } = await started({ REDIS_URL: redis.url, OPTIONS: JSON.stringify({ waitTimeout: 20_000 }) }, 100);
+    const { url, reports, fared } = await started(
+      { REDIS_URL: redis.url, OPTIONS: JSON.stringify({ waitTimeout: 20_000 }) },
+      100,
+    );
     await send(`${url}/finish`);
     const others = Array.from({ length: 100 }, (_, index) => ask(`${url}/small`, `other ${index}`));
     const answers = await Promise.all(reports);
@@ -79,10 +90,26 @@ describe('reads that are shared', () => {
   const make = (sizeOf: (result: string) => number = ({ length }) => length) => {
     const reads = new SharedReads<string>(sizeOf);
     const state = { asked: 0 };
-    return { reads, state, read: (key = 'k', result: string | undefined = 'x') => reads.read(key, () => { state.asked++; return Promise.resolve(result); }, 500) };
+    return {
+      reads,
+      state,
+      read: (key = 'k', result: string | undefined = 'x') =>
+        reads.read(
+          key,
+          () => {
+            state.asked++;
+            return Promise.resolve(result);
+          },
+          500,
+        ),
+    };
   };
-  beforeEach(() => { jest.useFakeTimers(); });
-  afterEach(() => { jest.useRealTimers(); });
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
 
   it('are one while they are under way, and for a second after the result has come', async () => {
     const { read, state } = make();
