@@ -83,7 +83,7 @@ export const catalogue = {
     status: 403,
     title: 'A permission is missing',
     meaning:
-      'The caller does not have a permission that the endpoint requires (`hasPermission`); `errors` lists all failures.',
+      'The caller does not have a permission that the endpoint requires (`hasPermission`), and nothing else is wrong; with other failures, `validation-failed` lists it among them.',
   },
   unauthenticated: {
     status: 401,

@@ -163,7 +163,7 @@ describe.each(frameworks)('%s', (_version, framework) => {
     it('what the caller lacks is a validation error, all of it in one answer', async () => {
       const { status, errors } = await as({ level: 'x', scope: 'orders:read' }, Caller);
       expect([status, errors.map(({ name, in: source }) => `${source} ${name}`).sort()]).toEqual([
-        403,
+        400,
         ['claim https://shop.example/trusted', 'claim level', 'claim sub', 'permission orders:write'],
       ]);
     });

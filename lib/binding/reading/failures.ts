@@ -53,7 +53,8 @@ export class Failures {
 }
 
 /**
- * The refusal of a request in which values are missing or unreadable: 403 where a permission is, else 400.
+ * The refusal of a request in which values are missing or unreadable: 400, or 403 where permissions are all that is
+ * missing, so that nothing the client sends can mend it.
  * @param messageFor what is said of a failure in place of its own text, in another language for example.
  */
 export function validationProblem(
@@ -72,7 +73,8 @@ export function validationProblem(
       detail: typeof message === 'string' ? message : detail,
     };
   });
-  const isForbidden = failures.some(({ in: source, code }) => source === 'permission' && code === 'missing');
+  const isForbidden =
+    failures.length > 0 && failures.every(({ in: source, code }) => source === 'permission' && code === 'missing');
   if (isForbidden)
     return new Problem('forbidden', 'The user does not have a permission that this endpoint requires.', { errors });
   return new Problem(

@@ -93,7 +93,8 @@ it('Permissions: several are checked each for itself, and reported together with
     purge: hasPermission('orders:purge', { required: false }),
     rush: bool,
   }) {}
-  const { errors } = await bind(Guarded, { json: { rush: 'x' } }, { user: { permissions: [] } });
+  const { status, errors } = await bind(Guarded, { json: { rush: 'x' } }, { user: { permissions: [] } });
+  expect(status).toBe(400);
   expect(errors.map(({ name, in: source }) => [name, source])).toEqual([
     ['rush', 'json'],
     ['orders:read', 'permission'],
