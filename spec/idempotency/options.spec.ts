@@ -93,7 +93,7 @@ const table: Record<
     ],
   ],
   store: [
-    'a Keyv',
+    'a Keyv, for example new Keyv(adapter)',
     [new Keyv()],
     [
       [new Map(), 'an object'],

@@ -58,7 +58,7 @@ it.each(stores)(
     let runs = 0;
     let over = false;
     const { url } = await serve(
-      express().put('/', idempotency({ ...make(), leaseDuration: 200 }), async (_req, res) => {
+      express().put('/', idempotency({ ...make(), leaseDuration: 200, waitTimeout: 100_000 }), async (_req, res) => {
         runs++;
         await pause(1_000);
         res.send('done');

@@ -111,6 +111,7 @@ describe('postgresLeases()', () => {
     const leases = postgresLeases(pool);
     const before = timers();
     await leases.acquire('k', 'a', LONG);
-    expect(timers()).toBe(before);
+    // Timers of others may have ended meanwhile.
+    expect(timers()).toBeLessThanOrEqual(before);
   });
 });
