@@ -10,27 +10,31 @@ const compiledWith = tsconfig => ({
   },
   transformIgnorePatterns: ['/node_modules/(?!(arktype|@ark|arkregex)/)'],
   testEnvironment: 'node',
-  testMatch: ['**/*.spec.ts'],
 });
+
+const compiled = compiledWith('<rootDir>/spec/tsconfig.json');
+
+/** What takes minutes, and what needs the registry: `npm run test:long`. */
+const long = ['<rootDir>/spec/faults/mutations.spec.ts', '<rootDir>/spec/matrix/matrix.spec.ts'];
 
 /** @type {import('jest').Config} */
 module.exports = {
   globalSetup: '<rootDir>/spec/servers/install.ts',
-  transform: compiledWith('<rootDir>/spec/tsconfig.json').transform,
+  transform: compiled.transform,
   testTimeout: 120_000,
-  maxWorkers: 2,
-  // Two projects, because ts-jest has one set of compiler options for each: decorators are either standard or legacy.
   projects: [
     {
-      ...compiledWith('<rootDir>/spec/tsconfig.json'),
+      ...compiled,
       displayName: 'spec',
-      roots: ['<rootDir>/spec'],
+      testMatch: ['<rootDir>/spec/**/*.spec.ts', ...long.map(spec => `!${spec}`)],
       testPathIgnorePatterns: ['/node_modules/', '/legacy-decorators/'],
     },
+    // A project of its own, because ts-jest has one set of compiler options for each: decorators are standard or legacy.
     {
       ...compiledWith('<rootDir>/spec/legacy-decorators/tsconfig.json'),
       displayName: 'legacy decorators',
-      roots: ['<rootDir>/spec/legacy-decorators'],
+      testMatch: ['<rootDir>/spec/legacy-decorators/**/*.spec.ts'],
     },
+    { ...compiled, displayName: 'long', testMatch: long },
   ],
 };
