@@ -1,10 +1,10 @@
 import type { Request } from 'express';
 import { makeBind, type Bind } from './binding/bind';
 import { makeBindRequest } from './binding/bind-request';
-import type { BindHandler } from './binding/bound';
-import { mergeBinding, settle as settleBinding, type BindingOptions } from './binding/options';
+import type { BindHandler } from './binding/express-types';
+import { mergeBinding, resolveOptions as resolveBindingOptions, type BindingOptions } from './binding/options';
 import type { AnyType, Infer } from './binding/types/property-type';
-import { valueReaders, type ValueReaders } from './binding/values';
+import { valueReaders, type ValueReaders } from './binding/single-value';
 import type { CallersOn } from './idempotency/identity/scope';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
 import type { IdempotencyOptions } from './idempotency/options';
@@ -63,7 +63,7 @@ export function configure(configuration: Configuration = {}): Configured {
   const callers: CallersOn | undefined = claims && (req => ({ 'the caller of `claims`': claims(req as Request) }));
   const { idempotency = {} } = configuration;
   const guard = makeIdempotency(idempotency, answering, callers);
-  const { settings } = settleBinding(binding);
+  const { settings } = resolveBindingOptions(binding);
   return {
     idempotency: (options = {}) => makeIdempotency(withDefaults(idempotency, options), answering, callers),
     bind: makeBind(binding),
@@ -96,7 +96,7 @@ export function bindRequest<D extends AnyType>(Dto: D, options: BindingOptions<I
  * Read one value of a request where there is no dto: `routeValue(req, 'id', guid)`.
  * @throws a problem (400) when the value is missing or cannot be read, unless `{ required: false }` makes it undefined then.
  */
-export const { routeValue, queryValue, headerValue, cookieValue } = valueReaders(settleBinding({}).settings);
+export const { routeValue, queryValue, headerValue, cookieValue } = valueReaders(resolveBindingOptions({}).settings);
 
 /** Binds a dto where there is no request, by the rules of {@link bindRequest}: `await bind(PlaceOrder, { body: message.content })`. */
 export const bind: Bind = makeBind();

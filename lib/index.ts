@@ -42,21 +42,21 @@ export {
   type Property,
 } from './binding/declaration/declare';
 export { dto, type InferShape, type Shape } from './binding/declaration/dto';
-export type { BOUND, BindHandler, BoundLocals, BoundRequest } from './binding/bound';
+export type { BOUND, BindHandler, BoundLocals, BoundRequest } from './binding/express-types';
 export type { Binder } from './binding/binder';
-export type { BinderContext } from './binding/binder-context';
+export type { BinderContext } from './binding/input/binder-context';
 export type { BindingFailure, FailureCode, FailureFacts } from './binding/reading/failures';
-export type { JsonConverter } from './binding/json/json-converter';
-export type { NamingPolicy, NamingPolicyName } from './binding/json/naming-policy';
+export type { JsonConverter } from './binding/types/json-converter';
+export type { NamingPolicy, NamingPolicyName } from './binding/types/naming-policy';
 export type { BindingOptions, Modifier } from './binding/options';
 export { RequestBinder } from './binding/request-binder';
-export { serializerContext, type SerializerContext, type SerializerTypes } from './binding/json/serializer-context';
-export type { ResponseTypes, SerializerOptions } from './binding/json/serializer-options';
-export { valueParserFor, type ValueParser } from './binding/value-parser';
+export { serializerContext, type SerializerContext, type SerializerTypes } from './binding/responses/serializer-context';
+export type { ResponseTypes, SerializerOptions } from './binding/types/serializer-options';
+export { valueParserFor, type ValueParser } from './binding/types/value-parser';
 export type { Bind } from './binding/bind';
 export type { SentParts, SentValues } from './binding/made-request';
-export type { ReadValue, ValueOptions, ValueReaders } from './binding/values';
-export type { BindingLimits } from './binding/limits';
+export type { ReadValue, ValueOptions, ValueReaders } from './binding/single-value';
+export type { BindingLimits } from './binding/reading/limits';
 export type { UploadOptions } from './binding/input/uploads';
 export type { PropertyOptions, Source } from './binding/declaration/property';
 export type {

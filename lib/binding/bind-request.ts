@@ -5,21 +5,21 @@ import type { Answering, Next } from '../problems/answer';
 import { Problem } from '../problems/problem';
 import { abandon, refuse } from '../problems/refuse';
 import type { Binder } from './binder';
-import { BinderContext } from './binder-context';
-import type { BindHandler } from './bound';
+import { BinderContext } from './input/binder-context';
+import type { BindHandler } from './express-types';
 import { clientSignal } from './client-signal';
-import type { Endpoint } from './endpoint';
+import type { Endpoint } from './input/endpoint';
 import { discardStored, keepStored } from './input/refusals';
-import { instanceCodecs } from './json/instance-codecs';
-import { responseCodecs, writeResponsesAs } from './json/json-writer';
-import { settle, type BindingOptions } from './options';
+import { instanceCodecs } from './responses/instance-codecs';
+import { responseCodecs, writeResponsesAs } from './responses/json-writer';
+import { resolveOptions, type BindingOptions } from './options';
 import { refuseWithoutForm } from './plan/form-only';
 import { planFor } from './plan/plan';
 import { isDto } from './declaration/property';
 import { whenDone, type Awaitable } from './reading/awaitable';
 import { bindDeclared, RequestBinder } from './request-binder';
-import { CodecTable } from './types/codec-table';
-import { isSchema } from './types/own-codec';
+import { CodecTable } from './plan/codec-table';
+import { isSchema } from './types/assert-type';
 import type { AnyType, Infer } from './types/property-type';
 
 export function makeBindRequest<D extends AnyType>(
@@ -55,7 +55,7 @@ interface Binding {
 
 /** The binder of the endpoint makes the dto, then the modifier has the last word. */
 export function bindingOf(Dto: AnyType, options: BindingOptions): Binding {
-  const { settings, binder: given = new RequestBinder(), modifier } = settle(options);
+  const { settings, binder: given = new RequestBinder(), modifier } = resolveOptions(options);
   const { request = Dto } = options.serializerContext?.types ?? {};
   if (request !== Dto) throw new TypeError('bindRequest: the serializerContext was made for another request type.');
   const binder = makeBinder(given, Dto);

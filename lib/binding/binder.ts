@@ -1,4 +1,4 @@
-import type { BinderContext } from './binder-context';
+import type { BinderContext } from './input/binder-context';
 
 /** SPEC's IRequestBinder: makes the dto of a request. What it throws is Express's; failures go into the context. */
 export interface Binder<T = unknown> {

@@ -5,15 +5,15 @@ import { withDefaults } from '../options/merge';
 import { asPermissions, permissionsIn } from '../principal/permissions';
 import { asClaims, principalOf, type Claims } from '../principal/principal';
 import type { Binder } from './binder';
-import type { BinderContext } from './binder-context';
+import type { BinderContext } from './input/binder-context';
 import type { BindingFailure } from './reading/failures';
-import { settleLimits, type BindingLimits } from './limits';
-import { SerializerContext } from './json/serializer-context';
-import { responsesRule, serializerRules, type ResponseTypes, type SerializerOptions } from './json/serializer-options';
-import type { Settings } from './settings';
+import { resolveLimits, type BindingLimits } from './reading/limits';
+import { SerializerContext } from './responses/serializer-context';
+import { responsesRule, serializerRules, type ResponseTypes, type SerializerOptions } from './types/serializer-options';
+import type { ResolvedOptions } from './input/resolved-options';
 import type { AnyType } from './types/property-type';
 import { uploadReader, type UploadOptions } from './input/uploads';
-import type { ValueParser } from './value-parser';
+import type { ValueParser } from './types/value-parser';
 
 /** @typeParam T what is bound: at an endpoint, the type of its dto. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- Options that are written down apart may be for any endpoint.
@@ -100,14 +100,14 @@ function isBinder(value: unknown): boolean {
 }
 
 /** What one endpoint does, its options with nothing left open. */
-export interface Settled {
-  readonly settings: Settings;
+export interface Resolved {
+  readonly settings: ResolvedOptions;
   readonly binder: BindingOptions['binder'];
   readonly modifier: Modifier | undefined;
 }
 
 /** @throws TypeError for an unknown option or an invalid value. */
-export function settle(options: BindingOptions): Settled {
+export function resolveOptions(options: BindingOptions): Resolved {
   checkOptions('bindRequest', options, rules);
   const {
     allowFormData = false,
@@ -123,13 +123,13 @@ export function settle(options: BindingOptions): Settled {
     modifier,
   } = options;
   const { types: compiled = {} } = options.serializerContext ?? {};
-  const limits = settleLimits(options.limits);
+  const limits = resolveLimits(options.limits);
   const resolved = (req: Request): Claims | undefined => asClaims(claims(req));
   const serializer = {
     propertyNamingPolicy: compiled.propertyNamingPolicy ?? options.propertyNamingPolicy,
     converters: [...(compiled.converters ?? []), ...(options.converters ?? [])],
   };
-  const settings: Settings = {
+  const settings: ResolvedOptions = {
     allowMultipart: allowFormData !== false,
     allowUrlEncoded: typeof allowFormData === 'object',
     allowAnonymous,

@@ -1,15 +1,15 @@
 import type { Binder } from './binder';
-import type { BinderContext } from './binder-context';
-import { isJsonObject } from './json/json-text';
+import type { BinderContext } from './input/binder-context';
+import { isJsonObject } from './reading/json-text';
 import { isSafe, lookupOf } from './plan/lookup';
 import { after, type Awaitable } from './reading/awaitable';
-import { Found } from './reading/found';
+import { RequestValues } from './reading/request-values';
 import { ownValue } from './reading/own-value';
-import { INVALID, type Invalid } from './reading/place';
-import { readNothing } from './reading/reading';
-import { RequestInput } from './input/request-input';
-import { unreadNameBelow } from './input/unread-names';
-import type { Slot } from './plan/slots';
+import { INVALID, type Invalid } from './reading/location';
+import { readNothing } from './types/read-value';
+import { RequestInput } from './sources/request-input';
+import { unreadNameBelow } from './sources/unread-names';
+import type { SourceProperty } from './plan/source-properties';
 import { sourcesInOrder } from './sources/order';
 
 /** The built-in binder, made to be extended: `const dto = await super.bind(context, signal)`. */
@@ -38,11 +38,11 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
 function bindTo(input: RequestInput): Awaitable<object | Invalid> {
   const { plan } = input;
   const dto = plan.create();
-  const found = new Found(plan.count);
+  const found = new RequestValues(plan.count);
   bindWhole(input, found);
   for (const source of sourcesInOrder) {
-    const slots = plan.slots.get(source.source);
-    if (slots) source.read(input, slots, found);
+    const sourceProperties = plan.sourceProperties.get(source.source);
+    if (sourceProperties) source.read(input, sourceProperties, found);
   }
   bindMissingInJson(input, found);
   for (const requirement of plan.required) {
@@ -57,7 +57,7 @@ function bindTo(input: RequestInput): Awaitable<object | Invalid> {
 }
 
 /** `fromBody` takes all of the JSON body, `plainText` all of the text. */
-function bindWhole(input: RequestInput, found: Found): void {
+function bindWhole(input: RequestInput, found: RequestValues): void {
   const {
     plan: { wholeBody, content },
     body,
@@ -65,24 +65,25 @@ function bindWhole(input: RequestInput, found: Found): void {
   } = input;
   // `null` is a body without values, like no body at all, except for a type that takes it.
   if (wholeBody && body.kind === 'json' && (body.value !== null || wholeBody.codec.takesNull))
-    found.put(wholeBody.index, wholeBody.codec.fromJson(body.value, input.placeOf('json', '')));
+    found.put(wholeBody.index, wholeBody.codec.fromJson(body.value, input.locationOf('json', '')));
   // A list that nobody sent with a GET is an empty list.
   if (wholeBody?.codec.shape === 'list' && body.kind === 'none' && isSafe(req.method)) found.put(wholeBody.index, []);
   if (content && body.kind === 'text') found.put(content.index, body.text);
 }
 
 /** SPEC, "Required keyword caveat": what says `jsonRequired` must stand in the JSON itself, whatever other sources had. */
-function bindMissingInJson(input: RequestInput, found: Found): void {
+function bindMissingInJson(input: RequestInput, found: RequestValues): void {
   const { body, plan } = input;
   if (plan.jsonRequired.length === 0 || input.isJsonRefused) return;
   const json = body.kind === 'json' && isJsonObject(body.value) ? body.value : {};
-  for (const slot of plan.jsonRequired) {
-    if (!Object.hasOwn(json, slot.name)) found.put(slot.index, input.placeOf('json', slot.name).failMissingInJson());
+  for (const sourceProperty of plan.jsonRequired) {
+    if (!Object.hasOwn(json, sourceProperty.name))
+      found.put(sourceProperty.index, input.locationOf('json', sourceProperty.name).failMissingInJson());
   }
 }
 
 /** What a missing value comes to; a failure is reported where this client would have sent the value. */
-function readMissing(input: RequestInput, requirement: Slot): unknown {
+function readMissing(input: RequestInput, requirement: SourceProperty): unknown {
   const { plan, req } = input;
   const { source, name } = lookupOf(requirement.property, plan, req) ?? { source: 'body', name: requirement.property };
   // Of a body that is no object at all, what is missing in it goes without saying.
@@ -91,18 +92,18 @@ function readMissing(input: RequestInput, requirement: Slot): unknown {
   const missing = isWhole ? 'A JSON body is required.' : sourcesInOrder.find(one => one.source === source)?.missing;
   return readNothing(
     requirement,
-    input.placeOf(source, name),
+    input.locationOf(source, name),
     isWhole ? missing : withUnread(missing, requirement, input),
   );
 }
 
 /** Names below a property that are sent, and not read, are most likely what was meant: the client, or whoever declared the dto, is told. */
-function withUnread(missing = 'A value is required.', requirement: Slot, input: RequestInput): string {
+function withUnread(missing = 'A value is required.', requirement: SourceProperty, input: RequestInput): string {
   const { plan, settings } = input;
-  const slots = plan.sourcesOf.get(requirement.property);
-  const slot = slots?.get('query') ?? slots?.get('form');
-  const unread = slot && unreadNameBelow(slot, input);
+  const sourceProperties = plan.sourcesOf.get(requirement.property);
+  const sourceProperty = sourceProperties?.get('query') ?? sourceProperties?.get('form');
+  const unread = sourceProperty && unreadNameBelow(sourceProperty, input);
   if (unread === undefined) return missing;
   const sent = settings.quoteValues ? `${JSON.stringify(unread.slice(0, 60))} was sent` : 'A name below it was sent';
-  return `${missing} ${sent}, but is read only where the endpoint declares fromQuery or fromForm; send ${JSON.stringify(slot?.name)} as JSON.`;
+  return `${missing} ${sent}, but is read only where the endpoint declares fromQuery or fromForm; send ${JSON.stringify(sourceProperty?.name)} as JSON.`;
 }

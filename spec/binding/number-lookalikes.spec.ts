@@ -1,7 +1,7 @@
 import express from 'express';
 import { z } from 'zod';
 import { bindRequest, decimal, double, dto, enumOf, field, int, list, long, string, type AnyType } from '../../lib';
-import { isExactNumber } from '../../lib/binding/json/exact-number';
+import { isExactNumber } from '../../lib/binding/reading/exact-number';
 import { bind } from './one-endpoint';
 import { ask } from './rules/ask';
 

@@ -1,6 +1,9 @@
 /** Which room of lib may import which; type imports count. */
 const leaves = ['http', 'problems', 'options', 'principal', 'warnings'];
 
+/** The floors of lib/binding, from the ground up: each imports only those below it. */
+const floors = ['reading', 'types', 'declaration', 'plan', 'input', 'responses', 'sources'];
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
@@ -30,6 +33,12 @@ module.exports = {
       from: { path: '^lib/body/' },
       to: { path: '^lib/', pathNot: `^lib/(body|${leaves.join('|')})/` },
     },
+    ...floors.map((floor, at) => ({
+      name: `binding-${floor}-imports-floors-below`,
+      severity: 'error',
+      from: { path: `^lib/binding/${floor}/` },
+      to: { path: '^lib/binding/', pathNot: `^lib/binding/(${floors.slice(0, at + 1).join('|')})/` },
+    })),
     ...leaves.map(leaf => ({
       name: `${leaf}-imports-no-room`,
       severity: 'error',

@@ -1,9 +1,9 @@
 import './metadata-symbol';
 import type { Fits } from './fits';
-import { mistakesAt } from './mistake';
+import { namingErrors } from './declaration-error';
 import { declareProperty, defaultOf, type PropertyKind, type PropertyOptions, type PropertySpec } from './property';
 import { checkProperty } from './property-rules';
-import { assertType } from '../types/own-codec';
+import { assertType } from '../types/assert-type';
 import { isOptional, type AnyType, type Infer } from '../types/property-type';
 import { bool, string } from '../types/scalar';
 
@@ -137,7 +137,7 @@ export function plainText(): Property<string> {
 }
 
 function property<V>(kind: PropertyKind, type: AnyType, options: PropertyOptions = {}): Property<V> {
-  const declaredAs = (name: string): PropertySpec => mistakesAt(name, () => specify(kind, type, options));
+  const declaredAs = (name: string): PropertySpec => namingErrors(name, () => specify(kind, type, options));
   return Object.assign(decorate(kind, declaredAs), { declaredAs });
 }
 

@@ -3,10 +3,10 @@ import type { MediaType } from '../../body/media-type';
 import { allBytes, type Received } from '../../body/received';
 import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
-import type { SettledLimits } from '../limits';
+import type { ResolvedLimits } from '../reading/limits';
 
 /** The text of a received body. @throws a 400, 413 or 415 problem when it is no text within the limits. */
-export async function textIn(received: Received, mediaType: MediaType, limits: SettledLimits): Promise<string> {
+export async function textIn(received: Received, mediaType: MediaType, limits: ResolvedLimits): Promise<string> {
   switch (received.kind) {
     case 'none':
       return '';

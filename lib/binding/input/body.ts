@@ -1,25 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Form } from '../../body/form';
 import { hasBody, kindOf, mediaTypeOf, type BodyKind, type MediaType } from '../../body/media-type';
-import type { PartsTaken } from '../../body/parts';
 import { receive } from '../../body/received';
 import { Problem } from '../../problems/problem';
+import type { BodyUse } from '../plan/body-use';
 import { after, type Awaitable } from '../reading/awaitable';
 import { textIn, textIsGone } from './body-text';
 import { readForm } from './form-body';
 import { originOf, originUnknown } from './text-origin';
-import { jsonMistake } from '../json/json-mistake';
-import { parseExactly } from '../json/json-text';
-import type { Settings } from '../settings';
-
-/** How a dto uses the body. */
-export interface BodyUse extends PartsTaken {
-  readonly json: boolean;
-  readonly form: boolean;
-  readonly text: boolean;
-  /** JSON numbers must keep all their digits, for a `long` or a `decimal`. */
-  readonly keepsDigits: boolean;
-}
+import { describeJsonError } from '../reading/json-error';
+import { parseExactly } from '../reading/json-text';
+import type { ResolvedOptions } from './resolved-options';
 
 /** The body of a request as the dto can use it. `none`: there is none, or the dto has no use for any. */
 export type Body =
@@ -38,14 +29,19 @@ interface Incoming {
   readonly mediaType: MediaType;
   readonly kind: BodyKind;
   readonly use: BodyUse;
-  readonly settings: Settings;
+  readonly settings: ResolvedOptions;
 }
 
 /**
  * Reads the body.
  * @throws a 415 problem for a kind of body that the dto cannot use, 413 when it is too large, 400 when it is malformed.
  */
-export function readBody(req: IncomingMessage, res: ServerResponse, use: BodyUse, settings: Settings): Awaitable<Body> {
+export function readBody(
+  req: IncomingMessage,
+  res: ServerResponse,
+  use: BodyUse,
+  settings: ResolvedOptions,
+): Awaitable<Body> {
   if (!(use.json || use.form || use.text) || !hasBody(req)) return NONE;
   const mediaType = mediaTypeOf(req);
   const kind = kindOf(mediaType);
@@ -55,7 +51,7 @@ export function readBody(req: IncomingMessage, res: ServerResponse, use: BodyUse
   return kind === 'json' ? readJson(incoming) : after(readForm(incoming), form => ({ kind: 'form', form }));
 }
 
-function accepts(kind: BodyKind, use: BodyUse, settings: Settings): boolean {
+function accepts(kind: BodyKind, use: BodyUse, settings: ResolvedOptions): boolean {
   switch (kind) {
     case 'json':
       return use.json;
@@ -77,7 +73,7 @@ async function refuseUnlessEmpty({ req, res, mediaType, use, settings }: Incomin
   throw unsupported(mediaType, use, settings);
 }
 
-function unsupported({ type }: MediaType, use: BodyUse, settings: Settings): Problem {
+function unsupported({ type }: MediaType, use: BodyUse, settings: ResolvedOptions): Problem {
   const accepted = [
     use.json && 'application/json',
     accepts('multipart', use, settings) && 'multipart/form-data',
@@ -130,8 +126,8 @@ function leftBehind(body: unknown, { req, mediaType, use }: Pick<Incoming, 'req'
 function parseJson(text: string, use: BodyUse): Body {
   if (text.trim() === '') return NONE;
   try {
-    return { kind: 'json', value: use.keepsDigits ? parseExactly(text) : (JSON.parse(text) as unknown) };
+    return { kind: 'json', value: use.needsExactNumbers ? parseExactly(text) : (JSON.parse(text) as unknown) };
   } catch (error) {
-    throw new Problem('body-malformed', jsonMistake('The body', text, error), { cause: error });
+    throw new Problem('body-malformed', describeJsonError('The body', text, error), { cause: error });
   }
 }

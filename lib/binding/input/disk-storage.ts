@@ -13,13 +13,13 @@ export class DiskStorage implements multer.StorageEngine {
   constructor(parent: string) {
     this.engine = multer.diskStorage({
       destination: (_req, _file, done) => {
-        settle(
+        resolveOptions(
           (this.folder ??= makeTemporaryFolder(parent)).then(({ path }) => path),
           done,
         );
       },
       filename: (_req, _file, done) => {
-        settle(this.newFile(), done);
+        resolveOptions(this.newFile(), done);
       },
     });
   }
@@ -47,7 +47,7 @@ export class DiskStorage implements multer.StorageEngine {
   }
 }
 
-function settle(value: Promise<string>, done: (error: Error | null, value: string) => void): void {
+function resolveOptions(value: Promise<string>, done: (error: Error | null, value: string) => void): void {
   value.then(
     text => {
       done(null, text);

@@ -9,8 +9,8 @@ import { isUntouched, openReceived, receive, receivedAsForm } from '../../body/r
 import { Problem } from '../../problems/problem';
 import { textIn } from './body-text';
 import { onRefusal } from './refusals';
-import type { SettledLimits } from '../limits';
-import type { Settings } from '../settings';
+import type { ResolvedLimits } from '../reading/limits';
+import type { ResolvedOptions } from './resolved-options';
 
 /** A request that has a form to be read. */
 interface IncomingForm {
@@ -19,7 +19,7 @@ interface IncomingForm {
   readonly mediaType: MediaType;
   readonly kind: BodyKind;
   readonly use: PartsTaken;
-  readonly settings: Settings;
+  readonly settings: ResolvedOptions;
 }
 
 /** Reads a form, urlencoded or multipart. @throws a 400 or 413 problem. */
@@ -79,7 +79,7 @@ async function readUpload({ req, res, use, settings }: IncomingForm, chunks: Asy
   return form;
 }
 
-function boundedPairs(body: unknown, { fields }: SettledLimits): Pair[] {
+function boundedPairs(body: unknown, { fields }: ResolvedLimits): Pair[] {
   const pairs = flatPairs(body);
   if (pairs.length > fields) throw new Problem('body-too-large', `There are more than ${fields} values.`);
   return pairs;

@@ -9,7 +9,7 @@ import { storageProblem } from '../../body/storage-problem';
 import { onExchangeEnd } from '../../http/exchange-end';
 import { checkOptions, oneOf } from '../../options/check';
 import { warnOnce } from '../../warnings/warn-once';
-import { DEFAULT_FORM_BYTES, type SettledLimits } from '../limits';
+import { DEFAULT_FORM_BYTES, type ResolvedLimits } from '../reading/limits';
 import { DiskStorage } from './disk-storage';
 
 /** Where uploaded files go. */
@@ -55,7 +55,7 @@ interface Storing {
 /** @param uploads where files go, or a Multer of the application's own: what it has stored for a request that is bound is its own. */
 export function uploadReader(
   uploads: UploadOptions | Multer = {},
-  limits: SettledLimits,
+  limits: ResolvedLimits,
 ): { readonly readUpload: ReadUpload; readonly formBytes: number } {
   const bounds: FormSettings['limits'] = {
     fields: limits.fields,

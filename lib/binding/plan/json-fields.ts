@@ -1,32 +1,37 @@
-import type { JsonObject } from '../json/json-text';
+import type { JsonObject } from '../reading/json-text';
 import { readerOf, type Field, type ReadFields } from '../reading/compiled';
-import type { Found } from '../reading/found';
+import type { RequestValues } from '../reading/request-values';
 import { ownValue } from '../reading/own-value';
-import type { Place } from '../reading/place';
-import { readJson } from '../reading/reading';
-import type { Slot } from './slots';
+import type { Location } from '../reading/location';
+import { readJson } from '../types/read-value';
+import type { SourceProperty } from './source-properties';
 
-interface SlotField extends Field {
-  readonly slot: Slot;
+interface SourceField extends Field {
+  readonly sourceProperty: SourceProperty;
 }
 
 /** What reads the fields of a JSON body. What is not there, another source may have. */
-export function jsonFieldsOf(slots: readonly Slot[]): ReadFields<Found> {
+export function jsonFieldsOf(sourceProperties: readonly SourceProperty[]): ReadFields<RequestValues> {
   return readerOf(
-    slots.map((slot): SlotField => ({
-      key: slot.index,
-      jsonName: slot.name,
-      byItself: slot.codec.fromJson.byItself,
-      slot,
+    sourceProperties.map((sourceProperty): SourceField => ({
+      key: sourceProperty.index,
+      jsonName: sourceProperty.name,
+      fast: sourceProperty.codec.fromJson.fast,
+      sourceProperty,
     })),
     readField,
   );
 }
 
-function readField({ jsonName, slot }: SlotField, found: Found, json: JsonObject, place: Place): void {
+function readField(
+  { jsonName, sourceProperty }: SourceField,
+  found: RequestValues,
+  json: JsonObject,
+  location: Location,
+): void {
   const value = ownValue(json, jsonName);
   if (value === undefined) return;
-  place.enter(jsonName);
-  found.put(slot.index, readJson(slot, value, place));
-  place.leave();
+  location.enter(jsonName);
+  found.put(sourceProperty.index, readJson(sourceProperty, value, location));
+  location.leave();
 }

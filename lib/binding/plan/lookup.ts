@@ -17,12 +17,12 @@ export interface Lookup {
 export function lookupOf(property: string, plan: Plan, req: IncomingMessage): Lookup | undefined {
   if (property === plan.wholeBody?.property) return { source: 'json', name: '', codec: plan.wholeBody.codec };
   if (property === plan.content?.property) return { source: 'body', name: property };
-  const slots = plan.sourcesOf.get(property);
+  const sourceProperties = plan.sourcesOf.get(property);
   const preferred = preferredSource(plan, req);
   // A claim or a header stands behind the sources that it falls back to.
-  const source = slots?.has(preferred) ? preferred : [...(slots?.keys() ?? [])].at(-1);
-  const slot = source && slots?.get(source);
-  return slot && { source, name: slot.name, codec: slot.codec };
+  const source = sourceProperties?.has(preferred) ? preferred : [...(sourceProperties?.keys() ?? [])].at(-1);
+  const sourceProperty = source && sourceProperties?.get(source);
+  return sourceProperty && { source, name: sourceProperty.name, codec: sourceProperty.codec };
 }
 
 /** What a client calls the parts of a path below a value: `items[0].unitPrice` may be `unit_price` in its JSON. */

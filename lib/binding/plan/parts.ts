@@ -1,6 +1,6 @@
 import type { PartsTaken } from '../../body/parts';
 import { withParts, type Codec } from '../types/codec';
-import type { Slot } from './slots';
+import type { SourceProperty } from './source-properties';
 
 export const noParts: PartsTaken = { takesFile: () => false, takesJson: () => false };
 
@@ -8,9 +8,9 @@ export const noParts: PartsTaken = { takesFile: () => false, takesJson: () => fa
  * A file is kept where its name is declared, if only to be refused there; a property that takes all of the form takes any.
  * One of JSON is a field where no file is declared: generated clients send objects as such (RFC 7578, section 4.4).
  */
-export function partsFor(slots: readonly Slot[]): PartsTaken {
-  const byName = new Map(slots.map(({ name, codec }) => [firstPart(name), codec]));
-  const root = slots.find(({ isRoot }) => isRoot)?.codec;
+export function partsFor(sourceProperties: readonly SourceProperty[]): PartsTaken {
+  const byName = new Map(sourceProperties.map(({ name, codec }) => [firstPart(name), codec]));
+  const root = sourceProperties.find(({ isRoot }) => isRoot)?.codec;
   const codecOf = (name: string): Codec<unknown> | undefined =>
     byName.get(firstPart(name)) ?? root?.memberCalled?.(firstPart(name))?.codec;
   return {

@@ -1,11 +1,11 @@
-import type { BodyUse } from '../input/body';
+import type { BodyUse } from './body-use';
 import { setterOf, type ReadFields } from '../reading/compiled';
-import type { Found } from '../reading/found';
+import type { RequestValues } from '../reading/request-values';
 import { ownValue } from '../reading/own-value';
 import { jsonFieldsOf } from './json-fields';
-import { refuseFiles, refuseMisplaced, refuseRootOnly } from './misplaced';
+import { checkHasNoFile, checkPlacement, checkNestable } from './placement';
 import { noParts, partsFor } from './parts';
-import { mistakesAt, refuseSameName } from '../declaration/mistake';
+import { namingErrors, checkUniqueNames } from '../declaration/declaration-error';
 import {
   instancesOf,
   isDto,
@@ -14,11 +14,11 @@ import {
   type PropertyKind,
   type Source,
 } from '../declaration/property';
-import { slotsOf, type Slot } from './slots';
-import { takersOf } from './takers';
-import { keepsDigits, type Codec } from '../types/codec';
-import type { CodecTable } from '../types/codec-table';
-import { assertType, isSchema } from '../types/own-codec';
+import { sourcePropertiesOf, type SourceProperty } from './source-properties';
+import { wholeSourcesOf } from './whole-source';
+import { needsExactNumbers, type Codec } from '../types/codec';
+import type { CodecTable } from './codec-table';
+import { assertType, isSchema } from '../types/assert-type';
 import type { AnyType, DtoClass } from '../types/property-type';
 
 /** What is worked out about a dto class once, when the middleware is made. */
@@ -29,18 +29,18 @@ export interface Plan {
   /** Sets the properties of which a value was found, and removes the others that the class has made. */
   readonly set: (dto: object, values: readonly unknown[]) => void;
   /** What each source is asked for. */
-  readonly slots: ReadonlyMap<Source, readonly Slot[]>;
+  readonly sourceProperties: ReadonlyMap<Source, readonly SourceProperty[]>;
   /** Reads the fields of a JSON body. */
-  readonly readFields: ReadFields<Found>;
+  readonly readFields: ReadFields<RequestValues>;
   /** What must stand in the JSON body itself. */
-  readonly jsonRequired: readonly Slot[];
+  readonly jsonRequired: readonly SourceProperty[];
   /** The sources of each property. */
-  readonly sourcesOf: ReadonlyMap<string, ReadonlyMap<Source, Slot>>;
-  readonly required: readonly Slot[];
+  readonly sourcesOf: ReadonlyMap<string, ReadonlyMap<Source, SourceProperty>>;
+  readonly required: readonly SourceProperty[];
   /** The property that takes the whole JSON body (`fromBody`). */
-  readonly wholeBody: Slot | undefined;
+  readonly wholeBody: SourceProperty | undefined;
   /** The property that takes the whole body as text (`plainText`). */
-  readonly content: Slot | undefined;
+  readonly content: SourceProperty | undefined;
   readonly body: BodyUse;
   /** What becomes `req.dto`: the bound object, or for a list dto its items. */
   readonly result: (dto: object) => unknown;
@@ -51,7 +51,7 @@ export interface Plan {
  * @throws TypeError naming the class and the property that cannot be bound as declared.
  */
 export function planFor(Dto: AnyType, codecs: CodecTable): Plan {
-  return mistakesAt('bindRequest', () => {
+  return namingErrors('bindRequest', () => {
     assertType(Dto);
     if (!isSchema(Dto) && isDto(Dto)) return planForClass(Dto, codecs);
     const codec = codecs.complete(Dto);
@@ -65,23 +65,23 @@ export function planFor(Dto: AnyType, codecs: CodecTable): Plan {
 
 /** SPEC, "JSON body", rule 3: the body must be a JSON array; no other source binds. The same goes for a schema. */
 function planForBody(codec: Codec<unknown>): Plan {
-  const body: Slot = { property: 'body', index: 0, name: '', codec, required: true };
-  refuseRootOnly(codec);
-  mistakesAt(codec.name, () => {
-    refuseFiles(codec);
+  const body: SourceProperty = { property: 'body', index: 0, name: '', codec, required: true };
+  checkNestable(codec);
+  namingErrors(codec.name, () => {
+    checkHasNoFile(codec);
   });
   return {
     create: () => ({}),
     count: 1,
     set: setterOf(['body']),
-    slots: new Map(),
+    sourceProperties: new Map(),
     readFields: () => undefined,
     jsonRequired: [],
     sourcesOf: new Map(),
     required: [body],
     wholeBody: body,
     content: undefined,
-    body: { json: true, form: false, text: false, ...noParts, keepsDigits: keepsDigits(codec) },
+    body: { json: true, form: false, text: false, ...noParts, needsExactNumbers: needsExactNumbers(codec) },
     result: dto => ownValue(dto, 'body'),
   };
 }
@@ -89,56 +89,56 @@ function planForBody(codec: Codec<unknown>): Plan {
 function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
   const specs = propertiesOf(Dto);
   const properties = [...specs.keys()];
-  const takers = takersOf(Dto, specs);
-  const slots = new Map<Source, Slot[]>();
-  const sourcesOf = new Map<string, ReadonlyMap<Source, Slot>>();
-  const required: Slot[] = [];
-  const whole = new Map<PropertyKind, Slot>();
+  const wholeSources = wholeSourcesOf(Dto, specs);
+  const sourceProperties = new Map<Source, SourceProperty[]>();
+  const sourcesOf = new Map<string, ReadonlyMap<Source, SourceProperty>>();
+  const required: SourceProperty[] = [];
+  const whole = new Map<PropertyKind, SourceProperty>();
   for (const [property, spec] of specs) {
-    mistakesAt(`${Dto.name}.${property}`, () => {
+    namingErrors(`${Dto.name}.${property}`, () => {
       const codec = codecs.complete(spec.type);
-      refuseMisplaced(spec, codec, takers);
-      const slot: Slot = {
+      checkPlacement(spec, codec, wholeSources);
+      const sourceProperty: SourceProperty = {
         property,
         index: properties.indexOf(property),
         name: property,
         codec,
         required: spec.required,
       };
-      const own = slotsOf(slot, spec, () => codecs.jsonName(property), takers);
-      for (const [source, one] of own) slots.set(source, [...(slots.get(source) ?? []), one]);
-      if (takesWholeBody(spec.kind)) whole.set(spec.kind, slot);
+      const own = sourcePropertiesOf(sourceProperty, spec, () => codecs.jsonName(property), wholeSources);
+      for (const [source, one] of own) sourceProperties.set(source, [...(sourceProperties.get(source) ?? []), one]);
+      if (takesWholeBody(spec.kind)) whole.set(spec.kind, sourceProperty);
       else if (spec.required && own.size === 0)
         throw new TypeError(
           `it is required, but no source can bring it: ${codec.shape === 'file' ? 'a file comes from a form only' : 'all its sources are blocked'}.`,
         );
       sourcesOf.set(property, own);
-      if (spec.required) required.push(slot);
+      if (spec.required) required.push(sourceProperty);
     });
   }
-  const jsonSlots = slots.get('json') ?? [];
-  refuseSameName(
+  const jsonProperties = sourceProperties.get('json') ?? [];
+  checkUniqueNames(
     Dto.name,
     'JSON name',
-    jsonSlots.map(({ property, name }) => [property, name]),
+    jsonProperties.map(({ property, name }) => [property, name]),
   );
   const wholeBody = whole.get('fromBody');
   const content = whole.get('plainText');
-  const inJson = [...jsonSlots, ...(wholeBody ? [wholeBody] : [])];
+  const inJson = [...jsonProperties, ...(wholeBody ? [wholeBody] : [])];
   const body: BodyUse = {
     json: inJson.length > 0,
-    form: slots.has('form'),
+    form: sourceProperties.has('form'),
     text: content !== undefined,
-    ...partsFor(slots.get('form') ?? []),
-    keepsDigits: inJson.some(({ codec }) => keepsDigits(codec)),
+    ...partsFor(sourceProperties.get('form') ?? []),
+    needsExactNumbers: inJson.some(({ codec }) => needsExactNumbers(codec)),
   };
   return {
     create: instancesOf<unknown>(Dto, specs),
     count: properties.length,
     set: setting(properties, unsetRemover(specs)),
-    slots,
-    readFields: jsonFieldsOf(jsonSlots),
-    jsonRequired: jsonSlots.filter(slot => slot.jsonRequired),
+    sourceProperties,
+    readFields: jsonFieldsOf(jsonProperties),
+    jsonRequired: jsonProperties.filter(sourceProperty => sourceProperty.jsonRequired),
     sourcesOf,
     required,
     wholeBody,

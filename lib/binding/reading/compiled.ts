@@ -1,6 +1,6 @@
 import { compileFunction } from 'node:vm';
-import type { JsonObject } from '../json/json-text';
-import type { Place } from './place';
+import type { JsonObject } from './json-text';
+import type { Location } from './location';
 
 /**
  * What is compiled for one class, once, when its middleware is made: names and classes that are constants cost a fraction of
@@ -44,7 +44,7 @@ export interface Field {
   readonly key: string | number;
   readonly jsonName: string;
   /** Reads a value by itself, where the type can. */
-  readonly byItself: ((value: unknown) => unknown) | undefined;
+  readonly fast: ((value: unknown) => unknown) | undefined;
 }
 
 /** Where values are put. */
@@ -53,25 +53,25 @@ interface Holder {
 }
 
 /** Reads the fields of a JSON object, one after the other. */
-export type ReadFields<H extends Holder> = (holder: H, json: JsonObject, place: Place) => void;
+export type ReadFields<H extends Holder> = (holder: H, json: JsonObject, location: Location) => void;
 
 /** @param goOn reads a field that is not there, or that its type cannot read by itself. */
 export function readerOf<F extends Field, H extends Holder>(
   fields: readonly F[],
   goOn: (field: F, ...from: Parameters<ReadFields<H>>) => void,
 ): ReadFields<H> {
-  const lines = fields.map(({ key, jsonName, byItself }, at) => {
+  const lines = fields.map(({ key, jsonName, fast }, at) => {
     const name = JSON.stringify(jsonName);
-    const rest = `goOn(fields[${at}], holder, json, place);`;
+    const rest = `goOn(fields[${at}], holder, json, location);`;
     // What every object inherits is not what was sent: `constructor` and `__proto__`, and whatever is added later.
-    if (!byItself) return rest;
+    if (!fast) return rest;
     return `sent = json[${name}]; value = sent === inherited[${name}] ? undefined : read${at}(sent); if (value !== undefined) target[${JSON.stringify(key)}] = value; else ${rest}`;
   });
-  const readers = Object.fromEntries(fields.map(({ byItself }, at) => [`read${at}`, byItself]));
+  const readers = Object.fromEntries(fields.map(({ fast }, at) => [`read${at}`, fast]));
   // An object that inherits anything else is not what JSON.parse makes. (V8 looks a prototype up for nothing when it has just loaded a property.)
-  const guard = `let sent = json[${JSON.stringify(fields[0]?.jsonName)}]; const prototype = prototypeOf(json); if (prototype !== inherited && prototype !== null) { for (const field of fields) goOn(field, holder, json, place); return; }`;
+  const guard = `let sent = json[${JSON.stringify(fields[0]?.jsonName)}]; const prototype = prototypeOf(json); if (prototype !== inherited && prototype !== null) { for (const field of fields) goOn(field, holder, json, location); return; }`;
   return compile(
-    `return (holder, json, place) => {\n${guard}\nconst { target } = holder; let value;\n${lines.join('\n')}\n};`,
+    `return (holder, json, location) => {\n${guard}\nconst { target } = holder; let value;\n${lines.join('\n')}\n};`,
     { prototypeOf: Object.getPrototypeOf, inherited: Object.prototype, fields, goOn, ...readers },
   ) as ReadFields<H>;
 }

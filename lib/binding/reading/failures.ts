@@ -1,5 +1,5 @@
 import { Problem, type ProblemError } from '../../problems/problem';
-import type { SettledLimits } from '../limits';
+import type { ResolvedLimits } from './limits';
 
 /** What can be wrong with a value. */
 export type FailureCode =
@@ -39,7 +39,7 @@ export class Failures {
 
   /** @param quotesValues false where no refused value is repeated. */
   constructor(
-    readonly limits: Pick<SettledLimits, 'fields' | 'items' | 'depth' | 'failures'>,
+    readonly limits: Pick<ResolvedLimits, 'fields' | 'items' | 'depth' | 'failures'>,
     readonly quotesValues = true,
   ) {}
 

@@ -1,24 +1,27 @@
 import type { Claims } from '../../principal/principal';
-import { asJson } from '../json/json-text';
-import type { Place } from '../reading/place';
-import type { Slot } from '../plan/slots';
-import { readItems, readJson, readText } from '../reading/reading';
-import { keepsDigits } from '../types/codec';
+import { asJson } from '../reading/json-text';
+import type { Location } from '../reading/location';
+import type { SourceProperty } from '../plan/source-properties';
+import { readItems, readJson, readText } from '../types/read-value';
+import { needsExactNumbers } from '../types/codec';
 import type { ValueSource } from './value-source';
 
 /** SPEC, "User claims": claim types in any case. */
 export const claim: ValueSource = {
   source: 'claim',
   missing: 'The user does not have this claim.',
-  read(input, slots, found) {
+  read(input, sourceProperties, found) {
     const claims = input.settings.claims(input.req);
     if (!claims) return;
     const byType = new Map(Object.entries(claims).map(([type, value]) => [type.toLowerCase(), value]));
     const valueOf = (type: string): unknown => ownOrInherited(claims, type) ?? byType.get(type.toLowerCase());
-    for (const slot of slots) {
-      const value = valueOf(slot.name);
+    for (const sourceProperty of sourceProperties) {
+      const value = valueOf(sourceProperty.name);
       if (value !== undefined && value !== null)
-        found.put(slot.index, readClaim(asJson(value), slot, input.placeOf('claim', slot.name)));
+        found.put(
+          sourceProperty.index,
+          readClaim(asJson(value), sourceProperty, input.locationOf('claim', sourceProperty.name)),
+        );
     }
   },
 };
@@ -29,16 +32,21 @@ function ownOrInherited(claims: Claims, type: string): unknown {
 }
 
 /** Several claims of one type are an array, and an array is its elements: only one text that stands alone may hold several. */
-function readClaim(value: unknown, slot: Slot, place: Place): unknown {
-  if (isJson(value, slot)) return readJson(slot, slot.codec.isCollection ? [value].flat() : value, place.asJson());
-  return Array.isArray(value) ? readItems(slot, value.map(String), place) : readText(slot, [String(value)], place);
+function readClaim(value: unknown, sourceProperty: SourceProperty, location: Location): unknown {
+  if (isJson(value, sourceProperty))
+    return readJson(sourceProperty, sourceProperty.codec.isCollection ? [value].flat() : value, location.asJson());
+  return Array.isArray(value)
+    ? readItems(sourceProperty, value.map(String), location)
+    : readText(sourceProperty, [String(value)], location);
 }
 
 /** Objects, and arrays of objects, are JSON already, and so is all that a schema asks for. */
-function isJson(value: unknown, { codec }: Slot): boolean {
+function isJson(value: unknown, { codec }: SourceProperty): boolean {
   if (codec.shape === 'schema') return typeof value !== 'string';
   const values = [value].flat();
-  return values.some(one => typeof one === 'object' && one !== null) || (values.some(isRounded) && keepsDigits(codec));
+  return (
+    values.some(one => typeof one === 'object' && one !== null) || (values.some(isRounded) && needsExactNumbers(codec))
+  );
 }
 
 /** A number that whoever parsed the token may have rounded must not become the text that it is not. A double holds 15 digits. */

@@ -8,14 +8,14 @@ const NONE: Form = { fields: [], files: [] };
 export const form: ValueSource = {
   source: 'form',
   missing: 'A value is required.',
-  read(input, slots, found) {
+  read(input, sourceProperties, found) {
     const { body } = input;
     const { fields, files } = (body.kind === 'form' || body.kind === 'text' ? body.form : undefined) ?? NONE;
     readByName(
       'form',
       files.length === 0 ? fields : [...fields, ...files.map((file): SentPair => [file.fieldname, file])],
       input,
-      slots,
+      sourceProperties,
       found,
     );
   },

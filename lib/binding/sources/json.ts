@@ -1,4 +1,4 @@
-import { isJsonObject } from '../json/json-text';
+import { isJsonObject } from '../reading/json-text';
 import type { ValueSource } from './value-source';
 
 /** SPEC, "JSON body": the fields of the object by name, each name exactly. */
@@ -9,8 +9,8 @@ export const json: ValueSource = {
     const { body, plan } = input;
     // `null` is a body without values, like no body at all.
     if (body.kind !== 'json' || body.value === null) return;
-    const place = input.placeOf('json', '');
-    if (isJsonObject(body.value)) plan.readFields(found, body.value, place);
-    else place.failValue(body.value, 'JSON object');
+    const location = input.locationOf('json', '');
+    if (isJsonObject(body.value)) plan.readFields(found, body.value, location);
+    else location.failValue(body.value, 'JSON object');
   },
 };

@@ -7,12 +7,12 @@ import type { ValueSource } from './value-source';
 export const permission: ValueSource = {
   source: 'permission',
   missing: 'The user does not have this permission.',
-  read(input, slots, found) {
+  read(input, sourceProperties, found) {
     const held = new Set(input.settings.permissions(input.req));
-    for (const { index, name, required } of slots)
+    for (const { index, name, required } of sourceProperties)
       found.put(
         index,
-        held.has(name) || (required ? input.placeOf('permission', name).failMissing(permission.missing) : false),
+        held.has(name) || (required ? input.locationOf('permission', name).failMissing(permission.missing) : false),
       );
   },
 };

@@ -1,9 +1,9 @@
 import type { Request } from 'express';
 import { Problem } from '../../problems/problem';
 import { readPairs, type Pair } from '../../body/pairs';
-import { INVALID, type Place } from '../reading/place';
-import { readFlat, type Expected } from '../reading/reading';
-import { Branch } from './branch';
+import { INVALID, type Location } from '../reading/location';
+import { readFlat, type Expected } from '../types/read-value';
+import { NameTree } from '../reading/name-tree';
 import { isReadable, readByName } from './names';
 import type { ValueSource } from './value-source';
 
@@ -11,19 +11,19 @@ import type { ValueSource } from './value-source';
 export const query: ValueSource = {
   source: 'query',
   missing: 'This query parameter is required.',
-  read: (input, slots, found) => {
-    readByName('query', queryOf(input.req, input.settings.limits.fields), input, slots, found);
+  read: (input, sourceProperties, found) => {
+    readByName('query', queryOf(input.req, input.settings.limits.fields), input, sourceProperties, found);
   },
 };
 
 /** Reads one parameter; undefined when the query has none of that name. What was sent under other names does not matter here. */
-export function readQueryParameter(expected: Expected, name: string, req: Request, place: Place): unknown {
-  const pairs = queryOf(req, place.limits.fields).filter(
-    pair => pair[2] === undefined || Branch.of([pair]).at(name) !== undefined,
+export function readQueryParameter(expected: Expected, name: string, req: Request, location: Location): unknown {
+  const pairs = queryOf(req, location.limits.fields).filter(
+    pair => pair[2] === undefined || NameTree.of([pair]).at(name) !== undefined,
   );
-  if (!pairs.every(pair => isReadable(pair, () => place))) return INVALID;
-  const branch = Branch.of(pairs).at(name);
-  return branch && readFlat(expected, branch, place);
+  if (!pairs.every(pair => isReadable(pair, () => location))) return INVALID;
+  const tree = NameTree.of(pairs).at(name);
+  return tree && readFlat(expected, tree, location);
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { Request } from 'express';
 import type { Pair } from '../../body/pairs';
-import type { Place } from '../reading/place';
-import { readFlat, readSegments, type Expected } from '../reading/reading';
-import { Branch } from './branch';
+import type { Location } from '../reading/location';
+import { readFlat, readSegments, type Expected } from '../types/read-value';
+import { NameTree } from '../reading/name-tree';
 import { readByName } from './names';
 import type { ValueSource } from './value-source';
 
@@ -10,24 +10,28 @@ import type { ValueSource } from './value-source';
 export const route: ValueSource = {
   source: 'route',
   missing: 'This route parameter is required.',
-  read(input, slots, found) {
+  read(input, sourceProperties, found) {
     const { texts, wildcards } = parametersOf(input.req);
-    readByName('route', texts, input, slots, found);
+    readByName('route', texts, input, sourceProperties, found);
     if (wildcards.size === 0) return;
-    for (const slot of slots) {
-      const segments = wildcards.get(slot.name.toLowerCase());
-      if (segments) found.put(slot.index, readSegments(slot, segments, input.placeOf('route', slot.name)));
+    for (const sourceProperty of sourceProperties) {
+      const segments = wildcards.get(sourceProperty.name.toLowerCase());
+      if (segments)
+        found.put(
+          sourceProperty.index,
+          readSegments(sourceProperty, segments, input.locationOf('route', sourceProperty.name)),
+        );
     }
   },
 };
 
 /** Reads one parameter; undefined when the route has none of that name. */
-export function readRouteParameter(expected: Expected, name: string, req: Request, place: Place): unknown {
+export function readRouteParameter(expected: Expected, name: string, req: Request, location: Location): unknown {
   const { texts, wildcards } = parametersOf(req);
   const segments = wildcards.get(name.toLowerCase());
-  if (segments) return readSegments(expected, segments, place);
-  const branch = Branch.of(texts).at(name);
-  return branch && readFlat(expected, branch, place);
+  if (segments) return readSegments(expected, segments, location);
+  const tree = NameTree.of(texts).at(name);
+  return tree && readFlat(expected, tree, location);
 }
 
 interface RouteParameters {

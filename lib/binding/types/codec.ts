@@ -1,6 +1,6 @@
 import type { Awaitable } from '../reading/awaitable';
-import type { Invalid, Place } from '../reading/place';
-import type { Branch } from '../sources/branch';
+import type { Invalid, Location } from '../reading/location';
+import type { NameTree } from '../reading/name-tree';
 
 /**
  * Reads the values of one type, as one endpoint is configured, and writes them as JSON. Text comes from forms, routes,
@@ -18,11 +18,11 @@ export interface Codec<T> {
   /** True when JSON `null` is a value. */
   readonly takesNull?: boolean;
   /** True when JSON numbers must keep all their digits for it: a double would round them. */
-  readonly keepsDigits?: boolean;
+  readonly needsExactNumbers?: boolean;
   /** True when several values make one: it is spelled `n`, `n[]` or `n[3]`. */
   readonly isCollection?: boolean;
   /** Why it cannot stand inside another type, if it cannot. */
-  readonly rootOnly?: string;
+  readonly notNestable?: string;
   /** A property of an object: what it is called in JSON and elsewhere, and its codec. */
   readonly memberOf?: (property: string) => CodecMember | undefined;
   /** The property that is called so outside of JSON, in lower case. */
@@ -30,20 +30,20 @@ export interface Codec<T> {
   /** The types that it is made of. */
   readonly parts?: () => Iterable<Codec<unknown>>;
   /** From the text under a name. One text is all of the value: a collection is split at commas, or read as JSON. */
-  fromText(values: readonly string[], place: Place): Awaitable<T | Invalid>;
+  fromText(values: readonly string[], location: Location): Awaitable<T | Invalid>;
   /** From texts that were sent as the items of a collection: each is one item, and no text is taken apart. */
-  fromItems?(values: readonly string[], place: Place): Awaitable<T | Invalid>;
+  fromItems?(values: readonly string[], location: Location): Awaitable<T | Invalid>;
   /** From the segments of a wildcard route. Default: they are one text, with slashes in between. */
-  fromSegments?(segments: readonly string[], place: Place): Awaitable<T | Invalid>;
+  fromSegments?(segments: readonly string[], location: Location): Awaitable<T | Invalid>;
   readonly fromJson: ReadJson<T>;
   /**
    * From the names below one name: `parent.child`, `items[0].field`.
    * @returns undefined where nothing is required and none of its own names was sent.
    */
-  fromNames?(branch: Branch, place: Place, required: boolean): Awaitable<T | undefined | Invalid>;
+  fromNames?(tree: NameTree, location: Location, required: boolean): Awaitable<T | undefined | Invalid>;
   /** True when one of its own names was sent, at any depth: a name that it does not declare does not count. */
-  isSentBelow?(branch: Branch, place: Place): boolean;
-  fromFiles?(files: readonly Express.Multer.File[], place: Place): Awaitable<T | Invalid>;
+  isSentBelow?(tree: NameTree, location: Location): boolean;
+  fromFiles?(files: readonly Express.Multer.File[], location: Location): Awaitable<T | Invalid>;
   /** What a missing value comes to; invalid when one is required. */
   fromNothing?(): Awaitable<T | Invalid>;
   /** What is written for a value; without it, the value as it is. Gets whatever a handler hands over, but never null or undefined. */
@@ -52,9 +52,9 @@ export interface Codec<T> {
 
 /** Reads a JSON value. */
 export interface ReadJson<T> {
-  (value: unknown, place: Place): Awaitable<T | Invalid>;
+  (value: unknown, location: Location): Awaitable<T | Invalid>;
   /** Does the same without a look at where the value stands; undefined for what it refuses. */
-  readonly byItself?: (value: unknown) => T | undefined;
+  readonly fast?: (value: unknown) => T | undefined;
 }
 
 export interface CodecMember {
@@ -77,6 +77,6 @@ export function* withParts(codec: Codec<unknown>, seen = new Set<Codec<unknown>>
 }
 
 /** True when it, or what it is made of, needs JSON numbers with all their digits. */
-export function keepsDigits(codec: Codec<unknown>): boolean {
-  return [...withParts(codec)].some(part => part.keepsDigits);
+export function needsExactNumbers(codec: Codec<unknown>): boolean {
+  return [...withParts(codec)].some(part => part.needsExactNumbers);
 }

@@ -1,4 +1,4 @@
-import { isExactNumber } from '../json/exact-number';
+import { isExactNumber } from '../reading/exact-number';
 import type { PropertyType } from './property-type';
 import { numberText } from './numbers';
 import { scalar } from './scalar';

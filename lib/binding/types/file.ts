@@ -1,4 +1,4 @@
-import type { Invalid, Place } from '../reading/place';
+import type { Invalid, Location } from '../reading/location';
 import type { PropertyType } from './property-type';
 import { typeWith } from './scalar';
 
@@ -9,15 +9,15 @@ export type UploadedFile = Express.Multer.File;
 export const file: PropertyType<UploadedFile> = typeWith<UploadedFile>({
   name: 'file',
   shape: 'file',
-  fromText: (_values, place) => failNoFile(place),
-  fromJson: (_value, place) => failNoFile(place),
-  fromFiles(files, place) {
+  fromText: (_values, location) => failNoFile(location),
+  fromJson: (_value, location) => failNoFile(location),
+  fromFiles(files, location) {
     const [only] = files;
     const count = files.length;
     return only && count === 1
       ? only
-      : place.fail('several-files', `There are ${count} files where one is expected.`, { count });
+      : location.fail('several-files', `There are ${count} files where one is expected.`, { count });
   },
 });
 
-const failNoFile = (place: Place): Invalid => place.fail('file-expected', 'A file is expected.');
+const failNoFile = (location: Location): Invalid => location.fail('file-expected', 'A file is expected.');

@@ -1,9 +1,9 @@
 import { after, type Awaitable } from '../reading/awaitable';
 import { splitAtCommas } from '../reading/comma-separated';
-import { isJson, jsonInText } from '../json/json-text';
-import { INVALID, type Invalid, type Place } from '../reading/place';
-import { isSent, readNested, readSent } from '../reading/reading';
-import { Branch } from '../sources/branch';
+import { isJson, jsonInText } from '../reading/json-text';
+import { INVALID, type Invalid, type Location } from '../reading/location';
+import { isSent, readNested, readSent } from './read-value';
+import { NameTree } from '../reading/name-tree';
 import { written, type Codec } from './codec';
 import { failNameless } from './nameless';
 import type { AnyType, Infer, PropertyType } from './property-type';
@@ -20,38 +20,38 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
   const name = `list of ${item.name}`;
 
   /** True for `items[].sku`, `items.sku` and `items[x].sku`: an item was meant, but which? The names of a schema are unknown. */
-  const hasNameless = (branch: Branch, place: Place): boolean => {
-    const others = branch
+  const hasNameless = (tree: NameTree, location: Location): boolean => {
+    const others = tree
       .below()
       .filter(([key]) => !/^\d*$/.test(key))
       .map(([, one]) => one);
-    if (branch.hasNameless || (item.shape === 'schema' && others.length > 0)) return true;
+    if (tree.hasNameless || (item.shape === 'schema' && others.length > 0)) return true;
     return (
       item.memberOf !== undefined &&
       others.length > 0 &&
-      [branch, ...others].some(one => item.isSentBelow?.(one, place))
+      [tree, ...others].some(one => item.isSentBelow?.(one, location))
     );
   };
 
-  const fromJson = (value: unknown, place: Place): Awaitable<T[] | Invalid> => {
-    if (!Array.isArray(value)) return place.failValue(value, name);
-    return place.isTooDeep()
+  const fromJson = (value: unknown, location: Location): Awaitable<T[] | Invalid> => {
+    if (!Array.isArray(value)) return location.failValue(value, name);
+    return location.isTooDeep()
       ? INVALID
-      : each(value as unknown[], place, (one, index) => {
-          place.enter(index);
-          const read = item.fromJson(one, place);
-          place.leave();
+      : each(value as unknown[], location, (one, index) => {
+          location.enter(index);
+          const read = item.fromJson(one, location);
+          location.leave();
           return read;
         });
   };
 
-  const fromItems = (values: readonly string[], place: Place): Awaitable<T[] | Invalid> => {
+  const fromItems = (values: readonly string[], location: Location): Awaitable<T[] | Invalid> => {
     // An item that is alone has the name that it was sent under.
     const hasIndexes = values.length > 1;
-    return each(values, place, (one, index) => {
-      if (hasIndexes) place.enter(index);
-      const read = item.fromText([place.source === 'header' ? one.trim() : one], place);
-      if (hasIndexes) place.leave();
+    return each(values, location, (one, index) => {
+      if (hasIndexes) location.enter(index);
+      const read = item.fromText([location.source === 'header' ? one.trim() : one], location);
+      if (hasIndexes) location.leave();
       return read;
     });
   };
@@ -62,41 +62,41 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
     isCollection: true,
     parts: () => [item],
     fromJson,
-    fromText(values, place) {
+    fromText(values, location) {
       const [only = ''] = values;
-      if (values.length !== 1) return fromItems(values, place);
+      if (values.length !== 1) return fromItems(values, location);
       const text = only.trim();
-      if (text.startsWith('[') && (!item.takesAnyText || isJson(text))) return jsonInText(text, place, fromJson);
+      if (text.startsWith('[') && (!item.takesAnyText || isJson(text))) return jsonInText(text, location, fromJson);
       // A guid can be in braces, too.
       if (text.startsWith('{') && (item.shape !== 'scalar' || isJson(`[${text}]`)))
-        return jsonInText(`[${text}]`, place, fromJson);
-      return fromItems(splitAtCommas(only), place);
+        return jsonInText(`[${text}]`, location, fromJson);
+      return fromItems(splitAtCommas(only), location);
     },
     fromItems,
-    isSentBelow: (branch, place) =>
-      hasNameless(branch, place) || branch.below().some(([key, one]) => /^\d*$/.test(key) && !one.isEmpty),
-    fromNames(branch, place, required) {
-      const indexed = branch.indexed(place);
-      if (indexed === INVALID || place.isTooDeep()) return INVALID;
-      const plain = branch.unindexed;
-      if (hasNameless(branch, place)) return failNameless(place);
-      if (!required && !isSent(codec, branch, place)) return undefined;
-      if (indexed.length === 0) return readSent(codec, plain, branch.isOneValue, place);
+    isSentBelow: (tree, location) =>
+      hasNameless(tree, location) || tree.below().some(([key, one]) => /^\d*$/.test(key) && !one.isEmpty),
+    fromNames(tree, location, required) {
+      const indexed = tree.indexed(location);
+      if (indexed === INVALID || location.isTooDeep()) return INVALID;
+      const plain = tree.unindexed;
+      if (hasNameless(tree, location)) return failNameless(location);
+      if (!required && !isSent(codec, tree, location)) return undefined;
+      if (indexed.length === 0) return readSent(codec, plain, tree.isOneValue, location);
       const items = [
-        ...plain.map((value, index) => [index, Branch.leaf(value)] as const),
+        ...plain.map((value, index) => [index, NameTree.leaf(value)] as const),
         ...indexed.flatMap(one => (item.isCollection ? [one] : oneByOne(one))),
       ];
-      return each(items, place, ([index, one]) => {
-        place.enter(index);
-        const read = readNested({ codec: item, required: true }, one, place) as Awaitable<T | Invalid> | undefined;
-        const there = read === undefined ? place.failMissing() : read;
-        place.leave();
+      return each(items, location, ([index, one]) => {
+        location.enter(index);
+        const read = readNested({ codec: item, required: true }, one, location) as Awaitable<T | Invalid> | undefined;
+        const there = read === undefined ? location.failMissing() : read;
+        location.leave();
         return there;
       });
     },
     ...(item.fromFiles && {
-      fromFiles: (files: readonly Express.Multer.File[], place: Place) =>
-        each(files, place, one => item.fromFiles?.([one], place) ?? INVALID),
+      fromFiles: (files: readonly Express.Multer.File[], location: Location) =>
+        each(files, location, one => item.fromFiles?.([one], location) ?? INVALID),
     }),
     toJson(value) {
       if (Array.isArray(value)) return value.map(one => written(item, one));
@@ -109,20 +109,23 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
 }
 
 /** What was sent twice under one index is two items. */
-function oneByOne([index, branch]: readonly [index: number, item: Branch]): (readonly [index: number, item: Branch])[] {
-  return branch.isLeaf ? branch.values.map(value => [index, Branch.leaf(value)]) : [[index, branch]];
+function oneByOne([index, tree]: readonly [index: number, item: NameTree]): (readonly [
+  index: number,
+  item: NameTree,
+])[] {
+  return tree.isLeaf ? tree.values.map(value => [index, NameTree.leaf(value)]) : [[index, tree]];
 }
 
 /** Reads item after item; all of them, so that every failure is noted. */
 function each<V, T>(
   values: readonly V[],
-  place: Place,
+  location: Location,
   read: (value: V, index: number) => Awaitable<T | Invalid>,
 ): Awaitable<T[] | Invalid> {
-  const { items: limit } = place.limits;
+  const { items: limit } = location.limits;
   const count = values.length;
   if (count > limit)
-    return place.fail('too-many-items', `There are ${count} items; ${limit} are allowed.`, { count, limit });
+    return location.fail('too-many-items', `There are ${count} items; ${limit} are allowed.`, { count, limit });
   const items: Awaitable<T | Invalid>[] = [];
   let [valid, later] = [true, false];
   for (let index = 0; index < count; index++) {

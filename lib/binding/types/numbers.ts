@@ -1,6 +1,6 @@
 import BigNumber = require('bignumber.js');
 import { LosslessNumber } from 'lossless-json';
-import { isExactNumber } from '../json/exact-number';
+import { isExactNumber } from '../reading/exact-number';
 import type { PropertyType } from './property-type';
 import { scalar } from './scalar';
 
@@ -31,7 +31,7 @@ export const long: PropertyType<bigint> = scalar('long', {
     if (typeof value === 'number' && !Number.isSafeInteger(value)) return undefined;
     return ifNumber(value, readLong);
   },
-  keepsDigits: true,
+  needsExactNumbers: true,
   refusal: ifRounded,
 });
 
@@ -53,7 +53,7 @@ export const decimal: PropertyType<BigNumber> = scalar('decimal', {
     return exact && exact.sd() <= EXACT_DIGITS ? exact : undefined;
   },
   write: value => (BigNumber.isBigNumber(value) ? exactNumber(value) : value),
-  keepsDigits: true,
+  needsExactNumbers: true,
   refusal: ifRounded,
 });
 

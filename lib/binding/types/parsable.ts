@@ -1,4 +1,4 @@
-import type { Place } from '../reading/place';
+import type { Location } from '../reading/location';
 import type { Codec } from './codec';
 import { accepted } from './parse-result';
 import type { Parsable } from './property-type';
@@ -10,19 +10,19 @@ import { asScalar } from './scalar';
  */
 export function parsableCodec(type: Parsable<unknown>, asObject?: Codec<unknown>): Codec<unknown> {
   const name = (type as { name?: string }).name ?? 'value';
-  const parse = (text: string, place: Place): unknown =>
-    accepted(type.tryParse(text), text, name, place, `${name}.tryParse`);
+  const parse = (text: string, location: Location): unknown =>
+    accepted(type.tryParse(text), text, name, location, `${name}.tryParse`);
   return {
     ...asObject,
     name,
     shape: 'scalar',
-    fromText(values, place) {
+    fromText(values, location) {
       const [text = ''] = values;
-      return values.length === 1 ? parse(text, place) : place.failCount(values.length, name);
+      return values.length === 1 ? parse(text, location) : location.failCount(values.length, name);
     },
-    fromJson(value, place) {
-      if (typeof value === 'string') return parse(value, place);
-      return asObject ? asObject.fromJson(value, place) : place.failValue(value, name);
+    fromJson(value, location) {
+      if (typeof value === 'string') return parse(value, location);
+      return asObject ? asObject.fromJson(value, location) : location.failValue(value, name);
     },
     toJson: asObject?.toJson ?? (value => asText(value, type, name)),
   };

@@ -1,6 +1,6 @@
-import { isExactNumber } from '../json/exact-number';
-import { asJson } from '../json/json-text';
-import type { Place } from '../reading/place';
+import { isExactNumber } from '../reading/exact-number';
+import { asJson } from '../reading/json-text';
+import type { Location } from '../reading/location';
 import type { Codec, ReadJson } from './codec';
 import type { PropertyType } from './property-type';
 
@@ -16,7 +16,7 @@ export interface Spelling<T> {
   readonly json?: (value: unknown) => T | undefined;
   /** What is written for a value in JSON. Default: the value as it is. */
   readonly write?: (value: unknown) => unknown;
-  readonly keepsDigits?: boolean;
+  readonly needsExactNumbers?: boolean;
   /** What is said of a JSON value that is refused. Default: that it is no such value. */
   readonly refusal?: (value: unknown) => string | undefined;
 }
@@ -24,30 +24,30 @@ export interface Spelling<T> {
 /** Makes a type of one value. */
 export function scalar<T>(
   name: string,
-  { text, json = ifText(text), write, keepsDigits = false, refusal }: Spelling<T>,
+  { text, json = ifText(text), write, needsExactNumbers = false, refusal }: Spelling<T>,
 ): PropertyType<T> {
   return typeWith({
     name,
     shape: 'scalar',
-    keepsDigits,
-    fromText(values, place) {
+    needsExactNumbers,
+    fromText(values, location) {
       const [only = ''] = values;
-      if (values.length !== 1) return place.failCount(values.length, name);
-      return text(only) ?? place.failValue(only, name);
+      if (values.length !== 1) return location.failCount(values.length, name);
+      return text(only) ?? location.failValue(only, name);
     },
-    fromJson: byItself(json, name, refusal),
+    fromJson: fast(json, name, refusal),
     toJson: value => asScalar(write ? write(value) : value, name),
   });
 }
 
-function byItself<T>(
+function fast<T>(
   read: (value: unknown) => T | undefined,
   name: string,
   refusal?: (value: unknown) => string | undefined,
 ): ReadJson<T> {
   return Object.assign(
-    (value: unknown, place: Place) => read(value) ?? place.failValue(value, name, refusal?.(value)),
-    { byItself: read },
+    (value: unknown, location: Location) => read(value) ?? location.failValue(value, name, refusal?.(value)),
+    { fast: read },
   );
 }
 
@@ -71,7 +71,7 @@ export const string: PropertyType<string> = typeWith({
   takesEmptyText: true,
   takesAnyText: true,
   fromText: values => values.join(','),
-  fromJson: byItself(value => (typeof value === 'string' ? value : undefined), 'string'),
+  fromJson: fast(value => (typeof value === 'string' ? value : undefined), 'string'),
   toJson: value => asScalar(value, 'string'),
 });
 

@@ -1,11 +1,11 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { after, type Awaitable } from '../reading/awaitable';
 import { isDeepStrictEqual } from 'node:util';
-import { jsonLike, plainJson, TOO_DEEP } from '../json/json-text';
+import { jsonLike, plainJson, TOO_DEEP } from '../reading/json-text';
 import { splitAtCommas } from '../reading/comma-separated';
-import { INVALID, type Invalid, type Place } from '../reading/place';
+import { INVALID, type Invalid, type Location } from '../reading/location';
 import { ownValue } from '../reading/own-value';
-import type { Branch } from '../sources/branch';
+import type { NameTree } from '../reading/name-tree';
 import type { Codec } from './codec';
 import { failNameless } from './nameless';
 
@@ -24,17 +24,17 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
     // The standard promises a Promise; what is merely like one is made one.
     return 'then' in result ? Promise.resolve(result) : result;
   };
-  const check = (input: unknown, place: Place): Awaitable<unknown> => {
+  const check = (input: unknown, location: Location): Awaitable<unknown> => {
     const result = validate(input);
-    const here = result instanceof Promise ? place.stay() : place;
+    const here = result instanceof Promise ? location.stay() : location;
     return after(result, known => (known.issues ? refuse(known.issues, here) : known.value));
   };
   /** True when the names that were sent make no difference: the schema answers as it would have answered to none. */
   const isSameAsNothing = (plain: unknown): Awaitable<boolean> =>
     after(validate(plain), given => after(validate({}), none => isDeepStrictEqual(meant(given), meant(none))));
-  const fromJson = (value: unknown, place: Place): Awaitable<unknown> => {
-    const plain = plainJson(value, place);
-    return plain === INVALID ? INVALID : check(plain, place);
+  const fromJson = (value: unknown, location: Location): Awaitable<unknown> => {
+    const plain = plainJson(value, location);
+    return plain === INVALID ? INVALID : check(plain, location);
   };
 
   return {
@@ -44,11 +44,11 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
     takesAnyText: true,
     takesNull: true,
     fromJson,
-    fromText(values, place) {
+    fromText(values, location) {
       const [text = ''] = values;
-      if (values.length !== 1) return areTooMany(values, place) ? INVALID : check(values, place);
+      if (values.length !== 1) return areTooMany(values, location) ? INVALID : check(values, location);
       const json = jsonLike(text);
-      const here = place.stay();
+      const here = location.stay();
       return after(validate(text), first => {
         if (!first.issues) return first.value;
         if (json === TOO_DEEP) return here.failTooDeep();
@@ -59,9 +59,9 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
         return after(validate(parts), second => (second.issues ? refuse(first.issues, here) : second.value));
       });
     },
-    fromSegments(segments, place) {
-      if (areTooMany(segments, place)) return INVALID;
-      const here = place.stay();
+    fromSegments(segments, location) {
+      if (areTooMany(segments, location)) return INVALID;
+      const here = location.stay();
       const text = segments.join('/');
       // Of one segment and of several, the more likely shape first; the schema takes the one that it wants.
       const [one, other] = segments.length === 1 ? [text, segments] : [segments, text];
@@ -71,10 +71,10 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
           : first.value,
       );
     },
-    fromNames(branch, place, required) {
-      const plain = place.isTooDeep() ? INVALID : plainNames(branch, place);
+    fromNames(tree, location, required) {
+      const plain = location.isTooDeep() ? INVALID : plainNames(tree, location);
       if (plain === INVALID) return INVALID;
-      const here = place.stay();
+      const here = location.stay();
       const read = (): Awaitable<unknown> =>
         after(validate(plain), first => {
           if (!first.issues) return first.value;
@@ -89,8 +89,8 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
     },
     // Its names are unknown; whatever was sent below may be one of them.
     isSentBelow: () => true,
-    fromFiles: (files, place) =>
-      areTooMany(files, place) ? INVALID : check(files.length === 1 ? files[0] : files, place),
+    fromFiles: (files, location) =>
+      areTooMany(files, location) ? INVALID : check(files.length === 1 ? files[0] : files, location),
     // A schema that makes text of everything makes 'undefined' of nothing; that is no value.
     fromNothing: () =>
       after(validate(undefined), result => (result.issues || result.value === 'undefined' ? INVALID : result.value)),
@@ -109,10 +109,10 @@ function meant({
 }
 
 /** True, and noted, when there are more than a collection may have. */
-function areTooMany(values: readonly unknown[], place: Place): boolean {
-  const { items: limit } = place.limits;
+function areTooMany(values: readonly unknown[], location: Location): boolean {
+  const { items: limit } = location.limits;
   if (values.length <= limit) return false;
-  place.fail('too-many-items', `There are ${values.length} items; ${limit} are allowed.`, {
+  location.fail('too-many-items', `There are ${values.length} items; ${limit} are allowed.`, {
     count: values.length,
     limit,
   });
@@ -156,40 +156,40 @@ function keysOf({ path = [] }: StandardSchemaV1.Issue): (string | number)[] {
 }
 
 /** Issues keep their paths. A schema's own messages may repeat a value that must not be repeated. */
-function refuse(issues: readonly StandardSchemaV1.Issue[], place: Place): Invalid {
-  if (issues.length === 0) place.fail('schema', 'The value is not valid.');
-  for (const issue of issues.slice(0, place.limits.failures)) {
+function refuse(issues: readonly StandardSchemaV1.Issue[], location: Location): Invalid {
+  if (issues.length === 0) location.fail('schema', 'The value is not valid.');
+  for (const issue of issues.slice(0, location.limits.failures)) {
     const keys = keysOf(issue);
-    for (const key of keys) place.enter(key);
-    place.fail('schema', place.mayQuote ? issue.message.slice(0, LONGEST_MESSAGE) : 'The value is not valid.');
+    for (const key of keys) location.enter(key);
+    location.fail('schema', location.mayQuote ? issue.message.slice(0, LONGEST_MESSAGE) : 'The value is not valid.');
     keys.forEach(() => {
-      place.leave();
+      location.leave();
     });
   }
   return INVALID;
 }
 
 /** The names below a branch as objects and arrays, for a schema that knows what it wants of them. All of a form is an object. */
-function plainNames(branch: Branch, place: Place): unknown {
-  if (branch.isLeaf && !branch.isRoot) {
-    const { values } = branch;
-    return values.length === 1 ? values[0] : areTooMany(values, place) ? INVALID : values;
+function plainNames(tree: NameTree, location: Location): unknown {
+  if (tree.isLeaf && !tree.isRoot) {
+    const { values } = tree;
+    return values.length === 1 ? values[0] : areTooMany(values, location) ? INVALID : values;
   }
   // Nothing that was sent may be lost in silence: the schema would never see it.
-  if (branch.hasNameless && !branch.isRoot) return failNameless(place);
-  if (branch.isArray && !branch.isRoot) {
-    const indexed = branch.indexed(place);
-    if (indexed === INVALID || areTooMany([...branch.unindexed, ...indexed], place)) return INVALID;
-    return allValid([...branch.unindexed, ...indexed.map(([index, one]) => plainAt(index, one, place))]);
+  if (tree.hasNameless && !tree.isRoot) return failNameless(location);
+  if (tree.isArray && !tree.isRoot) {
+    const indexed = tree.indexed(location);
+    if (indexed === INVALID || areTooMany([...tree.unindexed, ...indexed], location)) return INVALID;
+    return allValid([...tree.unindexed, ...indexed.map(([index, one]) => plainAt(index, one, location))]);
   }
-  const entries = branch.below().map(([key, one]) => [key, plainAt(key, one, place)] as const);
+  const entries = tree.below().map(([key, one]) => [key, plainAt(key, one, location)] as const);
   return entries.some(([, value]) => value === INVALID) ? INVALID : Object.fromEntries(entries);
 }
 
-function plainAt(key: string | number, branch: Branch, place: Place): unknown {
-  place.enter(key);
-  const plain = plainNames(branch, place);
-  place.leave();
+function plainAt(key: string | number, tree: NameTree, location: Location): unknown {
+  location.enter(key);
+  const plain = plainNames(tree, location);
+  location.leave();
   return plain;
 }
 

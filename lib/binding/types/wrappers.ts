@@ -15,7 +15,7 @@ export function nullable<X extends AnyType>(type: X): PropertyType<Infer<X> | nu
       return {
         ...inner,
         takesNull: true,
-        fromJson: (value, place) => (value === null ? null : inner.fromJson(value, place)),
+        fromJson: (value, location) => (value === null ? null : inner.fromJson(value, location)),
       };
     },
   };

@@ -1,0 +1,27 @@
+import type { Request } from 'express';
+import type { Claims } from '../../principal/principal';
+import type { BindingFailure } from '../reading/failures';
+import type { ResolvedLimits } from '../reading/limits';
+import type { ResponseTypes, SerializerOptions } from '../types/serializer-options';
+import type { ReadUpload } from './uploads';
+import type { ValueParser } from '../types/value-parser';
+
+/** How one endpoint reads requests and writes responses: its options with nothing left open. */
+export interface ResolvedOptions {
+  readonly allowMultipart: boolean;
+  readonly allowUrlEncoded: boolean;
+  readonly allowAnonymous: boolean;
+  readonly claims: (req: Request) => Claims | undefined;
+  readonly permissions: (req: Request) => Iterable<string>;
+  readonly valueParsers: readonly ValueParser[];
+  readonly serializer: Readonly<Required<SerializerOptions>>;
+  readonly responses: ResponseTypes;
+  /** A dto in a response is written by its own declaration: the application has a naming policy or converters of its own. */
+  readonly writesInstances: boolean;
+  readonly failureMessage: ((failure: BindingFailure, req: Request) => string | undefined) | undefined;
+  readonly quoteValues: boolean;
+  readonly limits: ResolvedLimits;
+  readonly readUpload: ReadUpload;
+  /** The most bytes that a multipart form may have. */
+  readonly formBytes: number;
+}

@@ -1,0 +1,145 @@
+import type { JsonConverter } from '../types/json-converter';
+import { plainJson, jsonInText } from '../reading/json-text';
+import type { NamingPolicy } from '../types/naming-policy';
+import { INVALID, type Location } from '../reading/location';
+import { namingPolicyOf, type SerializerOptions } from '../types/serializer-options';
+import type { ValueParser } from '../types/value-parser';
+import type { Codec } from '../types/codec';
+import { ownCodec } from './own-codec';
+import { accepted } from '../types/parse-result';
+import type { AnyType, Codecs, Infer } from '../types/property-type';
+
+/** The codecs of all types that one endpoint reads or writes: made once, when its middleware is made. */
+export class CodecTable implements Codecs {
+  private made = new WeakMap<AnyType, Codec<unknown>>();
+  private readonly underWay = new Set<AnyType>();
+  private readonly putOff: (() => void)[] = [];
+
+  private readonly nameInJson: NamingPolicy;
+
+  constructor(
+    private readonly serializer: SerializerOptions,
+    private readonly valueParsers: readonly ValueParser[] = [],
+  ) {
+    this.nameInJson = namingPolicyOf(serializer);
+  }
+
+  /** The codec of a type, ready for use. @throws TypeError naming the class and the property that cannot be read as declared. */
+  complete<X extends AnyType>(type: X): Codec<Infer<X>> {
+    try {
+      const codec = this.of(type);
+      for (let work = this.putOff.shift(); work; work = this.putOff.shift()) work();
+      return codec;
+    } catch (error) {
+      // What is half made must not be found by the next who asks.
+      this.made = new WeakMap();
+      this.putOff.length = 0;
+      throw error;
+    }
+  }
+
+  of<X extends AnyType>(type: X): Codec<Infer<X>> {
+    const known = this.made.get(type);
+    if (known) return known as Codec<Infer<X>>;
+    if (this.underWay.has(type))
+      throw new TypeError('this type contains itself and nothing else; it needs an object in between');
+    this.underWay.add(type);
+    try {
+      const codec = this.make(type);
+      this.made.set(type, codec);
+      return codec as Codec<Infer<X>>;
+    } finally {
+      this.underWay.delete(type);
+    }
+  }
+
+  jsonName(property: string): string {
+    const name: unknown = this.nameInJson(property);
+    if (typeof name !== 'string')
+      throw new TypeError(`propertyNamingPolicy must make text of ${JSON.stringify(property)}, not ${String(name)}`);
+    return name;
+  }
+
+  later(work: () => void): void {
+    this.putOff.push(work);
+  }
+
+  /** What the type does by itself, and in its place what this endpoint has a parser or a converter for. */
+  private make(type: AnyType): Codec<unknown> {
+    const parser = this.valueParsers.find(one => one.type === type);
+    const converter = this.serializer.converters?.find(one => one.type === type);
+    const own = ownCodec(type, this);
+    if (own) return { ...own, ...(converter && converted(own, converter)), ...(parser && parsing(parser, own.name)) };
+    const name = (type as { name?: string }).name || 'value';
+    const meant = ownTypes.get(type);
+    if (!parser && !converter)
+      throw new TypeError(
+        `${name} has no declared properties and no static tryParse; ${meant === undefined ? 'declare them with dto({...}) or decorators, or give a valueParserFor or a converter for it' : `the type for it is ${meant}`}.`,
+      );
+    const json = converter
+      ? converting(converter, name)
+      : { fromJson: (value: unknown, location: Location) => location.failValue(value, name) };
+    return {
+      name,
+      shape: 'scalar',
+      ...json,
+      ...(parser ? parsing(parser, name) : { fromText: textThrough(json.fromJson, name) }),
+    };
+  }
+}
+
+/** Classes of JavaScript for which there is a type. */
+const ownTypes: ReadonlyMap<unknown, string> = new Map<unknown, string>([
+  [String, 'string'],
+  [Number, 'int, double or decimal'],
+  [Boolean, 'bool'],
+  [BigInt, 'long'],
+  [Date, 'dateTime'],
+  [URL, 'uri'],
+  [Array, 'list(…)'],
+  [Object, 'a class that extends dto({...})'],
+]);
+
+/** SPEC, "Supported property types": a value parser comes before what the type itself does, and has no part in JSON. */
+function parsing(
+  { parse }: ValueParser,
+  name: string,
+): Pick<Codec<unknown>, 'fromText' | 'fromItems' | 'fromSegments'> {
+  return {
+    fromItems: undefined,
+    fromSegments: undefined,
+    fromText(values, location) {
+      const [text = ''] = values;
+      return values.length === 1
+        ? accepted(parse(text), text, name, location, `The value parser for ${name}`)
+        : location.failCount(values.length, name);
+    },
+  };
+}
+
+function converting(converter: JsonConverter, name: string): Pick<Codec<unknown>, 'fromJson' | 'toJson'> {
+  return {
+    fromJson(value, location) {
+      const plain = plainJson(value, location);
+      return plain === INVALID
+        ? INVALID
+        : accepted(converter.read(plain), value, name, location, `The converter for ${name}`);
+    },
+    toJson: value => converter.write(value),
+  };
+}
+
+/** Text that holds an object as JSON is the converter's, too. */
+function converted(own: Codec<unknown>, converter: JsonConverter): Partial<Codec<unknown>> {
+  const json = converting(converter, own.name);
+  return own.shape === 'object' ? { ...json, fromText: textThrough(json.fromJson, own.name) } : json;
+}
+
+/** A type that has a converter alone is read from text as a JSON string, or as the JSON that stands in the text. */
+function textThrough(fromJson: Codec<unknown>['fromJson'], name: string): Codec<unknown>['fromText'] {
+  return (values, location) => {
+    const [text = ''] = values;
+    if (values.length !== 1) return location.failCount(values.length, name);
+    return /^\s*[[{]/.test(text) ? jsonInText(text, location, fromJson) : fromJson(text, location);
+  };
+}

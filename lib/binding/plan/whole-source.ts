@@ -1,0 +1,30 @@
+import type { PropertyKind, PropertySpec, Source } from '../declaration/property';
+import type { DtoClass } from '../types/property-type';
+
+/** The kinds of property that take all of a source. */
+type WholeSourceKind = 'fromBody' | 'plainText' | 'fromForm' | 'fromQuery';
+
+export type WholeSources = ReadonlySet<PropertyKind>;
+
+/** SPEC: a whole source goes to one property at the most. */
+export function wholeSourcesOf(Dto: DtoClass<unknown>, properties: ReadonlyMap<string, PropertySpec>): WholeSources {
+  const wholeSources: readonly WholeSourceKind[] = ['fromBody', 'plainText', 'fromForm', 'fromQuery'];
+  const found = new Set<PropertyKind>();
+  for (const taker of wholeSources) {
+    const [first, second] = [...properties].filter(([, { kind }]) => kind === taker);
+    if (first && second)
+      throw new TypeError(
+        `${Dto.name}.${first[0]} and ${Dto.name}.${second[0]} are both ${taker}; one property at the most can take it all.`,
+      );
+    if (first) found.add(taker);
+  }
+  if (found.has('fromBody') && found.has('plainText'))
+    throw new TypeError(`${Dto.name} has both fromBody and plainText; the body can go to one property only.`);
+  return found;
+}
+
+/** True when all of a source goes to one property, and no part of it to any other. Flat query parameters still do. */
+export function isTaken(source: Source, wholeSources: WholeSources): boolean {
+  if (source === 'json') return wholeSources.has('fromBody') || wholeSources.has('plainText');
+  return source === 'form' && wholeSources.has('fromForm');
+}

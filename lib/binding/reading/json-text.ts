@@ -1,0 +1,90 @@
+import { parse as parseLossless } from 'lossless-json';
+import type { Awaitable } from './awaitable';
+import type { Invalid, Location } from './location';
+import { isExactNumber } from './exact-number';
+
+/** JSON as it was written: numbers keep all their digits, for `long` and `decimal`. @throws SyntaxError */
+export function parseExactly(text: string): unknown {
+  return parseLossless(text);
+}
+
+/** Reads JSON that stands in one text value: a query parameter, a form field, a claim, a header. */
+export function jsonInText<T>(
+  text: string,
+  location: Location,
+  read: (value: unknown, location: Location) => Awaitable<T | Invalid>,
+): Awaitable<T | Invalid> {
+  const value = parsed(text);
+  if (value === TOO_DEEP) return location.failTooDeep();
+  return value === undefined ? location.failValue(text, 'JSON text') : read(value, location.asJson());
+}
+
+/** What looks like a JSON object, an array, or objects with commas between them; undefined for other text. */
+export function jsonLike(text: string): unknown {
+  return /^\s*[[{]/.test(text) ? (parsed(text) ?? parsed(`[${text}]`)) : undefined;
+}
+
+export const isJson = (text: string): boolean => parsed(text) !== undefined;
+
+/** Stands for JSON of more levels than the parser has stack for. */
+export const TOO_DEEP: unique symbol = Symbol('too deep');
+
+function parsed(text: string): unknown {
+  try {
+    return parseExactly(text);
+  } catch (error) {
+    return error instanceof RangeError ? TOO_DEEP : undefined;
+  }
+}
+
+/** What an object is in JSON, if it says so: a Date is text. */
+export function asJson(value: unknown): unknown {
+  const { toJSON } = Object(value) as { toJSON?: unknown };
+  return typeof toJSON === 'function' ? (value as { toJSON(): unknown }).toJSON() : value;
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
+}
+
+/** JSON as JSON.parse makes it, for whoever knows nothing of exact numbers; invalid, and noted, when it exceeds a limit. */
+export function plainJson(value: unknown, location: Location): unknown {
+  const { items } = location.limits;
+  switch (kindOf(value, location.levelsLeft, items)) {
+    case 'too deep':
+      return location.failTooDeep();
+    case 'too long':
+      return location.fail('too-many-items', `There is an array of more than ${items} items.`, { limit: items });
+    case 'exact':
+      return copyOf(value);
+    case 'plain':
+      return value;
+  }
+}
+
+type Kind = 'plain' | 'exact' | 'too deep' | 'too long';
+
+/** Whether there is an exact number in a value, or more levels or items than may be; looks no deeper than that. */
+function kindOf(value: unknown, levels: number, items: number): Kind {
+  if (typeof value !== 'object' || value === null) return 'plain';
+  if (isExactNumber(value)) return 'exact';
+  if (levels <= 0) return 'too deep';
+  if (Array.isArray(value) && value.length > items) return 'too long';
+  let found: Kind = 'plain';
+  for (const one of Array.isArray(value) ? value : Object.values(value)) {
+    const kind = kindOf(one, levels - 1, items);
+    if (kind === 'too deep' || kind === 'too long') return kind;
+    if (kind === 'exact') found = kind;
+  }
+  return found;
+}
+
+function copyOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (isExactNumber(value)) return Number(value.value);
+  if (Array.isArray(value)) return value.map(copyOf);
+  // Defines properties, and so takes `__proto__` for a name like any other.
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, copyOf(one)]));
+}

@@ -1,0 +1,54 @@
+import { aCount, checkOptions, type Rule } from '../../options/check';
+import { withDefaults } from '../../options/merge';
+
+/** What one request may consist of. More is refused: bytes and counts with 413, items with 400. */
+export interface BindingLimits {
+  /** Bytes of a JSON, text or urlencoded body, or of all fields of a multipart form together. Default 1 048 576 (1 MiB). */
+  bodyBytes?: number;
+  /** Fields of a form, or parameters of a query. Default 20 000. */
+  fields?: number;
+  /** Bytes of one field of a multipart form. Default 1 048 576 (1 MiB). */
+  fieldBytes?: number;
+  /** Bytes of a multipart form, its files included. Default 16 777 216 (16 MiB) where files are kept in memory, else 104 857 600 (100 MiB). */
+  formBytes?: number;
+  /** Files of a multipart form. Default 100. */
+  files?: number;
+  /** Bytes of one file. Default 10 485 760 (10 MiB). */
+  fileBytes?: number;
+  /** Items of one collection, and the highest index plus one. Default 10 000. */
+  items?: number;
+  /** Levels of objects and lists inside each other, in JSON and in names like `a.b[0].c`. Default 32. */
+  depth?: number;
+  /** Failures that are listed in one answer. Default 100. */
+  failures?: number;
+}
+
+export type ResolvedLimits = Readonly<Required<Omit<BindingLimits, 'formBytes'>> & Pick<BindingLimits, 'formBytes'>>;
+
+/** By where the files are kept. */
+export const DEFAULT_FORM_BYTES = { memory: 16_777_216, disk: 104_857_600 } as const;
+
+/** Each level takes some of the stack. */
+const levels: Rule = {
+  expects: 'a whole number from 1 to 500',
+  accepts: value => aCount.accepts(value) && (value as number) <= 500,
+};
+
+const defaults: ResolvedLimits = {
+  bodyBytes: 1_048_576,
+  fields: 20_000,
+  fieldBytes: 1_048_576,
+  files: 100,
+  fileBytes: 10_485_760,
+  items: 10_000,
+  depth: 32,
+  failures: 100,
+};
+
+export function resolveLimits(given: BindingLimits = {}): ResolvedLimits {
+  checkOptions('bindRequest: limits', given, {
+    ...Object.fromEntries([...Object.keys(defaults), 'formBytes'].map(name => [name, aCount])),
+    depth: levels,
+  });
+  return withDefaults(defaults, given);
+}

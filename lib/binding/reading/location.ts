@@ -1,0 +1,156 @@
+import { isExactNumber } from './exact-number';
+import type { ProblemLocation } from '../../problems/problem';
+import type { FailureCode, FailureFacts, Failures } from './failures';
+import { isSecret } from './secret';
+
+/** What reading a value comes to when it cannot be read; the failure has been noted at its place. */
+export const INVALID: unique symbol = Symbol('invalid');
+export type Invalid = typeof INVALID;
+
+/** Characters of a refused value, of a name and of a pointer that are repeated in an answer. */
+const LONGEST = { value: 60, name: 200, pointer: 400 };
+
+/**
+ * Where values are being read: what a failure is reported under. It moves with the reader, into an object or an array and
+ * out again, because a place of its own for every value would cost more than reading the value.
+ */
+export class Location {
+  private readonly keys: (string | number)[] = [];
+
+  /**
+   * @param root name that the value was looked up under.
+   * @param document where `root` stands in a JSON document (RFC 6901); undefined outside of JSON.
+   * @param above levels of objects and arrays around `root`.
+   */
+  constructor(
+    private readonly failures: Failures,
+    readonly source: ProblemLocation,
+    private readonly root: string,
+    private readonly document?: string,
+    private readonly above = 0,
+  ) {}
+
+  /** A field of a JSON body, or with an empty name the body itself. */
+  static inJson(failures: Failures, name: string): Location {
+    const location = new Location(failures, 'json', '', '');
+    if (name !== '') location.enter(name);
+    return location;
+  }
+
+  get limits() {
+    return this.failures.limits;
+  }
+
+  /** Into a property of the object here, or an item of the array here. */
+  enter(key: string | number): void {
+    this.keys.push(key);
+  }
+
+  /** Back out of what was entered last. */
+  leave(): void {
+    this.keys.pop();
+  }
+
+  /** This very place, for a failure that is known only when the reader has moved on. */
+  stay(): Location {
+    return new Location(this.failures, this.source, this.name, this.pointer, this.depth);
+  }
+
+  /** The same name, read as a JSON document from here on. */
+  asJson(): Location {
+    return new Location(this.failures, this.source, this.name, '', this.depth);
+  }
+
+  /** False where nothing of the value may be repeated: the answer must not say what the client did not send. */
+  get mayQuote(): boolean {
+    return this.failures.quotesValues && !isSecret(this.source, this.root);
+  }
+
+  /** Levels of objects and arrays that may still stand inside each other here. */
+  get levelsLeft(): number {
+    return this.limits.depth + 1 - this.depth;
+  }
+
+  /** True, and noted, where an object or an array stands too deep inside others. */
+  isTooDeep(): boolean {
+    if (this.levelsLeft > 0) return false;
+    this.failTooDeep();
+    return true;
+  }
+
+  failTooDeep(): Invalid {
+    const { depth: limit } = this.limits;
+    return this.fail('too-deep', `There are more than ${limit} levels of objects and lists inside each other.`, {
+      limit,
+    });
+  }
+
+  fail(code: FailureCode, detail: string, facts?: FailureFacts): Invalid {
+    // What is not listed need not be put into words: a body can be wrong in a million places.
+    if (this.failures.isFull) return INVALID;
+    const { name, pointer } = this;
+    this.failures.add({ code, name, in: this.source, ...(pointer !== undefined && { pointer }), detail, ...facts });
+    return INVALID;
+  }
+
+  /** @param detail what is said of it. Default: that it is not what is expected. */
+  failValue(value: unknown, expected: string, detail?: string): Invalid {
+    if (this.failures.isFull) return INVALID;
+    const quoted = this.mayQuote ? quote(value) : undefined;
+    const subject = quoted === undefined ? 'The value' : `The value ${quoted}`;
+    const article = /^[aeio]/i.test(expected) ? 'an' : 'a';
+    return this.fail('invalid', detail ?? `${subject} is not ${article} ${expected}.`, {
+      ...(quoted !== undefined && { value: quoted }),
+      expected,
+    });
+  }
+
+  failCount(count: number, expected: string): Invalid {
+    return this.fail('several-values', `There are ${count} values where one ${expected} is expected.`, {
+      count,
+      expected,
+    });
+  }
+
+  failMissing(detail = 'A value is required.'): Invalid {
+    return this.fail('missing', detail);
+  }
+
+  failMissingInJson(): Invalid {
+    return this.fail('missing-in-json', 'The JSON body must have this value.');
+  }
+
+  private get depth(): number {
+    return this.above + this.keys.length;
+  }
+
+  private get name(): string {
+    let name = this.root;
+    for (const key of this.keys) name += typeof key === 'number' ? `[${key}]` : name === '' ? key : `.${key}`;
+    return cut(name, LONGEST.name);
+  }
+
+  /** Ends at the last value that can be pointed to in a bounded length. */
+  private get pointer(): string | undefined {
+    let pointer: string | undefined = this.document;
+    if (pointer === undefined) return undefined;
+    for (const key of this.keys) {
+      // RFC 6901, section 3: `~` and `/` are escaped.
+      const longer: string = `${pointer}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      if (longer.length > LONGEST.pointer) break;
+      pointer = longer;
+    }
+    return pointer;
+  }
+}
+
+/** Never asks the value itself for its text: `{"toString": 1}` is JSON, too. */
+function quote(value: unknown): string {
+  if (isExactNumber(value)) return cut(value.value, LONGEST.value);
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? '[…]' : '{…}';
+  return typeof value === 'string' ? JSON.stringify(cut(value, LONGEST.value)) : cut(String(value), LONGEST.value);
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
+}

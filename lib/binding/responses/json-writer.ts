@@ -1,0 +1,72 @@
+import type { Response } from 'express';
+import { stringify } from 'lossless-json';
+import { namingErrors } from '../declaration/declaration-error';
+import type { CodecOfInstance } from './instance-codecs';
+import type { ResponseTypes } from '../types/serializer-options';
+import { written, type Codec } from '../types/codec';
+import type { CodecTable } from '../plan/codec-table';
+
+/** The codecs of an endpoint's responses by status. */
+export type ResponseCodecs = ReadonlyMap<number, Codec<unknown>>;
+
+/** @throws TypeError naming the class and the property that cannot be written as declared. */
+export function responseCodecs(responses: ResponseTypes, codecs: CodecTable): ResponseCodecs {
+  return new Map(
+    Object.entries(responses).map(([status, type]) => [
+      Number(status),
+      namingErrors(`responses[${status}]`, () => codecs.complete(type)),
+    ]),
+  );
+}
+
+/** JSON text of a value: numbers with all their digits, properties as declared and no others. */
+export function writeJson(
+  codec: Codec<unknown>,
+  value: unknown,
+  { replacer, spaces }: Spelling = {},
+): string | undefined {
+  return stringify(written(codec, value), replacer, spaces);
+}
+
+/** How an application spells JSON. */
+interface Spelling {
+  readonly replacer?: (key: string, value: unknown) => unknown;
+  readonly spaces?: string | number;
+}
+
+type Send = (...values: unknown[]) => Response;
+
+/**
+ * From here on, `res.json()` and `res.jsonp()` write what the handler passes as the type that is declared for the status.
+ * @param ofInstance finds how a dto is written where nothing is declared for the status.
+ */
+export function writeResponsesAs(codecs: ResponseCodecs, res: Response, ofInstance?: CodecOfInstance): void {
+  const [json, jsonp] = [res.json.bind(res) as Send, res.jsonp.bind(res) as Send];
+  const { route } = res.req as { route?: unknown };
+  const codecFor = (values: readonly unknown[]): Codec<unknown> | undefined => {
+    // After next('route'), another route answers. Express 4 still takes a status beside the value.
+    const isOurs = (route === undefined || (res.req as { route?: unknown }).route === route) && values.length === 1;
+    return isOurs ? (codecs.get(res.statusCode) ?? ofInstance?.(values[0])) : undefined;
+  };
+  res.jsonp = (...values: unknown[]) => {
+    const codec = codecFor(values);
+    // Express makes the script, in which a number is a double in any case.
+    return codec ? jsonp(JSON.parse(writeJson(codec, values[0]) ?? 'null')) : jsonp(...values);
+  };
+  res.json = (...values: unknown[]) => {
+    const codec = codecFor(values);
+    if (!codec) return json(...values);
+    const { app } = res;
+    const text = writeJson(codec, values[0], {
+      replacer: app.get('json replacer') as Spelling['replacer'],
+      spaces: app.get('json spaces') as Spelling['spaces'],
+    });
+    if (!res.get('Content-Type')) res.set('Content-Type', 'application/json');
+    return res.send(app.get('json escape') ? escaped(text) : text);
+  };
+}
+
+/** Express's setting against browsers that take JSON for HTML. */
+function escaped(text: string | undefined): string | undefined {
+  return text?.replace(/[<>&]/g, character => `\\u00${character.charCodeAt(0).toString(16)}`);
+}

@@ -1,0 +1,72 @@
+import { anything, checkOptions } from '../../options/check';
+import { Problem } from '../../problems/problem';
+import { Failures, validationProblem } from '../reading/failures';
+import { describeJsonError } from '../reading/json-error';
+import { parseExactly } from '../reading/json-text';
+import { responseCodecs, writeJson } from './json-writer';
+import { resolveLimits } from '../reading/limits';
+import { INVALID, Location } from '../reading/location';
+import {
+  responsesRule,
+  serializerRules,
+  type ResponseTypes,
+  type SerializerOptions,
+} from '../types/serializer-options';
+import { CodecTable } from '../plan/codec-table';
+import type { AnyType, Infer } from '../types/property-type';
+
+/** The types whose JSON is read and written together, and how. */
+export interface SerializerTypes<Q extends AnyType = AnyType> extends SerializerOptions {
+  /** Type of the JSON that is read. */
+  readonly request?: Q;
+  /** Types of the JSON that is written, by status. */
+  readonly responses?: ResponseTypes;
+}
+
+/** Compiled JSON reader and writer of one endpoint. Made by {@link serializerContext}. */
+export class SerializerContext<Q extends AnyType = AnyType> {
+  private readonly codecs: CodecTable;
+  private readonly written: ReturnType<typeof responseCodecs>;
+
+  constructor(readonly types: SerializerTypes<Q>) {
+    const { request, responses = {} } = types;
+    this.codecs = new CodecTable(types);
+    this.written = responseCodecs(responses, this.codecs);
+    if (request !== undefined) this.codecs.complete(request);
+  }
+
+  /** Reads a request. @throws a problem that lists everything that is wrong. */
+  async read(json: string): Promise<Infer<Q>> {
+    const { request } = this.types;
+    if (request === undefined) throw new TypeError('serializerContext: no request type was given');
+    const failures = new Failures(resolveLimits());
+    const value = await this.codecs.complete(request).fromJson(parsed(json), new Location(failures, 'json', '', ''));
+    if (value === INVALID || failures.list.length > 0) throw validationProblem(failures.list);
+    return value;
+  }
+
+  /** Writes the response of a status. */
+  write(status: number, value: unknown): string {
+    const codec = this.written.get(status);
+    if (!codec) throw new TypeError(`serializerContext: no response type was given for ${status}`);
+    return writeJson(codec, value) ?? '';
+  }
+}
+
+/**
+ * SPEC's serializer context: works out how JSON is read and written for one endpoint, and names it on the endpoint
+ * (`bindRequest(Dto, { serializerContext })`). Options that it does not have are those of the endpoint.
+ * @throws TypeError for a type that cannot be read or written, naming the property.
+ */
+export function serializerContext<Q extends AnyType>(types: SerializerTypes<Q>): SerializerContext<Q> {
+  checkOptions('serializerContext', types, { ...serializerRules, request: anything, responses: responsesRule });
+  return new SerializerContext(types);
+}
+
+function parsed(json: string): unknown {
+  try {
+    return parseExactly(json);
+  } catch (error) {
+    throw new Problem('body-malformed', describeJsonError('The text', json, error), { cause: error });
+  }
+}

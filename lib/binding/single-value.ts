@@ -1,0 +1,104 @@
+import type { Request } from 'express';
+import { aBoolean, checkOptions } from '../options/check';
+import { answerInHandler } from '../problems/answer-in-handler';
+import type { Answering } from '../problems/answer';
+import { Problem } from '../problems/problem';
+import { Failures, validationProblem } from './reading/failures';
+import { Location } from './reading/location';
+import { readNothing, type Expected } from './types/read-value';
+import type { ResolvedOptions } from './input/resolved-options';
+import { cookie, readCookie } from './sources/cookie';
+import { header, readHeader } from './sources/header';
+import { query, readQueryParameter } from './sources/query';
+import { readRouteParameter, route } from './sources/route';
+import type { ValueSource } from './sources/value-source';
+import type { Codec } from './types/codec';
+import { CodecTable } from './plan/codec-table';
+import { assertType } from './types/assert-type';
+import { isOptional, type AnyType, type Infer } from './types/property-type';
+
+/** Whether a value must be there. */
+export interface ValueOptions {
+  /** When false, a value that is missing or cannot be read is undefined. Default true. */
+  readonly required?: boolean;
+}
+
+/**
+ * Reads one value of a request without a dto. When the value is missing or cannot be read, the request is answered at once
+ * (400), and the problem is thrown to stop the handler.
+ * @throws the problem that was answered, or what `onProblem` has passed to `next`.
+ * @throws TypeError for what is no type, and for a type that is read asynchronously.
+ */
+export type ReadValue = <X extends AnyType, const O extends ValueOptions = { readonly required?: true }>(
+  req: Request,
+  name: string,
+  type: X,
+  options?: O,
+) => O extends { required: infer R } ? (R extends true | undefined ? Infer<X> : Infer<X> | undefined) : Infer<X>;
+
+/** SPEC's Route<T> and Query<T>, and the same for headers and cookies. */
+export interface ValueReaders {
+  /** Reads one route parameter: `routeValue(req, 'id', guid)`. */
+  readonly routeValue: ReadValue;
+  /** Reads one query parameter. */
+  readonly queryValue: ReadValue;
+  /** Reads one header, its name in any case. */
+  readonly headerValue: ReadValue;
+  /** Reads one cookie, its name exactly. */
+  readonly cookieValue: ReadValue;
+}
+
+/** As an application is configured. */
+export function valueReaders(settings: ResolvedOptions, answering?: Answering): ValueReaders {
+  const codecs = new CodecTable(settings.serializer, settings.valueParsers);
+  const codecOf = (type: AnyType): Codec<unknown> => {
+    assertType(type);
+    try {
+      return codecs.complete(type);
+    } catch {
+      return unreadable;
+    }
+  };
+  type ReadSent = (expected: Expected, name: string, req: Request, location: Location) => unknown;
+  const readerOf = ({ source, missing }: ValueSource, readSent: ReadSent) => {
+    const read = (req: Request, name: string, type: AnyType, { required = true }: ValueOptions): unknown => {
+      const sourceProperty = { codec: codecOf(type), required: required && !isOptional(type) };
+      const failures = new Failures(settings.limits, settings.quoteValues);
+      const location = new Location(failures, source, name);
+      const value = readSent(sourceProperty, name, req, location) ?? readNothing(sourceProperty, location, missing);
+      if (value instanceof Promise)
+        throw new TypeError(
+          `${source}Value: the type of ${JSON.stringify(name)} is read asynchronously; bind it with bindRequest().`,
+        );
+      if (failures.list.length === 0) return value;
+      if (required) throw validationProblem(failures.list, failure => settings.failureMessage?.(failure, req));
+      return undefined;
+    };
+    return (req: Request, name: string, type: AnyType, options: ValueOptions = {}): unknown => {
+      checkOptions(`${source}Value`, options, { required: aBoolean });
+      try {
+        return read(req, name, type, options);
+      } catch (error) {
+        throw error instanceof Problem ? answerInHandler(error, req, answering) : error;
+      }
+    };
+  };
+  return {
+    routeValue: readerOf(route, readRouteParameter) as ReadValue,
+    queryValue: readerOf(query, readQueryParameter) as ReadValue,
+    headerValue: readerOf(header, (expected, name, req, location) =>
+      readHeader(expected, name, req, () => location),
+    ) as ReadValue,
+    cookieValue: readerOf(cookie, (expected, name, req, location) =>
+      readCookie(expected, name, req, () => location),
+    ) as ReadValue,
+  };
+}
+
+/** SPEC, "Route parameters", rule 3: what has no way to be read is answered like a value that cannot be read. */
+const unreadable: Codec<unknown> = {
+  name: 'value of a type that can be read',
+  shape: 'scalar',
+  fromText: ([text], location) => location.failValue(text, unreadable.name),
+  fromJson: (value, location) => location.failValue(value, unreadable.name),
+};

@@ -1,0 +1,47 @@
+import type { Request } from 'express';
+import type { ProblemLocation } from '../../problems/problem';
+import type { BinderContext } from '../input/binder-context';
+import { after, type Awaitable } from '../reading/awaitable';
+import { readBody, type Body } from '../input/body';
+import type { Location } from '../reading/location';
+import type { Plan } from '../plan/plan';
+import type { ResolvedOptions } from '../input/resolved-options';
+
+/** What a request brings, its body read: everything that values are taken from. */
+export class RequestInput {
+  private constructor(
+    private readonly context: BinderContext,
+    readonly plan: Plan,
+    readonly body: Body,
+  ) {}
+
+  /** @throws a problem for a body that cannot be read. */
+  static open(context: BinderContext): Awaitable<RequestInput> {
+    const {
+      req,
+      res,
+      endpoint: { plan, settings },
+    } = context;
+    if (!plan)
+      throw new TypeError('bindRequest: the built-in binder binds dto classes, list(Dto) and Standard Schemas only.');
+    return after(readBody(req, res, plan.body, settings), body => new RequestInput(context, plan, body));
+  }
+
+  get req(): Request {
+    return this.context.req;
+  }
+
+  get settings(): ResolvedOptions {
+    return this.context.endpoint.settings;
+  }
+
+  /** True when the JSON body has been refused as a whole. */
+  get isJsonRefused(): boolean {
+    return this.context.failures.some(failure => failure.in === 'json' && failure.pointer === '');
+  }
+
+  /** Where a value is looked up: failures are reported under it. The empty name of the JSON is all of it. */
+  locationOf(source: ProblemLocation, name: string): Location {
+    return this.context.locationOf(source, name);
+  }
+}

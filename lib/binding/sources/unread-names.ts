@@ -1,0 +1,17 @@
+import { queryOf } from './query';
+import type { SourceProperty } from '../plan/source-properties';
+import { withParts } from '../types/codec';
+import type { RequestInput } from './request-input';
+
+/**
+ * The name of a query parameter or a form field that was sent below a property and is not read there: `a.city` for a property
+ * `a`. Without `fromQuery` or `fromForm`, an object is read from its JSON only.
+ */
+export function unreadNameBelow({ name, codec }: SourceProperty, input: RequestInput): string | undefined {
+  if (![...withParts(codec)].some(({ shape }) => shape === 'object' || shape === 'schema')) return undefined;
+  const { body, req, settings } = input;
+  const form = body.kind === 'form' || body.kind === 'text' ? body.form : undefined;
+  const sent = [...queryOf(req, settings.limits.fields), ...(form?.fields ?? [])].map(([one]) => one);
+  const prefixes = ['.', '['].map(mark => `${name}${mark}`.toLowerCase());
+  return sent.find(one => prefixes.some(prefix => one.toLowerCase().startsWith(prefix)));
+}

@@ -1,0 +1,109 @@
+import { after, type Awaitable } from '../reading/awaitable';
+import { INVALID, type Invalid, type Location } from '../reading/location';
+import type { NameTree, Sent } from '../reading/name-tree';
+import type { Codec } from './codec';
+
+/** What decides how nothing is read: whether a value must be there, and what its type takes. */
+export interface Expected {
+  readonly codec: Codec<unknown>;
+  readonly required: boolean;
+}
+
+/** Reads text for a property. Empty text is a missing value where one may be missing; for a string it is the empty string. */
+export function readText(expected: Expected, values: readonly string[], location: Location): unknown {
+  return isNothing(expected, values) ? undefined : expected.codec.fromText(values, location);
+}
+
+/** Reads texts that were sent as items: the elements of a claim. */
+export function readItems(expected: Expected, values: readonly string[], location: Location): unknown {
+  return expected.codec.fromItems ? expected.codec.fromItems(values, location) : readText(expected, values, location);
+}
+
+/** Reads the segments of a wildcard route. */
+export function readSegments(expected: Expected, segments: readonly string[], location: Location): unknown {
+  const { codec } = expected;
+  return codec.fromSegments
+    ? codec.fromSegments(segments, location)
+    : codec.fromItems
+      ? codec.fromItems(segments, location)
+      : readText(expected, [segments.join('/')], location);
+}
+
+/** Reads JSON for a property. `null` is a missing value where one may be missing, unless the type takes it. */
+export function readJson({ codec, required }: Expected, value: unknown, location: Location): unknown {
+  return value === null && !required && !codec.takesNull ? undefined : codec.fromJson(value, location);
+}
+
+/** Reads what was sent under a name; what was sent below it belongs to nobody. */
+export function readFlat(expected: Expected, tree: NameTree, location: Location): unknown {
+  if (expected.codec.shape === 'schema' && tree.isArray) return expected.codec.fromNames?.(tree, location, true);
+  const sent = expected.codec.isCollection ? tree.collected(location) : tree.values;
+  if (sent === INVALID) return INVALID;
+  return sent.length === 0 || isNothing(expected, sent)
+    ? undefined
+    : readSent(expected.codec, sent, tree.isOneValue, location);
+}
+
+/** Reads what was sent under a name or below it. A collection of which nothing was sent is empty: a form cannot say so otherwise. */
+export function readNested(expected: Expected, tree: NameTree | undefined, location: Location): unknown {
+  const { codec, required } = expected;
+  if (!tree || tree.isEmpty) return codec.isCollection && required ? [] : undefined;
+  // A value is not lost because of a stranger's name below it.
+  if (codec.fromNames && !tree.isLeaf && (tree.values.length === 0 || codec.isSentBelow?.(tree, location))) {
+    if (codec.isCollection && !required && tree.holdsEmptyText) return undefined;
+    return !codec.fromFiles && tree.values.some(isFile)
+      ? failFile(location)
+      : codec.fromNames(tree, location, required);
+  }
+  return tree.values.length === 0 || isNothing(expected, tree.values)
+    ? undefined
+    : readSent(codec, tree.values, true, location);
+}
+
+/** True when a name was sent that the type declares: its own, or one below it. */
+export function isSent(codec: Codec<unknown>, tree: NameTree | undefined, location: Location): boolean {
+  return (
+    tree !== undefined && (tree.values.length > 0 || (!tree.isLeaf && (codec.isSentBelow?.(tree, location) ?? false)))
+  );
+}
+
+/**
+ * Reads text or files.
+ * @param isOneValue whether one text was sent as such, which may hold several items; else each text is an item.
+ */
+export function readSent<T>(
+  codec: Codec<T>,
+  sent: readonly Sent[],
+  isOneValue: boolean,
+  location: Location,
+): Awaitable<T | Invalid> {
+  const files = sent.filter(isFile);
+  if (files.length === 0) {
+    const texts = sent as readonly string[];
+    return isOneValue || !codec.fromItems ? codec.fromText(texts, location) : codec.fromItems(texts, location);
+  }
+  if (!codec.fromFiles) return failFile(location);
+  return files.length === sent.length
+    ? codec.fromFiles(files, location)
+    : location.fail('file-expected', 'Text was sent among files.');
+}
+
+const isFile = (sent: Sent): sent is Exclude<Sent, string> => typeof sent !== 'string';
+
+const failFile = (location: Location): Invalid =>
+  location.fail('file-unexpected', 'A file was sent where a value is expected.');
+
+/**
+ * What a missing value comes to: nothing where it may be missing, else what the type itself makes of nothing, else a failure.
+ * @param detail what is said of a missing value here.
+ */
+export function readNothing({ codec, required }: Expected, location: Location, detail?: string): unknown {
+  if (!required) return undefined;
+  if (!codec.fromNothing) return location.failMissing(detail);
+  const here = location.stay();
+  return after(codec.fromNothing(), made => (made === INVALID ? here.failMissing(detail) : made));
+}
+
+function isNothing({ codec, required }: Expected, sent: readonly Sent[]): boolean {
+  return !required && !codec.takesEmptyText && sent.length === 1 && sent[0] === '';
+}

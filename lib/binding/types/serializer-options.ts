@@ -1,0 +1,38 @@
+import { either, aFunction, oneOf, type Rule } from '../../options/check';
+import type { JsonConverter } from './json-converter';
+import { namingPolicies, type NamingPolicy, type NamingPolicyName } from './naming-policy';
+import type { AnyType } from './property-type';
+
+/** How JSON is read and written. */
+export interface SerializerOptions {
+  /** How the JSON name of a property is made of its name, unless it has a `jsonPropertyName`. Default `'camelCase'`. */
+  propertyNamingPolicy?: NamingPolicyName | NamingPolicy;
+  /** Read and write types that cannot do it by themselves, or do it otherwise; an endpoint's come before those of `configure()`. Default none. */
+  converters?: readonly JsonConverter[];
+}
+
+/** The types of responses by status. */
+export type ResponseTypes = Readonly<Record<number, AnyType>>;
+
+export const serializerRules: Readonly<Record<keyof SerializerOptions, Rule>> = {
+  propertyNamingPolicy: either(oneOf(...Object.keys(namingPolicies)), aFunction),
+  converters: {
+    expects: 'an array of { type, read, write }',
+    accepts: value => Array.isArray(value) && value.every(isConverter),
+  },
+};
+
+export const responsesRule: Rule = {
+  expects: 'an object of types by status, for example { 201: OrderView }',
+  accepts: value =>
+    typeof value === 'object' && value !== null && Object.keys(value).every(status => /^[1-5]\d\d$/.test(status)),
+};
+
+function isConverter(value: unknown): boolean {
+  const { type, read, write } = (value ?? {}) as Partial<JsonConverter>;
+  return type !== undefined && typeof read === 'function' && typeof write === 'function';
+}
+
+export function namingPolicyOf({ propertyNamingPolicy = 'camelCase' }: SerializerOptions): NamingPolicy {
+  return typeof propertyNamingPolicy === 'function' ? propertyNamingPolicy : namingPolicies[propertyNamingPolicy];
+}

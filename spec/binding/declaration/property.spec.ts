@@ -1,0 +1,202 @@
+import { inspect } from 'node:util';
+import express from 'express';
+import {
+  bindRequest,
+  bool,
+  dateTime,
+  dto,
+  field,
+  fromHeader,
+  int,
+  list,
+  optional,
+  queryParam,
+  string,
+  uri,
+  type AnyType,
+  type DtoClass,
+  type PropertyOptions,
+  type Source,
+} from '../../../lib';
+import { send } from '../../servers/listen';
+import { bind, serving, toWire, urlEncoded, type Sent } from '../one-endpoint';
+
+describe('names', () => {
+  class Renamed extends dto({
+    userName: field(string, { bindFrom: 'user_name', jsonPropertyName: 'user-name', required: false }),
+  }) {}
+
+  it.each<[string, Sent, string | undefined]>([
+    ['jsonPropertyName names the JSON field', { json: { 'user-name': 'a' } }, 'a'],
+    ['bindFrom does not', { json: { user_name: 'a' } }, undefined],
+    ["the property's own name is not read from JSON then", { json: { userName: 'a' } }, undefined],
+    ['bindFrom names the query parameter', { path: '/?user_name=a' }, 'a'],
+    ['jsonPropertyName does not', { path: '/?user-name=a' }, undefined],
+    ["the property's own name is not read from the query then", { path: '/?userName=a' }, undefined],
+    ['bindFrom names the form field', { form: [['USER_NAME', 'a']] }, 'a'],
+    ['bindFrom names the route parameter', { path: '/a' }, 'a'],
+  ])('%s', async (_fact, sent, value) => {
+    expect((await bind(Renamed, sent, { ...urlEncoded, route: '/{:user_name}' })).dto?.userName).toBe(value);
+  });
+
+  it('two properties may read the same value', async () => {
+    class Twice extends dto({ text: field(string, { bindFrom: 'v' }), number: field(int, { bindFrom: 'V' }) }) {}
+    expect((await bind(Twice, { path: '/?v=7' })).dto).toEqual({ text: '7', number: 7 });
+  });
+});
+
+describe('dontBind', () => {
+  const everything: readonly [Source, Sent][] = [
+    ['json', { json: { v: 'a' } }],
+    ['form', { form: [['v', 'a']] }],
+    ['route', { path: '/a' }],
+    ['query', { path: '/?v=a' }],
+  ];
+
+  it.each(everything)('%s closes that source and no other', async (closed, sentThere) => {
+    class Closed extends dto({ v: field(string, { dontBind: [closed], required: false }), other: optional(string) }) {}
+    for (const [source, sent] of everything)
+      expect((await bind(Closed, sent, { ...urlEncoded, route: '/{:v}' })).dto?.v).toBe(
+        source === closed ? undefined : 'a',
+      );
+    class Required extends dto({ v: field(string, { dontBind: [closed] }), other: optional(string) }) {}
+    expect((await bind(Required, sentThere, { ...urlEncoded, route: '/{:v}' })).errors).toMatchObject([{ name: 'v' }]);
+  });
+
+  it('closes several, and for a header the ones it falls back to', async () => {
+    class Closed extends dto({
+      v: field(string, { dontBind: ['query', 'route'] }),
+      h: fromHeader(string, { required: false, dontBind: ['json', 'query'] }),
+    }) {}
+    expect(
+      (await bind(Closed, { json: { v: 'json', h: 'json' }, path: '/route?v=query&h=query' }, { route: '/:v' })).dto,
+    ).toEqual({ v: 'json' });
+  });
+});
+
+describe('single sources', () => {
+  it('block JSON, too, for a name that is also a JSON field', async () => {
+    class Page extends dto({ page: queryParam(int, { required: false }), body: string }) {}
+    expect((await bind(Page, { json: { page: 5, body: 'x' } })).dto).toEqual({ body: 'x' });
+  });
+});
+
+describe('required, default, initialiser', () => {
+  it.each<[string, PropertyOptions, number, unknown]>([
+    ['nothing said', {}, 400, undefined],
+    ['required: true', { required: true }, 400, undefined],
+    ['required: false', { required: false }, 200, undefined],
+    ['a default', { default: 7 }, 200, 7],
+    ['a default and required: false', { default: 7, required: false }, 200, 7],
+    ['a default of 0', { default: 0 }, 200, 0],
+  ])('a value that is not sent: %s', async (_what, options, expected, value) => {
+    class One extends dto({ v: field(int, options as { default: number }) }) {}
+    for (const sent of [{}, { json: {} }, { path: '/?w=1' }]) {
+      const { status, dto: bound } = await bind(One, sent);
+      expect([status, bound?.v]).toEqual([expected, value]);
+    }
+  });
+
+  it('a default is no value to fall back on when what was sent is not valid', async () => {
+    class One extends dto({ v: queryParam(int, { default: 7 }), on: queryParam(bool, { required: false }) }) {}
+    expect((await bind(One, { path: '/?v=x&on=1' })).errors.map(({ name }) => name)).toEqual(['v', 'on']);
+  });
+
+  it('a default that can be changed is a copy for each request', async () => {
+    class Tags extends dto({ tags: queryParam(list(string), { default: ['a'] }) }) {}
+    (await bind(Tags)).dto?.tags.push('b');
+    expect((await bind(Tags)).dto?.tags).toEqual(['a']);
+  });
+
+  it('what is empty, or null in JSON, keeps the default or the initialiser', async () => {
+    class Page extends dto({ size: field(int, { default: 20 }), from: field(int) }) {
+      override from = 1;
+    }
+    expect((await bind(Page, { path: '/?size=&from=' })).dto).toEqual({ size: 20, from: 1 });
+    expect((await bind(Page, { json: { size: null, from: null } })).dto).toEqual({ size: 20, from: 1 });
+  });
+
+  it('an initialiser in a class that extends dto({...}) is a default', async () => {
+    class Sorted extends dto({ by: queryParam(string), size: int }) {
+      override by = 'name';
+    }
+    expect((await bind(Sorted, { path: '/?size=3' })).dto).toEqual({ by: 'name', size: 3 });
+    expect((await bind(Sorted, { path: '/?size=3&by=date' })).dto).toEqual({ by: 'date', size: 3 });
+  });
+});
+
+describe('a default is never shared between requests', () => {
+  class Tagged extends dto({ tags: list(string) }) {}
+  const anything = { tryParse: () => ({ success: false }) as const };
+
+  const ways: readonly [how: string, declare: (type: AnyType, value: unknown) => DtoClass<{ v: unknown }>][] = [
+    ['dto({...})', (type, value) => class extends dto({ v: field(type, { default: value }) }) {}],
+    [
+      'a decorator',
+      (type, value) => {
+        class Decorated {
+          @field(type, { default: value }) v: unknown;
+        }
+        return Decorated;
+      },
+    ],
+  ];
+  const defaults: readonly [what: string, type: AnyType, make: () => unknown, change: (value: never) => unknown][] = [
+    [
+      'a URL',
+      uri,
+      () => new URL('https://a.example/'),
+      (url: URL) => {
+        url.host = 'b.example';
+      },
+    ],
+    ['a Date', dateTime, () => new Date(0), (date: Date) => date.setTime(1)],
+    ['a Map', anything, () => new Map([['a', ['b']]]), (map: Map<string, string[]>) => map.get('a')?.push('c')],
+    ['a Set', anything, () => new Set(['a']), (set: Set<string>) => set.add('b')],
+    ['an array', list(list(string)), () => [['a']], (all: string[][]) => all[0]?.push('b')],
+    [
+      'a plain object',
+      anything,
+      () => ({ in: { a: 1 } }),
+      (object: { in: { a: number } }) => {
+        object.in.a = 2;
+      },
+    ],
+    [
+      'an instance of a dto class',
+      Tagged,
+      () => Object.assign(new Tagged(), { tags: ['a'] }),
+      (tagged: Tagged) => tagged.tags.push('b'),
+    ],
+  ];
+
+  describe.each(ways)('with %s', (_how, declare) => {
+    it.each(defaults)('%s, at the root and in a nested dto', async (_what, type, make, change) => {
+      const One = declare(type, make());
+      class Outer extends dto({ in: One }) {}
+      const values = [
+        async () => (await bind(One, { json: {} })).dto?.v,
+        async () => (await bind(Outer, { json: { in: {} } })).dto?.in.v,
+      ];
+      for (const value of values) {
+        change((await value()) as never);
+        expect(inspect(await value())).toBe(inspect(make()));
+      }
+    });
+
+    it('what a function makes is made for each request', async () => {
+      let made = 0;
+      const One = declare(int, () => ++made);
+      class Outer extends dto({ v: field(int, { default: () => ++made }), in: One }) {}
+      const app = express().post('/', bindRequest(Outer), (req, res) => {
+        res.json([req.dto.v, req.dto.in.v]);
+      });
+      const [first = [], second = []] = await serving(app, async ({ url }) => {
+        const ask = async () => JSON.parse((await send(url, await toWire({ json: { in: {} } }))).text) as number[];
+        return [await ask(), await ask()];
+      });
+      expect(second).toEqual(first.map(value => value + 2));
+      expect(new Set([...first, ...second]).size).toBe(4);
+    });
+  });
+});

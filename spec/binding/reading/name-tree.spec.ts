@@ -1,0 +1,190 @@
+import { Failures } from '../../../lib/binding/reading/failures';
+import { resolveLimits } from '../../../lib/binding/reading/limits';
+import { INVALID, Location } from '../../../lib/binding/reading/location';
+import { NameTree, levelsOf } from '../../../lib/binding/reading/name-tree';
+
+/** Names as they come, each with its place in the row as its value. */
+const tree = (...names: string[]): NameTree => NameTree.of(names.map((name, index) => [name, String(index)]));
+const failures = new Failures(resolveLimits({ items: 5 }));
+const location = new Location(failures, 'query', 't');
+afterEach(() => {
+  failures.list.length = 0;
+});
+
+describe('a path', () => {
+  it.each<[string, string[], string, string[]]>([
+    ['a name', ['a', 'b', 'a'], 'a', ['0', '2']],
+    ['a name in any case', ['a', 'A', 'É', 'é'], 'É', ['2', '3']],
+    ['a dot', ['a.b', 'a'], 'a.b', ['0']],
+    ['brackets', ['a[b]', 'a.b', 'A[B]'], 'a.b', ['0', '1', '2']],
+    ['an index', ['a[0].b', 'a.0.b', 'a[0][b]', 'a[1].b'], 'a[0].b', ['0', '1', '2']],
+    ['an index that is spelled otherwise', ['a[0]', 'a[00]'], 'a[0]', ['0']],
+    ['empty brackets', ['a[]', 'a[].b'], 'a[]', ['0']],
+    ['a name that begins with a bracket is one part', ['[a]', '[a].b', '.a'], '[a]', ['0']],
+    ['a name that begins with a dot, too', ['.a', '.a.b', 'a'], '.a', ['0']],
+    ['brackets that do not close are one part', ['a[b', 'a[b.c'], 'a[b', ['0']],
+    ['brackets in brackets are one part', ['a[b[c]]', 'a[b]'], 'a[b[c]]', ['0']],
+    ['two dots are one part', ['a..b', 'a.b'], 'a..b', ['0']],
+    ['names of objects', ['__proto__', 'a.__proto__', 'a[constructor]'], 'a.__proto__', ['1']],
+  ])('finds what was sent under %s: %j at %j', (_what, names, path, values) => {
+    expect(tree(...names).at(path)?.values).toEqual(values);
+  });
+
+  it.each(['b', 'a.c', 'a.b.c', 'a[0]', '__proto__', 'constructor', 'a.toString'])(
+    'finds nothing where nothing was sent: %s',
+    path => {
+      expect(tree('a.b').at(path)).toBeUndefined();
+    },
+  );
+
+  it('of no length is the branch itself', () => {
+    const root = tree('a');
+    expect(root.at('')).toBe(root);
+  });
+});
+
+describe('a name tree', () => {
+  it.each<[string[], string, boolean, boolean]>([
+    [[], '', true, true],
+    [['a'], '', false, false],
+    [['a'], 'a', true, false],
+    [['a.b'], 'a', false, false],
+    [['a', 'a.b'], 'a', false, false],
+    [['a.'], 'a', false, false],
+  ])('of %j, at %j, is a leaf: %p, is empty: %p', (names, path, isLeaf, isEmpty) => {
+    const found = tree(...names).at(path);
+    expect([found?.isLeaf, found?.isEmpty]).toEqual([isLeaf, isEmpty]);
+  });
+
+  it('knows what goes on below it, under each key as it was sent first', () => {
+    expect(
+      tree('Items[0].Sku', 'items[0].SKU', 'items[x]', 'other')
+        .at('ITEMS')
+        ?.below()
+        .map(([key, tree]) => [key, tree.values]),
+    ).toEqual([
+      ['0', []],
+      ['x', ['2']],
+    ]);
+    expect(
+      tree('Items[0].Sku', 'items[0].SKU')
+        .at('items[0]')
+        ?.below()
+        .map(([key, tree]) => [key, tree.values]),
+    ).toEqual([['Sku', ['0', '1']]]);
+  });
+
+  it('takes files like text', () => {
+    const file = { fieldname: 'a[0].b' } as Express.Multer.File;
+    expect(
+      NameTree.of([
+        ['a[0].b', file],
+        ['a[0].b', 'text'],
+      ]).at('a[0].b')?.values,
+    ).toEqual([file, 'text']);
+  });
+});
+
+describe('an indexed branch', () => {
+  it.each<[string, string[], (readonly [number, string[]])[]]>([
+    [
+      'index order',
+      ['t[2]', 't[0]', 't[1]'],
+      [
+        [0, ['1']],
+        [1, ['2']],
+        [2, ['0']],
+      ],
+    ],
+    [
+      'numbers, not text',
+      ['t[4]', 't[1]', 't[04]'],
+      [
+        [1, ['1']],
+        [4, ['0']],
+        [4, ['2']],
+      ],
+    ],
+    [
+      'both spellings',
+      ['t.1', 't[0]'],
+      [
+        [0, ['1']],
+        [1, ['0']],
+      ],
+    ],
+    [
+      'what is no index left out',
+      ['t[x]', 't[-1]', 't[1.5]', 't[]', 't', 't[1e0]', 't[ 1]', 't[٣]', 't[0]'],
+      [[0, ['8']]],
+    ],
+  ])('is in order: %s', (_what, names, items) => {
+    const indexed = tree(...names)
+      .at('t')
+      ?.indexed(location);
+    expect(indexed === INVALID ? INVALID : indexed?.map(([index, item]) => [index, item.values])).toEqual(items);
+  });
+
+  it.each(['5', '4294967294', '9999999999', '10000000000', '00000000005', '9'.repeat(40)])(
+    'is refused at an index beyond the limit: %s',
+    index => {
+      expect([
+        tree('t[0]', `t[${index}]`).at('t')?.indexed(location),
+        failures.list.map(({ code, name }) => [code, name]),
+      ]).toEqual([INVALID, [['index-too-high', 't']]]);
+    },
+  );
+
+  it('may have an index up to the limit', () => {
+    expect(tree('t[4]').at('t')?.indexed(location)).toHaveLength(1);
+  });
+});
+
+it.each<[string[], string[]]>([
+  [
+    ['t', 't[]', 't'],
+    ['0', '1', '2'],
+  ],
+  [
+    ['t[1]', 't[]', 't', 't[0]'],
+    ['1', '2', '3', '0'],
+  ],
+  [
+    ['t[1]', 't[0]', 't[1]'],
+    ['1', '0', '2'],
+  ],
+  [['t[0].x', 't[x]'], []],
+])(
+  'a collection of %j is collected as %j: without an index first, in the order sent, then by index',
+  (names, values) => {
+    expect(
+      tree(...names)
+        .at('t')
+        ?.collected(location),
+    ).toEqual(values);
+  },
+);
+
+it('what has no index is the name itself and the name with empty brackets', () => {
+  expect(tree('t[]', 't', 't[0]', 't[].x').at('t')?.unindexed).toEqual(['0', '1']);
+});
+
+it.each<[string, number]>([
+  ['a', 1],
+  ['a.b', 2],
+  ['a[0].b', 3],
+  ['a[0][b]', 3],
+  ['a[]', 2],
+  ['', 1],
+  ['a'.repeat(1_000), 1],
+  [`a${'[0'.repeat(1_000)}`, 1_001],
+])('the levels of %p are counted', (name, levels) => {
+  expect(levelsOf(name)).toBe(levels);
+});
+
+it('names are taken apart only where somebody looks: 10,000 levels that nobody asks for cost nothing', () => {
+  const began = performance.now();
+  const root = tree(...Array.from({ length: 1_000 }, (_, index) => `x${index}${'[a]'.repeat(10_000)}`), 't[1]');
+  for (let index = 0; index < 1_000; index++) root.at('t');
+  expect(performance.now() - began).toBeLessThan(1_000);
+});

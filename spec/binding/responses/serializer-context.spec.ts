@@ -1,0 +1,285 @@
+import BigNumber from 'bignumber.js';
+import express from 'express';
+import { z } from 'zod';
+import {
+  bindRequest,
+  configure,
+  dateTime,
+  decimal,
+  dto,
+  field,
+  fromClaim,
+  hasPermission,
+  int,
+  list,
+  long,
+  optional,
+  Problem,
+  serializerContext,
+  string,
+  timeSpan,
+  type AnyType,
+  type BindingOptions,
+  type Infer,
+  type JsonConverter,
+  type SerializerTypes,
+} from '../../../lib';
+import { send } from '../../servers/listen';
+import { bind, serving } from '../one-endpoint';
+
+class Line extends dto({ skuCode: string, unitPrice: decimal }) {}
+class Order extends dto({ orderId: long, lines: list(Line), note: optional(string) }) {}
+class OrderView extends dto({ orderId: long, total: decimal, placedAt: dateTime, within: timeSpan }) {}
+class Refusal extends dto({ because: string }) {}
+
+const orders = serializerContext({
+  request: Order,
+  responses: { 201: OrderView, 409: Refusal },
+  propertyNamingPolicy: 'snake_case',
+});
+const json = '{"order_id":9007199254740993,"lines":[{"sku_code":"a","unit_price":0.1000000000000000055}]}';
+const view = {
+  orderId: 9007199254740993n,
+  total: new BigNumber('0.1000000000000000055'),
+  placedAt: new Date(0),
+  within: 5_400_000,
+  secret: 'x',
+};
+const written =
+  '{"order_id":9007199254740993,"total":0.1000000000000000055,"placed_at":"1970-01-01T00:00:00.000Z","within":"01:30:00"}';
+
+/** What a rejected read says. */
+async function refusal(read: Promise<unknown>): Promise<Problem> {
+  const error = await read.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof Problem)) throw new TypeError(`not refused: ${String(error)}`);
+  return error;
+}
+
+describe('read', () => {
+  it('makes instances of the class, exactly', async () => {
+    const order = await orders.read(json);
+    expect([order.constructor, order.lines[0]?.constructor]).toEqual([Order, Line]);
+    expect([order.orderId, order.lines.map(line => [line.skuCode, line.unitPrice.toFixed()])]).toEqual([
+      9007199254740993n,
+      [['a', '0.1000000000000000055']],
+    ]);
+    expect(Object.keys(await orders.read('{"order_id":1,"lines":[],"orderId":2,"is_admin":true}'))).toEqual([
+      'orderId',
+      'lines',
+    ]);
+  });
+
+  it('refuses with everything that is wrong', async () => {
+    const { code, status, errors } = await refusal(orders.read('{"lines":[{"sku_code":1},5]}'));
+    expect([code, status]).toEqual(['validation-failed', 400]);
+    expect(errors).toEqual([
+      { name: 'order_id', in: 'json', pointer: '/order_id', detail: 'A value is required.' },
+      { name: 'lines[0].sku_code', in: 'json', pointer: '/lines/0/sku_code', detail: 'The value 1 is not a string.' },
+      { name: 'lines[0].unit_price', in: 'json', pointer: '/lines/0/unit_price', detail: 'A value is required.' },
+      { name: 'lines[1]', in: 'json', pointer: '/lines/1', detail: 'The value 5 is not a JSON object.' },
+    ]);
+  });
+
+  it.each(['', '{', '[1,]', '{"a":1}x', '['.repeat(200_000)])('refuses what is no JSON: %.10s', async text => {
+    const { code, message } = await refusal(orders.read(text));
+    expect([code, message.slice(0, 28), message.length < 300]).toEqual([
+      'body-malformed',
+      'The text is not valid JSON: ',
+      true,
+    ]);
+  });
+
+  it.each(['null', '[]', '1', '"x"'])('refuses %s where an object is expected', async text => {
+    expect((await refusal(orders.read(text))).errors).toMatchObject([{ name: '', in: 'json', pointer: '' }]);
+  });
+
+  it.each<[string, AnyType, string, unknown]>([
+    ['a list', list(int), '[1,2]', [1, 2]],
+    ['a scalar', long, '9007199254740993', 9007199254740993n],
+    ['a schema', z.object({ n: z.number() }), '{"n":1.50}', { n: 1.5 }],
+    ['an asynchronous schema', z.string().refine(async text => (await Promise.resolve(text)) !== 'no'), '"yes"', 'yes'],
+  ])('reads %s', async (_what, request, text, value) => {
+    expect(await serializerContext({ request }).read(text)).toEqual(value);
+  });
+
+  it('gives no caller a claim or a permission that the JSON says it has', async () => {
+    class Guarded extends dto({
+      sku: string,
+      tenant: fromClaim(string, { required: false, fallback: false }),
+      may: hasPermission('orders:write', { required: false }),
+    }) {}
+    const read = async (): Promise<object> =>
+      serializerContext({ request: Guarded }).read('{"sku":"a","tenant":"theirs","may":true}');
+    const { tenant, may } = (await read().catch(() => ({}))) as Partial<Infer<typeof Guarded>>;
+    expect([tenant, may === true]).toEqual([undefined, false]);
+  });
+});
+
+describe('write', () => {
+  it('writes the declared properties under their JSON names, exactly', () => {
+    expect(orders.write(201, view)).toBe(written);
+    expect(orders.write(409, { because: 'é"', more: 1 })).toBe('{"because":"é\\""}');
+  });
+
+  it.each<[unknown, string]>([
+    [null, 'null'],
+    [undefined, ''],
+    [{}, '{}'],
+  ])('writes %j as %j', (value, text) => {
+    expect(orders.write(409, value)).toBe(text);
+  });
+
+  it('what was written can be read', async () => {
+    const both = serializerContext({ request: Order, responses: { 200: Order } });
+    const order = await both.read(
+      '{"orderId":9007199254740993,"lines":[{"skuCode":"a","unitPrice":1e-20}],"note":"n"}',
+    );
+    expect(await both.read(both.write(200, order))).toEqual(order);
+  });
+});
+
+it('what was not given cannot be used', async () => {
+  const empty = serializerContext({});
+  await expect(empty.read('{}')).rejects.toThrow(new TypeError('serializerContext: no request type was given'));
+  expect(() => empty.write(200, {})).toThrow(new TypeError('serializerContext: no response type was given for 200'));
+  expect(() => orders.write(200, {})).toThrow('no response type was given for 200');
+});
+
+describe('an endpoint that names a context', () => {
+  /** Posts to an endpoint that answers with `view`, or with a refusal when the note says so. */
+  async function post(
+    options: BindingOptions,
+    body: string,
+    Dto: AnyType = Order,
+    made = bindRequest,
+  ): Promise<string> {
+    const app = express().post('/', made(Dto, options), (req, res) => {
+      const { note } = req.dto as Order;
+      if (note === undefined) res.status(201).json(view);
+      else res.status(409).json({ because: note, secret: 'x' });
+    });
+    const { status, text } = await serving(app, ({ url }) =>
+      send(url, { headers: { 'Content-Type': 'application/json' }, body }),
+    );
+    return `${status} ${text}`;
+  }
+  const refused = json.replace('{', '{"note":"sold out",');
+
+  it('reads and writes as the context says', async () => {
+    expect(await post({ serializerContext: orders }, json)).toBe(`201 ${written}`);
+    expect(await post({ serializerContext: orders }, refused)).toBe('409 {"because":"sold out"}');
+    expect(await post({ serializerContext: orders }, json.replace('order_id', 'orderId'))).toMatch(
+      /^400 .*"name":"order_id"/,
+    );
+  });
+
+  it('has the policy of the context, whatever else is said', async () => {
+    expect(await post({ serializerContext: orders, propertyNamingPolicy: 'PascalCase' }, json)).toBe(`201 ${written}`);
+    expect(
+      await post(
+        { serializerContext: orders },
+        json,
+        Order,
+        configure({ binding: { propertyNamingPolicy: 'PascalCase' } }).bindRequest,
+      ),
+    ).toBe(`201 ${written}`);
+  });
+
+  it('has its own options where the context has none', async () => {
+    const plain = serializerContext({ request: Order, responses: { 201: OrderView } });
+    expect(await post({ serializerContext: plain, propertyNamingPolicy: 'snake_case' }, json)).toBe(`201 ${written}`);
+    expect(
+      await post(
+        { serializerContext: plain, propertyNamingPolicy: 'snake_case', responses: { 409: Refusal } },
+        refused,
+      ),
+    ).toBe('409 {"because":"sold out"}');
+    expect(await post({ serializerContext: plain, propertyNamingPolicy: 'snake_case' }, refused)).toBe(
+      '409 {"because":"sold out","secret":"x"}',
+    );
+  });
+
+  it("declares a response in place of the context's", async () => {
+    class Total extends dto({ total: decimal }) {}
+    expect(await post({ serializerContext: orders, responses: { 201: Total } }, json)).toBe(
+      '201 {"total":0.1000000000000000055}',
+    );
+  });
+
+  it('has the converters of the context before its own', async () => {
+    class Code {
+      constructor(readonly text: string) {}
+    }
+    const tagged = (tag: string): JsonConverter<Code> => ({
+      type: Code,
+      read: text => ({ success: true, value: new Code(`${String(text)}${tag}`) }),
+      write: ({ text }) => text,
+    });
+    class Coded extends dto({ code: Code }) {}
+    const read = async (options: BindingOptions) =>
+      (await bind(Coded, { json: { code: 'x' } }, options)).dto?.code.text;
+    expect(
+      await read({
+        serializerContext: serializerContext({ request: Coded, converters: [tagged('!')] }),
+        converters: [tagged('?')],
+      }),
+    ).toBe('x!');
+    expect(
+      await read({
+        serializerContext: serializerContext({ propertyNamingPolicy: 'camelCase' }),
+        converters: [tagged('?')],
+      }),
+    ).toBe('x?');
+  });
+
+  it('of another request type is refused when the middleware is made', () => {
+    expect(() => bindRequest(Line, { serializerContext: orders })).toThrow(
+      new TypeError('bindRequest: the serializerContext was made for another request type.'),
+    );
+    expect(() =>
+      bindRequest(Line, { serializerContext: serializerContext({ responses: { 200: Line } }) }),
+    ).not.toThrow();
+  });
+
+  it('that is none is refused when the middleware is made', () => {
+    expect(() => bindRequest(Order, { serializerContext: { types: {} } as unknown as typeof orders })).toThrow(
+      'serializerContext must be what serializerContext() returns',
+    );
+  });
+});
+
+describe('a mistake is found when the context is made', () => {
+  class Undeclared {
+    a = 1;
+  }
+  class Holder extends dto({ list: list(Undeclared) }) {}
+  class Twice extends dto({ a: string, b: field(string, { jsonPropertyName: 'a' }) }) {}
+
+  it.each<[string, SerializerTypes, string]>([
+    ['a request that cannot be read', { request: Holder }, 'Holder.list: Undeclared has no declared properties'],
+    [
+      'a response that cannot be written',
+      { responses: { 200: Holder } },
+      'responses[200]: Holder.list: Undeclared has no declared properties',
+    ],
+    ['two properties of one JSON name', { request: Twice }, 'Twice.a and Twice.b have the same JSON name, "a".'],
+    ['a status that is none', { responses: { 20: Line } }, 'responses must be an object of types by status'],
+    [
+      'an option that is none',
+      { naming: 'snake_case' } as SerializerTypes,
+      'serializerContext: there is no option "naming"',
+    ],
+    [
+      'a policy that is none',
+      { propertyNamingPolicy: 'snake' } as unknown as SerializerTypes,
+      'propertyNamingPolicy must be',
+    ],
+    ['a converter that is none', { converters: [{}] } as unknown as SerializerTypes, 'converters must be'],
+  ])('%s', (_what, types, message) => {
+    expect(() => serializerContext(types)).toThrow(TypeError);
+    expect(() => serializerContext(types)).toThrow(message);
+  });
+});

@@ -1,0 +1,275 @@
+import express from 'express';
+import {
+  bindRequest,
+  configure,
+  dto,
+  field,
+  fromBody,
+  fromClaim,
+  fromCookie,
+  fromHeader,
+  fromQuery,
+  int,
+  list,
+  optional,
+  queryParam,
+  routeParam,
+  string,
+  type BindingOptions,
+  type NamingPolicyName,
+} from '../../../lib';
+import { send } from '../../servers/listen';
+import { bind, serving, urlEncoded } from '../one-endpoint';
+
+/** What each policy makes of the name of a property. */
+const names: readonly [name: string, camelCase: string, snake_case: string, kebabCase: string, PascalCase: string][] = [
+  ['customerId', 'customerId', 'customer_id', 'customer-id', 'CustomerId'],
+  ['CustomerId', 'customerId', 'customer_id', 'customer-id', 'CustomerId'],
+  ['customerID', 'customerID', 'customer_id', 'customer-id', 'CustomerID'],
+  ['URLPath', 'urlPath', 'url_path', 'url-path', 'URLPath'],
+  ['URL', 'url', 'url', 'url', 'URL'],
+  ['xmlHTTPRequest', 'xmlHTTPRequest', 'xml_http_request', 'xml-http-request', 'XmlHTTPRequest'],
+  ['IPv4Address', 'iPv4Address', 'i_pv4_address', 'i-pv4-address', 'IPv4Address'],
+  ['user_name', 'user_name', 'user_name', 'user-name', 'UserName'],
+  ['user-name', 'user-name', 'user_name', 'user-name', 'UserName'],
+  ['x', 'x', 'x', 'x', 'X'],
+  ['X', 'x', 'x', 'x', 'X'],
+  ['aB', 'aB', 'a_b', 'a-b', 'AB'],
+  ['line2', 'line2', 'line2', 'line2', 'Line2'],
+  ['address1Line', 'address1Line', 'address1_line', 'address1-line', 'Address1Line'],
+  ['H264Codec', 'h264Codec', 'h264_codec', 'h264-codec', 'H264Codec'],
+  ['sha256', 'sha256', 'sha256', 'sha256', 'Sha256'],
+];
+const columns: readonly NamingPolicyName[] = ['camelCase', 'snake_case', 'kebab-case', 'PascalCase'];
+const table = names.flatMap(([name, ...made]) =>
+  columns.map((policy, column) => [policy, name, made[column] ?? ''] as const),
+);
+
+it.each(table)('%s: %s is %s, when it is read and when it is written', async (propertyNamingPolicy, name, jsonName) => {
+  class One extends dto({ [name]: string }) {}
+  const app = express().post('/', bindRequest(One, { propertyNamingPolicy, responses: { 200: One } }), (req, res) => {
+    res.json(req.dto);
+  });
+  const body = JSON.stringify({ [jsonName]: 'v' });
+  expect(
+    (await serving(app, ({ url }) => send(url, { headers: { 'Content-Type': 'application/json' }, body }))).text,
+  ).toBe(body);
+  expect((await bind(One, { json: { [jsonName]: 'v' } }, { propertyNamingPolicy })).dto).toEqual({ [name]: 'v' });
+});
+
+it('without a policy it is camelCase', async () => {
+  class One extends dto({ CustomerId: int }) {}
+  expect((await bind(One, { json: { customerId: 1 } })).dto).toEqual({ CustomerId: 1 });
+  expect((await bind(One, { json: { CustomerId: 1 } })).errors).toEqual([
+    { name: 'customerId', in: 'json', pointer: '/customerId', detail: 'A value is required.' },
+  ]);
+});
+
+it('a policy is a function, too; it is asked when the middleware is made', async () => {
+  const asked: string[] = [];
+  class Inner extends dto({ two: int }) {}
+  class Outer extends dto({ one: Inner }) {}
+  const propertyNamingPolicy = (name: string): string => {
+    asked.push(name);
+    return `$${name}`;
+  };
+  const app = express().post('/', bindRequest(Outer, { propertyNamingPolicy }), (req, res) => {
+    res.json(req.dto);
+  });
+  const before = [...asked];
+  const body = JSON.stringify({ $one: { $two: 2 } });
+  const texts = await serving(app, ({ url }) =>
+    Promise.all(
+      [1, 2].map(async () => (await send(url, { headers: { 'Content-Type': 'application/json' }, body })).text),
+    ),
+  );
+  expect([texts, new Set(before), asked]).toEqual([[body, body], new Set(['one', 'two']), before]);
+});
+
+describe('with a policy', () => {
+  class City extends dto({ cityName: string, zipCode: field(string, { jsonPropertyName: 'ZIP' }) }) {}
+  class Person extends dto({
+    firstName: string,
+    homeCity: City,
+    allCities: list(City),
+    nickName: field(string, { jsonPropertyName: 'nickName', required: false }),
+  }) {}
+  const snake: BindingOptions = { propertyNamingPolicy: 'snake_case' };
+  const city = { city_name: 'X', ZIP: '1' };
+  const bound = { cityName: 'X', zipCode: '1' };
+
+  it('nested names are made by it, and jsonPropertyName wins, at every level', async () => {
+    expect(
+      (
+        await bind(
+          Person,
+          { json: { first_name: 'a', home_city: city, all_cities: [city], nickName: 'b', nick_name: 'c' } },
+          snake,
+        )
+      ).dto,
+    ).toEqual({ firstName: 'a', homeCity: bound, allCities: [bound], nickName: 'b' });
+  });
+
+  it('failures are reported under the names in the JSON', async () => {
+    expect(
+      (
+        await bind(Person, { json: { home_city: { city_name: 1 }, all_cities: [city, {}], nickName: 2 } }, snake)
+      ).errors.map(({ name, pointer }) => [name, pointer]),
+    ).toEqual([
+      ['home_city.city_name', '/home_city/city_name'],
+      ['home_city.ZIP', '/home_city/ZIP'],
+      ['all_cities[1].city_name', '/all_cities/1/city_name'],
+      ['all_cities[1].ZIP', '/all_cities/1/ZIP'],
+      ['nickName', '/nickName'],
+      ['first_name', '/first_name'],
+    ]);
+  });
+
+  it('other names of the same property are unknown', async () => {
+    expect(
+      (await bind(City, { json: { cityName: 'X', zipCode: '1', zip_code: '1' } }, snake)).errors.map(
+        ({ name }) => name,
+      ),
+    ).toEqual(['city_name', 'ZIP']);
+  });
+
+  it('the whole body, a list and jsonRequired have its names', async () => {
+    class Whole extends dto({ home: fromBody(City) }) {}
+    class Versioned extends dto({ rowVersion: field(int, { jsonRequired: true }) }) {}
+    expect((await bind(Whole, { json: city }, snake)).dto).toEqual({ home: bound });
+    expect((await bind(list(City), { json: [city] }, snake)).dto).toEqual([bound]);
+    expect((await bind(Versioned, { json: { row_version: 1 } }, snake)).dto).toEqual({ rowVersion: 1 });
+    expect((await bind(Versioned, { json: {} }, snake)).errors).toMatchObject([
+      { name: 'row_version', pointer: '/row_version' },
+    ]);
+  });
+
+  it('other sources have the names of the properties', async () => {
+    class Every extends dto({
+      inQuery: queryParam(string),
+      inRoute: routeParam(string),
+      inForm: string,
+      inHeader: fromHeader(string),
+      inCookie: fromCookie(string),
+      inClaim: fromClaim(string),
+      below: fromQuery(class extends dto({ innerName: optional(City), innerText: optional(string) }) {}),
+    }) {}
+    const { dto: all, errors } = await bind(
+      Every,
+      {
+        path: '/r?inQuery=q&innerName.cityName=X&innerName.zipCode=1&innerText=t&inner_text=u',
+        form: [
+          ['inForm', 'f'],
+          ['in_form', 'g'],
+        ],
+        headers: { inHeader: 'h', Cookie: 'inCookie=c' },
+      },
+      { ...snake, ...urlEncoded, route: '/:inRoute', user: { inClaim: 'u', in_claim: 'v' } },
+    );
+    expect([all, errors]).toEqual([
+      {
+        inQuery: 'q',
+        inRoute: 'r',
+        inForm: 'f',
+        inHeader: 'h',
+        inCookie: 'c',
+        inClaim: 'u',
+        below: { innerName: bound, innerText: 't' },
+      },
+      [],
+    ]);
+  });
+
+  it('JSON that stands in a query or a claim has its names', async () => {
+    class Elsewhere extends dto({ fromText: queryParam(City), claimed: fromClaim(City) }) {}
+    expect(
+      (
+        await bind(
+          Elsewhere,
+          { path: `/?fromText=${encodeURIComponent(JSON.stringify(city))}` },
+          { ...snake, user: { claimed: city } },
+        )
+      ).dto,
+    ).toEqual({ fromText: bound, claimed: bound });
+  });
+
+  it('for the whole application, and what an endpoint gives wins', async () => {
+    const configured = configure({ binding: snake });
+    const app = express();
+    app.post('/app', configured.bindRequest(City), (req, res) => {
+      res.json(req.dto);
+    });
+    app.post('/endpoint', configured.bindRequest(City, { propertyNamingPolicy: 'PascalCase' }), (req, res) => {
+      res.json(req.dto);
+    });
+    const ask = (url: string, body: object) =>
+      send(url, { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+    const texts = await serving(app, async ({ url }) =>
+      [await ask(`${url}/app`, city), await ask(`${url}/endpoint`, { CityName: 'X', ZIP: '1' })].map(
+        ({ text }) => text,
+      ),
+    );
+    expect(texts.map(text => JSON.parse(text) as unknown)).toEqual([city, { CityName: 'X', ZIP: '1' }]);
+  });
+});
+
+describe('two properties of one JSON name are refused when the middleware is made', () => {
+  class BySnake extends dto({ userName: string, user_name: string }) {}
+  class ByCamel extends dto({ Name: string, name: string }) {}
+  class ByOption extends dto({ a: string, b: field(string, { jsonPropertyName: 'a' }) }) {}
+  class ByFunction extends dto({ a: string, b: string }) {}
+  class Nested extends dto({ in: list(BySnake) }) {}
+
+  it.each<[string, () => unknown, string]>([
+    [
+      'by a policy',
+      () => bindRequest(BySnake, { propertyNamingPolicy: 'snake_case' }),
+      'bindRequest: BySnake.userName and BySnake.user_name have the same JSON name, "user_name".',
+    ],
+    [
+      'by the default policy',
+      () => bindRequest(ByCamel),
+      'ByCamel.Name and ByCamel.name have the same JSON name, "name".',
+    ],
+    ['by jsonPropertyName', () => bindRequest(ByOption), 'ByOption.a and ByOption.b have the same JSON name, "a".'],
+    [
+      'by a function',
+      () => bindRequest(ByFunction, { propertyNamingPolicy: () => 'x' }),
+      'ByFunction.a and ByFunction.b have the same JSON name, "x".',
+    ],
+    [
+      'in a nested dto',
+      () => bindRequest(Nested, { propertyNamingPolicy: 'kebab-case' }),
+      'BySnake.userName and BySnake.user_name have the same JSON name, "user-name".',
+    ],
+    [
+      'in the items of a list',
+      () => bindRequest(list(ByCamel)),
+      'ByCamel.Name and ByCamel.name have the same JSON name, "name".',
+    ],
+    [
+      'in a response',
+      () => bindRequest(ByFunction, { responses: { 201: ByOption } }),
+      'responses[201]: ByOption.a and ByOption.b have the same JSON name, "a".',
+    ],
+  ])('%s', (_how, make, message) => {
+    expect(make).toThrow(TypeError);
+    expect(make).toThrow(message);
+  });
+
+  it('unless one of them is in no JSON', () => {
+    class Fine extends dto({ userName: string, user_name: queryParam(string) }) {}
+    expect(() => bindRequest(Fine, { propertyNamingPolicy: 'snake_case' })).not.toThrow();
+    expect(() => bindRequest(BySnake)).not.toThrow();
+  });
+});
+
+it('a policy that is none is refused when the middleware is made', () => {
+  class One extends dto({ a: string }) {}
+  expect(() => bindRequest(One, { propertyNamingPolicy: 'SNAKE' as NamingPolicyName })).toThrow(
+    /propertyNamingPolicy must be .*"snake_case".*, not "SNAKE"/,
+  );
+  expect(() => configure({ binding: { propertyNamingPolicy: 1 as unknown as NamingPolicyName } })).toThrow(
+    'propertyNamingPolicy',
+  );
+});
