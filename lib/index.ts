@@ -50,7 +50,11 @@ export type { JsonConverter } from './binding/types/json-converter';
 export type { NamingPolicy, NamingPolicyName } from './binding/types/naming-policy';
 export type { BindingOptions, Modifier } from './binding/options';
 export { RequestBinder } from './binding/request-binder';
-export { serializerContext, type SerializerContext, type SerializerTypes } from './binding/responses/serializer-context';
+export {
+  serializerContext,
+  type SerializerContext,
+  type SerializerTypes,
+} from './binding/responses/serializer-context';
 export type { ResponseTypes, SerializerOptions } from './binding/types/serializer-options';
 export { valueParserFor, type ValueParser } from './binding/types/value-parser';
 export type { Bind } from './binding/bind';
