@@ -49,15 +49,16 @@ export function makeBindRequest<D extends AnyType>(
 /** How one endpoint binds requests and writes responses. */
 interface Binding {
   readonly bind: (req: Request, res: Response) => Awaitable<unknown>;
-  /** Has `res.json()` write what the endpoint declares. */
+  /** Makes `res.json()` write what the endpoint declares. */
   readonly writeResponses: (res: Response) => void;
 }
 
-/** The binder of the endpoint makes the dto, then the modifier has the last word. */
+/** Prepares the binding of one endpoint: its binder makes the dto, then its modifier may change it. */
 export function bindingOf(Dto: AnyType, options: BindingOptions): Binding {
   const { settings, binder: given = new RequestBinder(), modifier } = resolveOptions(options);
   const { request = Dto } = options.serializerContext?.types ?? {};
-  if (request !== Dto) throw new TypeError('bindRequest: the serializerContext was made for another request type.');
+  if (request !== Dto)
+    throw new TypeError('bindRequest: the serializerContext was made for another request type than this Dto.');
   const binder = makeBinder(given, Dto);
   const codecs = new CodecTable(settings.serializer, settings.valueParsers);
   const endpoint: Endpoint = {
@@ -75,18 +76,18 @@ export function bindingOf(Dto: AnyType, options: BindingOptions): Binding {
     const dto = await binder.bind(context, signal);
     context.refuseFailures();
     if (dto === undefined && !isSchema(Dto))
-      throw new TypeError('bindRequest: the binder has returned nothing; a `return` may be missing.');
+      throw new TypeError('bindRequest: the binder returned undefined; is a `return` missing?');
     await modifier?.(dto, Dto, context, signal);
     context.refuseFailures();
     return dto;
   };
-  // The built-in binder asks for no signal; a listener on every response has its price.
+  // The built-in binder needs no signal, and a listener on every response costs time.
   const isBuiltIn = !isOwnBinder && !modifier;
 
   return {
     bind(req, res) {
       if (!settings.allowAnonymous && settings.claims(req) === undefined) {
-        // RFC 9110, section 15.5.2: a 401 answer names how to authenticate.
+        // RFC 9110, section 15.5.2: a 401 response names a way to authenticate.
         throw new Problem('unauthenticated', 'This endpoint is not open to anonymous callers.', {
           headers: { 'WWW-Authenticate': 'Bearer' },
         });
@@ -100,13 +101,15 @@ export function bindingOf(Dto: AnyType, options: BindingOptions): Binding {
   };
 }
 
-/** @throws TypeError when what should make a binder does not. */
+/** Returns the binder of an endpoint. @throws TypeError if the option is a function that does not return one. */
 function makeBinder(given: Binder | ((Dto: AnyType) => Binder), Dto: AnyType): Binder {
   const binder: unknown = typeof given === 'object' ? given : given(Dto);
   if (typeof binder !== 'object' || binder === null || typeof (binder as Partial<Binder>).bind !== 'function')
-    throw new TypeError('bindRequest: what binder(Dto) returns must be an object with a method bind(context, signal).');
+    throw new TypeError(
+      'bindRequest: the function in `binder` must return an object with a method bind(context, signal).',
+    );
   return binder as Binder;
 }
 
-/** False for a class that says nothing about its properties: only the application's own binder can make one. */
+/** False for a class without declared properties: only the application's own binder can make its instances. */
 const isDeclared = (Dto: AnyType): boolean => typeof Dto !== 'function' || isSchema(Dto) || isDto(Dto);

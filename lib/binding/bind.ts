@@ -8,10 +8,10 @@ import { mergeBinding, type BindingOptions } from './options';
 import type { AnyType, Infer } from './types/property-type';
 
 /**
- * Binds a dto where there is no request, by the rules of `bindRequest()`: a message of a queue, or the values of a test.
- * Forms are accepted. `claims` and `permissions` of the options are not asked, and a `binder` or `modifier` sees a request
- * that has come over no connection.
- * @param sent the parts of a request. What it holds beyond the dto is ignored.
+ * Binds a dto without a request, by the rules of `bindRequest()`: the message of a queue, or the values of a test.
+ * Forms are accepted. The options `claims` and `permissions` are not called, and a `binder` or `modifier` gets a
+ * request without a connection.
+ * @param sent the parts of a request. Names that the dto does not declare are ignored.
  * @returns the dto.
  * @throws the problem that `bindRequest()` would answer with; its `errors` list all failures.
  */
@@ -42,9 +42,9 @@ const parts: Readonly<Record<keyof SentParts, Rule>> = {
   },
 };
 
-/** @param defaults the options of an application. */
+/** @param defaults the application's options. */
 export function makeBind(defaults: BindingOptions = {}): Bind {
-  /** What is worked out about a dto is worked out once for each options object. */
+  /** Prepared bindings, one for each dto and options object. */
   const known = new WeakMap<object, WeakMap<object, Bound>>();
   const none = {};
   const boundFor = (Dto: AnyType, options: BindingOptions = none): Bound => {

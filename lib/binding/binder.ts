@@ -1,7 +1,13 @@
 import type { BinderContext } from './input/binder-context';
 
-/** SPEC's IRequestBinder: makes the dto of a request. What it throws is Express's; failures go into the context. */
+/**
+ * Makes the dto of a request. Invalid values are reported with `context.fail()`; an error that it throws goes to
+ * Express.
+ */
 export interface Binder<T = unknown> {
-  /** @param signal aborts when the client has hung up; not behind `idempotency()`, where the work goes on for the retry. */
+  /**
+   * @param signal aborts when the client disconnects, except behind `idempotency()`, where the work continues for the
+   * retry.
+   */
   bind(context: BinderContext<T>, signal: AbortSignal): T | Promise<T>;
 }

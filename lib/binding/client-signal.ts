@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ClientGone } from '../body/errors';
 import { onExchangeEnd } from '../http/exchange-end';
 
-/** Aborts when the client hangs up before it has its whole answer. */
+/** Makes a signal that aborts when the client disconnects before it has received the whole response. */
 export function clientSignal(req: IncomingMessage, res: ServerResponse): AbortSignal {
   const controller = new AbortController();
   onExchangeEnd(req, res, () => {

@@ -6,29 +6,29 @@ import type { Claims } from '../principal/principal';
 
 type Scalar = string | number | bigint | boolean;
 
-/** Values by name; several values of one name are a list. */
+/** Values by name; several values of one name are an array. */
 export type SentValues = Readonly<Record<string, Scalar | readonly Scalar[]>>;
 
-/** What a dto is bound from where there is no request: the message of a queue, the values of a test. */
+/** The parts of a request that a dto is bound from: the message of a queue, or the values of a test. */
 export interface SentParts {
-  /** A JSON body, or with `plainText()` a text: text or bytes as they are sent, or any other value that JSON can hold. */
+  /** The JSON body, or with `plainText()` the text: text or bytes as sent, or any other value that JSON can hold. */
   readonly body?: unknown;
-  /** The fields of a form, in place of a body. */
+  /** The fields of a form, instead of a body. */
   readonly form?: SentValues;
-  /** Parameters of the route, decoded; of a wildcard, its segments. */
+  /** Route parameters, decoded; for a wildcard, its segments. */
   readonly params?: Readonly<Record<string, string | readonly string[]>>;
-  /** Query parameters, or the query as it stands in a URL. */
+  /** Query parameters, or a query string. */
   readonly query?: SentValues | string;
   /** Request headers. */
   readonly headers?: SentValues;
   readonly cookies?: Readonly<Record<string, string>>;
-  /** The claims of the caller. Default: nobody calls. */
+  /** The claims of the caller. Default: an anonymous caller. */
   readonly claims?: Claims;
-  /** The permissions of the caller. Default: those among the claims. */
+  /** The permissions of the caller. Default: those in the claims. */
   readonly permissions?: Iterable<string>;
 }
 
-/** A request that never came over a connection, so that it is read by what reads all requests. */
+/** A request without a connection, which is read like all others. */
 export class MadeRequest extends IncomingMessage {
   readonly params: SentParts['params'] & object;
 
@@ -51,7 +51,7 @@ export class MadeRequest extends IncomingMessage {
   }
 }
 
-/** The lines of each header, by its name in lower case. */
+/** Returns the values of each header, by its name in lower case. */
 function headersOf(
   { headers = {}, cookies = {} }: SentParts,
   type: string | undefined,
@@ -67,7 +67,10 @@ function headersOf(
   return lines.set('content-length', [String(length ?? 0)]);
 }
 
-/** @throws TypeError for a body and a form, of which one would not count, and for what JSON cannot hold. */
+/**
+ * Returns the content type and bytes of the body.
+ * @throws TypeError for both a body and a form, and for a value that JSON cannot hold.
+ */
 function bodyOf({ body, form }: SentParts): [type?: string, bytes?: Buffer] {
   if (body !== undefined && form !== undefined)
     throw new TypeError('bind: give either body or form; a request has one body');
@@ -76,7 +79,10 @@ function bodyOf({ body, form }: SentParts): [type?: string, bytes?: Buffer] {
   if (typeof body === 'string') return ['application/json', Buffer.from(body)];
   if (body instanceof Uint8Array) return ['application/json', Buffer.from(body)];
   const text = stringify(body);
-  if (text === undefined) throw new TypeError(`bind: the body is a ${typeof body}, which JSON cannot hold`);
+  if (text === undefined)
+    throw new TypeError(
+      `bind: the body is a ${typeof body}, which JSON cannot hold; pass text, bytes, or a value of JSON`,
+    );
   return ['application/json', Buffer.from(text)];
 }
 

@@ -15,48 +15,59 @@ import type { AnyType } from './types/property-type';
 import { uploadReader, type UploadOptions } from './input/uploads';
 import type { ValueParser } from './types/value-parser';
 
-/** @typeParam T what is bound: at an endpoint, the type of its dto. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- Options that are written down apart may be for any endpoint.
+/** @typeParam T the type of the endpoint's dto. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- options declared apart may be for any endpoint.
 export interface BindingOptions<T = any> extends SerializerOptions {
   /** Whether forms are accepted: not at all (415), multipart, or multipart and urlencoded. Default false. */
   allowFormData?: boolean | { readonly urlEncoded: true };
-  /** Whether callers without a principal are accepted; when not, they get 401. Default true. */
+  /** Whether callers without a principal are accepted; otherwise they get 401. Default true. */
   allowAnonymous?: boolean;
-  /** Makes the dto in place of the built-in `RequestBinder`; a function gets the Dto, once, and returns the binder. */
+  /** Makes the dto instead of the built-in `RequestBinder`. A function gets the Dto, once, and returns the binder. */
   binder?: BinderObject<T> | ((Dto: AnyType) => Binder<T>);
-  /** Called after the binder, for each request that could be bound; may change the dto, add failures, or throw. */
+  /** Called after the binder for each request without failures; may change the dto, report failures, or throw. */
   modifier?: Modifier<T>;
-  /** Parsers, made by `valueParserFor`, that come before what types do by themselves; an endpoint's come before those of `configure()`. Default none. */
+  /**
+   * Parsers, made by `valueParserFor`, that take precedence over the types' own; an endpoint's come before those of
+   * `configure()`. Default none.
+   */
   valueParsers?: readonly ValueParser[];
   /** The compiled reader and writer of this endpoint's JSON. */
   serializerContext?: SerializerContext;
-  /** Types of the responses by status: `res.json()` writes the declared properties, exactly and under their JSON names. */
+  /**
+   * Types of the responses by status: `res.json()` writes the declared properties, exactly and under their JSON names.
+   */
   responses?: ResponseTypes;
   /** The claims of the caller. Default: `req.auth.payload`, else `req.auth`, else `req.user`. */
   claims?: (req: Request) => Claims | null | undefined;
   /** The permissions of the caller. Default: the `permissions` claim, else the `scope` claim split at spaces. */
   permissions?: (req: Request) => Iterable<string>;
-  /** What is said of a failure in place of its own text, for example in the client's language; undefined leaves it. */
+  /** Returns a text instead of a failure's own, for example in the client's language, or undefined to keep it. */
   failureMessage?: (failure: BindingFailure, req: Request) => string | undefined;
-  /** When false, failures repeat no refused value and no message of a schema. (Claims, cookies and credentials are never repeated.) Default true. */
+  /**
+   * When false, failures repeat no refused value and no message of a schema. (Claims, cookies and credentials are never
+   * repeated.) Default true.
+   */
   quoteValues?: boolean;
-  /** Bounds of what one request may consist of. */
+  /** Limits of one request. */
   limits?: BindingLimits;
   /** Where uploaded files go: memory (default), disk, or a Multer of your own. */
   uploads?: UploadOptions | Multer;
 }
 
-/** To the compiler a function is a binder, too: it has `Function.prototype.bind`, which returns `any`. */
+/** Excludes functions, which the compiler takes for binders because of `Function.prototype.bind`. */
 type BinderObject<T> = Binder<T> & { readonly [Symbol.hasInstance]?: never };
 
 /**
- * SPEC's binding modifier. In `configure()`, where it is for all endpoints, the dto is unknown; a modifier may say which type it
- * takes it for.
- * @param signal that of the binder.
+ * Changes or checks a bound dto. In `configure()`, where it is called for all endpoints, the dto is unknown; a modifier
+ * may declare the type that it expects.
+ * @param signal the same signal as the binder's.
  */
 export type Modifier<T = unknown> = ModifierOf<T>['modify'];
 
-/** The parameters of a method are compared both ways: `(dto: PlaceOrder) => …` is also a modifier of unknown dtos. */
+/**
+ * TypeScript compares the parameters of a method in both directions: `(dto: PlaceOrder) => …` is also a modifier of
+ * unknown dtos.
+ */
 interface ModifierOf<T> {
   modify(dto: T, Dto: AnyType, context: BinderContext, signal: AbortSignal): void | Promise<void>;
 }
@@ -71,18 +82,18 @@ const rules: Readonly<Record<keyof BindingOptions, Rule>> = {
   allowAnonymous: aBoolean,
   binder: {
     expects:
-      'an object with a method bind(context, signal), or a function that makes one; of a class, give an instance',
+      'an object with a method bind(context, signal), or a function that makes one; for a class, pass an instance',
     accepts: isBinder,
   },
   modifier: aFunction,
   valueParsers: {
-    expects: 'an array of what valueParserFor() returns',
+    expects: 'an array of results of valueParserFor()',
     accepts: value =>
       Array.isArray(value) && value.every(one => typeof (one as Partial<ValueParser> | null)?.parse === 'function'),
   },
   ...serializerRules,
   serializerContext: {
-    expects: 'what serializerContext() returns',
+    expects: 'a result of serializerContext()',
     accepts: value => value instanceof SerializerContext,
   },
   responses: responsesRule,
@@ -99,7 +110,7 @@ function isBinder(value: unknown): boolean {
   return typeof (value as Partial<Binder> | null)?.bind === 'function';
 }
 
-/** What one endpoint does, its options with nothing left open. */
+/** The options of one endpoint, checked, with all defaults filled in. */
 export interface Resolved {
   readonly settings: ResolvedOptions;
   readonly binder: BindingOptions['binder'];
@@ -147,7 +158,10 @@ export function resolveOptions(options: BindingOptions): Resolved {
   return { settings, binder, modifier };
 }
 
-/** An endpoint's options over an application's. What is a list of things that are looked up, is looked up in both. */
+/**
+ * Merges an endpoint's options over the application's. Lists of parsers and converters are joined, the endpoint's
+ * first.
+ */
 export function mergeBinding(defaults: BindingOptions, given: BindingOptions): BindingOptions {
   checkOptions('bindRequest', given, rules);
   return {

@@ -14,13 +14,13 @@ import { sourcesInOrder } from './sources/order';
 
 /** The built-in binder, made to be extended: `const dto = await super.bind(context, signal)`. */
 export class RequestBinder<T = unknown> implements Binder<T> {
-  /** @throws a problem that lists every failure of every source: what follows a call runs on success only. */
+  /** @throws a problem that lists the failures of all sources, so code after the call runs only on success. */
   async bind(context: BinderContext<T>, signal: AbortSignal): Promise<T> {
     return (await bindDeclared(context, signal)) as T;
   }
 }
 
-/** What the built-in binder does, at once where nothing has to be waited for. */
+/** Binds as the built-in binder does: synchronously, if nothing has to be awaited. */
 export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awaitable<unknown> {
   return after(RequestInput.open(context), input => {
     signal?.throwIfAborted();
@@ -32,8 +32,8 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
 }
 
 /**
- * THE FLOW of binding: the whole body where one property takes it, then source after source, each overwriting what an earlier
- * one has found, then a look at what is required and still missing. Failures are left in the context.
+ * The flow of binding: the whole body, if one property takes it; then source after source, each overwriting values of
+ * earlier ones; then the required properties that are still missing. Failures are reported to the context.
  */
 function bindTo(input: RequestInput): Awaitable<object | Invalid> {
   const { plan } = input;
@@ -56,22 +56,22 @@ function bindTo(input: RequestInput): Awaitable<object | Invalid> {
   });
 }
 
-/** `fromBody` takes all of the JSON body, `plainText` all of the text. */
+/** Binds the whole JSON body (`fromBody`) or the whole text (`plainText`) to one property. */
 function bindWhole(input: RequestInput, found: RequestValues): void {
   const {
     plan: { wholeBody, content },
     body,
     req,
   } = input;
-  // `null` is a body without values, like no body at all, except for a type that takes it.
+  // A body `null` has no values, like no body at all, unless the type accepts null.
   if (wholeBody && body.kind === 'json' && (body.value !== null || wholeBody.codec.takesNull))
     found.put(wholeBody.index, wholeBody.codec.fromJson(body.value, input.locationOf('json', '')));
-  // A list that nobody sent with a GET is an empty list.
+  // A GET without a body is an empty list.
   if (wholeBody?.codec.shape === 'list' && body.kind === 'none' && isSafe(req.method)) found.put(wholeBody.index, []);
   if (content && body.kind === 'text') found.put(content.index, body.text);
 }
 
-/** SPEC, "Required keyword caveat": what says `jsonRequired` must stand in the JSON itself, whatever other sources had. */
+/** Reports `jsonRequired` properties that the JSON body itself does not contain, even if another source has them. */
 function bindMissingInJson(input: RequestInput, found: RequestValues): void {
   const { body, plan } = input;
   if (plan.jsonRequired.length === 0 || input.isJsonRefused) return;
@@ -82,11 +82,11 @@ function bindMissingInJson(input: RequestInput, found: RequestValues): void {
   }
 }
 
-/** What a missing value comes to; a failure is reported where this client would have sent the value. */
+/** Handles a missing value. A failure is reported where this client would have sent the value. */
 function readMissing(input: RequestInput, requirement: SourceProperty): unknown {
   const { plan, req } = input;
   const { source, name } = lookupOf(requirement.property, plan, req) ?? { source: 'body', name: requirement.property };
-  // Of a body that is no object at all, what is missing in it goes without saying.
+  // A body that is not an object has been reported already; do not report each of its fields as missing, too.
   if (source === 'json' && name !== '' && input.isJsonRefused) return undefined;
   const isWhole = requirement.property === plan.wholeBody?.property;
   const missing = isWhole ? 'A JSON body is required.' : sourcesInOrder.find(one => one.source === source)?.missing;
@@ -97,7 +97,9 @@ function readMissing(input: RequestInput, requirement: SourceProperty): unknown 
   );
 }
 
-/** Names below a property that are sent, and not read, are most likely what was meant: the client, or whoever declared the dto, is told. */
+/**
+ * Adds to the message a name that was sent below the property but is not read, because the client most likely meant it.
+ */
 function withUnread(missing = 'A value is required.', requirement: SourceProperty, input: RequestInput): string {
   const { plan, settings } = input;
   const sourceProperties = plan.sourcesOf.get(requirement.property);

@@ -17,17 +17,17 @@ import { CodecTable } from './plan/codec-table';
 import { assertType } from './types/assert-type';
 import { isOptional, type AnyType, type Infer } from './types/property-type';
 
-/** Whether a value must be there. */
+/** Options of a reader of one value. */
 export interface ValueOptions {
-  /** When false, a value that is missing or cannot be read is undefined. Default true. */
+  /** When false, a missing or invalid value is undefined. Default true. */
   readonly required?: boolean;
 }
 
 /**
- * Reads one value of a request without a dto. When the value is missing or cannot be read, the request is answered at once
+ * Reads one value of a request without a dto. If the value is missing or invalid, the request is answered at once
  * (400), and the problem is thrown to stop the handler.
- * @throws the problem that was answered, or what `onProblem` has passed to `next`.
- * @throws TypeError for what is no type, and for a type that is read asynchronously.
+ * @throws the problem that was answered, or the error that `onProblem` passed to `next`.
+ * @throws TypeError for an argument that is not a type, and for a type that is read asynchronously.
  */
 export type ReadValue = <X extends AnyType, const O extends ValueOptions = { readonly required?: true }>(
   req: Request,
@@ -36,19 +36,19 @@ export type ReadValue = <X extends AnyType, const O extends ValueOptions = { rea
   options?: O,
 ) => O extends { required: infer R } ? (R extends true | undefined ? Infer<X> : Infer<X> | undefined) : Infer<X>;
 
-/** SPEC's Route<T> and Query<T>, and the same for headers and cookies. */
+/** Readers of single values of a request. */
 export interface ValueReaders {
   /** Reads one route parameter: `routeValue(req, 'id', guid)`. */
   readonly routeValue: ReadValue;
   /** Reads one query parameter. */
   readonly queryValue: ReadValue;
-  /** Reads one header, its name in any case. */
+  /** Reads one header; its name is case-insensitive. */
   readonly headerValue: ReadValue;
-  /** Reads one cookie, its name exactly. */
+  /** Reads one cookie; its name is case-sensitive. */
   readonly cookieValue: ReadValue;
 }
 
-/** As an application is configured. */
+/** Makes the readers for an application's options. */
 export function valueReaders(settings: ResolvedOptions, answering?: Answering): ValueReaders {
   const codecs = new CodecTable(settings.serializer, settings.valueParsers);
   const codecOf = (type: AnyType): Codec<unknown> => {
@@ -95,7 +95,7 @@ export function valueReaders(settings: ResolvedOptions, answering?: Answering): 
   };
 }
 
-/** SPEC, "Route parameters", rule 3: what has no way to be read is answered like a value that cannot be read. */
+/** Codec of a type that cannot be read: every value is refused, as an invalid one is. */
 const unreadable: Codec<unknown> = {
   name: 'value of a type that can be read',
   shape: 'scalar',

@@ -1,4 +1,4 @@
-/** Says where a declaration is that `work` finds a mistake in. @throws TypeError */
+/** Runs `work`; if it throws, names the declaration in the error. @throws TypeError */
 export function namingErrors<T>(where: string, work: () => T): T {
   try {
     return work();
@@ -7,7 +7,7 @@ export function namingErrors<T>(where: string, work: () => T): T {
   }
 }
 
-/** @throws TypeError when two properties of a class have one name. */
+/** @throws TypeError if two properties of a class have the same name. */
 export function checkUniqueNames(
   className: string,
   kind: string,

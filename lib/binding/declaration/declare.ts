@@ -7,22 +7,25 @@ import { assertType } from '../types/assert-type';
 import { isOptional, type AnyType, type Infer } from '../types/property-type';
 import { bool, string } from '../types/scalar';
 
-/** Marks what the functions below return, and carries the type of the property's value. */
+/** Marks the results of the functions below, and carries the type of the property's value. */
 declare const VALUE: unique symbol;
 
 /**
- * A declared property: an entry of `dto({...})`, and a decorator of a class field in both standards. The conditions compare
- * `V` with the declared type of the field; a plain context parameter would compare them the wrong way round.
+ * A declared property: an entry of `dto({...})`, and a decorator of a class field, standard or legacy. The conditions
+ * compare `V` with the declared type of the field; a plain context parameter would compare them the wrong way round.
  */
 export interface Property<V> {
   readonly [VALUE]?: V;
-  /** What is declared, under the name that it is declared for. @throws TypeError naming the property when it cannot be bound. */
+  /**
+   * Returns the declaration for a property of this name.
+   * @throws TypeError that names the property if it cannot be bound.
+   */
   declaredAs(name: string): PropertySpec;
   <This, Declared>(value: undefined, context: ClassFieldDecoratorContext<This, Declared> & Fits<V, Declared>): void;
   <C extends object, K extends keyof C>(prototype: C, name: K & Fits<V, C[K]>): void;
 }
 
-/** The type of a property's value: it may be `undefined` where nothing is required and there is no default. */
+/** The type of a property's value, with `undefined` if it is not required and has no default. */
 type Bound<T, O> = O extends { default: infer D }
   ? undefined extends D
     ? T | undefined
@@ -33,7 +36,7 @@ type Bound<T, O> = O extends { default: infer D }
       : T | undefined
     : T;
 
-/** What the options are taken for when there are none: they say nothing about the type. */
+/** The type of the options if none are given. */
 interface NoOptions {
   readonly required?: undefined;
 }
@@ -47,7 +50,10 @@ type NamedOptions<T> = Pick<
   'name' | 'required' | 'default' | 'fallback' | 'jsonPropertyName' | 'bindFrom' | 'dontBind'
 >;
 
-/** A property with no attribute: bound from the JSON body, a form field, a route or a query parameter, the later ones first. */
+/**
+ * Binds from the JSON body, a form field, a route parameter or a query parameter; a later source overwrites an earlier
+ * one.
+ */
 export function field<X extends AnyType, const O extends FieldOptions<Infer<X>> = NoOptions>(
   type: X,
   options?: O,
@@ -55,7 +61,7 @@ export function field<X extends AnyType, const O extends FieldOptions<Infer<X>> 
   return property('field', type, options);
 }
 
-/** SPEC's FormField: bound from a form field and from nothing else. */
+/** Binds from a form field only. */
 export function formField<X extends AnyType, const O extends SingleOptions<Infer<X>> = NoOptions>(
   type: X,
   options?: O,
@@ -63,7 +69,7 @@ export function formField<X extends AnyType, const O extends SingleOptions<Infer
   return property('formField', type, options);
 }
 
-/** SPEC's QueryParam: bound from a query parameter and from nothing else. */
+/** Binds from a query parameter only. */
 export function queryParam<X extends AnyType, const O extends SingleOptions<Infer<X>> = NoOptions>(
   type: X,
   options?: O,
@@ -71,7 +77,7 @@ export function queryParam<X extends AnyType, const O extends SingleOptions<Infe
   return property('queryParam', type, options);
 }
 
-/** SPEC's RouteParam: bound from a route parameter and from nothing else. */
+/** Binds from a route parameter only. */
 export function routeParam<X extends AnyType, const O extends SingleOptions<Infer<X>> = NoOptions>(
   type: X,
   options?: O,
@@ -79,27 +85,31 @@ export function routeParam<X extends AnyType, const O extends SingleOptions<Infe
   return property('routeParam', type, options);
 }
 
-/** SPEC's FromBody: the whole JSON body binds to this property; no other JSON field binds to anything. */
+/** Binds the whole JSON body to this property; no other property then binds from JSON. */
 export function fromBody<X extends AnyType>(type: X): Property<Infer<X>> {
   return property('fromBody', type);
 }
 
 /**
- * SPEC's FromForm: an object of which every property is a form field (`title`, `author.name`, `chapters[0].title`) or a file.
- * Flat form fields then bind to no other property.
+ * Binds the whole form to this property: an object whose properties are form fields (`title`, `author.name`,
+ * `chapters[0].title`) or files. No other property then binds from the form.
  */
 export function fromForm<X extends AnyType>(type: X): Property<Infer<X>> {
   return property('fromForm', type);
 }
 
-/** SPEC's FromQuery: an object of which every property is a query parameter (`page`, `filter.status`, `sort[0].by`). */
+/**
+ * Binds the whole query to this property: an object whose properties are query parameters (`page`, `filter.status`,
+ * `sort[0].by`).
+ */
 export function fromQuery<X extends AnyType>(type: X): Property<Infer<X>> {
   return property('fromQuery', type);
 }
 
 /**
- * SPEC's FromClaim: bound from the claims of the caller. With `required: false` and no `fallback: false`, the value is what the
- * client says elsewhere when the caller has no such claim: nothing that decides about identity or rights may be declared so.
+ * Binds from the claims of the caller. With `required: false`, and without `fallback: false`, a caller without the
+ * claim can send any value in body, form, route or query: never declare a property that decides about identity or
+ * rights like this.
  */
 export function fromClaim<X extends AnyType, const O extends NamedOptions<Infer<X>> = NoOptions>(
   type: X,
@@ -108,7 +118,9 @@ export function fromClaim<X extends AnyType, const O extends NamedOptions<Infer<
   return property('fromClaim', type, options);
 }
 
-/** SPEC's FromHeader: bound from a request header; with `required: false`, from the other sources too, unless `fallback: false`. */
+/**
+ * Binds from a request header; with `required: false` also from body, form, route and query, unless `fallback: false`.
+ */
 export function fromHeader<X extends AnyType, const O extends NamedOptions<Infer<X>> = NoOptions>(
   type: X,
   options?: O,
@@ -116,7 +128,10 @@ export function fromHeader<X extends AnyType, const O extends NamedOptions<Infer
   return property('fromHeader', type, options);
 }
 
-/** Bound from a cookie (RFC 6265); with `required: false`, from the other sources too, unless `fallback: false`. */
+/**
+ * Binds from a cookie (RFC 6265); with `required: false` also from body, form, route and query, unless `fallback:
+ * false`.
+ */
 export function fromCookie<X extends AnyType, const O extends NamedOptions<Infer<X>> = NoOptions>(
   type: X,
   options?: O,
@@ -124,14 +139,14 @@ export function fromCookie<X extends AnyType, const O extends NamedOptions<Infer
   return property('fromCookie', type, options);
 }
 
-/** SPEC's HasPermission: true or false, from the permissions of the caller and from nothing that a client sends. */
+/** True if the caller has the permission, otherwise false. No value that a client sends can set it. */
 export function hasPermission(name: string, options: { readonly required?: boolean } = {}): Property<boolean> {
   if (typeof name !== 'string' || name === '')
-    throw new TypeError("hasPermission: name the permission, for example hasPermission('orders:discount')");
+    throw new TypeError("hasPermission takes the name of a permission, for example hasPermission('orders:discount')");
   return property('hasPermission', bool, { name, ...options });
 }
 
-/** SPEC's IPlainTextRequest.Content: the whole body as text, whatever its content type. */
+/** Binds the whole body as text, whatever its content type. */
 export function plainText(): Property<string> {
   return property('plainText', string);
 }
@@ -145,12 +160,16 @@ function specify(kind: PropertyKind, type: AnyType, options: PropertyOptions): P
   checkProperty(kind, options);
   assertType(type);
   const required = options.required ?? (!isOptional(type) && options.default === undefined);
-  // Only `required: false` enables the fallback. With `fromClaim(optional(bool))`, or with a default, `?isAdmin=true` must be ignored.
+  // Only `required: false` enables the fallback. With `fromClaim(optional(bool))`, or with a default, `?isAdmin=true`
+  // must be ignored.
   const fallback = options.fallback !== false && options.required === false;
   return { ...options, kind, type, required, fallback };
 }
 
-/** Standard decorators pass a context, legacy ones the prototype and the name. */
+/**
+ * Declares the property of a decorated field. Standard decorators pass a context, legacy ones the prototype and the
+ * name.
+ */
 function decorate(
   kind: PropertyKind,
   declaredAs: (name: string) => PropertySpec,
@@ -174,14 +193,17 @@ function decorate(
   };
 }
 
-/** Compilers from before decorator metadata pass a context that has none, whatever its type says. */
+/**
+ * Returns the metadata of a class. The context has none if the compiler is older than decorator metadata, whatever its
+ * type says.
+ */
 function metadataOf(
   kind: PropertyKind,
   { name, metadata }: Pick<ClassFieldDecoratorContext, 'name'> & { readonly metadata?: DecoratorMetadata },
 ): DecoratorMetadata {
   if (metadata) return metadata;
   throw new TypeError(
-    `${kind}: the decorator of ${String(name)} got no context.metadata: what compiles this class does not implement decorator metadata. ` +
+    `${kind}: the decorator of ${String(name)} got no context.metadata: the compiler of this class does not implement decorator metadata. ` +
       "Use TypeScript 5.2, esbuild 0.21.3 or Babel's decorators of version 2023-05, or later ones; or legacy decorators; or dto({...}), which works everywhere",
   );
 }

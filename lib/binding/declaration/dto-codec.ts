@@ -16,19 +16,19 @@ interface Member extends CodecMember {
   readonly property: string;
   readonly required: boolean;
   readonly jsonRequired: boolean;
-  /** Sources that must not bind to it, if there are any. */
+  /** Sources that must not bind to the property, if any. */
   readonly dontBind: readonly string[] | undefined;
 }
 
-/** The codec of a dto class that stands inside another, or in an answer. */
+/** Makes the codec of a dto class that is nested in another one, or used in a response. */
 export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
   const properties = propertiesOf(Dto);
   const create = instancesOf(Dto, properties);
   const removeUnset = unsetRemover(properties);
   const members: Member[] = [];
-  /** What is read here: the rest (claims, permissions, headers…) has sources of its own. */
+  /** The members that are read here. Claims, permissions and headers are read at the root only. */
   const fields: (Member & Field)[] = [];
-  // Later: a property can be of this very class.
+  // Postponed, because a property can be of this very class.
   codecs.later(() => {
     for (const [property, spec] of properties) {
       const member = memberOf(Dto, property, spec, codecs);
@@ -84,7 +84,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     toJson(value) {
       if (!isJsonObject(value))
         throw new TypeError(
-          `What is no object cannot be written as ${Dto.name || 'an object'}, which is what the response is declared to have there.`,
+          `The response is declared as ${Dto.name || 'an object'}, but the handler passed a value that is not an object.`,
         );
       return Object.fromEntries(
         members
@@ -113,14 +113,14 @@ function memberOf(
   };
 }
 
-/** Whether a source is blocked shows only where it is read. */
+/** A property with blocked sources has no fast path: which source is read is known only then. */
 const fieldOf = ({ property, jsonName, codec, dontBind }: Member): Field => ({
   key: property,
   jsonName,
   fast: dontBind ? undefined : codec.fromJson.fast,
 });
 
-/** Claims and headers, say, are found at the root of a request and nowhere else. */
+/** Finds a property that binds only at the root of a request, such as a claim or a header. */
 function notNestable(
   Dto: DtoClass<unknown>,
   properties: ReadonlyMap<string, PropertySpec>,
@@ -133,7 +133,7 @@ function notNestable(
     : {};
 }
 
-/** Where an object is read from: how a member is called there, and how its value is read. */
+/** An input that an object is read from: how it names a member, and how the value is read. */
 interface Origin<F> {
   readonly nameOf: (member: Member) => string;
   readonly read: (member: Member, from: F, location: Location) => unknown;
@@ -144,7 +144,7 @@ const inJson: Origin<JsonObject> = {
   read(member, json, location) {
     const value = ownValue(json, member.jsonName);
     if (value !== undefined) return readJson(member, value, location);
-    // JSON in a field of a form cannot hold files; those that nobody sent are an empty collection, as for any form.
+    // JSON in a form field cannot hold files. As in any form, files that were not sent are an empty collection.
     if (member.codec.shape === 'file' && member.codec.isCollection && member.required) return [];
     return member.jsonRequired ? location.failMissingInJson() : undefined;
   },

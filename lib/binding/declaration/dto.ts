@@ -14,12 +14,12 @@ export type InferShape<S extends Shape> = {
 /**
  * Makes a dto class out of a shape, to be named by extending it:
  * `class OrderLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}`.
- * @throws TypeError when the shape is not an object, or an entry is not a type; the message names the entry.
+ * @throws TypeError if the shape is not an object or an entry is not a type; the message names the entry.
  */
 export function dto<S extends Shape>(shape: S): new () => InferShape<S> {
   if (!isShape(shape))
     throw new TypeError(
-      'dto: give it an object that says the type of each property, for example dto({ sku: string, quantity: int })',
+      'dto takes an object with the type of each property, for example dto({ sku: string, quantity: int })',
     );
   const specs = Object.entries(shape).map(([name, entry]): [string, PropertySpec] => [name, specOf(name, entry)]);
   const defaults = specs.filter(([, spec]) => spec.default !== undefined);

@@ -1,9 +1,9 @@
-/** What the compiler says of a decorator on a property of another type. */
+/** The compiler's error for a decorator on a property of another type. */
 interface WrongPropertyType<V> {
   readonly 'the declared type of this property must accept': V;
 }
 
-/** The numbers of bignumber.js, whichever of its declarations they are from. */
+/** A number of bignumber.js, from either of its two declarations. */
 interface AnyBigNumber {
   readonly c: number[] | null;
   readonly e: number | null;
@@ -12,8 +12,8 @@ interface AnyBigNumber {
 }
 
 /**
- * bignumber.js declares its class once for `import` and once for `require`, each time with a private member, so that neither
- * fits the other: they are compared as one and the same.
+ * bignumber.js declares its class once for `import` and once for `require`, each time with a private member, so that
+ * neither fits the other: they are compared as one and the same.
  */
 export type Comparable<T> = T extends AnyBigNumber
   ? AnyBigNumber
@@ -21,7 +21,10 @@ export type Comparable<T> = T extends AnyBigNumber
     ? readonly Comparable<I>[]
     : T;
 
-/** Whether a property that is declared as `Declared` can hold a `V`: `unknown` if so, which changes nothing where it is added. */
+/**
+ * Compares types: `unknown`, which changes nothing in an intersection, if a property declared as `Declared` can hold a
+ * `V`.
+ */
 export type Fits<V, Declared> = [V] extends [Declared]
   ? unknown
   : [Comparable<V>] extends [Comparable<Declared>]

@@ -1,6 +1,6 @@
 /**
- * `Symbol.metadata` (TC39 decorator metadata) is in no runtime yet; compilers look it up when a decorated class is made, so
- * it has to be there before. This module is imported by everything that declares properties.
+ * Defines `Symbol.metadata` (TC39 decorator metadata), which no runtime has yet. Compiled code looks it up when a
+ * decorated class is made, so every module that declares properties imports this one.
  */
 (Symbol as { metadata?: symbol }).metadata ??= Symbol.for('Symbol.metadata');
 

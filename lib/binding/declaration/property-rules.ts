@@ -42,7 +42,10 @@ const names: Readonly<Record<PropertyKind, readonly (keyof PropertyOptions)[]>> 
   plainText: [],
 };
 
-/** @throws TypeError for an option that a kind of property does not have, or an invalid value. */
+/**
+ * Checks the options of a property.
+ * @throws TypeError for an option that this kind of property does not have, or an invalid value.
+ */
 export function checkProperty(kind: PropertyKind, options: PropertyOptions): void {
   checkOptions(kind, options, rulesOf(kind));
   for (const source of options.dontBind ?? []) {

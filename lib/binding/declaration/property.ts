@@ -3,10 +3,10 @@ import { clearerOf, makerOf } from '../reading/compiled';
 import { ownValue } from '../reading/own-value';
 import type { AnyType, DtoClass } from '../types/property-type';
 
-/** SPEC's binding sources, and cookies. */
+/** The sources that a property can bind from. */
 export type Source = 'json' | 'form' | 'route' | 'query' | 'claim' | 'header' | 'cookie' | 'permission';
 
-/** How a property was declared: the names of the functions that declare it. */
+/** How a property is declared: the name of the function. */
 export type PropertyKind =
   | 'field'
   | 'formField'
@@ -21,40 +21,50 @@ export type PropertyKind =
   | 'hasPermission'
   | 'plainText';
 
-/** Everything that is declared about a property. */
+/** The declaration of a property. */
 export interface PropertySpec extends PropertyOptions {
   readonly kind: PropertyKind;
   readonly type: AnyType;
   readonly required: boolean;
   readonly fallback: boolean;
-  /** True when the class itself makes the property, with a value or without one: compiled fields do (`useDefineForClassFields`). */
+  /**
+   * True if the class itself makes the property, with or without a value: compiled fields do
+   * (`useDefineForClassFields`).
+   */
   readonly isMadeByClass?: boolean;
 }
 
-/** A value, or a function that makes it. */
+/** A default value, or a function that makes it. */
 type Default<T> = Comparable<T> | (() => Comparable<T>);
 
 export interface PropertyOptions<T = unknown> {
   /** Name of the claim, header, cookie or permission. Default: the property's name. */
   readonly name?: string;
-  /** Name of the form field, route parameter or query parameter, in place of the property's name. */
+  /** Name of the form field, route parameter or query parameter. Default: the property's name. */
   readonly bindFrom?: string;
-  /** Name of the JSON field, in place of the property's name. */
+  /** Name of the JSON field. Default: the property's name under the naming policy. */
   readonly jsonPropertyName?: string;
   /** Sources that must not bind to the property. */
   readonly dontBind?: readonly Source[];
-  /** When false, the value may be missing; **a claim, header or cookie is then whatever the client says in body, form, route or query** (see `fallback`). Default true, unless the type is optional or there is a default. */
+  /**
+   * When false, the value may be missing; **for a claim, header or cookie, a client can then send any value in body,
+   * form, route or query** (see `fallback`). Default true, unless the type is optional or there is a default.
+   */
   readonly required?: boolean | undefined;
-  /** When true, the value must stand in the JSON body itself, whatever other sources say. Default false. */
+  /** When true, the JSON body itself must contain the value, even if another source has it. Default false. */
   readonly jsonRequired?: boolean;
-  /** The value when no source has one, or a function that makes it. */
+  /** The value if no source has one, or a function that makes it. */
   readonly default?: Default<T>;
-  /** When false, a claim, header or cookie with `required: false` that the request lacks is missing. When true, it is whatever the client says in body, form, route or query: say false for anything that decides about identity or rights. Default true. */
+  /**
+   * Only with `required: false`. When true, a claim, header or cookie that the request lacks is read from body, form,
+   * route or query, where a client can send any value; set false for anything that decides about identity or rights.
+   * Default true.
+   */
   readonly fallback?: boolean;
 }
 
 /**
- * Where a class keeps its declarations: as a static property (dto({...}), legacy decorators) or on its metadata object
+ * Key of a class's declarations: on the class itself (dto({...}), legacy decorators) or on its metadata object
  * (standard decorators). `Symbol.for`, so that two copies of this package understand each other's classes.
  */
 const PROPERTIES = Symbol.for('bindonce.properties');
@@ -65,30 +75,32 @@ interface Declared {
 }
 
 /**
- * Adds a declaration to a class or its metadata object, without touching what it inherits.
- * @throws TypeError for a name that no property can have, and for a second declaration of one property of one class.
+ * Adds a declaration to a class or its metadata object; inherited declarations stay as they are.
+ * @throws TypeError for a name that no property can have, and for a second declaration of a property in one class.
  */
 export function declareProperty(holder: object, name: string, spec: PropertySpec): void {
   if (name === '__proto__')
     throw new TypeError(
-      'a property cannot be called __proto__; give it another name, and a jsonPropertyName or bindFrom if a client calls it so',
+      'a property cannot be named __proto__; give it another name, and a jsonPropertyName or bindFrom if clients use that name',
     );
   const declared = Object.hasOwn(holder, PROPERTIES) ? (holder as Declared)[PROPERTIES]?.get(name) : undefined;
   if (declared)
     throw new TypeError(
-      `${name}: it is declared twice, with ${declared.kind} and with ${spec.kind}; a property has one of them, and takes the type and the options there`,
+      `${name}: it is declared twice, with ${declared.kind} and with ${spec.kind}; use one of them, with all options`,
     );
   if (!Object.hasOwn(holder, PROPERTIES))
     Object.defineProperty(holder, PROPERTIES, { value: new Map(), configurable: true });
   (holder as Declared)[PROPERTIES]?.set(name, spec);
 }
 
-/** The declared properties of a class and its base classes; a derived class's declaration replaces its base's. */
+/**
+ * Returns the declared properties of a class and its base classes; a derived class's declaration replaces its base's.
+ */
 export function propertiesOf(Dto: DtoClass<unknown>): ReadonlyMap<string, PropertySpec> {
   return withInitialisers(Dto, declarationsOf(Dto));
 }
 
-/** True for a class that has declarations, its own or inherited. */
+/** Tells whether a class has declarations, its own or inherited. */
 export function isDto(type: unknown): type is DtoClass<unknown> {
   return typeof type === 'function' && declarationsOf(type).size > 0;
 }
@@ -102,7 +114,10 @@ function declarationsOf(Dto: object): Declarations {
   return all;
 }
 
-/** A default that can be changed is made anew, by a function or as a copy, so that no request sees what another made of it. */
+/**
+ * Makes the default value for one request. A mutable default is made anew, by its function or as a copy, so that no
+ * request sees another's changes.
+ */
 export function defaultOf({ default: value }: Pick<PropertySpec, 'default'>): unknown {
   return typeof value === 'function' ? (value as () => unknown)() : copyOf(value);
 }
@@ -119,13 +134,16 @@ function copyOf(value: unknown): unknown {
   );
 }
 
-/** A plain object, or a dto. Instances of other classes look after themselves. */
+/** Tells whether a default is copied: plain objects and dtos are, instances of other classes are not. */
 function isPlain(value: object): boolean {
   const prototype = Object.getPrototypeOf(value) as object | null;
   return prototype === null || prototype === Object.prototype || isDto(prototype.constructor);
 }
 
-/** Makes fresh instances with their defaults. (A legacy decorator cannot set them: it never sees an instance.) */
+/**
+ * Makes a function that creates instances with their defaults. (A legacy decorator cannot set them: it never sees an
+ * instance.)
+ */
 export function instancesOf<T>(
   Dto: DtoClass<T>,
   properties: ReadonlyMap<string, PropertySpec>,
@@ -141,15 +159,18 @@ export function instancesOf<T>(
 }
 
 /**
- * Removes the properties of which no value was found: `{ ...entity, ...dto }` must keep what it had. Undefined where the class makes
- * none by itself, so that nothing has to be looked at.
+ * Makes a function that removes the properties for which no value was found: `{ ...entity, ...dto }` must keep the
+ * entity's values. Returns undefined if the class makes no property itself, so that there is nothing to remove.
  */
 export function unsetRemover(properties: ReadonlyMap<string, PropertySpec>): ((dto: object) => void) | undefined {
   const made = [...properties].filter(([, spec]) => spec.isMadeByClass).map(([name]) => name);
   return made.length === 0 ? undefined : clearerOf(made);
 }
 
-/** An initialiser (`rush = false`) is a default: a property that has one may be missing. A permission that is required stays so. */
+/**
+ * Takes initialisers (`rush = false`) as defaults: such a property may be missing. A required permission stays
+ * required.
+ */
 function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Declarations {
   if (properties.size === 0) return properties;
   const sample = sampleOf(Dto);
@@ -166,7 +187,7 @@ function sampleOf(Dto: DtoClass<unknown>): object {
     return new Dto() as object;
   } catch (error) {
     throw new TypeError(
-      `${Dto.name}: its constructor is called without arguments, and has failed: ${(error as Error).message}`,
+      `${Dto.name}: its constructor failed when called without arguments: ${(error as Error).message}`,
       { cause: error },
     );
   }

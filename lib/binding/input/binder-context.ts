@@ -7,9 +7,9 @@ import { lookupOf, namesBelow, type Lookup } from '../plan/lookup';
 import type { SerializerOptions } from '../types/serializer-options';
 import type { AnyType } from '../types/property-type';
 
-/** SPEC's binder context: one request that is being bound. */
+/** One request that is being bound. */
 export class BinderContext<T = unknown> {
-  /** The type of what is bound; there is no such value. */
+  /** Carries the type of the dto; it has no value at run time. */
   declare readonly bound?: T;
   private readonly noted: Failures;
 
@@ -23,7 +23,7 @@ export class BinderContext<T = unknown> {
     this.noted = new Failures(limits, quoteValues);
   }
 
-  /** What `bindRequest()` was given: a dto class, `list(Dto)`, or a schema. */
+  /** The argument of `bindRequest()`: a dto class, `list(Dto)`, or a schema. */
   get Dto(): AnyType {
     return this.endpoint.Dto;
   }
@@ -33,16 +33,18 @@ export class BinderContext<T = unknown> {
     return this.endpoint.settings.serializer;
   }
 
-  /** What is known to be wrong with the request. When something is, the answer is 400, whoever wrote the binder. */
+  /**
+   * The failures reported so far. If there are any, the response is 400, even if the binder is the application's own.
+   */
   get failures(): readonly BindingFailure[] {
     return this.noted.list;
   }
 
   /**
    * Adds a failure.
-   * @param name what is wrong: a property of the dto, or a path like `items[0].sku`; it is reported under the name that the client knows it by.
+   * @param name the property of the dto, or a path like `items[0].sku`; it is reported under the client's name for it.
    * @param reason a sentence for the client.
-   * @param where where the client has sent it. Default: where a property of that name comes from, else the body.
+   * @param where the source that the client used. Default: the source of that property, or else the body.
    */
   fail(name: string, reason: string, where?: ProblemLocation): void {
     const { plan } = this.endpoint;
@@ -55,7 +57,7 @@ export class BinderContext<T = unknown> {
     location.fail('application', reason);
   }
 
-  /** @throws a problem that lists the failures, if there are any. */
+  /** @throws a problem that lists the failures, if any. */
   refuseFailures(): void {
     const {
       failures,
@@ -67,7 +69,7 @@ export class BinderContext<T = unknown> {
     if (failures.length > 0) throw validationProblem(failures, failure => failureMessage?.(failure, req));
   }
 
-  /** @internal Where a value is looked up: failures are reported under it. */
+  /** @internal Makes the location of a value; failures are reported under it. */
   locationOf(source: ProblemLocation, name: string): Location {
     return source === 'json' ? Location.inJson(this.noted, name) : new Location(this.noted, source, name);
   }

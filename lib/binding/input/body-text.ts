@@ -5,7 +5,7 @@ import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
 import type { ResolvedLimits } from '../reading/limits';
 
-/** The text of a received body. @throws a 400, 413 or 415 problem when it is no text within the limits. */
+/** Decodes the text of a received body. @throws a 400, 413 or 415 problem if it is not text within the limits. */
 export async function textIn(received: Received, mediaType: MediaType, limits: ResolvedLimits): Promise<string> {
   switch (received.kind) {
     case 'none':
@@ -19,11 +19,14 @@ export async function textIn(received: Received, mediaType: MediaType, limits: R
   throw textIsGone(mediaType);
 }
 
-/** The refusal of a body whose text a parser has not left: the client can send another type, and the application is told what to mount. */
+/**
+ * Refuses a body whose text an earlier parser has consumed: the client can send another type, and a warning names the
+ * mistake in mounting.
+ */
 export function textIsGone({ type }: MediaType): Problem {
   warnOnce(
     'BINDONCE_TEXT_IS_GONE',
-    'bindonce: a dto with plainText() needs the body as it was sent, but a parser that is mounted before bindRequest(), such as express.json(), has parsed it; the client got 415. Mount bindRequest() before the parser, or let the parser keep the bytes in req.rawBody.',
+    'bindonce: a dto with plainText() needs the body as it was sent, but a parser mounted before bindRequest(), such as express.json(), has consumed it, so the client got 415. Mount bindRequest() before the parser, or let the parser keep the bytes in req.rawBody.',
   );
   return new Problem(
     'body-unsupported',

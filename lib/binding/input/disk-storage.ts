@@ -5,7 +5,7 @@ import multer from 'multer';
 import { onDisk } from '../../body/storage-problem';
 import { makeTemporaryFolder, type TemporaryFolder } from '../../body/temporary-folder';
 
-/** Keeps the files of one form in a folder of their own, which only the user of this process can open. */
+/** Stores the files of one form in a folder of their own, which only the user of this process can open. */
 export class DiskStorage implements multer.StorageEngine {
   private folder: Promise<TemporaryFolder> | undefined;
   private readonly engine: multer.StorageEngine;
@@ -32,13 +32,15 @@ export class DiskStorage implements multer.StorageEngine {
     this.engine._removeFile(...given);
   }
 
-  /** Removes all of the files that are still there. */
+  /** Removes all files that still exist. */
   async remove(): Promise<void> {
     const folder = await this.folder?.catch(() => undefined);
     await folder?.remove();
   }
 
-  /** Multer gives a file that it makes the mode that the process has for new files; one that is there keeps its own. */
+  /**
+   * Creates the file before multer does, with mode 0600: multer's own files would get the default mode of the process.
+   */
   private async newFile(): Promise<string> {
     const name = randomBytes(16).toString('hex');
     const { path = '' } = (await this.folder) ?? {};

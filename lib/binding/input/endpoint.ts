@@ -2,10 +2,10 @@ import type { Plan } from '../plan/plan';
 import type { ResolvedOptions } from './resolved-options';
 import type { AnyType } from '../types/property-type';
 
-/** What one `bindRequest()` was made with. */
+/** The arguments of one `bindRequest()`, checked and prepared. */
 export interface Endpoint {
   readonly Dto: AnyType;
   readonly settings: ResolvedOptions;
-  /** Undefined where the application's own binder makes the dto, of a class without declarations. */
+  /** Undefined if the application's own binder makes the dto, from a class without declarations. */
   readonly plan: Plan | undefined;
 }

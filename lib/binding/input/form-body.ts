@@ -1,68 +1,27 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { bodyTooLarge } from '../../body/errors';
 import { valuesByName, type Form } from '../../body/form';
-import type { BodyKind, MediaType } from '../../body/media-type';
 import { readPairs, type Pair } from '../../body/pairs';
-import type { PartsTaken } from '../../body/parts';
 import { chunksOf, drainRest } from '../../body/read';
-import { isUntouched, openReceived, receive, receivedAsForm } from '../../body/received';
+import { isUntouched, openReceived, receivedAsForm, type Received } from '../../body/received';
 import { Problem } from '../../problems/problem';
-import { textIn } from './body-text';
-import { onRefusal } from './refusals';
+import { after, type Awaitable } from '../reading/awaitable';
 import type { ResolvedLimits } from '../reading/limits';
-import type { ResolvedOptions } from './resolved-options';
+import { textIn } from './body-text';
+import type { Incoming } from './incoming';
+import { onRefusal } from './refusals';
 
-/** A request that has a form to be read. */
-interface IncomingForm {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  readonly mediaType: MediaType;
-  readonly kind: BodyKind;
-  readonly use: PartsTaken;
-  readonly settings: ResolvedOptions;
+/** Tells whether a form can go straight from the connection to where its files are stored: nobody else has read or needs it. */
+export function canBeStreamed({ req, kind, use }: Incoming): boolean {
+  return kind === 'multipart' && !use.text && isUntouched(req);
 }
 
-/** Reads a form, urlencoded or multipart. @throws a 400 or 413 problem. */
-export async function readForm(form: IncomingForm): Promise<Form> {
-  return form.kind === 'multipart' ? readMultipart(form) : { fields: await readUrlEncoded(form), files: [] };
-}
-
-async function readUrlEncoded({ req, res, mediaType, settings: { limits } }: IncomingForm): Promise<Pair[]> {
-  const received = await receive(req, res, limits.bodyBytes);
-  if (received.kind === 'parsed' && typeof received.body !== 'string') return boundedPairs(received.body, limits);
-  return readPairs(await textIn(received, mediaType, limits), limits.fields);
-}
-
-/** A form that nobody has read goes straight from the connection to where files are to be stored. */
-async function readMultipart(form: IncomingForm): Promise<Form> {
-  const {
-    req,
-    res,
-    settings: { limits },
-  } = form;
-  if (isUntouched(req)) return readFromConnection(form);
-  const received = await receive(req, res, Number.MAX_SAFE_INTEGER);
-  switch (received.kind) {
-    case 'none':
-      return { fields: [], files: [] };
-    case 'parsed':
-      return { fields: boundedPairs(received.body, limits), files: received.files };
-    case 'bytes':
-    case 'file':
-      return readUpload(form, openReceived(received));
-  }
-}
-
-async function readFromConnection(incoming: IncomingForm): Promise<Form> {
-  const {
-    req,
-    res,
-    settings: { formBytes },
-  } = incoming;
+/** Reads a multipart form from the connection. @throws a 400 or 413 problem. */
+export async function streamForm(incoming: Incoming): Promise<Form> {
+  const { req, res, settings } = incoming;
   try {
-    if (Number(req.headers['content-length'] ?? 0) > formBytes) throw bodyTooLarge(formBytes);
+    if (Number(req.headers['content-length'] ?? 0) > settings.formBytes) throw bodyTooLarge(settings.formBytes);
     const form = await readUpload(incoming, chunksOf(req));
-    // What multer leaves for a handler, but flat.
+    // As multer leaves it for a handler, but flat.
     const body = valuesByName(form);
     receivedAsForm(req, form, body);
     Object.assign(req, { body, files: form.files });
@@ -73,7 +32,30 @@ async function readFromConnection(incoming: IncomingForm): Promise<Form> {
   }
 }
 
-async function readUpload({ req, res, use, settings }: IncomingForm, chunks: AsyncIterable<Buffer>): Promise<Form> {
+/** Parses a received form, urlencoded or multipart. @throws a 400 or 413 problem. */
+export function formIn(received: Received, incoming: Incoming): Awaitable<Form> {
+  return incoming.kind === 'multipart' ? multipartIn(received, incoming) : urlEncodedIn(received, incoming);
+}
+
+function multipartIn(received: Received, incoming: Incoming): Awaitable<Form> {
+  switch (received.kind) {
+    case 'none':
+      return { fields: [], files: [] };
+    case 'parsed':
+      return { fields: boundedPairs(received.body, incoming.settings.limits), files: received.files };
+    case 'bytes':
+    case 'file':
+      return readUpload(incoming, openReceived(received));
+  }
+}
+
+function urlEncodedIn(received: Received, { mediaType, settings: { limits } }: Incoming): Awaitable<Form> {
+  if (received.kind === 'parsed' && typeof received.body !== 'string')
+    return { fields: boundedPairs(received.body, limits), files: [] };
+  return after(textIn(received, mediaType, limits), text => ({ fields: readPairs(text, limits.fields), files: [] }));
+}
+
+async function readUpload({ req, res, use, settings }: Incoming, chunks: AsyncIterable<Buffer>): Promise<Form> {
   const { form, discard } = await settings.readUpload(chunks, req, res, use);
   onRefusal(req, discard);
   return form;
@@ -85,10 +67,10 @@ function boundedPairs(body: unknown, { fields }: ResolvedLimits): Pair[] {
   return pairs;
 }
 
-/** What a form parser before us has nested, flat again: `{ a: { b: ['1', '2'] } }` is `a[b]=1&a[b]=2`. */
+/** Flattens the nested form of an earlier parser: `{ a: { b: ['1', '2'] } }` is `a[b]=1&a[b]=2`. */
 function flatPairs(value: unknown, name = ''): Pair[] {
   if (typeof value === 'string') return [[name, value]];
-  // Of an array, too, only what is there: multer makes one of 4 294 967 294 holes out of `t[4294967294]=x`.
+  // Only the entries of an array: multer makes one with 4 294 967 294 holes from `t[4294967294]=x`.
   return Object.entries(value ?? {}).flatMap(([key, child]) =>
     flatPairs(child, name === '' ? key : Array.isArray(value) && typeof child === 'string' ? name : `${name}[${key}]`),
   );

@@ -6,7 +6,7 @@ import type { ResponseTypes, SerializerOptions } from '../types/serializer-optio
 import type { ReadUpload } from './uploads';
 import type { ValueParser } from '../types/value-parser';
 
-/** How one endpoint reads requests and writes responses: its options with nothing left open. */
+/** How one endpoint reads requests and writes responses: its options, with all defaults filled in. */
 export interface ResolvedOptions {
   readonly allowMultipart: boolean;
   readonly allowUrlEncoded: boolean;
@@ -16,7 +16,7 @@ export interface ResolvedOptions {
   readonly valueParsers: readonly ValueParser[];
   readonly serializer: Readonly<Required<SerializerOptions>>;
   readonly responses: ResponseTypes;
-  /** A dto in a response is written by its own declaration: the application has a naming policy or converters of its own. */
+  /** True if a dto in a response is written by its own declaration, because there is a naming policy or a converter. */
   readonly writesInstances: boolean;
   readonly failureMessage: ((failure: BindingFailure, req: Request) => string | undefined) | undefined;
   readonly quoteValues: boolean;

@@ -3,13 +3,14 @@ import type { MediaType } from '../../body/media-type';
 import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
 
-/** Where text comes from that an earlier parser has left of a JSON body. */
+/** The parser that left text of a JSON body in `req.body`. */
 export type TextOrigin = 'text parser' | 'JSON parser' | 'unknown';
 
 /**
- * Tells the text of a JSON body, as `express.text()` leaves it, from the text in a JSON string, as `express.json({ strict: false })`
- * leaves it: JSON in that must not be parsed a second time. Parsing takes bytes away, the quotation marks at least, so text that
- * is as long as the body was is the body itself. That shows only where the length is known, and every byte is in the text.
+ * Distinguishes the text of a JSON body, as `express.text()` leaves it, from the value of a JSON string, as
+ * `express.json({ strict: false })` leaves it, which must not be parsed a second time. Parsing removes bytes, at least
+ * the quotation marks, so text as long as the body is the body itself. This works only if the length is known and the
+ * text is UTF-8.
  */
 export function originOf(text: string, { headers }: IncomingMessage, { parameters }: MediaType): TextOrigin {
   const length = Number(headers['content-length'] ?? Number.NaN);
@@ -20,11 +21,11 @@ export function originOf(text: string, { headers }: IncomingMessage, { parameter
   return bytes === length ? 'text parser' : 'JSON parser';
 }
 
-/** The refusal of text of which it cannot be told whether it has been parsed. */
+/** Refuses text that may or may not have been parsed. */
 export function originUnknown(): Problem {
   warnOnce(
     'BINDONCE_BODY_TEXT',
-    'bindonce: req.body is a text, and whether it is JSON still to be parsed cannot be told, because the body came without a Content-Length, compressed, or not as UTF-8; the client got 415. Mount bindRequest() before the parser (express.text(), or express.json() with strict: false), or let the parser keep the bytes in req.rawBody.',
+    'bindonce: req.body is text that may or may not have been parsed as JSON, because the body came without a Content-Length, compressed, or not as UTF-8; the client got 415. Mount bindRequest() before the parser (express.text(), or express.json() with strict: false), or let the parser keep the bytes in req.rawBody.',
   );
   return new Problem(
     'body-unsupported',

@@ -15,24 +15,24 @@ import { DiskStorage } from './disk-storage';
 /** Where uploaded files go. */
 export interface UploadOptions {
   /**
-   * `'memory'`: each file is a Buffer. `'disk'`: each file has a path, which only the user of this process can open, and is removed
-   * when the response is over. Default `'memory'`.
+   * `'memory'`: each file is a Buffer. `'disk'`: each file has a path, which only the user of this process can open,
+   * and is removed when the response has ended. Default `'memory'`.
    */
   storage?: 'memory' | 'disk';
-  /** Folder for `'disk'`; made when it is not there. Default: the system's temporary folder. */
+  /** Folder for `'disk'`; created if it does not exist. Default: the system's temporary folder. */
   directory?: string;
 }
 
-/** The form of one request, and how its files are removed when the request is refused. */
+/** The form of one request, and a function that removes its files if the request is refused. */
 export interface Upload {
   readonly form: Form;
   readonly discard: () => void;
 }
 
 /**
- * Reads the multipart form of one request; files of our own on disk are gone when the response is over.
- * @param chunks what the form is read from.
- * @param parts which files are kept, and which are read as fields.
+ * Reads the multipart form of one request. Files that bindonce keeps on disk are removed when the exchange has ended.
+ * @param chunks the bytes of the form.
+ * @param parts tells which files are kept, and which are read as fields.
  */
 export type ReadUpload = (
   chunks: AsyncIterable<Buffer>,
@@ -44,15 +44,18 @@ export type ReadUpload = (
 /** How one form is stored. */
 interface Storing {
   readonly settings: Pick<FormSettings, 'storage' | 'limits' | 'fileFilter' | 'preservePath' | 'defParamCharset'>;
-  /** Where we hold what is stored; undefined where the application does. */
+  /** Where bindonce holds the files, for its limits; undefined if a Multer of the application stores them. */
   readonly heldIn: HeldIn | undefined;
-  /** Removes what is stored, when the form is refused. */
+  /** Removes the stored files if the form is refused. */
   readonly discard: (files: Form['files']) => void | Promise<void>;
-  /** Removes what is stored, when the exchange is over. */
+  /** Removes the stored files when the exchange has ended. */
   readonly end?: () => void;
 }
 
-/** @param uploads where files go, or a Multer of the application's own: what it has stored for a request that is bound is its own. */
+/**
+ * @param uploads where files go, or a Multer of the application, which then owns the files of every request that is
+ * bound.
+ */
 export function uploadReader(
   uploads: UploadOptions | Multer = {},
   limits: ResolvedLimits,
@@ -91,7 +94,7 @@ export function uploadReader(
   return { readUpload, formBytes };
 }
 
-/** Errors of the file system say which call has failed. */
+/** Tells whether an error comes from the file system: those name the failed system call. */
 function isOfTheSystem(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error;
 }
@@ -135,7 +138,7 @@ function builtInStoring(uploads: UploadOptions, limits: FormSettings['limits']):
   };
 }
 
-/** What an instance of multer has; its declarations do not say so. */
+/** The properties of a multer instance, which its declarations leave out. */
 type OwnMulter = Omit<FormSettings, 'limits'> & {
   readonly limits?: FormSettings['limits'] | ((req: IncomingMessage) => FormSettings['limits'] | undefined);
 };
@@ -154,7 +157,7 @@ function ownStoring(own: Multer, limits: FormSettings['limits']): StoringFor {
         ...(defParamCharset !== undefined && { defParamCharset }),
       },
       heldIn: isInMemory ? 'memory' : undefined,
-      // Of a form that is refused while it is read, multer has removed them.
+      // If the form was refused while it was read, multer has already removed them.
       discard: files => {
         for (const file of files) removeStored(storage, req, file);
       },

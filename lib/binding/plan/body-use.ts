@@ -1,10 +1,10 @@
 import type { PartsTaken } from '../../body/parts';
 
-/** How a dto uses the body. */
+/** Which kinds of body a dto uses. */
 export interface BodyUse extends PartsTaken {
   readonly json: boolean;
   readonly form: boolean;
   readonly text: boolean;
-  /** JSON numbers must keep all their digits, for a `long` or a `decimal`. */
+  /** True if JSON numbers must keep all their digits, for a `long` or a `decimal`. */
   readonly needsExactNumbers: boolean;
 }

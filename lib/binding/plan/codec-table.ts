@@ -9,7 +9,7 @@ import { ownCodec } from './own-codec';
 import { accepted } from '../types/parse-result';
 import type { AnyType, Codecs, Infer } from '../types/property-type';
 
-/** The codecs of all types that one endpoint reads or writes: made once, when its middleware is made. */
+/** The codecs of all types that one endpoint reads or writes, made once, with its middleware. */
 export class CodecTable implements Codecs {
   private made = new WeakMap<AnyType, Codec<unknown>>();
   private readonly underWay = new Set<AnyType>();
@@ -24,14 +24,17 @@ export class CodecTable implements Codecs {
     this.nameInJson = namingPolicyOf(serializer);
   }
 
-  /** The codec of a type, ready for use. @throws TypeError naming the class and the property that cannot be read as declared. */
+  /**
+   * Returns the codec of a type, ready for use.
+   * @throws TypeError that names the class and the property that cannot be bound.
+   */
   complete<X extends AnyType>(type: X): Codec<Infer<X>> {
     try {
       const codec = this.of(type);
       for (let work = this.putOff.shift(); work; work = this.putOff.shift()) work();
       return codec;
     } catch (error) {
-      // What is half made must not be found by the next who asks.
+      // Discard half-built codecs, so that the next call does not get one.
       this.made = new WeakMap();
       this.putOff.length = 0;
       throw error;
@@ -56,7 +59,7 @@ export class CodecTable implements Codecs {
   jsonName(property: string): string {
     const name: unknown = this.nameInJson(property);
     if (typeof name !== 'string')
-      throw new TypeError(`propertyNamingPolicy must make text of ${JSON.stringify(property)}, not ${String(name)}`);
+      throw new TypeError(`propertyNamingPolicy must return text for ${JSON.stringify(property)}, not ${String(name)}`);
     return name;
   }
 
@@ -64,7 +67,7 @@ export class CodecTable implements Codecs {
     this.putOff.push(work);
   }
 
-  /** What the type does by itself, and in its place what this endpoint has a parser or a converter for. */
+  /** Makes the type's own codec, with this endpoint's value parser and converter taking precedence. */
   private make(type: AnyType): Codec<unknown> {
     const parser = this.valueParsers.find(one => one.type === type);
     const converter = this.serializer.converters?.find(one => one.type === type);
@@ -74,7 +77,7 @@ export class CodecTable implements Codecs {
     const meant = ownTypes.get(type);
     if (!parser && !converter)
       throw new TypeError(
-        `${name} has no declared properties and no static tryParse; ${meant === undefined ? 'declare them with dto({...}) or decorators, or give a valueParserFor or a converter for it' : `the type for it is ${meant}`}.`,
+        `${name} has no declared properties and no static tryParse; ${meant === undefined ? 'declare them with dto({...}) or decorators, or pass a valueParserFor or a converter for it' : `the type for it is ${meant}`}.`,
       );
     const json = converter
       ? converting(converter, name)
@@ -88,7 +91,7 @@ export class CodecTable implements Codecs {
   }
 }
 
-/** Classes of JavaScript for which there is a type. */
+/** JavaScript's own classes, and the types to use instead of them. */
 const ownTypes: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [String, 'string'],
   [Number, 'int, double or decimal'],
@@ -100,7 +103,7 @@ const ownTypes: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [Object, 'a class that extends dto({...})'],
 ]);
 
-/** SPEC, "Supported property types": a value parser comes before what the type itself does, and has no part in JSON. */
+/** The reading of text by a value parser, which takes precedence over the type's own parser. It does not read JSON. */
 function parsing(
   { parse }: ValueParser,
   name: string,
@@ -129,13 +132,13 @@ function converting(converter: JsonConverter, name: string): Pick<Codec<unknown>
   };
 }
 
-/** Text that holds an object as JSON is the converter's, too. */
+/** Adds a converter to a type's own codec. For a dto, the converter also reads text that holds JSON. */
 function converted(own: Codec<unknown>, converter: JsonConverter): Partial<Codec<unknown>> {
   const json = converting(converter, own.name);
   return own.shape === 'object' ? { ...json, fromText: textThrough(json.fromJson, own.name) } : json;
 }
 
-/** A type that has a converter alone is read from text as a JSON string, or as the JSON that stands in the text. */
+/** Reads text by a converter: as a JSON string, or as JSON if the text looks like an object or array. */
 function textThrough(fromJson: Codec<unknown>['fromJson'], name: string): Codec<unknown>['fromText'] {
   return (values, location) => {
     const [text = ''] = values;

@@ -1,16 +1,16 @@
 import { withParts } from '../types/codec';
 import type { Plan } from './plan';
 
-/** @throws TypeError for a required property that only a form can bring, where the endpoint accepts no form. */
+/** @throws TypeError for a required property that binds only from a form, if the endpoint accepts no form. */
 export function refuseWithoutForm(className: string, { required, sourcesOf }: Plan): void {
   for (const { property, codec } of required) {
     const sources = [...(sourcesOf.get(property)?.keys() ?? [])];
     if (sources.length !== 1 || sources[0] !== 'form') continue;
     const hasFile = [...withParts(codec)].some(({ shape }) => shape === 'file');
     const option = hasFile ? 'allowFormData: true' : 'allowFormData: true or { urlEncoded: true }';
-    const mistake = 'it is required, and only a form can bring it, but the endpoint accepts no form';
+    const mistake = 'it is required and binds only from a form, but the endpoint accepts no form';
     throw new TypeError(
-      `bindRequest: ${className}.${property}: ${mistake}; pass { ${option} }, or declare it as not required.`,
+      `bindRequest: ${className}.${property}: ${mistake}; pass { ${option} }, or declare it with required: false.`,
     );
   }
 }

@@ -10,7 +10,7 @@ interface SourceField extends Field {
   readonly sourceProperty: SourceProperty;
 }
 
-/** What reads the fields of a JSON body. What is not there, another source may have. */
+/** Makes the reader for the fields of a JSON body. Absent fields are skipped: another source may supply them. */
 export function jsonFieldsOf(sourceProperties: readonly SourceProperty[]): ReadFields<RequestValues> {
   return readerOf(
     sourceProperties.map((sourceProperty): SourceField => ({

@@ -5,7 +5,10 @@ import type { Plan } from './plan';
 import type { Codec } from '../types/codec';
 import type { Source } from '../declaration/property';
 
-/** Where a value is looked up: what a failure is reported under. The empty name of the JSON is all of it. */
+/**
+ * The source and name that a value is looked up under, and its failures reported under. An empty name is the whole JSON
+ * body.
+ */
 export interface Lookup {
   readonly source: ProblemLocation;
   readonly name: string;
@@ -13,19 +16,22 @@ export interface Lookup {
   readonly codec?: Codec<unknown>;
 }
 
-/** Where this client would send the value of a property; undefined when there is no such property. */
+/** Finds where this client would send the value of a property; undefined if there is no such property. */
 export function lookupOf(property: string, plan: Plan, req: IncomingMessage): Lookup | undefined {
   if (property === plan.wholeBody?.property) return { source: 'json', name: '', codec: plan.wholeBody.codec };
   if (property === plan.content?.property) return { source: 'body', name: property };
   const sourceProperties = plan.sourcesOf.get(property);
   const preferred = preferredSource(plan, req);
-  // A claim or a header stands behind the sources that it falls back to.
+  // The last source of a claim or header is the claim or header itself; the others are its fallback.
   const source = sourceProperties?.has(preferred) ? preferred : [...(sourceProperties?.keys() ?? [])].at(-1);
   const sourceProperty = source && sourceProperties?.get(source);
   return sourceProperty && { source, name: sourceProperty.name, codec: sourceProperty.codec };
 }
 
-/** What a client calls the parts of a path below a value: `items[0].unitPrice` may be `unit_price` in its JSON. */
+/**
+ * Translates the parts of a path below a value to the client's names: `items[0].unitPrice` may be `unit_price` in its
+ * JSON.
+ */
 export function namesBelow(path: readonly string[], { source, codec }: Lookup): (string | number)[] {
   let here = codec;
   return path.map(part => {
@@ -46,5 +52,5 @@ function preferredSource(plan: Plan, req: IncomingMessage): Source {
   return sendsForm ? 'form' : 'json';
 }
 
-/** RFC 9110, section 9.2.1: such a request has no body, usually. */
+/** Tells whether requests of a method usually have no body (RFC 9110, section 9.3.1). */
 export const isSafe = (method: string | undefined): boolean => method === 'GET' || method === 'HEAD';

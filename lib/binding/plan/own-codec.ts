@@ -6,7 +6,7 @@ import { assertType, isParsable, isSchema } from '../types/assert-type';
 import { isPropertyType, type AnyType, type Codecs } from '../types/property-type';
 import { schemaCodec } from '../types/schema';
 
-/** How a type reads and writes by itself; undefined for a class that needs a value parser or a converter. */
+/** Makes a type's own codec; undefined for a class that needs a value parser or a converter. */
 export function ownCodec(type: AnyType, codecs: Codecs): Codec<unknown> | undefined {
   assertType(type);
   if (isSchema(type)) return schemaCodec(type);

@@ -5,8 +5,9 @@ import type { SourceProperty } from './source-properties';
 export const noParts: PartsTaken = { takesFile: () => false, takesJson: () => false };
 
 /**
- * A file is kept where its name is declared, if only to be refused there; a property that takes all of the form takes any.
- * One of JSON is a field where no file is declared: generated clients send objects as such (RFC 7578, section 4.4).
+ * Decides which files of a form are kept: those whose name is declared, even if only to refuse them there; all, if a
+ * property takes the whole form. A file of JSON is read as a field if no file is declared under its name: generated
+ * clients send objects like this (RFC 7578, section 4.4).
  */
 export function partsFor(sourceProperties: readonly SourceProperty[]): PartsTaken {
   const byName = new Map(sourceProperties.map(({ name, codec }) => [firstPart(name), codec]));

@@ -21,18 +21,18 @@ import type { CodecTable } from './codec-table';
 import { assertType, isSchema } from '../types/assert-type';
 import type { AnyType, DtoClass } from '../types/property-type';
 
-/** What is worked out about a dto class once, when the middleware is made. */
+/** How a dto is bound, prepared once, when the middleware is made. */
 export interface Plan {
   readonly create: () => object;
-  /** How many properties there are. */
+  /** Number of properties. */
   readonly count: number;
-  /** Sets the properties of which a value was found, and removes the others that the class has made. */
+  /** Sets the properties for which a value was found, and removes the others that the class has made. */
   readonly set: (dto: object, values: readonly unknown[]) => void;
-  /** What each source is asked for. */
+  /** The properties that each source supplies. */
   readonly sourceProperties: ReadonlyMap<Source, readonly SourceProperty[]>;
   /** Reads the fields of a JSON body. */
   readonly readFields: ReadFields<RequestValues>;
-  /** What must stand in the JSON body itself. */
+  /** The properties that the JSON body itself must contain. */
   readonly jsonRequired: readonly SourceProperty[];
   /** The sources of each property. */
   readonly sourcesOf: ReadonlyMap<string, ReadonlyMap<Source, SourceProperty>>;
@@ -42,13 +42,14 @@ export interface Plan {
   /** The property that takes the whole body as text (`plainText`). */
   readonly content: SourceProperty | undefined;
   readonly body: BodyUse;
-  /** What becomes `req.dto`: the bound object, or for a list dto its items. */
+  /** Returns the value of `req.dto`: the bound object, or for a list dto its items. */
   readonly result: (dto: object) => unknown;
 }
 
 /**
+ * Prepares the binding of a dto.
  * @param Dto a dto class, `list(Dto)`, or a Standard Schema for the JSON body.
- * @throws TypeError naming the class and the property that cannot be bound as declared.
+ * @throws TypeError that names the class and the property that cannot be bound.
  */
 export function planFor(Dto: AnyType, codecs: CodecTable): Plan {
   return namingErrors('bindRequest', () => {
@@ -63,7 +64,7 @@ export function planFor(Dto: AnyType, codecs: CodecTable): Plan {
   });
 }
 
-/** SPEC, "JSON body", rule 3: the body must be a JSON array; no other source binds. The same goes for a schema. */
+/** Prepares a list dto or a schema: the whole JSON body binds to it, and no other source. */
 function planForBody(codec: Codec<unknown>): Plan {
   const body: SourceProperty = { property: 'body', index: 0, name: '', codec, required: true };
   checkNestable(codec);
@@ -110,7 +111,7 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
       if (takesWholeBody(spec.kind)) whole.set(spec.kind, sourceProperty);
       else if (spec.required && own.size === 0)
         throw new TypeError(
-          `it is required, but no source can bring it: ${codec.shape === 'file' ? 'a file comes from a form only' : 'all its sources are blocked'}.`,
+          `it is required, but no source can supply it: ${codec.shape === 'file' ? 'files come only from a form' : 'all its sources are blocked'}.`,
         );
       sourcesOf.set(property, own);
       if (spec.required) required.push(sourceProperty);

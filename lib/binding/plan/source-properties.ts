@@ -2,22 +2,22 @@ import type { PropertySpec, Source } from '../declaration/property';
 import { isTaken, type WholeSources } from './whole-source';
 import type { Codec } from '../types/codec';
 
-/** One property as one source sees it. */
+/** A property as one source supplies it. */
 export interface SourceProperty {
   /** Name of the property on the dto, and its index among the properties. */
   readonly property: string;
   readonly index: number;
-  /** Name that the source is asked for. */
+  /** Name of the value in the source. */
   readonly name: string;
   readonly codec: Codec<unknown>;
   readonly required: boolean;
-  /** The property takes all names of the source (`fromForm`, `fromQuery`). */
+  /** True if the property takes all names of the source (`fromForm`, `fromQuery`). */
   readonly isRoot?: boolean;
-  /** The JSON body itself must have the value. */
+  /** True if the JSON body itself must contain the value. */
   readonly jsonRequired?: boolean;
 }
 
-/** The sources of a property and the name that each is asked for. */
+/** Returns the sources of a property, each with the name of the value in it. */
 export function sourcePropertiesOf(
   sourceProperty: SourceProperty,
   spec: PropertySpec,

@@ -1,12 +1,12 @@
 import type { PropertyKind, PropertySpec, Source } from '../declaration/property';
 import type { DtoClass } from '../types/property-type';
 
-/** The kinds of property that take all of a source. */
+/** The kinds of property that take a whole source. */
 type WholeSourceKind = 'fromBody' | 'plainText' | 'fromForm' | 'fromQuery';
 
 export type WholeSources = ReadonlySet<PropertyKind>;
 
-/** SPEC: a whole source goes to one property at the most. */
+/** Finds the properties that take a whole source. @throws TypeError if two properties take the same one. */
 export function wholeSourcesOf(Dto: DtoClass<unknown>, properties: ReadonlyMap<string, PropertySpec>): WholeSources {
   const wholeSources: readonly WholeSourceKind[] = ['fromBody', 'plainText', 'fromForm', 'fromQuery'];
   const found = new Set<PropertyKind>();
@@ -14,7 +14,7 @@ export function wholeSourcesOf(Dto: DtoClass<unknown>, properties: ReadonlyMap<s
     const [first, second] = [...properties].filter(([, { kind }]) => kind === taker);
     if (first && second)
       throw new TypeError(
-        `${Dto.name}.${first[0]} and ${Dto.name}.${second[0]} are both ${taker}; one property at the most can take it all.`,
+        `${Dto.name}.${first[0]} and ${Dto.name}.${second[0]} are both ${taker}; only one property can be.`,
       );
     if (first) found.add(taker);
   }
@@ -23,7 +23,10 @@ export function wholeSourcesOf(Dto: DtoClass<unknown>, properties: ReadonlyMap<s
   return found;
 }
 
-/** True when all of a source goes to one property, and no part of it to any other. Flat query parameters still do. */
+/**
+ * Tells whether one property takes a whole source, so that no other binds from it. Flat query parameters still bind to
+ * others.
+ */
 export function isTaken(source: Source, wholeSources: WholeSources): boolean {
   if (source === 'json') return wholeSources.has('fromBody') || wholeSources.has('plainText');
   return source === 'form' && wholeSources.has('fromForm');

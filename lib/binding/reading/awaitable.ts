@@ -1,16 +1,20 @@
-/** A value, now or later: what is known at once is not waited for. */
+/** A value, or a promise of it. A value that is known at once is not awaited. */
 export type Awaitable<T> = T | Promise<T>;
 
-/** Goes on with a value as soon as it is there: in this very call, unless it is promised. */
+/** Calls `use` with the value: synchronously, unless the value is a promise. */
 export function after<V, R>(value: Awaitable<V>, use: (value: V) => Awaitable<R>): Awaitable<R> {
   if (!(value instanceof Promise)) return use(value);
   const later = value.then(use);
-  // Who waits for it sees the error. When binding has failed before, nobody does, and that must not end the process.
+  // Whoever awaits this promise sees its error. If binding has already failed, no one awaits it, and an unhandled
+  // rejection would end the process.
   later.catch(() => undefined);
   return later;
 }
 
-/** Does work, and hands over what it comes to, or its error: in this very call, unless it is promised. An error of `use` is for whoever called. */
+/**
+ * Does the work, and passes its result to `use` or its error to `fail`: synchronously, unless it returns a promise. An
+ * error that `use` throws goes to the caller.
+ */
 export function whenDone<V>(work: () => Awaitable<V>, use: (value: V) => void, fail: (error: unknown) => void): void {
   let value: Awaitable<V>;
   try {

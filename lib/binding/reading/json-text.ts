@@ -3,12 +3,12 @@ import type { Awaitable } from './awaitable';
 import type { Invalid, Location } from './location';
 import { isExactNumber } from './exact-number';
 
-/** JSON as it was written: numbers keep all their digits, for `long` and `decimal`. @throws SyntaxError */
+/** Parses JSON so that numbers keep all their digits, for `long` and `decimal`. @throws SyntaxError */
 export function parseExactly(text: string): unknown {
   return parseLossless(text);
 }
 
-/** Reads JSON that stands in one text value: a query parameter, a form field, a claim, a header. */
+/** Reads JSON out of one text: a query parameter, a form field, a claim or a header. */
 export function jsonInText<T>(
   text: string,
   location: Location,
@@ -19,14 +19,17 @@ export function jsonInText<T>(
   return value === undefined ? location.failValue(text, 'JSON text') : read(value, location.asJson());
 }
 
-/** What looks like a JSON object, an array, or objects with commas between them; undefined for other text. */
+/**
+ * Parses text that looks like a JSON object, an array, or several objects with commas between them; undefined for other
+ * text.
+ */
 export function jsonLike(text: string): unknown {
   return /^\s*[[{]/.test(text) ? (parsed(text) ?? parsed(`[${text}]`)) : undefined;
 }
 
 export const isJson = (text: string): boolean => parsed(text) !== undefined;
 
-/** Stands for JSON of more levels than the parser has stack for. */
+/** Result for JSON that is nested too deeply for the parser's stack. */
 export const TOO_DEEP: unique symbol = Symbol('too deep');
 
 function parsed(text: string): unknown {
@@ -37,7 +40,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What an object is in JSON, if it says so: a Date is text. */
+/** Applies the value's toJSON(), as JSON.stringify does: a Date becomes text. */
 export function asJson(value: unknown): unknown {
   const { toJSON } = Object(value) as { toJSON?: unknown };
   return typeof toJSON === 'function' ? (value as { toJSON(): unknown }).toJSON() : value;
@@ -49,7 +52,10 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
 
-/** JSON as JSON.parse makes it, for whoever knows nothing of exact numbers; invalid, and noted, when it exceeds a limit. */
+/**
+ * Replaces exact numbers by doubles, for code that expects the output of JSON.parse. Reports a failure if a limit is
+ * exceeded.
+ */
 export function plainJson(value: unknown, location: Location): unknown {
   const { items } = location.limits;
   switch (kindOf(value, location.levelsLeft, items)) {
@@ -66,7 +72,10 @@ export function plainJson(value: unknown, location: Location): unknown {
 
 type Kind = 'plain' | 'exact' | 'too deep' | 'too long';
 
-/** Whether there is an exact number in a value, or more levels or items than may be; looks no deeper than that. */
+/**
+ * Finds out whether a value contains an exact number, or exceeds the levels or items allowed, and looks no deeper than
+ * allowed.
+ */
 function kindOf(value: unknown, levels: number, items: number): Kind {
   if (typeof value !== 'object' || value === null) return 'plain';
   if (isExactNumber(value)) return 'exact';
@@ -85,6 +94,6 @@ function copyOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (isExactNumber(value)) return Number(value.value);
   if (Array.isArray(value)) return value.map(copyOf);
-  // Defines properties, and so takes `__proto__` for a name like any other.
+  // Object.fromEntries defines properties, so `__proto__` is a name like any other.
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, copyOf(one)]));
 }

@@ -1,15 +1,23 @@
 import { aCount, checkOptions, type Rule } from '../../options/check';
 import { withDefaults } from '../../options/merge';
 
-/** What one request may consist of. More is refused: bytes and counts with 413, items with 400. */
+/**
+ * Limits of one request. Beyond them it is refused: 413 for bytes and counts, 400 for items, levels and lengths of
+ * lists.
+ */
 export interface BindingLimits {
-  /** Bytes of a JSON, text or urlencoded body, or of all fields of a multipart form together. Default 1 048 576 (1 MiB). */
+  /**
+   * Bytes of a JSON, text or urlencoded body, or of all fields of a multipart form together. Default 1 048 576 (1 MiB).
+   */
   bodyBytes?: number;
   /** Fields of a form, or parameters of a query. Default 20 000. */
   fields?: number;
   /** Bytes of one field of a multipart form. Default 1 048 576 (1 MiB). */
   fieldBytes?: number;
-  /** Bytes of a multipart form, its files included. Default 16 777 216 (16 MiB) where files are kept in memory, else 104 857 600 (100 MiB). */
+  /**
+   * Bytes of a multipart form, its files included. Default 16 777 216 (16 MiB) if files are kept in memory, else 104
+   * 857 600 (100 MiB).
+   */
   formBytes?: number;
   /** Files of a multipart form. Default 100. */
   files?: number;
@@ -19,16 +27,16 @@ export interface BindingLimits {
   items?: number;
   /** Levels of objects and lists inside each other, in JSON and in names like `a.b[0].c`. Default 32. */
   depth?: number;
-  /** Failures that are listed in one answer. Default 100. */
+  /** Failures listed in one response. Default 100. */
   failures?: number;
 }
 
 export type ResolvedLimits = Readonly<Required<Omit<BindingLimits, 'formBytes'>> & Pick<BindingLimits, 'formBytes'>>;
 
-/** By where the files are kept. */
+/** Default of `formBytes`, by where files are kept. */
 export const DEFAULT_FORM_BYTES = { memory: 16_777_216, disk: 104_857_600 } as const;
 
-/** Each level takes some of the stack. */
+/** Each level takes stack space, so there is an upper bound. */
 const levels: Rule = {
   expects: 'a whole number from 1 to 500',
   accepts: value => aCount.accepts(value) && (value as number) <= 500,

@@ -3,23 +3,23 @@ import type { ProblemLocation } from '../../problems/problem';
 import type { FailureCode, FailureFacts, Failures } from './failures';
 import { isSecret } from './secret';
 
-/** What reading a value comes to when it cannot be read; the failure has been noted at its place. */
+/** Result of reading an invalid value. Its failure has already been reported at its location. */
 export const INVALID: unique symbol = Symbol('invalid');
 export type Invalid = typeof INVALID;
 
-/** Characters of a refused value, of a name and of a pointer that are repeated in an answer. */
+/** Most characters of a refused value, a name and a pointer that a response repeats. */
 const LONGEST = { value: 60, name: 200, pointer: 400 };
 
 /**
- * Where values are being read: what a failure is reported under. It moves with the reader, into an object or an array and
- * out again, because a place of its own for every value would cost more than reading the value.
+ * The location of the value being read; failures are reported under it. One object moves with the reader, into an
+ * object or an array and out again, because an object of its own for each value would cost more than reading the value.
  */
 export class Location {
   private readonly keys: (string | number)[] = [];
 
   /**
    * @param root name that the value was looked up under.
-   * @param document where `root` stands in a JSON document (RFC 6901); undefined outside of JSON.
+   * @param document JSON pointer of `root` in its document (RFC 6901); undefined outside of JSON.
    * @param above levels of objects and arrays around `root`.
    */
   constructor(
@@ -30,7 +30,7 @@ export class Location {
     private readonly above = 0,
   ) {}
 
-  /** A field of a JSON body, or with an empty name the body itself. */
+  /** Makes the location of a field of a JSON body; an empty name means the body itself. */
   static inJson(failures: Failures, name: string): Location {
     const location = new Location(failures, 'json', '', '');
     if (name !== '') location.enter(name);
@@ -41,37 +41,37 @@ export class Location {
     return this.failures.limits;
   }
 
-  /** Into a property of the object here, or an item of the array here. */
+  /** Moves into a property of the object here, or an item of the array here. */
   enter(key: string | number): void {
     this.keys.push(key);
   }
 
-  /** Back out of what was entered last. */
+  /** Moves back out of what was entered last. */
   leave(): void {
     this.keys.pop();
   }
 
-  /** This very place, for a failure that is known only when the reader has moved on. */
+  /** Copies this location, for a failure that is found after the reader has moved on. */
   stay(): Location {
     return new Location(this.failures, this.source, this.name, this.pointer, this.depth);
   }
 
-  /** The same name, read as a JSON document from here on. */
+  /** Copies this location as the root of a JSON document: the value is text that holds JSON. */
   asJson(): Location {
     return new Location(this.failures, this.source, this.name, '', this.depth);
   }
 
-  /** False where nothing of the value may be repeated: the answer must not say what the client did not send. */
+  /** False if the value must not be repeated: a response must not show what the client did not send. */
   get mayQuote(): boolean {
     return this.failures.quotesValues && !isSecret(this.source, this.root);
   }
 
-  /** Levels of objects and arrays that may still stand inside each other here. */
+  /** Levels of nesting still allowed below this location. */
   get levelsLeft(): number {
     return this.limits.depth + 1 - this.depth;
   }
 
-  /** True, and noted, where an object or an array stands too deep inside others. */
+  /** Returns true, and reports a failure, if an object or array here is nested too deeply. */
   isTooDeep(): boolean {
     if (this.levelsLeft > 0) return false;
     this.failTooDeep();
@@ -86,14 +86,14 @@ export class Location {
   }
 
   fail(code: FailureCode, detail: string, facts?: FailureFacts): Invalid {
-    // What is not listed need not be put into words: a body can be wrong in a million places.
+    // Do not build messages that will not be listed: a body can be wrong in a million places.
     if (this.failures.isFull) return INVALID;
     const { name, pointer } = this;
     this.failures.add({ code, name, in: this.source, ...(pointer !== undefined && { pointer }), detail, ...facts });
     return INVALID;
   }
 
-  /** @param detail what is said of it. Default: that it is not what is expected. */
+  /** @param detail the message. Default: the value is not what is expected. */
   failValue(value: unknown, expected: string, detail?: string): Invalid {
     if (this.failures.isFull) return INVALID;
     const quoted = this.mayQuote ? quote(value) : undefined;
@@ -130,7 +130,7 @@ export class Location {
     return cut(name, LONGEST.name);
   }
 
-  /** Ends at the last value that can be pointed to in a bounded length. */
+  /** The JSON pointer, cut after the last part that fits into the length limit. */
   private get pointer(): string | undefined {
     let pointer: string | undefined = this.document;
     if (pointer === undefined) return undefined;
@@ -144,7 +144,7 @@ export class Location {
   }
 }
 
-/** Never asks the value itself for its text: `{"toString": 1}` is JSON, too. */
+/** Quotes a value without calling its methods: `{"toString": 1}` is JSON, too. */
 function quote(value: unknown): string {
   if (isExactNumber(value)) return cut(value.value, LONGEST.value);
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? '[…]' : '{…}';

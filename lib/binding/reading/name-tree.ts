@@ -1,31 +1,30 @@
 import { INVALID, type Invalid, type Location } from './location';
 
-/** What can be sent under a name: text, or a file. */
+/** A value sent under a name: text, or a file. */
 export type Sent = string | Express.Multer.File;
 
-/** A name that goes on below a branch, and from where in its text. */
+/** A name that continues below a node, and the index where it does. */
 interface Deeper {
   readonly name: string;
   readonly from: number;
   readonly value: Sent;
-  /** Its place in the order of sending. */
+  /** Position in the order of sending. */
   readonly order: number;
 }
 
 /**
- * The names of a query or a form as a tree: `items[0].sku` is `sku` below `0` below `items`, in any case. Names are taken
- * apart only where a reader goes: what nobody declared is never looked at, and however many levels a client makes up, they
- * cost it more than us.
+ * The names of a query or a form as a tree: `items[0].sku` is `sku` below `0` below `items`, in any case. Names are
+ * split lazily, as readers descend. Undeclared names are never split, so a client cannot make deep names expensive.
  */
 export class NameTree {
-  /** What was sent under the name that ends here. */
+  /** Values sent under the name that ends here. */
   readonly values: Sent[] = [];
-  /** The place of each value in the order of sending. */
+  /** Position of each value in the order of sending. */
   private readonly orders: number[] = [];
   private readonly deeper: Deeper[] = [];
   private children: Map<string, NameTree> | undefined;
 
-  /** @param key the part of the name that leads here, as it was sent first; none for all of the names. */
+  /** @param key the part of the name that leads here, spelled as it was first sent; undefined for the root. */
   private constructor(private readonly key?: string) {}
 
   static of(pairs: Iterable<readonly [name: string, value: Sent, ...rest: unknown[]]>): NameTree {
@@ -39,17 +38,17 @@ export class NameTree {
     return NameTree.of([['', value]]);
   }
 
-  /** True for the branch of all names. */
+  /** True for the root, which holds all names. */
   get isRoot(): boolean {
     return this.key === undefined;
   }
 
-  /** True when what goes on from here are the items of a collection: `name[]`, `name[3]`. */
+  /** True if the names below are the items of a collection: `name[]`, `name[3]`. */
   get isArray(): boolean {
     return !this.isLeaf && this.below().every(([key]) => /^\d*$/.test(key));
   }
 
-  /** True when no name goes on from here. */
+  /** True if no name continues below. */
   get isLeaf(): boolean {
     return this.deeper.length === 0;
   }
@@ -58,13 +57,13 @@ export class NameTree {
     return this.isLeaf && this.values.length === 0;
   }
 
-  /** True when nothing but one empty text was sent, here or below. */
+  /** True if one empty text is all that was sent, here or below. */
   get holdsEmptyText(): boolean {
     const [first, second] = [...this.values, ...this.deeper.map(({ value }) => value)];
     return first === '' && second === undefined;
   }
 
-  /** The branch of a name, or of a path of names. */
+  /** The tree below a name, or below a path of names. */
   at(path: string, from = 0): NameTree | undefined {
     if (from >= path.length) return this;
     if (this.isLeaf) return undefined;
@@ -72,12 +71,12 @@ export class NameTree {
     return this.open().get(key.toLowerCase())?.at(path, next);
   }
 
-  /** What goes on below, under each key as it was sent. */
+  /** The trees below, each with its key as first sent. */
   below(): readonly (readonly [key: string, tree: NameTree])[] {
     return [...this.open().values()].map(tree => [tree.key ?? '', tree]);
   }
 
-  /** `[3]`, in index order; gaps are closed up by whoever reads them. */
+  /** The items `[3]`, in index order. Readers close up the gaps. */
   indexed(location: Location): readonly (readonly [index: number, item: NameTree])[] | Invalid {
     const items = [...this.open()]
       .filter(([key]) => /^\d+$/.test(key))
@@ -89,11 +88,11 @@ export class NameTree {
         count: tooHigh[0],
         limit,
       });
-    // Sorting is stable: what was sent twice under one index stays in the order sent.
+    // Sorting is stable: two values under one index stay in the order of sending.
     return items.sort(([a], [b]) => a - b);
   }
 
-  /** What was sent under the name itself and as `name[]`, in the order of sending. */
+  /** Values sent under the name itself and as `name[]`, in the order of sending. */
   get unindexed(): readonly Sent[] {
     const bare = this.isLeaf ? undefined : this.open().get('');
     if (!bare || bare.values.length === 0) return this.values;
@@ -104,7 +103,10 @@ export class NameTree {
       .map(([, value]) => value);
   }
 
-  /** True when one value was sent, under the name itself: it may hold several. `name[]` and `name[0]` are items, one by one. */
+  /**
+   * True if one value was sent, under the name itself: its text may hold several items. `name[]` and `name[0]` are one
+   * item each.
+   */
   get isOneValue(): boolean {
     return (
       this.values.length === 1 &&
@@ -112,12 +114,12 @@ export class NameTree {
     );
   }
 
-  /** True when a name goes on below `name[]`: it does not say which item it belongs to. */
+  /** True if a name continues below `name[]`, which does not say which item it belongs to. */
   get hasNameless(): boolean {
     return !this.isLeaf && this.open().get('')?.isLeaf === false;
   }
 
-  /** What was sent for a collection: under the name itself, as `name[]` and as `name[3]`. */
+  /** Values sent for a collection: under the name itself, as `name[]` and as `name[3]`. */
   collected(location: Location): readonly Sent[] | Invalid {
     const indexed = this.isLeaf ? [] : this.indexed(location);
     return indexed === INVALID ? INVALID : [...this.unindexed, ...indexed.flatMap(([, item]) => item.values)];
@@ -143,14 +145,17 @@ export class NameTree {
   }
 }
 
-/** `.name` or `[name]`, `[3]`, `[]`. */
+/** A further part of a name: `.name`, `[name]`, `[3]` or `[]`. */
 const BELOW = /\.([^.[\]]+)|\[([^.[\]]*)\]/y;
 
-/** The next part of a name, and where the one after it begins. A rest that is spelled like no path is one part. */
+/**
+ * Returns the next part of a name, and where the one after it begins. A rest that is not spelled like a path is one
+ * part.
+ */
 function step(name: string, from: number): readonly [key: string, next: number] {
   if (from === 0) {
     const end = name.search(/[.[\]]/);
-    // The usual name has one part; nor does a name begin with a dot or a bracket.
+    // Most names have one part. A dot or bracket at the beginning is part of the name.
     return end < 1 ? [name, name.length] : [name.slice(0, end), end];
   }
   BELOW.lastIndex = from;
@@ -159,7 +164,7 @@ function step(name: string, from: number): readonly [key: string, next: number] 
   return key === undefined ? [name.slice(from), name.length] : [key, BELOW.lastIndex];
 }
 
-/** Levels that a name has, counted without taking it apart. */
+/** Counts the levels of a name without splitting it. */
 export function levelsOf(name: string): number {
   let levels = 1;
   for (const character of name) if (character === '.' || character === '[') levels++;

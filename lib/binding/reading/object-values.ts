@@ -1,25 +1,28 @@
 import { after, type Awaitable } from './awaitable';
 import { INVALID, type Invalid } from './location';
 
-/** A dto that is read from one object: what is found for a property is set at once. All of them are read, whatever fails, so that every failure is noted. */
+/**
+ * Fills a dto that is read from one object: each value is set as it is found. All properties are read, whatever fails,
+ * so that every failure is reported.
+ */
 export class ObjectValues<T extends object> {
   private isInvalid = false;
   private promised: [property: string, value: Promise<unknown>][] | undefined;
 
-  /** @param removeUnset removes what no value was found for. */
+  /** @param removeUnset removes the properties for which no value was found. */
   constructor(
     readonly target: T,
     private readonly removeUnset?: (target: object) => void,
   ) {}
 
-  /** @param value undefined where nothing was found; invalid where it could not be read, which has been noted. */
+  /** @param value undefined if none was found, INVALID if it could not be read, which has been reported. */
   put(property: string, value: unknown): void {
     if (value === INVALID) this.isInvalid = true;
     else if (value instanceof Promise) (this.promised ??= []).push([property, value]);
     else if (value !== undefined) (this.target as Record<string, unknown>)[property] = value;
   }
 
-  /** The dto when all of its values are there. */
+  /** Returns the dto, once all of its values are known. */
   result(): Awaitable<T | Invalid> {
     const { promised, isInvalid } = this;
     if (!promised) return isInvalid ? INVALID : this.filled();

@@ -2,8 +2,9 @@ import { after, type Awaitable } from './awaitable';
 import { INVALID, type Invalid } from './location';
 
 /**
- * What the sources of a request have found for the properties of its dto, by their index: only the last value is ever set. All
- * of them are read, whatever fails, so that every failure is noted.
+ * The values that the sources of a request have for the properties of its dto, by index. Later sources overwrite
+ * earlier ones, and only the last value is set on the dto. All sources are read, whatever fails, so that every failure
+ * is reported.
  */
 export class RequestValues {
   readonly target: unknown[];
@@ -19,8 +20,8 @@ export class RequestValues {
   }
 
   /**
-   * Puts a value in the place of one that was found before.
-   * @param value undefined where nothing was found; invalid where it could not be read, which has been noted.
+   * Replaces a value that was found before.
+   * @param value undefined if none was found, INVALID if it could not be read, which has been reported.
    */
   put(index: number, value: unknown): void {
     if (value === undefined) return;
@@ -28,7 +29,10 @@ export class RequestValues {
     this.target[index] = value instanceof Promise ? this.promise(value, this.target[index]) : value;
   }
 
-  /** All values when they are there, the overwritten too: their failures belong into the answer. */
+  /**
+   * Returns the values, once all are known. Waits for overwritten values, too, because their failures belong in the
+   * response.
+   */
   settled(): Awaitable<readonly unknown[] | Invalid> {
     const { target: values, promised, isInvalid } = this;
     if (!promised) return isInvalid ? INVALID : values;
@@ -37,7 +41,7 @@ export class RequestValues {
     );
   }
 
-  /** What is promised may come to nothing, and nothing overwrites nothing. */
+  /** A promise may resolve to undefined; undefined does not overwrite an earlier value. */
   private promise(value: Promise<unknown>, before: unknown): Awaitable<unknown> {
     (this.promised ??= []).push(value);
     return before === undefined ? value : after(value, known => (known === undefined ? before : known));

@@ -1,12 +1,12 @@
 import type { ProblemLocation } from '../../problems/problem';
 
-/** Headers that have one of these in their name, like Authorization, Cookie, X-Api-Key and X-CSRF-Token, carry credentials. */
+/** A header with one of these words in its name carries credentials: Authorization, Cookie, X-Api-Key, X-CSRF-Token. */
 const CREDENTIAL = /auth|token|secret|passw|credential|cookie|session|signature|jwt|key|csrf|xsrf/i;
 
 /**
- * True for a value that is never repeated in an answer: the client did not send it, as a claim of its token or an HttpOnly
- * cookie, or it is a credential, which must not get into logs of answers.
- * @param name that the value was looked up under.
+ * True for a value that a response never repeats: the client's user did not type it (a claim of the token, an HttpOnly
+ * cookie), or it is a credential, which must not get into logs of responses.
+ * @param name the name that the value was looked up under.
  */
 export function isSecret(source: ProblemLocation, name: string): boolean {
   switch (source) {

@@ -4,12 +4,15 @@ import type { Codec } from '../types/codec';
 import type { CodecTable } from '../plan/codec-table';
 import type { AnyType } from '../types/property-type';
 
-/** Finds how the value of a response is written by its own declaration; undefined for what is not a dto or an array of dtos. */
+/**
+ * Finds the codec of a response value by its own declaration; undefined for a value that is not a dto or an array of
+ * dtos.
+ */
 export type CodecOfInstance = (value: unknown) => Codec<unknown> | undefined;
 
 /**
- * @param codecs those of the endpoint: its naming policy and its converters.
- * @param own what the endpoint binds: worked out at once, since it is what most handlers answer with.
+ * @param codecs the endpoint's codecs, with its naming policy and converters.
+ * @param own the endpoint's own dto; its codec is made at once, because most handlers respond with it.
  */
 export function instanceCodecs(codecs: CodecTable, own: AnyType): CodecOfInstance {
   const known = new Map<object, Codec<unknown> | undefined>();
@@ -28,14 +31,17 @@ export function instanceCodecs(codecs: CodecTable, own: AnyType): CodecOfInstanc
   };
 }
 
-/** The dto class of a value. A class that has a `toJSON` of its own says by that how it is written. */
+/** Returns the dto class of a value; undefined for a class with a `toJSON` of its own, which defines its JSON form. */
 function classOf(value: unknown): (new () => unknown) | undefined {
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return undefined;
   const { constructor: Dto } = value as { constructor: unknown };
   return isDto(Dto) && value instanceof Dto ? Dto : undefined;
 }
 
-/** A class that cannot be written is left to Express: its handler has done its work, and must not fail for its answer. */
+/**
+ * Leaves a class that cannot be written to Express: the handler has done its work, and must not fail because of its
+ * response.
+ */
 function codecFor(Dto: new () => unknown, codecs: CodecTable): Codec<unknown> | undefined {
   try {
     return codecs.complete(Dto);
@@ -46,12 +52,12 @@ function codecFor(Dto: new () => unknown, codecs: CodecTable): Codec<unknown> | 
   }
 }
 
-/** The items of one array may be of several classes. */
+/** Makes the codec of an array whose items may be of several classes. */
 function arrayOf(items: readonly Codec<unknown>[]): Codec<unknown> {
   const write = (value: unknown): unknown[] => (value as unknown[]).map((one, at) => items[at]?.toJson?.(one) ?? one);
   return { name: 'array', shape: 'list', fromText: refuse, fromJson: refuse, toJson: write };
 }
 
 const refuse = (): never => {
-  throw new TypeError('an array of dtos is written, not read');
+  throw new TypeError('the codec of an array of dtos only writes');
 };

@@ -6,10 +6,13 @@ import type { ResponseTypes } from '../types/serializer-options';
 import { written, type Codec } from '../types/codec';
 import type { CodecTable } from '../plan/codec-table';
 
-/** The codecs of an endpoint's responses by status. */
+/** The codecs of an endpoint's responses, by status. */
 export type ResponseCodecs = ReadonlyMap<number, Codec<unknown>>;
 
-/** @throws TypeError naming the class and the property that cannot be written as declared. */
+/**
+ * Makes the codecs of the responses.
+ * @throws TypeError that names the class and the property that cannot be written.
+ */
 export function responseCodecs(responses: ResponseTypes, codecs: CodecTable): ResponseCodecs {
   return new Map(
     Object.entries(responses).map(([status, type]) => [
@@ -19,7 +22,7 @@ export function responseCodecs(responses: ResponseTypes, codecs: CodecTable): Re
   );
 }
 
-/** JSON text of a value: numbers with all their digits, properties as declared and no others. */
+/** Writes a value as JSON: numbers with all their digits, and only the declared properties. */
 export function writeJson(
   codec: Codec<unknown>,
   value: unknown,
@@ -28,7 +31,7 @@ export function writeJson(
   return stringify(written(codec, value), replacer, spaces);
 }
 
-/** How an application spells JSON. */
+/** Express's JSON settings of the application. */
 interface Spelling {
   readonly replacer?: (key: string, value: unknown) => unknown;
   readonly spaces?: string | number;
@@ -37,14 +40,14 @@ interface Spelling {
 type Send = (...values: unknown[]) => Response;
 
 /**
- * From here on, `res.json()` and `res.jsonp()` write what the handler passes as the type that is declared for the status.
- * @param ofInstance finds how a dto is written where nothing is declared for the status.
+ * Makes `res.json()` and `res.jsonp()` write values as the type that is declared for the status.
+ * @param ofInstance finds the codec of a dto if nothing is declared for the status.
  */
 export function writeResponsesAs(codecs: ResponseCodecs, res: Response, ofInstance?: CodecOfInstance): void {
   const [json, jsonp] = [res.json.bind(res) as Send, res.jsonp.bind(res) as Send];
   const { route } = res.req as { route?: unknown };
   const codecFor = (values: readonly unknown[]): Codec<unknown> | undefined => {
-    // After next('route'), another route answers. Express 4 still takes a status beside the value.
+    // After next('route') another route responds. Express 4 still accepts a status next to the value.
     const isOurs = (route === undefined || (res.req as { route?: unknown }).route === route) && values.length === 1;
     return isOurs ? (codecs.get(res.statusCode) ?? ofInstance?.(values[0])) : undefined;
   };
@@ -66,7 +69,7 @@ export function writeResponsesAs(codecs: ResponseCodecs, res: Response, ofInstan
   };
 }
 
-/** Express's setting against browsers that take JSON for HTML. */
+/** Applies Express's `json escape` setting, for browsers that treat JSON as HTML. */
 function escaped(text: string | undefined): string | undefined {
   return text?.replace(/[<>&]/g, character => `\\u00${character.charCodeAt(0).toString(16)}`);
 }

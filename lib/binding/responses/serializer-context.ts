@@ -15,7 +15,7 @@ import {
 import { CodecTable } from '../plan/codec-table';
 import type { AnyType, Infer } from '../types/property-type';
 
-/** The types whose JSON is read and written together, and how. */
+/** The types of a serializer context, and its options. */
 export interface SerializerTypes<Q extends AnyType = AnyType> extends SerializerOptions {
   /** Type of the JSON that is read. */
   readonly request?: Q;
@@ -23,7 +23,7 @@ export interface SerializerTypes<Q extends AnyType = AnyType> extends Serializer
   readonly responses?: ResponseTypes;
 }
 
-/** Compiled JSON reader and writer of one endpoint. Made by {@link serializerContext}. */
+/** The compiled JSON reader and writer of one endpoint, made by {@link serializerContext}. */
 export class SerializerContext<Q extends AnyType = AnyType> {
   private readonly codecs: CodecTable;
   private readonly written: ReturnType<typeof responseCodecs>;
@@ -35,28 +35,32 @@ export class SerializerContext<Q extends AnyType = AnyType> {
     if (request !== undefined) this.codecs.complete(request);
   }
 
-  /** Reads a request. @throws a problem that lists everything that is wrong. */
+  /** Reads the JSON of a request. @throws a problem that lists all failures. */
   async read(json: string): Promise<Infer<Q>> {
     const { request } = this.types;
-    if (request === undefined) throw new TypeError('serializerContext: no request type was given');
+    if (request === undefined)
+      throw new TypeError('serializerContext: it was made without a request type; pass { request: PlaceOrder, … }');
     const failures = new Failures(resolveLimits());
     const value = await this.codecs.complete(request).fromJson(parsed(json), new Location(failures, 'json', '', ''));
     if (value === INVALID || failures.list.length > 0) throw validationProblem(failures.list);
     return value;
   }
 
-  /** Writes the response of a status. */
+  /** Writes the response for a status. */
   write(status: number, value: unknown): string {
     const codec = this.written.get(status);
-    if (!codec) throw new TypeError(`serializerContext: no response type was given for ${status}`);
+    if (!codec)
+      throw new TypeError(
+        `serializerContext: it was made without a response type for ${status}; pass { responses: { ${status}: … } }`,
+      );
     return writeJson(codec, value) ?? '';
   }
 }
 
 /**
- * SPEC's serializer context: works out how JSON is read and written for one endpoint, and names it on the endpoint
- * (`bindRequest(Dto, { serializerContext })`). Options that it does not have are those of the endpoint.
- * @throws TypeError for a type that cannot be read or written, naming the property.
+ * Compiles the JSON reader and writer of one endpoint, to be passed to it (`bindRequest(Dto, { serializerContext })`).
+ * Options that are not given are those of the endpoint.
+ * @throws TypeError for a type that cannot be read or written; the message names the property.
  */
 export function serializerContext<Q extends AnyType>(types: SerializerTypes<Q>): SerializerContext<Q> {
   checkOptions('serializerContext', types, { ...serializerRules, request: anything, responses: responsesRule });

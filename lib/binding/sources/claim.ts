@@ -6,10 +6,10 @@ import { readItems, readJson, readText } from '../types/read-value';
 import { needsExactNumbers } from '../types/codec';
 import type { ValueSource } from './value-source';
 
-/** SPEC, "User claims": claim types in any case. */
+/** The claims of the caller; claim types are case-insensitive. */
 export const claim: ValueSource = {
   source: 'claim',
-  missing: 'The user does not have this claim.',
+  missing: 'The caller does not have this claim.',
   read(input, sourceProperties, found) {
     const claims = input.settings.claims(input.req);
     if (!claims) return;
@@ -26,12 +26,12 @@ export const claim: ValueSource = {
   },
 };
 
-/** By its exact name, a claim can also be a getter of a user's class. */
+/** Reads a claim by its exact name, which can also be an inherited getter of the principal's class. */
 function ownOrInherited(claims: Claims, type: string): unknown {
   return Object.hasOwn(claims, type) || !(type in Object.prototype) ? claims[type] : undefined;
 }
 
-/** Several claims of one type are an array, and an array is its elements: only one text that stands alone may hold several. */
+/** Reads a claim. Each element of an array is one value; only a single text may hold several values. */
 function readClaim(value: unknown, sourceProperty: SourceProperty, location: Location): unknown {
   if (isJson(value, sourceProperty))
     return readJson(sourceProperty, sourceProperty.codec.isCollection ? [value].flat() : value, location.asJson());
@@ -40,7 +40,7 @@ function readClaim(value: unknown, sourceProperty: SourceProperty, location: Loc
     : readText(sourceProperty, [String(value)], location);
 }
 
-/** Objects, and arrays of objects, are JSON already, and so is all that a schema asks for. */
+/** Tells whether a claim is read as JSON: objects, arrays of objects, and every value for a schema. */
 function isJson(value: unknown, { codec }: SourceProperty): boolean {
   if (codec.shape === 'schema') return typeof value !== 'string';
   const values = [value].flat();
@@ -49,7 +49,7 @@ function isJson(value: unknown, { codec }: SourceProperty): boolean {
   );
 }
 
-/** A number that whoever parsed the token may have rounded must not become the text that it is not. A double holds 15 digits. */
+/** Tells whether the parser of the token may have rounded a number: a double holds 15 digits exactly. */
 function isRounded(value: unknown): boolean {
   return typeof value === 'number' && !Number.isSafeInteger(value) && Number(value.toPrecision(15)) !== value;
 }

@@ -5,7 +5,7 @@ import type { Location } from '../reading/location';
 import { readText, type Expected } from '../types/read-value';
 import type { ValueSource } from './value-source';
 
-/** Cookies (RFC 6265, section 5.4): names exactly. */
+/** Cookies (RFC 6265, section 5.4); names are case-sensitive. */
 export const cookie: ValueSource = {
   source: 'cookie',
   missing: 'This cookie is missing from the request.',
@@ -20,7 +20,7 @@ export const cookie: ValueSource = {
   },
 };
 
-/** Reads one cookie; undefined when the request has none of that name. */
+/** Reads one cookie; undefined if the request has none of that name. */
 export function readCookie(expected: Expected, name: string, req: Request, locationOf: () => Location): unknown {
   const cookies = cookiesOf(req);
   return cookies && readFrom(cookies, expected, name, locationOf);

@@ -4,7 +4,7 @@ import type { ValueSource } from './value-source';
 
 const NONE: Form = { fields: [], files: [] };
 
-/** SPEC, "Form fields": names in any case, and the files of a multipart form. */
+/** The fields of a form and the files of a multipart form; names are case-insensitive. */
 export const form: ValueSource = {
   source: 'form',
   missing: 'A value is required.',

@@ -4,7 +4,7 @@ import type { Location } from '../reading/location';
 import { readText, type Expected } from '../types/read-value';
 import type { ValueSource } from './value-source';
 
-/** SPEC, "HTTP headers": names in any case (RFC 9110, section 5.1); repeated lines are several values. */
+/** Request headers; names are case-insensitive (RFC 9110, section 5.1), and repeated lines are several values. */
 export const header: ValueSource = {
   source: 'header',
   missing: 'This header is missing from the request.',
@@ -19,7 +19,7 @@ export const header: ValueSource = {
   },
 };
 
-/** Reads one header; undefined when the request has none of that name. */
+/** Reads one header; undefined if the request has none of that name. */
 export function readHeader(expected: Expected, name: string, req: Request, locationOf: () => Location): unknown {
   const values = headerLines(name.toLowerCase(), req);
   return values && readText(expected, values, locationOf());

@@ -5,10 +5,10 @@ import { readFlat } from '../types/read-value';
 import type { SourceProperty } from '../plan/source-properties';
 import { NameTree, levelsOf, type Sent } from '../reading/name-tree';
 
-/** A name and what was sent under it, unless it could not be decoded. */
+/** A name and the value sent under it, and whether they could not be decoded. */
 export type SentPair = readonly [name: string, value: Sent, ...fault: readonly 'unreadable'[]];
 
-/** Reads properties by their names, in any case; a property that takes all names gets the tree that they make. */
+/** Reads properties by their case-insensitive names. A property that takes all names gets the whole tree. */
 export function readByName(
   source: 'form' | 'route' | 'query',
   pairs: readonly SentPair[],
@@ -25,22 +25,22 @@ export function readByName(
     const tree = isRoot ? root : root.at(name);
     if (!tree) continue;
     const location = input.locationOf(source, name);
-    // An object that takes all names is there even when none of them was sent, unless it may be missing.
+    // A required object that takes all names exists even if none of them was sent.
     found.put(index, isRoot ? codec.fromNames?.(tree, location, required) : readFlat(sourceProperty, tree, location));
   }
 }
 
-/** A name or a value that cannot be decoded is refused even where no property asks for it: it may be a name that one asks for. */
+/** Refuses a name or value that cannot be decoded, even under an unknown name: decoded, it might be a declared one. */
 export function isReadable([name, , fault]: SentPair, locationOf: (name: string) => Location): boolean {
   if (fault === undefined) return true;
   locationOf(name).fail('invalid', 'The percent-encoding is not valid UTF-8; a percent sign itself is sent as %25.');
   return false;
 }
 
-/** A name of too many levels is refused even where nobody asks for it: no client sends one by mistake. */
+/** Refuses a name of too many levels, even an undeclared one: no client sends one by mistake. */
 function isShallow(name: string, source: 'form' | 'route' | 'query', input: RequestInput): boolean {
   const { depth } = input.settings.limits;
-  // A level takes two characters at least.
+  // A level takes at least two characters.
   if (name.length <= 2 * depth || levelsOf(name) <= depth + 1) return true;
   input.locationOf(source, name).fail('too-deep', `The name has more than ${depth} levels.`, { limit: depth });
   return false;

@@ -8,5 +8,5 @@ import { query } from './query';
 import { route } from './route';
 import type { ValueSource } from './value-source';
 
-/** SPEC, "Binding order": a later source overwrites a value set by an earlier one. */
+/** The sources in binding order: a later source overwrites values of an earlier one. */
 export const sourcesInOrder: readonly ValueSource[] = [json, form, route, query, claim, header, cookie, permission];

@@ -7,7 +7,7 @@ import { NameTree } from '../reading/name-tree';
 import { isReadable, readByName } from './names';
 import type { ValueSource } from './value-source';
 
-/** SPEC, "Query parameters". */
+/** Query parameters; names are case-insensitive. */
 export const query: ValueSource = {
   source: 'query',
   missing: 'This query parameter is required.',
@@ -16,7 +16,9 @@ export const query: ValueSource = {
   },
 };
 
-/** Reads one parameter; undefined when the query has none of that name. What was sent under other names does not matter here. */
+/**
+ * Reads one parameter; undefined if the query has none of that name. Other parameters are ignored, even invalid ones.
+ */
 export function readQueryParameter(expected: Expected, name: string, req: Request, location: Location): unknown {
   const pairs = queryOf(req, location.limits.fields).filter(
     pair => pair[2] === undefined || NameTree.of([pair]).at(name) !== undefined,
@@ -27,8 +29,8 @@ export function readQueryParameter(expected: Expected, name: string, req: Reques
 }
 
 /**
- * Read from the URL: what `req.query` is depends on the application's query parser.
- * @throws a 414 problem when there are too many parameters.
+ * Reads the query from the URL: the form of `req.query` depends on the application's query parser.
+ * @throws a 414 problem for too many parameters.
  */
 export function queryOf({ url }: Request, limit: number): Pair[] {
   const mark = url.indexOf('?');

@@ -7,7 +7,7 @@ import type { Location } from '../reading/location';
 import type { Plan } from '../plan/plan';
 import type { ResolvedOptions } from '../input/resolved-options';
 
-/** What a request brings, its body read: everything that values are taken from. */
+/** A request whose body has been read: all that values are taken from. */
 export class RequestInput {
   private constructor(
     private readonly context: BinderContext,
@@ -15,7 +15,7 @@ export class RequestInput {
     readonly body: Body,
   ) {}
 
-  /** @throws a problem for a body that cannot be read. */
+  /** Reads the body. @throws a problem for a body that cannot be read. */
   static open(context: BinderContext): Awaitable<RequestInput> {
     const {
       req,
@@ -35,12 +35,12 @@ export class RequestInput {
     return this.context.endpoint.settings;
   }
 
-  /** True when the JSON body has been refused as a whole. */
+  /** True if the JSON body as a whole has been refused. */
   get isJsonRefused(): boolean {
     return this.context.failures.some(failure => failure.in === 'json' && failure.pointer === '');
   }
 
-  /** Where a value is looked up: failures are reported under it. The empty name of the JSON is all of it. */
+  /** Makes the location of a value; failures are reported under it. An empty name is the whole JSON body. */
   locationOf(source: ProblemLocation, name: string): Location {
     return this.context.locationOf(source, name);
   }

@@ -6,7 +6,7 @@ import { NameTree } from '../reading/name-tree';
 import { readByName } from './names';
 import type { ValueSource } from './value-source';
 
-/** SPEC, "Route parameters". */
+/** Route parameters; names are case-insensitive. */
 export const route: ValueSource = {
   source: 'route',
   missing: 'This route parameter is required.',
@@ -25,7 +25,7 @@ export const route: ValueSource = {
   },
 };
 
-/** Reads one parameter; undefined when the route has none of that name. */
+/** Reads one parameter; undefined if the route has none of that name. */
 export function readRouteParameter(expected: Expected, name: string, req: Request, location: Location): unknown {
   const { texts, wildcards } = parametersOf(req);
   const segments = wildcards.get(name.toLowerCase());
@@ -40,7 +40,7 @@ interface RouteParameters {
   readonly wildcards: ReadonlyMap<string, readonly string[]>;
 }
 
-/** A wildcard is an array in Express 5; in Express 4 it is a text without a name of its own. */
+/** Reads `req.params`. A wildcard is an array in Express 5; in Express 4 it is text without a name. */
 function parametersOf(req: Request): RouteParameters {
   const texts: Pair[] = [];
   const wildcards = new Map<string, readonly string[]>();
@@ -53,7 +53,7 @@ function parametersOf(req: Request): RouteParameters {
   return { texts, wildcards };
 }
 
-/** A group of a regular expression has no name either. */
+/** Tells whether an Express 4 route has a wildcard; a group of a regular expression has no name, either. */
 function hasWildcard({ route: matched }: { readonly route?: { readonly path?: unknown } }): boolean {
   return [matched?.path].flat().some(path => typeof path === 'string' && path.includes('*'));
 }

@@ -4,8 +4,8 @@ import { withParts } from '../types/codec';
 import type { RequestInput } from './request-input';
 
 /**
- * The name of a query parameter or a form field that was sent below a property and is not read there: `a.city` for a property
- * `a`. Without `fromQuery` or `fromForm`, an object is read from its JSON only.
+ * Finds the name of a query parameter or form field below a property that is not read there: `a.city` for a property
+ * `a`. Without `fromQuery` or `fromForm`, an object is read only from JSON.
  */
 export function unreadNameBelow({ name, codec }: SourceProperty, input: RequestInput): string | undefined {
   if (![...withParts(codec)].some(({ shape }) => shape === 'object' || shape === 'schema')) return undefined;

@@ -3,11 +3,11 @@ import type { SourceProperty } from '../plan/source-properties';
 import type { Source } from '../declaration/property';
 import type { RequestValues } from '../reading/request-values';
 
-/** One of SPEC's binding sources. */
+/** A source of values. */
 export interface ValueSource {
   readonly source: Source;
-  /** Reads the values of the properties, as far as the request has them, and puts them in the place of what was found before. */
+  /** Reads the values that the request has for the properties; they overwrite values found before. */
   read(input: RequestInput, sourceProperties: readonly SourceProperty[], found: RequestValues): void;
-  /** What is said when a required value is not there. */
+  /** Message for a missing required value. */
   readonly missing: string;
 }

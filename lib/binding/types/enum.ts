@@ -40,7 +40,7 @@ export function enumOf<const E extends EnumObject | readonly string[]>(
   }) as PropertyType<E extends readonly (infer V)[] ? V : E[keyof E]>;
 }
 
-/** @throws TypeError when it is neither an enum nor a list of strings, or when members are given without a list. */
+/** @throws TypeError if `members` is neither an enum nor a list of strings, or if members are given without a list. */
 function refuseUnlessMembers(members: unknown, others: readonly unknown[]): void {
   const isNamed = typeof members === 'object' && members !== null;
   const values = isNamed ? Object.values(members) : [];
@@ -48,7 +48,5 @@ function refuseUnlessMembers(members: unknown, others: readonly unknown[]): void
     values.length > 0 &&
     values.every(value => typeof value === 'string' || (typeof value === 'number' && !Array.isArray(members)));
   if (!isEnum || others.length > 0)
-    throw new TypeError(
-      "enumOf: give it an enum, or a list of strings that has one at least: enumOf(['draft', 'sent'])",
-    );
+    throw new TypeError("enumOf takes an enum, or a list of at least one string: enumOf(['draft', 'sent'])");
 }

@@ -17,18 +17,21 @@ export const guid: PropertyType<string> = scalar('guid', {
   },
 });
 
-/** A host name has 253 characters at the most (RFC 1035); to convert a long one from Unicode takes quadratic time. */
+/** A host name has at most 253 characters (RFC 1035). Converting a long one from Unicode takes quadratic time. */
 const HUGE_HOST = /^(?:https?|wss?|ftp|file):[/\\]*[^/?#\\]{1001}/i;
 
-/** What a URL parser leaves out before it begins. */
+/** Characters that a URL parser removes first. */
 const LEFT_OUT = /^[\u0000-\u0020]+|[\t\n\r]/g;
 
-/** An absolute URL whose scheme is http or https. Others run code or read files where a browser or a server follows them. */
+/**
+ * An absolute URL whose scheme is http or https. Other schemes can run code or read files when a browser or a server
+ * follows them.
+ */
 export const uri: PropertyType<URL> = withSchemes('uri', ['http', 'https']);
 
 /**
  * An absolute URL (WHATWG) of one of these schemes, in any case: `uriOf('https', 'mailto')`.
- * @throws TypeError for what is no scheme.
+ * @throws TypeError for an invalid scheme.
  */
 export function uriOf(...schemes: readonly [scheme: string, ...more: string[]]): PropertyType<URL> {
   const isScheme = (scheme: unknown): boolean => typeof scheme === 'string' && /^[a-z][a-z\d+.-]*$/i.test(scheme);

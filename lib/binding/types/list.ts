@@ -9,8 +9,8 @@ import { failNameless } from './nameless';
 import type { AnyType, Infer, PropertyType } from './property-type';
 
 /**
- * A collection. As text: repeated values, `name[]` or `name[0]`, each one item; or one value that is a JSON array, JSON objects
- * with commas between them (Swagger UI sends `{..},{..}`), or comma-separated.
+ * A collection. As text: repeated values, `name[]` or `name[0]`, each one item; or one value that is a JSON array, JSON
+ * objects with commas between them (Swagger UI sends `{..},{..}`), or items with commas between them.
  */
 export function list<X extends AnyType>(type: X): PropertyType<Infer<X>[]> {
   return { codec: codecs => listOf(codecs.of(type)) };
@@ -19,7 +19,10 @@ export function list<X extends AnyType>(type: X): PropertyType<Infer<X>[]> {
 function listOf<T>(item: Codec<T>): Codec<T[]> {
   const name = `list of ${item.name}`;
 
-  /** True for `items[].sku`, `items.sku` and `items[x].sku`: an item was meant, but which? The names of a schema are unknown. */
+  /**
+   * True for `items[].sku`, `items.sku` and `items[x].sku`, which do not say which item is meant. The names of a schema
+   * are unknown.
+   */
   const hasNameless = (tree: NameTree, location: Location): boolean => {
     const others = tree
       .below()
@@ -46,7 +49,7 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
   };
 
   const fromItems = (values: readonly string[], location: Location): Awaitable<T[] | Invalid> => {
-    // An item that is alone has the name that it was sent under.
+    // A failure of a single item is reported under the name that was sent, without an index.
     const hasIndexes = values.length > 1;
     return each(values, location, (one, index) => {
       if (hasIndexes) location.enter(index);
@@ -67,7 +70,7 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
       if (values.length !== 1) return fromItems(values, location);
       const text = only.trim();
       if (text.startsWith('[') && (!item.takesAnyText || isJson(text))) return jsonInText(text, location, fromJson);
-      // A guid can be in braces, too.
+      // A guid can be in braces, too, so braces alone do not make it JSON.
       if (text.startsWith('{') && (item.shape !== 'scalar' || isJson(`[${text}]`)))
         return jsonInText(`[${text}]`, location, fromJson);
       return fromItems(splitAtCommas(only), location);
@@ -101,14 +104,14 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
     toJson(value) {
       if (Array.isArray(value)) return value.map(one => written(item, one));
       throw new TypeError(
-        `What is no array cannot be written as a ${name}, which is what the response is declared to have there.`,
+        `The response is declared as a ${name}, but the handler passed a value that is not an array.`,
       );
     },
   };
   return codec;
 }
 
-/** What was sent twice under one index is two items. */
+/** Two values under one index are two items. */
 function oneByOne([index, tree]: readonly [index: number, item: NameTree]): (readonly [
   index: number,
   item: NameTree,
@@ -116,7 +119,7 @@ function oneByOne([index, tree]: readonly [index: number, item: NameTree]): (rea
   return tree.isLeaf ? tree.values.map(value => [index, NameTree.leaf(value)]) : [[index, tree]];
 }
 
-/** Reads item after item; all of them, so that every failure is noted. */
+/** Reads all items, even after a failure, so that every failure is reported. */
 function each<V, T>(
   values: readonly V[],
   location: Location,

@@ -1,9 +1,12 @@
-/** Makes the JSON name of a property out of its name. */
+/** Makes the JSON name of a property from its name. */
 export type NamingPolicy = (name: string) => string;
 
 export type NamingPolicyName = 'camelCase' | 'snake_case' | 'kebab-case' | 'PascalCase';
 
-/** The words of a name: `customerID` is customer, ID; `URLPath` is URL, Path; digits belong to the word before them. */
+/**
+ * Splits a name into words: `customerID` into customer, ID; `URLPath` into URL, Path. Digits belong to the word before
+ * them.
+ */
 const words = (name: string): string[] =>
   name
     .replace(/([a-z\d])([A-Z])/g, '$1 $2')
@@ -12,7 +15,7 @@ const words = (name: string): string[] =>
     .filter(word => word !== '');
 
 export const namingPolicies: Readonly<Record<NamingPolicyName, NamingPolicy>> = {
-  /** The capitals that a name begins with become small: `CustomerId` is customerId, `URLPath` is urlPath. */
+  /** Makes the leading capitals small: `CustomerId` becomes customerId, `URLPath` becomes urlPath. */
   camelCase: name => name.replace(/^[A-Z]+(?![a-z])|^[A-Z]/, start => start.toLowerCase()),
   snake_case: name => words(name).join('_').toLowerCase(),
   'kebab-case': name => words(name).join('-').toLowerCase(),

@@ -9,9 +9,12 @@ const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /** Significant decimal digits that every double holds exactly (IEEE 754: DBL_DIG). */
 const EXACT_DIGITS = 15;
-/** Characters of a number, and powers of ten either way: arithmetic on `1e999999999` would take forever. */
+/**
+ * Most characters of a number, and the largest power of ten in either direction: arithmetic on `1e999999999` would take
+ * forever.
+ */
 const MAX_LENGTH = 128;
-/** Characters of a text that is looked at as a number at all, white space and leading zeros included. */
+/** Most characters of a text that is parsed as a number, white space and leading zeros included. */
 const LONGEST_TEXT = 1_200;
 
 /** A 32-bit integer: optional sign, digits. */
@@ -41,7 +44,7 @@ export const double: PropertyType<number> = scalar('double', {
   json: value => (typeof value === 'number' && Number.isFinite(value) ? value : ifNumber(value, readDouble)),
 });
 
-/** An exact decimal number: what was sent is what is held, digit for digit. In JSON a number or a string. */
+/** An exact decimal number (BigNumber) that keeps every digit sent. In JSON a number or a string. */
 export const decimal: PropertyType<BigNumber> = scalar('decimal', {
   text: readDecimal,
   json(value) {
@@ -49,7 +52,7 @@ export const decimal: PropertyType<BigNumber> = scalar('decimal', {
     if (isExactNumber(value)) return readDecimal(value.value);
     if (typeof value !== 'number') return undefined;
     const exact = inRange(new BigNumber(value));
-    // A parser before us has rounded to a double; only short numbers are sure to be what was sent.
+    // An earlier parser has rounded to a double; only numbers of up to 15 digits are certain to be what was sent.
     return exact && exact.sd() <= EXACT_DIGITS ? exact : undefined;
   },
   write: value => (BigNumber.isBigNumber(value) ? exactNumber(value) : value),
@@ -57,7 +60,9 @@ export const decimal: PropertyType<BigNumber> = scalar('decimal', {
   refusal: ifRounded,
 });
 
-/** A parser before us has made a double of a number that needs more; what was sent can no longer be known. */
+/**
+ * Explains the refusal of a number that an earlier parser has rounded to a double, so that the number sent is unknown.
+ */
 function ifRounded(value: unknown): string | undefined {
   if (
     typeof value !== 'number' ||
@@ -78,13 +83,13 @@ function warnOnce(): void {
   isWarned = true;
 }
 
-/** The text of a number without the white space around it; empty, and so no number, where it is too long for one. */
+/** Trims the text of a number. Returns empty text, which is not a number, if it is too long. */
 const numeral = (text: string): string => (text.length > LONGEST_TEXT ? '' : text.trim());
 
 function readInt(text: string): number | undefined {
   const trimmed = numeral(text);
   const value = Number(trimmed);
-  // Adding zero makes a zero of minus zero.
+  // Adding zero turns minus zero into zero.
   return INTEGER.test(trimmed) && value >= -0x8000_0000 && value <= 0x7fff_ffff ? value + 0 : undefined;
 }
 
@@ -107,7 +112,10 @@ function readDecimal(text: string): BigNumber | undefined {
   return inRange(new BigNumber(trimmed));
 }
 
-/** As for a double, what is no number is null in JSON. Long numbers are written in the shorter way, so that they can be read again. */
+/**
+ * Like a double, NaN and Infinity are null in JSON. Numbers with many zeros are written with an exponent, so that they
+ * can be read again.
+ */
 function exactNumber(value: BigNumber): LosslessNumber | null {
   if (!value.isFinite()) return null;
   const [fixed, exponential] = [value.toFixed(), value.toExponential()];
@@ -123,8 +131,8 @@ function ifNumber<T>(value: unknown, read: (text: string) => T | undefined): T |
 }
 
 /**
- * A JSON number as it was written, or as a parser before us left it. Whole numbers are written out: `5.0` and `1e2` are 5 and
- * 100 for `JSON.parse`, and must not mean something else where numbers keep their digits.
+ * Returns the text of a JSON number as it was written, or as an earlier parser left it. Whole numbers are written out:
+ * `5.0` and `1e2` are 5 and 100 for `JSON.parse`, and must mean the same where numbers keep their digits.
  */
 export function numberText(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);

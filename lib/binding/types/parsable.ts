@@ -5,8 +5,8 @@ import type { Parsable } from './property-type';
 import { asScalar } from './scalar';
 
 /**
- * A class with `static tryParse(text)`. As JSON it is read from a string.
- * @param asObject what reads JSON that is no string: its declared properties, if it has some.
+ * Makes the codec of a class with `static tryParse(text)`. In JSON its values are strings.
+ * @param asObject reads JSON objects by the declared properties of the class, if it has any.
  */
 export function parsableCodec(type: Parsable<unknown>, asObject?: Codec<unknown>): Codec<unknown> {
   const name = (type as { name?: string }).name ?? 'value';
@@ -28,11 +28,14 @@ export function parsableCodec(type: Parsable<unknown>, asObject?: Codec<unknown>
   };
 }
 
-/** Its text, unless it says how it is written (`toJSON`) or has no text of its own. Other objects are not shown. */
+/**
+ * Returns the value's text, or the value itself if it has a `toJSON` or no text of its own. Instances of other classes
+ * are refused.
+ */
 function asText(value: unknown, type: Parsable<unknown>, name: string): unknown {
   const isOwn = typeof value === 'object' && value !== null && typeof type === 'function' && value instanceof type;
   if (!isOwn) return asScalar(value, name);
-  // eslint-disable-next-line @typescript-eslint/no-base-to-string -- Whether it has a text of its own is the question.
+  // eslint-disable-next-line @typescript-eslint/no-base-to-string -- the line finds out whether it has a text of its own.
   const text = String(value);
   return 'toJSON' in value || text === '[object Object]' ? value : text;
 }

@@ -1,10 +1,10 @@
 import type { Location } from '../reading/location';
 
 /**
- * The value that a parser of the application's own has read, or the failure that it has found.
- * @param result what it has returned: a `ParseResult`, if it keeps to its type.
- * @param parser what is named when it does not, for example `Money.tryParse`.
- * @throws TypeError then: the mistake is the application's, not the client's.
+ * Takes the value out of the result of an application's parser, or reports the failure.
+ * @param result the parser's return value, a `ParseResult` if it keeps to its type.
+ * @param parser the name for the error message, for example `Money.tryParse`.
+ * @throws TypeError if the result is not a `ParseResult`: that is the application's mistake, not the client's.
  */
 export function accepted(result: unknown, input: unknown, name: string, location: Location, parser: string): unknown {
   const { success, value } = Object(result) as { success?: unknown; value?: unknown };

@@ -3,13 +3,16 @@ import { INVALID, type Invalid, type Location } from '../reading/location';
 import type { NameTree, Sent } from '../reading/name-tree';
 import type { Codec } from './codec';
 
-/** What decides how nothing is read: whether a value must be there, and what its type takes. */
+/** What readers need to know to treat a missing or empty value: is it required, and what does its type accept? */
 export interface Expected {
   readonly codec: Codec<unknown>;
   readonly required: boolean;
 }
 
-/** Reads text for a property. Empty text is a missing value where one may be missing; for a string it is the empty string. */
+/**
+ * Reads text for a property. Empty text is the empty string for a string, and a missing value for an optional property
+ * of another type.
+ */
 export function readText(expected: Expected, values: readonly string[], location: Location): unknown {
   return isNothing(expected, values) ? undefined : expected.codec.fromText(values, location);
 }
@@ -29,12 +32,12 @@ export function readSegments(expected: Expected, segments: readonly string[], lo
       : readText(expected, [segments.join('/')], location);
 }
 
-/** Reads JSON for a property. `null` is a missing value where one may be missing, unless the type takes it. */
+/** Reads JSON for a property. For an optional property `null` is a missing value, unless the type accepts null. */
 export function readJson({ codec, required }: Expected, value: unknown, location: Location): unknown {
   return value === null && !required && !codec.takesNull ? undefined : codec.fromJson(value, location);
 }
 
-/** Reads what was sent under a name; what was sent below it belongs to nobody. */
+/** Reads the values sent under a name, and ignores the names below it. */
 export function readFlat(expected: Expected, tree: NameTree, location: Location): unknown {
   if (expected.codec.shape === 'schema' && tree.isArray) return expected.codec.fromNames?.(tree, location, true);
   const sent = expected.codec.isCollection ? tree.collected(location) : tree.values;
@@ -44,11 +47,14 @@ export function readFlat(expected: Expected, tree: NameTree, location: Location)
     : readSent(expected.codec, sent, tree.isOneValue, location);
 }
 
-/** Reads what was sent under a name or below it. A collection of which nothing was sent is empty: a form cannot say so otherwise. */
+/**
+ * Reads the values sent under a name or below it. A required collection without values is empty: a form has no other
+ * way to send an empty one.
+ */
 export function readNested(expected: Expected, tree: NameTree | undefined, location: Location): unknown {
   const { codec, required } = expected;
   if (!tree || tree.isEmpty) return codec.isCollection && required ? [] : undefined;
-  // A value is not lost because of a stranger's name below it.
+  // An undeclared name below must not hide a value of this name.
   if (codec.fromNames && !tree.isLeaf && (tree.values.length === 0 || codec.isSentBelow?.(tree, location))) {
     if (codec.isCollection && !required && tree.holdsEmptyText) return undefined;
     return !codec.fromFiles && tree.values.some(isFile)
@@ -60,7 +66,7 @@ export function readNested(expected: Expected, tree: NameTree | undefined, locat
     : readSent(codec, tree.values, true, location);
 }
 
-/** True when a name was sent that the type declares: its own, or one below it. */
+/** Tells whether a name was sent that the type declares: its own, or one below it. */
 export function isSent(codec: Codec<unknown>, tree: NameTree | undefined, location: Location): boolean {
   return (
     tree !== undefined && (tree.values.length > 0 || (!tree.isLeaf && (codec.isSentBelow?.(tree, location) ?? false)))
@@ -69,7 +75,7 @@ export function isSent(codec: Codec<unknown>, tree: NameTree | undefined, locati
 
 /**
  * Reads text or files.
- * @param isOneValue whether one text was sent as such, which may hold several items; else each text is an item.
+ * @param isOneValue true for one text that may hold several items; otherwise each text is one item.
  */
 export function readSent<T>(
   codec: Codec<T>,
@@ -94,8 +100,8 @@ const failFile = (location: Location): Invalid =>
   location.fail('file-unexpected', 'A file was sent where a value is expected.');
 
 /**
- * What a missing value comes to: nothing where it may be missing, else what the type itself makes of nothing, else a failure.
- * @param detail what is said of a missing value here.
+ * Handles a missing value: undefined if it is optional, otherwise the type's own value for it, otherwise a failure.
+ * @param detail the message for a missing value here.
  */
 export function readNothing({ codec, required }: Expected, location: Location, detail?: string): unknown {
   if (!required) return undefined;

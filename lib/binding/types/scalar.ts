@@ -9,15 +9,15 @@ export function typeWith<T>(codec: Codec<T>): PropertyType<T> {
   return { codec: () => codec };
 }
 
-/** How a type of one value is spelled. A reader takes all of what it is given, or answers undefined. */
+/** The text and JSON forms of a type of one value. A reader accepts the whole input or returns undefined. */
 export interface Spelling<T> {
   readonly text: (text: string) => T | undefined;
-  /** Default: JSON strings are read like other text. */
+  /** Reads a JSON value. Default: JSON strings are read like other text. */
   readonly json?: (value: unknown) => T | undefined;
-  /** What is written for a value in JSON. Default: the value as it is. */
+  /** Converts a value to what JSON holds for it. Default: the value as it is. */
   readonly write?: (value: unknown) => unknown;
   readonly needsExactNumbers?: boolean;
-  /** What is said of a JSON value that is refused. Default: that it is no such value. */
+  /** Makes the message for a refused JSON value. Default: it names the value and the type. */
   readonly refusal?: (value: unknown) => string | undefined;
 }
 
@@ -51,12 +51,14 @@ function fast<T>(
   );
 }
 
-/** @throws TypeError for an object: a handler that hands over another value than is declared must not show it to the client. */
+/**
+ * @throws TypeError for an object: a handler that passes another value than declared must not expose it to the client.
+ */
 export function asScalar(json: unknown, name: string): unknown {
   if (typeof json !== 'object' || json === null || isExactNumber(json)) return json;
   const text = asJson(json);
   if (typeof text !== 'object' || text === null) return text;
-  throw new TypeError(`An object cannot be written as ${name}, which is what the response is declared to have there.`);
+  throw new TypeError(`The response declares ${name} here, but the handler passed an object.`);
 }
 
 const ifText =

@@ -9,19 +9,20 @@ import type { NameTree } from '../reading/name-tree';
 import type { Codec } from './codec';
 import { failNameless } from './nameless';
 
-/** Characters of a schema's own message that are repeated in an answer. */
+/** Most characters of a schema's own message that a response repeats. */
 const LONGEST_MESSAGE = 300;
 
 type Result = StandardSchemaV1.Result<unknown>;
 
 /**
- * A Standard Schema (standardschema.dev): zod, valibot, arktype and others. It gets JSON as it is, and text as a string, or as
- * an array of strings where there are several. Text that it refuses is tried as JSON if it looks like it, else as a collection.
+ * Makes the codec of a Standard Schema (standardschema.dev): zod, valibot, arktype and others. The schema gets JSON as
+ * it is, one text as a string, and several as an array. Text that it refuses is tried again as JSON if it looks like
+ * JSON, otherwise as a collection.
  */
 export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
   const validate = (input: unknown): Awaitable<Result> => {
     const result = schema['~standard'].validate(input);
-    // The standard promises a Promise; what is merely like one is made one.
+    // The standard allows only a Promise; a thenable is turned into one.
     return 'then' in result ? Promise.resolve(result) : result;
   };
   const check = (input: unknown, location: Location): Awaitable<unknown> => {
@@ -29,7 +30,7 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
     const here = result instanceof Promise ? location.stay() : location;
     return after(result, known => (known.issues ? refuse(known.issues, here) : known.value));
   };
-  /** True when the names that were sent make no difference: the schema answers as it would have answered to none. */
+  /** Tells whether the names sent make no difference: the schema returns the same result as for no names. */
   const isSameAsNothing = (plain: unknown): Awaitable<boolean> =>
     after(validate(plain), given => after(validate({}), none => isDeepStrictEqual(meant(given), meant(none))));
   const fromJson = (value: unknown, location: Location): Awaitable<unknown> => {
@@ -55,7 +56,7 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
         if (json !== undefined) return fromJson(json, here.asJson());
         const parts = splitAtCommas(text);
         if (areTooMany(parts, here)) return INVALID;
-        // The schema may want a collection; if not, it has said what it wants.
+        // The schema may expect a collection. If it refuses that, too, its first issues are the right ones.
         return after(validate(parts), second => (second.issues ? refuse(first.issues, here) : second.value));
       });
     },
@@ -63,7 +64,7 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
       if (areTooMany(segments, location)) return INVALID;
       const here = location.stay();
       const text = segments.join('/');
-      // Of one segment and of several, the more likely shape first; the schema takes the one that it wants.
+      // Tries the likelier form first: text for one segment, an array for several.
       const [one, other] = segments.length === 1 ? [text, segments] : [segments, text];
       return after(validate(one), first =>
         first.issues
@@ -78,7 +79,8 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
       const read = (): Awaitable<unknown> =>
         after(validate(plain), first => {
           if (!first.issues) return first.value;
-          // A name that was sent once may be a collection of one; where it is not, the schema has said what it wants.
+          // A name that was sent once may be a collection of one. If the schema refuses that, too, its first issues are
+          // the right ones.
           if (first.issues.filter(issue => collected(plain, issue, here.limits.items)).length === 0)
             return refuse(first.issues, here);
           return after(validate(plain), second =>
@@ -87,17 +89,17 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
         });
       return required ? read() : after(isSameAsNothing(plain), isSame => (isSame ? undefined : read()));
     },
-    // Its names are unknown; whatever was sent below may be one of them.
+    // The schema's names are unknown, so any name below may be one of them.
     isSentBelow: () => true,
     fromFiles: (files, location) =>
       areTooMany(files, location) ? INVALID : check(files.length === 1 ? files[0] : files, location),
-    // A schema that makes text of everything makes 'undefined' of nothing; that is no value.
+    // A coercing schema (z.coerce.string()) turns undefined into the text 'undefined'; treat that as missing.
     fromNothing: () =>
       after(validate(undefined), result => (result.issues || result.value === 'undefined' ? INVALID : result.value)),
   };
 }
 
-/** What a schema has answered, without what merely belongs to one vendor. */
+/** Reduces a schema's result to what the standard defines. */
 function meant({
   issues,
   value,
@@ -108,7 +110,7 @@ function meant({
   return issues ? issues.map(issue => [keysOf(issue), issue.message]) : [value];
 }
 
-/** True, and noted, when there are more than a collection may have. */
+/** Returns true, and reports a failure, if there are more items than allowed. */
 function areTooMany(values: readonly unknown[], location: Location): boolean {
   const { items: limit } = location.limits;
   if (values.length <= limit) return false;
@@ -120,8 +122,8 @@ function areTooMany(values: readonly unknown[], location: Location): boolean {
 }
 
 /**
- * Makes a collection of the text that an issue is about; false where it is about something else, or of more items than a
- * collection may have.
+ * Replaces the text that an issue is about by a collection of one. Returns false if the issue is about something else,
+ * or if the collection would exceed the limit.
  */
 function collected(plain: unknown, issue: StandardSchemaV1.Issue, limit: number): boolean {
   const keys = keysOf(issue).map(String);
@@ -138,7 +140,7 @@ function collected(plain: unknown, issue: StandardSchemaV1.Issue, limit: number)
   return true;
 }
 
-/** The issues with those values that are still refused. */
+/** Returns the issues whose values are still refused. */
 function stillThere(
   first: readonly StandardSchemaV1.Issue[],
   second: readonly StandardSchemaV1.Issue[],
@@ -148,14 +150,17 @@ function stillThere(
   return left.length > 0 ? left : first;
 }
 
-/** A part of a path is a key, or an object that has one. A path may be an array of a class of its own, with another `map`. */
+/**
+ * Returns the keys of an issue's path. A part is a key or an object with one; the path may be an array subclass with a
+ * `map` of its own.
+ */
 function keysOf({ path = [] }: StandardSchemaV1.Issue): (string | number)[] {
   return Array.from(path, part => (typeof part === 'object' ? part.key : part)).map(key =>
     typeof key === 'symbol' ? String(key) : key,
   );
 }
 
-/** Issues keep their paths. A schema's own messages may repeat a value that must not be repeated. */
+/** Reports the issues under their paths. A schema's own message is dropped if the value must not be repeated. */
 function refuse(issues: readonly StandardSchemaV1.Issue[], location: Location): Invalid {
   if (issues.length === 0) location.fail('schema', 'The value is not valid.');
   for (const issue of issues.slice(0, location.limits.failures)) {
@@ -169,13 +174,13 @@ function refuse(issues: readonly StandardSchemaV1.Issue[], location: Location): 
   return INVALID;
 }
 
-/** The names below a branch as objects and arrays, for a schema that knows what it wants of them. All of a form is an object. */
+/** Converts the names below to objects and arrays, for a schema to check. A whole form is always an object. */
 function plainNames(tree: NameTree, location: Location): unknown {
   if (tree.isLeaf && !tree.isRoot) {
     const { values } = tree;
     return values.length === 1 ? values[0] : areTooMany(values, location) ? INVALID : values;
   }
-  // Nothing that was sent may be lost in silence: the schema would never see it.
+  // A value must not be lost silently: the schema would never see it.
   if (tree.hasNameless && !tree.isRoot) return failNameless(location);
   if (tree.isArray && !tree.isRoot) {
     const indexed = tree.indexed(location);

@@ -5,9 +5,12 @@ import type { AnyType } from './property-type';
 
 /** How JSON is read and written. */
 export interface SerializerOptions {
-  /** How the JSON name of a property is made of its name, unless it has a `jsonPropertyName`. Default `'camelCase'`. */
+  /** Makes the JSON name of a property from its name, unless it has a `jsonPropertyName`. Default `'camelCase'`. */
   propertyNamingPolicy?: NamingPolicyName | NamingPolicy;
-  /** Read and write types that cannot do it by themselves, or do it otherwise; an endpoint's come before those of `configure()`. Default none. */
+  /**
+   * Readers and writers for types without a JSON form, or with another one; an endpoint's come before those of
+   * `configure()`. Default none.
+   */
   converters?: readonly JsonConverter[];
 }
 

@@ -1,23 +1,23 @@
 import type { AnyType, Infer, ParseResult } from './property-type';
 
-/** How one endpoint, or one application, reads a type from text. Made by {@link valueParserFor}. */
+/** Reads a type from text, for one endpoint or one application. Made by {@link valueParserFor}. */
 export interface ValueParser {
   readonly type: AnyType;
   readonly parse: (input: string | undefined) => ParseResult<unknown>;
 }
 
 /**
- * SPEC's ValueParserFor: reads values of a type from text, in place of what the type does by itself (its `tryParse`
- * included). It has no part in reading JSON; that is what converters are for.
- * @param type the class or type, as it stands in declarations.
+ * Makes a parser that reads values of a type from text, instead of the type's own parser (its `tryParse` included). It
+ * does not read JSON; converters do.
+ * @param type the class or type, as used in declarations.
  * @param parse gets the text of one value.
- * @throws TypeError when `parse` is no function.
+ * @throws TypeError if `parse` is not a function.
  */
 export function valueParserFor<X extends AnyType>(
   type: X,
   parse: (input: string | undefined) => ParseResult<Infer<X>>,
 ): ValueParser {
   if (typeof parse !== 'function')
-    throw new TypeError('valueParserFor: give a function (input) => ({ success, value })');
+    throw new TypeError('valueParserFor takes a type and a function (input) => ({ success, value })');
   return { type, parse };
 }

@@ -1,7 +1,7 @@
 import type { Codec } from './codec';
 import { isOptional, type AnyType, type Infer, type PropertyType } from './property-type';
 
-/** A type whose value may be missing: `undefined` then. */
+/** A type whose value may be missing; it is `undefined` then. */
 export function optional<X extends AnyType>(type: X): PropertyType<Infer<X> | undefined> {
   return { isOptional: true, codec: codecs => codecs.of(type) };
 }
@@ -27,13 +27,13 @@ export function nullable<X extends AnyType>(type: X): PropertyType<Infer<X> | nu
  */
 export function lazy<X extends AnyType>(resolve: () => X): PropertyType<Infer<X>> {
   if (typeof resolve !== 'function')
-    throw new TypeError('lazy: give a function that returns the type, for example lazy(() => Node)');
+    throw new TypeError('lazy takes a function that returns the type, for example lazy(() => Node)');
   return {
     codec(codecs) {
       const type = resolve();
       if (isOptional(type))
         throw new TypeError(
-          'whether a value may be missing must be known at once: write optional(lazy(() => …)), not lazy(() => optional(…))',
+          'lazy must not return an optional type: write optional(lazy(() => …)) instead of lazy(() => optional(…))',
         );
       return codecs.of(type);
     },

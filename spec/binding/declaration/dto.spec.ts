@@ -127,7 +127,7 @@ it.each<[string, unknown]>([
 ])('what is no shape is refused when it is declared, and the message shows one: %s', (_title, given) => {
   expect(() => dto(given as never)).toThrow(
     new TypeError(
-      'dto: give it an object that says the type of each property, for example dto({ sku: string, quantity: int })',
+      'dto takes an object with the type of each property, for example dto({ sku: string, quantity: int })',
     ),
   );
 });

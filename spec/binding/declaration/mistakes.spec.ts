@@ -78,7 +78,7 @@ it.each<[string, () => AnyType, RegExp]>([
   [
     'a property called __proto__',
     () => class Order extends dto({ ['__proto__']: string }) {},
-    /cannot be called __proto__/,
+    /cannot be named __proto__/,
   ],
   [
     'a permission without a name',
@@ -140,7 +140,7 @@ it.each<[string, () => unknown, string]>([
           Object.assign(this, { b: given.b });
         }
       },
-    'Line2: its constructor is called without arguments, and has failed: ',
+    'Line2: its constructor failed when called without arguments: ',
   ],
 ])('%s says what to write instead', (_what, type, message) => {
   expect(() => bindRequest(class Order extends dto({ rush: type() as AnyType }) {})).toThrow(message);
@@ -186,10 +186,7 @@ it.each<[string, unknown, string]>([
 
 it("a binder that returns nothing is the application's mistake", async () => {
   const { status, response } = await bind(Line, {}, { binder: { bind: () => undefined } });
-  expect([status, response.text]).toEqual([
-    500,
-    'bindRequest: the binder has returned nothing; a `return` may be missing.',
-  ]);
+  expect([status, response.text]).toEqual([500, 'bindRequest: the binder returned undefined; is a `return` missing?']);
 });
 
 describe('a required property that only a form can bring', () => {
@@ -198,7 +195,7 @@ describe('a required property that only a form can bring', () => {
   class Photos extends dto({ photos: field(list(file)) }) {}
   class Whole extends dto({ all: fromForm(Line) }) {}
   const message = (property: string, what: string): string =>
-    `bindRequest: ${property}: it is required, and only a form can bring it, but the endpoint accepts no form; pass { ${what} }, or declare it as not required.`;
+    `bindRequest: ${property}: it is required and binds only from a form, but the endpoint accepts no form; pass { ${what} }, or declare it with required: false.`;
 
   it.each<[AnyType, string, string]>([
     [Upload, 'Upload.title', 'allowFormData: true or { urlEncoded: true }'],
@@ -240,7 +237,7 @@ describe('two declarations of one property', () => {
       return Twice;
     }).toThrow(
       new TypeError(
-        'tenant: it is declared twice, with fromHeader and with queryParam; a property has one of them, and takes the type and the options there',
+        'tenant: it is declared twice, with fromHeader and with queryParam; use one of them, with all options',
       ),
     );
     expect(() => {

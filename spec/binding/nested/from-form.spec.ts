@@ -748,7 +748,7 @@ it.each([
     {
       name: 'chapters',
       in: 'form',
-      detail: 'The names that were sent below do not say which item they belong to: the first one is [0].',
+      detail: 'The names below do not say which item they belong to. Number the items, starting with [0].',
     },
   ]);
 });

@@ -8,7 +8,7 @@ import { all, refused, threeWays, type Names } from './three-ways';
 class Item extends dto({ sku: string }) {}
 class Order extends dto({ items: list(Item) }) {}
 class Deep extends dto({ orders: list(Order), order: optional(Order) }) {}
-const detail = 'The names that were sent below do not say which item they belong to: the first one is [0].';
+const detail = 'The names below do not say which item they belong to. Number the items, starting with [0].';
 
 const shapes: readonly [string, AnyType, AnyType][] = [
   ['a dto', Order, Deep],

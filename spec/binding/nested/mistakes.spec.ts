@@ -139,12 +139,12 @@ it.each<[string, () => AnyType, RegExp]>([
   [
     'formField beside fromForm',
     () => class Order extends dto({ all: fromForm(Line), one: formField(string) }) {},
-    /Order\.one: formField cannot stand beside fromForm/,
+    /Order\.one: formField cannot be combined with fromForm/,
   ],
   [
     'formField before fromForm, even if it may be missing',
     () => class Order extends dto({ one: formField(optional(string)), all: fromForm(optional(Line)) }) {},
-    /Order\.one: formField cannot stand beside fromForm/,
+    /Order\.one: formField cannot be combined with fromForm/,
   ],
   [
     'a file beside fromForm',

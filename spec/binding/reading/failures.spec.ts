@@ -64,7 +64,7 @@ describe.each(frameworks)('%s', (_name, framework) => {
         { name: 'is_rush', in: 'query', detail: 'The value "maybe" is not a bool.' },
         { name: 'sub', in: 'claim', detail: 'The value is not an int.' },
         { name: 'visits', in: 'cookie', detail: 'The value is not an int.' },
-        { name: 'orders:write', in: 'permission', detail: 'The user does not have this permission.' },
+        { name: 'orders:write', in: 'permission', detail: 'The caller does not have this permission.' },
         { name: 'X-Tenant', in: 'header', detail: 'This header is missing from the request.' },
       ],
     });

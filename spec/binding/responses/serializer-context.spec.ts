@@ -143,8 +143,12 @@ describe('write', () => {
 
 it('what was not given cannot be used', async () => {
   const empty = serializerContext({});
-  await expect(empty.read('{}')).rejects.toThrow(new TypeError('serializerContext: no request type was given'));
-  expect(() => empty.write(200, {})).toThrow(new TypeError('serializerContext: no response type was given for 200'));
+  await expect(empty.read('{}')).rejects.toThrow(
+    new TypeError('serializerContext: it was made without a request type'),
+  );
+  expect(() => empty.write(200, {})).toThrow(
+    new TypeError('serializerContext: it was made without a response type for 200'),
+  );
   expect(() => orders.write(200, {})).toThrow('no response type was given for 200');
 });
 
@@ -237,7 +241,7 @@ describe('an endpoint that names a context', () => {
 
   it('of another request type is refused when the middleware is made', () => {
     expect(() => bindRequest(Line, { serializerContext: orders })).toThrow(
-      new TypeError('bindRequest: the serializerContext was made for another request type.'),
+      new TypeError('bindRequest: the serializerContext was made for another request type than this Dto.'),
     );
     expect(() =>
       bindRequest(Line, { serializerContext: serializerContext({ responses: { 200: Line } }) }),
@@ -246,7 +250,7 @@ describe('an endpoint that names a context', () => {
 
   it('that is none is refused when the middleware is made', () => {
     expect(() => bindRequest(Order, { serializerContext: { types: {} } as unknown as typeof orders })).toThrow(
-      'serializerContext must be what serializerContext() returns',
+      'serializerContext must be a result of serializerContext()',
     );
   });
 });

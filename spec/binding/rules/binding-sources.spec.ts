@@ -106,7 +106,7 @@ describe('Per-property binding sources: dontBind', () => {
     [
       'all sources of a required property',
       () => class Closed extends dto({ v: field(string, { dontBind: sources }) }) {},
-      'bindRequest: Closed.v: it is required, but no source can bring it: all its sources are blocked.',
+      'bindRequest: Closed.v: it is required, but no source can supply it: all its sources are blocked.',
     ],
     [
       'a source that there is not',

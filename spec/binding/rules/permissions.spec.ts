@@ -1,7 +1,7 @@
 import { bool, dto, field, hasPermission, string, type Claims } from '../../../lib';
 import { bind, frameworks, type Sent } from '../one-endpoint';
 
-const lacking = [{ name: 'orders:discount', in: 'permission', detail: 'The user does not have this permission.' }];
+const lacking = [{ name: 'orders:discount', in: 'permission', detail: 'The caller does not have this permission.' }];
 
 class InShape extends dto({ may: hasPermission('orders:discount'), note: field(string, { required: false }) }) {}
 class Decorated {

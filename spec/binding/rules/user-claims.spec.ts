@@ -142,7 +142,7 @@ describe('User claims, rule 2: a claim that the user lacks', () => {
     } = await bind(Required, { path: '/?tier=gold&level=1&plan=gold' }, user ? { user } : {});
     expect([status, bound, problem?.type]).toEqual([400, undefined, 'urn:bindonce:validation-failed']);
     expect(problem?.errors).toEqual(
-      ['plan', 'level'].map(name => ({ name, in: 'claim', detail: 'The user does not have this claim.' })),
+      ['plan', 'level'].map(name => ({ name, in: 'claim', detail: 'The caller does not have this claim.' })),
     );
   });
 

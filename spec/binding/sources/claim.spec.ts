@@ -27,7 +27,7 @@ it.each<[string, Claims | undefined, string[]]>([
   const { status, errors } = await bind(Caller, {}, claims ? { user: claims } : {});
   expect({ status, errors }).toEqual({
     status: 400,
-    errors: missing.map(name => ({ name, in: 'claim', detail: 'The user does not have this claim.' })),
+    errors: missing.map(name => ({ name, in: 'claim', detail: 'The caller does not have this claim.' })),
   });
 });
 
@@ -167,7 +167,7 @@ describe('claims', () => {
     ];
     expect((await bind(Who, {}, { before })).dto).toEqual({ userId: ID, level: 3 });
     expect((await bind(Odd, {}, { before })).errors).toEqual([
-      { name: 'constructor', in: 'claim', detail: 'The user does not have this claim.' },
+      { name: 'constructor', in: 'claim', detail: 'The caller does not have this claim.' },
     ]);
   });
 

@@ -30,7 +30,7 @@ it.each<[string, Claims | undefined]>([
   const { status, errors } = await bind(Discount, sent, { ...(user && { user }) });
   expect({ status, errors }).toEqual({
     status: 403,
-    errors: [{ name: 'orders:discount', in: 'permission', detail: 'The user does not have this permission.' }],
+    errors: [{ name: 'orders:discount', in: 'permission', detail: 'The caller does not have this permission.' }],
   });
 });
 
@@ -82,7 +82,7 @@ const forged: readonly [string, Sent][] = [
 it.each(forged)('cannot be set from %s', async (_source, request) => {
   const options = { route: '/{:also}', allowFormData: { urlEncoded: true } } as const;
   expect((await bind(Discount, request, options)).errors).toEqual([
-    { name: 'orders:discount', in: 'permission', detail: 'The user does not have this permission.' },
+    { name: 'orders:discount', in: 'permission', detail: 'The caller does not have this permission.' },
   ]);
   expect((await bind(Discount, request, { ...options, user: { permissions: ['orders:discount'] } })).dto).toEqual({
     may: true,

@@ -105,7 +105,7 @@ it.each<[string, readonly unknown[]]>([
 ])('what is no enum is refused when it is declared, and the message shows one: %s', (_title, given) => {
   const declare = enumOf as (...given: readonly unknown[]) => unknown;
   expect(() => declare(...given)).toThrow(
-    new TypeError("enumOf: give it an enum, or a list of strings that has one at least: enumOf(['draft', 'sent'])"),
+    new TypeError("enumOf takes an enum, or a list of at least one string: enumOf(['draft', 'sent'])"),
   );
 });
 

@@ -281,12 +281,12 @@ describe('configure()', () => {
 
 it('what is no parser is refused when the middleware is made', () => {
   expect(() => valueParserFor(Money, undefined as unknown as () => typeof failure)).toThrow(
-    'valueParserFor: give a function (input) => ({ success, value })',
+    'valueParserFor takes a type and a function (input) => ({ success, value })',
   );
   expect(() => bindRequest(Point, { valueParsers: [Money as unknown as ValueParser] })).toThrow(
-    'valueParsers must be an array of what valueParserFor() returns',
+    'valueParsers must be an array of results of valueParserFor()',
   );
   expect(() => configure({ binding: { valueParsers: money as unknown as ValueParser[] } })).toThrow(
-    'valueParsers must be an array of what valueParserFor() returns',
+    'valueParsers must be an array of results of valueParserFor()',
   );
 });

@@ -1,0 +1,45 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { BodyKind, MediaType } from '../../body/media-type';
+import { Problem } from '../../problems/problem';
+import type { BodyUse } from '../plan/body-use';
+import type { ResolvedOptions } from './resolved-options';
+
+/** A request whose body is to be read. */
+export interface Incoming {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly mediaType: MediaType;
+  readonly kind: BodyKind;
+  readonly use: BodyUse;
+  readonly settings: ResolvedOptions;
+}
+
+/** Tells whether the dto can use a kind of body that the endpoint accepts. */
+export function accepts(kind: BodyKind, { use, settings }: Pick<Incoming, 'use' | 'settings'>): boolean {
+  switch (kind) {
+    case 'json':
+      return use.json;
+    case 'multipart':
+      return use.form && settings.allowMultipart;
+    case 'urlencoded':
+      return use.form && settings.allowUrlEncoded;
+    case 'other':
+      return false;
+  }
+}
+
+/** Makes the refusal of a body that the dto cannot use. */
+export function unsupported(incoming: Incoming): Problem {
+  const { type } = incoming.mediaType;
+  const accepted = [
+    accepts('json', incoming) && 'application/json',
+    accepts('multipart', incoming) && 'multipart/form-data',
+    accepts('urlencoded', incoming) && 'application/x-www-form-urlencoded',
+  ].filter(Boolean);
+  // RFC 9110, section 15.5.16: a 415 response may name what would have been accepted.
+  const what = type === '' ? 'A body without a content type' : `The content type "${type.slice(0, 80)}"`;
+  if (accepted.length === 0) return new Problem('body-unsupported', `${what} is not accepted here.`);
+  return new Problem('body-unsupported', `${what} is not accepted here; send ${accepted.join(' or ')}.`, {
+    headers: { Accept: accepted.join(', ') },
+  });
+}
