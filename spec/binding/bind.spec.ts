@@ -156,7 +156,11 @@ it('plans a dto once, however often it is bound', async () => {
 
 it.each<[string, unknown, string]>([
   ['a body and a form', { body: {}, form: {} }, 'bind: give either body or form; a request has one body'],
-  ['what JSON cannot hold', { body: () => 1 }, 'bind: the body is a function, which JSON cannot hold'],
+  [
+    'what JSON cannot hold',
+    { body: () => 1 },
+    'bind: the body is a function, which JSON cannot hold; pass text, bytes, or a value of JSON',
+  ],
   ['an unknown part', { boddy: {} }, 'bind: there is no option "boddy"; did you mean "body"?'],
   ['nothing', undefined, 'bind: options must be an object, not undefined'],
 ])('refuses %s', async (_title, sent, message) => {

@@ -1,3 +1,4 @@
+import { processorTime } from '../support/processor-time';
 import express, { type RequestHandler } from 'express';
 import multer from 'multer';
 import { bindRequest, decimal, dto, file, int, list, long, optional, string, type AnyType } from '../../lib';
@@ -154,19 +155,20 @@ it('a body that was read without leaving anything is an error, not an empty body
 
 it('a huge index in a form that multer has parsed is answered quickly', async () => {
   class Tags extends dto({ title: string, t: optional(list(string)) }) {}
-  const started = performance.now();
-  for (const name of ['t[29999999]', 'other[29999999]', 'a[b][29999999]'])
-    await bind(
-      Tags,
-      {
-        multipart: [
-          ['title', 'x'],
-          [name, 'y'],
-        ],
-      },
-      { before: [multer().none()], allowFormData: true },
-    );
-  expect(performance.now() - started).toBeLessThan(500);
+  const ms = await processorTime(async () => {
+    for (const name of ['t[29999999]', 'other[29999999]', 'a[b][29999999]'])
+      await bind(
+        Tags,
+        {
+          multipart: [
+            ['title', 'x'],
+            [name, 'y'],
+          ],
+        },
+        { before: [multer().none()], allowFormData: true },
+      );
+  });
+  expect(ms).toBeLessThan(2_000);
 });
 
 describe('what comes after bindRequest', () => {

@@ -259,7 +259,7 @@ describe('onEvent', () => {
     if (event?.handlerMs === undefined) throw new Error('The handler was not measured');
     expect(event.handlerMs).toBeGreaterThan(30);
     expect(event.durationMs).toBeGreaterThanOrEqual(event.handlerMs);
-    expect(Math.abs(event.startTime + event.durationMs - Date.now())).toBeLessThan(1_000);
+    expect(Math.abs(event.startTime + event.durationMs - Date.now())).toBeLessThan(20_000);
   });
 
   it('that throws is a warning of the process, and changes nothing', async () => {

@@ -262,7 +262,7 @@ describe('two demos on one Redis', () => {
     await redis.kill();
     const started = performance.now();
     expect((await order(a, 'other')).status).toBe(503);
-    expect(performance.now() - started).toBeLessThan(2_500);
+    expect(performance.now() - started).toBeLessThan(20_000);
     for (const { status } of await flying) expect(status).toBe(503);
     await redis.up();
     const retry = async (shop: NodeProcess, key: string): Promise<WireResponse> => {

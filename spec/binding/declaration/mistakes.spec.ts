@@ -83,7 +83,7 @@ it.each<[string, () => AnyType, RegExp]>([
   [
     'a permission without a name',
     () => class Order extends dto({ may: hasPermission('') }) {},
-    /hasPermission: name the permission/,
+    /hasPermission takes the name of a permission/,
   ],
 ])('%s is refused when the middleware is made', (_what, declare, message) => {
   expect(() => bindRequest(declare())).toThrow(TypeError);

@@ -1,3 +1,4 @@
+import { processorTime } from '../../support/processor-time';
 import { Failures } from '../../../lib/binding/reading/failures';
 import { resolveLimits } from '../../../lib/binding/reading/limits';
 import { INVALID, Location } from '../../../lib/binding/reading/location';
@@ -182,9 +183,10 @@ it.each<[string, number]>([
   expect(levelsOf(name)).toBe(levels);
 });
 
-it('names are taken apart only where somebody looks: 10,000 levels that nobody asks for cost nothing', () => {
-  const began = performance.now();
-  const root = tree(...Array.from({ length: 1_000 }, (_, index) => `x${index}${'[a]'.repeat(10_000)}`), 't[1]');
-  for (let index = 0; index < 1_000; index++) root.at('t');
-  expect(performance.now() - began).toBeLessThan(1_000);
+it('names are taken apart only where somebody looks: 10,000 levels that nobody asks for cost nothing', async () => {
+  const ms = await processorTime(() => {
+    const root = tree(...Array.from({ length: 1_000 }, (_, index) => `x${index}${'[a]'.repeat(10_000)}`), 't[1]');
+    for (let index = 0; index < 1_000; index++) root.at('t');
+  });
+  expect(ms).toBeLessThan(2_000);
 });

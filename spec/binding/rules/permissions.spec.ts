@@ -141,5 +141,5 @@ it.each<[string, Sent]>([
 });
 
 it('Permissions: one without a name is refused where it is declared', () => {
-  expect(() => hasPermission('')).toThrow('hasPermission: name the permission');
+  expect(() => hasPermission('')).toThrow('hasPermission takes the name of a permission');
 });

