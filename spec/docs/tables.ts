@@ -7,7 +7,7 @@ import type { Area } from '../matrix/project';
 
 const root = join(__dirname, '../..');
 
-/** The tables of the README that say what the code says, made from the code. */
+/** The tables of the documents that say what the code says, made from the code. */
 export function tableFor(marker: string): string {
   const [, file, name] = /^options: (\S+) (\S+)$/.exec(marker) ?? [];
   if (file !== undefined && name !== undefined) return optionsTable(file, name);
@@ -35,9 +35,9 @@ function optionsTable(file: string, name: string): string {
 
 function failuresTable(): string {
   const rows = Object.entries(catalogue).map(
-    ([code, { status, meaning }]) => `| \`urn:bindonce:${code}\` | ${status} | ${meaning} |`,
+    ([code, { status, meaning }]) => `| [\`${code}\`](#${code}) | ${status} | ${meaning} |`,
   );
-  return ['| `type` | Status | Meaning |', '|---|---|---|', ...rows].join('\n');
+  return ['| Code | Status | Meaning |', '|---|---|---|', ...rows].join('\n');
 }
 
 /** One row for each kind of event, out of the doc comment of their union. */
