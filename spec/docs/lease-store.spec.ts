@@ -37,7 +37,6 @@ function storeOfThePage(): new (table: Rows) => LeaseStore {
     compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS },
   });
   const exports: { TableLeases?: new (table: Rows) => LeaseStore } = {};
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- The program is our own page.
   new Function('exports', 'require', outputText)(exports, createRequire(__filename));
   if (!exports.TableLeases) throw new Error('The page shows no TableLeases');
   return exports.TableLeases;
