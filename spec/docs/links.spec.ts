@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { catalogue } from '../../lib/problems/catalogue';
 import { pageOf, pagesIn, proseOf, type Page } from './pages';
@@ -34,7 +34,22 @@ function anchorsOf(page: Page): string[] {
   });
 }
 
+/** Every file of the folders that documents name files of. */
+const sources = ['lib', 'spec', 'docs', 'demo-app'].flatMap(folder =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(file => `/${folder}/${file}`),
+);
+
+/** Names of source files in back quotes: a path from the root, or the end of one. */
+const filesNamedIn = (page: Page): string[] =>
+  [...proseOf(page).matchAll(/`((?:[\w-]+\/)*[\w.-]+\.(?:ts|cjs)|(?:lib|spec|docs)\/[\w./-]+)`/g)].map(
+    ([, name = '']) => name.replace(/\/$/, ''),
+  );
+
 describe.each(pages)('$file', page => {
+  it('names source files that exist', () => {
+    expect(filesNamedIn(page).filter(name => !sources.some(file => file.endsWith(`/${name}`)))).toEqual([]);
+  });
+
   it('links to files that exist', () => {
     expect(linksOf(page).filter(({ to }) => !existsSync(join(root, to)))).toEqual([]);
   });
