@@ -31,7 +31,7 @@ export function table(
     ...rows(verdict.repeated, reason => `executed again because: ${reason}`),
     ...rows(verdict.overlapping, reason => `of these, at the same time: ${reason}`),
     `| milliseconds from the last fault until every key was answered | ${figure(verdict.settledMs)} |`,
-    `| processes that did not get to run for a while, not of our making | ${figure(verdict.stalls)} |`,
+    `| unplanned process pauses | ${figure(verdict.stalls)} |`,
     `| **violations** | **${figure(verdict.violations.length)}** |`,
     ...verdict.violations.slice(0, 20).map(violation => `\n${violation}`),
   ].join('\n');

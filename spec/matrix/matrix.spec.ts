@@ -55,21 +55,25 @@ describe('the packed package, in projects outside of the repository', () => {
       .trim()
       .split('\n')
       .map(file => file.replace(/^package\//, ''));
-    expect(files.filter(file => !/^(dist|lib)\//.test(file)).sort()).toEqual([
+    expect(files.filter(file => !/^(dist|docs|lib)\//.test(file)).sort()).toEqual([
       'CHANGELOG.md',
+      'CONTRIBUTING.md',
       'LICENSE',
       'README.md',
       'SECURITY.md',
       'package.json',
     ]);
-    expect(files).toContain('dist/index.d.ts');
+    expect(files).toEqual(
+      expect.arrayContaining(['dist/index.d.ts', 'docs/errors.md', 'docs/examples/express-4/server.js']),
+    );
+    expect(files.filter(file => /^docs\/.*(dist|node_modules)\//.test(file))).toEqual([]);
   });
 
   it.each([
     { manager: 'npm', fact: 'replays on Express 5, required and imported, as one module, without what is optional' },
     {
       manager: 'pnpm',
-      fact: 'compiles every snippet of the README as CommonJS and ESM, with nothing hoisted and the types of Express 4',
+      fact: 'compiles every snippet of the documents as CommonJS and ESM, with nothing hoisted and the types of Express 4',
     },
     { manager: 'yarn', fact: "replays on Express 4, required and imported, under Plug'n'Play" },
   ] as const)('$fact ($manager)', ({ manager }) => {

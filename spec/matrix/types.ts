@@ -1,20 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { programOf } from '../readme/notations';
+import { programsIn } from '../docs/notations';
 import type { Cell, Manager, Project } from './project';
 
 interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
-/** Every snippet of the README, and every row of its tables of both notations. */
-function programs(root: string): readonly string[] {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  const snippets = [...readme.matchAll(/^```ts[^\n]*\n(.*?)^```$/gms)].map(([, code = '']) => code);
-  return [...snippets, programOf(readme)];
-}
-
-/** What they import, in the versions that they are written for. */
+/** What programs import, in the versions that they are written for. */
 function packagesOf(root: string, sources: readonly string[]): Record<string, string> {
   const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
   const names = new Set(
@@ -63,7 +56,7 @@ export function typesWith(
   express: string,
   those: 'all' | 'strictest' = 'all',
 ): Project {
-  const sources = programs(root);
+  const sources = programsIn(root);
   const files: Record<string, string> = {};
   sources.forEach((source, index) => {
     Object.assign(files, {
@@ -87,11 +80,14 @@ export function typesWith(
     '@types/node': '22',
     ...packagesOf(root, sources),
   };
-  // It takes the types of any Express, which to Yarn are the latest, whatever the application has.
-  const resolutions = { '@types/compression/@types/express': express };
+  // These take the types of any Express, which to Yarn are the latest, whatever the application has.
+  const resolutions = {
+    '@types/compression/@types/express': express,
+    '@types/express-session/@types/express': express,
+  };
   return {
     area: 'types',
-    name: `every snippet of the README (${sources.length} programs)`,
+    name: `every snippet of the README and of docs/ (${sources.length} programs)`,
     manager,
     node: '22',
     packages,

@@ -16,8 +16,13 @@ const SHORT = 60;
 /**
  * The facts that every lease store has to hold. They need no clock: what runs out in a short time is waited for by asking,
  * and what must not run out has a long time.
+ * @param options `watches` is false for a store without the optional `watch`.
  */
-export function leaseStoreContract(name: string, make: () => LeaseStoreUnderTest | Promise<LeaseStoreUnderTest>): void {
+export function leaseStoreContract(
+  name: string,
+  make: () => LeaseStoreUnderTest | Promise<LeaseStoreUnderTest>,
+  { watches = true }: { readonly watches?: boolean } = {},
+): void {
   describe(`${name} as a lease store`, () => {
     let stores: LeaseStoreUnderTest;
     let one: LeaseStore;
@@ -228,6 +233,6 @@ export function leaseStoreContract(name: string, make: () => LeaseStoreUnderTest
       });
     });
 
-    leaseWatchContract(() => ({ one, other, key }));
+    if (watches) leaseWatchContract(() => ({ one, other, key }));
   });
 }

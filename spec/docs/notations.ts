@@ -1,5 +1,7 @@
+import { pageOf, pagesIn, snippetsIn, type Page } from './pages';
+
 /**
- * The table of the README that shows every declaration in both notations, and the one of the operations, as programs.
+ * The tables of docs/coming-from-fastendpoints.md as a program: every declaration in both notations, and every operation.
  * The names that their rows use are declared here.
  */
 const prelude = `
@@ -25,8 +27,8 @@ const app = express();
 `;
 
 /** The rows of a table by its header, their cells without the back quotes. */
-function rowsUnder(readme: string, header: string): string[][] {
-  const [, table = ''] = readme.split(`${header}\n`);
+function rowsUnder(text: string, header: string): string[][] {
+  const [, table = ''] = text.split(`${header}\n`);
   const [body = ''] = table.split('\n\n');
   return body
     .split('\n')
@@ -40,16 +42,25 @@ function rowsUnder(readme: string, header: string): string[][] {
     );
 }
 
-export const declarations = (readme: string): string[][] => rowsUnder(readme, '| .NET | `dto({...})` | Decorator |');
-export const operations = (readme: string): string[][] => rowsUnder(readme, '| .NET | Here |');
+export const declarations = ({ text }: Page): string[][] => rowsUnder(text, '| .NET | `dto({...})` | Decorator |');
+export const operations = ({ text }: Page): string[][] => rowsUnder(text, '| .NET | Here |');
 
-/** One program in which every row of both tables stands as it is. */
-export function programOf(readme: string): string {
-  const declared = declarations(readme).flatMap(([, entry = '', decorated = ''], row) => [
+/** One program that has every row of both tables as it is. */
+export function programOf(page: Page): string {
+  const declared = declarations(page).flatMap(([, entry = '', decorated = ''], row) => [
     `export class Entry${row} extends dto({ ${entry} }) {}`,
     `export class Decorated${row} { ${decorated}; }`,
     `void [bindRequest(Entry${row}, { allowFormData: true }), bindRequest(Decorated${row}, { allowFormData: true })];`,
   ]);
-  const done = operations(readme).map(([, expression = '']) => `void (${expression});`);
+  const done = operations(page).map(([, expression = '']) => `void (${expression});`);
   return [prelude, ...declared, ...done].join('\n');
 }
+
+/** The page that the tables of both notations are on. */
+export const notationsIn = (root: string): Page => pageOf(root, 'docs/coming-from-fastendpoints.md');
+
+/** Every snippet of the README and of docs/, and the program of the tables of both notations. */
+export const programsIn = (root: string): readonly string[] => [
+  ...snippetsIn(pagesIn(root)).map(({ code }) => code),
+  programOf(notationsIn(root)),
+];

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { catalogue } from '../../lib/problems/catalogue';
@@ -7,23 +7,30 @@ import type { Area } from '../matrix/project';
 
 const root = join(__dirname, '../..');
 
-/** The tables of the README that say what the code says, made from the code. */
+/** The tables of the documents that say what the code says, made from the code. */
 export function tableFor(marker: string): string {
-  const [, file, name] = /^options: (\S+) (\S+)$/.exec(marker) ?? [];
-  if (file !== undefined && name !== undefined) return optionsTable(file, name);
+  const [, name] = /^options: (\S+)$/.exec(marker) ?? [];
+  if (name !== undefined) return optionsTable(name);
   if (marker === 'failures') return failuresTable();
   if (marker === 'events') return eventsTable();
   if (marker === 'matrix') return matrixTable();
   throw new Error(`There is no table "${marker}"`);
 }
 
+/** Every interface of lib/. */
+const interfaces = readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf8' })
+  .filter(file => file.endsWith('.ts'))
+  .flatMap(file => {
+    const text = readFileSync(join(root, 'lib', file), 'utf8');
+    return [...ts.createSourceFile(file, text, ts.ScriptTarget.ES2022, true).statements];
+  })
+  .filter(one => ts.isInterfaceDeclaration(one));
+
 /** One row for each property of an interface, out of its type and its doc comment. */
-function optionsTable(file: string, name: string): string {
-  const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.ES2022, true);
-  const declaration = source.statements.find(
-    (one): one is ts.InterfaceDeclaration => ts.isInterfaceDeclaration(one) && one.name.text === name,
-  );
-  const rows = [...(declaration?.members ?? [])]
+function optionsTable(name: string): string {
+  const declaration = interfaces.find(one => one.name.text === name);
+  if (!declaration) throw new Error(`lib/ has no interface ${name}`);
+  const rows = [...declaration.members]
     .filter(one => ts.isPropertySignature(one))
     .map(member => {
       const [doc] = ts.getJSDocCommentsAndTags(member);
@@ -35,9 +42,9 @@ function optionsTable(file: string, name: string): string {
 
 function failuresTable(): string {
   const rows = Object.entries(catalogue).map(
-    ([code, { status, meaning }]) => `| \`urn:bindonce:${code}\` | ${status} | ${meaning} |`,
+    ([code, { status, meaning }]) => `| [\`${code}\`](#${code}) | ${status} | ${meaning} |`,
   );
-  return ['| `type` | Status | Meaning |', '|---|---|---|', ...rows].join('\n');
+  return ['| Code | Status | Meaning |', '|---|---|---|', ...rows].join('\n');
 }
 
 /** One row for each kind of event, out of the doc comment of their union. */

@@ -1,0 +1,190 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { send, type WireResponse } from '../servers/listen';
+import { NodeProcess } from '../servers/node-process';
+import { declarations, notationsIn, operations, programOf, programsIn } from './notations';
+import { blocksOf, pageOf, pagesIn, snippetsIn, type Block } from './pages';
+
+const root = join(__dirname, '../..');
+const readme = pageOf(root, 'README.md');
+const snippets = snippetsIn(pagesIn(root));
+
+it('every snippet compiles against the package, as CommonJS and as an ES module, and so does every row of the tables of both notations', () => {
+  expect(snippets.length).toBeGreaterThan(20);
+  expect(mistakesIn(programsIn(root))).toEqual([]);
+}, 300_000);
+
+describe('the snippets of the README that are marked `run`', () => {
+  const all = blocksOf(readme);
+  const cases = all.flatMap((snippet, index) => {
+    const [, command = '', answer = ''] = /^\$ (curl .*)\n(.*)\n$/.exec(all[index + 1]?.code ?? '') ?? [];
+    return snippet.info === 'run' ? [{ command, answer, snippet }] : [];
+  });
+
+  it('are three', () => {
+    expect(cases.length).toBe(3);
+  });
+
+  it.each(cases)('answer as it says: $command', async ({ command, answer, snippet }) => {
+    await whileRunning(snippet, async url => {
+      const ask = () => curl(command, url);
+      const [first, again] = [await ask(), await ask()];
+      expect(first.text).toMatch(withAnyId(answer));
+      expect(again.text).toBe(first.text);
+      expect(again.headers['idempotent-replayed']).toBe(command.includes('Idempotency-Key') ? 'true' : undefined);
+    });
+  });
+});
+
+it('a failure is answered as docs/errors.md shows it', async () => {
+  const [example] = blocksOf(pageOf(root, 'docs/errors.md')).filter(({ language }) => language === 'json');
+  const together = snippets.filter(({ info }) => info === 'run').at(-1);
+  await whileRunning(together, async url => {
+    const { status, text } = await send(`${url}/customers/x/orders`, {
+      headers: { 'Idempotency-Key': 'k', 'Content-Type': 'application/json' },
+      body: '{"items":[{"sku":"tea","quantity":1.5,"unitPrice":4.50}]}',
+    });
+    expect(status).toBe(400);
+    expect(JSON.parse(text)).toEqual(JSON.parse(example?.code ?? ''));
+  });
+});
+
+describe('the snippets about metrics and traces', () => {
+  it.each([
+    [
+      'prometheus',
+      "const { register } = require('prom-client');",
+      'console.log(await register.metrics());',
+      /idempotency_seconds_count\{outcome="executed"\} 1\n[^]*idempotency_seconds_count\{outcome="replayed"\} 1\n/,
+    ],
+    [
+      'opentelemetry',
+      `
+      const { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } = require('@opentelemetry/sdk-trace-base');
+      const exporter = new InMemorySpanExporter();
+      require('@opentelemetry/api').trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));`,
+      'for (const { name, attributes, duration } of exporter.getFinishedSpans()) console.log(name, attributes["http.response.status_code"], duration[0] === 0 && duration[1] > 0);',
+      /^idempotency executed 201 true\nidempotency replayed 201 true\n$/,
+    ],
+  ])('measure as they say: %s', (name, before, report, expected) => {
+    const directory = mkdtempSync(join(__dirname, 'run-'));
+    try {
+      const [snippet] = snippets.filter(({ info }) => info === name);
+      const script = join(directory, 'snippet.js');
+      const program = `${before}
+        const { idempotency } = require('./recipe.js');
+        const app = require('express')().post('/', idempotency(), (_req, res) => { res.sendStatus(201); });
+        const server = app.listen(0, '127.0.0.1', async () => {
+          for (let time = 0; time < 2; time++) await fetch('http://127.0.0.1:' + server.address().port, { method: 'POST', headers: { 'Idempotency-Key': 'k' } });
+          ${report}
+          process.exit();
+        });`;
+      writeFileSync(script, program);
+      writeFileSync(join(directory, 'recipe.js'), compiled(snippet?.code ?? ''));
+      expect(execFileSync(process.execPath, [script], { encoding: 'utf8' })).toMatch(expected);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('the tables of both notations', () => {
+  const page = notationsIn(root);
+
+  it('are there', () => {
+    expect([declarations(page).length >= 25, operations(page).length >= 15]).toEqual([true, true]);
+  });
+
+  it('work as they stand, when middlewares are made and values are read', () => {
+    const directory = mkdtempSync(join(__dirname, 'run-'));
+    try {
+      const script = join(directory, 'notations.js');
+      writeFileSync(script, compiled(programOf(page)));
+      execFileSync(process.execPath, [script], { stdio: 'pipe' });
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+});
+
+/** CommonJS that Node runs. */
+function compiled(source: string): string {
+  return ts.transpileModule(source, {
+    compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS, esModuleInterop: true },
+  }).outputText;
+}
+
+/** Runs a snippet as it is, but for its port. */
+async function whileRunning(snippet: Block | undefined, work: (url: string) => Promise<void>): Promise<void> {
+  const directory = mkdtempSync(join(__dirname, 'run-'));
+  try {
+    const source = (snippet?.code ?? '').replace(
+      'app.listen(3000);',
+      "const server = app.listen(0, '127.0.0.1', () => { console.log(`http://127.0.0.1:${server.address().port}`); });",
+    );
+    const script = join(directory, 'snippet.js');
+    writeFileSync(script, compiled(source));
+    const shop = await NodeProcess.start(script);
+    try {
+      await work(shop.url);
+    } finally {
+      await shop.kill();
+    }
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Sends what a command line of curl would send. */
+function curl(command: string, url: string): Promise<WireResponse> {
+  const [, path = ''] = /localhost:3000([^\s']*)/.exec(command) ?? [];
+  const headers = Object.fromEntries(
+    [...command.matchAll(/-H '([^:]+): ([^']*)'/g)].map(([, name = '', value = '']) => [name, value]),
+  );
+  const [, body] = /-d '([^']*)'/.exec(command) ?? [];
+  const isPost = body !== undefined || command.includes('-X POST');
+  return send(url + path, { method: isPost ? 'POST' : 'GET', headers, ...(body !== undefined && { body }) });
+}
+
+/** A pattern for an answer whose random id is shown as its first digits and an ellipsis. */
+const withAnyId = (answer: string): RegExp =>
+  new RegExp(
+    `^${answer
+      .split(/[0-9a-f]{8}-…/)
+      .map(text => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+      .join('[0-9a-f-]{36}')}$`,
+  );
+
+/** What the compiler says about programs that use the package. */
+function mistakesIn(programs: readonly string[]): string[] {
+  const sources = new Map(
+    programs.flatMap((source, index) =>
+      ['cts', 'mts'].map(kind => [join(root, 'spec/docs', `snippet-${index}.${kind}`), source]),
+    ),
+  );
+  const { config } = ts.readConfigFile(join(root, 'spec/tsconfig.json'), path => ts.sys.readFile(path)) as {
+    config: { compilerOptions: object };
+  };
+  const { options } = ts.parseJsonConfigFileContent(
+    {
+      extends: './tsconfig.json',
+      compilerOptions: { ...config.compilerOptions, noUnusedLocals: false, noUnusedParameters: false },
+    },
+    ts.sys,
+    join(root, 'spec'),
+  );
+  const host = ts.createCompilerHost(options);
+  const readSource = host.getSourceFile.bind(host);
+  const fileExists = host.fileExists.bind(host);
+  host.fileExists = name => sources.has(name) || fileExists(name);
+  host.getSourceFile = (name, target) => {
+    const source = sources.get(name);
+    return source === undefined ? readSource(name, target) : ts.createSourceFile(name, source, target);
+  };
+  const diagnostics = ts.getPreEmitDiagnostics(ts.createProgram([...sources.keys()], options, host));
+  return diagnostics.map(
+    ({ file: at, messageText }) => `${at?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`,
+  );
+}

@@ -1,0 +1,32 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pageOf, pagesIn } from './pages';
+import { tableFor } from './tables';
+
+const root = join(__dirname, '../..');
+const tables = pagesIn(root).flatMap(({ file, text }) =>
+  [...text.matchAll(/^<!-- ([^>]+) -->\n\n?((?:\|.*\n)*)/gm)].map(([, marker = '', table = '']) => ({
+    file,
+    marker,
+    table: table.trim(),
+  })),
+);
+
+it('the generated tables are there', () => {
+  expect(tables.map(({ marker }) => marker)).toEqual(expect.arrayContaining(['failures', 'events', 'matrix']));
+  expect(tables.length).toBeGreaterThanOrEqual(12);
+});
+
+it.each(tables)('$file: the table says what the code says: $marker', ({ file, marker, table }) => {
+  const made = tableFor(marker);
+  // `UPDATE=1 npx jest spec/docs/tables` writes them anew.
+  if (process.env['UPDATE'])
+    writeFileSync(
+      join(root, file),
+      pageOf(root, file).text.replace(
+        new RegExp(`(<!-- ${marker} -->)\\n\\n?((?:\\|.*\\n)*)`),
+        (_, comment: string) => `${comment}\n\n${made}\n${table === '' ? '\n' : ''}`,
+      ),
+    );
+  else expect(table).toBe(made);
+});
