@@ -8,7 +8,7 @@ import { valueReaders, type ValueReaders } from './binding/single-value';
 import type { CallersOn } from './idempotency/identity/scope';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
 import type { IdempotencyOptions } from './idempotency/options';
-import { aFunction, anInstance, checkOptions, type Rule } from './options/check';
+import { checkOptions, fn, object, type Rule } from './options/check';
 import { withDefaults } from './options/merge';
 import type { Answering, OnProblem } from './problems/answer';
 
@@ -51,9 +51,9 @@ export interface Configured extends ValueReaders {
  */
 export function configure(configuration: Configuration = {}): Configured {
   checkOptions('configure', configuration, {
-    idempotency: anInstance('an object'),
-    binding: anInstance('an object'),
-    onProblem: aFunction,
+    idempotency: object,
+    binding: object,
+    onProblem: fn,
     problemTypeBase: aUri,
   });
   const { binding = {}, onProblem, problemTypeBase } = configuration;

@@ -7,7 +7,7 @@ import { bodyTooLarge } from './errors';
 import { OwnError, reasonFor } from './form-errors';
 import { textOf } from './decode';
 import { isJson, mediaTypeOf } from './media-type';
-import type { Pair } from './pairs';
+import type { Pair } from './urlencoded';
 import { allFiles, type PartsTaken } from './parts';
 
 /** A multipart form: its fields in the order they were sent, and its files as multer describes them. */

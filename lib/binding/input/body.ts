@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Form } from '../../body/form';
 import { hasBody, kindOf, mediaTypeOf, type BodyKind, type MediaType } from '../../body/media-type';
-import { receive } from '../../body/received';
+import { receive } from '../../body/receive';
 import { Problem } from '../../problems/problem';
 import type { BodyUse } from '../plan/body-use';
 import { after, type Awaitable } from '../reading/awaitable';

@@ -1,4 +1,4 @@
-import { aCount, checkOptions, type Rule } from '../../options/check';
+import { checkOptions, positiveInteger, type Rule } from '../../options/check';
 import { withDefaults } from '../../options/merge';
 
 /** What one request may consist of. More is refused: bytes and counts with 413, items with 400. */
@@ -31,7 +31,7 @@ export const DEFAULT_FORM_BYTES = { memory: 16_777_216, disk: 104_857_600 } as c
 /** Each level takes some of the stack. */
 const levels: Rule = {
   expects: 'a whole number from 1 to 500',
-  accepts: value => aCount.accepts(value) && (value as number) <= 500,
+  accepts: value => positiveInteger.accepts(value) && (value as number) <= 500,
 };
 
 const defaults: ResolvedLimits = {
@@ -47,7 +47,7 @@ const defaults: ResolvedLimits = {
 
 export function resolveLimits(given: BindingLimits = {}): ResolvedLimits {
   checkOptions('bindRequest: limits', given, {
-    ...Object.fromEntries([...Object.keys(defaults), 'formBytes'].map(name => [name, aCount])),
+    ...Object.fromEntries([...Object.keys(defaults), 'formBytes'].map(name => [name, positiveInteger])),
     depth: levels,
   });
   return withDefaults(defaults, given);

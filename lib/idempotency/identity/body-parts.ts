@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { measuring, readForm, type Form, type FormSettings } from '../../body/form';
 import { isJson, kindOf, mediaTypeOf, type MediaType } from '../../body/media-type';
 import { filesAndJson } from '../../body/parts';
-import { allBytes, openReceived, receive, type Received } from '../../body/received';
+import { allBytes, openReceived, receive, type Received } from '../../body/receive';
 import { Problem } from '../../problems/problem';
 import { canonicalPairs, splitPairs } from './canonical-pairs';
 import { digestOfParsed } from './parsed-body';

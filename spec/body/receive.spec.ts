@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import express, { type Request } from 'express';
 import { bindRequest, dto, field, file, idempotency, Problem, string } from '../../lib';
-import { isUntouched, openReceived, receive as receiveNow } from '../../lib/body/received';
+import { isUntouched, openReceived, receive as receiveNow } from '../../lib/body/receive';
 import { expressVersions } from '../idempotency/express-versions';
 import { multipart } from '../idempotency/identity/multipart';
 import { serve } from '../idempotency/serve';

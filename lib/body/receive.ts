@@ -6,7 +6,7 @@ import type { Form } from './form';
 import { holdingOf, type Holding } from './holding';
 import { hasBody, kindOf, markUsedUp, mediaTypeOf } from './media-type';
 import { putBack, putBackFile } from './put-back';
-import { chunksOf, drainRest, isReadElsewhere, otherReader } from './read';
+import { chunksOf, drainRest, isReadElsewhere, otherReader } from './body-chunks';
 import { Spool } from './spool';
 
 /**
