@@ -1,6 +1,6 @@
 import { textOf, uncompressed } from '../../body/decode';
 import type { MediaType } from '../../body/media-type';
-import { allBytes, type Received } from '../../body/receive';
+import { allBytes, type Received } from '../../body/received';
 import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
 import type { ResolvedLimits } from '../reading/limits';
