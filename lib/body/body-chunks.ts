@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import { ClientGone, readElsewhere } from './errors';
 
 /**
- * Yields the chunks of a body as they arrive. The last byte is yielded and left in the stream: a tick after a stream that has
- * ended is empty, node emits `end`, and then nothing can be put back.
- * @throws ClientGone when the client disconnects before the body is complete; Error when another reader takes bytes of it.
+ * Yields the chunks of a body as they arrive. The last byte is yielded and left in the stream: a tick after a stream
+ * that has ended is empty, node emits `end`, and then nothing can be put back.
+ * @throws ClientGone when the client disconnects before the body is complete; Error when another reader takes bytes.
  */
 export async function* chunksOf(req: IncomingMessage): AsyncGenerator<Buffer, void> {
-  // Bytes that came in one packet with the head are parsed before this tick is over. Waiting for them first matters, because
-  // even a 'readable' listener makes a stream that has ended without a byte emit `end`.
+  // Bytes that came in one packet with the head are parsed before this tick is over. That is awaited first, since even
+  // a 'readable' listener makes a stream that has ended without a byte emit `end`.
   await new Promise<void>(resolve => {
     process.nextTick(resolve);
   });
@@ -28,7 +28,7 @@ export async function* chunksOf(req: IncomingMessage): AsyncGenerator<Buffer, vo
   }
 }
 
-/** Waits for more bytes or the end. Every request ends with `close`; node emits `error` only if there is a listener for it. */
+/** Waits for more bytes or the end. Every request ends with `close`; node emits `error` only if it has a listener. */
 function moreOf(req: IncomingMessage): Promise<void> {
   return new Promise(resolve => {
     const goOn = (): void => {

@@ -6,8 +6,9 @@ const CHECK_INTERVAL = 5_000;
 const MOST_CHECKS = 6;
 
 /**
- * Reads the rest of a refused body and discards it: a client that is still sending would not read the response otherwise. Once
- * the response has been sent, a client that sends nothing for 5 seconds, or is not done after 30, loses its connection.
+ * Reads the rest of a refused body and discards it: a client that is still sending would not read the response
+ * otherwise. Once the response has been sent, a client that sends nothing for 5 seconds, or is not done after 30, loses
+ * its connection.
  */
 export function drainRest(req: IncomingMessage, res: ServerResponse): void {
   if (req.destroyed || req.readableEnded) return;

@@ -11,7 +11,7 @@ export class ExternalError extends Error {
 const LIMIT =
   /^LIMIT_(FILE_SIZE|FILE_COUNT|FIELD_COUNT|FIELD_VALUE|FIELD_KEY|PART_COUNT|FIELD_NESTING|FIELD_ARRAY_INDEX)$/;
 
-/** Returns the error to throw when a form cannot be read: a problem where the form is at fault, else the error itself. */
+/** Returns the error to throw for a form: a problem where the form is at fault, else the error itself. */
 export function reasonFor(error: unknown): Error {
   if (error instanceof Problem) return error;
   if (error instanceof ExternalError)

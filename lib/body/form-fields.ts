@@ -30,7 +30,7 @@ export class FormFields {
     else if (this.hasRoomFor(Buffer.byteLength(field.join('')))) this.pairs.push(field);
   }
 
-  /** Adds a part that was sent as a file. It gets its place at once: parsers go on before the end of a part has arrived. */
+  /** Adds a part that was sent as a file. It gets its place at once: busboy continues before the part has ended. */
   addFromFile(name: string, stream: Readable): void {
     const { fieldSize = Infinity } = this.options.limits;
     const place = this.pairs.push([name, '']) - 1;

@@ -10,7 +10,7 @@ import { allFiles } from './parts';
 type Request = Parameters<multer.StorageEngine['_handleFile']>[0];
 type Decide = (error: unknown, accepted?: boolean) => void;
 
-/** The files of one form while it is read: which of them are stored, read as fields or dropped, and which are still open. */
+/** The files of one form while it is read. Each is stored, read as a field or dropped. */
 export class FormFiles {
   private readonly open = new Set<Readable>();
   /** The file that busboy has emitted last, which is the one that multer passes to `filter`. */
@@ -41,12 +41,12 @@ export class FormFiles {
     };
   }
 
-  /** Watches the files of a form. Our listener is called before multer's own, which asks the filter. */
+  /** Watches the files of a form. This listener is called before multer's own, which calls the filter. */
   watch(busboy: Writable): void {
     busboy.prependListener('file', (name: string | undefined, stream: Readable) => {
       this.opening = stream;
       this.open.add(stream);
-      // Before multer's listener, too: a file is destroyed only by a storage that fails, or by `destroy`.
+      // Also before multer's listener: only a failing storage, or `destroy` below, destroys a file.
       stream.on('error', error => {
         this.refuse(new ExternalError(error));
       });
@@ -78,7 +78,7 @@ export class FormFiles {
     else settle(null, true);
   }
 
-  /** Breaks off the files that are half read. */
+  /** Destroys the files that are half read. */
   destroy(error: Error): void {
     for (const file of this.open) file.destroy(error);
   }

@@ -22,7 +22,7 @@ export type FormOptions = Pick<multer.Options, 'fileFilter' | 'preservePath' | '
   readonly take?: (bytes: number) => void;
 };
 
-/** Returns the values by name; of a repeated name, an array. Without a prototype: `__proto__` is a name like any other. */
+/** Returns the values by name, an array for a repeated one. It has no prototype: `__proto__` is an ordinary name. */
 export function valuesByName({ fields }: Form): Record<string, string | string[]> {
   const body = Object.create(null) as Record<string, string | string[]>;
   for (const [name, value] of fields) {

@@ -27,7 +27,7 @@ export function isLeftBehind(req: IncomingMessage): boolean {
 }
 
 /**
- * Returns what another reader has left: the exact bytes (`req.rawBody`) if they are there, else what a parser made of them.
+ * Returns what another reader has left: the exact bytes (`req.rawBody`), or else the values that a parser made of them.
  * @throws Error when there is neither.
  */
 export function leftBehind(req: IncomingMessage): Received {
@@ -39,7 +39,7 @@ export function leftBehind(req: IncomingMessage): Received {
   return { kind: 'parsed', body, files: filesLeftBehind(req as WithParsed) };
 }
 
-/** Waits until the other reader of the stream is done, since it may have called `next()` before, and returns what it left. */
+/** Returns what the other reader of the stream leaves when it is done; it may have called `next()` before that. */
 export async function leftByOtherReader(req: IncomingMessage, res: ServerResponse): Promise<Received> {
   await otherReader(req);
   // Once a response has been sent meanwhile, node discards the body.
@@ -69,9 +69,9 @@ function underField(field: string, file: Express.Multer.File): Express.Multer.Fi
 }
 
 /**
- * True for the empty object that body parsers on Express 4 leave on requests of media types that they do not parse; `_body`
- * marks the bodies that they have parsed. JSON parsers by other authors do not set `_body`, so a JSON body that was read to its
- * end may really be `{}`.
+ * True for the empty object that body parsers on Express 4 leave on requests of media types that they do not parse;
+ * `_body` marks the bodies that they have parsed. JSON parsers by other authors do not set `_body`, so a JSON body that
+ * was read to its end may really be `{}`.
  */
 function isPlaceholder(req: IncomingMessage): boolean {
   const { body, _body } = req as WithParsed;

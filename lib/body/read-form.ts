@@ -11,11 +11,11 @@ import { FormFiles } from './form-files';
 import { mediaTypeOf } from './media-type';
 
 /**
- * Reads multipart/form-data (RFC 7578). Multer stores the files and counts everything; the fields are taken from its parser as
- * flat pairs, because the `req.body` that multer builds folds `a[0][b]` and loses the order.
+ * Reads multipart/form-data (RFC 7578). Multer stores the files and counts everything; the fields are taken from its
+ * parser as flat pairs, because the `req.body` that multer builds folds `a[0][b]` and loses the order.
  *
- * A form is refused at once, even if multer or a storage still waits for something; multer then removes what is stored in the
- * background, and the rest of `chunks` is not read.
+ * A form is refused at once, even if multer or a storage still waits for something; multer then removes what is stored
+ * in the background, and the rest of `chunks` is not read.
  * @param req the request that the chunks come from; a storage or a filter may ask for its caller.
  * @throws a 400 or 413 problem; the error of a storage, a filter, `take` or the chunks.
  */
@@ -75,8 +75,8 @@ class FormReading {
   }
 
   /**
-   * Refuses the form. Multer would wait for files that are half read, and for the client to send the rest; once these streams
-   * are destroyed, it removes what is stored.
+   * Refuses the form. Multer would wait for files that are half read, and for the client to send the rest; once these
+   * streams are destroyed, it removes what is stored.
    */
   private readonly refuse = (reason: unknown): void => {
     if (this.isRefused) return;
@@ -109,7 +109,10 @@ const limitEvents = [
   ['fieldsLimit', 'LIMIT_FIELD_COUNT'],
 ] as const;
 
-/** Yields the chunks. @throws ExternalError for a form that is too long, or that `take` or the chunks themselves refuse. */
+/**
+ * Yields the chunks.
+ * @throws ExternalError for a form that is too long, or that `take` or the chunks themselves refuse.
+ */
 async function* bounded(
   chunks: AsyncIterable<Buffer>,
   { formBytes = Infinity, take }: FormOptions,

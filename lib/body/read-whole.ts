@@ -12,8 +12,8 @@ import { Spool } from './spool';
 const IN_MEMORY = 1_048_576;
 
 /**
- * Reads the whole body from the connection and puts it back into the request stream. Its memory or its file is released when
- * the exchange is over.
+ * Reads the whole body from the connection and puts it back into the request stream. Its memory or its file is released
+ * when the exchange is over.
  * @param limit bytes.
  * @throws a 413 problem for a longer body, a 503 or 507 problem when memory or disk do not take it, ClientGone.
  */

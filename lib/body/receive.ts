@@ -15,8 +15,8 @@ interface WithReceived {
 }
 
 /**
- * Returns the body of a request. The first call reads it; if an earlier parser has done so, its result is returned, without a
- * promise if it is there.
+ * Returns the body of a request. The first call reads it. If an earlier parser has read it, returns what that has left,
+ * without a promise where nothing must be awaited.
  * @param limit bytes; a longer body is refused with 413.
  */
 export function receive(req: IncomingMessage, res: ServerResponse, limit: number): Received | Promise<Received> {
@@ -39,8 +39,8 @@ export function isUntouched(req: IncomingMessage): boolean {
 }
 
 /**
- * Records that a form was read from the stream of a request, which still holds the last byte. The request no longer has a body,
- * and must not announce one: a proxy behind this middleware would announce bytes that never come.
+ * Records that a form was read from the stream of a request, which still holds the last byte. The request no longer has
+ * a body, and must not announce one: a proxy behind this middleware would announce bytes that never come.
  */
 export function receivedAsForm(req: IncomingMessage, { files }: Form, body: unknown): void {
   req.read();

@@ -4,10 +4,10 @@ import { isAnswered } from './answer-in-handler';
 import { Problem } from './problem';
 
 /**
- * Makes an Express error handler that answers refusals by bindonce, and the errors that http-errors makes (body parsers,
- * routers, multer-like middlewares), as RFC 9457 problems. It passes on other errors, since their text is not meant for
- * clients, and errors after the head of the response has been sent. It drops a problem that `routeValue()` or `queryValue()`
- * has answered already.
+ * Makes an Express error handler that answers refusals by bindonce, and the errors that http-errors makes (body
+ * parsers, routers, multer-like middlewares), as RFC 9457 problems. It passes on other errors, since their text is not
+ * meant for clients, and errors after the head of the response has been sent. It drops a problem that `routeValue()` or
+ * `queryValue()` has answered already.
  */
 export function problemDetails(...nothing: never[]) {
   if (nothing.length > 0)
@@ -50,8 +50,8 @@ interface HttpError extends Error {
 }
 
 /**
- * Reads `expose`, by which http-errors states whether clients may see the message: true for 4xx, false for 5xx. The router's
- * error for a path that cannot be decoded does not have it.
+ * Reads `expose`, by which http-errors states whether clients may see the message: true for 4xx, false for 5xx. The
+ * router's error for a path that cannot be decoded does not have it.
  */
 function isHttpError(error: unknown): error is HttpError {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return false;
