@@ -1,40 +1,40 @@
-/** What the shop is told by environment variables. An empty one counts as not set. */
+/** The settings from environment variables. An empty variable counts as absent. */
 export interface Environment {
   readonly port: number;
   readonly host: string;
   readonly redisUrl: URL | undefined;
 }
 
-/** @throws Error that names the variable to change. */
+/** Reads the settings. @throws Error that names the variable to change. */
 export function environment({ PORT, HOST, REDIS_URL }: NodeJS.ProcessEnv): Environment {
   const redisUrl = REDIS_URL ? redisUrlIn(REDIS_URL) : undefined;
   return { port: portIn(PORT || '3000'), host: HOST || '127.0.0.1', redisUrl };
 }
 
-/** Says why the server does not listen, and which variable to change. */
+/** Makes the error for a server that cannot listen: the reason, and the variable to change. */
 export function listenFailure({ port, host }: Environment, error: unknown): Error {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {
     case 'EADDRINUSE':
-      return new Error(`Port ${port} is in use. Set PORT to another one: PORT=${another(port)} npm start.`);
+      return new Error(`Port ${port} is in use. Set PORT to another one: PORT=${otherPort(port)} npm start.`);
     case 'EACCES':
       return new Error(`This user may not listen on port ${port}. Set PORT to one above 1023.`);
     case undefined:
     default:
       return new Error(
-        `HOST is "${host}", where nothing can listen (${message}). ` +
+        `HOST is "${host}", which the server cannot listen on (${message}). ` +
           'Set HOST to an address of this machine, or leave it out.',
       );
   }
 }
 
-const another = (port: number): number => (port < 65_535 ? port + 1 : 3_000);
+const otherPort = (port: number): number => (port < 65_535 ? port + 1 : 3_000);
 
 function portIn(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw new Error(
-    `PORT is "${text}", which is not a port. ` + 'Set PORT to a number from 0 to 65535; 0 takes any free port.',
+    `PORT is "${text}", which is not a port. Set PORT to a number from 0 to 65535; 0 takes any free port.`,
   );
 }
 
@@ -42,7 +42,7 @@ function redisUrlIn(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url && ['redis:', 'rediss:'].includes(url.protocol) && url.hostname !== '') return url;
   throw new Error(
-    `REDIS_URL is "${withoutPassword(text)}", which is not the URL of a Redis. ` +
+    `REDIS_URL is "${withoutPassword(text)}", which is not a Redis URL. ` +
       'Write it like redis://localhost:6379, or leave it out to keep orders in memory.',
   );
 }

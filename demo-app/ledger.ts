@@ -1,12 +1,12 @@
 import type KeyvRedis from '@keyv/redis';
 
-/** What was really done, in the order it was done: the list that a duplicate would show up in. */
+/** The list of what was really done, in order: a duplicate would appear in it twice. */
 export interface Ledger<Entry> {
   add(entry: Entry): Promise<void>;
   all(): Promise<Entry[]>;
 }
 
-/** A ledger of this process. */
+/** Makes a ledger in the memory of this process. */
 export function memoryLedger<Entry>(): Ledger<Entry> {
   const entries: Entry[] = [];
   return {
@@ -18,9 +18,9 @@ export function memoryLedger<Entry>(): Ledger<Entry> {
   };
 }
 
-/** A ledger that every process on the same Redis shares. */
+/** Makes a ledger that all processes on the same Redis share. */
 export function redisLedger<Entry>(redis: KeyvRedis<unknown>, key: string): Ledger<Entry> {
-  const answered = async <T>(call: Promise<T>): Promise<T> => {
+  const orUnavailable = async <T>(call: Promise<T>): Promise<T> => {
     try {
       return await call;
     } catch (cause) {
@@ -33,12 +33,12 @@ export function redisLedger<Entry>(redis: KeyvRedis<unknown>, key: string): Ledg
   };
   return {
     async add(entry) {
-      const client = await answered(redis.getClient());
-      await answered(client.rPush(key, JSON.stringify(entry)));
+      const client = await orUnavailable(redis.getClient());
+      await orUnavailable(client.rPush(key, JSON.stringify(entry)));
     },
     async all() {
-      const client = await answered(redis.getClient());
-      const entries = await answered(client.lRange(key, 0, -1));
+      const client = await orUnavailable(redis.getClient());
+      const entries = await orUnavailable(client.lRange(key, 0, -1));
       return entries.map(entry => JSON.parse(entry) as Entry);
     },
   };

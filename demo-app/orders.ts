@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pay } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  BigNumber,
   bool,
   decimal,
   dto,
@@ -14,7 +15,6 @@ import {
   string,
   type Configured,
 } from 'bindonce';
-import BigNumber from 'bignumber.js';
 import { Router } from 'express';
 import type { Ledger } from './ledger';
 
@@ -38,15 +38,17 @@ export interface Order {
   readonly channel?: string;
 }
 
-/** Milliseconds that a payment takes. */
-const PAYMENT_TIME = 300;
+/** Simulates a payment: a real shop would call its payment provider here. */
+async function pay(): Promise<void> {
+  await sleep(300);
+}
 
 export function orders({ idempotency, bindRequest }: Configured, ledger: Ledger<Order>): Router {
   const router = Router();
 
   router.post('/customers/:customerId/orders', idempotency(), bindRequest(PlaceOrder), async (req, res) => {
     const order = orderOf(req.dto);
-    await pay(PAYMENT_TIME);
+    await pay();
     await ledger.add(order);
     res
       .status(201)

@@ -33,11 +33,13 @@ async function main(): Promise<void> {
   storage.open();
 }
 
-/** What can be asked of the shop. */
+/** Returns commands to try: the same order twice, a document, the list of orders. */
 function greeting(url: string, { name }: Storage): string {
-  return `The shop is open at ${url} (${name}). Place the same order twice, and see it placed once:
+  const order = '{"items":[{"sku":"tea","quantity":2,"unitPrice":4.50}]}';
+  const json = `-H 'Content-Type: application/json' -d '${order}'`;
+  return `The shop is open at ${url} (${name}). Send the same order twice; it is placed once:
 
-  curl -i ${url}/customers/42/orders -H 'Content-Type: application/json' -H 'Idempotency-Key: my-first-order' -d '{"items":[{"sku":"tea","quantity":2,"unitPrice":4.50}]}'
+  curl -i ${url}/customers/42/orders -H 'Idempotency-Key: my-first-order' ${json}
   curl -i ${url}/customers/42/documents -H 'Idempotency-Key: my-first-document' -F title=Invoice -F file=@package.json
   curl ${url}/orders
 `;

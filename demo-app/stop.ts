@@ -1,29 +1,29 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Storage } from './storage';
 
-/** Milliseconds that requests have to end: more than a payment and a time-out of the store take together. */
-const PATIENCE = 5_000;
+/** Milliseconds that running requests may still take: more than a payment and a timeout of the store together. */
+const GRACE_PERIOD = 5_000;
 
-/** On Ctrl-C and SIGTERM, requests that have begun are finished and answered; then the process ends. */
+/** Ends the process on Ctrl-C and SIGTERM, after the running requests have been answered. */
 export function stopOnSignals(server: Server, storage: Storage): void {
   const running = new Set<ServerResponse>();
   let isStopping = false;
   const end = (): void => {
-    // What still waits for a Redis that is not there would keep the process alive.
+    // Exits explicitly: commands that wait for an unreachable Redis would keep the process alive.
     storage
       .close()
       .catch(() => undefined)
       .finally(() => process.exit());
   };
   const stop = (): void => {
-    // One Ctrl-C arrives twice under `npm start`: from the terminal and from npm.
+    // Under `npm start`, one Ctrl-C arrives twice: from the terminal and from npm.
     if (isStopping) return;
     isStopping = true;
     server.close();
-    setTimeout(end, PATIENCE).unref();
+    setTimeout(end, GRACE_PERIOD).unref();
     if (running.size === 0) end();
   };
-  // Not `server.close(end)`: a browser may hold connections open that it has sent nothing on.
+  // Not `server.close(end)`: it would wait for connections that a browser holds open without sending anything.
   server.on('request', (_req, res) => {
     running.add(res);
     res.once('close', () => {

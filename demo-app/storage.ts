@@ -2,13 +2,13 @@ import KeyvRedis from '@keyv/redis';
 import { Keyv } from 'keyv';
 import { memoryLedger, redisLedger, type Ledger } from './ledger';
 
-/** Where the shop keeps what it must not lose: in this process, or on a Redis that several processes share. */
+/** The data that the shop must not lose: in this process, or on a Redis that several processes share. */
 export interface Storage {
   readonly name: 'memory' | 'Redis';
-  /** For the idempotency middleware; undefined: its own store in memory. */
+  /** The store of the idempotency middleware; undefined for its default store in memory. */
   readonly responses: Keyv | undefined;
   ledger<Entry>(name: string): Ledger<Entry>;
-  /** Connects in the background; what goes wrong is printed. */
+  /** Connects in the background, and prints errors. */
   open(): void;
   close(): Promise<void>;
 }
@@ -34,32 +34,33 @@ function redisStorage({ href: url, host }: URL): Storage {
   });
   const responses = new Keyv(redis, { namespace: 'shop' });
   let isStopping = false;
-  let said = '';
-  const complain = (error: unknown): void => {
-    // An error of several addresses (localhost) has no message of its own.
+  let printed = '';
+  const print = (error: unknown): void => {
+    // The error for a name with several addresses (localhost) has no message of its own.
     const { message, code } = error as NodeJS.ErrnoException;
     const reason = message || code || String(error);
-    // It is tried again every second; once is enough to say it.
-    if (isStopping || reason === said) return;
-    said = reason;
+    // The connection is tried again every second; the same reason is printed once.
+    if (isStopping || reason === printed) return;
+    printed = reason;
     console.error(
-      `The Redis at ${host} does not answer: ${reason}. Until it does, requests get 503. Start it, or change REDIS_URL.`,
+      `The Redis at ${host} does not answer: ${reason}. ` +
+        'Until it does, requests get 503. Start it, or change REDIS_URL.',
     );
   };
-  responses.on('error', complain);
+  responses.on('error', print);
   redis.on('connect', () => {
-    said = '';
+    printed = '';
   });
   return {
     name: 'Redis',
     responses,
     ledger: name => redisLedger(redis, `shop:${name}`),
-    // A Redis that wants a password lets everybody connect, and says so to the first command.
+    // A Redis with a password accepts any connection and refuses the first command.
     open: () => {
       redis
         .getClient()
         .then(client => client.ping())
-        .catch(complain);
+        .catch(print);
     },
     close: () => {
       isStopping = true;

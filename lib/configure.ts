@@ -8,11 +8,11 @@ import { valueReaders, type ValueReaders } from './binding/single-value';
 import type { CallersOn } from './idempotency/identity/scope';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
 import type { IdempotencyOptions } from './idempotency/options';
-import { aFunction, anInstance, checkOptions, type Rule } from './options/check';
+import { checkOptions, fn, object, type Rule } from './options/check';
 import { withDefaults } from './options/merge';
 import type { Answering, OnProblem } from './problems/answer';
 
-const aUri: Rule = {
+const absoluteUri: Rule = {
   expects: 'an absolute URI',
   accepts: value => typeof value === 'string' && URL.canParse(`${value}code`),
 };
@@ -23,11 +23,11 @@ export interface Configuration {
   idempotency?: IdempotencyOptions;
   /** Default options of `bindRequest()`. */
   binding?: BindingOptions<unknown>;
-  /** Answers refused requests in place of the RFC 9457 body, for example `(problem, req, res, next) => next(problem)`. */
+  /** Answers refused requests instead of bindonce, for example `(problem, req, res, next) => next(problem)`. */
   onProblem?: OnProblem;
   /**
-   * What the `type` of a problem begins with, before its code: a page that explains each, for example
-   * `'https://docs.example.com/problems#'` (RFC 9457, section 3.1.1). Default `'urn:bindonce:'`, which leads nowhere.
+   * The beginning of a problem's `type`; its code follows. Give a page that explains the codes, for example
+   * `'https://docs.example.com/problems#'` (RFC 9457, section 3.1.1). Default `'urn:bindonce:'`, which has no page.
    */
   problemTypeBase?: string;
 }
@@ -40,26 +40,26 @@ export interface Configured extends ValueReaders {
   readonly bindRequest: <D extends AnyType>(Dto: D, options?: BindingOptions<Infer<D>>) => BindHandler<Infer<D>>;
   /** {@link bind} with these defaults. */
   readonly bind: Bind;
-  /** Removes a stored response, as the middlewares that use these defaults would: {@link IdempotencyMiddleware.purge}. */
+  /** Removes a stored response of middlewares with these defaults: {@link IdempotencyMiddleware.purge}. */
   readonly purge: IdempotencyMiddleware['purge'];
 }
 
 /**
- * SPEC's global configurator: makes both middlewares with other defaults. What an endpoint gives wins. There is no global
- * state: two configurations live side by side.
- * @throws TypeError for an unknown option or a value that is none, now and not at the first use.
+ * Makes both middlewares with other defaults, for a whole application. The options of an endpoint take precedence.
+ * There is no global state: several configurations can be used next to each other.
+ * @throws TypeError for an unknown option or an invalid value. Options are checked at once, not on first use.
  */
 export function configure(configuration: Configuration = {}): Configured {
   checkOptions('configure', configuration, {
-    idempotency: anInstance('an object'),
-    binding: anInstance('an object'),
-    onProblem: aFunction,
-    problemTypeBase: aUri,
+    idempotency: object,
+    binding: object,
+    onProblem: fn,
+    problemTypeBase: absoluteUri,
   });
   const { binding = {}, onProblem, problemTypeBase } = configuration;
   const answering: Answering = { onProblem, problemTypeBase };
   const { claims } = binding;
-  // Both middlewares ask the same function who calls.
+  // Both middlewares take the caller from the same function.
   const callers: CallersOn | undefined = claims && (req => ({ 'the caller of `claims`': claims(req as Request) }));
   const { idempotency = {} } = configuration;
   const guard = makeIdempotency(idempotency, answering, callers);
@@ -74,29 +74,33 @@ export function configure(configuration: Configuration = {}): Configured {
 }
 
 /**
- * Express middleware: for a given unique request the handler after it runs once, and every identical request gets the
- * stored response. Mount it after authentication and before whatever must not happen twice.
- * @throws TypeError for an unknown option, a value that is none, or a store that leases cannot be taken on.
+ * Makes an Express middleware that runs the handler once for a given request; each duplicate gets the stored response.
+ * Mount it after authentication, and before everything that must not happen twice.
+ * @throws TypeError for an unknown option, an invalid value, or a store that cannot hold leases.
  */
 export function idempotency(options: IdempotencyOptions = {}): IdempotencyMiddleware {
   return makeIdempotency(options);
 }
 
 /**
- * Express middleware: fills one `req.dto` from JSON body, form, route, query, claims, headers, cookies and permissions, in
- * that order, a later source overwriting an earlier one. All failures of all sources are answered at once, with 400.
- * @param Dto a class made with `dto({...})` or decorators, `list(Dto)` for a JSON array, or a Standard Schema for the JSON body.
- * @throws TypeError for a declaration that cannot work, naming the property, an unknown option or a value that is none.
+ * Makes an Express middleware that fills `req.dto` from JSON body, form, route, query, claims, headers, cookies and
+ * permissions, in that order; a later source overwrites an earlier one. One 400 response lists the failures of all.
+ * @param Dto a class made with `dto({...})` or decorators, `list(Dto)` for a JSON array, or a Standard Schema for the
+ * JSON body.
+ * @throws TypeError for a declaration that cannot work (it names the property), an unknown option or an invalid value.
  */
 export function bindRequest<D extends AnyType>(Dto: D, options: BindingOptions<Infer<D>> = {}): BindHandler<Infer<D>> {
   return makeBindRequest(Dto, options);
 }
 
 /**
- * Read one value of a request where there is no dto: `routeValue(req, 'id', guid)`.
- * @throws a problem (400) when the value is missing or cannot be read, unless `{ required: false }` makes it undefined then.
+ * Read one value of a request without a dto: `routeValue(req, 'id', guid)`.
+ * @throws a problem (400) when the value is missing or invalid; with `{ required: false }` it is undefined instead.
  */
 export const { routeValue, queryValue, headerValue, cookieValue } = valueReaders(resolveBindingOptions({}).settings);
 
-/** Binds a dto where there is no request, by the rules of {@link bindRequest}: `await bind(PlaceOrder, { body: message.content })`. */
+/**
+ * Binds a dto without a request, by the rules of {@link bindRequest}:
+ * `await bind(PlaceOrder, { body: message.content })`.
+ */
 export const bind: Bind = makeBind();

@@ -1,6 +1,6 @@
 import { ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
-import { anInstance, checkOptions, type Rule } from '../options/check';
+import { checkOptions, object, type Rule } from '../options/check';
 import { permissionsIn } from '../principal/permissions';
 import { bindingOf } from './bind-request';
 import { MadeRequest, type SentParts } from './made-request';
@@ -23,19 +23,18 @@ export type Bind = <D extends AnyType>(
 
 type Bound = ReturnType<typeof bindingOf>['bind'];
 
-const anObject = anInstance('an object');
 const anyValue: Rule = { expects: 'any value', accepts: () => true };
 const parts: Readonly<Record<keyof SentParts, Rule>> = {
   body: anyValue,
-  form: anObject,
-  params: anObject,
+  form: object,
+  params: object,
   query: {
     expects: 'an object or a query string',
-    accepts: value => typeof value === 'string' || anObject.accepts(value),
+    accepts: value => typeof value === 'string' || object.accepts(value),
   },
-  headers: anObject,
-  cookies: anObject,
-  claims: anObject,
+  headers: object,
+  cookies: object,
+  claims: object,
   permissions: {
     expects: 'a list of texts',
     accepts: value => typeof value === 'object' && value !== null && Symbol.iterator in value,

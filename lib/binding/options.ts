@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import type { Multer } from 'multer';
-import { aBoolean, aFunction, anInstance, checkOptions, type Rule } from '../options/check';
+import { boolean, checkOptions, fn, object, objectWith, type Rule } from '../options/check';
 import { withDefaults } from '../options/merge';
 import { asPermissions, permissionsIn } from '../principal/permissions';
 import { asClaims, principalOf, type Claims } from '../principal/principal';
@@ -79,13 +79,13 @@ const rules: Readonly<Record<keyof BindingOptions, Rule>> = {
       typeof value === 'boolean' ||
       (typeof value === 'object' && value !== null && (value as { urlEncoded?: unknown }).urlEncoded === true),
   },
-  allowAnonymous: aBoolean,
+  allowAnonymous: boolean,
   binder: {
     expects:
       'an object with a method bind(context, signal), or a function that makes one; for a class, pass an instance',
     accepts: isBinder,
   },
-  modifier: aFunction,
+  modifier: fn,
   valueParsers: {
     expects: 'an array of results of valueParserFor()',
     accepts: value =>
@@ -97,12 +97,12 @@ const rules: Readonly<Record<keyof BindingOptions, Rule>> = {
     accepts: value => value instanceof SerializerContext,
   },
   responses: responsesRule,
-  claims: aFunction,
-  permissions: aFunction,
-  failureMessage: aFunction,
-  quoteValues: aBoolean,
-  limits: anInstance('an object'),
-  uploads: anInstance('{ storage, directory } or a Multer'),
+  claims: fn,
+  permissions: fn,
+  failureMessage: fn,
+  quoteValues: boolean,
+  limits: object,
+  uploads: objectWith('{ storage, directory } or a Multer'),
 };
 
 function isBinder(value: unknown): boolean {

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { aBoolean, checkOptions } from '../options/check';
+import { boolean, checkOptions } from '../options/check';
 import { answerInHandler } from '../problems/answer-in-handler';
 import type { Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
@@ -75,7 +75,7 @@ export function valueReaders(settings: ResolvedOptions, answering?: Answering): 
       return undefined;
     };
     return (req: Request, name: string, type: AnyType, options: ValueOptions = {}): unknown => {
-      checkOptions(`${source}Value`, options, { required: aBoolean });
+      checkOptions(`${source}Value`, options, { required: boolean });
       try {
         return read(req, name, type, options);
       } catch (error) {

@@ -1,35 +1,35 @@
 import { Problem } from '../problems/problem';
 
-/** Blanks that may stand after a boundary. RFC 2046 sets no bound; nobody sends any but by mistake. */
+/** Blanks that are accepted after a boundary. RFC 2046 sets no limit; clients send blanks by mistake only. */
 const MOST_BLANKS = 1_000;
 
-/** What comes after a boundary. `unknown`: more bytes are needed to tell. */
+/** The bytes after a boundary: the line break before a part, the end, or too few bytes to tell. */
 type After = { readonly kind: 'part'; readonly at: number } | { readonly kind: 'end' } | { readonly kind: 'unknown' };
 
 /**
- * The bytes of a multipart form as busboy understands them: without blanks behind its boundaries (RFC 2046, section 5.1.1,
- * allows them; busboy would skip the part), and without what comes after the last one.
- * @throws a 400 problem when something else follows a boundary, since busboy would skip that part without a word, for a form
- * without a closing boundary, and for one with another boundary after it: those parts would be lost in silence.
+ * Yields the bytes of a multipart form as busboy understands them: without blanks after its boundaries (RFC 2046,
+ * section 5.1.1, allows them; busboy would skip the part), and without the bytes after the last boundary.
+ * @throws a 400 problem when other bytes follow a boundary, when the closing boundary is missing, and when another
+ * boundary follows it: busboy would skip those parts silently.
  */
 export async function* plainBoundaries(chunks: AsyncIterable<Buffer>, boundary: string): AsyncGenerator<Buffer, void> {
   const delimiter = Buffer.from(`\r\n--${boundary}`);
-  // Before the first boundary there may be no line break; one more does no harm.
+  // The first boundary may come without a line break before it; an additional one does no harm.
   let rest: Buffer = Buffer.from('\r\n');
   let hasEnded = false;
   for await (const chunk of chunks) {
     const data = Buffer.concat([rest, chunk]);
     if (hasEnded) {
-      // The end of the stream is waited for, or the rest would be taken for another request.
+      // The stream is read to its end, or the rest would be taken for another request.
       rest = afterEnd(data, delimiter);
       continue;
     }
     let from = 0;
-    // A boundary may go on in the next chunk.
+    // A boundary may continue in the next chunk.
     let upTo = Math.max(0, data.length - delimiter.length + 1);
     for (let found = data.indexOf(delimiter); found >= 0;) {
       const end = found + delimiter.length;
-      const after = whatComes(data, end);
+      const after = readAfter(data, end);
       if (after.kind !== 'part') {
         hasEnded = after.kind === 'end';
         upTo = hasEnded ? end + DASHES : found;
@@ -49,14 +49,14 @@ export async function* plainBoundaries(chunks: AsyncIterable<Buffer>, boundary: 
   if (!hasEnded) throw new Problem('body-malformed', 'The multipart form has no closing boundary.');
 }
 
-/** @returns the last bytes, with which a boundary may begin. @throws a 400 problem when there is a boundary. */
+/** Returns the last bytes, since a boundary may begin in them. @throws a 400 problem when there is a boundary. */
 function afterEnd(data: Buffer, delimiter: Buffer): Buffer {
   if (data.includes(delimiter))
-    throw new Problem('body-malformed', 'The multipart form goes on after its closing boundary.');
+    throw new Problem('body-malformed', 'The multipart form continues after its closing boundary.');
   return data.subarray(Math.max(0, data.length - delimiter.length));
 }
 
-/** The bytes that make a boundary the last one. */
+/** The number of dashes that mark the closing boundary. */
 const DASHES = 2;
 
 const TAB = 0x09,
@@ -65,7 +65,11 @@ const TAB = 0x09,
   BLANK = 0x20,
   DASH = 0x2d;
 
-function whatComes(data: Buffer, start: number): After {
+/**
+ * Reads the bytes after a boundary.
+ * @throws a 400 problem for any but blanks and a line break, or the dashes of the end.
+ */
+function readAfter(data: Buffer, start: number): After {
   let at = start;
   while (data[at] === BLANK || data[at] === TAB) at++;
   const [first, second] = [data[at], data[at + 1]];
@@ -75,8 +79,5 @@ function whatComes(data: Buffer, start: number): After {
     if (first === CR && second === LF) return { kind: 'part', at };
     if (first === DASH && second === DASH && at === start) return { kind: 'end' };
   }
-  throw new Problem(
-    'body-malformed',
-    'In the multipart form, a boundary is followed by something else than a line break.',
-  );
+  throw new Problem('body-malformed', 'In the multipart form, a boundary is not followed by a line break.');
 }

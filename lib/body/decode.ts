@@ -13,7 +13,7 @@ const decoders = {
 
 /**
  * Undoes the content coding (RFC 9110, section 8.4.1).
- * @param limit bytes after decoding; a small body can unpack to a huge one.
+ * @param limit bytes after decoding: a small body can decompress to a huge one.
  */
 export async function uncompressed(bytes: Buffer, coding: string | undefined, limit: number): Promise<Buffer> {
   const name = coding?.trim().toLowerCase() ?? 'identity';
@@ -28,7 +28,7 @@ export async function uncompressed(bytes: Buffer, coding: string | undefined, li
   }
 }
 
-/** JSON is UTF-8 (RFC 8259, section 8.1), and so is every text that we read; a leading byte order mark is dropped. */
+/** Decodes UTF-8, as JSON is (RFC 8259, section 8.1) and every other text must be; drops a leading byte order mark. */
 export function textOf(bytes: Buffer, { parameters }: Pick<MediaType, 'parameters'> = { parameters: {} }): string {
   const charset = parameters['charset']?.toLowerCase() ?? 'utf-8';
   if (charset !== 'utf-8' && charset !== 'utf8')

@@ -1,8 +1,8 @@
 import multer from 'multer';
 import { Problem } from '../problems/problem';
 
-/** What a storage, a filter or the connection says ("the bucket is gone", "no such files here"): not the form's fault. */
-export class OwnError extends Error {
+/** Wraps an error of a storage, a filter or the connection ("the bucket is gone"), which is not the form's fault. */
+export class ExternalError extends Error {
   constructor(override readonly cause: unknown) {
     super('Not the fault of the form');
   }
@@ -11,10 +11,11 @@ export class OwnError extends Error {
 const LIMIT =
   /^LIMIT_(FILE_SIZE|FILE_COUNT|FIELD_COUNT|FIELD_VALUE|FIELD_KEY|PART_COUNT|FIELD_NESTING|FIELD_ARRAY_INDEX)$/;
 
-/** What is thrown when a form cannot be read: a problem where the form is to blame, else what has failed. */
+/** Returns the error to throw for a form: a problem where the form is at fault, else the error itself. */
 export function reasonFor(error: unknown): Error {
   if (error instanceof Problem) return error;
-  if (error instanceof OwnError) return error.cause instanceof Error ? error.cause : new Error(String(error.cause));
+  if (error instanceof ExternalError)
+    return error.cause instanceof Error ? error.cause : new Error(String(error.cause));
   if (error instanceof multer.MulterError) {
     const name = error.field === undefined ? '' : ` (${JSON.stringify(error.field.slice(0, 80))})`;
     return new Problem(LIMIT.test(error.code) ? 'body-too-large' : 'body-malformed', `${error.message}${name}.`, {

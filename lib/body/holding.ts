@@ -3,10 +3,10 @@ import { onExchangeEnd } from '../http/exchange-end';
 import { Problem } from '../problems/problem';
 import { ClientGone } from './errors';
 
-/** Where the bytes of a body wait until its exchange is over. */
+/** The place where the bytes of a body are held until its exchange is over. */
 export type HeldIn = 'memory' | 'disk';
 
-/** What all requests of this process hold together, and the most that they may hold, in bytes. */
+/** The bytes that all requests of this process hold together, and their bounds. */
 interface Held {
   readonly bytes: Record<HeldIn, number>;
   readonly bounds: Record<HeldIn, number>;
@@ -17,23 +17,24 @@ const HELD = Symbol.for('bindonce.held');
 
 const GIB = 1_073_741_824;
 
-/** @internal Of the whole process: 256 MiB in memory, 2 GiB on disk. */
+/** @internal The bounds of the whole process are 256 MiB in memory and 2 GiB on disk. */
 export const held: Held = ((globalThis as { [HELD]?: Held })[HELD] ??= {
   bytes: { memory: 0, disk: 0 },
   bounds: { memory: GIB / 4, disk: 2 * GIB },
 });
 
-/** Bytes that a request may always hold: a few clients with large uploads must not shut out all others. */
+/** Bytes that each request may always hold: a few clients with large uploads must not shut out all others. */
 const ALWAYS = 65_536;
 
-/** What one request holds of its body. */
+/** The bytes that one request holds. */
 export class Holding {
   private readonly bytes: Record<HeldIn, number> = { memory: 0, disk: 0 };
   private isOver = false;
 
   /**
-   * @throws Problem with status 503 when all requests of the process together would hold too much; ClientGone when the exchange
-   * is over and the bytes would be held for nobody.
+   * Counts bytes as held.
+   * @throws Problem with status 503 when all requests of the process together would hold too much; ClientGone when the
+   * exchange is over, since the bytes are not needed any more.
    */
   take(where: HeldIn, bytes: number): void {
     if (this.isOver) throw new ClientGone();
@@ -45,12 +46,13 @@ export class Holding {
     });
   }
 
-  /** The bytes that were in memory are on disk now. */
+  /** Gives back the bytes in memory, for example once they are on disk. */
   giveBackMemory(): void {
     held.bytes.memory -= this.bytes.memory;
     this.bytes.memory = 0;
   }
 
+  /** Gives back all bytes, and refuses more. */
   giveBack(): void {
     this.isOver = true;
     this.giveBackMemory();
@@ -59,7 +61,7 @@ export class Holding {
   }
 }
 
-/** A holding that is given back at the latest when the exchange is over. */
+/** Makes a holding that is given back when the exchange is over, unless it was given back earlier. */
 export function holdingOf(req: IncomingMessage, res: ServerResponse): Holding {
   const holding = new Holding();
   onExchangeEnd(req, res, () => {

@@ -1,13 +1,13 @@
-/** What a form is read for: which of its parts are wanted, and as what. */
+/** The parts of a form that are kept, and how they are read. */
 export interface PartsTaken {
-  /** False for the name of a file that nobody asks for; it is not stored. */
+  /** True for the name of a file that is stored; others are dropped. */
   readonly takesFile: (name: string) => boolean;
-  /** True for the name of a part that is read as a field where it is sent as a file of JSON, as a Blob is. */
+  /** True for the name of a part that is read as a field even if it is sent as a JSON file, as clients send a Blob. */
   readonly takesJson: (name: string) => boolean;
 }
 
-/** All files are taken; those of JSON are read as fields. */
+/** Stores all files, except that JSON files are read as fields. */
 export const filesAndJson: PartsTaken = { takesFile: () => true, takesJson: () => true };
 
-/** All files are taken, and none is read as a field. */
+/** Stores all files. */
 export const allFiles: PartsTaken = { takesFile: () => true, takesJson: () => false };

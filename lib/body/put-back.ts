@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Spool } from './spool';
 
-/** Puts a complete body back, instead of its last byte: what comes after reads it as if nobody had been there. */
+/** Replaces the last byte, which was left in the stream, by the complete body, for the parsers that follow. */
 export function putBack(req: IncomingMessage, bytes: Buffer): void {
   if (bytes.length === 0) return;
   req.read();
@@ -9,13 +9,13 @@ export function putBack(req: IncomingMessage, bytes: Buffer): void {
 }
 
 /**
- * Puts a complete body back out of a file, piece by piece as it is read. Node emits `end` when the stream is empty a tick
- * after a read; so the next piece is there before the read that empties it returns.
+ * Puts a complete body back from a file, piece by piece as it is read. Node emits `end` if the stream is empty a tick
+ * after a read, so the next piece is put in before the read that empties the stream returns.
  */
 export function putBackFile(req: IncomingMessage, spool: Spool): void {
   let position = 0;
   const refill = (): void => {
-    // A flowing stream passes on at once what is put into it, and is as empty as before.
+    // A flowing stream passes a piece on at once and is empty again.
     while (req.readableLength === 0) {
       const piece = spool.read(position);
       if (piece.length === 0) return;

@@ -6,25 +6,25 @@ import { join } from 'node:path';
 import { onDisk } from './storage-problem';
 import { makeTemporaryFolder } from './temporary-folder';
 
-/** Bytes that are read from the file at a time. */
+/** Bytes that are read from the file at once. */
 const PIECE = 65_536;
 
 /**
- * A body that was too large for memory, in a file that has no name any more: nobody else can open it, and when the process
- * ends, however it does, the system removes it.
+ * A body that was too large for memory, in a file whose name has been removed: no other process can open it, and the
+ * system frees it when this process ends, even if it crashes.
  */
 export class Spool {
   private isOpen = true;
 
   private constructor(
     private readonly file: FileHandle,
-    /** Bytes. */ readonly size: number,
+    /** In bytes. */ readonly size: number,
     /** SHA-256 of the bytes, in hex. */ readonly digest: string,
   ) {}
 
   /**
-   * Writes chunks to a temporary file, waiting for the disk. Whatever goes wrong with chunks or disk, no file is left behind.
-   * @throws what the chunks throw, or a 507 or 503 problem when the disk does not take them.
+   * Writes chunks to a temporary file, waiting for the disk. If the chunks or the disk fail, no file is left behind.
+   * @throws the error of the chunks, or a 507 or 503 problem when the disk does not take them.
    */
   static async of(chunks: AsyncIterable<Buffer>): Promise<Spool> {
     const folder = await makeTemporaryFolder(tmpdir());
@@ -45,30 +45,33 @@ export class Spool {
   }
 
   /**
-   * Reads at once, from the system's cache: the file has just been written.
-   * @returns no bytes behind the end, or when the file is closed.
+   * Reads synchronously, usually from the system's cache, since the file has just been written.
+   * @returns no bytes after the end, or when the file is closed.
    */
   read(position: number): Buffer {
     const piece = Buffer.allocUnsafe(PIECE);
     return this.isOpen ? piece.subarray(0, readSync(this.file.fd, piece, 0, PIECE, position)) : piece.subarray(0, 0);
   }
 
-  /** @throws Problem with status 503 when the disk fails; Error when the file is closed before its end. */
+  /**
+   * Yields all bytes.
+   * @throws Problem with status 503 when the disk fails; Error when the file is closed before its end.
+   */
   async *chunks(): AsyncGenerator<Buffer, void> {
     for (let position = 0; position < this.size;) {
       const { buffer, bytesRead } = await onDisk(() => this.file.read(Buffer.allocUnsafe(PIECE), 0, PIECE, position));
-      if (bytesRead === 0) throw new Error('bindonce: a temporary file has become shorter.');
+      if (bytesRead === 0) throw new Error('bindonce: a temporary file is shorter than what was written to it.');
       position += bytesRead;
       yield buffer.subarray(0, bytesRead);
     }
   }
 
-  /** Never rejects. The handle, not its number, is what readers have: when it is closed, they cannot read another file. */
+  /** Never rejects. Readers have the handle, not its number: after it is closed, they cannot read another file. */
   close(): Promise<void> {
     this.isOpen = false;
     return closed(this.file);
   }
 }
 
-/** Nothing can be done about a file that cannot be closed. */
+/** Closes a file. An error is ignored, since nothing can be done about it. */
 const closed = (file: FileHandle): Promise<void> => file.close().catch(() => undefined);

@@ -1,9 +1,9 @@
 import { Problem } from '../problems/problem';
 
-/** What systems say of a disk, a quota or a file that may not grow any more. */
+/** The error codes of a full disk, an exhausted quota and a file that must not grow further. */
 const FULL: readonly (string | undefined)[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
-/** How a request is refused when the disk does not take its body. */
+/** Makes the problem for a request whose body cannot be stored: 507 when the disk is full, else 503. */
 export function storageProblem(cause: unknown): Problem {
   if (FULL.includes((cause as NodeJS.ErrnoException).code))
     return new Problem('storage-full', 'The server has no room for this request body.', { cause });
@@ -14,7 +14,7 @@ export function storageProblem(cause: unknown): Problem {
   );
 }
 
-/** Does something with a temporary file. @throws Problem when the system refuses it. */
+/** Runs an operation on a temporary file. @throws Problem when the system refuses it. */
 export async function onDisk<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

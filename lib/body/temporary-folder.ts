@@ -4,19 +4,19 @@ import { warnOnce } from '../warnings/warn-once';
 import { onDisk } from './storage-problem';
 import { namePrefix, removeLeftovers } from './leftovers';
 
-/** A folder of one request, which only the user of this process can open. */
+/** The folder of one request; only the user of this process can open it. */
 export interface TemporaryFolder {
   readonly path: string;
-  /** Removes the folder and what is in it. Never rejects: what cannot be removed is tried again when the next folder is made. */
+  /** Removes the folder and its files. Never rejects: if that fails, it is tried again when the next folder is made. */
   remove(): Promise<void>;
 }
 
-/** Folders above ours in which this process has looked for leftovers. */
+/** Parent folders in which this process has looked for leftovers. */
 const searched = new Set<string>();
 const unremoved = new Set<string>();
 
 /**
- * Makes a folder with a name that no one can guess. The first time, leftovers of dead processes are removed.
+ * Makes a folder with an unguessable name. The first call for a parent also removes leftovers of dead processes.
  * @throws a 507 or 503 problem.
  */
 export async function makeTemporaryFolder(parent: string): Promise<TemporaryFolder> {
@@ -41,7 +41,8 @@ async function remove(path: string): Promise<void> {
     unremoved.add(path);
     warnOnce(
       'BINDONCE_TEMPORARY_FILE_LEFT',
-      `bindonce cannot remove ${path} (${(error as Error).message}). It tries again when it makes the next temporary file.`,
+      `bindonce cannot remove ${path} (${(error as Error).message}). ` +
+        'It tries again when it makes the next temporary file.',
     );
   }
 }

@@ -1,16 +1,16 @@
 import { METHODS } from 'node:http';
 import type { Request } from 'express';
 import {
-  aBoolean,
-  aCount,
-  aFunction,
-  aHeaderName,
-  anInstance,
+  boolean,
   checkOptions,
   either,
+  fn,
+  headerName,
   headerNames,
   milliseconds,
+  objectWith,
   oneOf,
+  positiveInteger,
   type Rule,
 } from '../options/check';
 import { withDefaults } from '../options/merge';
@@ -90,29 +90,29 @@ export interface IdempotencyOptions {
 }
 
 const rules: Readonly<Record<keyof IdempotencyOptions, Rule>> = {
-  headerName: aHeaderName,
+  headerName,
   additionalHeaders: headerNames,
   whenKeyMissing: oneOf('reject', 'run'),
   methods: { expects: "an array of HTTP methods, for example ['POST', 'PATCH']", accepts: areMethods },
-  ignoreRequestBody: aBoolean,
-  ignoreHost: aBoolean,
+  ignoreRequestBody: boolean,
+  ignoreHost: boolean,
   cacheDuration: milliseconds,
-  addHeaderToResponse: aBoolean,
+  addHeaderToResponse: boolean,
   store: { expects: 'a Keyv, for example new Keyv(adapter)', accepts: isKeyvLike },
-  leases: anInstance('a LeaseStore', 'acquire', 'renew', 'complete', 'release'),
-  scope: aFunction,
+  leases: objectWith('a LeaseStore', 'acquire', 'renew', 'complete', 'release'),
+  scope: fn,
   whenInFlight: oneOf('wait', 'reject'),
   waitTimeout: milliseconds,
   whenKeyReused: oneOf('run', 'reject'),
   whenStoreFails: oneOf('reject', 'run'),
   storeTimeout: milliseconds,
   leaseDuration: milliseconds,
-  shouldCache: aFunction,
-  replayedHeader: either(aHeaderName, oneOf(false)),
+  shouldCache: fn,
+  replayedHeader: either(headerName, oneOf(false)),
   keyPattern: { expects: 'a regular expression', accepts: value => value instanceof RegExp },
-  maxRequestBytes: aCount,
-  maxResponseBytes: aCount,
-  onEvent: aFunction,
+  maxRequestBytes: positiveInteger,
+  maxResponseBytes: positiveInteger,
+  onEvent: fn,
 };
 
 /** A method that does not exist would leave requests unguarded without a word, and so would none at all. */

@@ -1,4 +1,4 @@
-/** What a value of an option must be. */
+/** The condition on the value of an option. */
 export interface Rule {
   /** Completes the sentence "headerName must be …". */
   readonly expects: string;
@@ -7,12 +7,12 @@ export interface Rule {
 
 /**
  * Checks options when a middleware is made, so that a mistake is found at start-up and not by the first payment.
- * @param owner the function whose options these are, for the message.
- * @throws TypeError naming the option, what it must be, and for an unknown name the one that was probably meant.
+ * @param owner the function that takes these options, for the message.
+ * @throws TypeError that names the option and its rule, or for an unknown option the nearest known name.
  */
 export function checkOptions(owner: string, options: unknown, rules: Readonly<Record<string, Rule>>): void {
-  if (isExchange(options))
-    throw new TypeError(`${owner}: it was mounted, not called; mount what it returns: ${owner}(…)`);
+  if (isRequestOrResponse(options))
+    throw new TypeError(`${owner} was passed to Express without being called. Mount what it returns: ${owner}(…).`);
   if (typeof options !== 'object' || options === null)
     throw new TypeError(`${owner}: options must be an object, not ${describe(options)}`);
   for (const [name, value] of Object.entries(options)) {
@@ -26,13 +26,17 @@ export function checkOptions(owner: string, options: unknown, rules: Readonly<Re
   }
 }
 
-/** Express hands a request and a response to what is mounted. */
-const isExchange = (value: unknown): boolean =>
+/** Recognizes the arguments that Express passes to a function that was mounted without being called. */
+const isRequestOrResponse = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && ('httpVersion' in value || 'headersSent' in value);
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 
-/** RFC 9110, section 5.6.2: what a header name is made of. */
+function isPositiveInteger(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) > 0;
+}
+
+/** The characters of a header name (RFC 9110, section 5.6.2). */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const isHeaderName = (value: unknown): boolean => typeof value === 'string' && TOKEN.test(value);
 
@@ -40,28 +44,28 @@ const isHeaderName = (value: unknown): boolean => typeof value === 'string' && T
 const MAX_TIMER = 2_147_483_647;
 
 export const anything: Rule = { expects: 'anything', accepts: () => true };
-export const aBoolean: Rule = { expects: 'true or false', accepts: value => typeof value === 'boolean' };
-export const aFunction: Rule = { expects: 'a function', accepts: isFunction };
-export const aHeaderName: Rule = { expects: 'an HTTP header name', accepts: isHeaderName };
+export const boolean: Rule = { expects: 'true or false', accepts: value => typeof value === 'boolean' };
+export const fn: Rule = { expects: 'a function', accepts: isFunction };
+export const headerName: Rule = { expects: 'an HTTP header name', accepts: isHeaderName };
 export const headerNames: Rule = {
   expects: 'an array of HTTP header names',
   accepts: value => Array.isArray(value) && value.every(isHeaderName),
 };
 export const milliseconds: Rule = {
   expects: `a whole number of milliseconds from 1 to ${MAX_TIMER}`,
-  accepts: value => isCount(value) && value <= MAX_TIMER,
+  accepts: value => isPositiveInteger(value) && value <= MAX_TIMER,
 };
-export const aCount: Rule = { expects: 'a whole number above zero', accepts: isCount };
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) > 0;
-}
+export const positiveInteger: Rule = { expects: 'a whole number above zero', accepts: isPositiveInteger };
 
 export function oneOf(...values: readonly unknown[]): Rule {
   return { expects: values.map(describe).join(' or '), accepts: value => values.includes(value) };
 }
 
-export function anInstance(expects: string, ...methods: readonly string[]): Rule {
+/**
+ * Accepts objects that have these methods.
+ * @param expects completes the sentence "leases must be …".
+ */
+export function objectWith(expects: string, ...methods: readonly string[]): Rule {
   return {
     expects,
     accepts: value =>
@@ -71,7 +75,9 @@ export function anInstance(expects: string, ...methods: readonly string[]): Rule
   };
 }
 
-/** Accepts what any of the rules accepts. */
+export const object: Rule = objectWith('an object');
+
+/** Accepts a value that at least one of the rules accepts. */
 export function either(...rules: readonly Rule[]): Rule {
   return {
     expects: rules.map(rule => rule.expects).join(', or '),
@@ -79,7 +85,7 @@ export function either(...rules: readonly Rule[]): Rule {
   };
 }
 
-/** A value as it may stand in a message: short, and never the contents of an object. */
+/** Describes a value for a message: briefly, and never with the contents of an object. */
 function describe(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
   if (typeof value === 'function') return 'a function';
@@ -87,6 +93,7 @@ function describe(value: unknown): string {
   return String(value);
 }
 
+/** Suggests the nearest of the known names, or lists all of them if none is near. */
 function suggestion(name: string, known: readonly string[]): string {
   const [closest] = known
     .map(candidate => ({ candidate, distance: editDistance(name.toLowerCase(), candidate.toLowerCase()) }))
@@ -95,7 +102,7 @@ function suggestion(name: string, known: readonly string[]): string {
   return closest ? `; did you mean ${JSON.stringify(closest.candidate)}?` : `; there are: ${known.join(', ')}`;
 }
 
-/** Levenshtein distance, one row at a time. */
+/** Computes the Levenshtein distance, one row at a time. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {

@@ -1,4 +1,4 @@
-/** Options over their defaults. An option that is given as `undefined` is not given. */
+/** Merges options over their defaults. An option that is `undefined` counts as absent. */
 export function withDefaults<D extends object, G extends object>(defaults: D, given: G): D & G {
   return { ...defaults, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) } as D &
     G;

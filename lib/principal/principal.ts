@@ -1,22 +1,23 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What is known about the caller: claim types and their values. */
+/** The claims of the caller: claim types and their values. */
 export type Claims = Readonly<Record<string, unknown>>;
 
 /**
- * The caller as the usual authentication middlewares leave it: `req.auth.payload` (express-oauth2-jwt-bearer),
- * `req.auth` (express-jwt), `req.user` (passport).
+ * Returns the caller's claims from where the usual authentication middlewares put them: `req.auth.payload`
+ * (express-oauth2-jwt-bearer), `req.auth` (express-jwt), `req.user` (passport).
  */
 export function principalOf(req: IncomingMessage): Claims | undefined {
   const { auth, user } = req as { auth?: unknown; user?: unknown };
-  // An empty `auth` says less of the caller than a user does.
-  if (isRecord(auth) && !(isRecord(user) && Object.keys(auth).length === 0)) return payloadOf(auth);
-  return isRecord(user) ? user : undefined;
+  if (!isRecord(auth)) return isRecord(user) ? user : undefined;
+  // An empty `auth` identifies no one, but `user` does.
+  const isEmpty = Object.keys(auth).length === 0;
+  return isEmpty && isRecord(user) ? user : payloadOf(auth);
 }
 
 /**
- * The payload of a verified token, as express-oauth2-jwt-bearer leaves it (payload, header and token, and nothing else);
- * anything else as it is. Next to other claims, `payload` is a claim.
+ * Returns the payload of a verified token, as express-oauth2-jwt-bearer leaves it (payload, header and token, and
+ * nothing else); returns anything else as it is. Next to other claims, `payload` is a claim itself.
  */
 export function payloadOf<T>(auth: T): T | Claims {
   return isRecord(auth) && isRecord(auth['payload']) && isVerifiedToken(auth) ? auth['payload'] : auth;
@@ -26,12 +27,12 @@ const isVerifiedToken = (auth: Claims): boolean =>
   Object.keys(auth).every(key => ['payload', 'header', 'token'].includes(key));
 
 /**
- * What a resolver of the application says of the caller. Whatever is no object is nobody.
- * @throws TypeError for a promise: it would let everybody in.
+ * Checks the result of the application's `claims` function. Anything but an object means an anonymous caller.
+ * @throws TypeError for a promise, which would otherwise count as a caller and let everyone in.
  */
 export function asClaims(resolved: unknown): Claims | undefined {
   if (isRecord(resolved) && typeof resolved['then'] === 'function')
-    throw new TypeError('bindRequest: claims must answer at once; resolve the caller in a middleware before.');
+    throw new TypeError('bindRequest: `claims` returned a promise. Resolve the caller in an earlier middleware.');
   return isRecord(resolved) ? resolved : undefined;
 }
 

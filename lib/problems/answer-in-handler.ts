@@ -4,22 +4,22 @@ import type { Request, Response } from 'express';
 import { answer, type Answering } from './answer';
 import type { Problem } from './problem';
 
-/** Shared by every copy of this module in the process, so that one copy's `problemDetails()` knows another's answers. */
+/** Shared by every copy of this module in the process: one copy's `problemDetails()` must know another's answers. */
 const ANSWERED = Symbol.for('bindonce.answered');
 
 interface WithAnswered {
   [ANSWERED]?: Problem;
 }
 
-/** True when the request was answered with this very problem before the problem was thrown. */
+/** True when the request was answered with this problem before the problem was thrown. */
 export function isAnswered(problem: Problem, req: IncomingMessage): boolean {
   return (req as WithAnswered)[ANSWERED] === problem;
 }
 
 /**
- * Answers a request from within its handler. The problem is thrown afterwards, to stop the handler; in an asynchronous
- * handler on Express 4, Express does not learn of it.
- * @returns what to throw: the problem, or what the application's `onProblem` has passed to `next`.
+ * Answers a request from within its handler, before the problem is thrown to stop the handler: Express 4 does not
+ * notice an error in an asynchronous handler.
+ * @returns the error to throw: the problem, or the error that the application's `onProblem` has passed to `next`.
  */
 export function answerInHandler(problem: Problem, req: Request, answering?: Answering): unknown {
   const { res, next: goOn } = req;
@@ -35,7 +35,7 @@ export function answerInHandler(problem: Problem, req: Request, answering?: Answ
         passedOn = { error };
         return;
       }
-      // The problem has been past all error handlers by now, and nobody else will answer it.
+      // The problem has passed all error handlers by now, so none of them will answer.
       Reflect.deleteProperty(res, 'headersSent');
       answer(error, req, res, goOn ?? (() => undefined));
     },
@@ -45,24 +45,25 @@ export function answerInHandler(problem: Problem, req: Request, answering?: Answ
   if (passedOn) return passedOn.error;
   (req as WithAnswered)[ANSWERED] = problem;
   keepConnection(req);
-  beginsLater(res);
-  // An error handler that answers without a look at `headersSent` must not end the process.
+  pretendHeadersSent(res);
+  // An error handler that answers without checking `headersSent` must not end the process.
   res.on('error', () => undefined);
   return problem;
 }
 
 /**
- * For an `onProblem` that answers later: error handlers, Express's own included, must leave the response to it when the
- * problem reaches them. Node itself does not read this property.
+ * Makes error handlers, Express's own included, leave the response to an `onProblem` that answers later. Node itself
+ * does not read this property.
  */
-function beginsLater(res: Response): void {
+function pretendHeadersSent(res: Response): void {
   if (!res.headersSent) Object.defineProperty(res, 'headersSent', { value: true, configurable: true });
 }
 
 /**
- * Express's final handler destroys `req.socket` when an error comes after the head of the response: it takes the response
- * for half of one. This response is complete, and a body that was not read would make the destruction a reset, in which the
- * client loses it. Node's server holds the socket itself and closes it as ever.
+ * Keeps Express's final handler from destroying the connection: it does that when an error comes after the head of the
+ * response, which it takes for incomplete. This response is complete, and if the request's body has not been read,
+ * destroying the connection resets it and the client loses the response. Node's server holds the real socket and closes
+ * it as usual.
  */
 function keepConnection(req: Request): void {
   const socket = Object.create(req.socket, { destroy: { value: () => socket } }) as Socket;

@@ -1,23 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { inspect } from 'node:util';
 import type { Request, Response } from 'express';
 import { Problem, type ProblemBody } from './problem';
 
 /** What Express calls `next`. */
 export type Next = (error?: unknown) => void;
 
-/** Takes over the answering of refused requests, for example `(problem, req, res, next) => next(problem)`. */
+/** Answers refused requests instead of bindonce, for example `(problem, req, res, next) => next(problem)`. */
 export type OnProblem = (problem: Problem, req: Request, res: Response, next: Next) => void | Promise<void>;
 
-/** How an application has refused requests answered. */
+/** How refused requests are answered. */
 export interface Answering {
   readonly onProblem?: OnProblem | undefined;
-  /** What the `type` of a problem begins with, before its code. */
+  /** The beginning of a problem's `type`; its code follows. */
   readonly problemTypeBase?: string | undefined;
 }
 
 /**
- * Answers a request. A {@link Problem} goes to the application's `onProblem`, or is sent as it is; any other error is
- * Express's. Whether an idempotency key stays usable is not decided here.
+ * Answers a request. A {@link Problem} is passed to the application's `onProblem`, or sent if there is none; any other
+ * error is passed to Express. Has no effect on the idempotency key.
  */
 export function answer(
   error: unknown,
@@ -28,7 +29,7 @@ export function answer(
 ): void {
   if (error instanceof Problem && problemTypeBase !== undefined) error.typeBase = problemTypeBase;
   try {
-    // Once a response has begun there is no room for another; Express's error handler closes the connection.
+    // A response that has begun cannot be replaced; Express's error handler closes the connection.
     if (!(error instanceof Problem) || res.headersSent) next(reasonOf(error));
     else if (onProblem) {
       Promise.resolve(onProblem(error, req as Request, res as Response, next)).catch((thrown: unknown) => {
@@ -40,9 +41,11 @@ export function answer(
   }
 }
 
-/** To Express, `next(undefined)` and `next(false)` mean that there is no error: it would run the handler. */
+/** Returns an error. To Express, `next(undefined)` and `next(false)` mean "no error": it would run the handler. */
 function reasonOf(error: unknown): unknown {
-  return error || new Error('bindonce: refused without a reason; something threw or rejected with nothing');
+  return (
+    error || new Error(`bindonce: a request was refused because code threw ${inspect(error)}. Throw an Error instead.`)
+  );
 }
 
 /** Writes a problem as `application/problem+json` (RFC 9457, section 3). */
@@ -53,7 +56,7 @@ export function sendProblem(
   res: ServerResponse,
 ): void {
   const bytes = Buffer.from(JSON.stringify(body));
-  // Some of the text may be the client's own; no browser is to take it for HTML or a script.
+  // The text can quote the client's values, which a browser must not take for HTML or a script.
   res.setHeader('X-Content-Type-Options', 'nosniff');
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   res.setHeader('Content-Type', 'application/problem+json; charset=utf-8');
@@ -62,7 +65,7 @@ export function sendProblem(
   res.end(req.method === 'HEAD' ? undefined : bytes);
 }
 
-/** The path alone: a query can hold what must not be repeated in an answer or a log. */
+/** Returns the path alone: a query can contain values that must not appear in a response or a log. */
 export function pathOf(req: IncomingMessage): string | undefined {
   const url = (req as { originalUrl?: string }).originalUrl ?? req.url;
   return url?.split('?', 1)[0];

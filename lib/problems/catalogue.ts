@@ -1,6 +1,6 @@
 /**
- * Every refusal that these middlewares can answer with: its status, its title and what it means. The README's table of
- * failures is tested against this list.
+ * All problems that the middlewares can answer with: status, title and meaning. The documents' table of problems is
+ * made from this list.
  */
 export const catalogue = {
   'key-missing': {
@@ -37,7 +37,8 @@ export const catalogue = {
     status: 503,
     title: 'The idempotency store is unavailable',
     meaning:
-      'The store is down or too slow; nothing ran, or what ran before cannot be read now (`detail` says which); retry later with the same key.',
+      'The store is down or too slow; nothing ran, or what ran before cannot be read now (`detail` says which); ' +
+      'retry later with the same key.',
   },
   'body-malformed': {
     status: 400,
@@ -83,7 +84,8 @@ export const catalogue = {
     status: 403,
     title: 'A permission is missing',
     meaning:
-      'The caller does not have a permission that the endpoint requires (`hasPermission`), and nothing else is wrong; with other failures, `validation-failed` lists it among them.',
+      'The caller does not have a permission that the endpoint requires (`hasPermission`), and nothing else is ' +
+      'wrong; with other failures, `validation-failed` lists it among them.',
   },
   unauthenticated: {
     status: 401,
@@ -92,5 +94,5 @@ export const catalogue = {
   },
 } as const;
 
-/** The name of a refusal. */
+/** The code of a problem. */
 export type ProblemCode = keyof typeof catalogue;

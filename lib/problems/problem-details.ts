@@ -4,14 +4,14 @@ import { isAnswered } from './answer-in-handler';
 import { Problem } from './problem';
 
 /**
- * Express error-handling middleware that answers our refusals, and the errors that http-errors makes (body parsers,
- * routers, multer-like middlewares), as RFC 9457 problems. Other errors, and errors after the head of the response has
- * been sent, go on to the next error handler: they are the application's, and their text is not for clients. A problem that
- * `routeValue()` or `queryValue()` has answered already ends here.
+ * Makes an Express error handler that answers refusals by bindonce, and the errors that http-errors makes (body
+ * parsers, routers, multer-like middlewares), as RFC 9457 problems. It passes on other errors, since their text is not
+ * meant for clients, and errors after the head of the response has been sent. It drops a problem that `routeValue()` or
+ * `queryValue()` has answered already.
  */
 export function problemDetails(...nothing: never[]) {
   if (nothing.length > 0)
-    throw new TypeError('problemDetails: it was mounted, not called; write app.use(problemDetails())');
+    throw new TypeError('problemDetails was passed to Express without being called. Write app.use(problemDetails()).');
   return function problemDetails(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next): void {
     if (error instanceof Problem && isAnswered(error, req)) return;
     if (res.headersSent) next(error);
@@ -34,7 +34,7 @@ export function problemDetails(...nothing: never[]) {
   };
 }
 
-/** A body parser's message repeats some of the body that it could not read; its position says as much. */
+/** Returns the message, or only the position from a body parser's: the rest of that repeats part of the body. */
 function detailOf({ type, message }: HttpError): string {
   if (type !== 'entity.parse.failed') return message;
   const [position = ''] = / at position \d+(?: \(line \d+ column \d+\))?/.exec(message) ?? [];
@@ -42,7 +42,7 @@ function detailOf({ type, message }: HttpError): string {
 }
 
 interface HttpError extends Error {
-  /** body-parser's name of what is wrong. */
+  /** The kind of error, as body-parser names it. */
   type?: string;
   status: number;
   expose: true;
@@ -50,8 +50,8 @@ interface HttpError extends Error {
 }
 
 /**
- * `expose` is http-errors' own word for "this message may be shown to the client": true for 4xx, false for 5xx. The router's
- * error for a path that cannot be decoded does not have it.
+ * Reads `expose`, by which http-errors states whether clients may see the message: true for 4xx, false for 5xx. The
+ * router's error for a path that cannot be decoded does not have it.
  */
 function isHttpError(error: unknown): error is HttpError {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return false;

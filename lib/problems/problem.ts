@@ -1,20 +1,20 @@
 import { catalogue, type ProblemCode } from './catalogue';
 
-/** Where a refused value was looked for. `body` stands for a body that is neither JSON nor a form. */
+/** The source in which an invalid value was looked up. `body` is a body that is neither JSON nor a form. */
 export type ProblemLocation =
   'json' | 'form' | 'route' | 'query' | 'claim' | 'header' | 'cookie' | 'permission' | 'body';
 
-/** One refused value. */
+/** One invalid value. */
 export interface ProblemError {
   /** The name that the value was looked up under: `bindFrom`, claim, header or permission name, else the property. */
   readonly name: string;
   readonly in: ProblemLocation;
-  /** RFC 6901 pointer into a JSON document; only where the value came out of JSON. */
+  /** RFC 6901 pointer into a JSON document; only if the value came from JSON. */
   readonly pointer?: string;
   readonly detail: string;
 }
 
-/** The JSON form of a problem (RFC 9457, section 3.1), extended by `errors`. */
+/** The JSON form of a problem (RFC 9457, section 3.1), with `errors` added. */
 export interface ProblemBody {
   type: string;
   title: string;
@@ -24,7 +24,7 @@ export interface ProblemBody {
   errors?: readonly ProblemError[];
 }
 
-/** What a {@link Problem} carries besides its code and detail. */
+/** The optional parts of a {@link Problem}. */
 export interface ProblemExtras {
   readonly errors?: readonly ProblemError[];
   /** Response headers, for example `Retry-After`. */
@@ -33,8 +33,8 @@ export interface ProblemExtras {
 }
 
 /**
- * A request that is refused. It has the fields that http-errors gives its errors (`status`, `statusCode`, `expose`,
- * `headers`), so an application's own error handler can treat both alike.
+ * The reason why a request is refused. It has the fields that http-errors gives its errors (`status`, `statusCode`,
+ * `expose`, `headers`), so that an application's own error handler can treat both alike.
  */
 export class Problem extends Error {
   override readonly name = 'Problem';
@@ -44,7 +44,7 @@ export class Problem extends Error {
   readonly expose = true;
   readonly errors: readonly ProblemError[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
-  /** What its `type` begins with, before its code. */
+  /** The beginning of `type`; the code follows. */
   typeBase = 'urn:bindonce:';
 
   constructor(
@@ -61,7 +61,10 @@ export class Problem extends Error {
     this.headers = headers;
   }
 
-  /** @param instance the URI reference of this occurrence: the path of the request. */
+  /**
+   * Returns the JSON form.
+   * @param instance the URI reference of this occurrence: the path of the request.
+   */
   toBody(instance?: string): ProblemBody {
     return {
       type: `${this.typeBase}${this.code}`,

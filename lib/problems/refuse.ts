@@ -10,14 +10,14 @@ interface WithListener {
   [LISTENER]?: Listener;
 }
 
-/** Calls `listener` when a middleware behind the caller refuses the request before its handler has run. */
+/** Calls `listener` when a later middleware refuses the request before its handler has run. */
 export function onRefusal(req: IncomingMessage, listener: Listener): void {
   (req as WithListener)[LISTENER] = listener;
 }
 
 /**
- * Refuses a request before its handler has run, and answers it. Nothing has happened, so the idempotency key stays usable.
- * Only the middlewares that stand before the handler call this: an error that a handler throws is its response.
+ * Refuses a request before its handler has run, and answers it. The handler has done nothing, so the idempotency key
+ * stays usable. Only middlewares in front of the handler call this: an error that a handler throws is its response.
  */
 export function refuse(
   error: unknown,
@@ -30,7 +30,7 @@ export function refuse(
   answer(error, req, res, next, answering);
 }
 
-/** Ends a request whose client has gone before its handler ran: nobody is answered, and a retry is a first request. */
+/** Ends a request whose client disconnected before its handler ran. It is not answered; a retry is a first request. */
 export function abandon(reason: unknown, req: IncomingMessage, res: ServerResponse): void {
   (req as WithListener)[LISTENER]?.(reason);
   res.destroy();

@@ -35,7 +35,7 @@ describe.each(frameworks)('where allowAnonymous is false, %s', (_name, framework
     const { status, response, dto: bound } = await bind(Item, { json }, { ...closed, claims: answering(answer()) });
     expect([status, response.text, bound]).toEqual([
       500,
-      'bindRequest: claims must answer at once; resolve the caller in a middleware before.',
+      'bindRequest: `claims` returned a promise. Resolve the caller in an earlier middleware.',
       undefined,
     ]);
   });

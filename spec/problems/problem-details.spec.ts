@@ -165,7 +165,7 @@ describe('onProblem', () => {
 
   it.each<[string, unknown, string]>([
     ['an error', new Error('my own mistake'), 'my own mistake'],
-    ['nothing', undefined, 'bindonce: refused without a reason; something threw or rejected with nothing'],
+    ['nothing', undefined, 'bindonce: a request was refused because code threw undefined. Throw an Error instead.'],
   ])("what it rejects with is Express's, and no unhandled rejection: %s", async (_what, reason, text) => {
     const { bindRequest: binds } = configure({
       onProblem: async () => {

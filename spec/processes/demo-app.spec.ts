@@ -165,16 +165,13 @@ describe('a demo with a wrong setting', () => {
       'PORT is "80800", which is not a port. Set PORT to a number from 0 to 65535; 0 takes any free port.',
     ],
     [{ PORT: 'http' }, 'PORT is "http", which is not a port.'],
-    [{ HOST: '192.0.2.1' }, 'HOST is "192.0.2.1", where nothing can listen'],
+    [{ HOST: '192.0.2.1' }, 'HOST is "192.0.2.1", which the server cannot listen on'],
     [
       { REDIS_URL: 'localhost:6379' },
-      'REDIS_URL is "localhost:6379", which is not the URL of a Redis. Write it like redis://localhost:6379,',
+      'REDIS_URL is "localhost:6379", which is not a Redis URL. Write it like redis://localhost:6379,',
     ],
-    [{ REDIS_URL: 'somewhere' }, 'REDIS_URL is "somewhere", which is not the URL of a Redis.'],
-    [
-      { REDIS_URL: 'http://shop:secret@redis' },
-      'REDIS_URL is "http://shop:***@redis", which is not the URL of a Redis.',
-    ],
+    [{ REDIS_URL: 'somewhere' }, 'REDIS_URL is "somewhere", which is not a Redis URL.'],
+    [{ REDIS_URL: 'http://shop:secret@redis' }, 'REDIS_URL is "http://shop:***@redis", which is not a Redis URL.'],
   ])('does not open for %p, and says so in one line', async (settings, sentence) => {
     expect(await failure(settings)).toContain(`: 1: The shop could not open: ${sentence}`);
   });

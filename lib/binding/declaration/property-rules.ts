@@ -1,4 +1,4 @@
-import { aBoolean, aHeaderName, anything, checkOptions, type Rule } from '../../options/check';
+import { anything, boolean, checkOptions, headerName, type Rule } from '../../options/check';
 import type { PropertyKind, PropertyOptions, Source } from './property';
 
 const sources: readonly Source[] = ['json', 'form', 'route', 'query', 'claim', 'header', 'cookie', 'permission'];
@@ -10,10 +10,10 @@ const rules: Readonly<Record<keyof PropertyOptions, Rule>> = {
   bindFrom: aName,
   jsonPropertyName: { expects: 'text', accepts: value => typeof value === 'string' },
   dontBind: { expects: 'an array of sources', accepts: Array.isArray },
-  required: aBoolean,
-  jsonRequired: aBoolean,
+  required: boolean,
+  jsonRequired: boolean,
   default: anything,
-  fallback: aBoolean,
+  fallback: boolean,
 };
 
 const flat: readonly (keyof PropertyOptions)[] = ['bindFrom', 'required', 'default'];
@@ -56,5 +56,5 @@ export function checkProperty(kind: PropertyKind, options: PropertyOptions): voi
 
 function rulesOf(kind: PropertyKind): Readonly<Record<string, Rule>> {
   const own = Object.fromEntries(names[kind].map(name => [name, rules[name]]));
-  return kind === 'fromHeader' ? { ...own, name: aHeaderName } : own;
+  return kind === 'fromHeader' ? { ...own, name: headerName } : own;
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Form } from '../../body/form';
 import { hasBody, kindOf, mediaTypeOf } from '../../body/media-type';
-import { receive, type Received } from '../../body/received';
+import { receive } from '../../body/receive';
+import type { Received } from '../../body/received';
 import { Problem } from '../../problems/problem';
 import type { BodyUse } from '../plan/body-use';
 import { after, type Awaitable } from '../reading/awaitable';

@@ -1,8 +1,10 @@
+import { chunksOf } from '../../body/body-chunks';
+import { drainRest } from '../../body/drain-rest';
 import { bodyTooLarge } from '../../body/errors';
 import { valuesByName, type Form } from '../../body/form';
-import { readPairs, type Pair } from '../../body/pairs';
-import { chunksOf, drainRest } from '../../body/read';
-import { isUntouched, openReceived, receivedAsForm, type Received } from '../../body/received';
+import { isUntouched, receivedAsForm } from '../../body/receive';
+import { openReceived, type Received } from '../../body/received';
+import { readPairs, type Pair } from '../../body/urlencoded';
 import { Problem } from '../../problems/problem';
 import { after, type Awaitable } from '../reading/awaitable';
 import type { ResolvedLimits } from '../reading/limits';

@@ -2,9 +2,10 @@ import { mkdirSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import multer, { type Multer } from 'multer';
-import { readForm, type Form, type FormSettings } from '../../body/form';
+import type { Form, FormOptions } from '../../body/form';
 import { holdingOf, type HeldIn } from '../../body/holding';
 import type { PartsTaken } from '../../body/parts';
+import { readForm } from '../../body/read-form';
 import { storageProblem } from '../../body/storage-problem';
 import { onExchangeEnd } from '../../http/exchange-end';
 import { checkOptions, oneOf } from '../../options/check';
@@ -43,7 +44,7 @@ export type ReadUpload = (
 
 /** How one form is stored. */
 interface Storing {
-  readonly settings: Pick<FormSettings, 'storage' | 'limits' | 'fileFilter' | 'preservePath' | 'defParamCharset'>;
+  readonly settings: Pick<FormOptions, 'storage' | 'limits' | 'fileFilter' | 'preservePath' | 'defParamCharset'>;
   /** Where bindonce holds the files, for its limits; undefined if a Multer of the application stores them. */
   readonly heldIn: HeldIn | undefined;
   /** Removes the stored files if the form is refused. */
@@ -60,7 +61,7 @@ export function uploadReader(
   uploads: UploadOptions | Multer = {},
   limits: ResolvedLimits,
 ): { readonly readUpload: ReadUpload; readonly formBytes: number } {
-  const bounds: FormSettings['limits'] = {
+  const bounds: FormOptions['limits'] = {
     fields: limits.fields,
     fieldSize: limits.fieldBytes,
     fieldNameSize: 1_000,
@@ -104,7 +105,7 @@ interface StoringFor {
   readonly storingFor: (req: IncomingMessage) => Storing;
 }
 
-function builtInStoring(uploads: UploadOptions, limits: FormSettings['limits']): StoringFor {
+function builtInStoring(uploads: UploadOptions, limits: FormOptions['limits']): StoringFor {
   if ('_handleFile' in uploads)
     throw new TypeError('bindRequest: uploads must be a Multer; give multer({ storage }) instead of the storage.');
   checkOptions('bindRequest: uploads', uploads, {
@@ -139,11 +140,11 @@ function builtInStoring(uploads: UploadOptions, limits: FormSettings['limits']):
 }
 
 /** The properties of a multer instance, which its declarations leave out. */
-type OwnMulter = Omit<FormSettings, 'limits'> & {
-  readonly limits?: FormSettings['limits'] | ((req: IncomingMessage) => FormSettings['limits'] | undefined);
+type OwnMulter = Omit<FormOptions, 'limits'> & {
+  readonly limits?: FormOptions['limits'] | ((req: IncomingMessage) => FormOptions['limits'] | undefined);
 };
 
-function ownStoring(own: Multer, limits: FormSettings['limits']): StoringFor {
+function ownStoring(own: Multer, limits: FormOptions['limits']): StoringFor {
   const { storage, fileFilter, preservePath, defParamCharset, limits: given } = own as unknown as OwnMulter;
   const isInMemory = storage.constructor.name === 'MemoryStorage';
   return {
@@ -165,12 +166,12 @@ function ownStoring(own: Multer, limits: FormSettings['limits']): StoringFor {
   };
 }
 
-function stricter(ours: FormSettings['limits'], theirs: FormSettings['limits']): FormSettings['limits'] {
+function stricter(ours: FormOptions['limits'], theirs: FormOptions['limits']): FormOptions['limits'] {
   const bounds = Object.entries(ours).map(([name, value]) => [
     name,
     Math.min(value, theirs[name as keyof typeof theirs] ?? Infinity),
   ]);
-  return { ...theirs, ...(Object.fromEntries(bounds) as FormSettings['limits']) };
+  return { ...theirs, ...(Object.fromEntries(bounds) as FormOptions['limits']) };
 }
 
 function removeStored(storage: multer.StorageEngine, req: IncomingMessage, file: Express.Multer.File): void {

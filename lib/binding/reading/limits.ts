@@ -1,4 +1,4 @@
-import { aCount, checkOptions, type Rule } from '../../options/check';
+import { checkOptions, positiveInteger, type Rule } from '../../options/check';
 import { withDefaults } from '../../options/merge';
 
 /**
@@ -39,7 +39,7 @@ export const DEFAULT_FORM_BYTES = { memory: 16_777_216, disk: 104_857_600 } as c
 /** Each level takes stack space, so there is an upper bound. */
 const levels: Rule = {
   expects: 'a whole number from 1 to 500',
-  accepts: value => aCount.accepts(value) && (value as number) <= 500,
+  accepts: value => positiveInteger.accepts(value) && (value as number) <= 500,
 };
 
 const defaults: ResolvedLimits = {
@@ -55,7 +55,7 @@ const defaults: ResolvedLimits = {
 
 export function resolveLimits(given: BindingLimits = {}): ResolvedLimits {
   checkOptions('bindRequest: limits', given, {
-    ...Object.fromEntries([...Object.keys(defaults), 'formBytes'].map(name => [name, aCount])),
+    ...Object.fromEntries([...Object.keys(defaults), 'formBytes'].map(name => [name, positiveInteger])),
     depth: levels,
   });
   return withDefaults(defaults, given);

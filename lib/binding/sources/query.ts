@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { Problem } from '../../problems/problem';
-import { readPairs, type Pair } from '../../body/pairs';
+import { readPairs, type Pair } from '../../body/urlencoded';
 import { INVALID, type Location } from '../reading/location';
 import { readFlat, type Expected } from '../types/read-value';
 import { NameTree } from '../reading/name-tree';

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import type { Pair } from '../../body/pairs';
+import type { Pair } from '../../body/urlencoded';
 import type { Location } from '../reading/location';
 import { readFlat, readSegments, type Expected } from '../types/read-value';
 import { NameTree } from '../reading/name-tree';

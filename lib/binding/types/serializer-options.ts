@@ -1,4 +1,4 @@
-import { either, aFunction, oneOf, type Rule } from '../../options/check';
+import { either, fn, oneOf, type Rule } from '../../options/check';
 import type { JsonConverter } from './json-converter';
 import { namingPolicies, type NamingPolicy, type NamingPolicyName } from './naming-policy';
 import type { AnyType } from './property-type';
@@ -18,7 +18,7 @@ export interface SerializerOptions {
 export type ResponseTypes = Readonly<Record<number, AnyType>>;
 
 export const serializerRules: Readonly<Record<keyof SerializerOptions, Rule>> = {
-  propertyNamingPolicy: either(oneOf(...Object.keys(namingPolicies)), aFunction),
+  propertyNamingPolicy: either(oneOf(...Object.keys(namingPolicies)), fn),
   converters: {
     expects: 'an array of { type, read, write }',
     accepts: value => Array.isArray(value) && value.every(isConverter),

@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { measuring, readForm, type Form, type FormSettings } from '../../body/form';
+import type { Form, FormOptions } from '../../body/form';
+import { measuring } from '../../body/form-files';
 import { isJson, kindOf, mediaTypeOf, type MediaType } from '../../body/media-type';
 import { filesAndJson } from '../../body/parts';
-import { allBytes, openReceived, receive, type Received } from '../../body/received';
+import { readForm } from '../../body/read-form';
+import { receive } from '../../body/receive';
+import { allBytes, openReceived, type Received } from '../../body/received';
 import { Problem } from '../../problems/problem';
 import { canonicalPairs, splitPairs } from './canonical-pairs';
 import { digestOfParsed } from './parsed-body';
 
 /** Bounds of a form that is compared by what it says; a form beyond them is compared by its bytes. */
-const MEASURED: FormSettings = {
+const MEASURED: FormOptions = {
   storage: measuring,
   parts: filesAndJson,
   preservePath: true,

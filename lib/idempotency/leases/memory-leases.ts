@@ -1,4 +1,4 @@
-import { aCount, checkOptions, type Rule } from '../../options/check';
+import { checkOptions, positiveInteger, type Rule } from '../../options/check';
 import { isMapLike } from '../keyv-like';
 import { SweepInterval } from '../sweep-interval';
 import type { Acquisition, LeaseStore } from './lease-store';
@@ -26,7 +26,7 @@ export interface MemoryLeasesOptions {
   readonly maxKeys?: number;
 }
 
-const rules: Readonly<Record<keyof MemoryLeasesOptions, Rule>> = { maxKeys: aCount };
+const rules: Readonly<Record<keyof MemoryLeasesOptions, Rule>> = { maxKeys: positiveInteger };
 
 /**
  * Leases for one process: each step is synchronous, and so atomic.

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { anInstance, checkOptions, type Rule } from '../../options/check';
+import { checkOptions, objectWith, type Rule } from '../../options/check';
 import type { Acquisition, LeaseStore } from './lease-store';
 import type { PostgresPool } from './postgres-pool';
 import { statementsOn } from './postgres-statements';
@@ -33,7 +33,7 @@ const rules: Readonly<Record<keyof PostgresLeasesOptions, Rule>> = {
  */
 export function postgresLeases(pool: PostgresPool, options: PostgresLeasesOptions = {}): LeaseStore {
   // Not by its value: a connection string holds a password.
-  if (!anInstance('a pool', 'query', 'connect').accepts(pool))
+  if (!objectWith('a pool', 'query', 'connect').accepts(pool))
     throw new TypeError('postgresLeases: pool must be a Pool of pg: postgresLeases(new Pool({ connectionString }))');
   checkOptions('postgresLeases', options, rules);
   const { table = 'bindonce_leases' } = options;

@@ -1,4 +1,4 @@
-import { aCount, checkOptions, milliseconds, type Rule } from '../../options/check';
+import { checkOptions, milliseconds, positiveInteger, type Rule } from '../../options/check';
 import type { Acquisition, LeaseStore } from './lease-store';
 import { acquisitionIn, isYes } from './redis-answers';
 import { dialogueUnder, dialogueWith, type RedisDialogue } from './redis-dialogue';
@@ -25,7 +25,7 @@ export interface RedisLeasesOptions {
 
 const rules: Readonly<Record<keyof RedisLeasesOptions, Rule>> = {
   prefix: { expects: 'a string', accepts: value => typeof value === 'string' },
-  replicas: aCount,
+  replicas: positiveInteger,
   replicaTimeout: milliseconds,
 };
 

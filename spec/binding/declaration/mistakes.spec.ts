@@ -150,13 +150,13 @@ it.each<[string, (...exchange: unknown[]) => unknown, string]>([
   [
     'idempotency',
     idempotency as never,
-    'idempotency: it was mounted, not called; mount what it returns: idempotency(…)',
+    'idempotency was passed to Express without being called. Mount what it returns: idempotency(…).',
   ],
-  ['bindRequest', bindRequest as never, 'bindRequest: it was mounted, not called'],
+  ['bindRequest', bindRequest as never, 'bindRequest was passed to Express without being called.'],
   [
     'problemDetails',
     problemDetails as never,
-    'problemDetails: it was mounted, not called; write app.use(problemDetails())',
+    'problemDetails was passed to Express without being called. Write app.use(problemDetails()).',
   ],
 ])('%s that is mounted without being called answers 500, and says so', async (_name, mounted, message) => {
   const app = express().use(mounted as RequestHandler, (_req, res) => {

@@ -2,15 +2,17 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import multer from 'multer';
 import { Problem } from '../../lib';
-import { measuring, readForm, type Form, type FormSettings } from '../../lib/body/form';
+import type { Form, FormOptions } from '../../lib/body/form';
+import { measuring } from '../../lib/body/form-files';
+import { readForm } from '../../lib/body/read-form';
 import { multipart, type Part } from '../idempotency/identity/multipart';
 
-function read(parts: readonly Part[], settings: Partial<FormSettings> = {}): Promise<Form> {
+function read(parts: readonly Part[], settings: Partial<FormOptions> = {}): Promise<Form> {
   const { body, headers } = multipart(parts, 'b1');
   return readRaw(body, headers['Content-Type'], settings);
 }
 
-function readRaw(body: Buffer | string, type: string, settings: Partial<FormSettings> = {}): Promise<Form> {
+function readRaw(body: Buffer | string, type: string, settings: Partial<FormOptions> = {}): Promise<Form> {
   const req = { headers: { 'content-type': type, 'content-length': String(body.length) } } as IncomingMessage;
   return readForm(Readable.from([Buffer.from(body)]), req, {
     storage: multer.memoryStorage(),
@@ -62,7 +64,7 @@ describe('a multipart form', () => {
     expect(files[0]).not.toHaveProperty('buffer');
   });
 
-  it.each<[string, Part[], FormSettings['limits']]>([
+  it.each<[string, Part[], FormOptions['limits']]>([
     ['a file is too long', [file('f', 'f', 'xx')], { fileSize: 1 }],
     ['there are too many files', [file('f'), file('g')], { files: 1 }],
     ['there are too many fields', [field('a'), field('b')], { fields: 1 }],
@@ -105,7 +107,7 @@ describe('a multipart form', () => {
     await expect(readRaw(body, type)).rejects.toMatchObject({ name: 'Problem', status: 400, code: 'body-malformed' });
   });
 
-  it.each<[string, Partial<FormSettings>]>([
+  it.each<[string, Partial<FormOptions>]>([
     [
       'storage',
       {

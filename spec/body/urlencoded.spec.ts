@@ -1,4 +1,4 @@
-import { readPairs } from '../../lib/body/pairs';
+import { readPairs } from '../../lib/body/urlencoded';
 
 describe('pairs', () => {
   it.each<[string, [string, string][]]>([

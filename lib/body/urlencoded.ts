@@ -2,15 +2,15 @@ import qs from 'qs';
 import { Problem } from '../problems/problem';
 
 /**
- * One `name=value` of a query or a form, as it was sent: `a[0].b` is a name like any other here. The percent-encoding of an
- * unreadable one is invalid: its name is as readable as can be, and its value is not what was meant.
+ * One `name=value` of a query or a form, as it was sent: `a[0].b` is a name like any other here. `unreadable` marks
+ * invalid percent-encoding: the name is decoded as far as possible, and the value is not the one that the client meant.
  */
 export type Pair = readonly [name: string, value: string, ...fault: readonly 'unreadable'[]];
 
 /**
- * Reads `a=1&b=2` text, pair by pair. qs decodes each; given all of them at once it would nest them in bounds that change
- * the shape of the result (more than 20 items become an object), and take quadratic time for a repeated name.
- * @param limit pairs at the most.
+ * Reads `a=1&b=2` text. qs decodes each pair by itself: given all at once, it would nest them, change the shape of the
+ * result at its own limits (more than 20 items become an object), and take quadratic time for a repeated name.
+ * @param limit at most so many pairs.
  * @throws a 413 problem when there are more.
  */
 export function readPairs(text: string, limit: number): Pair[] {
@@ -20,13 +20,13 @@ export function readPairs(text: string, limit: number): Pair[] {
 }
 
 function decoded(part: string): Pair[] {
-  return Object.entries(qs.parse(readable(part), OPTIONS) as Record<string, string>).map(([name, value]): Pair => [
+  return Object.entries(qs.parse(forQs(part), OPTIONS) as Record<string, string>).map(([name, value]): Pair => [
     name.slice(1),
     value,
   ]);
 }
 
-/** False for `%`, `%zz` and bytes that are not UTF-8. qs would leave those as they are, like the text that `%25` stands for. */
+/** False for `%`, `%zz` and invalid UTF-8. qs would leave those as they are, so that `%zz` would read like `%25zz`. */
 function isDecodable(part: string): boolean {
   if (!part.includes('%')) return true;
   try {
@@ -46,7 +46,7 @@ function unreadable(part: string): Pair {
   ];
 }
 
-/** Decodes what can be decoded; the rest becomes replacement characters. */
+/** Decodes as far as possible, with replacement characters for the rest. */
 function leniently(text: string): string {
   const bytes = text
     .replaceAll('+', ' ')
@@ -54,8 +54,11 @@ function leniently(text: string): string {
   return bytes.replaceAll(/%(?![\da-f]{2})/gi, '\ufffd');
 }
 
-/** With a letter before it, qs leaves a name alone that begins with a bracket; it also looks for the end of a name at `]=`, in the value too. */
-function readable(part: string): string {
+/**
+ * Prepares a pair for qs. The `_` keeps qs from splitting a name that begins with a bracket; `=` in the value is
+ * escaped, because qs takes `]=` for the end of the name even there.
+ */
+function forQs(part: string): string {
   const mark = part.indexOf('=');
   return mark < 0 ? `_${part}` : `_${part.slice(0, mark + 1)}${part.slice(mark + 1).replaceAll('=', '%3D')}`;
 }

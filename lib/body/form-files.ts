@@ -1,0 +1,102 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable, Writable } from 'node:stream';
+import multer from 'multer';
+import type { FormOptions } from './form';
+import { ExternalError } from './form-errors';
+import { errorInName, type FormFields } from './form-fields';
+import { isJson } from './media-type';
+import { allFiles } from './parts';
+
+type Request = Parameters<multer.StorageEngine['_handleFile']>[0];
+type Decide = (error: unknown, accepted?: boolean) => void;
+
+/** The files of one form while it is read. Each is stored, read as a field or dropped. */
+export class FormFiles {
+  private readonly open = new Set<Readable>();
+  /** The file that busboy has emitted last, which is the one that multer passes to `filter`. */
+  private opening: Readable | undefined;
+  /** Files that are not stored; their size is not limited. */
+  private readonly dropped = new WeakSet<Readable>();
+
+  constructor(
+    private readonly req: IncomingMessage,
+    private readonly options: FormOptions,
+    private readonly fields: FormFields,
+    private readonly refuse: (error: unknown) => void,
+  ) {}
+
+  /** The storage that multer uses. A storage's own error (a full disk, a deleted bucket) is not the form's fault. */
+  get storage(): multer.StorageEngine {
+    const { storage } = this.options;
+    return {
+      _handleFile: (_source, file, done) => {
+        storage._handleFile(this.req as Request, file, (error?: unknown, info?) => {
+          if (error) this.refuse(new ExternalError(error));
+          done(error, info);
+        });
+      },
+      _removeFile: (_source, file, done) => {
+        storage._removeFile(this.req as Request, file, done);
+      },
+    };
+  }
+
+  /** Watches the files of a form. This listener is called before multer's own, which calls the filter. */
+  watch(busboy: Writable): void {
+    busboy.prependListener('file', (name: string | undefined, stream: Readable) => {
+      this.opening = stream;
+      this.open.add(stream);
+      // Also before multer's listener: only a failing storage, or `destroy` below, destroys a file.
+      stream.on('error', error => {
+        this.refuse(new ExternalError(error));
+      });
+      stream.once('close', () => {
+        this.open.delete(stream);
+      });
+      stream.once('limit', () => {
+        if (!this.dropped.has(stream)) this.refuse(new multer.MulterError('LIMIT_FILE_SIZE', name));
+      });
+      const error = errorInName(name, this.options);
+      if (error) this.refuse(error);
+    });
+  }
+
+  /** Decides whether multer stores a file. */
+  filter(file: Express.Multer.File, decide: Decide): void {
+    const { opening } = this;
+    const { parts = allFiles, fileFilter } = this.options;
+    const settle = (error: unknown, accepted?: boolean): void => {
+      if (error) this.refuse(new ExternalError(error));
+      else if (!accepted && opening) this.dropped.add(opening);
+      decide(error, accepted);
+    };
+    if (opening && isJson(file.mimetype.toLowerCase()) && parts.takesJson(file.fieldname)) {
+      this.fields.addFromFile(file.fieldname, opening);
+      settle(null, false);
+    } else if (!parts.takesFile(file.fieldname)) settle(null, false);
+    else if (fileFilter) fileFilter(this.req as Request, file, settle);
+    else settle(null, true);
+  }
+
+  /** Destroys the files that are half read. */
+  destroy(error: Error): void {
+    for (const file of this.open) file.destroy(error);
+  }
+}
+
+/** The storage of a form that is only measured: it counts the bytes of a file and drops them. */
+export const measuring: multer.StorageEngine = {
+  _handleFile(_req, { stream }, done) {
+    let size = 0;
+    stream
+      .on('data', (chunk: Buffer) => {
+        size += chunk.length;
+      })
+      .on('end', () => {
+        done(null, { size });
+      });
+  },
+  _removeFile(_req, _file, done) {
+    done(null);
+  },
+};

@@ -1,0 +1,82 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { onExchangeEnd } from '../http/exchange-end';
+import { chunksOf } from './body-chunks';
+import { drainRest } from './drain-rest';
+import { bodyTooLarge } from './errors';
+import { holdingOf, type Holding } from './holding';
+import { putBack, putBackFile } from './put-back';
+import type { Received } from './received';
+import { Spool } from './spool';
+
+/** Bytes of a body that are kept in memory; a longer one is spooled to disk. */
+const IN_MEMORY = 1_048_576;
+
+/**
+ * Reads the whole body from the connection and puts it back into the request stream. Its memory or its file is released
+ * when the exchange is over.
+ * @param limit bytes.
+ * @throws a 413 problem for a longer body, a 503 or 507 problem when memory or disk do not take it, ClientGone.
+ */
+export async function readWhole(req: IncomingMessage, res: ServerResponse, limit: number): Promise<Received> {
+  const holding = holdingOf(req, res);
+  try {
+    if (Number(req.headers['content-length'] ?? 0) > limit) throw bodyTooLarge(limit);
+    return await readAll(req, res, limit, holding);
+  } catch (error) {
+    holding.giveBack();
+    drainRest(req, res);
+    throw error;
+  }
+}
+
+async function readAll(req: IncomingMessage, res: ServerResponse, limit: number, holding: Holding): Promise<Received> {
+  const coding = req.headers['content-encoding'];
+  const chunks = bounded(req, limit);
+  const inMemory: Buffer[] = [];
+  let size = 0;
+  for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
+    inMemory.push(next.value);
+    size += next.value.length;
+    holding.take('memory', next.value.length);
+    if (size > IN_MEMORY) return { kind: 'file', coding, spool: await readToFile(req, res, inMemory, chunks, holding) };
+  }
+  const bytes = Buffer.concat(inMemory);
+  putBack(req, bytes);
+  return { kind: 'bytes', bytes, coding };
+}
+
+async function readToFile(
+  req: IncomingMessage,
+  res: ServerResponse,
+  inMemory: Buffer[],
+  rest: AsyncIterable<Buffer>,
+  holding: Holding,
+): Promise<Spool> {
+  const spool = await Spool.of(
+    (async function* all() {
+      const size = inMemory.reduce((sum, { length }) => sum + length, 0);
+      holding.take('disk', size);
+      yield Buffer.concat(inMemory.splice(0));
+      holding.giveBackMemory();
+      for await (const chunk of rest) {
+        holding.take('disk', chunk.length);
+        yield chunk;
+      }
+    })(),
+  );
+  onExchangeEnd(req, res, () => {
+    void spool.close();
+  });
+  putBackFile(req, spool);
+  return spool;
+}
+
+/** Yields the chunks of the body. @throws a 413 problem at the first byte over the limit. */
+async function* bounded(req: IncomingMessage, limit: number): AsyncGenerator<Buffer, void> {
+  let size = 0;
+  for await (const chunk of chunksOf(req)) {
+    size += chunk.length;
+    if (size > limit) throw bodyTooLarge(limit);
+    yield chunk;
+  }
+}

@@ -1,0 +1,49 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isReadElsewhere } from './body-chunks';
+import { bodyTooLarge } from './errors';
+import type { Form } from './form';
+import { isLeftBehind, leftBehind, leftByOtherReader } from './left-behind';
+import { hasBody, markUsedUp } from './media-type';
+import { readWhole } from './read-whole';
+import { sizeOf, type Received } from './received';
+
+/** Shared by every copy of this module in the process: the second middleware must find what the first one has read. */
+const RECEIVED = Symbol.for('bindonce.received');
+
+interface WithReceived {
+  [RECEIVED]?: Promise<Received>;
+}
+
+/**
+ * Returns the body of a request. The first call reads it. If an earlier parser has read it, returns what that has left,
+ * without a promise where nothing must be awaited.
+ * @param limit bytes; a longer body is refused with 413.
+ */
+export function receive(req: IncomingMessage, res: ServerResponse, limit: number): Received | Promise<Received> {
+  const within = (received: Received): Received => {
+    if (sizeOf(received) > limit) throw bodyTooLarge(limit);
+    return received;
+  };
+  const known = (req as WithReceived)[RECEIVED];
+  if (known) return known.then(within);
+  // The second case: an earlier parser has already read an empty body to its end.
+  if (!hasBody(req) || (req.readableEnded && !req.readableDidRead)) return { kind: 'none' };
+  if (isLeftBehind(req)) return within(leftBehind(req));
+  if (req.readableDidRead || isReadElsewhere(req)) return leftByOtherReader(req, res).then(within);
+  return ((req as WithReceived)[RECEIVED] = readWhole(req, res, limit)).then(within);
+}
+
+/** True when the body can still be streamed: neither bindonce nor another reader has touched it. */
+export function isUntouched(req: IncomingMessage): boolean {
+  return !req.readableDidRead && !req.readableEnded && !(RECEIVED in req) && !isReadElsewhere(req);
+}
+
+/**
+ * Records that a form was read from the stream of a request, which still holds the last byte. The request no longer has
+ * a body, and must not announce one: a proxy behind this middleware would announce bytes that never come.
+ */
+export function receivedAsForm(req: IncomingMessage, { files }: Form, body: unknown): void {
+  req.read();
+  markUsedUp(req);
+  (req as WithReceived)[RECEIVED] = Promise.resolve({ kind: 'parsed', body, files });
+}
