@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/no-explicit-any -- Express's own types are spelled with it. */
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
-import type { Next } from '../problems/answer';
+import type { Next } from '../http/next';
 import type { AnyType, Infer } from './types/property-type';
 
 /** The key under which the type of `req.dto` rides in Express's Locals parameter; no value is ever stored under it. */

@@ -1,10 +1,11 @@
 import { isExchangeOver } from '../http/exchange-end';
 import { Problem } from '../problems/problem';
 import { watchForChange } from './leases/change-watch';
-import { tokenHeldHere } from './leases/holding';
+import { tokenHeldHere } from './holding';
 import { StoreTimeout, withinDeadline } from './deadline';
 import type { Claim, Exchange } from './exchange';
 import type { Acquisition } from './leases/lease-store';
+import { fingerprintOf, PURGE } from './leases/token';
 import type { Settings } from './options';
 
 /** An {@link Acquisition}; `asked` is when the store was asked, in milliseconds of the monotonic clock: no lease began before. */
@@ -60,7 +61,7 @@ async function acquire(claim: Claim, settings: Settings, isRepeated = false): Pr
     release();
     throw error;
   }
-  if (acquisition.kind !== 'acquired' && ![claim.fingerprint, PURGE].includes(fingerprintIn(acquisition.token))) {
+  if (acquisition.kind !== 'acquired' && ![claim.fingerprint, PURGE].includes(fingerprintOf(acquisition.token))) {
     throw new Problem(
       'key-reused',
       'This idempotency key was used for a request with other values. Use a new key for a new request.',
@@ -89,12 +90,4 @@ async function acquireOrHold({ cacheKey, token }: Claim, { leases, leaseDuration
 /** Releases the lease of this claim, if it has it. @throws StoreTimeout */
 export function giveUp({ cacheKey, token }: Claim, { leases, storeTimeout }: Settings): Promise<boolean> {
   return withinDeadline(() => leases.release(cacheKey, token), storeTimeout);
-}
-
-/** What stands for a fingerprint in the token of a purge, which is no request. */
-export const PURGE = 'purge';
-
-/** Tokens begin with the fingerprint of the request that they were made for. */
-function fingerprintIn(token: string): string {
-  return token.slice(0, token.indexOf('.'));
 }

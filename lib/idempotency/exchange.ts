@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ClientGone } from '../body/errors';
-import type { Next } from '../problems/answer';
+import type { Next } from '../http/next';
 import { Problem } from '../problems/problem';
 import { teller, type Tell } from './events';
 import { identify } from './identity/cache-key';
 import type { Caller } from './identity/caller';
 import { readKey } from './identity/key';
+import { newToken } from './leases/token';
 import type { Settings } from './options';
 
 /** One request's claim to the right to run. */
@@ -53,7 +53,7 @@ export async function openExchange(
       key,
       settings,
       caller,
-      claim: { cacheKey, fingerprint, token: `${fingerprint}.${randomBytes(16).toString('hex')}` },
+      claim: { cacheKey, fingerprint, token: newToken(fingerprint) },
       tell: teller(settings.onEvent, { key, cacheKey }, received),
     };
   } catch (error) {

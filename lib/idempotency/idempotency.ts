@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ClientGone } from '../body/errors';
 import { isExchangeOver } from '../http/exchange-end';
-import type { Answering, Next } from '../problems/answer';
+import type { Next } from '../http/next';
+import type { Answering } from '../problems/answer';
 import { refuse } from '../problems/refuse';
 import { giveUp, takeTurn, type Turn } from './acquire';
 import { answerStored, inFlight, unreadable, withoutStore } from './answers';

@@ -16,13 +16,13 @@ import {
 import { withDefaults } from '../options/merge';
 import { defaultStore } from './responses/default-store';
 import type { IdempotencyEvent } from './events';
-import { isKeyvLike, type KeyvLike } from './keyv-like';
+import { isKeyvLike, type KeyvLike } from './stores/keyv-like';
 import type { LeaseStore } from './leases/lease-store';
 import type { RecordedResponse } from './responses/recorded-response';
 import { responsesIn, type ResponseStore } from './responses/response-store';
 import type { CallerSettings } from './identity/caller';
 import { callersOn, type CallersOn } from './identity/scope';
-import { leasesBeside } from './leases/store-leases';
+import { leasesBeside } from './store-leases';
 import { warnOfWorkers } from './workers';
 
 export interface IdempotencyOptions {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { onceWithinDeadline, withinDeadline, type Bounded } from './deadline';
 import type { Claim } from './exchange';
-import { holdLease } from './leases/holding';
+import { holdLease } from './holding';
 import type { Settings } from './options';
 import type { RecordedResponse } from './responses/recorded-response';
 

@@ -1,6 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { PURGE } from './acquire';
 import { withinDeadline } from './deadline';
+import { newToken, PURGE } from './leases/token';
 import type { Settings } from './options';
 
 /**
@@ -9,7 +8,7 @@ import type { Settings } from './options';
  * @throws StoreTimeout
  */
 export async function purge(cacheKey: string, { leases, responses, storeTimeout }: Settings): Promise<boolean> {
-  const token = `${PURGE}.${randomBytes(16).toString('hex')}`;
+  const token = newToken(PURGE);
   const release = (owner: string): Promise<boolean> =>
     withinDeadline(() => leases.release(cacheKey, owner), storeTimeout);
   const found = await withinDeadline(

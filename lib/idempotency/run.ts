@@ -4,7 +4,7 @@ import { onRefusal } from '../problems/refuse';
 import { giveUp } from './acquire';
 import type { Exchange } from './exchange';
 import type { Caller } from './identity/caller';
-import { keepRenewing, type Renewal } from './leases/renewal';
+import { keepRenewing, type Renewal } from './renewal';
 import type { Settings } from './options';
 import { publish, type Publication } from './publish';
 import { record } from './responses/recorder';

@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
+import type { Next } from '../http/next';
 import { Problem, type ProblemBody } from './problem';
-
-/** What Express calls `next`. */
-export type Next = (error?: unknown) => void;
 
 /** Takes over the answering of refused requests, for example `(problem, req, res, next) => next(problem)`. */
 export type OnProblem = (problem: Problem, req: Request, res: Response, next: Next) => void | Promise<void>;

@@ -1,5 +1,8 @@
-/** Which room of lib may import which; type imports count. */
+/** The rooms of lib that import no other room, except that `problems` imports `http`. Type imports count. */
 const leaves = ['http', 'problems', 'options', 'principal', 'warnings'];
+
+/** The folders of lib/idempotency: each imports only those after it, and none imports the files of the flow above them. */
+const floors = ['identity', 'responses', 'redis', 'postgres', 'leases', 'stores'];
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -34,8 +37,20 @@ module.exports = {
       name: `${leaf}-imports-no-room`,
       severity: 'error',
       from: { path: `^lib/${leaf}/` },
-      to: { path: '^lib/', pathNot: `^lib/${leaf}/` },
+      to: { path: '^lib/', pathNot: `^lib/${leaf === 'problems' ? '(problems|http)' : leaf}/` },
     })),
+    ...floors.map((floor, index) => ({
+      name: `idempotency-${floor}-imports-only-folders-below-it`,
+      severity: 'error',
+      from: { path: `^lib/idempotency/${floor}/` },
+      to: { path: '^lib/idempotency/', pathNot: `^lib/idempotency/(${floors.slice(index).join('|')})/` },
+    })),
+    {
+      name: 'every-folder-of-idempotency-has-its-floor',
+      severity: 'error',
+      from: {},
+      to: { path: '^lib/idempotency/[^/]+/', pathNot: `^lib/idempotency/(${floors.join('|')})/` },
+    },
   ],
   options: {
     tsPreCompilationDeps: true,

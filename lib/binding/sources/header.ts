@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { headerLines } from '../../body/header-lines';
+import { headerLines } from '../../http/header-lines';
 import type { Place } from '../reading/place';
 import { readText, type Expected } from '../reading/reading';
 import type { ValueSource } from './value-source';

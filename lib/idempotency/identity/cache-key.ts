@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import objectHash from 'object-hash';
-import { headerLines } from '../../body/header-lines';
+import { headerLines } from '../../http/header-lines';
 import { bodyParts } from './body-parts';
-import { identifyCaller, type Caller } from './caller';
+import { identifyCaller, type Caller, type CallerSettings } from './caller';
 import { canonicalPairs, splitPairs } from './canonical-pairs';
-import type { Settings } from '../options';
 
 /** The identity of a request among all others. */
 export interface Identity {
@@ -13,6 +12,15 @@ export interface Identity {
   /** Tells requests under one cache key apart; constant unless `whenKeyReused` is `'reject'`. */
   readonly fingerprint: string;
   readonly caller: Caller;
+}
+
+/** The options that decide what takes part in the cache key. */
+export interface IdentitySettings extends CallerSettings {
+  readonly additionalHeaders: readonly string[];
+  readonly ignoreHost: boolean;
+  readonly ignoreRequestBody: boolean;
+  readonly maxRequestBytes: number;
+  readonly whenKeyReused: 'run' | 'reject';
 }
 
 /** The parts of an Express request that name its resource. */
@@ -37,7 +45,7 @@ export async function identify(
   req: IncomingMessage,
   res: ServerResponse,
   key: string,
-  settings: Settings,
+  settings: IdentitySettings,
 ): Promise<Identity> {
   const caller = identifyCaller(req, settings);
   const owner = [...group(caller.scope === undefined ? [] : [caller.scope]), ...originOf(req, settings), key];
@@ -65,7 +73,7 @@ const NO_ORIGIN: readonly [scheme: string, host: string] = ['', ''];
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/i;
 
 /** Scheme, host and port as the client used them; behind a proxy only as far as Express's `trust proxy` says. */
-function originOf(req: IncomingMessage, { ignoreHost }: Settings): readonly [scheme: string, host: string] {
+function originOf(req: IncomingMessage, { ignoreHost }: IdentitySettings): readonly [scheme: string, host: string] {
   if (ignoreHost) return NO_ORIGIN;
   const { protocol = 'http', app } = req as Routed;
   const forwarded = req.headersDistinct['x-forwarded-host']?.[0]?.split(',', 1)[0]?.trim();

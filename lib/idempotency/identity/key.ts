@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { headerLines } from '../../body/header-lines';
+import { headerLines } from '../../http/header-lines';
 import { Problem } from '../../problems/problem';
 
 /**

@@ -1,6 +1,6 @@
 import { aCount, checkOptions, type Rule } from '../../options/check';
-import { isMapLike } from '../keyv-like';
-import { SweepInterval } from '../sweep-interval';
+import { isMapLike } from '../stores/keyv-like';
+import { SweepInterval } from '../stores/sweep-interval';
 import type { Acquisition, LeaseStore } from './lease-store';
 
 /** In milliseconds of the monotonic clock: changes of the wall clock do not end leases. */

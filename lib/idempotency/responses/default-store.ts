@@ -1,6 +1,6 @@
 import { Keyv } from 'keyv';
 import { LRUCache } from 'lru-cache';
-import { SweepInterval } from '../sweep-interval';
+import { SweepInterval } from '../stores/sweep-interval';
 
 /** Bytes of responses that the default store keeps; the least recently used give way. About 128 MiB. */
 const MAX_BYTES = 134_217_728;

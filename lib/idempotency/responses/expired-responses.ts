@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { holderOf, isMapLike, type KeyvLike } from '../keyv-like';
-import { SweepInterval } from '../sweep-interval';
+import { holderOf, isMapLike, type KeyvLike } from '../stores/keyv-like';
+import { SweepInterval } from '../stores/sweep-interval';
 import { BoundedMap } from './default-store';
 
 /** Milliseconds between two sweeps; until then, an expired response is only dead weight. */

@@ -1,6 +1,6 @@
-import { holderOf, layersUnder, namespaceOf, type KeyvLike } from '../keyv-like';
-import { dialogueUnder, type RedisDialogue } from '../leases/redis-dialogue';
-import { prefixBeside } from '../leases/redis-leases';
+import { holderOf, layersUnder, namespaceOf, type KeyvLike } from '../stores/keyv-like';
+import { dialogueUnder, type RedisDialogue } from '../redis/dialogue';
+import { prefixBeside } from '../redis/leases';
 import { expiredResponsesIn, type ExpiredResponses } from './expired-responses';
 import type { RecordedResponse } from './recorded-response';
 import { SharedReads } from './shared-reads';
