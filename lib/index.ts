@@ -18,7 +18,7 @@ export type { IdempotencyOptions } from './idempotency/options';
 export type { IdempotencyEvent, IdempotencyEventKind } from './idempotency/events';
 export type { HeaderLine, RecordedResponse } from './idempotency/responses/recorded-response';
 export type { KeyvLike } from './idempotency/stores/keyv-like';
-export type { RequestIdempotency } from './idempotency/run';
+export type { RequestIdempotency } from './idempotency/start-handler';
 export type {} from './idempotency/request';
 export type { Acquisition, LeaseStore } from './idempotency/leases/lease-store';
 export { memoryLeases, type MemoryLeasesOptions } from './idempotency/leases/memory-leases';

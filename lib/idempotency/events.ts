@@ -40,37 +40,3 @@ export interface IdempotencyEvent {
   /** What went wrong (`store-failed`, `not-stored`, `refused`). */
   readonly error?: unknown;
 }
-
-/** Tells `onEvent` about one request. */
-export type Tell = (
-  kind: IdempotencyEventKind,
-  more?: Pick<IdempotencyEvent, 'status' | 'handlerMs' | 'error'>,
-) => void;
-
-/**
- * An observer that throws must not change what becomes of the request.
- * @param received milliseconds of the monotonic clock.
- */
-export function teller(
-  onEvent: (event: IdempotencyEvent) => unknown,
-  about: Pick<IdempotencyEvent, 'key' | 'cacheKey'>,
-  received: number,
-): Tell {
-  return (kind, more) => {
-    const warn = (error: unknown): void => {
-      process.emitWarning(`bindonce: onEvent failed: ${String(error)}`);
-    };
-    try {
-      const returned: unknown = onEvent({
-        kind,
-        ...about,
-        startTime: performance.timeOrigin + received,
-        durationMs: performance.now() - received,
-        ...more,
-      });
-      if (returned instanceof Promise) returned.catch(warn);
-    } catch (error) {
-      warn(error);
-    }
-  };
-}

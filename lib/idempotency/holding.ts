@@ -1,40 +1,31 @@
-import { withinDeadline } from './deadline';
-import type { Claim } from './exchange';
-import type { Settings } from './options';
-import type { LeaseStore } from './leases/lease-store';
+import { holdToken } from './held-tokens';
+import type { RunId } from './leases/token';
+import type { ResolvedOptions } from './options';
 import { RENEWALS_PER_LEASE } from './renewal';
+import type { TimedStores } from './timed-stores';
 
 /** Milliseconds, at most, from a renewal that did not get the lease to the next one. */
 const RETRY_PAUSE = 1_000;
 
-const tokens = new WeakMap<LeaseStore, Map<string, string>>();
-
-/** The token of the run whose response this process is just storing under a key. */
-export function tokenHeldHere(cacheKey: string, leases: LeaseStore): string | undefined {
-  return tokens.get(leases)?.get(cacheKey);
-}
-
 /**
- * Keeps the lease of a run until its response is stored, however long the store is slow or away: the handler has run,
- * and must not run again for that. Unlike a handler's, this lease is not over by our own clock: one that has expired is
- * acquired again, by the same token, unless another has it.
+ * Keeps the lease of a run until its response is stored, however long the store is slow or out of reach: the handler has
+ * run, and must not run again because of the store. Unlike a handler's, this lease does not end by our own clock: an
+ * expired one is acquired again, by the same token, unless another run has it.
  * @param until when the lease expires by our own clock, in milliseconds of the monotonic clock.
  * @returns a function that ends this.
  */
-export function holdLease({ cacheKey, token }: Claim, settings: Settings, until: number): () => void {
-  const { leases, leaseDuration, storeTimeout } = settings;
-  const bound = Math.min(storeTimeout, leaseDuration);
+export function holdLease(
+  run: RunId,
+  { leases, leaseDuration }: ResolvedOptions,
+  stores: TimedStores,
+  until: number,
+): () => void {
   const interval = leaseDuration / RENEWALS_PER_LEASE;
-  const held = tokens.get(leases) ?? new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   const hasStopped = (): boolean => stopped;
 
-  const isHeld = async (): Promise<boolean> => {
-    if (await withinDeadline(() => leases.renew(cacheKey, token, leaseDuration), bound)) return true;
-    if (hasStopped()) return false;
-    return (await withinDeadline(() => leases.acquire(cacheKey, token, leaseDuration), bound)).kind === 'acquired';
-  };
+  const isHeld = async (): Promise<boolean> => (await stores.renew(run)) || (!hasStopped() && stores.reacquire(run));
   const renew = async (): Promise<void> => {
     const asked = performance.now();
     const isOurs = await isHeld().catch(() => false);
@@ -46,11 +37,11 @@ export function holdLease({ cacheKey, token }: Claim, settings: Settings, until:
     }, time - performance.now()).unref();
   };
 
-  tokens.set(leases, held.set(cacheKey, token));
+  const forgetToken = holdToken(run, leases);
   renewAt(until - leaseDuration + interval);
   return () => {
     stopped = true;
     clearTimeout(timer);
-    if (held.get(cacheKey) === token) held.delete(cacheKey);
+    forgetToken();
   };
 }

@@ -20,7 +20,7 @@ import { isKeyvLike, type KeyvLike } from './stores/keyv-like';
 import type { LeaseStore } from './leases/lease-store';
 import type { RecordedResponse } from './responses/recorded-response';
 import { responsesIn, type ResponseStore } from './responses/response-store';
-import type { CallerSettings } from './identity/caller';
+import type { CallerOptions } from './identity/caller';
 import { callersOn, type CallersOn } from './identity/scope';
 import { leasesBeside } from './store-leases';
 import { warnOfWorkers } from './workers';
@@ -146,8 +146,8 @@ const defaults = {
 } satisfies IdempotencyOptions;
 
 /** The options with nothing left open. */
-export interface Settings
-  extends Required<Omit<IdempotencyOptions, 'store' | 'keyPattern' | 'scope' | 'methods'>>, CallerSettings {
+export interface ResolvedOptions
+  extends Required<Omit<IdempotencyOptions, 'store' | 'keyPattern' | 'scope' | 'methods'>>, CallerOptions {
   readonly methods: readonly string[] | undefined;
   readonly keyPattern: RegExp | undefined;
   readonly responses: ResponseStore;
@@ -157,7 +157,7 @@ export interface Settings
  * @param callers where the callers are; default: on the request, where authentication middlewares leave them.
  * @throws TypeError for an unknown option, an invalid value, or a store that leases cannot be taken on.
  */
-export function settle(options: IdempotencyOptions, callers: CallersOn = callersOn): Settings {
+export function resolveOptions(options: IdempotencyOptions, callers: CallersOn = callersOn): ResolvedOptions {
   checkOptions('idempotency', options, rules);
   if (!options.store && !options.leases) warnOfWorkers();
   const { store = defaultStore(), leases = leasesBeside(store), keyPattern, scope, methods, ...rest } = options;

@@ -1,14 +1,13 @@
-import { withinDeadline } from './deadline';
-import type { Claim } from './exchange';
-import type { Settings } from './options';
+import type { RunId } from './leases/token';
+import type { TimedStores } from './timed-stores';
 
-/** A lease is renewed this often while it lasts: two renewals may fail before it is lost. */
+/** Renewals while a lease lasts: two may fail before it is lost. */
 export const RENEWALS_PER_LEASE = 3;
 
 export interface Renewal {
   /**
-   * When the lease expires by our own clock, in milliseconds of the monotonic clock; in a process that was stopped,
-   * nobody may have been told yet.
+   * When the lease expires by our own clock, in milliseconds of the monotonic clock. In a process that was stopped, this
+   * may be over although `onLost` has not been called yet.
    */
   readonly until: number;
   stop(): void;
@@ -17,15 +16,15 @@ export interface Renewal {
 /**
  * Renews the lease while the handler runs.
  * @param acquired when the lease was asked for, in milliseconds of the monotonic clock.
- * @param onLost called once, when the lease is somebody else's or has run out because the store was out of reach.
+ * @param onLost called once, when another run has the lease, or it has expired because the store was out of reach.
  */
 export function keepRenewing(
-  { cacheKey, token }: Claim,
-  settings: Settings,
+  run: RunId,
+  leaseDuration: number,
+  stores: TimedStores,
   acquired: number,
   onLost: () => void,
 ): Renewal {
-  const { leases, leaseDuration, storeTimeout } = settings;
   let timer: NodeJS.Timeout | undefined;
   let expiry: NodeJS.Timeout | undefined;
   let until = acquired + leaseDuration;
@@ -43,20 +42,17 @@ export function keepRenewing(
 
   const renew = async (): Promise<void> => {
     const asked = performance.now();
-    const answer = await withinDeadline(
-      () => leases.renew(cacheKey, token, leaseDuration),
-      Math.min(storeTimeout, leaseDuration),
-    ).catch(() => undefined);
+    const isHeld = await stores.renew(run).catch(() => undefined);
     if (hasStopped()) return;
-    if (answer === false) {
+    if (isHeld === false) {
       lose();
       return;
     }
-    if (answer) keepFrom(asked);
+    if (isHeld) keepFrom(asked);
     renewAfter(asked);
   };
-  // Both are counted from the asking: a lease does not begin when its answer comes. And the end of a lease is told by
-  // our own clock, whatever a renewal that is under way may come to: others may run from then on.
+  // Both times count from the question: a lease does not begin when its answer arrives. And our own clock ends the lease,
+  // whatever the answer to a renewal that is under way will be: others may run from then on.
   const keepFrom = (asked: number): void => {
     clearTimeout(expiry);
     until = asked + leaseDuration;

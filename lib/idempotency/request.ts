@@ -1,4 +1,4 @@
-import type { RequestIdempotency } from './run';
+import type { RequestIdempotency } from './start-handler';
 
 declare global {
   // eslint-disable-next-line @typescript-eslint/no-namespace -- the place that Express's types have for what middlewares add

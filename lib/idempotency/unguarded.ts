@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import { isKeyMissing } from './identity/key';
-import type { Settings } from './options';
-import type { RequestIdempotency } from './run';
+import type { ResolvedOptions } from './options';
+import type { RequestIdempotency } from './start-handler';
 
 const left = new WeakSet<object>();
 
 /** True for a request that the options leave alone: by its method, or because it has no key. */
-export function isExempt(req: IncomingMessage, { methods, whenKeyMissing, headerName }: Settings): boolean {
+export function isExempt(req: IncomingMessage, { methods, whenKeyMissing, headerName }: ResolvedOptions): boolean {
   if (methods && !methods.includes(req.method ?? '')) return true;
   return whenKeyMissing === 'run' && isKeyMissing(req, headerName);
 }

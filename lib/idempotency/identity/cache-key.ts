@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import objectHash from 'object-hash';
 import { headerLines } from '../../http/header-lines';
 import { bodyParts } from './body-parts';
-import { identifyCaller, type Caller, type CallerSettings } from './caller';
+import { identifyCaller, type Caller, type CallerOptions } from './caller';
 import { canonicalPairs, splitPairs } from './canonical-pairs';
 
 /** The identity of a request among all others. */
@@ -15,7 +15,7 @@ export interface Identity {
 }
 
 /** The options that decide what takes part in the cache key. */
-export interface IdentitySettings extends CallerSettings {
+export interface IdentityOptions extends CallerOptions {
   readonly additionalHeaders: readonly string[];
   readonly ignoreHost: boolean;
   readonly ignoreRequestBody: boolean;
@@ -45,16 +45,16 @@ export async function identify(
   req: IncomingMessage,
   res: ServerResponse,
   key: string,
-  settings: IdentitySettings,
+  options: IdentityOptions,
 ): Promise<Identity> {
-  const caller = identifyCaller(req, settings);
-  const owner = [...group(caller.scope === undefined ? [] : [caller.scope]), ...originOf(req, settings), key];
+  const caller = identifyCaller(req, options);
+  const owner = [...group(caller.scope === undefined ? [] : [caller.scope]), ...originOf(req, options), key];
   const request = [
     ...resourceOf(req),
-    ...headersOf(req, settings.additionalHeaders),
-    ...(settings.ignoreRequestBody ? [] : await bodyParts(req, res, settings.maxRequestBytes)),
+    ...headersOf(req, options.additionalHeaders),
+    ...(options.ignoreRequestBody ? [] : await bodyParts(req, res, options.maxRequestBytes)),
   ];
-  if (settings.whenKeyReused === 'run')
+  if (options.whenKeyReused === 'run')
     return { caller, cacheKey: hash(['request', ...owner, ...request]), fingerprint: 'any' };
   return { caller, cacheKey: hash(['key', ...owner]), fingerprint: hash(request) };
 }
@@ -73,7 +73,7 @@ const NO_ORIGIN: readonly [scheme: string, host: string] = ['', ''];
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/i;
 
 /** Scheme, host and port as the client used them; behind a proxy only as far as Express's `trust proxy` says. */
-function originOf(req: IncomingMessage, { ignoreHost }: IdentitySettings): readonly [scheme: string, host: string] {
+function originOf(req: IncomingMessage, { ignoreHost }: IdentityOptions): readonly [scheme: string, host: string] {
   if (ignoreHost) return NO_ORIGIN;
   const { protocol = 'http', app } = req as Routed;
   const forwarded = req.headersDistinct['x-forwarded-host']?.[0]?.split(',', 1)[0]?.trim();

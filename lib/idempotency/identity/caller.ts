@@ -5,7 +5,7 @@ import { credentialsOf, warnOfCookies } from './credentials';
 import { textOfCallers, type CallersOn } from './scope';
 
 /** How callers are told apart. */
-export interface CallerSettings {
+export interface CallerOptions {
   /** The application's own way. */
   readonly scope: ((req: Request, defaultScope: string | undefined) => string | undefined) | undefined;
   readonly callersOn: CallersOn;
@@ -20,13 +20,13 @@ export interface Caller {
 }
 
 /** @throws Error when the caller cannot be told apart from others, or `scope` does not return text or undefined. */
-export function identifyCaller(req: IncomingMessage, settings: CallerSettings): Caller {
-  const known = knownCaller(req, settings);
-  return { scope: known ?? anonymousScope(req, settings), hasAppeared: () => hasAppeared(req, settings, known) };
+export function identifyCaller(req: IncomingMessage, options: CallerOptions): Caller {
+  const known = knownCaller(req, options);
+  return { scope: known ?? anonymousScope(req, options), hasAppeared: () => hasAppeared(req, options, known) };
 }
 
 /** The caller that an authentication, or the application's `scope`, knows. */
-function knownCaller(req: IncomingMessage, { scope, callersOn }: CallerSettings): string | undefined {
+function knownCaller(req: IncomingMessage, { scope, callersOn }: CallerOptions): string | undefined {
   if (!scope) return textOfCallers(callersOn(req));
   const own: unknown = scope(req as Request, defaultScope(req, callersOn));
   if (own === undefined || typeof own === 'string') return own;
@@ -49,7 +49,7 @@ function notText(own: unknown): TypeError {
   );
 }
 
-function anonymousScope(req: IncomingMessage, { scope }: CallerSettings): string | undefined {
+function anonymousScope(req: IncomingMessage, { scope }: CallerOptions): string | undefined {
   if (scope) return undefined;
   const credentials = credentialsOf(req);
   if (credentials === undefined) warnOfCookies(req);
@@ -77,10 +77,10 @@ function failingText(error: unknown): string {
   return new Proxy({}, traps) as string;
 }
 
-function hasAppeared(req: IncomingMessage, settings: CallerSettings, before: string | undefined): boolean {
+function hasAppeared(req: IncomingMessage, options: CallerOptions, before: string | undefined): boolean {
   const reason = ((): string | undefined => {
     try {
-      const now = knownCaller(req, settings);
+      const now = knownCaller(req, options);
       return now === undefined || now === before ? undefined : 'has another caller than before';
     } catch (error) {
       return `has a caller that cannot be read (${String(error)})`;
