@@ -19,7 +19,7 @@ export type { IdempotencyEvent, IdempotencyEventKind } from './idempotency/event
 export type { HeaderLine, RecordedResponse } from './idempotency/responses/recorded-response';
 export type { KeyvLike } from './idempotency/stores/keyv-like';
 export type { RequestIdempotency } from './idempotency/start-handler';
-export type {} from './idempotency/request';
+export type {} from './idempotency/express-types';
 export type { Acquisition, LeaseStore } from './idempotency/leases/lease-store';
 export { memoryLeases, type MemoryLeasesOptions } from './idempotency/leases/memory-leases';
 export { postgresLeases, type PostgresLeasesOptions } from './idempotency/postgres/leases';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Headers of which node keeps the first line only (its documentation of `message.headers`). */
+/** Headers of which node keeps only the first line (its documentation of `message.headers`). */
 const keptOnce = new Set([
   'age',
   'authorization',
@@ -23,8 +23,8 @@ const keptOnce = new Set([
 ]);
 
 /**
- * The values of a header, one for each line that was sent: `req.headers` joins repeated lines, or keeps the first. What a
- * middleware has made of them counts, all the same.
+ * Returns the values of a header, one for each line that was sent: `req.headers` joins repeated lines, or keeps the
+ * first. If a middleware has changed the header, its value counts.
  * @param name in lower case.
  */
 export function headerLines(

@@ -15,7 +15,10 @@ export interface Exchange {
   readonly reporter: Reporter;
 }
 
-/** True when there is no one left to answer: the client has disconnected, or an earlier middleware (a timeout) has responded. */
+/**
+ * True when there is no one left to answer: the client has disconnected, or an earlier middleware (a timeout) has
+ * responded.
+ */
 export function isAnsweredOrGone({ req, res }: Exchange): boolean {
   return isExchangeOver(req, res) || res.headersSent;
 }

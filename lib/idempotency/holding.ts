@@ -8,9 +8,9 @@ import type { TimedStores } from './timed-stores';
 const RETRY_PAUSE = 1_000;
 
 /**
- * Keeps the lease of a run until its response is stored, however long the store is slow or out of reach: the handler has
- * run, and must not run again because of the store. Unlike a handler's, this lease does not end by our own clock: an
- * expired one is acquired again, by the same token, unless another run has it.
+ * Keeps the lease of a run until its response is stored, however long the store is slow or out of reach: the handler
+ * has run, and must not run again because of the store. Unlike a handler's, this lease does not end by our own clock:
+ * an expired one is acquired again, by the same token, unless another run has it.
  * @param until when the lease expires by our own clock, in milliseconds of the monotonic clock.
  * @returns a function that ends this.
  */

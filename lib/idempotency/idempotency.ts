@@ -21,7 +21,10 @@ import { isExempt, leaveUnguarded } from './unguarded';
 /** Express middleware; see {@link idempotency}. */
 export interface IdempotencyMiddleware {
   (req: IncomingMessage, res: ServerResponse, next: Next): void;
-  /** Removes the stored response of `req.idempotency.cacheKey`: the next request runs the handler. @returns whether there was one. */
+  /**
+   * Removes the stored response of `req.idempotency.cacheKey`: the next request runs the handler.
+   * @returns whether there was one.
+   */
   purge(cacheKey: string): Promise<boolean>;
 }
 

@@ -3,14 +3,14 @@ import type { Request } from 'express';
 import type { ResolvedOptions } from './options';
 import { isForeign } from './unguarded';
 
-/** Shared by all copies of this module in the process: they guard the same requests. */
+/** Shared by all copies of this module in the process, since they guard the same requests. */
 const GUARD = Symbol.for('bindonce.guard');
 
 /**
  * Marks a request as guarded with these options.
- * @returns false when it is guarded with the same options already: mounted for the application and for a route, a second guard
- * would wait for the first.
- * @throws Error when it is guarded with other options, of which some would silently not count, or when something else has set
+ * @returns false when it is guarded with the same options already: mounted for the application and for a route, the
+ * second guard would wait for the first.
+ * @throws Error when it is guarded with other options, which would silently be ignored, or when something else has set
  * `req.idempotency`.
  */
 export function mark(req: IncomingMessage, options: ResolvedOptions): boolean {
@@ -20,13 +20,14 @@ export function mark(req: IncomingMessage, options: ResolvedOptions): boolean {
     const names = differences(first, options);
     if (names.length === 0) return false;
     throw new Error(
-      `idempotency: two guards with different options (${names.join(', ')}) are mounted for this request, and only the first ` +
-        'one would count. Mount one of them, or give both the same options.',
+      `idempotency: two guards with different options (${names.join(', ')}) are mounted for this request, and the ` +
+        'second would have no effect. Mount one of them, or give both the same options.',
     );
   }
   if (isForeign((req as Partial<Request>).idempotency)) {
     throw new Error(
-      'idempotency: something else than bindonce has set req.idempotency. Remove it, or keep its value under another name.',
+      'idempotency: something other than bindonce has set req.idempotency. Remove it, or keep its value under ' +
+        'another name.',
     );
   }
   marked[GUARD] = options;

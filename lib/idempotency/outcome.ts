@@ -22,7 +22,9 @@ export type Outcome =
 
 /** The outcomes of a request whose handler was called. */
 export type RunOutcome = {
-  /** Lets the end of the response go to the client, or closes the connection if it must not be taken for a whole one. */
+  /**
+   * Lets the end of the response go to the client, or closes the connection if it must not be taken for a whole one.
+   */
   readonly letGo: () => void;
 } & (
   | { readonly kind: 'executed'; readonly status: number; readonly handlerMs: number }

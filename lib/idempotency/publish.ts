@@ -28,8 +28,8 @@ interface Result {
 }
 
 /**
- * Stores a response. If that takes longer than `storeTimeout`, the answer is `failed`, and in the background the lease is
- * renewed and storing is tried until it succeeds, another run's response is stored, or `cacheDuration` is over.
+ * Stores a response. If that takes longer than `storeTimeout`, the answer is `failed`, and in the background the lease
+ * is renewed and storing is tried until it succeeds, another run's response is stored, or `cacheDuration` is over.
  * @param leaseUntil when the lease expires by our own clock, in milliseconds of the monotonic clock.
  */
 export async function publish(
@@ -64,8 +64,8 @@ async function keepPublishing(result: Result, until: number): Promise<void> {
 }
 
 /**
- * Tries once. Another request that has the lease may yet give it up: a duplicate whose `acquire` was carried out late has
- * not run.
+ * Tries once. Another request that has the lease may yet give it up: a duplicate whose `acquire` was carried out late
+ * has not run.
  * @returns whether a response is published, ours or another's.
  */
 async function storeOrSee(result: Result, ms: number): Promise<boolean> {

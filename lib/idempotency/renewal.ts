@@ -6,8 +6,8 @@ export const RENEWALS_PER_LEASE = 3;
 
 export interface Renewal {
   /**
-   * When the lease expires by our own clock, in milliseconds of the monotonic clock. In a process that was stopped, this
-   * may be over although `onLost` has not been called yet.
+   * When the lease expires by our own clock, in milliseconds of the monotonic clock. In a process that was stopped,
+   * this may be over although `onLost` has not been called yet.
    */
   readonly until: number;
   stop(): void;
@@ -51,8 +51,8 @@ export function keepRenewing(
     if (isHeld) keepFrom(asked);
     renewAfter(asked);
   };
-  // Both times count from the question: a lease does not begin when its answer arrives. And our own clock ends the lease,
-  // whatever the answer to a renewal that is under way will be: others may run from then on.
+  // Both times count from the question: a lease does not begin when its answer arrives. And our own clock ends the
+  // lease, whatever the answer to a renewal that is under way will be: others may run from then on.
   const keepFrom = (asked: number): void => {
     clearTimeout(expiry);
     until = asked + leaseDuration;

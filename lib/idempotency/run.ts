@@ -14,8 +14,8 @@ type Settlement = Publication | { readonly kind: 'released' };
 
 /**
  * Runs the handler under the lease and records its response. The end of the response is held back until the outcome is
- * answered, when the response is stored and the lease completed: a client that has seen the end can retry forever within
- * `cacheDuration`.
+ * answered, when the response is stored and the lease completed: a client that has seen the end can retry forever
+ * within `cacheDuration`.
  * @param asked when the lease was asked for, in milliseconds of the monotonic clock.
  * @returns `overtaken` when another run's response counts and this one was taken back; `res` is as it was before then.
  */
@@ -60,9 +60,9 @@ async function whatToKeep(
 }
 
 /**
- * Gives the lease back. If it has expired and is not ours any more, another run may have published its response, and then
- * a response that we chose not to store must not be sent. (If the store cannot be asked, the work is done all the same, and
- * its response is sent.)
+ * Gives the lease back. If it has expired and is not ours any more, another run may have published its response, and
+ * then a response that we chose not to store must not be sent. (If the store cannot be asked, the work is done all the
+ * same, and its response is sent.)
  */
 async function release({ stores }: Exchange, attempt: Attempt, { renewal }: Run): Promise<Settlement> {
   const isExpired = performance.now() >= renewal.until;
@@ -78,18 +78,21 @@ async function release({ stores }: Exchange, attempt: Attempt, { renewal }: Run)
 function overtaken({ reporter }: Exchange, { recording, lost }: Run, ending: Ending): RunOutcome | 'overtaken' {
   if (!lost.aborted) reporter.reportLostLease();
   if (ending.kind === 'complete' && recording.canBeReplaced) {
-    recording.withdraw();
+    recording.discard();
     return 'overtaken';
   }
   return {
     kind: 'overtaken',
     letGo: () => {
-      recording.cut();
+      recording.abort();
     },
   };
 }
 
-/** Nothing is kept because a later middleware has refused the request, or because the handler or `shouldCache` wants it so. */
+/**
+ * Nothing is kept because a later middleware has refused the request, or because the handler or `shouldCache` wants it
+ * so.
+ */
 function outcomeOfReleased({ wishes: { refusal } }: Run, handlerMs: number) {
   if (!refusal) return { kind: 'not-stored', handlerMs } as const;
   if (refusal.reason instanceof ClientGone) return { kind: 'abandoned' } as const;
@@ -110,15 +113,15 @@ function heldResponse({ res }: Exchange, { recording }: Run, ending: Ending): { 
 /** Lets the end of the response go to the client; closes the connection of one that was cut off. */
 function sendEnd(recording: Recording, res: ServerResponse, ending: Ending): void {
   if (ending.kind === 'cut-off') {
-    recording.cut();
+    recording.abort();
     return;
   }
   try {
-    recording.release();
+    recording.finish();
   } catch (error) {
     // An earlier middleware has thrown at the end of the response.
-    if (recording.canBeReplaced || !res.headersSent) recording.withdraw();
-    else recording.cut();
+    if (recording.canBeReplaced || !res.headersSent) recording.discard();
+    else recording.abort();
     throw error;
   }
 }

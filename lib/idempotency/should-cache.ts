@@ -5,8 +5,8 @@ import type { RecordedResponse } from './responses/recorded-response';
 import { TimedOut, withinTime } from './running-time';
 
 /**
- * Asks `shouldCache`, for at most `storeTimeout`. Only `false` means no: the response has ended, so no error handler could
- * get an error any more, and storing is the safe side.
+ * Asks `shouldCache`, for at most `storeTimeout`. Only `false` means no: the response has ended, so no error handler
+ * could get an error any more, and storing is the safe side.
  * @param response undefined for one that is too large to be kept or shown: the record that the handler ran is kept all
  * the same.
  */

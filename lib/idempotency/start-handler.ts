@@ -61,7 +61,7 @@ function start(
   const wishes: Wishes = { forget: false };
   const recording = record(req, res, options);
   undo.push(() => {
-    recording.withdraw();
+    recording.discard();
   });
   const guard: RequestIdempotency = {
     key: attempt.key,
@@ -91,7 +91,9 @@ function start(
   return { recording, renewal, lost: lost.signal, begun, wishes };
 }
 
-/** Characters that a response header may have (RFC 9110, section 5.5). Node, or an earlier middleware, may accept more. */
+/**
+ * Characters that a response header may have (RFC 9110, section 5.5). Node, or an earlier middleware, may accept more.
+ */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**

@@ -21,10 +21,10 @@ export class StoreUnavailable extends Error {
 const RETRY_PAUSE = 25;
 
 /**
- * Calls a store until it answers, for at most `ms` milliseconds in all. A failed call is tried again, since every call to
- * a store may be repeated without harm: the first one may have been carried out and only its answer lost.
- * @param onLate called with an answer that comes after that time; a client that queues commands while it is disconnected
- * carries them out much later.
+ * Calls a store until it answers, for at most `ms` milliseconds in all. A failed call is tried again, since every call
+ * to a store may be repeated without harm: the first one may have been carried out and only its answer lost.
+ * @param onLate called with an answer that comes after that time; a client that queues commands while it is
+ * disconnected carries them out much later.
  * @throws StoreUnavailable
  */
 export async function callStore<T>(call: () => T | Promise<T>, ms: number, onLate?: (answer: T) => void): Promise<T> {

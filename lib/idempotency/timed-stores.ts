@@ -10,8 +10,8 @@ export interface TimedStores {
   /**
    * Asks for the lease. What a lost or late call acquires is released again.
    *
-   * While this process is storing the response of an earlier run, that run's lease is acquired anew: when the store comes
-   * back after the lease has expired, a new request must not be faster than the storing.
+   * While this process is storing the response of an earlier run, that run's lease is acquired anew: when the store
+   * comes back after the lease has expired, a new request must not be faster than the storing.
    */
   acquire(run: RunId, ms: number): Promise<Acquisition>;
   /** Extends the lease by `leaseDuration`. @returns whether the run still holds it. */
@@ -25,7 +25,10 @@ export interface TimedStores {
   remove(run: RunId): Promise<void>;
 }
 
-/** Puts time limits around the calls to the two stores. (Storing a response has one limit for its two steps: publish.ts.) */
+/**
+ * Puts time limits around the calls to the two stores. (Storing a response has one limit for its two steps:
+ * publish.ts.)
+ */
 export function withTimeouts(options: ResolvedOptions): TimedStores {
   const { leases, responses, storeTimeout, leaseDuration, maxResponseBytes } = options;
   // The answer to a renewal is worth nothing after the lease.

@@ -39,8 +39,8 @@ export const mutations: readonly Mutation[] = [
   {
     title: 'the client is answered before the lease is completed',
     file: 'idempotency/run.js',
-    line: 'const isKept =',
-    broken: 'run.recording.release();\n    const isKept =',
+    line: 'const kept =',
+    broken: 'run.recording.finish();\n    const kept =',
     storm: ['--only', 'server killed', '--only', 'stalled', '--faults', '20'],
     verdict: /answered in two ways/,
   },

@@ -5,34 +5,37 @@ import type { PostgresPool } from './pool';
 import { statementsOn } from './statements';
 import { PostgresSweep, SWEEP_BATCH } from './sweep';
 import { PostgresTable } from './table';
-import { wakeUpsOf, type PostgresWakeUps } from './notifications';
+import { notificationsOf, type PostgresNotifications } from './notifications';
 
-/** What can be chosen about leases on PostgreSQL. */
+/** Options of {@link postgresLeases}. */
 export interface PostgresLeasesOptions {
-  /** Table of the leases, `name` or `schema.name` of letters, digits and `_`, upper case as it is; made when it is not there. Default `'bindonce_leases'`. */
+  /**
+   * Table of the leases: `name` or `schema.name`, of letters, digits and `_`; upper case stays upper case. Created if
+   * it does not exist. Default `'bindonce_leases'`.
+   */
   readonly table?: string;
 }
 
-/** A longer name PostgreSQL cuts off, so that two could meet. */
+/** PostgreSQL cuts off names of more than 63 bytes, so two longer names could become the same table. */
 const TABLE_NAME = /^([a-z_][a-z0-9_]{0,62}\.)?[a-z_][a-z0-9_]{0,62}$/i;
 
 const rules: Readonly<Record<keyof PostgresLeasesOptions, Rule>> = {
   table: {
-    expects: 'a table name of letters, digits and _, after a schema and a dot if need be',
+    expects: 'a table name of letters, digits and _, optionally after a schema and a dot',
     accepts: value => typeof value === 'string' && TABLE_NAME.test(value),
   },
 };
 
 /**
- * Leases on PostgreSQL: one holder for each key among all processes that use the same table.
+ * Makes leases on PostgreSQL: one holder for each key among all processes that use the same table.
  *
- * While requests wait for one that runs, one connection of the pool listens; a pool of one connection has none to spare,
- * and its waiters ask ten times a second instead.
- * @param pool a `Pool` of pg, with an 'error' listener of yours, since pg ends the process without one when the server goes away.
- * @throws TypeError for something else than a pool, an unknown option, or a table name that is none.
+ * While requests wait for one that runs, one connection of the pool listens; a pool of one connection has none to
+ * spare, so its waiters poll ten times a second instead.
+ * @param pool a `Pool` of pg with an 'error' listener: without one, pg ends the process when the server goes away.
+ * @throws TypeError for anything but a pool, an unknown option, or an invalid table name.
  */
 export function postgresLeases(pool: PostgresPool, options: PostgresLeasesOptions = {}): LeaseStore {
-  // Not by its value: a connection string holds a password.
+  // The message does not quote the value: a connection string holds a password.
   if (!anInstance('a pool', 'query', 'connect').accepts(pool))
     throw new TypeError('postgresLeases: pool must be a Pool of pg: postgresLeases(new Pool({ connectionString }))');
   checkOptions('postgresLeases', options, rules);
@@ -50,7 +53,7 @@ class PostgresLeases implements LeaseStore {
   private readonly statements: ReturnType<typeof statementsOn>;
   private readonly table: PostgresTable;
   private readonly sweep: PostgresSweep;
-  private readonly wakeUps: PostgresWakeUps;
+  private readonly notifications: PostgresNotifications;
 
   constructor(pool: PostgresPool, table: string) {
     this.statements = statementsOn(table);
@@ -59,7 +62,7 @@ class PostgresLeases implements LeaseStore {
       const [row] = await this.table.run(this.statements.sweep, [SWEEP_BATCH]);
       return (row as { swept: number }).swept;
     });
-    this.wakeUps = wakeUpsOf(pool);
+    this.notifications = notificationsOf(pool);
   }
 
   async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
@@ -93,7 +96,7 @@ class PostgresLeases implements LeaseStore {
 
   async watch(key: string, onChange: () => void): Promise<() => void> {
     const hash = hashOf(key);
-    const stop = await this.wakeUps.watch(hash.toString('hex'), onChange);
+    const stop = await this.notifications.watch(hash.toString('hex'), onChange);
     try {
       await this.table.run(this.statements.markAwaited, [hash]);
     } catch (error) {
@@ -114,7 +117,7 @@ class PostgresLeases implements LeaseStore {
   }
 }
 
-/** Text in PostgreSQL holds no NUL, and an index holds no long text. */
+/** Hashes a key: text in PostgreSQL must not contain NUL, and an index cannot hold long text. */
 function hashOf(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }

@@ -1,7 +1,7 @@
 import type { PostgresClient, PostgresNotification, PostgresPool } from './pool';
 import { CHANNEL } from './statements';
 
-/** A connection out of the pool that listens to the ends of runs, until it is stopped or breaks. */
+/** A connection of the pool that listens for the ends of runs until it is stopped or breaks. */
 export class PostgresListener {
   private ours = true;
 
@@ -18,8 +18,8 @@ export class PostgresListener {
 
   /**
    * Resolves when it listens.
-   * @param onEnd told the key of a run that ended.
-   * @param onLost called once when it does not listen any more, or never did, though nobody stopped it.
+   * @param onEnd called with the key of a run that has ended.
+   * @param onLost called once if the connection breaks, or could not be opened.
    */
   static async open(pool: PostgresPool, onEnd: (key: string) => void, onLost: () => void): Promise<PostgresListener> {
     let listener: PostgresListener | undefined;
@@ -34,7 +34,7 @@ export class PostgresListener {
     }
   }
 
-  /** With a callback: a promise hands the connection over a moment later, and an error in between would be nobody's. */
+  /** Uses the callback form: with a promise, an 'error' emitted before the await resumes would have no listener. */
   private static takeConnection(
     pool: PostgresPool,
     onEnd: (key: string) => void,
@@ -48,7 +48,7 @@ export class PostgresListener {
     });
   }
 
-  /** Gives the connection back as it was. */
+  /** Stops listening, and gives the connection back to the pool. */
   async stop(): Promise<void> {
     try {
       await this.client.query(`UNLISTEN ${CHANNEL}`);
@@ -71,7 +71,7 @@ export class PostgresListener {
     this.ours = false;
     this.client.release(destroy);
     this.client.removeListener('notification', this.hear);
-    // A connection that is being destroyed can still fail, and nobody else listens to its errors then.
+    // A connection that is being destroyed can still emit 'error', so that listener stays.
     if (destroy) return true;
     this.client.removeListener('error', this.lose);
     this.client.removeListener('end', this.lose);

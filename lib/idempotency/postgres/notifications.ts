@@ -1,24 +1,24 @@
 import { PostgresListener } from './listener';
 import type { PostgresPool } from './pool';
 
-const shared = new WeakMap<PostgresPool, PostgresWakeUps>();
+const shared = new WeakMap<PostgresPool, PostgresNotifications>();
 
-/** The same object for all leases on one pool, so that they take no more than one connection out of it. */
-export function wakeUpsOf(pool: PostgresPool): PostgresWakeUps {
-  const wakeUps = shared.get(pool) ?? new PostgresWakeUps(pool);
-  shared.set(pool, wakeUps);
-  return wakeUps;
+/** Returns the same object for all leases on one pool, so that they use at most one of its connections. */
+export function notificationsOf(pool: PostgresPool): PostgresNotifications {
+  const notifications = shared.get(pool) ?? new PostgresNotifications(pool);
+  shared.set(pool, notifications);
+  return notifications;
 }
 
-/** All waiters of this process, on one connection that listens while there are any. */
-export class PostgresWakeUps {
+/** Notifies all waiters of this process, over one connection that listens while there are any. */
+export class PostgresNotifications {
   private readonly watchers = new Map<string, Set<() => void>>();
   private listener: Promise<PostgresListener> | undefined;
 
   constructor(private readonly pool: PostgresPool) {}
 
   async watch(key: string, onChange: () => void): Promise<() => void> {
-    // It is the one that the run is completed on.
+    // The only connection is needed to complete the run; listening on it would block that.
     if (this.pool.options?.max === 1) throw new Error('bindonce: this pool has no connection to spare');
     const watchers = this.watchers.get(key) ?? new Set();
     this.watchers.set(key, watchers.add(onChange));
@@ -36,22 +36,25 @@ export class PostgresWakeUps {
     return leave;
   }
 
-  /** When it is lost, whoever waits asks once more, for what was announced meanwhile; whoever comes next listens anew, for all. */
+  /**
+   * Opens the listener. If its connection is lost, every waiter polls once for what it may have missed; the next
+   * watch() opens a new listener for all keys.
+   */
   private listen(): Promise<PostgresListener> {
     const listener = PostgresListener.open(
       this.pool,
       key => {
-        this.wake(key);
+        this.notify(key);
       },
       () => {
         if (this.listener === listener) this.listener = undefined;
-        for (const key of [...this.watchers.keys()]) this.wake(key);
+        for (const key of [...this.watchers.keys()]) this.notify(key);
       },
     );
     return listener;
   }
 
-  private wake(key: string): void {
+  private notify(key: string): void {
     for (const onChange of [...(this.watchers.get(key) ?? [])]) onChange();
   }
 

@@ -1,11 +1,11 @@
-/** What we use of a `Pool` of pg (node-postgres 8). */
+/** The part of a `Pool` of pg (node-postgres 8) that bindonce uses. */
 export interface PostgresPool {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
   connect(callback: (error: Error | undefined, client: PostgresClient | undefined) => void): void;
   readonly options?: { readonly max?: number | undefined };
 }
 
-/** A connection out of the pool, ours until it is released; a destroyed one does not go back. */
+/** A connection of the pool, ours until it is released; a destroyed one does not go back. */
 export interface PostgresClient {
   query(text: string): Promise<unknown>;
   on(event: 'notification', listener: (message: PostgresNotification) => void): unknown;

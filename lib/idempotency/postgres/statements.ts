@@ -1,23 +1,25 @@
-/** The channel on which the end of a run is announced, for all tables of a database; the payload is the key. */
+/** The channel of the notifications that a run has ended, for all tables of a database; the payload is the key. */
 export const CHANNEL = 'bindonce_leases';
 
 /**
- * The steps on PostgreSQL, each one statement and so one atomic step: what it decides is decided on the newest row, which
- * it has locked. $1 is the key, $2 the token, $3 milliseconds.
+ * Makes the steps on PostgreSQL, each one statement and so one atomic step: it decides on the newest row, which it has
+ * locked. $1 is the key, $2 the token, $3 milliseconds.
  *
- * Time: whether a lease has run out is judged by `now()`, when the statement began, however long it then waits for the row:
- * too early a time never takes a lease from its owner. A lease that is taken runs from `clock_timestamp()`, when it is
- * written: the wait is not part of it. (A renewal may run from when it was asked for, which is what its owner counts from.)
+ * Time: `now()`, when the statement began, decides whether a lease has expired, however long the statement then waits
+ * for the row: a time that is too early never takes a lease from its holder. A lease that is taken begins at
+ * `clock_timestamp()`, when it is written: the wait is not part of it. (A renewal may begin when it was asked for: its
+ * holder counts from then.)
  */
 export function statementsOn(table: string) {
   const expiry = "clock_timestamp() + $3::float8 * interval '1 millisecond'";
   const isFree = '(lease.expires <= now() OR lease.token = $2 AND NOT lease.done)';
-  // To announce takes a lock on the whole server, so it is done only where somebody has been told to wait.
-  const announce = `CASE WHEN awaited THEN pg_notify('${CHANNEL}', encode($1::bytea, 'hex')) END`;
+  // A notification takes a lock on the whole server, so it is sent only if a request waits.
+  const notify = `CASE WHEN awaited THEN pg_notify('${CHANNEL}', encode($1::bytea, 'hex')) END`;
   return {
     /**
-     * Answers `kind`, `token`, `ms_left`. A record, or a lease that others wait for already, is only read: the answer was true
-     * when the statement began. Everything else is an upsert that always writes, since only a written row can be returned.
+     * Returns `kind`, `token`, `ms_left`. A record, or a lease that is awaited already, is only read: the answer was
+     * true when the statement began. Everything else is an upsert that always writes, since only a written row can be
+     * returned.
      */
     acquire: `
 WITH seen AS (
@@ -36,33 +38,39 @@ SELECT CASE WHEN done THEN 'done' WHEN token = $2 THEN 'acquired' ELSE 'running'
   (extract(epoch FROM expires - clock_timestamp()) * 1000)::float8 AS ms_left
 FROM (SELECT * FROM seen UNION ALL SELECT * FROM written) AS lease`,
 
-    /** Somebody wants to be told of the end of a run; where there is none yet, a lease that has run out keeps that in mind. */
+    /**
+     * Marks the key as awaited, so that a notification is sent when its run ends. If there is no row yet, inserts an
+     * expired one that carries the mark.
+     */
     markAwaited: `
 INSERT INTO ${table} AS lease (key, token, done, awaited, expires)
 SELECT $1::bytea, '', false, true, '-infinity' WHERE NOT EXISTS (SELECT FROM ${table} WHERE key = $1 AND awaited)
 ON CONFLICT (key) DO UPDATE SET awaited = true`,
 
-    /** Answers a row if the token still holds the lease. */
+    /** Returns a row if the token still holds the lease. */
     renew: `
 UPDATE ${table} SET expires = ${expiry} WHERE key = $1::bytea AND token = $2::text AND NOT done AND expires > now() RETURNING token`,
 
-    /** Answers a row if the run is done. A lease that ran out and that nobody has taken since may still be completed. */
+    /**
+     * Returns a row if the run is done. A lease that has expired, but that no other token has taken, may still be
+     * completed.
+     */
     complete: `
 WITH completed AS (
   INSERT INTO ${table} AS lease (key, token, done, awaited, expires) VALUES ($1::bytea, $2::text, true, false, ${expiry})
   ON CONFLICT (key) DO UPDATE SET token = $2, done = true, expires = ${expiry} WHERE lease.token = $2 OR lease.expires <= now()
   RETURNING awaited
 )
-SELECT ${announce} FROM completed`,
+SELECT ${notify} FROM completed`,
 
-    /** Answers a row if there was something to release. */
+    /** Returns a row if there was something to release. */
     release: `
 WITH released AS (
   DELETE FROM ${table} WHERE key = $1::bytea AND token = $2::text AND expires > now() RETURNING awaited
 )
-SELECT ${announce} FROM released`,
+SELECT ${notify} FROM released`,
 
-    /** Deletes up to $1 rows that have run out, and answers their number, `swept`. Rows that somebody works on are left for the next time. */
+    /** Deletes up to $1 expired rows, and returns their number, `swept`. Locked rows are left to the next sweep. */
     sweep: `
 WITH expired AS (
   SELECT key FROM ${table} WHERE expires <= now() LIMIT $1 FOR UPDATE SKIP LOCKED
@@ -71,7 +79,7 @@ WITH expired AS (
 )
 SELECT count(*)::int AS swept FROM deleted`,
 
-    /** Two statements in one go are one transaction: there is no table without its index. */
+    /** Two statements in one query are one transaction: there is no table without its index. */
     create: `
 CREATE TABLE ${table} (
   key bytea PRIMARY KEY,

@@ -1,14 +1,14 @@
-/** Milliseconds from the use of the table to the sweep; until then, what has run out is only dead weight. */
+/** Milliseconds from the use of the table to the sweep; until then, expired rows only take space. */
 export const SWEEP_DELAY = 60_000;
 
 /** Rows that are deleted in one statement. */
 export const SWEEP_BATCH = 1_000;
 
-/** Deletes what has run out, while the leases are used. Every process does: they do not get into each other's way. */
+/** Deletes expired rows while the leases are used. Every process does so: they skip each other's rows. */
 export class PostgresSweep {
   private timer: NodeJS.Timeout | undefined;
 
-  /** @param batch deletes up to SWEEP_BATCH rows and answers their number. */
+  /** @param batch deletes up to SWEEP_BATCH rows and returns their number. */
   constructor(private readonly batch: () => Promise<number>) {}
 
   used(): void {

@@ -1,15 +1,15 @@
 import type { PostgresPool } from './pool';
 
-/** SQLSTATE of errors that are part of the plan (PostgreSQL, appendix A). */
+/** SQLSTATE of the errors that are expected (PostgreSQL, appendix A). */
 const UNDEFINED_TABLE = '42P01';
 const SERIALIZATION_FAILURE = '40001';
-/** Somebody else has made the table meanwhile; which of them it is depends on how far they were. */
+/** Another process has created the table meanwhile; the code depends on how far it was. */
 const MADE_ALREADY: readonly unknown[] = ['42P07', '42710', '23505'];
 
-/** A step that did not come through in this many tries is a failed one. */
+/** Tries after which a step has failed. */
 const TRIES = 20;
 
-/** The table of leases, made when it is missing: a role that may not make tables can use one that is there. */
+/** The table of leases, created if it is missing: a role that may not create tables can use an existing one. */
 export class PostgresTable {
   private making: Promise<void> | undefined;
 
@@ -18,7 +18,7 @@ export class PostgresTable {
     private readonly createStatement: string,
   ) {}
 
-  /** Carries out one statement, which is one transaction. */
+  /** Runs one statement, which is one transaction. */
   async run(statement: string, values: unknown[]): Promise<readonly unknown[]> {
     for (let tries = 1; ; tries++) {
       try {
@@ -27,7 +27,8 @@ export class PostgresTable {
         const code = sqlState(error);
         if (tries === TRIES || (code !== UNDEFINED_TABLE && code !== SERIALIZATION_FAILURE)) throw error;
         if (code === UNDEFINED_TABLE) await (this.making ??= this.make());
-        // Else the database isolates more strictly than "read committed", somebody else's step came first, and ours changed nothing.
+        // Else the database isolates more strictly than "read committed", another step came first, and ours changed
+        // nothing.
       }
     }
   }

@@ -1,6 +1,6 @@
 import type { Acquisition } from '../leases/lease-store';
 
-/** @throws Error for an answer that is none of the script `acquire`. */
+/** Reads the answer of the script `acquire`. @throws Error for any other answer. */
 export function acquisitionIn(answer: string): Acquisition {
   const [kind = '', ...rest] = answer.split(' ');
   switch (kind) {
@@ -15,20 +15,20 @@ export function acquisitionIn(answer: string): Acquisition {
   }
 }
 
-/** @throws Error for an answer that is neither 1 nor 0. */
+/** Reads a yes or no. @throws Error for an answer that is neither 1 nor 0. */
 export function isYes(answer: string): boolean {
   return answer === '1' || (answer !== '0' && unreadable(answer));
 }
 
-/** @throws Error for an answer that is no whole number. */
+/** @throws Error for an answer that is not a whole number. */
 export function wholeNumberIn(answer: unknown): number {
   const text = textOf(answer);
   return /^-?\d+$/.test(text) ? Number(text) : unreadable(text);
 }
 
 /**
- * Clients can be told what to make of an answer: numbers as text (`stringNumbers` of ioredis), text as bytes (type
- * mappings of node-redis). So every script answers one text, and WAIT a number, and both are read here as text.
+ * Reads an answer as text. Clients can be configured to convert answers: numbers to text (`stringNumbers` of ioredis),
+ * text to bytes (type mappings of node-redis). So every script returns one text, WAIT a number, and both are read here.
  */
 export function textOf(answer: unknown): string {
   if (typeof answer === 'string') return answer;
@@ -37,6 +37,6 @@ export function textOf(answer: unknown): string {
   return unreadable(answer === null ? 'null' : `a value of type ${typeof answer}`);
 }
 
-export function unreadable(answer: string, why = 'Pass a client that hands on text and numbers.'): never {
-  throw new Error(`bindonce: the answer of Redis to a lease script cannot be read: ${answer.slice(0, 80)}. ${why}`);
+export function unreadable(answer: string, why = 'Pass a client that returns text and numbers.'): never {
+  throw new Error(`bindonce: cannot read the answer of Redis to a lease script: ${answer.slice(0, 80)}. ${why}`);
 }

@@ -1,13 +1,13 @@
-/** What leases need of a Redis client, whoever made it. */
+/** The connection that leases need, over a client of any library. */
 export interface RedisConnection {
-  /** Opens a client that the application has closed, or that has given up: for a request that begins, and for nothing else. */
+  /** Opens a client that the application has closed, or that has given up. Called only when a request begins. */
   open(): Promise<void>;
-  /** Runs a script that touches one key. A client that was never open is opened. */
+  /** Runs a script that uses one key. Opens a client that was never open. */
   evaluate(script: string, key: string, args: readonly string[]): Promise<unknown>;
   /**
-   * The same, and then waits on the same connection until `replicas` replicas have what the script wrote, for `ms` milliseconds
-   * at the most (redis.io, "WAIT"). Missing where the client cannot promise that both go over one connection.
-   * @returns the script's answer, and how many replicas have it, both as the client hands them on.
+   * Runs a script, and then waits on the same connection until `replicas` replicas have what the script wrote, for at
+   * most `ms` milliseconds (redis.io, "WAIT"). Missing if the client cannot guarantee that both use one connection.
+   * @returns the script's answer and the number of replicas, both as the client returns them.
    */
   evaluateAndWait?(
     script: string,
@@ -16,15 +16,15 @@ export interface RedisConnection {
     replicas: number,
     ms: number,
   ): Promise<readonly [answer: unknown, replicas: unknown]>;
-  /** Closes a connection that gives commands the answers to others, and opens a new one. What waits for an answer on it fails. */
+  /** Closes a connection that gives commands the answers to others, and opens a new one. Commands under way fail. */
   reopen(): void;
   /** @param onMessage called with the channel of each message. */
   subscriber(onMessage: (channel: string) => void): RedisSubscriber;
 }
 
-/** Subscriptions, on a connection that can do nothing else. It closes by itself when the last one ends. */
+/** Subscriptions, on a connection for nothing else. It closes by itself when the last one ends. */
 export interface RedisSubscriber {
-  /** False when it has closed, or has given up to connect again. */
+  /** False when it has closed, or has stopped trying to connect. */
   readonly isOpen: boolean;
   subscribe(channel: string): Promise<unknown>;
   unsubscribe(channel: string): Promise<unknown>;

@@ -5,7 +5,7 @@ import { isIoredisClient, overIoredis } from './ioredis';
 import { isNodeRedisClient, overNodeRedis } from './node-redis';
 import { numbered } from './scripts';
 
-/** Begins the number of every question, so that two copies of this module on one client have numbers of their own. */
+/** The beginning of the number of every question: two copies of this module on one client have different numbers. */
 const COPY = randomBytes(6).toString('hex');
 let questions = 0;
 
@@ -14,31 +14,31 @@ const NOTHING = numbered("return ''");
 /**
  * Asks Redis by scripts that repeat the number of the question in their answer.
  *
- * A client pairs answers with commands by their order, and can lose count when a connection breaks, as node-redis 5 does
- * ({@link keepInStep}). From then on each command gets the answer to another, for as long as the connection lasts: a lease
- * that is not ours, the response of another customer. An answer with another number shows it; it counts as none, and the
- * connection is made anew.
+ * A client pairs answers with commands by their order, and can lose count when a connection breaks, as node-redis 5
+ * does ({@link keepInStep}). From then on each command gets the answer to another, for as long as the connection lasts:
+ * a lease that is not ours, the response of another customer. An answer with another number shows this: it is an error,
+ * and the connection is replaced.
  */
 export class RedisDialogue {
   constructor(private readonly connection: RedisConnection) {}
 
-  /** False where the client cannot wait for replicas. */
+  /** False if the client cannot wait for replicas. */
   get reachesReplicas(): boolean {
     return this.connection.evaluateAndWait !== undefined;
   }
 
-  /** Makes sure, when a request begins, that the client is open. */
+  /** Opens the client if it is closed; to be called when a request begins. */
   open(): Promise<void> {
     return this.connection.open();
   }
 
-  /** @throws Error for the answer to another question. */
+  /** Runs a script. @throws Error for the answer to another question. */
   async ask(script: string, key: string, args: readonly string[]): Promise<string> {
     const number = nextNumber();
     return this.answerTo(number, await this.connection.evaluate(script, key, [...args, number]));
   }
 
-  /** @returns the answer too, and how many replicas have what the script wrote. @throws Error as `ask` does. */
+  /** Runs a script. @returns its answer, and how many replicas have what it wrote. @throws Error as `ask` does. */
   async askReplicas(
     script: string,
     key: string,
@@ -53,8 +53,8 @@ export class RedisDialogue {
   }
 
   /**
-   * False when what was just read may have been the answer to another command.
-   * @param key may be asked about: an account may be for some keys only.
+   * Returns false when the last answer may have been the answer to another command.
+   * @param key a key that the question may use: an account may be restricted to some keys.
    */
   async isInStep(key: string): Promise<boolean> {
     try {
@@ -72,19 +72,19 @@ export class RedisDialogue {
     const text = textOf(raw);
     if (text.startsWith(`${number} `)) return text.slice(number.length + 1);
     this.connection.reopen();
-    return unreadable(text, 'It is the answer to another command, so the connection is made anew.');
+    return unreadable(text, 'It is the answer to another command, so the connection is replaced.');
   }
 }
 
 const nextNumber = (): string => `${COPY}${(++questions).toString(36)}`;
 
-/** @returns undefined when the client is not of a kind that we know. */
+/** @returns undefined for a client of an unknown library. */
 export function dialogueWith(client: unknown): RedisDialogue | undefined {
   const connection = connectionOver(client);
   return connection && new RedisDialogue(connection);
 }
 
-/** Over the connection that Keyv's adapter holds. @returns undefined for an adapter of another store. */
+/** Uses the connection of Keyv's adapter. @returns undefined for an adapter of another store. */
 export function dialogueUnder(adapter: object): RedisDialogue | undefined {
   const { client, redis = client } = adapter as { client?: unknown; redis?: unknown };
   return dialogueWith(redis);

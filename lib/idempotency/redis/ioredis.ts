@@ -7,7 +7,7 @@ interface IoredisPipeline {
   exec(): Promise<readonly (readonly [error: Error | null, answer: unknown])[] | null>;
 }
 
-/** What we use of a client of ioredis or iovalkey: single node, Sentinel or Cluster. */
+/** The part of a client of ioredis or iovalkey (single node, Sentinel or Cluster) that bindonce uses. */
 export interface IoredisClient {
   readonly status: string;
   readonly isCluster: boolean;
@@ -27,15 +27,15 @@ export function isIoredisClient(client: object): client is IoredisClient {
   return 'eval' in client && 'pipeline' in client && 'status' in client && 'isCluster' in client;
 }
 
-/** These clients connect by themselves, and keep commands until they are connected. */
+/** Makes the connection over a client, which connects by itself and keeps commands until it is connected. */
 export function overIoredis(client: IoredisClient): RedisConnection {
   const evaluate: RedisConnection['evaluate'] = (script, key, args) => client.eval(script, 1, key, ...args);
-  // These clients open by themselves, and one that was closed stays so.
+  // A client that the application has closed stays closed.
   const open = (): Promise<void> => Promise.resolve();
   const reopen = (): void => {
     client.disconnect(true);
   };
-  // A cluster subscribes on a connection of its own, and WAIT has no key that would lead it to the right node.
+  // A cluster subscribes on a connection of its own, and WAIT has no key, so it would not reach the right node.
   if (client.isCluster)
     return { open, evaluate, reopen, subscriber: onMessage => new ClusterSubscriber(client, onMessage) };
   return {
@@ -43,7 +43,7 @@ export function overIoredis(client: IoredisClient): RedisConnection {
     evaluate,
     reopen,
     async evaluateAndWait(script, key, args, replicas, ms) {
-      // A pipeline that breaks off half-way is not taken up again on the next connection, where WAIT would mean nothing.
+      // A pipeline that breaks half-way is not continued on the next connection, where WAIT would mean nothing.
       const pipeline = client.pipeline() as IoredisPipeline;
       const answers =
         (await pipeline
@@ -86,7 +86,7 @@ class DuplicateSubscriber implements RedisSubscriber {
   private hasClosed = false;
 
   constructor(client: Duplicable, onMessage: (channel: string) => void) {
-    // Subscribing again after a reconnection is ours to do: the client's own leaves a rejection unhandled when it fails.
+    // bindonce subscribes again after a reconnection: the client's own way leaves a rejection unhandled if that fails.
     this.client = client.duplicate({ enableOfflineQueue: true, autoResubscribe: false });
     this.client.on('error', () => undefined);
     this.client.on('ready', () => {
@@ -98,7 +98,7 @@ class DuplicateSubscriber implements RedisSubscriber {
   }
 
   get isOpen(): boolean {
-    // A client that was told to disconnect calls itself ready until it has.
+    // After disconnect(), the status is 'ready' until the connection is closed.
     return !this.hasClosed && this.client.status !== 'end';
   }
 

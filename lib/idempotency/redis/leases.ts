@@ -5,18 +5,21 @@ import { dialogueUnder, dialogueWith, type RedisDialogue } from './dialogue';
 import type { NodeRedisClient } from './node-redis-client';
 import type { IoredisClient } from './ioredis';
 import { scripts } from './scripts';
-import { RedisWakeUps } from './notifications';
+import { RedisNotifications } from './notifications';
 
-/** A client of node-redis 5 (`@keyv/redis`), or of ioredis or iovalkey (`@keyv/valkey`): single node, Sentinel or Cluster. */
+/**
+ * A client of node-redis 5 (`@keyv/redis`), or of ioredis or iovalkey (`@keyv/valkey`): single node, Sentinel or
+ * Cluster.
+ */
 export type RedisClient = NodeRedisClient | IoredisClient;
 
-/** What can be chosen about leases on Redis. */
+/** Options of {@link redisLeases}. */
 export interface RedisLeasesOptions {
-  /** Goes before each key, so that applications that share a Redis do not meet. Default `'bindonce:lease:'`. */
+  /** Prefix of each key: applications that share a Redis need different ones. Default `'bindonce:lease:'`. */
   readonly prefix?: string;
   /**
-   * Replicas that must have a lease, and the record of its end, before it counts (WAIT). A lease that is not on so many is refused,
-   * and a response not stored. Not on a Cluster. Default none.
+   * Replicas that must have a lease, and the record of its end, before it counts (WAIT). With fewer, a request is
+   * refused, and a response is not stored. Not on a Cluster. Default none.
    */
   readonly replicas?: number;
   /** How long to wait for the replicas each time, in milliseconds; less than `storeTimeout`. Default 500. */
@@ -30,10 +33,10 @@ const rules: Readonly<Record<keyof RedisLeasesOptions, Rule>> = {
 };
 
 /**
- * Leases on Redis, Valkey or a server that speaks their protocol and runs their scripts: one holder for each key among all
- * processes that use the same server.
- * @param client is connected when it is not.
- * @throws TypeError for an unknown option, a value that is none, or `replicas` on a Cluster.
+ * Makes leases on Redis, Valkey or a server that speaks their protocol and runs their scripts: one holder for each key
+ * among all processes that use the same server.
+ * @param client connected by bindonce if it is not.
+ * @throws TypeError for an unknown option, an invalid value, or `replicas` on a Cluster.
  */
 export function redisLeases(client: RedisClient, options: RedisLeasesOptions = {}): LeaseStore {
   checkOptions('redisLeases', options, rules);
@@ -42,27 +45,30 @@ export function redisLeases(client: RedisClient, options: RedisLeasesOptions = {
   return leasesOn(dialogue, options);
 }
 
-/** Beside a Keyv on `@keyv/redis` or `@keyv/valkey`, over the connection that its adapter holds. */
-export function redisLeasesBeside(adapter: object, namespace: string | undefined): LeaseStore | undefined {
+/**
+ * Makes leases for a Keyv on `@keyv/redis` or `@keyv/valkey`, over its adapter's connection.
+ * @returns undefined for other adapters.
+ */
+export function redisLeasesFor(adapter: object, namespace: string | undefined): LeaseStore | undefined {
   const dialogue = dialogueUnder(adapter);
-  return dialogue && leasesOn(dialogue, { prefix: prefixBeside(namespace) });
+  return dialogue && leasesOn(dialogue, { prefix: prefixFor(namespace) });
 }
 
 const PREFIX = 'bindonce:lease:';
 
-/** What the keys of leases beside a Keyv begin with. */
-export const prefixBeside = (namespace: string | undefined): string =>
+/** The prefix of the leases that belong to a Keyv. */
+export const prefixFor = (namespace: string | undefined): string =>
   namespace === undefined ? PREFIX : `${namespace}:${PREFIX}`;
 
 function leasesOn(dialogue: RedisDialogue, options: RedisLeasesOptions): LeaseStore {
   const { prefix = PREFIX, replicas = 0, replicaTimeout = 500 } = options;
   if (replicas > 0 && !dialogue.reachesReplicas)
-    throw new TypeError('redisLeases: replicas cannot be waited for on a Cluster');
+    throw new TypeError('redisLeases: replicas is not supported on a Cluster');
   return new RedisLeases(dialogue, prefix, replicas, replicaTimeout);
 }
 
 class RedisLeases implements LeaseStore {
-  private readonly wakeUps: RedisWakeUps;
+  private readonly notifications: RedisNotifications;
 
   constructor(
     private readonly dialogue: RedisDialogue,
@@ -70,7 +76,7 @@ class RedisLeases implements LeaseStore {
     private readonly replicas: number,
     private readonly replicaTimeout: number,
   ) {
-    this.wakeUps = new RedisWakeUps(dialogue);
+    this.notifications = new RedisNotifications(dialogue);
   }
 
   async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
@@ -91,7 +97,7 @@ class RedisLeases implements LeaseStore {
   }
 
   watch(key: string, onChange: () => void): Promise<() => void> {
-    return this.wakeUps.watch(this.prefix + key, onChange);
+    return this.notifications.watch(this.prefix + key, onChange);
   }
 
   private run(step: keyof typeof scripts, key: string, args: readonly string[]): Promise<string> {
@@ -99,9 +105,10 @@ class RedisLeases implements LeaseStore {
   }
 
   /**
+   * Runs a step, and makes sure that enough replicas have its result.
    * @param read reads the answer.
-   * @param counts whether an answer promises something, which replicas must have too.
-   * @throws Error when too few have it; the step may be repeated.
+   * @param counts whether an answer promises something that replicas must have, too.
+   * @throws Error when too few replicas have it; the step may be repeated.
    */
   private async runOnReplicas<T>(
     step: keyof typeof scripts,
@@ -121,7 +128,7 @@ class RedisLeases implements LeaseStore {
     );
     const answer = read(text);
     if (counts(answer) && reached < replicas)
-      throw new Error(`${reached} Redis replicas have the lease, and ${replicas} must`);
+      throw new Error(`${reached} Redis replicas have the lease, but ${replicas} must have it`);
     return answer;
   }
 }

@@ -8,7 +8,7 @@ export function listenerOf(onMessage: (channel: string) => void): Listener {
   };
 }
 
-/** For a single node: a second client with the same options. */
+/** Subscriptions on a single node, over a second client with the same options. */
 export class DuplicateSubscriber implements RedisSubscriber {
   private readonly channels = new Set<string>();
   private readonly ready: Promise<unknown>;
@@ -19,7 +19,7 @@ export class DuplicateSubscriber implements RedisSubscriber {
     onMessage: (channel: string) => void,
   ) {
     this.listener = listenerOf(onMessage);
-    // Without a listener an 'error' event ends the process. Nothing is lost by ignoring it: waiters ask again by themselves.
+    // Without a listener an 'error' event ends the process. Ignoring it loses nothing: waiters poll.
     client.on('error', () => undefined);
     keepInStep(client);
     this.ready = client.connect();

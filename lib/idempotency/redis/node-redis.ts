@@ -3,7 +3,7 @@ import { keepInStep } from './in-step';
 import type { NodeRedisClient } from './node-redis-client';
 import { DuplicateSubscriber, listenerOf } from './node-redis-subscriber';
 
-/** Milliseconds without an answer after which another node of a cluster is asked where the key is. */
+/** Milliseconds without an answer after which another node of a cluster is asked for the key's node. */
 const SILENCE = 500;
 
 /** Commands that are sent together, over one connection. */
@@ -43,16 +43,18 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
   }
 
   reopen(): void {
-    // A client that is just connecting would end up with two connections, and count the answers of both.
+    // A client that is connecting would get two connections, and count the answers of both.
     if (this.client.isReady === false || this.opening) return;
     this.opening = this.openAnew().finally(() => {
       this.opening = undefined;
     });
-    // Whoever asks next finds out.
+    // The next command reports the error.
     this.opening.catch(() => undefined);
   }
 
-  /** A cluster that is connecting refuses commands, so all that find it closed wait for the one that connects it. */
+  /**
+   * A cluster that is connecting refuses commands, so all callers that find it closed wait for one connection attempt.
+   */
   async open(): Promise<void> {
     if (!this.client.isOpen)
       this.opening ??= this.connect().finally(() => {
@@ -62,13 +64,16 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
     await this.opening;
   }
 
-  /** What is still to be done for an earlier request must not open a client again that the application has closed. */
+  /** The work that is left of an earlier request must not reopen a client that the application has closed. */
   protected async openOnce(): Promise<void> {
     if (this.wasOpen) await this.opening;
     else await this.open();
   }
 
-  /** Sentinel and Cluster clients subscribe on a connection of their own, which moves with the master and closes with the last subscription. */
+  /**
+   * Subscribes on a Sentinel or Cluster client, which uses a connection of its own: it moves with the master and closes
+   * with the last subscription.
+   */
   protected subscriptions(onMessage: (channel: string) => void): RedisSubscriber {
     const listener = listenerOf(onMessage);
     return {
@@ -90,14 +95,14 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
     try {
       await this.client.connect();
     } catch (error) {
-      // A Sentinel client that could not connect calls itself open, and would never connect again.
+      // A Sentinel client that could not connect has isOpen true, and would never connect again.
       if (this.client.isOpen) await this.client.destroy();
       throw error;
     }
   }
 }
 
-/** A single node, or whichever is the master under Sentinel. */
+/** A single node, or the current master under Sentinel. */
 class OverMaster extends OverNodeRedis<NodeRedisClient> implements RedisConnection {
   constructor(client: NodeRedisClient) {
     super(client);
@@ -145,8 +150,8 @@ class OverCluster extends OverNodeRedis<NodeRedisCluster> implements RedisConnec
   }
 
   /**
-   * This client learns that a slot has another master only from a node that refuses a command. While it waits for a dead one, no
-   * node refuses anything, so we ask one that will.
+   * Asks a node that will refuse the command: only so does this client learn that a slot has another master. While it
+   * waits for a dead master, no node refuses anything.
    */
   private lookFor(key: string): void {
     const now = performance.now();

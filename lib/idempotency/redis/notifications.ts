@@ -6,8 +6,8 @@ interface Watched {
   subscribed: Promise<unknown>;
 }
 
-/** The subscriptions of all waiters of this process, on one extra connection that is open only while somebody waits. */
-export class RedisWakeUps {
+/** Notifies all waiters of this process, over one extra connection that is open only while there are any. */
+export class RedisNotifications {
   private subscriber: RedisSubscriber | undefined;
   private readonly channels = new Map<string, Watched>();
 
@@ -17,7 +17,7 @@ export class RedisWakeUps {
     const subscriber = this.open();
     const watched = this.channels.get(channel) ?? { watchers: new Set(), subscribed: subscriber.subscribe(channel) };
     this.channels.set(channel, watched);
-    // Wrapped, because the same function may watch twice.
+    // A new function, because the same one may watch twice.
     const watcher = (): void => {
       onChange();
     };
@@ -34,11 +34,11 @@ export class RedisWakeUps {
     }
   }
 
-  /** The subscriber; one that has given up is replaced, and who watches goes on with its successor. */
+  /** Returns the subscriber. One that has given up is replaced, and all watched channels are subscribed again. */
   private open(): RedisSubscriber {
     if (this.subscriber?.isOpen) return this.subscriber;
     const subscriber = this.connection.subscriber(channel => {
-      this.wake(channel);
+      this.notify(channel);
     });
     this.subscriber = subscriber;
     for (const [channel, watched] of this.channels) {
@@ -48,7 +48,7 @@ export class RedisWakeUps {
     return subscriber;
   }
 
-  private wake(channel: string): void {
+  private notify(channel: string): void {
     for (const watcher of [...(this.channels.get(channel)?.watchers ?? [])]) watcher();
   }
 

@@ -1,16 +1,16 @@
-/** A script that answers with the last of its arguments, the number of the question, and then with what `step` returns. */
+/** Makes a script that returns the last of its arguments, the number of the question, and then the result of `step`. */
 export const numbered = (step: string): string => `local function step()
 ${step}
 end
 return ARGV[#ARGV] .. ' ' .. step()`;
 
 /**
- * The four steps on Redis, each one script and so one atomic step (redis.io, "Scripting with Lua").
- * A lease is the string `r:<token>` (running) or `d:<token>` (done) with an expiry; its key is KEYS[1].
- * The end of a run is announced on a channel. It may fail, for a user who may not publish there: waiters ask again by themselves.
+ * The four steps on Redis, each one script and so one atomic step (redis.io, "Scripting with Lua"). A lease is the
+ * string `r:<token>` (running) or `d:<token>` (done) with an expiry; its key is KEYS[1]. A notification that the run
+ * has ended goes to a channel. It may fail, for a user who may not publish there: waiters poll.
  */
 export const scripts = {
-  /** ARGV: token, ms. Answers `acquired`, `done <token>` or `running <ms left> <token>`. */
+  /** ARGV: token, ms. Returns `acquired`, `done <token>` or `running <ms left> <token>`. */
   acquire: numbered(`local held = redis.call('GET', KEYS[1])
 if not held or held == 'r:' .. ARGV[1] then
   redis.call('SET', KEYS[1], 'r:' .. ARGV[1], 'PX', ARGV[2])
@@ -24,7 +24,7 @@ return 'running ' .. redis.call('PTTL', KEYS[1]) .. ' ' .. token`),
   renew: numbered(`if redis.call('GET', KEYS[1]) ~= 'r:' .. ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])`),
 
-  /** ARGV: token, channel, ms. A lease that ran out and that nobody has taken since may still be completed. */
+  /** ARGV: token, channel, ms. A lease that has expired, but that no other token has taken, may still be completed. */
   complete: numbered(`local held = redis.call('GET', KEYS[1])
 if held and string.sub(held, 3) ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], 'd:' .. ARGV[1], 'PX', ARGV[3])

@@ -1,11 +1,11 @@
 /**
- * A Keyv, version 5 or 6. It is typed by what is called of it, because the declarations of Keyv's builds for `import` and for
- * `require` have private members, and so do not accept each other's objects.
+ * A Keyv, version 5 or 6. The type has the members that bindonce calls, because the declarations of Keyv's builds for
+ * `import` and for `require` have private members, and so do not accept each other's objects.
  */
 export interface KeyvLike {
-  /** What the Keyv keeps its data in: an adapter, or a Map. */
+  /** The adapter, or the Map, that holds the data. */
   readonly store: unknown;
-  /** What goes before each key. */
+  /** The prefix of each key. */
   readonly namespace?: string | undefined;
   get(key: string): Promise<unknown>;
   /** @param ttl milliseconds. */
@@ -18,14 +18,16 @@ export function isKeyvLike(value: unknown): value is KeyvLike {
   return hasMethods(value, 'get', 'set', 'delete', 'on') && isStore((value as Partial<KeyvLike>).store);
 }
 
-/** What tells a collection in this process from the adapter of a server: it can be iterated or counted on the spot. */
+/**
+ * Returns true for a collection in this process: unlike the adapter of a server, it can be iterated or counted at once.
+ */
 export function isMapLike(store: object): boolean {
   return Symbol.iterator in store || typeof (store as { size?: unknown }).size === 'number';
 }
 
 /**
- * The layers under a Keyv, the outermost first: Keyv 5 has one, the adapter or the Map; Keyv 6 puts an adapter of its own around
- * a Map, and around an adapter that was made for Keyv 5.
+ * Returns the layers under a Keyv, the outermost first: Keyv 5 has one, the adapter or the Map; Keyv 6 puts an adapter
+ * of its own around a Map, and around an adapter that was made for Keyv 5.
  */
 export function layersUnder({ store }: KeyvLike): readonly [object, ...object[]] {
   const outer = store as object;
@@ -33,13 +35,13 @@ export function layersUnder({ store }: KeyvLike): readonly [object, ...object[]]
   return isStore(inner) ? [outer, inner] : [outer];
 }
 
-/** What actually holds a Keyv's data. */
+/** Returns the object that actually holds a Keyv's data. */
 export function holderOf(keyv: KeyvLike): object {
   const [outer, inner = outer] = layersUnder(keyv);
   return inner;
 }
 
-/** The namespace of a Keyv; Keyv 6 leaves it to an adapter that has one of its own. */
+/** Returns the namespace of a Keyv; Keyv 6 leaves it to an adapter that has its own. */
 export function namespaceOf(keyv: KeyvLike): string | undefined {
   const [adapter] = layersUnder(keyv);
   return keyv.namespace ?? (adapter as Partial<KeyvLike>).namespace;

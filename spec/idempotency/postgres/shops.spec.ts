@@ -210,7 +210,7 @@ it('a Keyv on PostgreSQL without leases is refused with what to write', () => {
   pools.push(pool);
   expect(() => idempotency({ store: new Keyv(onPool(pool)) })).toThrow(
     new TypeError(
-      'idempotency: store is a Keyv on KeyvOnPool, on which bindonce cannot take leases. ' +
+      'idempotency: store is a Keyv on KeyvOnPool, on which bindonce cannot hold leases. ' +
         'Pass `leases: postgresLeases(pool)`, with a Pool of pg on the same database.',
     ),
   );

@@ -135,7 +135,7 @@ describe('the table of postgresLeases()', () => {
   ])('cannot be called %p', table => {
     const options = { table } as { table: string };
     expect(() => postgresLeases(poolOn(postgres.url), options)).toThrow(
-      /^postgresLeases: table must be a table name of letters, digits and _, after a schema and a dot if need be, not /,
+      /^postgresLeases: table must be a table name of letters, digits and _, optionally after a schema and a dot, not /,
     );
   });
 });

@@ -80,7 +80,7 @@ describe('replicas', () => {
     const client = make();
     const leases = redisLeases(client, { replicas: 1, replicaTimeout: 10 });
     await expect(leases.acquire(`k ${Math.random()}`, 'a', 1_000)).rejects.toThrow(
-      '0 Redis replicas have the lease, and 1 must',
+      '0 Redis replicas have the lease, but 1 must have it',
     );
     close(client);
   });
@@ -100,7 +100,7 @@ describe('an answer that cannot be read', () => {
     const leases = redisLeases(client as unknown as RedisClient);
     for (const step of ['acquire', 'renew', 'complete', 'release'] as const)
       await expect(leases[step]('k', 'a', 1_000)).rejects.toThrow(
-        'bindonce: the answer of Redis to a lease script cannot be read',
+        'bindonce: cannot read the answer of Redis to a lease script',
       );
     const ran = signal();
     const { url } = await serve(

@@ -74,7 +74,7 @@ describe('a client of node-redis whose connection breaks between giving a comman
     await shop.close();
   });
 
-  it('loses count if it is left to itself; then nobody gets the answer to another, and the connection is made anew', async () => {
+  it('loses count without bindonce; then no command gets the answer to another, and the connection is replaced', async () => {
     const { shop, client, connection } = await openShop();
     await Promise.all(KEYS.map(key => shop.outcome(key)));
     client.removeAllListeners('reconnecting');

@@ -101,7 +101,7 @@ describe('leases', () => {
     const store = new Keyv({ store: new ElsewhereAdapter() });
     expect(() => idempotency({ store })).toThrow(
       new TypeError(
-        'idempotency: store is a Keyv on ElsewhereAdapter, on which bindonce cannot take leases. ' +
+        'idempotency: store is a Keyv on ElsewhereAdapter, on which bindonce cannot hold leases. ' +
           'Use a Map, @keyv/redis or @keyv/valkey, or pass `leases`: redisLeases(client), or memoryLeases() when this application runs in one process.',
       ),
     );
