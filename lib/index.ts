@@ -17,14 +17,14 @@ export type { IdempotencyMiddleware } from './idempotency/idempotency';
 export type { IdempotencyOptions } from './idempotency/options';
 export type { IdempotencyEvent, IdempotencyEventKind } from './idempotency/events';
 export type { HeaderLine, RecordedResponse } from './idempotency/responses/recorded-response';
-export type { KeyvLike } from './idempotency/keyv-like';
-export type { RequestIdempotency } from './idempotency/run';
-export type {} from './idempotency/request';
+export type { KeyvLike } from './idempotency/stores/keyv-like';
+export type { RequestIdempotency } from './idempotency/start-handler';
+export type {} from './idempotency/express-types';
 export type { Acquisition, LeaseStore } from './idempotency/leases/lease-store';
 export { memoryLeases, type MemoryLeasesOptions } from './idempotency/leases/memory-leases';
-export { postgresLeases, type PostgresLeasesOptions } from './idempotency/leases/postgres-leases';
-export type { PostgresPool } from './idempotency/leases/postgres-pool';
-export { redisLeases, type RedisClient, type RedisLeasesOptions } from './idempotency/leases/redis-leases';
+export { postgresLeases, type PostgresLeasesOptions } from './idempotency/postgres/leases';
+export type { PostgresPool } from './idempotency/postgres/pool';
+export { redisLeases, type RedisClient, type RedisLeasesOptions } from './idempotency/redis/leases';
 
 export {
   field,

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
 import { ClientGone } from '../body/errors';
-import type { Answering, Next } from '../problems/answer';
+import type { Next } from '../http/next';
+import type { Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
 import { abandon, refuse } from '../problems/refuse';
 import type { Binder } from './binder';

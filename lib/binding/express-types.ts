@@ -1,7 +1,7 @@
 /* eslint-disable @typescript-eslint/no-explicit-any -- Express's own types use it. */
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
-import type { Next } from '../problems/answer';
+import type { Next } from '../http/next';
 import type { AnyType, Infer } from './types/property-type';
 
 /** The key under which Express's Locals parameter carries the type of `req.dto`; no value is ever stored under it. */

@@ -3,8 +3,9 @@ import type { Socket } from 'node:net';
 const listeners = new WeakMap<Socket, Set<() => void>>();
 
 /**
- * Calls `listener` when the connection closes. However many requests are pipelined on a connection, it has one listener.
- * @returns what takes it back.
+ * Calls `listener` when the connection closes. A connection gets one listener, however many requests are pipelined on
+ * it.
+ * @returns a function that cancels the call.
  */
 export function onConnectionClose(socket: Socket, listener: () => void): () => void {
   const waiting = listeners.get(socket) ?? listen(socket);

@@ -4,17 +4,20 @@ import { onConnectionClose } from './connection-close';
 
 const watched = new WeakSet<ServerResponse>();
 
-/** True when no one can be answered any more: the response was sent or destroyed, or its client has disconnected. */
+/**
+ * Returns true when no one can be answered any more: the response was sent or destroyed, or its client has
+ * disconnected.
+ */
 export function isExchangeOver(req: IncomingMessage, res: ServerResponse): boolean {
   // `pipeline` sets the socket of a request that fails to null.
   return res.destroyed || (!res.socket && (req.socket as Socket | null)?.destroyed === true);
 }
 
 /**
- * Calls `then` once when the exchange is over: the response was sent or destroyed, or the client has disconnected. Behind
- * `idempotency()` an exchange is over when its run is, even if the client disconnects earlier. If it is over already, `then`
- * is called at once.
- * @returns a function that takes the call back.
+ * Calls `then` once when the exchange is over: the response was sent or destroyed, or the client has disconnected.
+ * Behind `idempotency()` an exchange is over when its run is, even if the client disconnects earlier. If it is over
+ * already, `then` is called at once.
+ * @returns a function that cancels the call.
  */
 export function onExchangeEnd(req: IncomingMessage, res: ServerResponse, then: () => void): () => void {
   if (isExchangeOver(req, res)) {
@@ -29,8 +32,8 @@ export function onExchangeEnd(req: IncomingMessage, res: ServerResponse, then: (
 }
 
 /**
- * Makes a pipelined response emit `close` when its connection closes. Up to Node 22, a response that waits for its turn on the
- * connection does not learn of that by itself.
+ * Makes a pipelined response emit `close` when its connection closes. Up to Node 22, a response that waits for its turn
+ * on the connection does not learn of that by itself.
  */
 export function watchConnection(req: IncomingMessage, res: ServerResponse): void {
   if (res.socket || watched.has(res)) return;

@@ -1,100 +1,69 @@
 import { isExchangeOver } from '../http/exchange-end';
-import { Problem } from '../problems/problem';
+import type { Attempt } from './attempt';
+import type { Exchange } from './exchange';
 import { watchForChange } from './leases/change-watch';
-import { tokenHeldHere } from './leases/holding';
-import { StoreTimeout, withinDeadline } from './deadline';
-import type { Claim, Exchange } from './exchange';
 import type { Acquisition } from './leases/lease-store';
-import type { Settings } from './options';
+import { fingerprintOf, PURGE } from './leases/token';
+import { StoreUnavailable } from './store-call';
 
-/** An {@link Acquisition}; `asked` is when the store was asked, in milliseconds of the monotonic clock: no lease began before. */
-type Asked = Acquisition & { readonly asked: number };
-
-/** What a request is to do: run, replay the response of `token`, or refuse; `waited` is true after it waited for another. */
-export type Turn =
-  (Asked & { readonly waited: boolean }) | { readonly kind: 'store-failed'; readonly error: StoreTimeout };
+/** What a request is to do. */
+export type Decision =
+  /** Run. `asked` is when the lease was asked for, in milliseconds of the monotonic clock: it began no earlier. */
+  | { readonly kind: 'acquired'; readonly asked: number }
+  /** Replay the response of the run of `token`. */
+  | { readonly kind: 'done'; readonly token: string; readonly waited: boolean }
+  /** Give up: another request runs, and holds the lease for `msLeft` more milliseconds. */
+  | { readonly kind: 'running'; readonly msLeft: number }
+  /** Give up: the key belongs to a request with another fingerprint. */
+  | { readonly kind: 'key-reused' }
+  | { readonly kind: 'store-unavailable'; readonly error: StoreUnavailable };
 
 /**
- * Asks for the right to run; while another request has it, waits, and takes over when that gives up.
- * @returns `running` when `waitTimeout` is over, or at once with `whenInFlight: 'reject'`.
- * @throws a 422 problem when the key belongs to a request with another fingerprint.
+ * Asks for the right to run. While another request has it, waits, and takes over when that one gives up.
+ * @returns `running` after `waitTimeout`, or at once with `whenInFlight: 'reject'`.
  */
-export async function takeTurn({ req, res, claim, settings, tell }: Exchange): Promise<Turn> {
+export async function decide(exchange: Exchange, attempt: Attempt): Promise<Decision> {
   try {
-    return await acquireOrWait(claim, settings, () => isExchangeOver(req, res));
+    const decision = await ask(exchange, attempt);
+    const mayWait = decision.kind === 'running' && exchange.options.whenInFlight === 'wait';
+    return mayWait ? await waitForTurn(exchange, attempt, decision) : decision;
   } catch (error) {
-    if (error instanceof Problem) tell('reused', { status: error.status });
-    if (!(error instanceof StoreTimeout)) throw error;
-    tell('store-failed', { ...(settings.whenStoreFails === 'reject' && { status: 503 }), error });
-    return { kind: 'store-failed', error };
+    if (error instanceof StoreUnavailable) return { kind: 'store-unavailable', error };
+    throw error;
   }
 }
 
-async function acquireOrWait(claim: Claim, settings: Settings, isGone: () => boolean): Promise<Turn> {
-  let acquisition = await acquire(claim, settings);
-  if (acquisition.kind !== 'running' || settings.whenInFlight === 'reject') return { ...acquisition, waited: false };
-  const deadline = performance.now() + settings.waitTimeout;
-  const change = watchForChange(claim.cacheKey, settings.leases);
+/** Waits for the end of the run that is under way. */
+async function waitForTurn(exchange: Exchange, attempt: Attempt, first: Decision): Promise<Decision> {
+  const { req, res, options } = exchange;
+  const deadline = performance.now() + options.waitTimeout;
+  const change = watchForChange(attempt.cacheKey, options.leases);
+  let decision = first;
   try {
-    while (acquisition.kind === 'running' && performance.now() < deadline && !isGone()) {
-      await change.next(Math.min(acquisition.msLeft, deadline - performance.now()));
-      acquisition = await acquire(claim, settings);
+    while (decision.kind === 'running' && performance.now() < deadline && !isExchangeOver(req, res)) {
+      await change.next(Math.min(decision.msLeft, deadline - performance.now()));
+      decision = await ask(exchange, attempt);
     }
-    return { ...acquisition, waited: true };
+    return decision.kind === 'done' ? { ...decision, waited: true } : decision;
   } finally {
     change.stop();
   }
 }
 
-/** Asks once. What a late or lost call acquires is released again. */
-async function acquire(claim: Claim, settings: Settings, isRepeated = false): Promise<Asked> {
-  const { leaseDuration, storeTimeout } = settings;
-  const release = (): void => {
-    giveUp(claim, settings).catch(() => undefined);
-  };
-  const asked = performance.now();
-  let acquisition: Acquisition;
-  try {
-    acquisition = await withinDeadline(() => acquireOrHold(claim, settings), storeTimeout, release);
-  } catch (error) {
-    release();
-    throw error;
+/** Asks the lease store once; twice when the first answer took longer than the lease lasts. @throws StoreUnavailable */
+async function ask({ options: { leaseDuration }, stores }: Exchange, attempt: Attempt): Promise<Decision> {
+  for (let tries = 1; tries <= 2; tries++) {
+    const asked = performance.now();
+    const acquisition = await stores.acquire(attempt, leaseDuration);
+    if (acquisition.kind !== 'acquired') return decisionFor(acquisition, attempt);
+    if (performance.now() - asked < leaseDuration) return { kind: 'acquired', asked };
+    // The store was slow, or this process was stopped: another request may have run since.
   }
-  if (acquisition.kind !== 'acquired' && ![claim.fingerprint, PURGE].includes(fingerprintIn(acquisition.token))) {
-    throw new Problem(
-      'key-reused',
-      'This idempotency key was used for a request with other values. Use a new key for a new request.',
-    );
-  }
-  if (acquisition.kind === 'acquired' && performance.now() - asked >= leaseDuration) {
-    // The answer was long on the way, or this process was stopped: another may have run meanwhile.
-    if (!isRepeated) return acquire(claim, settings, true);
-    release();
-    throw new StoreTimeout(leaseDuration);
-  }
-  return { ...acquisition, asked };
+  stores.release(attempt).catch(() => undefined);
+  throw new StoreUnavailable(leaseDuration);
 }
 
-/**
- * Where this process is just storing the response of an earlier run, that run's lease is acquired anew: this request must
- * not be faster than its storing when the store comes back after the lease has expired.
- */
-async function acquireOrHold({ cacheKey, token }: Claim, { leases, leaseDuration }: Settings): Promise<Acquisition> {
-  const earlier = tokenHeldHere(cacheKey, leases);
-  const acquisition = await leases.acquire(cacheKey, earlier ?? token, leaseDuration);
-  if (earlier === undefined || acquisition.kind !== 'acquired') return acquisition;
-  return { kind: 'running', token: earlier, msLeft: leaseDuration };
-}
-
-/** Releases the lease of this claim, if it has it. @throws StoreTimeout */
-export function giveUp({ cacheKey, token }: Claim, { leases, storeTimeout }: Settings): Promise<boolean> {
-  return withinDeadline(() => leases.release(cacheKey, token), storeTimeout);
-}
-
-/** What stands for a fingerprint in the token of a purge, which is no request. */
-export const PURGE = 'purge';
-
-/** Tokens begin with the fingerprint of the request that they were made for. */
-function fingerprintIn(token: string): string {
-  return token.slice(0, token.indexOf('.'));
+function decisionFor(acquisition: Exclude<Acquisition, { kind: 'acquired' }>, { fingerprint }: Attempt): Decision {
+  if (![fingerprint, PURGE].includes(fingerprintOf(acquisition.token))) return { kind: 'key-reused' };
+  return acquisition.kind === 'done' ? { ...acquisition, waited: false } : acquisition;
 }

@@ -1,15 +1,15 @@
 /**
- * What became of a request, told to `onEvent`. A request gets one; `lease-lost` may come before it.
+ * The outcome of a request, reported to `onEvent`. Each request has one; `lease-lost` may come before it.
  * - `executed`: the handler ran and its response is stored.
- * - `not-stored`: the handler ran, but its response could not be stored in time (`error`; storing goes on) or was not to be.
+ * - `not-stored`: the handler ran, but its response is not to be stored, or was not in time (`error`; storing goes on).
  * - `replayed`: the stored response was sent at once.
  * - `waited`: the stored response was sent after waiting for the first request.
  * - `conflicted`: 409; the first request was still running, or its response could not be kept.
  * - `reused`: 422; the key belongs to another request.
- * - `refused`: the request has no usable key, a body that could not be read, or values that `bindRequest()` refused; the handler did not run.
- * - `abandoned`: the client left, or another middleware answered, before there was an answer; nothing ran.
- * - `store-failed`: the store did not answer in time; nothing ran, or the handler ran unguarded if so configured.
- * - `lease-lost`: the lease ran out under a running handler; another request may have run it again.
+ * - `refused`: no usable key, an unreadable body, or values that `bindRequest()` refused; the handler did not run.
+ * - `abandoned`: the client disconnected, or another middleware answered, before there was an answer; nothing ran.
+ * - `store-failed`: the store failed or was too slow; nothing ran, or the handler ran unguarded if so configured.
+ * - `lease-lost`: the lease expired while the handler ran; another request may have run it again.
  */
 export type IdempotencyEventKind =
   | 'executed'
@@ -25,52 +25,24 @@ export type IdempotencyEventKind =
 
 export interface IdempotencyEvent {
   readonly kind: IdempotencyEventKind;
-  /** Empty where the request has no usable key. */
+  /** Empty if the request has no usable key. */
   readonly key: string;
-  /** Empty where the request was not read to its end. */
+  /** Empty if the request was not read to its end. */
   readonly cacheKey: string;
-  /** When the middleware received the request, in milliseconds since 1970, with fractions: what a span begins with. */
+  /** When the middleware received the request, in milliseconds since 1970, with fractions: the start of a span. */
   readonly startTime: number;
-  /** Milliseconds from then to this event: what a span lasts. Until the response may end, not until it was sent. */
+  /**
+   * Milliseconds from `startTime` to this event: the length of a span. Counted until the response is allowed to end,
+   * not until it has been sent.
+   */
   readonly durationMs: number;
-  /** Milliseconds of these in which the handler ran (`executed`, `not-stored`); the rest is reading, waiting and the store. */
+  /**
+   * Milliseconds of `durationMs` in which the handler ran (`executed`, `not-stored`); the rest is reading, waiting,
+   * storing.
+   */
   readonly handlerMs?: number;
-  /** Status of the response, where there is one. */
+  /** Status of the response, if there is one. */
   readonly status?: number;
-  /** What went wrong (`store-failed`, `not-stored`, `refused`). */
+  /** The reason of `store-failed`, `not-stored` or `refused`. */
   readonly error?: unknown;
-}
-
-/** Tells `onEvent` about one request. */
-export type Tell = (
-  kind: IdempotencyEventKind,
-  more?: Pick<IdempotencyEvent, 'status' | 'handlerMs' | 'error'>,
-) => void;
-
-/**
- * An observer that throws must not change what becomes of the request.
- * @param received milliseconds of the monotonic clock.
- */
-export function teller(
-  onEvent: (event: IdempotencyEvent) => unknown,
-  about: Pick<IdempotencyEvent, 'key' | 'cacheKey'>,
-  received: number,
-): Tell {
-  return (kind, more) => {
-    const warn = (error: unknown): void => {
-      process.emitWarning(`bindonce: onEvent failed: ${String(error)}`);
-    };
-    try {
-      const returned: unknown = onEvent({
-        kind,
-        ...about,
-        startTime: performance.timeOrigin + received,
-        durationMs: performance.now() - received,
-        ...more,
-      });
-      if (returned instanceof Promise) returned.catch(warn);
-    } catch (error) {
-      warn(error);
-    }
-  };
 }

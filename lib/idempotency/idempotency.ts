@@ -1,82 +1,120 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ClientGone } from '../body/errors';
-import { isExchangeOver } from '../http/exchange-end';
-import type { Answering, Next } from '../problems/answer';
+import type { Next } from '../http/next';
+import type { Answering } from '../problems/answer';
 import { refuse } from '../problems/refuse';
-import { giveUp, takeTurn, type Turn } from './acquire';
-import { answerStored, inFlight, unreadable, withoutStore } from './answers';
-import { openExchange, type Exchange } from './exchange';
+import { decide, type Decision } from './acquire';
+import { answer } from './answer';
+import { identifyAttempt, type Attempt } from './attempt';
+import { isAnsweredOrGone, type Exchange } from './exchange';
 import type { CallersOn } from './identity/scope';
+import type { RunId } from './leases/token';
 import { mark } from './mounted';
-import { settle, type IdempotencyOptions, type Settings } from './options';
+import { resolveOptions, type IdempotencyOptions } from './options';
+import type { Outcome } from './outcome';
 import { purge } from './purge';
+import { Reporter } from './reporter';
 import { runAndRecord } from './run';
+import { withTimeouts } from './timed-stores';
 import { isExempt, leaveUnguarded } from './unguarded';
 
 /** Express middleware; see {@link idempotency}. */
 export interface IdempotencyMiddleware {
   (req: IncomingMessage, res: ServerResponse, next: Next): void;
-  /** Removes the stored response of `req.idempotency.cacheKey`: the next request runs the handler. @returns whether there was one. */
+  /**
+   * Removes the stored response of `req.idempotency.cacheKey`: the next request runs the handler.
+   * @returns whether there was one.
+   */
   purge(cacheKey: string): Promise<boolean>;
 }
 
 export function makeIdempotency(
-  options: IdempotencyOptions,
+  given: IdempotencyOptions,
   answering?: Answering,
   callers?: CallersOn,
 ): IdempotencyMiddleware {
-  const settings = settle(options, callers);
+  const options = resolveOptions(given, callers);
+  const stores = withTimeouts(options);
+
+  const guard = async (req: IncomingMessage, res: ServerResponse, next: Next): Promise<void> => {
+    if (!mark(req, options)) {
+      next();
+      return;
+    }
+    const exchange = { req, res, next, options, stores, reporter: new Reporter(options.onEvent) };
+    const outcome = await serve(exchange);
+    exchange.reporter.report(outcome);
+    answer(outcome, exchange);
+  };
+
   const middleware = function idempotency(req: IncomingMessage, res: ServerResponse, next: Next): void {
-    const guard = async (): Promise<void> => (mark(req, settings) ? serve(req, res, next, settings) : next());
-    if (isExempt(req, settings)) {
+    if (isExempt(req, options)) {
       leaveUnguarded(req);
       next();
-    } else
-      guard().catch((error: unknown) => {
-        if (!(error instanceof ClientGone)) refuse(error, req, res, next, answering);
-      });
+      return;
+    }
+    guard(req, res, next).catch((error: unknown) => {
+      refuse(error, req, res, next, answering);
+    });
   };
-  return Object.assign(middleware, { purge: (cacheKey: string) => purge(cacheKey, settings) });
+  return Object.assign(middleware, { purge: (cacheKey: string) => purge(cacheKey, options, stores) });
 }
 
-/** THE FLOW: key, identity, the right to run; and by what that came to: run and record, replay, or refuse. */
-async function serve(req: IncomingMessage, res: ServerResponse, next: Next, settings: Settings): Promise<void> {
-  const exchange = await openExchange(req, res, next, settings);
-  const turn = await takeTurn(exchange);
-  if (await isOver(exchange, turn)) return;
-  switch (turn.kind) {
+/** THE FLOW: key and identity, the right to run, and then: run and record, replay, or refuse. */
+async function serve(exchange: Exchange): Promise<Outcome> {
+  let attempt: Attempt;
+  try {
+    attempt = await identifyAttempt(exchange);
+  } catch (error) {
+    return error instanceof ClientGone ? { kind: 'abandoned' } : { kind: 'refused', error };
+  }
+  const decision = await decide(exchange, attempt);
+  if (decision.kind !== 'acquired' || isAnsweredOrGone(exchange)) {
+    return outcomeWithoutRun(exchange, attempt, decision, false);
+  }
+  const outcome = await runAndRecord(exchange, attempt, decision.asked);
+  // Another run's response counts, so this request gets that one. Its handler has run, and never runs again here.
+  return outcome === 'overtaken'
+    ? outcomeWithoutRun(exchange, attempt, await decide(exchange, attempt), true)
+    : outcome;
+}
+
+/** @param hasRun whether the handler has run for this request. */
+async function outcomeWithoutRun(
+  exchange: Exchange,
+  attempt: Attempt,
+  decision: Decision,
+  hasRun: boolean,
+): Promise<Outcome> {
+  const { options, stores } = exchange;
+  const { key, cacheKey } = attempt;
+  switch (decision.kind) {
     case 'acquired':
-      return (await runAndRecord(exchange, turn.asked)) ? undefined : answerLikeWinner(exchange);
+      // The lease is given back, so that a retry starts afresh. (If the store is out of reach, the lease expires.) The
+      // handler must not run for a client that is gone: body parsers see a disconnected request as one without a body.
+      await stores.release(attempt).catch(() => undefined);
+      return hasRun ? { kind: 'in-flight', msLeft: 0 } : { kind: 'abandoned' };
     case 'done':
-      return answerStored(exchange, turn);
+      if (isAnsweredOrGone(exchange)) return { kind: 'abandoned' };
+      return readStored(exchange, { cacheKey, token: decision.token }, decision.waited);
     case 'running':
-      throw inFlight(exchange, turn.msLeft);
-    case 'store-failed':
-      withoutStore(exchange, turn.error);
-      return;
+      return isAnsweredOrGone(exchange) ? { kind: 'abandoned' } : { kind: 'in-flight', msLeft: decision.msLeft };
+    case 'key-reused':
+      return decision;
+    case 'store-unavailable':
+      return hasRun || options.whenStoreFails === 'reject'
+        ? { ...decision, hasRun }
+        : { ...decision, kind: 'unguarded', key, cacheKey };
   }
 }
 
-/**
- * Nobody is to be answered any more: the client is gone, or a middleware before us (a time-out) has answered while we waited.
- * Nothing has happened yet, and body parsers take a request without a client for one without a body. The retry is a first
- * request.
- */
-async function isOver({ req, res, claim, settings, tell }: Exchange, turn: Turn): Promise<boolean> {
-  if (!isExchangeOver(req, res) && !res.headersSent) return false;
-  if (turn.kind !== 'store-failed') tell('abandoned');
-  if (turn.kind === 'acquired') await giveUp(claim, settings).catch(leaveToRunOut);
-  return true;
+/** Reads the response of the run that is done. */
+async function readStored(exchange: Exchange, run: RunId, waited: boolean): Promise<Outcome> {
+  try {
+    const response = await exchange.stores.read(run, exchange.req.method);
+    if (!response) return { kind: 'response-unavailable' };
+    return isAnsweredOrGone(exchange) ? { kind: 'abandoned' } : { kind: 'replayed', response, waited };
+  } catch (error) {
+    return { kind: 'store-unavailable', hasRun: true, error };
+  }
 }
-
-/** The lease was lost and another request's response counts: this one gets it too. The handler has run; it never runs again here. */
-async function answerLikeWinner(exchange: Exchange): Promise<void> {
-  const turn = await takeTurn(exchange);
-  if (turn.kind === 'done') return answerStored(exchange, turn);
-  if (turn.kind === 'store-failed') throw unreadable(turn.error);
-  if (turn.kind === 'acquired') await giveUp(exchange.claim, exchange.settings).catch(leaveToRunOut);
-  throw inFlight(exchange, turn.kind === 'running' ? turn.msLeft : 0);
-}
-
-/** A lease that cannot be given up, because the store is out of reach, runs out by itself. */
-const leaveToRunOut = (): void => undefined;

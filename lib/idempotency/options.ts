@@ -16,76 +16,82 @@ import {
 import { withDefaults } from '../options/merge';
 import { defaultStore } from './responses/default-store';
 import type { IdempotencyEvent } from './events';
-import { isKeyvLike, type KeyvLike } from './keyv-like';
+import { isKeyvLike, type KeyvLike } from './stores/keyv-like';
 import type { LeaseStore } from './leases/lease-store';
 import type { RecordedResponse } from './responses/recorded-response';
 import { responsesIn, type ResponseStore } from './responses/response-store';
-import type { CallerSettings } from './identity/caller';
+import type { CallerOptions } from './identity/caller';
 import { callersOn, type CallersOn } from './identity/scope';
-import { leasesBeside } from './leases/store-leases';
+import { leasesFor } from './leases-for';
 import { warnOfWorkers } from './workers';
 
+/** Options of {@link idempotency}. */
 export interface IdempotencyOptions {
   /** Name of the request header that carries the idempotency key. Default `'Idempotency-Key'`. */
   headerName?: string;
   /**
-   * Further request headers that take part in the cache key. A stored 206, 304, compressed or translated answer goes to whoever sends
-   * the same request, whatever it accepts now: name the headers that decide it, `['Accept', 'Accept-Language', 'Range']`. Default none.
+   * Further request headers that take part in the cache key. A stored 206, 304, compressed or translated response is
+   * replayed for the same request, whatever that accepts now: name the headers that decide it, for example `['Accept',
+   * 'Accept-Language', 'Range']`. Default none.
    */
   additionalHeaders?: readonly string[];
   /**
-   * A request without a key, or with a blank one: 400, or its handler runs without the guarantee, for clients that do not send
-   * keys yet. Default `'reject'`.
+   * A request without a key, or with a blank one: 400, or the handler runs without the guarantee, for clients that do
+   * not send keys yet. Default `'reject'`.
    */
   whenKeyMissing?: 'reject' | 'run';
-  /** Methods of the requests that are guarded, for example `['POST', 'PATCH']`; others just run. Default: every method. */
+  /**
+   * Methods of the requests that are guarded, for example `['POST', 'PATCH']`; others run unguarded. Default: every
+   * method.
+   */
   methods?: readonly string[];
   /** When true, the body takes no part in the cache key and is not read: a handler can stream it. Default false. */
   ignoreRequestBody?: boolean;
   /**
-   * When true, scheme, host and port take no part in the cache key, for a service that is reached by several names. A loopback
-   * host (`localhost`, `127.0.0.0/8`, `::1`) never takes part, nor do its scheme and port. Default false.
+   * When true, scheme, host and port take no part in the cache key, for a service with several names. A loopback host
+   * (`localhost`, `127.0.0.0/8`, `::1`), its scheme and its port never take part. Default false.
    */
   ignoreHost?: boolean;
   /** How long a response is kept, in milliseconds from when it was stored. Default 600 000 (10 minutes). */
   cacheDuration?: number;
   /** When true, the response carries the idempotency key header, unless the handler sets it. Default true. */
   addHeaderToResponse?: boolean;
-  /** Where responses live: a Keyv, version 5 or 6. Default: one bounded Keyv in memory for the whole process. */
+  /** The store of the responses: a Keyv, version 5 or 6. Default: one bounded Keyv in memory for the whole process. */
   store?: KeyvLike;
-  /** Where the right to run lives. Default: beside the store, in memory or on Redis. */
+  /** The store of the leases (the right to run). Default: next to the responses, in memory or on Redis. */
   leases?: LeaseStore;
   /**
-   * Who may share a response, as text; called for each request, and once more when its response is stored. `defaultScope` is the
-   * default: the ids of `req.auth` and `req.user`, else a hash of Authorization, X-Api-Key and session.
+   * Returns text that tells callers apart: requests with the same text may share a response. Called for each request,
+   * and again when its response is stored. `defaultScope` is the default: the ids of `req.auth` and `req.user`, else a
+   * hash of Authorization, X-Api-Key and session.
    */
   scope?: (req: Request, defaultScope: string | undefined) => string | undefined;
   /** What a duplicate does while the first request runs: wait for its response, or 409 at once. Default `'wait'`. */
   whenInFlight?: 'wait' | 'reject';
   /** How long a duplicate waits before it gets a 409, in milliseconds. Default 10 000. */
   waitTimeout?: number;
-  /** A known key on a request with other values: another request that runs, or 422. Default `'run'`. */
+  /** A known key on a request with other values: it runs as another request, or gets 422. Default `'run'`. */
   whenKeyReused?: 'run' | 'reject';
-  /** When the store is out of reach before the handler: 503, or run without the guarantee. Default `'reject'`. */
+  /** When the store is out of reach before the handler runs: 503, or run without the guarantee. Default `'reject'`. */
   whenStoreFails?: 'reject' | 'run';
   /** How long each call to the store may take, in milliseconds. Default 2 000. */
   storeTimeout?: number;
-  /** How long the right to run outlives its process, in milliseconds; renewed while the handler runs. Default 30 000. */
+  /** How long a lease lasts if its process dies, in milliseconds; renewed while the handler runs. Default 30 000. */
   leaseDuration?: number;
   /**
-   * Whether a response is stored; `false`, or a promise of it within `storeTimeout`: the next duplicate runs the handler. Default:
-   * every response is.
+   * Returns whether a response is stored. `false`, or a promise of it within `storeTimeout`: the next duplicate runs
+   * the handler again. Default: every response is stored.
    */
   shouldCache?: (response: RecordedResponse, req: Request) => boolean | Promise<boolean>;
-  /** Response header that says `true` on a replay, or false for none. Default `'Idempotent-Replayed'`. */
+  /** Response header that is `true` on a replay, or false for none. Default `'Idempotent-Replayed'`. */
   replayedHeader?: string | false;
-  /** What a key must look like; others are refused with 400. Default: any non-empty string. */
+  /** Pattern that a key must match; others are refused with 400. Default: any non-empty string. */
   keyPattern?: RegExp;
-  /** Bytes of a request body that are accepted; a longer one is refused with 413. Default 10 485 760 (10 MiB). */
+  /** Most bytes of a request body; a longer one is refused with 413. Default 10 485 760 (10 MiB). */
   maxRequestBytes?: number;
-  /** Bytes of a response body that are kept; duplicates of a longer one get 409. Default 10 485 760 (10 MiB). */
+  /** Most bytes of a response body that is stored; duplicates of a longer one get 409. Default 10 485 760 (10 MiB). */
   maxResponseBytes?: number;
-  /** Told what became of each request, for logs and metrics; what it throws is a process warning. */
+  /** Called with the outcome of each request, for logs and metrics. If it throws, a process warning is emitted. */
   onEvent?: (event: IdempotencyEvent) => void;
 }
 
@@ -115,7 +121,7 @@ const rules: Readonly<Record<keyof IdempotencyOptions, Rule>> = {
   onEvent: fn,
 };
 
-/** A method that does not exist would leave requests unguarded without a word, and so would none at all. */
+/** Refuses an empty list, and a method that does not exist: both would silently leave requests unguarded. */
 function areMethods(value: unknown): boolean {
   return (
     Array.isArray(value) &&
@@ -145,22 +151,23 @@ const defaults = {
   onEvent: () => undefined,
 } satisfies IdempotencyOptions;
 
-/** The options with nothing left open. */
-export interface Settings
-  extends Required<Omit<IdempotencyOptions, 'store' | 'keyPattern' | 'scope' | 'methods'>>, CallerSettings {
+/** The options after checking, with their defaults. */
+export interface ResolvedOptions
+  extends Required<Omit<IdempotencyOptions, 'store' | 'keyPattern' | 'scope' | 'methods'>>, CallerOptions {
   readonly methods: readonly string[] | undefined;
   readonly keyPattern: RegExp | undefined;
   readonly responses: ResponseStore;
 }
 
 /**
- * @param callers where the callers are; default: on the request, where authentication middlewares leave them.
- * @throws TypeError for an unknown option, an invalid value, or a store that leases cannot be taken on.
+ * Checks the options and adds the defaults.
+ * @param callers finds the callers of a request; default: where authentication middlewares leave them.
+ * @throws TypeError for an unknown option, an invalid value, or a store on which leases cannot be held.
  */
-export function settle(options: IdempotencyOptions, callers: CallersOn = callersOn): Settings {
+export function resolveOptions(options: IdempotencyOptions, callers: CallersOn = callersOn): ResolvedOptions {
   checkOptions('idempotency', options, rules);
   if (!options.store && !options.leases) warnOfWorkers();
-  const { store = defaultStore(), leases = leasesBeside(store), keyPattern, scope, methods, ...rest } = options;
+  const { store = defaultStore(), leases = leasesFor(store), keyPattern, scope, methods, ...rest } = options;
   return {
     ...withDefaults(defaults, rest),
     leases,

@@ -1,14 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { onceWithinDeadline, withinDeadline, type Bounded } from './deadline';
-import type { Claim } from './exchange';
-import { holdLease } from './leases/holding';
-import type { Settings } from './options';
+import { holdLease } from './holding';
+import type { RunId } from './leases/token';
+import type { ResolvedOptions } from './options';
 import type { RecordedResponse } from './responses/recorded-response';
+import { withinTime } from './running-time';
+import { callStore } from './store-call';
+import type { TimedStores } from './timed-stores';
 
-/** What came of storing a response. */
+/** The result of storing a response. */
 export type Publication =
   | { readonly kind: 'published' }
-  /** The store did not do it in time; it goes on being tried. */
+  /** The store did not do it in time; storing goes on in the background. */
   | { readonly kind: 'failed'; readonly error: unknown }
   /** Another request has taken the lease. */
   | { readonly kind: 'lost' };
@@ -18,29 +20,30 @@ const PAUSES = { first: 25, longest: 1_000 };
 
 /** A response on its way into the store. */
 interface Result {
-  readonly claim: Claim;
-  /** Undefined where there is none to keep: that the handler has run is recorded all the same. */
+  readonly run: RunId;
+  /** Undefined where there is none to keep: the record that the handler has run is written all the same. */
   readonly response: RecordedResponse | undefined;
-  readonly settings: Settings;
+  readonly options: ResolvedOptions;
   isWritten: boolean;
 }
 
 /**
- * Stores a response. Where that takes longer than `storeTimeout`, `failed` is the answer, and the lease goes on being
- * renewed and the response being stored in the background, until it is, or another's is, or `cacheDuration` is over.
+ * Stores a response. If that takes longer than `storeTimeout`, the answer is `failed`, and in the background the lease
+ * is renewed and storing is tried until it succeeds, another run's response is stored, or `cacheDuration` is over.
  * @param leaseUntil when the lease expires by our own clock, in milliseconds of the monotonic clock.
  */
 export async function publish(
-  claim: Claim,
+  run: RunId,
   response: RecordedResponse | undefined,
-  settings: Settings,
+  options: ResolvedOptions,
+  stores: TimedStores,
   leaseUntil: number,
 ): Promise<Publication> {
-  const result: Result = { claim, response, settings, isWritten: false };
-  const until = performance.now() + settings.cacheDuration;
-  const letGo = holdLease(claim, settings, leaseUntil);
+  const result: Result = { run, response, options, isWritten: false };
+  const until = performance.now() + options.cacheDuration;
+  const letGo = holdLease(run, options, stores, leaseUntil);
   try {
-    const isOurs = await store(result, settings.cacheDuration, withinDeadline);
+    const isOurs = await callStore(() => store(result, options.cacheDuration), options.storeTimeout);
     letGo();
     return { kind: isOurs ? 'published' : 'lost' };
   } catch (error) {
@@ -49,7 +52,7 @@ export async function publish(
   }
 }
 
-/** @param until when nobody asks for the response any more, in milliseconds of the monotonic clock. */
+/** @param until when the response is no longer of use, in milliseconds of the monotonic clock. */
 async function keepPublishing(result: Result, until: number): Promise<void> {
   let isSettled = false;
   for (let ms = PAUSES.first; !isSettled; ms = Math.min(2 * ms, PAUSES.longest)) {
@@ -61,47 +64,44 @@ async function keepPublishing(result: Result, until: number): Promise<void> {
 }
 
 /**
- * Another that has the lease may yet give it up: a duplicate whose `acquire` was carried out late has not run.
+ * Tries once. Another request that has the lease may yet give it up: a duplicate whose `acquire` was carried out late
+ * has not run.
  * @returns whether a response is published, ours or another's.
  */
 async function storeOrSee(result: Result, ms: number): Promise<boolean> {
-  if (await store(result, ms, onceWithinDeadline)) return true;
   const {
-    claim: { cacheKey, token },
-    settings: { leases, leaseDuration, storeTimeout },
+    run: { cacheKey, token },
+    options: { leases, leaseDuration, storeTimeout },
   } = result;
-  const seen = await onceWithinDeadline(() => leases.acquire(cacheKey, token, leaseDuration), storeTimeout);
+  if (await withinTime(() => store(result, ms), storeTimeout)) return true;
+  const seen = await withinTime(() => leases.acquire(cacheKey, token, leaseDuration), storeTimeout);
   return seen.kind === 'done';
 }
 
 /**
- * The response goes first, under the run's own token; completing the lease is what publishes it.
+ * Writes the response, under the run's own token, and then completes the lease, which publishes it. Both together have
+ * one `storeTimeout`.
  * @param ms milliseconds that the response is kept.
- * @returns false when another has taken the lease.
+ * @returns false when another request has taken the lease.
  */
-function store(result: Result, ms: number, bounded: Bounded): Promise<boolean> {
+async function store(result: Result, ms: number): Promise<boolean> {
   const {
-    claim: { cacheKey, token },
+    run: { cacheKey, token },
     response,
-    settings,
+    options,
   } = result;
-  const { leases, responses, storeTimeout } = settings;
-  const write = async (): Promise<boolean> => {
+  const { leases, responses } = options;
+  try {
     if (response && !result.isWritten) {
-      await responses.write(cacheKey, token, response, ms + outliving(settings));
+      await responses.write(cacheKey, token, response, ms + extraLifetime(options));
     }
     result.isWritten = true;
-    return leases.complete(cacheKey, token, ms);
-  };
-  // A store that fails in between may have lost what it said it had written.
-  return bounded(
-    () =>
-      write().catch((error: unknown) => {
-        result.isWritten = false;
-        throw error;
-      }),
-    storeTimeout,
-  );
+    return await leases.complete(cacheKey, token, ms);
+  } catch (error) {
+    // A store that fails in between may have lost what it reported as written.
+    result.isWritten = false;
+    throw error;
+  }
 }
 
 /**
@@ -109,4 +109,4 @@ function store(result: Result, ms: number, bounded: Bounded): Promise<boolean> {
  * storeTimeout between writing it and completing the lease, one between reading the record and reading it, and 10 s for
  * the difference between the clocks of two machines (Keyv compares wall clocks).
  */
-const outliving = ({ storeTimeout }: Settings): number => 2 * storeTimeout + 10_000;
+const extraLifetime = ({ storeTimeout }: ResolvedOptions): number => 2 * storeTimeout + 10_000;

@@ -1,33 +1,31 @@
-import { randomBytes } from 'node:crypto';
-import { PURGE } from './acquire';
-import { withinDeadline } from './deadline';
-import type { Settings } from './options';
+import { newToken, PURGE } from './leases/token';
+import type { ResolvedOptions } from './options';
+import type { TimedStores } from './timed-stores';
 
 /**
- * Removes a stored response. An attempt to acquire tells whose response it is; a request that is running is left alone.
+ * Removes a stored response. An attempt to acquire the lease shows which run made it; a request that is running is left
+ * alone.
  * @returns whether there was a stored response.
- * @throws StoreTimeout
+ * @throws StoreUnavailable
  */
-export async function purge(cacheKey: string, { leases, responses, storeTimeout }: Settings): Promise<boolean> {
-  const token = `${PURGE}.${randomBytes(16).toString('hex')}`;
-  const release = (owner: string): Promise<boolean> =>
-    withinDeadline(() => leases.release(cacheKey, owner), storeTimeout);
-  const found = await withinDeadline(
-    () => leases.acquire(cacheKey, token, storeTimeout),
-    storeTimeout,
-    () => {
-      release(token).catch(() => undefined);
-    },
-  );
+export async function purge(
+  cacheKey: string,
+  { storeTimeout }: ResolvedOptions,
+  stores: TimedStores,
+): Promise<boolean> {
+  const own = { cacheKey, token: newToken(PURGE) };
+  const found = await stores.acquire(own, storeTimeout);
   switch (found.kind) {
     case 'running':
       return false;
     case 'acquired':
-      await release(token);
+      await stores.release(own);
       return false;
-    case 'done':
-      await release(found.token);
-      await withinDeadline(() => responses.remove(cacheKey, found.token), storeTimeout);
+    case 'done': {
+      const done = { cacheKey, token: found.token };
+      await stores.release(done);
+      await stores.remove(done);
       return true;
+    }
   }
 }

@@ -1,13 +1,13 @@
-/** Milliseconds: a timer that is no later than this was on time. */
+/** Milliseconds: a timer that is at most this late was on time. */
 const ON_TIME = 2;
 
 /**
- * Calls `then` when `ms` milliseconds are over in which this process could run.
+ * Calls `then` after `ms` milliseconds in which this process could run.
  *
  * Node runs timers before it reads sockets: after the process has stood still (a long JSON, a garbage collection,
- * SIGSTOP), a deadline looks over although the answer has arrived. So a timer that fires late is armed again for as
- * long as it was late, by at most `ms` more in all; and one that fires on time lets the sockets have their turn first.
- * @returns a function that takes the call back.
+ * SIGSTOP), a deadline seems over although the answer has arrived. So a timer that fires late is armed again for as
+ * long as it was late, by at most `ms` more in all; and one that fires on time lets the sockets be read first.
+ * @returns a function that cancels the call.
  */
 export function afterRunning(ms: number, then: () => void): () => void {
   let grace = ms;
@@ -31,4 +31,34 @@ export function afterRunning(ms: number, then: () => void): () => void {
     clearTimeout(timer);
     clearImmediate(lastTurn);
   };
+}
+
+/** A call did not answer in its time. */
+export class TimedOut extends Error {
+  override readonly name = 'TimedOut';
+}
+
+/**
+ * Makes a call, and waits for its answer for at most `ms` milliseconds in which this process could run.
+ * @param onLate called with an answer that comes after that time.
+ * @throws TimedOut, or the error of the call.
+ */
+export function withinTime<T>(call: () => T | Promise<T>, ms: number, onLate?: (answer: T) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let isOver = false;
+    const stop = afterRunning(ms, () => {
+      isOver = true;
+      reject(new TimedOut(`No answer within ${ms} ms`));
+    });
+    Promise.resolve()
+      .then(call)
+      .finally(stop)
+      .then(answer => {
+        if (isOver) onLate?.(answer);
+        else resolve(answer);
+      })
+      .catch((error: unknown) => {
+        reject(error instanceof Error ? error : new Error(String(error)));
+      });
+  });
 }

@@ -1,18 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import { isKeyMissing } from './identity/key';
-import type { Settings } from './options';
-import type { RequestIdempotency } from './run';
+import type { ResolvedOptions } from './options';
+import type { RequestIdempotency } from './start-handler';
 
+/** The values of `req.idempotency` that bindonce has set on requests without a guard. */
 const left = new WeakSet<object>();
 
-/** True for a request that the options leave alone: by its method, or because it has no key. */
-export function isExempt(req: IncomingMessage, { methods, whenKeyMissing, headerName }: Settings): boolean {
+/** Returns true for a request that is not guarded, because of its method or because it has no key. */
+export function isExempt(req: IncomingMessage, { methods, whenKeyMissing, headerName }: ResolvedOptions): boolean {
   if (methods && !methods.includes(req.method ?? '')) return true;
   return whenKeyMissing === 'run' && isKeyMissing(req, headerName);
 }
 
-/** Gives a request that runs without a guard the `req.idempotency` that handlers expect. */
+/** Sets the `req.idempotency` that handlers expect on a request that runs without a guard. */
 export function leaveUnguarded(req: IncomingMessage, key = '', cacheKey = ''): void {
   if ((req as Partial<Request>).idempotency) return;
   const nothing: RequestIdempotency = {
@@ -27,7 +28,7 @@ export function leaveUnguarded(req: IncomingMessage, key = '', cacheKey = ''): v
   Object.assign(req, { idempotency: nothing });
 }
 
-/** True when bindonce has not set this value of `req.idempotency`. */
+/** Returns true when something other than bindonce has set this value of `req.idempotency`. */
 export function isForeign(value: unknown): boolean {
   return Boolean(value) && !(typeof value === 'object' && value !== null && left.has(value));
 }

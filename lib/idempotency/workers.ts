@@ -1,10 +1,10 @@
 import cluster from 'node:cluster';
 import { warnOnce } from '../warnings/warn-once';
 
-/** What PM2 sets in the environment of what it starts. */
+/** Environment variables that PM2 sets for its processes. */
 const PM2 = ['NODE_APP_INSTANCE', 'pm_id'];
 
-/** Warns where this process is probably one of several, which do not see each other's memory. */
+/** Warns if this process is probably one of several, which do not share memory. */
 export function warnOfWorkers(): void {
   const variable = PM2.find(name => process.env[name] !== undefined);
   if (!cluster.isWorker && variable === undefined) return;

@@ -1,12 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import type { Request, Response } from 'express';
+import type { Next } from '../http/next';
 import { Problem, type ProblemBody } from './problem';
 
-/** What Express calls `next`. */
-export type Next = (error?: unknown) => void;
-
-/** Answers refused requests instead of bindonce, for example `(problem, req, res, next) => next(problem)`. */
+/** Takes over the answering of refused requests, for example `(problem, req, res, next) => next(problem)`. */
 export type OnProblem = (problem: Problem, req: Request, res: Response, next: Next) => void | Promise<void>;
 
 /** How refused requests are answered. */

@@ -1,5 +1,6 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
-import { answer, pathOf, sendProblem, type Next } from './answer';
+import type { Next } from '../http/next';
+import { answer, pathOf, sendProblem } from './answer';
 import { isAnswered } from './answer-in-handler';
 import { Problem } from './problem';
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { answer, type Answering, type Next } from './answer';
+import type { Next } from '../http/next';
+import { answer, type Answering } from './answer';
 
 /** Shared by every copy of this module in the process. */
 const LISTENER = Symbol.for('bindonce.refusal');

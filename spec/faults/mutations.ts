@@ -14,7 +14,7 @@ export interface Mutation {
 export const mutations: readonly Mutation[] = [
   {
     title: 'complete does not look who has the lease (no fence)',
-    file: 'idempotency/leases/redis-scripts.js',
+    file: 'idempotency/redis/scripts.js',
     line: "if held and string.sub(held, 3) ~= ARGV[1] then return 0 end\nredis.call('SET'",
     broken: "redis.call('SET'",
     storm: ['--only', 'server stopped', '--faults', '4'],
@@ -22,7 +22,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     title: 'release does not look whose the lease is',
-    file: 'idempotency/leases/redis-scripts.js',
+    file: 'idempotency/redis/scripts.js',
     line: "if not held or string.sub(held, 3) ~= ARGV[1] then return 0 end\nredis.call('DEL'",
     broken: "redis.call('DEL'",
     storm: ['--only', 'stalled', '--only', 'paused', '--faults', '10'],
@@ -39,14 +39,14 @@ export const mutations: readonly Mutation[] = [
   {
     title: 'the client is answered before the lease is completed',
     file: 'idempotency/run.js',
-    line: 'const keep =',
-    broken: 'run.recording.release();\n    const keep =',
+    line: 'const kept =',
+    broken: 'run.recording.finish();\n    const kept =',
     storm: ['--only', 'server killed', '--only', 'stalled', '--faults', '20'],
     verdict: /answered in two ways/,
   },
   {
     title: 'leases are not renewed',
-    file: 'idempotency/leases/renewal.js',
+    file: 'idempotency/renewal.js',
     line: '    renewAfter(acquired);\n',
     broken: '',
     storm: ['--only', 'none', '--settling', '3000'],
@@ -54,7 +54,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     title: 'acquire looks first and sets then',
-    file: 'idempotency/leases/redis-leases.js',
+    file: 'idempotency/redis/leases.js',
     line: "        return this.runOnReplicas('acquire'",
     broken: `
         if (!await this.dialogue.connection.evaluate("return redis.call('GET', KEYS[1])", this.prefix + key, [])) {

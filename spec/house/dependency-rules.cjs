@@ -1,8 +1,14 @@
-/** Which room of lib may import which; type imports count. */
+/** The rooms of lib that import no other room, except that `problems` imports `http`. Type imports count. */
 const leaves = ['http', 'problems', 'options', 'principal', 'warnings'];
 
-/** The floors of lib/binding, from the ground up: each imports only those below it. */
-const floors = ['reading', 'types', 'declaration', 'plan', 'input', 'responses', 'sources'];
+/**
+ * The folders of two rooms are floors, from the ground up: each imports only those below it, and none imports the files of
+ * the flow, which are above all floors.
+ */
+const floors = {
+  idempotency: ['stores', 'leases', 'postgres', 'redis', 'responses', 'identity'],
+  binding: ['reading', 'types', 'declaration', 'plan', 'input', 'responses', 'sources'],
+};
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -33,18 +39,26 @@ module.exports = {
       from: { path: '^lib/body/' },
       to: { path: '^lib/', pathNot: `^lib/(body|${leaves.join('|')})/` },
     },
-    ...floors.map((floor, at) => ({
-      name: `binding-${floor}-imports-floors-below`,
-      severity: 'error',
-      from: { path: `^lib/binding/${floor}/` },
-      to: { path: '^lib/binding/', pathNot: `^lib/binding/(${floors.slice(0, at + 1).join('|')})/` },
-    })),
     ...leaves.map(leaf => ({
       name: `${leaf}-imports-no-room`,
       severity: 'error',
       from: { path: `^lib/${leaf}/` },
-      to: { path: '^lib/', pathNot: `^lib/${leaf}/` },
+      to: { path: '^lib/', pathNot: `^lib/${leaf === 'problems' ? '(problems|http)' : leaf}/` },
     })),
+    ...Object.entries(floors).flatMap(([room, folders]) => [
+      ...folders.map((folder, at) => ({
+        name: `${room}-${folder}-imports-only-floors-below-it`,
+        severity: 'error',
+        from: { path: `^lib/${room}/${folder}/` },
+        to: { path: `^lib/${room}/`, pathNot: `^lib/${room}/(${folders.slice(0, at + 1).join('|')})/` },
+      })),
+      {
+        name: `every-folder-of-${room}-has-its-floor`,
+        severity: 'error',
+        from: {},
+        to: { path: `^lib/${room}/[^/]+/`, pathNot: `^lib/${room}/(${folders.join('|')})/` },
+      },
+    ]),
   ],
   options: {
     tsPreCompilationDeps: true,

@@ -119,7 +119,7 @@ describe('onEvent', () => {
         {
           kind: 'not-stored',
           status: 201,
-          error: expect.objectContaining({ name: 'StoreTimeout', cause: new Error('ECONNREFUSED') }),
+          error: expect.objectContaining({ name: 'StoreUnavailable', cause: new Error('ECONNREFUSED') }),
         },
       ],
     ],
@@ -128,14 +128,14 @@ describe('onEvent', () => {
       { leases: new ObedientLeases({ acquire: down }), storeTimeout: 40 },
       CREATED,
       [''],
-      [{ kind: 'store-failed', status: 503, error: expect.objectContaining({ name: 'StoreTimeout' }) }],
+      [{ kind: 'store-failed', status: 503, error: expect.objectContaining({ name: 'StoreUnavailable' }) }],
     ],
     [
       'store-failed without a status, where the handler runs all the same',
       { leases: new ObedientLeases({ acquire: down }), storeTimeout: 40, whenStoreFails: 'run' },
       CREATED,
       [''],
-      [{ kind: 'store-failed', error: expect.objectContaining({ name: 'StoreTimeout' }) }],
+      [{ kind: 'store-failed', error: expect.objectContaining({ name: 'StoreUnavailable' }) }],
     ],
   ])('is told %s', async (_title, options, handler, bodies, expected) => {
     const events = await eventsOf(options, handler, bodies);

@@ -82,7 +82,7 @@ describe.each(expressVersions)('two guards on the way of one request, %s,', (_ve
       };
       const { texts, runs } = await answers(foreign, idempotency());
       expect([texts, runs]).toEqual([
-        [expect.stringMatching(/^idempotency: something else than bindonce has set req\.idempotency\./)],
+        [expect.stringMatching(/^idempotency: something other than bindonce has set req\.idempotency\./)],
         0,
       ]);
     },

@@ -88,10 +88,11 @@ describe('a run whose lease was lost to another', () => {
       { shouldCache: ({ status }) => status < 500 },
     ],
   ])('answers with the published response when its own %s', async (_title, handler, options) => {
-    const { first, second, end } = await overtaken(handler, options);
+    const { first, second, log, end } = await overtaken(handler, options);
     end();
     const answer = await first;
     expect([answer.status, answer.text]).toEqual([201, second.text]);
+    expect(log.kinds).toEqual(['lease-lost', 'executed', 'replayed']);
   });
 
   it('answers with its own response when the store cannot be asked: the work is done', async () => {

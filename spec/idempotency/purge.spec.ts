@@ -108,7 +108,7 @@ describe('purge', () => {
         },
       }),
     });
-    await expect(guard.purge('k')).rejects.toThrow('The store did not answer within 60 ms');
+    await expect(guard.purge('k')).rejects.toThrow('The store failed for 60 ms: ECONNREFUSED');
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { headerLines } from '../../body/header-lines';
+import { headerLines } from '../../http/header-lines';
 import type { Location } from '../reading/location';
 import { readText, type Expected } from '../types/read-value';
 import type { ValueSource } from './value-source';

@@ -11,7 +11,7 @@ import { Problem } from '../../problems/problem';
 import { canonicalPairs, splitPairs } from './canonical-pairs';
 import { digestOfParsed } from './parsed-body';
 
-/** Bounds of a form that is compared by what it says; a form beyond them is compared by its bytes. */
+/** Bounds of a form that is compared by its fields and files; a larger one is compared by its bytes. */
 const MEASURED: FormOptions = {
   storage: measuring,
   parts: filesAndJson,
@@ -20,10 +20,11 @@ const MEASURED: FormOptions = {
 };
 
 /**
- * How the body takes part in the cache key.
- * - a form: its fields by name, those too that are sent as files of JSON; of other files field, name and size, but not their bytes;
- * - anything else, and a form that cannot be read: media type and raw bytes;
- * - a body that an earlier middleware has parsed: what it was parsed into.
+ * Returns the parts of the body that take part in the cache key:
+ * - of a form, its fields by name (and those that are sent as files of JSON); of other files the field, name and size,
+ *   but not the bytes;
+ * - of any other body, and of a form that cannot be read, media type and raw bytes;
+ * - of a body that an earlier middleware has parsed, the result of its parsing.
  */
 export async function bodyParts(req: IncomingMessage, res: ServerResponse, limit: number): Promise<string[]> {
   const received = await receive(req, res, limit);
@@ -61,8 +62,8 @@ function bytesParts(received: Bytes, { type, parameters }: MediaType): string[] 
 const UNREADABLE = '\ufffd';
 
 /**
- * The boundary is chosen anew for each attempt, so of a form that can be read neither the media type's parameters nor the raw
- * bytes take part. Refusing one that cannot be read is left to whoever reads it: other parsers accept more.
+ * A client chooses a new boundary for each attempt, so if the form can be read, neither the media type's parameters nor
+ * the raw bytes take part. A form that cannot be read is not refused here: a later parser may accept it.
  */
 async function multipartParts(received: Bytes, req: IncomingMessage, mediaType: MediaType): Promise<string[]> {
   try {
@@ -81,19 +82,20 @@ function formParts({ fields, files }: Form): string[] {
 }
 
 /**
- * Multer's name of a file, or that of express-fileupload or formidable, when they were before us.
- * @throws Error when there is none: two files must not pass for one.
+ * Returns the name of a file as multer gives it, or express-fileupload or formidable, if they came before bindonce.
+ * @throws Error if there is none: two different files must not look equal.
  */
 function nameOf(file: { originalname?: unknown; originalFilename?: unknown; name?: unknown; size?: unknown }): string {
   const name = file.originalname ?? file.originalFilename ?? file.name;
   if (typeof name !== 'string' || typeof file.size !== 'number')
     throw new Error(
-      'bindonce: the files in req.files have no name and size that bindonce knows. Mount it before whatever reads the form, or use multer.',
+      'bindonce: the files in req.files have no name and size in a form that bindonce knows. Mount bindonce before ' +
+        'the middleware that reads the form, or use multer.',
     );
   return name;
 }
 
-/** JSON is no file that is uploaded, but what a client has to say. */
+/** Returns the hash of a file of JSON: unlike other files, it is data of the request, so its content takes part. */
 function contentOf({ mimetype, buffer }: Partial<Express.Multer.File>): string {
   return mimetype !== undefined && buffer && isJson(mimetype)
     ? ` ${createHash('sha256').update(buffer).digest('hex')}`
@@ -103,8 +105,8 @@ function contentOf({ mimetype, buffer }: Partial<Express.Multer.File>): string {
 type Bytes = Extract<Received, { kind: 'bytes' | 'file' }>;
 
 /**
- * An urlencoded form that is longer, or has more fields, is compared by its bytes: nobody fills in such a form, Express takes
- * no more fields either, and taking it apart would block the process.
+ * An urlencoded form that is longer, or has more fields, is compared by its bytes: no user fills in such a form,
+ * Express accepts no more fields either, and parsing it would block the process.
  */
 const MOST_BYTES = 262_144;
 const MOST_FIELDS = 1_000;

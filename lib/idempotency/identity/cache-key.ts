@@ -1,18 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import objectHash from 'object-hash';
-import { headerLines } from '../../body/header-lines';
+import { headerLines } from '../../http/header-lines';
 import { bodyParts } from './body-parts';
-import { identifyCaller, type Caller } from './caller';
+import { identifyCaller, type Caller, type CallerOptions } from './caller';
 import { canonicalPairs, splitPairs } from './canonical-pairs';
-import type { Settings } from '../options';
 
-/** The identity of a request among all others. */
+/** Tells a request apart from all others. */
 export interface Identity {
-  /** What the lease and the response are kept under. */
+  /** The key that the lease and the response are stored under. */
   readonly cacheKey: string;
   /** Tells requests under one cache key apart; constant unless `whenKeyReused` is `'reject'`. */
   readonly fingerprint: string;
   readonly caller: Caller;
+}
+
+/** The options that decide what takes part in the cache key. */
+export interface IdentityOptions extends CallerOptions {
+  readonly additionalHeaders: readonly string[];
+  readonly ignoreHost: boolean;
+  readonly ignoreRequestBody: boolean;
+  readonly maxRequestBytes: number;
+  readonly whenKeyReused: 'run' | 'reject';
 }
 
 /** The parts of an Express request that name its resource. */
@@ -25,47 +33,50 @@ interface Routed {
 }
 
 /**
- * Computes the cache key: requests in which all participating values are equal have the same one, and no others.
+ * Computes the cache key, which is the same for two requests if and only if all participating values are equal.
  *
- * The parts are hashed as a list, each with its length, and each group with its size, so that `a=bc` and `ab=c` differ. The
- * list is flat: object-hash takes 5 µs for a flat list of strings and 35 µs for a nested one.
+ * The parts are hashed as a list, each with its length, and each group with its size, so that `a=bc` and `ab=c` differ.
+ * The list is flat: object-hash takes 5 µs for a flat list of strings and 35 µs for a nested one.
  *
- * By default everything takes part. With `whenKeyReused: 'reject'` a key is bound to the first request that it comes with:
- * the cache key is made of caller, origin and key alone, and the rest is compared.
+ * By default everything takes part. With `whenKeyReused: 'reject'` a key belongs to the first request that has it: the
+ * cache key is made of caller, origin and key alone, and the rest is the fingerprint, which is compared.
  */
 export async function identify(
   req: IncomingMessage,
   res: ServerResponse,
   key: string,
-  settings: Settings,
+  options: IdentityOptions,
 ): Promise<Identity> {
-  const caller = identifyCaller(req, settings);
-  const owner = [...group(caller.scope === undefined ? [] : [caller.scope]), ...originOf(req, settings), key];
+  const caller = identifyCaller(req, options);
+  const owner = [...group(caller.scope === undefined ? [] : [caller.scope]), ...originOf(req, options), key];
   const request = [
     ...resourceOf(req),
-    ...headersOf(req, settings.additionalHeaders),
-    ...(settings.ignoreRequestBody ? [] : await bodyParts(req, res, settings.maxRequestBytes)),
+    ...headersOf(req, options.additionalHeaders),
+    ...(options.ignoreRequestBody ? [] : await bodyParts(req, res, options.maxRequestBytes)),
   ];
-  if (settings.whenKeyReused === 'run')
-    return { caller, cacheKey: hash(['request', ...owner, ...request]), fingerprint: 'any' };
+  if (options.whenKeyReused === 'run')
+    return { caller, cacheKey: hash(['request', ...owner, ...request]), fingerprint: SAME };
   return { caller, cacheKey: hash(['key', ...owner]), fingerprint: hash(request) };
 }
 
+/** The fingerprint of all requests under one cache key, if the cache key tells them apart. */
+const SAME = 'any';
+
 const hash = (parts: readonly string[]): string => objectHash(parts, { algorithm: 'sha256' });
 
-/** A list as parts that cannot be taken for their neighbours: its length goes first. */
+/** Puts the length of a list in front, so that its items cannot be mistaken for the parts that follow. */
 function group(items: readonly string[]): string[] {
   return [String(items.length), ...items];
 }
 
-/** Stands in for an origin that takes no part; a request has at least a scheme. */
+/** The origin of requests whose origin takes no part. It equals no other: those have at least a scheme. */
 const NO_ORIGIN: readonly [scheme: string, host: string] = ['', ''];
 
-/** Hosts that name this machine and no service: a test client, two processes, or a proxy reach it by several ports. */
+/** Hosts that name this machine, not a service: test clients, processes and proxies reach it by several ports. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/i;
 
-/** Scheme, host and port as the client used them; behind a proxy only as far as Express's `trust proxy` says. */
-function originOf(req: IncomingMessage, { ignoreHost }: Settings): readonly [scheme: string, host: string] {
+/** Returns scheme, host and port as the client used them; behind a proxy, as far as Express's `trust proxy` allows. */
+function originOf(req: IncomingMessage, { ignoreHost }: IdentityOptions): readonly [scheme: string, host: string] {
   if (ignoreHost) return NO_ORIGIN;
   const { protocol = 'http', app } = req as Routed;
   const forwarded = req.headersDistinct['x-forwarded-host']?.[0]?.split(',', 1)[0]?.trim();
@@ -75,8 +86,8 @@ function originOf(req: IncomingMessage, { ignoreHost }: Settings): readonly [sch
 }
 
 /**
- * Method, path and query. The path is the whole one as it was sent: it holds the route values and every router's mount
- * point.
+ * Returns method, path and query. The path is the whole one, as it was sent: it has the route values and every router's
+ * mount point.
  */
 function resourceOf(req: IncomingMessage): string[] {
   const url = (req as Routed).originalUrl ?? req.url ?? '';

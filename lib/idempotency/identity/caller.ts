@@ -4,36 +4,41 @@ import { warnOnce } from '../../warnings/warn-once';
 import { credentialsOf, warnOfCookies } from './credentials';
 import { textOfCallers, type CallersOn } from './scope';
 
-/** How callers are told apart. */
-export interface CallerSettings {
-  /** The application's own way. */
+/** The options that tell callers apart. */
+export interface CallerOptions {
+  /** The `scope` option of the application. */
   readonly scope: ((req: Request, defaultScope: string | undefined) => string | undefined) | undefined;
   readonly callersOn: CallersOn;
 }
 
 /** Who sent a request. */
 export interface Caller {
-  /** Who may share a response with it; undefined for everyone who has no scope either. */
+  /** Requests of one scope may share a response; so may all requests without a scope. */
   readonly scope: string | undefined;
-  /** True when the request has a caller now that it did not have: authentication comes after `idempotency()`. */
+  /**
+   * Returns true when the request has a caller now that it did not have: authentication comes after `idempotency()`.
+   */
   hasAppeared(): boolean;
 }
 
-/** @throws Error when the caller cannot be told apart from others, or `scope` does not return text or undefined. */
-export function identifyCaller(req: IncomingMessage, settings: CallerSettings): Caller {
-  const known = knownCaller(req, settings);
-  return { scope: known ?? anonymousScope(req, settings), hasAppeared: () => hasAppeared(req, settings, known) };
+/**
+ * Finds out who sent a request.
+ * @throws Error when the caller cannot be told apart from others, or `scope` returns neither text nor undefined.
+ */
+export function identifyCaller(req: IncomingMessage, options: CallerOptions): Caller {
+  const known = knownCaller(req, options);
+  return { scope: known ?? anonymousScope(req, options), hasAppeared: () => hasAppeared(req, options, known) };
 }
 
-/** The caller that an authentication, or the application's `scope`, knows. */
-function knownCaller(req: IncomingMessage, { scope, callersOn }: CallerSettings): string | undefined {
+/** Returns the caller that authentication, or the application's `scope`, knows. */
+function knownCaller(req: IncomingMessage, { scope, callersOn }: CallerOptions): string | undefined {
   if (!scope) return textOfCallers(callersOn(req));
   const own: unknown = scope(req as Request, defaultScope(req, callersOn));
   if (own === undefined || typeof own === 'string') return own;
   throw notText(own);
 }
 
-/** @throws the error of a default that could not be made, where `scope` has returned it as it is. */
+/** @throws the error of a default that could not be made, if `scope` has returned that default unchanged. */
 function notText(own: unknown): TypeError {
   const kind =
     own === null
@@ -44,19 +49,21 @@ function notText(own: unknown): TypeError {
           ? 'a promise'
           : `a value of type ${typeof own}`;
   return new TypeError(
-    `idempotency: scope must return text or undefined, not ${kind}. Write an id as text, for example String(req.user.id), ` +
-      'and look up what takes time in a middleware in front.',
+    `idempotency: scope must return text or undefined, not ${kind}. Write an id as text, for example ` +
+      'String(req.user.id), and make asynchronous lookups in an earlier middleware.',
   );
 }
 
-function anonymousScope(req: IncomingMessage, { scope }: CallerSettings): string | undefined {
+function anonymousScope(req: IncomingMessage, { scope }: CallerOptions): string | undefined {
   if (scope) return undefined;
   const credentials = credentialsOf(req);
   if (credentials === undefined) warnOfCookies(req);
   return credentials;
 }
 
-/** What `scope` gets as its second argument. It may do without; so an error waits until it is used. */
+/**
+ * Returns the second argument of `scope`. An application may not use it, so an error is thrown only when it is used.
+ */
 function defaultScope(req: IncomingMessage, callersOn: CallersOn): string | undefined {
   try {
     return textOfCallers(callersOn(req)) ?? credentialsOf(req);
@@ -66,8 +73,8 @@ function defaultScope(req: IncomingMessage, callersOn: CallersOn): string | unde
 }
 
 /**
- * Stands in for a text that cannot be made: any use of it throws the error. Were it undefined, a scope like
- * `${caller}/${tenant}` would be one text for all callers.
+ * Replaces a text that cannot be made: any use of it throws the error. If it were undefined, a scope like
+ * `${caller}/${tenant}` would be the same text for all callers.
  */
 function failingText(error: unknown): string {
   const fail = (): never => {
@@ -77,10 +84,10 @@ function failingText(error: unknown): string {
   return new Proxy({}, traps) as string;
 }
 
-function hasAppeared(req: IncomingMessage, settings: CallerSettings, before: string | undefined): boolean {
+function hasAppeared(req: IncomingMessage, options: CallerOptions, before: string | undefined): boolean {
   const reason = ((): string | undefined => {
     try {
-      const now = knownCaller(req, settings);
+      const now = knownCaller(req, options);
       return now === undefined || now === before ? undefined : 'has another caller than before';
     } catch (error) {
       return `has a caller that cannot be read (${String(error)})`;
@@ -89,9 +96,9 @@ function hasAppeared(req: IncomingMessage, settings: CallerSettings, before: str
   if (reason === undefined) return false;
   warnOnce(
     'BINDONCE_MOUNTED_BEFORE_AUTHENTICATION',
-    `idempotency: after its handler ran, a request ${reason}, so its response is not kept for anyone and its duplicates get 409. ` +
-      'Mount idempotency() after authentication (a NestJS guard is too late: authenticate in a middleware in front). ' +
-      'If the handler itself signs callers in, pass `scope` to say who shares.',
+    `idempotency: after its handler ran, a request ${reason}, so its response is not kept and its duplicates get ` +
+      '409. Mount idempotency() after authentication (a NestJS guard is too late: authenticate in an earlier middleware). ' +
+      'If the handler itself signs callers in, pass `scope` to tell them apart.',
   );
   return true;
 }

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * The pairs of a query or a form in the order in which they are compared: names in any order, the values of one name in
- * theirs. `a[]`, `a[0]` and `A` belong to the name `a`, because binding reads them into one collection, where
+ * Sorts the pairs of a query or a form for comparison: names may come in any order, but the order of the values of one
+ * name counts. `a[]`, `a[0]` and `A` belong to the name `a`, because binding reads them into one collection, where
  * `?tag=x&Tag=y` and `?Tag=y&tag=x` differ.
  */
 export function canonicalPairs(pairs: readonly (readonly [name: string, ...values: string[]])[]): string[] {
@@ -27,8 +27,8 @@ export function splitPairs(text: string): [name: string, value: string][] {
 }
 
 /**
- * What a parser would make of the text. Text that cannot be decoded stays as it is, under a mark of its own: were `%FF` and
- * `%FE` both turned into U+FFFD, two different requests would meet, and unmarked, `%ZZ` would meet `%25ZZ`.
+ * Decodes text as a parser would. Text that cannot be decoded is kept as it is, with another mark in front: if `%FF`
+ * and `%FE` both became U+FFFD, two different requests would be equal, and without the mark, `%ZZ` would equal `%25ZZ`.
  */
 function decoded(text: string): string {
   if (!/[^!-$&-*,-~]/.test(text)) return `=${text}`;
@@ -36,7 +36,7 @@ function decoded(text: string): string {
   return bytes && isUtf8(bytes) ? `=${bytes.toString()}` : `%${text}`;
 }
 
-/** The bytes that the text stands for, in one pass. A byte beyond ASCII is part of a UTF-8 character, escaped or not. */
+/** Returns the bytes of the text, in one pass. A byte beyond ASCII is part of a UTF-8 character, escaped or not. */
 function unescaped(text: string): Buffer | undefined {
   const bytes = Buffer.allocUnsafe(text.length);
   let length = 0;
@@ -46,7 +46,7 @@ function unescaped(text: string): Buffer | undefined {
       byte = digit(text.charCodeAt(at + 1)) * 16 + digit(text.charCodeAt(at + 2));
       at += 2;
     } else if (byte === PLUS) byte = BLANK;
-    // Not a number where a digit is missing.
+    // NaN if a digit is missing.
     if (!(byte <= 0xff)) return undefined;
     bytes[length++] = byte;
   }
@@ -57,7 +57,7 @@ const PERCENT = 0x25,
   PLUS = 0x2b,
   BLANK = 0x20;
 
-/** The value of a hexadecimal digit; NaN for any other character. */
+/** Returns the value of a hexadecimal digit, NaN for any other character. */
 function digit(code: number): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
   const letter = code | 0x20;

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { warnOnce } from '../../warnings/warn-once';
 
-/** Schemes whose Authorization header is another one for each request, so that a retry would be another caller. */
+/** Schemes whose Authorization header differs for each request, so that a retry would look like another caller. */
 const SIGNED = /^(?:AWS4-|(?:Digest|OAuth|Hawk|HMAC[\w-]*|Signature|Negotiate|NTLM)(?:\s|$))/i;
 
 /**
- * What a request without a known caller proves itself with: a hash of each of Authorization, `X-Api-Key` and the session id
- * that it has. Hashes, because cache keys may be logged.
+ * Returns the credentials of a request without a known caller: a hash of each of Authorization, `X-Api-Key` and session
+ * id that it has. Hashes, because cache keys may be logged.
  * @throws Error for a scheme that signs each request.
  */
 export function credentialsOf(req: IncomingMessage): string | undefined {
@@ -19,19 +19,19 @@ export function credentialsOf(req: IncomingMessage): string | undefined {
   return hashes.length > 0 ? hashes.join(' ') : undefined;
 }
 
-/** Warns that callers who may be different ones share responses. */
+/** Warns that callers who may be different share responses. */
 export function warnOfCookies(req: IncomingMessage): void {
   if (req.headers.cookie === undefined) return;
   warnOnce(
     'BINDONCE_COOKIE_ONLY',
-    'idempotency: a request has cookies and nothing that tells callers apart (req.auth, req.user, Authorization, X-Api-Key ' +
-      'or a session), so all such callers share responses. Mount idempotency() after authentication, or pass `scope`.',
+    'idempotency: a request has cookies and nothing that tells callers apart (req.auth, req.user, Authorization, ' +
+      'X-Api-Key or a session), so all such callers share responses. Mount idempotency() after authentication, or pass `scope`.',
   );
 }
 
 /**
- * The id of the session that the client has sent. express-session makes a new one for a client without a session, which
- * says nothing about the caller and would be another one for a retry: its id is not in the client's cookies.
+ * Returns the id of the session that the client has sent. For a client without a session, express-session makes a new
+ * one, which does not identify the caller and would differ for a retry: its id is not in the client's cookies.
  */
 function sessionOf(req: IncomingMessage): string | undefined {
   const { sessionID, session } = req as { sessionID?: unknown; session?: { cookie?: unknown } };
@@ -44,8 +44,8 @@ function sessionOf(req: IncomingMessage): string | undefined {
 function signedAnew(authorization: string): Error {
   const scheme = authorization.split(' ', 1)[0]?.slice(0, 40);
   return new Error(
-    `idempotency: the Authorization scheme "${scheme}" signs each request, so a retry would look like another caller. ` +
-      'Mount idempotency() after authentication, or pass the `scope` option.',
+    `idempotency: the Authorization scheme "${scheme}" signs each request, so a retry would look like ` +
+      'another caller. Mount idempotency() after authentication, or pass the `scope` option.',
   );
 }
 

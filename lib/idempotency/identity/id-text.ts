@@ -1,11 +1,11 @@
-/** Methods by which the ids of databases write themselves, the most exact one first. */
+/** Methods by which database ids convert themselves to text, the most exact one first. */
 const WRITERS = ['toHexString', 'toJSON', 'toString'] as const;
 
 type Writer = Readonly<Record<(typeof WRITERS)[number], unknown>>;
 
 /**
- * The text of an id: of text, a finite number, a bigint, bytes, or an object that writes itself as text.
- * @returns undefined for everything else: no two ids may have one text.
+ * Returns the text of an id: of text, a finite number, a bigint, bytes, or an object that converts itself to text.
+ * @returns undefined for everything else: two different ids must not have the same text.
  */
 export function textOf(id: unknown): string | undefined {
   if (typeof id === 'string') return id === '' ? undefined : id;
@@ -15,14 +15,14 @@ export function textOf(id: unknown): string | undefined {
 }
 
 function writtenBy(id: Writer): string | undefined {
-  // As text, all bytes that are not UTF-8 would be one character.
+  // Decoded as text, all invalid UTF-8 would become the same character.
   if (ArrayBuffer.isView(id)) return Buffer.from(id.buffer, id.byteOffset, id.byteLength).toString('hex');
-  // ['a,b'] and ['a', 'b'] write themselves alike.
+  // ['a,b'] and ['a', 'b'] convert to the same text.
   if (Array.isArray(id)) return undefined;
   for (const name of WRITERS) {
     const { [name]: write } = id;
     const text: unknown = typeof write === 'function' ? write.call(id) : undefined;
-    // Object.prototype.toString writes the kind of an object only.
+    // Object.prototype.toString returns only the kind of an object.
     if (typeof text === 'string' && text !== '' && !text.startsWith('[object ')) return text;
   }
   return undefined;

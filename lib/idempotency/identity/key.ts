@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { headerLines } from '../../body/header-lines';
+import { headerLines } from '../../http/header-lines';
 import { Problem } from '../../problems/problem';
 
 /**
  * Reads the idempotency key (draft-ietf-httpapi-idempotency-key-header, section 2.1).
  *
- * Any non-empty string is a key. The draft makes it a structured string, so `"abc"` and `abc` are the same key; a line with
- * a comma is one value, two lines are two.
+ * Any non-empty string is a key. The draft makes it a structured string, so `"abc"` and `abc` are the same key; a line
+ * with a comma is one value, two lines are two.
  * @throws a 400 problem when there is no key, more than one, or one that `pattern` does not match.
  */
 export function readKey(req: IncomingMessage, headerName: string, pattern: RegExp | undefined): string {
@@ -19,12 +19,12 @@ export function readKey(req: IncomingMessage, headerName: string, pattern: RegEx
   if (pattern && !matches(pattern, key))
     throw new Problem(
       'key-malformed',
-      `The value of the ${headerName} header does not have the form that this endpoint asks for.`,
+      `The value of the ${headerName} header does not have the form that this endpoint requires.`,
     );
   return key;
 }
 
-/** True when there is no key, or a blank one. Several keys are not a missing one. */
+/** Returns true when there is no key, or a blank one. Several keys do not count as missing. */
 export function isKeyMissing(req: IncomingMessage, headerName: string): boolean {
   const lines = linesOf(req, headerName);
   return lines.length < 2 && keyIn(lines).trim() === '';
@@ -39,7 +39,9 @@ const STRING = /"((?:[^"\\]|\\["\\])*)"/.source;
 const PARAMETER = `; *[a-z*][a-z0-9_.*-]*(?:=(?:${STRING}|[^\\s;,"]+))?`;
 const STRING_ITEM = new RegExp(`^${STRING}(?:${PARAMETER})*$`);
 
-/** The string of a structured item: `\"` and `\\` stand for `"` and `\`, and its parameters say nothing (RFC 9651, section 3.3.3). */
+/**
+ * Unquotes a structured string: `\"` and `\\` are `"` and `\`, and parameters are ignored (RFC 9651, section 3.3.3).
+ */
 function unquoted(value: string): string {
   return STRING_ITEM.exec(value)?.[1]?.replace(/\\(["\\])/g, '$1') ?? value;
 }

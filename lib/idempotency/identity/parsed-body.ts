@@ -2,14 +2,14 @@ import { createHash, type Hash } from 'node:crypto';
 import { types } from 'node:util';
 import { Problem } from '../../problems/problem';
 
-/** Levels of objects in each other. JSON may have hundreds of thousands, each of which takes some of the stack. */
+/** Levels of nested objects. JSON may have hundreds of thousands, and each takes some of the stack. */
 const MOST_LEVELS = 1_000;
 
 /**
- * A hash of what a parser has left in `req.body`: equal for equal values of a closed list of kinds, and for no others. Every
- * value begins with a letter for its kind, and all that has no fixed length with its length.
- * @throws Error for a value of any other kind: what cannot be seen of it could differ. Problem with status 413 for one that is
- * nested too deeply.
+ * Hashes what a parser has left in `req.body`: equal for equal values of a closed list of kinds, and different for all
+ * others. Every value begins with a letter for its kind, and every value of variable length with its length.
+ * @throws Error for a value of any other kind, since its hidden parts could differ; Problem with status 413 for one
+ * that is nested too deeply.
  */
 export function digestOfParsed(body: unknown): string {
   const writer = new Writer();
@@ -51,7 +51,7 @@ class Writer {
   }
 
   private writeObject(value: object, level: number): void {
-    // Of an array, too, only what is there: multer makes one of 4 294 967 294 holes out of `t[4294967294]=x`.
+    // Entries, so that the holes of an array are skipped: multer makes 4 294 967 294 of them out of `t[4294967294]=x`.
     if (Array.isArray(value) || isPlain(value))
       return this.writeAll(Array.isArray(value) ? 'a' : 'o', Object.entries(value).flat(), level);
     if (types.isMap(value)) return this.writeAll('m', [...value].flat(), level);
@@ -89,7 +89,10 @@ class Writer {
   }
 }
 
-/** Objects of no class: `{}`, those without a prototype, and those of `querystring`, whose prototype is empty. */
+/**
+ * Returns true for objects without a class: `{}`, those without a prototype, and those of `querystring` (empty
+ * prototype).
+ */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (typeof prototype !== 'object' || prototype === null || prototype === Object.prototype) return true;
@@ -100,7 +103,7 @@ function isPlain(value: object): boolean {
   );
 }
 
-/** The text that the class of an object writes it as: ids of databases, exact numbers, times. */
+/** Returns the text that the class of an object converts it to: ids of databases, exact numbers, times. */
 function jsonOf(value: object): string | undefined {
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON !== 'function' || Object.hasOwn(value, 'toJSON')) return undefined;
@@ -115,5 +118,6 @@ function nameOf(value: object): string {
 
 const unreadable = (what: string): Error =>
   new Error(
-    `bindonce: req.body holds ${what}, which idempotency() cannot compare with another. Mount idempotency() before the parser, or set req.rawBody to the bytes.`,
+    `bindonce: req.body holds ${what}, which idempotency() cannot compare. Mount idempotency() before the parser, or ` +
+      'set req.rawBody to the bytes.',
   );

@@ -3,27 +3,30 @@ import { payloadOf } from '../../principal/principal';
 import { textOf } from './id-text';
 
 /**
- * What tells callers apart, unless the `scope` option does. Everything that is present takes part:
+ * Returns the callers of a request, which tell it apart from others unless the `scope` option does. Everything that is
+ * present takes part:
  *
- * | Present on the request                                      | What takes part                                   |
+ * | Present on the request                                      | Takes part                                        |
  * |-------------------------------------------------------------|---------------------------------------------------|
  * | `req.auth` (a function is called; of a token, its payload)  | its IDS, with issuer, provider and tenant (REALMS) |
  * | `req.user`                                                  | the same                                          |
- * | one of them, without an id or with one of these unreadable  | an error that says to pass `scope`                |
+ * | one of them, without an id or with an unreadable one        | an error that tells to pass `scope`               |
  * | neither, but Authorization, X-Api-Key or a session's cookie | a hash of each                                    |
- * | neither, but an Authorization that signs each request       | an error that says to pass `scope`                |
- * | nothing of all that                                         | nothing: such callers share; cookies cause a warning |
+ * | neither, but an Authorization that signs each request       | an error that tells to pass `scope`               |
+ * | none of these                                               | nothing: all such callers share responses; if     |
+ * |                                                             | they send cookies, a warning is emitted           |
  *
- * `undefined`, `null` and `false` are no caller; nor is an object without an id that says `isAuthenticated: false`.
+ * `undefined`, `null` and `false` mean that there is no caller; so does an object without an id whose `isAuthenticated`
+ * is false.
  */
 export type CallersOn = (req: IncomingMessage) => Readonly<Record<string, unknown>>;
 
 const IDS = ['sub', 'userId', 'uid', 'id', '_id'];
 
-/** What an id is unique within (`iss`: RFC 7519, section 4.1.2). */
+/** Properties within whose values an id is unique (`iss`: RFC 7519, section 4.1.2). */
 const REALMS = ['iss', 'provider', 'tenantId', 'tenant', 'orgId', 'org_id', 'tid'];
 
-/** The callers, each under its place, as authentication middlewares leave them. */
+/** Returns the callers as authentication middlewares leave them, each under its place. */
 export const callersOn: CallersOn = req => {
   const { auth, user } = req as { auth?: unknown; user?: unknown };
   return {
@@ -33,7 +36,7 @@ export const callersOn: CallersOn = req => {
 };
 
 /**
- * The callers as text that is the same for the same callers only; undefined when there is no caller.
+ * Returns the callers as text that is the same for the same callers only; undefined when there is no caller.
  * @throws Error when a caller cannot be told apart from others.
  */
 export function textOfCallers(callers: ReturnType<CallersOn>): string | undefined {
@@ -49,7 +52,7 @@ type Part = readonly [name: string, text: string];
 const isNobody = (caller: unknown): boolean => caller === undefined || caller === null || caller === false;
 
 function partsOf(caller: unknown, place: string): Part[] {
-  // Text or a number is an id by itself.
+  // Text or a number is itself an id.
   if (typeof caller !== 'object' || caller === null) return [['id', textOf(caller) ?? unreadable(place)]];
   const ids = named(IDS, caller, place);
   if (ids.length > 0) return [...ids, ...named(REALMS, caller, place)];
@@ -65,7 +68,7 @@ function named(names: readonly string[], caller: object, place: string): Part[] 
 
 function unreadable(place: string): never {
   throw new Error(
-    `idempotency: ${place} is set, but bindonce cannot read an id from it (text, a number or an object with toString, in one ` +
-      `of ${IDS.join(', ')}), so callers could share a response. Pass the \`scope\` option.`,
+    `idempotency: ${place} is set, but bindonce cannot read an id from it (text, a number or an object with toString, in ` +
+      `one of ${IDS.join(', ')}), so callers could share a response. Pass the \`scope\` option.`,
   );
 }

@@ -4,21 +4,22 @@ import type { LeaseStore } from './lease-store';
 const POLL_INTERVAL = { watched: 1_000, unwatched: 100 };
 
 /**
- * Milliseconds between two polls, at least: a lease that never expires, or has just expired, says that no time is left.
+ * Milliseconds between two polls, at least: of a lease that never expires, or has just expired, the store may answer
+ * that no time is left.
  */
 const SHORTEST_PAUSE = 25;
 
 /** One waiter's view of one key. */
 export interface ChangeWatch {
   /**
-   * Resolves when the key may have changed: it was completed or released, or it is time to look, after `ms`
+   * Resolves when the key may have changed: it was completed or released, or it is time to poll, after `ms`
    * milliseconds at the latest.
    */
   next(ms: number): Promise<void>;
   stop(): void;
 }
 
-/** Watches a key. A change that comes before somebody waits for it is not lost. */
+/** Watches a key. A change that comes before the call of `next` is not lost. */
 export function watchForChange(cacheKey: string, leases: LeaseStore): ChangeWatch {
   let interval = POLL_INTERVAL.unwatched;
   let changed = false;
@@ -37,7 +38,7 @@ export function watchForChange(cacheKey: string, leases: LeaseStore): ChangeWatc
       if (stopped) return stop();
       stopWatching = stop;
       interval = POLL_INTERVAL.watched;
-      // What happened before we listened is found by asking once more.
+      // Poll once for a change that came before we listened.
       onChange();
     },
     () => undefined,

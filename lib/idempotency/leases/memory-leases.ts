@@ -1,27 +1,27 @@
-import { checkOptions, positiveInteger, type Rule } from '../../options/check';
-import { isMapLike } from '../keyv-like';
-import { SweepInterval } from '../sweep-interval';
+import { positiveInteger, checkOptions, type Rule } from '../../options/check';
+import { isMapLike } from '../stores/keyv-like';
+import { SweepInterval } from '../stores/sweep-interval';
 import type { Acquisition, LeaseStore } from './lease-store';
 
 /** In milliseconds of the monotonic clock: changes of the wall clock do not end leases. */
 interface Lease {
   readonly token: string;
   readonly expires: number;
-  /** What ends a running lease; undefined for the record of a run that is done, which ends by the clock. */
+  /** Ends a running lease; undefined for the record of a run that is done, which ends by the clock. */
   readonly timer: NodeJS.Timeout | undefined;
 }
 
-/** How often expired records are swept, in milliseconds; between sweeps they are only dead weight. */
+/** How often expired records are swept, in milliseconds; between sweeps they only take memory. */
 const SWEEP_INTERVAL = 10_000;
 
 /** Node fires a timer with a longer delay at once. */
 const MAX_TIMER = 2_147_483_647;
 
-/** What can be chosen about leases in memory. */
+/** Options of {@link memoryLeases}. */
 export interface MemoryLeasesOptions {
   /**
    * Keys that are kept at one time, of some 400 bytes each (700 while the handler runs). Beyond, requests with new keys
-   * are refused (503): a key that was forgotten before its time would run again. Default 1 000 000.
+   * are refused (503): a key that is forgotten before it expires would run again. Default 1 000 000.
    */
   readonly maxKeys?: number;
 }
@@ -30,22 +30,22 @@ const rules: Readonly<Record<keyof MemoryLeasesOptions, Rule>> = { maxKeys: posi
 
 /**
  * Leases for one process: each step is synchronous, and so atomic.
- * @throws TypeError for an unknown option, or a value that is none.
+ * @throws TypeError for an unknown option or an invalid value.
  */
 export function memoryLeases(options: MemoryLeasesOptions = {}): LeaseStore {
   checkOptions('memoryLeases', options, rules);
   return new MemoryLeases(options.maxKeys ?? 1_000_000);
 }
 
-/** Beside a collection in this process. */
-export function memoryLeasesBeside(store: object): LeaseStore | undefined {
+/** Makes leases for a collection in this process. @returns undefined for any other store. */
+export function memoryLeasesFor(store: object): LeaseStore | undefined {
   return isMapLike(store) ? memoryLeases() : undefined;
 }
 
 /**
- * A running lease is ended by a timer, and not by whoever compares the clock: nobody else can have taken it while this
- * process stood still, and when it runs again, node calls its timers in the order in which they are due, the renewal
- * before the end.
+ * A timer ends a running lease, not a comparison with the clock: no other process can take it while this process stands
+ * still, and when this process runs again, node calls its timers in the order in which they are due, the renewal before
+ * the end.
  */
 class MemoryLeases implements LeaseStore {
   private readonly leases = new Map<string, Lease>();
@@ -62,7 +62,7 @@ class MemoryLeases implements LeaseStore {
       return { kind: 'running', token: lease.token, msLeft: Math.max(0, lease.expires - performance.now()) };
     }
     if (this.leases.size >= this.maxKeys && !this.leases.has(key))
-      throw new Error(`There are ${this.maxKeys} keys in memory, and room for no more`);
+      throw new Error(`There are ${this.maxKeys} keys in memory, and maxKeys allows no more`);
     this.run(key, token, ms);
     return { kind: 'acquired' };
   }
@@ -79,7 +79,7 @@ class MemoryLeases implements LeaseStore {
     if (lease && lease.token !== token) return false;
     this.put(key, { token, expires: performance.now() + ms, timer: undefined });
     this.sweeping.start();
-    this.wake(key);
+    this.notify(key);
     return true;
   }
 
@@ -107,7 +107,7 @@ class MemoryLeases implements LeaseStore {
     const end = (): void => {
       if (this.leases.get(key) === lease) this.remove(key);
     };
-    // Timers of one duration are called together, so that this one may come before a renewal that is due earlier.
+    // Node calls timers of one duration together, so this one may be called before a renewal that is due earlier.
     const timer = setTimeout(() => setImmediate(end), Math.min(ms, MAX_TIMER)).unref();
     const lease: Lease = { token, expires: performance.now() + ms, timer };
     this.put(key, lease);
@@ -121,10 +121,10 @@ class MemoryLeases implements LeaseStore {
   private remove(key: string): void {
     clearTimeout(this.leases.get(key)?.timer);
     this.leases.delete(key);
-    this.wake(key);
+    this.notify(key);
   }
 
-  private wake(key: string): void {
+  private notify(key: string): void {
     for (const onChange of [...(this.watchers.get(key) ?? [])]) onChange();
   }
 

@@ -1,6 +1,6 @@
-/** A copy of the body of a response, as long as it is not too long to be kept. */
+/** A copy of the body of a response, unless that is too long to be kept. */
 export class BodyCopy {
-  /** Bytes that were written, kept or not. */
+  /** Number of bytes that were written, kept or not. */
   bytes = 0;
   private chunks: Buffer[] | undefined = [];
 
@@ -12,7 +12,7 @@ export class BodyCopy {
     this.chunks?.push(chunk);
   }
 
-  /** All of it; undefined once it was too much. */
+  /** The whole body; undefined if it was too long. */
   get content(): Buffer | undefined {
     return this.chunks && Buffer.concat(this.chunks);
   }

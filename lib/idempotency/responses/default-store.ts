@@ -1,31 +1,33 @@
 import { Keyv } from 'keyv';
 import { LRUCache } from 'lru-cache';
-import { SweepInterval } from '../sweep-interval';
+import { SweepInterval } from '../stores/sweep-interval';
 
-/** Bytes of responses that the default store keeps; the least recently used give way. About 128 MiB. */
+/** Bytes of responses that the default store keeps; the least recently used are evicted. 128 MiB. */
 const MAX_BYTES = 134_217_728;
-/** What an entry takes besides its key and text, as measured. */
+/** Bytes of an entry besides its key and text, as measured. */
 const ENTRY_BYTES = 230;
 /** Milliseconds between two sweeps of expired responses. */
 const SWEEP_INTERVAL = 30_000;
 
 const DEFAULT = Symbol.for('bindonce.store');
 
-/** The store of middlewares that name none: one in the process, bounded and swept. */
+/** Returns the store of all middlewares without a `store` option: one in the process, bounded and swept. */
 export function defaultStore(): Keyv {
   return ((globalThis as { [DEFAULT]?: Keyv })[DEFAULT] ??= new Keyv({ store: new BoundedMap() }));
 }
 
-/** What Keyv hands to a Map: serialised text (Keyv 5), or that text in an envelope (Keyv 6). */
+/** The value that Keyv stores in a Map: serialised text (Keyv 5), or an object with that text (Keyv 6). */
 type Entry = string | { readonly value: unknown };
 
-/** Keyv builds its text piece by piece, and V8 keeps the pieces, which take several times as many bytes as the whole. */
+/**
+ * Copies the text: Keyv concatenates it, and V8 keeps the pieces, which take several times as many bytes as the whole.
+ */
 function flat(entry: Entry): Entry {
   if (typeof entry === 'string') return Buffer.from(entry).toString();
   return typeof entry.value === 'string' ? { ...entry, value: flat(entry.value) } : entry;
 }
 
-/** A Map that forgets: Keyv's own keeps every expired entry until somebody asks for it. */
+/** A Map that is bounded and swept: Keyv's own keeps every expired entry until it is read. */
 export class BoundedMap {
   private readonly entries = new LRUCache<string, Entry>({
     maxSize: MAX_BYTES,

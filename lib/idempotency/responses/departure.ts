@@ -1,9 +1,9 @@
-/** What is done for the handler of a client that has left. */
+/** The actions for a client that has disconnected. */
 export interface Consequences {
   /** Emits `close`. */
-  tell(): void;
-  /** Waits no longer for the end of the response. */
-  abandon(): void;
+  emitClose(): void;
+  /** Ends the wait for the end of the response. */
+  giveUpOnEnd(): void;
 }
 
 export interface Patience {
@@ -12,20 +12,25 @@ export interface Patience {
 }
 
 /**
- * When the handler learns that its client has left, and when its run is over although it has not ended the response.
+ * Decides when a handler learns that its client has disconnected, and when its run is over although it has not ended
+ * the response.
  *
- * A handler goes on without its client, and its response is stored; so `close` is held back. But a handler that waits for `close`
- * (an event stream) would go on for ever. Once it has begun to respond it is told after `leaseDuration`. It may still end its
- * response then; if it writes nothing for another `leaseDuration`, nobody waits for it any longer. One that has not begun to
- * respond (on Express 4, a rejected promise ends so) is waited for until `cacheDuration` is over.
+ * A handler goes on without its client, and its response is stored; so `close` is held back. But a handler that waits
+ * for `close` (an event stream) would go on forever. So once it has begun to respond, `close` is emitted after
+ * `leaseDuration`. It may still end its response then; if it writes nothing for another `leaseDuration`, its run is
+ * over. A handler that has not begun to respond (on Express 4, one whose promise was rejected) may take until
+ * `cacheDuration` is over.
  */
 export class Departure {
   isGone = false;
-  isTold = false;
-  /** False: a client that leaves, or has left, is reported at once. */
+  isReported = false;
+  /** When false, `close` is emitted as soon as the client has disconnected. */
   isHeldBack = true;
   private hasBegun = false;
-  /** Since when the handler has been in its state: client gone, begun, told, or written something since it was told. */
+  /**
+   * When the last of these happened: the client left, the handler began, `close` was emitted, the handler wrote after
+   * that.
+   */
   private since = 0;
   private readonly end: number;
   private timer: NodeJS.Timeout | undefined;
@@ -38,36 +43,36 @@ export class Departure {
     this.end = performance.now() + patience.cacheDuration;
   }
 
-  /** The handler has written the head, or a part of the body. */
+  /** To be called when the handler has written the head, or a part of the body. */
   wrote(): void {
-    if (!this.hasBegun || this.isTold) this.since = performance.now();
+    if (!this.hasBegun || this.isReported) this.since = performance.now();
     this.hasBegun = true;
   }
 
-  /** The client has left. */
-  goes(): void {
+  /** To be called when the client has disconnected. */
+  clientLeft(): void {
     this.isGone = true;
     this.since = performance.now();
-    if (!this.isHeldBack) this.tell();
+    if (!this.isHeldBack) this.report();
     if (!this.hasStopped) this.wait();
   }
 
-  /** There is no response to hold on for. */
-  report(): void {
+  /** To be called when no response is to be stored: `close` is no longer held back. */
+  stopHolding(): void {
     this.isHeldBack = false;
-    if (this.isGone && !this.isTold) this.tell();
+    if (this.isGone && !this.isReported) this.report();
   }
 
-  /** The response has ended. */
+  /** To be called when the response has ended. */
   stop(): void {
     this.hasStopped = true;
     clearTimeout(this.timer);
   }
 
-  private tell(): void {
-    this.isTold = true;
+  private report(): void {
+    this.isReported = true;
     this.since = performance.now();
-    this.consequences.tell();
+    this.consequences.emitClose();
   }
 
   private wait(): void {
@@ -81,11 +86,11 @@ export class Departure {
   private look(): void {
     const now = performance.now();
     const isDue = this.hasBegun && now - this.since >= this.patience.leaseDuration;
-    if (now >= this.end || (isDue && this.isTold)) {
-      this.consequences.abandon();
+    if (now >= this.end || (isDue && this.isReported)) {
+      this.consequences.giveUpOnEnd();
       return;
     }
-    if (isDue) this.tell();
+    if (isDue) this.report();
     if (!this.hasStopped) this.wait();
   }
 }

@@ -1,16 +1,17 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { holderOf, isMapLike, type KeyvLike } from '../keyv-like';
-import { SweepInterval } from '../sweep-interval';
+import { holderOf, isMapLike, type KeyvLike } from '../stores/keyv-like';
+import { SweepInterval } from '../stores/sweep-interval';
 import { BoundedMap } from './default-store';
 
-/** Milliseconds between two sweeps; until then, an expired response is only dead weight. */
+/** Milliseconds between two sweeps; until then, an expired response only takes memory. */
 const SWEEP_INTERVAL = 30_000;
 
-/** Responses that are removed in one turn of the event loop: about 1 ms. */
+/** Responses that are removed in one turn of the event loop, in about 1 ms. */
 const BATCH = 500;
 
 /**
- * Removes expired responses from a Keyv on a Map, where each would stay until somebody asks for it, which nobody does.
+ * Removes expired responses from a Keyv on a Map, where each would stay until it is read; but no request reads it any
+ * more.
  */
 export class ExpiredResponses {
   /** When each response expires, in milliseconds of the monotonic clock. */
@@ -41,15 +42,16 @@ export class ExpiredResponses {
   private async remove(keys: readonly string[]): Promise<void> {
     for (const [index, key] of keys.entries()) {
       if (index % BATCH === BATCH - 1) await turn();
-      // Nobody asks for it any more, and there is nobody that a failure could be told to.
+      // A failure does no harm: no request asks for this response any more.
       await this.keyv.delete(key).catch(() => undefined);
     }
   }
 }
 
 /**
- * @returns undefined for a store that forgets by itself: the default store, and every one that is not a collection in
- * this process.
+ * Makes the sweep of a store.
+ * @returns undefined for a store that removes expired responses itself: the default store, and every one that is not a
+ * collection in this process.
  */
 export function expiredResponsesIn(keyv: KeyvLike): ExpiredResponses | undefined {
   const holder = holderOf(keyv);

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { isPerExchange, type HeaderLine } from './recorded-response';
 
-/** Node has this method since 15.4; its types have it on requests only. What it remembers of removed headers is not in them either. */
+/** Members of node's responses that its types lack: the method (since 15.4), and the notes of removed headers. */
 type NodeResponse = ServerResponse & {
   getRawHeaderNames(): string[];
   sendDate: boolean;
@@ -10,23 +10,26 @@ type NodeResponse = ServerResponse & {
   _removedTE: boolean;
 };
 
-/** Headers that describe the body: they belong to the response with that body, whoever has set them. */
+/**
+ * Headers that describe the body: they belong to the response with that body, even if an earlier middleware has set
+ * them.
+ */
 const OF_THE_BODY = new Set(['content-length', 'content-type', 'content-encoding', 'content-range', 'trailer']);
 
-/** What a handler's side has done to the headers that were there before. */
+/** The changes of the handler's side to the headers that were set before. */
 export interface HeadChanges {
-  /** Header lines that it has added or changed; of `Set-Cookie`, the lines that it has added. */
+  /** Header lines that were added or changed; of `Set-Cookie`, the lines that were added. */
   readonly headers: readonly HeaderLine[];
-  /** Names, in lower case, of headers that it has removed, or removed and then set again. */
+  /** Names, in lower case, of headers that were removed, or removed and then set again. */
   readonly removed: readonly string[];
 }
 
-/** True for a header of the body, which a replay takes from the stored response only. */
+/** Returns true for a header of the body, which a replay takes only from the stored response. */
 export function isOfTheBody(name: string): boolean {
   return OF_THE_BODY.has(name.toLowerCase());
 }
 
-/** All header lines that are set on a response, in the order and spelling in which they will be sent. */
+/** Returns all header lines that are set on a response, in the order and spelling in which they will be sent. */
 export function linesOf(res: ServerResponse): HeaderLine[] {
   return (res as NodeResponse).getRawHeaderNames().map((name): HeaderLine => {
     const value = res.getHeader(name) ?? '';
@@ -34,7 +37,7 @@ export function linesOf(res: ServerResponse): HeaderLine[] {
   });
 }
 
-/** The head of a response as earlier middlewares have left it: what is set there belongs to the request at hand. */
+/** The head of a response as earlier middlewares have left it: its headers belong to the current request. */
 export class HeadSnapshot {
   private readonly lines: ReadonlyMap<string, HeaderLine>;
   private readonly state;
@@ -66,7 +69,7 @@ export class HeadSnapshot {
     return { headers, removed: [...replaced, ...gone] };
   }
 
-  /** Makes the head again what it was, with what node remembers of headers that were removed. */
+  /** Restores the head, with node's notes of removed headers. */
   putBack(): void {
     for (const [name] of linesOf(this.res)) this.res.removeHeader(name);
     Object.assign(this.res, this.state);
@@ -75,8 +78,8 @@ export class HeadSnapshot {
 }
 
 /**
- * The part of a header line that the handler's side has made.
- * @param isBehindNew true where the line comes after one that is new: then it was removed and set again.
+ * Returns the part of a header line that the handler's side has set.
+ * @param isBehindNew true if the line comes after a new one: then it was removed and set again.
  */
 function ownPart(
   line: HeaderLine,
@@ -90,7 +93,7 @@ function ownPart(
   return { line: name === before[0] && sameValue(value, before[1]) ? undefined : line, replaces: false };
 }
 
-/** Each cookie is a line of its own. Where none of the earlier ones is left, the handler's side has replaced them. */
+/** Returns the added cookies, each of which is a line. If none of the earlier ones is left, they were replaced. */
 function ownCookies(
   [name, value]: HeaderLine,
   before: HeaderLine,

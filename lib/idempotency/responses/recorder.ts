@@ -1,6 +1,6 @@
 import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { watchConnection } from '../../http/exchange-end';
-import { Appearance } from './appearance';
+import { FakedProgress } from './faked-progress';
 import { BodyCopy } from './body-copy';
 import { Departure } from './departure';
 import { HeadSnapshot } from './head-snapshot';
@@ -18,7 +18,7 @@ import {
   type HeadersArgument,
 } from './response-parts';
 
-/** Node's own methods: they say in node's own words what is wrong, without waking the middlewares in between. */
+/** Node's own methods, called for invalid arguments: they throw node's own errors, and no middleware sees the call. */
 const node = ServerResponse.prototype as unknown as Record<
   'writeHead' | 'write' | 'end',
   (this: ServerResponse, ...args: unknown[]) => never
@@ -27,9 +27,9 @@ const node = ServerResponse.prototype as unknown as Record<
 /**
  * Observes a response at the level of `ServerResponse` and holds back its end.
  *
- * Bytes that cannot complete the response go to the client at once; the byte, or the head, that would complete it waits for
- * `release()`. The methods of `res` that were there before (node's, or those of a middleware before us) stay below: what is
- * recorded is what the handler sent into them, and a replay goes through them again.
+ * Bytes that do not complete the response are sent to the client at once; the byte, or the head, that would complete it
+ * waits for `finish()`. The earlier methods of `res` (node's, or those of an earlier middleware) are called below ours:
+ * the handler's own calls are recorded, and a replay goes through the earlier methods again.
  */
 export function record(req: IncomingMessage, res: ServerResponse, limits: Limits): Recording {
   return new Recorder(req, res, limits);
@@ -37,22 +37,22 @@ export function record(req: IncomingMessage, res: ServerResponse, limits: Limits
 
 class Recorder implements Recording {
   readonly ending: Promise<Ending>;
-  private settle: (ending: Ending) => void = () => undefined;
+  private settleEnding: (ending: Ending) => void = () => undefined;
   private readonly snapshot: HeadSnapshot;
   private readonly request: RequestFacade;
-  private readonly appearance: Appearance;
+  private readonly faked: FakedProgress;
   private readonly departure: Departure;
   private readonly below;
   private head: ResponseHead | undefined;
-  /** Set where node would write the head by itself, for a `write` or an `end` that comes before it. */
+  /** The `write` or `end` that made node write the implicit header. */
   private impliedBy: 'write' | 'end' | undefined;
   private trailers: readonly HeaderLine[] = [];
   private readonly body: BodyCopy;
-  /** What waits for `release()`. */
+  /** The bytes that wait for `finish()`. */
   private held: Buffer[] = [];
   private ended: { readonly callback: Callback | undefined } | undefined;
   private begun = false;
-  private handedOver = false;
+  private isLetGo = false;
 
   constructor(
     private readonly req: IncomingMessage,
@@ -60,19 +60,19 @@ class Recorder implements Recording {
     limits: Limits,
   ) {
     this.ending = new Promise(resolve => {
-      this.settle = resolve;
+      this.settleEnding = resolve;
     });
     this.body = new BodyCopy(limits.maxResponseBytes);
     this.snapshot = new HeadSnapshot(res);
     watchConnection(req, res);
     this.request = new RequestFacade(req, () => this.closedByHandler());
-    this.appearance = new Appearance(res, this.request.socket);
+    this.faked = new FakedProgress(res, this.request.socket);
     this.departure = new Departure(limits, {
-      tell: () => {
-        this.tellClose();
+      emitClose: () => {
+        this.emitClose();
       },
-      abandon: () => {
-        this.abandon();
+      giveUpOnEnd: () => {
+        this.giveUpOnEnd();
       },
     });
     // eslint-disable-next-line @typescript-eslint/unbound-method -- they are called with `res` as `this`.
@@ -92,37 +92,37 @@ class Recorder implements Recording {
   }
 
   reportDeparture(): void {
-    this.departure.report();
+    this.departure.stopHolding();
   }
 
-  release(): void {
-    this.appearance.hasNotEnded();
+  finish(): void {
+    this.faked.restoreEnd();
     if (this.ended) {
-      if (this.departure.isGone) this.appearance.looksOpen();
-      // Also where nobody is there to read it: the middlewares below (a session) do their work at the end.
+      if (this.departure.isGone) this.faked.pretendOpen();
+      // Also if the client has disconnected: earlier middlewares (a session) do their work at the end.
       const rest = Buffer.concat(this.held);
       const isWritten = this.impliedBy === 'write' && !this.begun;
       this.begin();
       if (isWritten) this.below.write.call(this.res, rest, 'utf8');
       this.below.end.call(this.res, isWritten || rest.length === 0 ? undefined : rest, 'utf8', this.ended.callback);
     }
-    this.handOver();
+    this.letGo();
   }
 
-  withdraw(): void {
-    this.appearance.hasNotEnded();
-    this.appearance.hasNotBegun();
+  discard(): void {
+    this.faked.restoreEnd();
+    this.faked.restoreHead();
     Object.assign(this.res, this.below);
     this.snapshot.putBack();
-    this.handOver();
+    this.letGo();
   }
 
-  cut(): void {
-    this.appearance.hasNotEnded();
-    // Where the end of the connection is the end of the content, a clean end would make half a response a whole one.
+  abort(): void {
+    this.faked.restoreEnd();
+    // If the end of the connection is the end of the content, a clean end would make half a response look whole.
     if (!this.res.useChunkedEncodingByDefault) this.res.socket?.resetAndDestroy();
     this.below.destroy.call(this.res);
-    this.handOver();
+    this.letGo();
   }
 
   private writeHead(status: number, second?: string | HeadersArgument, third?: HeadersArgument): ServerResponse {
@@ -131,13 +131,13 @@ class Recorder implements Recording {
     if (this.head || !(status >= 100 && status <= 999) || INVALID_IN_REASON.test(reason))
       return node.writeHead.call(res, status, second);
     const headers = typeof second === 'string' ? third : (second ?? third);
-    // In node's order: where a header is refused, the status is set already.
+    // In node's order: if a header is refused, the status is set already.
     res.statusCode = Math.trunc(status);
     res.statusMessage = reason;
     if (headers) setHeaders(res, headers);
     this.head = new ResponseHead(this.req.method, res, this.snapshot, this.impliedBy);
     this.departure.wrote();
-    this.appearance.looksBegun();
+    this.faked.pretendHeadSent();
     return res;
   }
 
@@ -152,7 +152,7 @@ class Recorder implements Recording {
       return this.below.write.call(this.res, bytes, 'utf8', done);
     }
     if (!this.departure.isGone) this.held.push(bytes);
-    // What is held counts as written: the handler may wait for that before it ends.
+    // Held bytes count as written: the handler may wait for the callback before it ends.
     if (done) process.nextTick(done);
     return true;
   }
@@ -171,8 +171,8 @@ class Recorder implements Recording {
     const kept = this.keep(bytes, head);
     if (!this.departure.isGone) this.held.push(kept);
     this.ended = { callback: done };
-    this.appearance.looksEnded();
-    this.finish(
+    this.faked.pretendEnded();
+    this.resolveEnding(
       head.isShortWith(this.body.bytes)
         ? { kind: 'cut-off' }
         : { kind: 'complete', response: head.withBody(this.body.content, this.trailers) },
@@ -180,7 +180,9 @@ class Recorder implements Recording {
     return this.res;
   }
 
-  /** A head that is the whole response (HEAD, 204, an empty body) waits like any other last byte. */
+  /**
+   * Sends the head, unless it is the whole response (HEAD, 204, an empty body): then it waits like any other last byte.
+   */
   private flushHeaders(): void {
     this.writtenHead('write');
     if (this.ended || !this.goesOut()) return;
@@ -196,65 +198,70 @@ class Recorder implements Recording {
     this.trailers = lines;
   }
 
-  /** Called by the handler, or by a pipeline whose source has failed: nothing more will come. */
+  /** Called by the handler, or by a pipeline whose source has failed: nothing more will be written. */
   private destroy(error?: Error): ServerResponse {
-    // From node 24 on, node destroys a pipelined response whose connection is gone: it tells of the client, not of the handler.
+    // From Node 24 on, node destroys a pipelined response when its connection closes: then the client is gone.
     if (!this.departure.isGone && !this.res.socket && this.request.socket.destroyed) this.res.emit('close');
     else if (this.closedByHandler()) this.below.destroy.call(this.res, error);
     return this.res;
   }
 
-  /** @returns whether to close the connection now: after the end it waits until the response has left. */
+  /** @returns whether to close the connection now; after the end, it is closed when the response has been sent. */
   private closedByHandler(): boolean {
-    if (this.ended && !this.handedOver) {
-      this.appearance.destroyLater();
+    if (this.ended && !this.isLetGo) {
+      this.faked.closeAfterEnd();
       return false;
     }
-    // A handler that was told that its client has left gives up for that reason only: it has run.
-    this.finish(this.departure.isTold ? { kind: 'complete', response: undefined } : { kind: 'cut-off' });
-    this.departure.report();
+    // A handler that has learned that its client is gone gives up only for that reason: it has run.
+    this.resolveEnding(this.departure.isReported ? { kind: 'complete', response: undefined } : { kind: 'cut-off' });
+    this.departure.stopHolding();
     return true;
   }
 
-  /** Nobody would ever learn that a handler has stopped without ending its response when its client is gone. */
-  private abandon(): void {
-    this.finish(this.head ? { kind: 'complete', response: undefined } : { kind: 'cut-off' });
+  /**
+   * Ends the run of a handler that has stopped without ending its response: with its client gone, no other event would.
+   */
+  private giveUpOnEnd(): void {
+    this.resolveEnding(this.head ? { kind: 'complete', response: undefined } : { kind: 'cut-off' });
   }
 
-  private finish(ending: Ending): void {
+  private resolveEnding(ending: Ending): void {
     this.departure.stop();
-    this.settle(ending);
+    this.settleEnding(ending);
   }
 
-  /** The client's leaving is not the end of the handler's work: `close` is told, once, when there is nothing to hold on for. */
+  /**
+   * Holds `close` back: the handler goes on without its client. It is emitted once, when no response is waited for any
+   * more.
+   */
   private emit(event: string, ...args: unknown[]): boolean {
     const { departure, below, res } = this;
     if (event !== 'close') return below.emit.call(res, event, ...args);
     if (departure.isGone) return true;
     this.held = [];
-    if (departure.isHeldBack) this.appearance.looksOpen();
-    departure.goes();
-    // Whoever waits for the dead socket to drain would wait for ever.
+    if (departure.isHeldBack) this.faked.pretendOpen();
+    departure.clientLeft();
+    // A handler that waits for the closed socket to drain would wait forever.
     if (departure.isHeldBack) below.emit.call(res, 'drain');
     return true;
   }
 
-  private tellClose(): void {
+  private emitClose(): void {
     this.request.letGo();
-    this.appearance.looksGone();
+    this.faked.showClosed();
     this.below.emit.call(this.res, 'close');
   }
 
-  /** From here on `res` is left to itself; a `close` that was held back is told. */
-  private handOver(): void {
-    this.handedOver = true;
+  /** Stops recording; emits a `close` that was held back. */
+  private letGo(): void {
+    this.isLetGo = true;
     this.departure.stop();
     this.request.letGo();
-    if (this.departure.isGone) this.appearance.looksGone();
-    this.departure.report();
+    if (this.departure.isGone) this.faked.showClosed();
+    this.departure.stopHolding();
   }
 
-  /** Writes the head, as node does, through whatever middlewares are above, where the handler has not. */
+  /** Returns the head; writes it, as node does, through all middlewares, if the handler has not. */
   private writtenHead(by: 'write' | 'end'): ResponseHead {
     if (!this.head) {
       this.impliedBy = by;
@@ -269,13 +276,13 @@ class Recorder implements Recording {
   }
 
   /**
-   * Writes the held head, as it was when the handler wrote it. One that node would have written by itself is left to the first
-   * `write` or to `end` below: middlewares there may add to it until then, or change the content and its length.
+   * Writes the held head, as it was when the handler wrote it. An implicit head is left to the first `write` or to
+   * `end` below: until then, earlier middlewares may add to it, or change the content and its length.
    */
   private begin(): void {
     if (this.begun || !this.head) return;
     this.begun = true;
-    this.appearance.hasNotBegun();
+    this.faked.restoreHead();
     const { status, reason = '' } = this.head;
     this.res.statusCode = status;
     this.res.statusMessage = reason;
@@ -283,13 +290,16 @@ class Recorder implements Recording {
     else this.below.writeHead.call(this.res, status);
   }
 
-  /** True when what was written so far may go to the client: somebody is there, and it is not the whole response. */
+  /** Returns true if the bytes may go to the client: it is connected, and they do not complete the response. */
   private goesOut(): boolean {
     return !this.departure.isGone && this.head?.isCompleteWith(this.body.bytes) === false;
   }
 }
 
-/** Node would emit an `error` that ends the process: it does so until the response has left, and ours leaves later. */
+/**
+ * Reports a write after the end to its callback only. Node emits an `error` until the response is sent, which is later
+ * here.
+ */
 function afterEnd<T>(callback: Callback | undefined, result: T): T {
   if (callback)
     process.nextTick(callback, Object.assign(new Error('write after end'), { code: 'ERR_STREAM_WRITE_AFTER_END' }));

@@ -8,24 +8,29 @@ export interface Limits extends Patience {
 
 /**
  * How a handler left its response.
- * - `complete`: it has run; `response` is undefined where there is none to keep (too large, never ended, or destroyed after the
- *   handler was told that its client has left).
- * - `cut-off`: it destroyed it half-way, or it never began to respond to a client that has left.
+ * - `complete`: it has run; `response` is undefined if there is none to keep (too large, never ended, or destroyed
+ *   after the handler learned that its client has disconnected).
+ * - `cut-off`: it destroyed the response half-way, or never began to respond to a client that has disconnected.
  */
 export type Ending =
   { readonly kind: 'complete'; readonly response: RecordedResponse | undefined } | { readonly kind: 'cut-off' };
 
-/** A response under observation. After `ending`, exactly one of the three methods is to be called. */
+/**
+ * A response that is being recorded. After `ending`, exactly one of `finish`, `discard` and `abort` is to be called.
+ */
 export interface Recording {
   readonly ending: Promise<Ending>;
   /** False once bytes have gone to the client. */
   readonly canBeReplaced: boolean;
-  /** There is no response to hold on for: a client that has left, or leaves later, is reported to the handler at once. */
+  /**
+   * To be called when no response is to be stored: the handler learns at once when its client disconnects, or has done
+   * so.
+   */
   reportDeparture(): void;
   /** Lets the end of the response go to the client. */
-  release(): void;
-  /** Takes the response back and leaves it as it was before the handler. */
-  withdraw(): void;
-  /** Closes the connection, so that the client cannot take what it has for a whole response. */
-  cut(): void;
+  finish(): void;
+  /** Takes the response back, and restores it as it was before the handler. */
+  discard(): void;
+  /** Closes the connection, so that the client does not mistake a part of the response for the whole. */
+  abort(): void;
 }

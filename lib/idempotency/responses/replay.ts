@@ -6,8 +6,8 @@ import { sendBody } from './send-body';
 const node = ServerResponse.prototype;
 
 /**
- * Sends a recorded response. The handler's side of its head is replayed: what it added, changed and removed. Headers that earlier
- * middlewares have set for the request at hand stay as they are.
+ * Sends a recorded response. Of its head, the changes of the handler's side are replayed; headers that earlier
+ * middlewares have set for the current request stay as they are.
  */
 export function replay(
   response: RecordedResponse,
@@ -23,12 +23,12 @@ export function replay(
   // An HTTP/1.0 client knows neither chunks nor trailers.
   const trailers = res.useChunkedEncodingByDefault ? response.trailers : [];
   if (!res.useChunkedEncodingByDefault) res.removeHeader('Trailer');
-  // The head is written by what wrote it then: middlewares below may add to it, or change the content, until that.
+  // The same call as then writes the head: until that, earlier middlewares may add to it, or change the content.
   if (impliedBy === undefined) res.writeHead(status);
   sendBody(req, res, { body, trailers: trailers as [string, string][], impliedBy });
 }
 
-/** Node's own methods: what middlewares make of a header has been made of the recorded ones already. */
+/** Sets the headers with node's own methods: middlewares have already changed the recorded ones. */
 function setHead({ headers, removed = [] }: RecordedResponse, res: ServerResponse): void {
   const recorded = new Set(headers.map(([name]) => name.toLowerCase()));
   const ofAnotherBody = linesOf(res)

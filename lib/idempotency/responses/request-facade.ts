@@ -6,15 +6,16 @@ type Method = (...args: unknown[]) => unknown;
 const WAYS_TO_CLOSE = new Set<PropertyKey>(['destroy', 'destroySoon', 'resetAndDestroy', 'end']);
 
 /**
- * A request as it looks to whatever comes after this middleware.
+ * Changes a request for the middlewares and the handler after `idempotency()`.
  *
- * `req.socket` is a stand-in for the real socket, which node itself, `res.socket` and the server keep. So a handler that closes the
- * connection is told apart, without guessing, from a client that leaves and from a server that closes it. And while the response
- * is held open for a client that has left, the request looks as if its client were there: body parsers and on-finished ask the
- * socket, and a handler that looks at `req.aborted` would end a response that it has written half of.
+ * `req.socket` becomes a proxy of the real socket, which node itself, `res.socket` and the server keep. So a handler
+ * that closes the connection is told apart, without guessing, from a client that disconnects and from a server that
+ * closes it. And while the response is held open for a client that has disconnected, the request looks as if its client
+ * were there: body parsers and on-finished ask the socket, and a handler that checks `req.aborted` would end a response
+ * that is half written.
  */
 export class RequestFacade {
-  /** The real one. */
+  /** The real socket. */
   readonly socket: Socket;
   private isHeld = true;
   private isAbortedByNode = false;
@@ -26,50 +27,50 @@ export class RequestFacade {
     private readonly onClose: () => boolean,
   ) {
     this.socket = req.socket;
-    // Writable: `pipeline` sets the socket of a request that fails to null.
-    const property = { value: this.standIn(), writable: true, configurable: true, enumerable: true };
+    // Writable, because `pipeline` sets the socket of a request that fails to null.
+    const property = { value: this.proxy(), writable: true, configurable: true, enumerable: true };
     Object.defineProperty(req, 'socket', property);
     this.keepFromAborting(req);
   }
 
-  /** From now on the request and its socket say what has become of them; a request whose client has left is aborted. */
+  /** Shows the real state of the request and its socket from now on; aborts a request whose client has disconnected. */
   letGo(): void {
     this.isHeld = false;
     this.abort?.();
     this.abort = undefined;
   }
 
-  private standIn(): Socket {
+  private proxy(): Socket {
     const { socket } = this;
     const bound = new WeakMap<object, Method>();
-    const standIn: Socket = new Proxy(socket, {
+    const proxy: Socket = new Proxy(socket, {
       get: (_, name) => {
         if (this.isHeld && name === 'destroyed') return false;
         if (this.isHeld && name === 'readable') return true;
         const value: unknown = Reflect.get(socket, name, socket);
         if (typeof value !== 'function' || !isMethod(socket, name)) return value;
-        const known = bound.get(value) ?? this.methodOf(socket, name, value as Method, () => standIn);
+        const known = bound.get(value) ?? this.methodOf(socket, name, value as Method, () => proxy);
         bound.set(value, known);
         return known;
       },
       set: (_, name, value) => Reflect.set(socket, name, value, socket),
     });
-    return standIn;
+    return proxy;
   }
 
-  /** A method of the socket, called on the real one; where it returns the socket, it returns the stand-in. */
-  private methodOf(socket: Socket, name: PropertyKey, method: Method, standIn: () => Socket): Method {
+  /** Makes a method that calls the real socket's, and returns the proxy if that returns the socket. */
+  private methodOf(socket: Socket, name: PropertyKey, method: Method, proxy: () => Socket): Method {
     return (...args) => {
       if (WAYS_TO_CLOSE.has(name) && !this.isAbortedByNode) {
-        if (!this.onClose()) return standIn();
+        if (!this.onClose()) return proxy();
         this.isHeld = false;
       }
       const returned = Reflect.apply(method, socket, args);
-      return returned === socket ? standIn() : returned;
+      return returned === socket ? proxy() : returned;
     };
   }
 
-  /** Node aborts a request when its client leaves, even if all of it has arrived: a complete one stays as it is until `letGo()`. */
+  /** Delays the abort of a complete request until `letGo()`: node aborts it when the client disconnects. */
   private keepFromAborting(req: IncomingMessage): void {
     const destroy = req.destroy.bind(req);
     req.destroy = (error?: NodeJS.ErrnoException) => {
@@ -85,7 +86,7 @@ export class RequestFacade {
   }
 }
 
-/** What a program has put on the socket by itself is no method of it, and neither is its class. */
+/** Returns false for a function that a program has set on the socket, and for its class. */
 function isMethod(socket: Socket, name: PropertyKey): boolean {
   return name !== 'constructor' && name in (Object.getPrototypeOf(socket) as object);
 }

@@ -2,22 +2,25 @@ import type { ServerResponse } from 'node:http';
 import type { HeadChanges, HeadSnapshot } from './head-snapshot';
 import { mayHaveContent, type HeaderLine, type RecordedResponse } from './recorded-response';
 
-/** The head of a response as the handler has written it, and what it says of the content that follows. */
+/** The head of a response as the handler has written it, and what it declares about the content. */
 export class ResponseHead {
   readonly status: number;
-  /** Only where the handler set one of its own. */
+  /** The reason phrase, only if the handler has set one. */
   readonly reason: string | undefined;
-  /** What the handler's side has made of the headers. */
+  /** The changes of the handler's side to the headers. */
   readonly changes: HeadChanges;
   readonly hasContent: boolean;
-  /** Where node writes the head by itself: for a `write`, or for an `end` in which it declares the length. */
+  /** The call that made node write the implicit header: a `write`, or an `end` in which node declares the length. */
   readonly impliedBy: 'write' | 'end' | undefined;
-  /** True under a transfer coding besides `chunked`: the bytes are coded for this exchange, and a replay has another framing. */
+  /**
+   * True for a transfer coding other than `chunked`: the bytes are coded for this exchange, a replay is framed
+   * differently.
+   */
   readonly isCoded: boolean;
   /** The declared length of the content in bytes. */
   private readonly length: number | undefined;
 
-  /** @param impliedBy the call that node writes the head for by itself. */
+  /** @param impliedBy the call that makes node write the implicit header. */
   constructor(
     method: string | undefined,
     res: ServerResponse,
@@ -34,17 +37,17 @@ export class ResponseHead {
     this.length = length === undefined ? undefined : Number(length);
   }
 
-  /** True when a client that has this many bytes of content takes the response for complete. */
+  /** Returns true if a client that has this many bytes of content considers the response complete. */
   isCompleteWith(bytes: number): boolean {
     return !this.hasContent || (this.length !== undefined && bytes >= this.length);
   }
 
-  /** True when no client would take this many bytes for a whole response. */
+  /** Returns true if no client would consider this many bytes a complete response. */
   isShortWith(bytes: number): boolean {
     return this.hasContent && this.length !== undefined && bytes < this.length;
   }
 
-  /** The whole response; undefined where it cannot be replayed. */
+  /** Returns the whole response; undefined if it cannot be replayed. */
   withBody(body: Buffer | undefined, trailers: readonly HeaderLine[]): RecordedResponse | undefined {
     if (!body || this.isCoded) return undefined;
     const {
@@ -65,7 +68,10 @@ export class ResponseHead {
   }
 }
 
-/** In a head that `end` writes, node declares the length, unless the handler has framed the content itself, or taken that header away. */
+/**
+ * Returns true if node does not declare the length in `end`: the handler has framed the content, or removed that
+ * header.
+ */
 function framesContent(res: ServerResponse): boolean {
   return (
     (res as ServerResponse & { _removedContLen?: boolean })._removedContLen === true ||

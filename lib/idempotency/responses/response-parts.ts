@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { HeaderLine } from './recorded-response';
 
-/** What `write` and `end` take. */
+/** The content that `write` and `end` accept. */
 export type Chunk = string | Uint8Array;
 export type Callback = (error?: Error | null) => void;
 export type HeadersArgument = OutgoingHttpHeaders | readonly OutgoingHttpHeader[];
@@ -10,7 +10,7 @@ export function isChunk(chunk: unknown): chunk is Chunk {
   return typeof chunk === 'string' || chunk instanceof Uint8Array;
 }
 
-/** A copy: a handler may use its buffer again once the write is done, ours has to last. */
+/** Copies the bytes: a handler may reuse its buffer after the write, but the recording still needs them. */
 export function bytesOf(chunk: Chunk, encoding: unknown): Buffer {
   return typeof chunk === 'string'
     ? Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
@@ -33,7 +33,7 @@ function pairUp(flat: readonly OutgoingHttpHeader[]): (readonly OutgoingHttpHead
   return flat.flatMap((_, index) => (index % 2 === 0 ? [flat.slice(index, index + 2)] : []));
 }
 
-/** The lines of `addTrailers`: an object, or a list of pairs. */
+/** Returns the lines of `addTrailers`: an object, or a list of pairs. */
 export function trailerLines(trailers: OutgoingHttpHeaders | readonly [string, string][]): HeaderLine[] {
   const pairs = (Array.isArray(trailers) ? trailers : Object.entries(trailers)) as [
     name: string,

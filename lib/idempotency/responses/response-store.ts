@@ -1,6 +1,6 @@
-import { holderOf, layersUnder, namespaceOf, type KeyvLike } from '../keyv-like';
-import { dialogueUnder, type RedisDialogue } from '../leases/redis-dialogue';
-import { prefixBeside } from '../leases/redis-leases';
+import { holderOf, layersUnder, namespaceOf, type KeyvLike } from '../stores/keyv-like';
+import { dialogueUnder, type RedisDialogue } from '../redis/dialogue';
+import { prefixFor } from '../redis/leases';
 import { expiredResponsesIn, type ExpiredResponses } from './expired-responses';
 import type { RecordedResponse } from './recorded-response';
 import { SharedReads } from './shared-reads';
@@ -8,7 +8,7 @@ import { fromStored, toStored, type Expected } from './stored-response';
 
 const stores = new WeakMap<KeyvLike, ResponseStore>();
 
-/** The responses in a Keyv; the same object for every middleware that uses it. */
+/** Returns the responses in a Keyv; the same object for every middleware that uses it. */
 export function responsesIn(keyv: KeyvLike): ResponseStore {
   const existing = stores.get(keyv);
   if (existing) return existing;
@@ -17,7 +17,7 @@ export function responsesIn(keyv: KeyvLike): ResponseStore {
   return created;
 }
 
-/** Where responses live: in Keyv, under the cache key and the token of the run that made them. */
+/** Stores responses in Keyv, under the cache key and the token of the run that made them. */
 export class ResponseStore {
   private failures = 0;
   private readonly reads = new SharedReads<RecordedResponse>(({ body }) => body.length);
@@ -25,8 +25,8 @@ export class ResponseStore {
   private readonly redis: RedisDialogue | undefined;
 
   /**
-   * Keyv hides failures unless told otherwise: an outage would look like a response that is not there, and a failed write
-   * like a written one. Keyv 5 can be told to throw; Keyv 6 cannot, but announces each failure.
+   * Keyv hides failures by default: an outage would look like a missing response, and a failed write like a successful
+   * one. Keyv 5 can be configured to throw; Keyv 6 cannot, but emits an event for each failure.
    */
   constructor(private readonly keyv: KeyvLike) {
     for (const layer of [keyv, ...layersUnder(keyv)]) if ('throwOnErrors' in layer) layer.throwOnErrors = true;
@@ -38,10 +38,11 @@ export class ResponseStore {
   }
 
   /**
-   * Reads a response. Those who ask for the same one at about the same time share one call to the store, and one Buffer.
-   * @param ms milliseconds that the caller waits; those who come in the second half of them ask the store themselves, since a read
-   * that hangs is not to fail them too.
-   * @returns undefined when the response is not there, or is not one that could have been recorded.
+   * Reads a response. Requests that ask for the same one at about the same time share one call to the store, and one
+   * Buffer.
+   * @param ms milliseconds that the caller waits. Requests that come in the second half of them make a call of their
+   * own, so that a read that hangs does not fail them, too.
+   * @returns undefined if the response is missing, or is not one that could have been recorded.
    */
   read(
     cacheKey: string,
@@ -73,15 +74,15 @@ export class ResponseStore {
     if (stored === undefined && failures !== this.failures && !('throwOnErrors' in keyv))
       throw new Error('The store failed to read');
     const response = fromStored(stored, expected);
-    // "Not there" is for good: nobody runs again, or gets the response. So it must be the answer to this question.
+    // A missing response is final: the handler does not run again. So this must be the answer to this question.
     const isSure =
-      response !== undefined || !redis || (await redis.isInStep(prefixBeside(namespaceOf(keyv)) + expected.key));
-    if (!isSure) throw new Error('The answer of Redis may be that to another command');
+      response !== undefined || !redis || (await redis.isInStep(prefixFor(namespaceOf(keyv)) + expected.key));
+    if (!isSure) throw new Error('The answer of Redis may belong to another command');
     return response;
   }
 }
 
-/** Text that is not JSON is not there; to read it again would not help. */
+/** Treats text that is not JSON as missing: to read it again would not help. */
 function unreadable(error: unknown): undefined {
   if (error instanceof SyntaxError) return undefined;
   throw error;

@@ -2,7 +2,7 @@ import { ServerResponse, type IncomingMessage } from 'node:http';
 import { onExchangeEnd } from '../../http/exchange-end';
 import type { RecordedResponse } from './recorded-response';
 
-/** Bytes that are handed to the connection at once. */
+/** Bytes that are written to the connection at once. */
 const PIECE = 65_536;
 
 const node = ServerResponse.prototype as { write: unknown; end: unknown };
@@ -12,8 +12,9 @@ interface Content extends Pick<RecordedResponse, 'body' | 'impliedBy'> {
 }
 
 /**
- * Sends the body of a replay and ends the response. A long body goes out in pieces, each when the client has taken the one before,
- * so that a slow client holds no copy of it in the buffers of its connection; when the client leaves, nothing more is sent.
+ * Sends the body of a replay and ends the response. A long body is sent in pieces, each when the client has received
+ * the one before, so that a slow client does not keep a copy in the buffers of its connection. When the client
+ * disconnects, sending stops.
  */
 export function sendBody(req: IncomingMessage, res: ServerResponse, { body, impliedBy, trailers }: Content): void {
   const end = (last?: Buffer): void => {
@@ -30,12 +31,12 @@ export function sendBody(req: IncomingMessage, res: ServerResponse, { body, impl
   }
 }
 
-/** A middleware that has put its own `end` before node's may still add to the head in it, where the head was left to `end`. */
+/** Returns false if a middleware has replaced `write` or `end`: its `end` may still add to an implicit head. */
 function isNodesOwn(res: ServerResponse): boolean {
   return res.write === node.write && res.end === node.end;
 }
 
-/** Where `end` writes the head, node declares the length of what `end` is given. */
+/** Declares the length, as node does if `end` writes the head. */
 function declareLength(res: ServerResponse, length: number): void {
   if (!res.hasHeader('Content-Length') && !res.hasHeader('Trailer') && res.useChunkedEncodingByDefault)
     res.setHeader('Content-Length', length);
@@ -45,7 +46,7 @@ function sendInPieces(req: IncomingMessage, res: ServerResponse, body: Buffer, e
   let sent = 0;
   let hasStopped = false;
   const send = (): void => {
-    // An earlier middleware (a time-out) may have ended the response meanwhile.
+    // An earlier middleware (a timeout) may have ended the response meanwhile.
     while (!hasStopped && !res.writableEnded && !res.destroyed) {
       if (sent >= body.length) {
         stop();
@@ -66,8 +67,8 @@ function sendInPieces(req: IncomingMessage, res: ServerResponse, body: Buffer, e
       res.destroy(error as Error);
     }
   };
-  // A connection that takes a piece at once drains within the same turn of the event loop: without a pause, a hundred fast clients
-  // would get all of their replays before anybody else has a turn.
+  // A connection that accepts a piece at once drains within the same turn of the event loop: without a pause, a hundred
+  // fast clients would get all of their replays before any other request has a turn.
   const sendSoon = (): void => {
     setImmediate(sendOn);
   };

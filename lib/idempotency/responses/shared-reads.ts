@@ -1,4 +1,4 @@
-/** Milliseconds for which a result is shared once it has come. */
+/** Milliseconds for which a result is shared after its arrival. */
 const SHARED = 1_000;
 /** Bytes of results that are kept; the oldest are dropped first. 32 MiB. */
 const MAX_BYTES = 33_554_432;
@@ -10,8 +10,8 @@ interface Read<T> {
 }
 
 /**
- * Reads that are shared by those who ask for the same key at about the same time: the waiters of one run wake up together, and a
- * hundred copies of one response would keep the store and the event loop busy for seconds.
+ * Shares reads between requests that ask for the same key at about the same time: the waiters of one run are notified
+ * together, and a hundred copies of one response would keep the store and the event loop busy for seconds.
  */
 export class SharedReads<T> {
   private readonly reads = new Map<string, Read<T>>();
@@ -19,7 +19,9 @@ export class SharedReads<T> {
 
   constructor(private readonly sizeOf: (result: T) => number) {}
 
-  /** @param ms milliseconds for which the read is shared while it is under way: one that never ends is not waited for by all. */
+  /**
+   * @param ms milliseconds for which a read is shared while it is under way: not all requests wait for one that hangs.
+   */
   read(key: string, ask: () => Promise<T | undefined>, ms: number): Promise<T | undefined> {
     const known = this.reads.get(key);
     if (known) return known.result;
@@ -43,7 +45,7 @@ export class SharedReads<T> {
     return read.result;
   }
 
-  /** What was read of a key is not handed out again. */
+  /** Drops the read of a key: its result is not shared any more. */
   forget(key: string): void {
     const read = this.reads.get(key);
     if (read) this.drop(key, read);

@@ -7,27 +7,27 @@ import {
   type RecordedResponse,
 } from './recorded-response';
 
-/** A response as it is stored in Keyv: plain JSON, since not every serialiser keeps a Buffer. */
+/** A response as it is stored in Keyv: plain JSON, since not every serialiser supports a Buffer. */
 export interface StoredResponse extends Omit<RecordedResponse, 'body'> {
   readonly version: 1;
-  /** What it is stored under: a client that has lost count of its answers hands on those to other commands. */
+  /** The key that it is stored under: a client that has lost count of its answers returns those to other commands. */
   readonly key: string;
   /** Base64. */
   readonly body: string;
 }
 
-/** What is known of a response before it is read. */
+/** The properties of a response that are known before it is read. */
 export interface Expected {
   readonly key: string;
-  /** Method of the request: the responses to HEAD have a length and no content. */
+  /** Method of the request: responses to HEAD have a length but no content. */
   readonly method: string | undefined;
-  /** Bytes of the body that would have been kept. */
+  /** Most bytes of a body that would have been kept. */
   readonly maxBytes: number;
 }
 
-/** Characters of all header lines together. Clients refuse far shorter heads (Node: 16 KiB). */
+/** Most characters of all header lines together. Clients refuse far shorter heads (Node: 16 KiB). */
 const MAX_HEAD = 1_048_576;
-/** Header lines; Node's clients read as many. */
+/** Most header lines: as many as Node's clients read. */
 const MAX_LINES = 2_000;
 
 export function toStored(key: string, response: RecordedResponse): StoredResponse {
@@ -35,9 +35,10 @@ export function toStored(key: string, response: RecordedResponse): StoredRespons
 }
 
 /**
- * Reads a record of the store. Somebody else may have written it, or damaged it: sent as it is, it could be read as two responses,
- * or as none. Each property is read once, since a store that does not serialise may hand out an object with getters.
- * @returns undefined for everything but a response that could have been recorded here.
+ * Reads a record of the store. Another program may have written or damaged it: sent unchecked, it could be read as two
+ * responses, or as none. Each property is read once, since a store that does not serialise may return an object with
+ * getters.
+ * @returns undefined for anything but a response that could have been recorded here.
  */
 export function fromStored(stored: unknown, { key, method, maxBytes }: Expected): RecordedResponse | undefined {
   try {
@@ -75,7 +76,7 @@ export function fromStored(stored: unknown, { key, method, maxBytes }: Expected)
   }
 }
 
-/** A final response; 101 and other 1xx are none. */
+/** Returns true for the status of a final response; 101 and other 1xx are not final. */
 function isStatus(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 200 && (value as number) <= 999;
 }
@@ -90,14 +91,14 @@ function isImpliedBy(value: unknown): value is RecordedResponse['impliedBy'] {
   return value === undefined || value === 'write' || value === 'end';
 }
 
-/** The bytes of base64 as we write it, at most `max`. */
+/** Returns the bytes of base64 as `toStored` writes it, at most `max`. */
 function bytesOf(value: unknown, max: number): Buffer | undefined {
   if (typeof value !== 'string' || value.length > Math.ceil(max / 3) * 4) return undefined;
   const bytes = Buffer.from(value, 'base64');
   return bytes.length <= max && bytes.toString('base64') === value ? bytes : undefined;
 }
 
-/** Header lines with valid names, each once, and valid values; none that belongs to one exchange. */
+/** Returns header lines whose names and values are valid, each name once, and none that belongs to one exchange. */
 function linesOf(value: unknown): HeaderLine[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const lines: HeaderLine[] = [];
@@ -116,7 +117,7 @@ function linesOf(value: unknown): HeaderLine[] | undefined {
   return lines;
 }
 
-/** @throws for a name or a value that node would not send. */
+/** Returns one header line. @throws for a name or a value that node would not send. */
 function lineOf(entry: unknown): HeaderLine | undefined {
   if (!Array.isArray(entry) || entry.length !== 2) return undefined;
   const [name, value] = entry as [unknown, unknown];
@@ -135,7 +136,7 @@ function namesOf(value: unknown): string[] | undefined {
     : undefined;
 }
 
-/** A Content-Length is that of the body, or there is none that could have one. */
+/** Returns true if the Content-Length, if any, is that of the body, or if there can be no body. */
 function isFramed(headers: readonly HeaderLine[], bytes: number, mayHaveBody: boolean): boolean {
   if (!mayHaveBody && bytes > 0) return false;
   const length = headers.find(([name]) => isLength(name))?.[1];

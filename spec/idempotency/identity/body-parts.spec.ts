@@ -345,7 +345,9 @@ describe('files in req.files', () => {
   ])('of which there is %s are an error that says what to do, and the handler does not run', async (_title, files) => {
     const { runs, errors, statuses } = await parsedBefore('multipart/form-data; boundary=b1', { body: {}, files });
     expect([runs, statuses]).toEqual([0, [500]]);
-    expect(errors).toEqual([expect.stringMatching(/the files in req\.files have no name and size.*Mount it before/)]);
+    expect(errors).toEqual([
+      expect.stringMatching(/the files in req\.files have no name and size.*Mount bindonce before/),
+    ]);
   });
 });
 

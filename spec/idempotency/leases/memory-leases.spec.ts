@@ -63,7 +63,9 @@ describe('memoryLeases()', () => {
       const leases = memoryLeases({ maxKeys: 2 });
       for (const key of ['one', 'two']) void leases.acquire(key, 'a', 60_000);
       void leases.complete('one', 'a', 60_000);
-      expect(() => leases.acquire('three', 'b', 60_000)).toThrow('There are 2 keys in memory, and room for no more');
+      expect(() => leases.acquire('three', 'b', 60_000)).toThrow(
+        'There are 2 keys in memory, and maxKeys allows no more',
+      );
       expect(leases.acquire('one', 'b', 60_000)).toEqual({ kind: 'done', token: 'a' });
       expect(leases.acquire('two', 'a', 60_000)).toEqual({ kind: 'acquired' });
       jest.advanceTimersByTime(70_000);

@@ -1,0 +1,52 @@
+import { holderOf, namespaceOf, type KeyvLike } from './stores/keyv-like';
+import type { LeaseStore } from './leases/lease-store';
+import { memoryLeasesFor } from './leases/memory-leases';
+import { redisLeasesFor } from './redis/leases';
+
+/**
+ * The leases of each store, shared by all middlewares on it, also when two copies of this package are loaded; hence one
+ * map in the process, keyed by the object that actually holds the data, and by namespace.
+ */
+const SHARED = Symbol.for('bindonce.leases');
+const shared = ((globalThis as { [SHARED]?: WeakMap<object, Map<string | undefined, LeaseStore>> })[SHARED] ??=
+  new WeakMap());
+
+/**
+ * Returns the leases that belong to a store: in memory for a Map, on the same server for Redis.
+ * @throws TypeError for a store that other processes may share, and on which bindonce knows no atomic "set if absent".
+ */
+export function leasesFor(store: KeyvLike): LeaseStore {
+  const [holder, namespace] = [holderOf(store), namespaceOf(store)];
+  const byNamespace = shared.get(holder) ?? new Map<string | undefined, LeaseStore>();
+  shared.set(holder, byNamespace);
+  const leases = byNamespace.get(namespace) ?? make(holder, namespace);
+  byNamespace.set(namespace, leases);
+  return leases;
+}
+
+/** Each makes leases for one kind of store, and returns undefined for the others. */
+const kinds: readonly ((adapter: object, namespace: string | undefined) => LeaseStore | undefined)[] = [
+  memoryLeasesFor,
+  redisLeasesFor,
+];
+
+function make(adapter: object, namespace: string | undefined): LeaseStore {
+  for (const leasesOf of kinds) {
+    const leases = leasesOf(adapter, namespace);
+    if (leases) return leases;
+  }
+  throw new TypeError(
+    `idempotency: store is a Keyv on ${adapter.constructor.name}, on which bindonce cannot hold leases. ` +
+      remedyFor(adapter),
+  );
+}
+
+function remedyFor(adapter: object): string {
+  // The options of Keyv's adapters tell the kind of their database.
+  if ((adapter as { opts?: { dialect?: unknown } }).opts?.dialect === 'postgres')
+    return 'Pass `leases: postgresLeases(pool)`, with a Pool of pg on the same database.';
+  return (
+    'Use a Map, @keyv/redis or @keyv/valkey, or pass `leases`: redisLeases(client), or memoryLeases() when this ' +
+    'application runs in one process.'
+  );
+}

@@ -1,0 +1,21 @@
+import { randomBytes } from 'node:crypto';
+
+/** The fingerprint in the token of a purge, which is not a request. */
+export const PURGE = 'purge';
+
+/** One run of one request: what its lease and its response are stored under. */
+export interface RunId {
+  readonly cacheKey: string;
+  /** The holder of the lease. */
+  readonly token: string;
+}
+
+/** Makes the token of one run, `<fingerprint>.<32 hex digits>`: it names this run and no other. */
+export function newToken(fingerprint: string): string {
+  return `${fingerprint}.${randomBytes(16).toString('hex')}`;
+}
+
+/** Reads the fingerprint of the request that the token was made for. */
+export function fingerprintOf(token: string): string {
+  return token.slice(0, token.indexOf('.'));
+}

@@ -1,0 +1,38 @@
+import type { RecordedResponse } from './responses/recorded-response';
+
+/** How a request ended: {@link report} tells `onEvent`, {@link answer} answers the client. */
+export type Outcome =
+  | RunOutcome
+  /** The request was refused before it was identified. */
+  | { readonly kind: 'refused'; readonly error: unknown }
+  /** There is no one left to answer, and the handler has not run for this request. */
+  | { readonly kind: 'abandoned' }
+  /** An earlier run of the same request is done. */
+  | { readonly kind: 'replayed'; readonly response: RecordedResponse; readonly waited: boolean }
+  /** An earlier run is done, but its response was not kept. */
+  | { readonly kind: 'response-unavailable' }
+  /** Another request runs, and holds the lease for `msLeft` more milliseconds. */
+  | { readonly kind: 'in-flight'; readonly msLeft: number }
+  /** The key belongs to a request with other values. */
+  | { readonly kind: 'key-reused' }
+  /** The store failed; `hasRun` tells whether the request was executed before. */
+  | { readonly kind: 'store-unavailable'; readonly hasRun: boolean; readonly error: unknown }
+  /** The store failed, and the application prefers to run the handler without the guarantee. */
+  | { readonly kind: 'unguarded'; readonly key: string; readonly cacheKey: string; readonly error: unknown };
+
+/** The outcomes of a request whose handler was called. */
+export type RunOutcome = {
+  /**
+   * Lets the end of the response go to the client, or closes the connection if it must not be taken for a whole one.
+   */
+  readonly letGo: () => void;
+} & (
+  | { readonly kind: 'executed'; readonly status: number; readonly handlerMs: number }
+  | { readonly kind: 'not-stored'; readonly status: number; readonly handlerMs: number; readonly error?: unknown }
+  /** A later middleware has refused the request before its handler ran. */
+  | { readonly kind: 'refused'; readonly status: number; readonly error: unknown }
+  /** The client disconnected before the handler ran. */
+  | { readonly kind: 'abandoned' }
+  /** Another run's response counts, and a part of this one has been sent. */
+  | { readonly kind: 'overtaken' }
+);

@@ -1,0 +1,31 @@
+/** The connection that leases need, over a client of any library. */
+export interface RedisConnection {
+  /** Opens a client that the application has closed, or that has given up. Called only when a request begins. */
+  open(): Promise<void>;
+  /** Runs a script that uses one key. Opens a client that was never open. */
+  evaluate(script: string, key: string, args: readonly string[]): Promise<unknown>;
+  /**
+   * Runs a script, and then waits on the same connection until `replicas` replicas have what the script wrote, for at
+   * most `ms` milliseconds (redis.io, "WAIT"). Missing if the client cannot guarantee that both use one connection.
+   * @returns the script's answer and the number of replicas, both as the client returns them.
+   */
+  evaluateAndWait?(
+    script: string,
+    key: string,
+    args: readonly string[],
+    replicas: number,
+    ms: number,
+  ): Promise<readonly [answer: unknown, replicas: unknown]>;
+  /** Closes a connection that gives commands the answers to others, and opens a new one. Commands under way fail. */
+  reopen(): void;
+  /** @param onMessage called with the channel of each message. */
+  subscriber(onMessage: (channel: string) => void): RedisSubscriber;
+}
+
+/** Subscriptions, on a connection for nothing else. It closes by itself when the last one ends. */
+export interface RedisSubscriber {
+  /** False when it has closed, or has stopped trying to connect. */
+  readonly isOpen: boolean;
+  subscribe(channel: string): Promise<unknown>;
+  unsubscribe(channel: string): Promise<unknown>;
+}

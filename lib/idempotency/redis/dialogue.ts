@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto';
+import { textOf, unreadable, wholeNumberIn } from './answers';
+import type { RedisConnection } from './connection';
+import { isIoredisClient, overIoredis } from './ioredis';
+import { isNodeRedisClient, overNodeRedis } from './node-redis';
+import { numbered } from './scripts';
+
+/** The beginning of the number of every question: two copies of this module on one client have different numbers. */
+const COPY = randomBytes(6).toString('hex');
+let questions = 0;
+
+const NOTHING = numbered("return ''");
+
+/**
+ * Asks Redis by scripts that repeat the number of the question in their answer.
+ *
+ * A client pairs answers with commands by their order, and can lose count when a connection breaks, as node-redis 5
+ * does ({@link keepInStep}). From then on each command gets the answer to another, for as long as the connection lasts:
+ * a lease that is not ours, the response of another customer. An answer with another number shows this: it is an error,
+ * and the connection is replaced.
+ */
+export class RedisDialogue {
+  constructor(private readonly connection: RedisConnection) {}
+
+  /** False if the client cannot wait for replicas. */
+  get reachesReplicas(): boolean {
+    return this.connection.evaluateAndWait !== undefined;
+  }
+
+  /** Opens the client if it is closed; to be called when a request begins. */
+  open(): Promise<void> {
+    return this.connection.open();
+  }
+
+  /** Runs a script. @throws Error for the answer to another question. */
+  async ask(script: string, key: string, args: readonly string[]): Promise<string> {
+    const number = nextNumber();
+    return this.answerTo(number, await this.connection.evaluate(script, key, [...args, number]));
+  }
+
+  /** Runs a script. @returns its answer, and how many replicas have what it wrote. @throws Error as `ask` does. */
+  async askReplicas(
+    script: string,
+    key: string,
+    args: readonly string[],
+    replicas: number,
+    ms: number,
+  ): Promise<readonly [answer: string, reached: number]> {
+    const number = nextNumber();
+    const answers = await this.connection.evaluateAndWait?.(script, key, [...args, number], replicas, ms);
+    if (!answers) throw new Error('bindonce: this Redis client cannot wait for replicas');
+    return [this.answerTo(number, answers[0]), wholeNumberIn(answers[1])];
+  }
+
+  /**
+   * Returns false when the last answer may have been the answer to another command.
+   * @param key a key that the question may use: an account may be restricted to some keys.
+   */
+  async isInStep(key: string): Promise<boolean> {
+    try {
+      return (await this.ask(NOTHING, key, [])) === '';
+    } catch {
+      return false;
+    }
+  }
+
+  subscriber(onMessage: (channel: string) => void): ReturnType<RedisConnection['subscriber']> {
+    return this.connection.subscriber(onMessage);
+  }
+
+  private answerTo(number: string, raw: unknown): string {
+    const text = textOf(raw);
+    if (text.startsWith(`${number} `)) return text.slice(number.length + 1);
+    this.connection.reopen();
+    return unreadable(text, 'It is the answer to another command, so the connection is replaced.');
+  }
+}
+
+const nextNumber = (): string => `${COPY}${(++questions).toString(36)}`;
+
+/** @returns undefined for a client of an unknown library. */
+export function dialogueWith(client: unknown): RedisDialogue | undefined {
+  const connection = connectionOver(client);
+  return connection && new RedisDialogue(connection);
+}
+
+/** Uses the connection of Keyv's adapter. @returns undefined for an adapter of another store. */
+export function dialogueUnder(adapter: object): RedisDialogue | undefined {
+  const { client, redis = client } = adapter as { client?: unknown; redis?: unknown };
+  return dialogueWith(redis);
+}
+
+function connectionOver(client: unknown): RedisConnection | undefined {
+  if (typeof client !== 'object' || client === null) return undefined;
+  if (isNodeRedisClient(client)) return overNodeRedis(client);
+  return isIoredisClient(client) ? overIoredis(client) : undefined;
+}

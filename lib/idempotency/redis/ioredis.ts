@@ -1,0 +1,119 @@
+import type { RedisConnection, RedisSubscriber } from './connection';
+
+/** Commands that are sent together, over one connection. */
+interface IoredisPipeline {
+  eval(script: string, keys: number, ...keysAndArguments: string[]): IoredisPipeline;
+  wait(replicas: number, ms: number): IoredisPipeline;
+  exec(): Promise<readonly (readonly [error: Error | null, answer: unknown])[] | null>;
+}
+
+/** The part of a client of ioredis or iovalkey (single node, Sentinel or Cluster) that bindonce uses. */
+export interface IoredisClient {
+  readonly status: string;
+  readonly isCluster: boolean;
+  eval(script: string, keys: number, ...keysAndArguments: string[]): Promise<unknown>;
+  pipeline(): unknown;
+  on(event: 'error' | 'ready' | 'message', listener: (first: unknown) => void): unknown;
+  subscribe(...channels: string[]): Promise<unknown>;
+  unsubscribe(...channels: string[]): Promise<unknown>;
+  disconnect(reconnect?: boolean): void;
+}
+
+interface Duplicable extends IoredisClient {
+  duplicate(options: object): IoredisClient;
+}
+
+export function isIoredisClient(client: object): client is IoredisClient {
+  return 'eval' in client && 'pipeline' in client && 'status' in client && 'isCluster' in client;
+}
+
+/** Makes the connection over a client, which connects by itself and keeps commands until it is connected. */
+export function overIoredis(client: IoredisClient): RedisConnection {
+  const evaluate: RedisConnection['evaluate'] = (script, key, args) => client.eval(script, 1, key, ...args);
+  // A client that the application has closed stays closed.
+  const open = (): Promise<void> => Promise.resolve();
+  const reopen = (): void => {
+    client.disconnect(true);
+  };
+  // A cluster subscribes on a connection of its own, and WAIT has no key, so it would not reach the right node.
+  if (client.isCluster)
+    return { open, evaluate, reopen, subscriber: onMessage => new ClusterSubscriber(client, onMessage) };
+  return {
+    open,
+    evaluate,
+    reopen,
+    async evaluateAndWait(script, key, args, replicas, ms) {
+      // A pipeline that breaks half-way is not continued on the next connection, where WAIT would mean nothing.
+      const pipeline = client.pipeline() as IoredisPipeline;
+      const answers =
+        (await pipeline
+          .eval(script, 1, key, ...args)
+          .wait(replicas, ms)
+          .exec()) ?? [];
+      for (const [error] of answers) if (error) throw error;
+      return [answers[0]?.[1], answers[1]?.[1]];
+    },
+    subscriber: onMessage => new DuplicateSubscriber(client as Duplicable, onMessage),
+  };
+}
+
+class ClusterSubscriber implements RedisSubscriber {
+  constructor(
+    private readonly client: IoredisClient,
+    onMessage: (channel: string) => void,
+  ) {
+    client.on('message', channel => {
+      onMessage(String(channel));
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.client.status !== 'end';
+  }
+
+  subscribe(channel: string): Promise<unknown> {
+    return this.client.subscribe(channel);
+  }
+
+  unsubscribe(channel: string): Promise<unknown> {
+    return this.client.unsubscribe(channel);
+  }
+}
+
+class DuplicateSubscriber implements RedisSubscriber {
+  private readonly channels = new Set<string>();
+  private readonly client: IoredisClient;
+  private hasClosed = false;
+
+  constructor(client: Duplicable, onMessage: (channel: string) => void) {
+    // bindonce subscribes again after a reconnection: the client's own way leaves a rejection unhandled if that fails.
+    this.client = client.duplicate({ enableOfflineQueue: true, autoResubscribe: false });
+    this.client.on('error', () => undefined);
+    this.client.on('ready', () => {
+      if (this.channels.size > 0) this.client.subscribe(...this.channels).catch(() => undefined);
+    });
+    this.client.on('message', channel => {
+      onMessage(String(channel));
+    });
+  }
+
+  get isOpen(): boolean {
+    // After disconnect(), the status is 'ready' until the connection is closed.
+    return !this.hasClosed && this.client.status !== 'end';
+  }
+
+  subscribe(channel: string): Promise<unknown> {
+    this.channels.add(channel);
+    return this.client.subscribe(channel);
+  }
+
+  async unsubscribe(channel: string): Promise<void> {
+    this.channels.delete(channel);
+    if (this.channels.size > 0) {
+      await this.client.unsubscribe(channel);
+      return;
+    }
+    this.hasClosed = true;
+    this.client.disconnect();
+  }
+}

@@ -1,0 +1,134 @@
+import { positiveInteger, checkOptions, milliseconds, type Rule } from '../../options/check';
+import type { Acquisition, LeaseStore } from '../leases/lease-store';
+import { acquisitionIn, isYes } from './answers';
+import { dialogueUnder, dialogueWith, type RedisDialogue } from './dialogue';
+import type { NodeRedisClient } from './node-redis-client';
+import type { IoredisClient } from './ioredis';
+import { scripts } from './scripts';
+import { RedisNotifications } from './notifications';
+
+/**
+ * A client of node-redis 5 (`@keyv/redis`), or of ioredis or iovalkey (`@keyv/valkey`): single node, Sentinel or
+ * Cluster.
+ */
+export type RedisClient = NodeRedisClient | IoredisClient;
+
+/** Options of {@link redisLeases}. */
+export interface RedisLeasesOptions {
+  /** Prefix of each key: applications that share a Redis need different ones. Default `'bindonce:lease:'`. */
+  readonly prefix?: string;
+  /**
+   * Replicas that must have a lease, and the record of its end, before it counts (WAIT). With fewer, a request is
+   * refused, and a response is not stored. Not on a Cluster. Default none.
+   */
+  readonly replicas?: number;
+  /** How long to wait for the replicas each time, in milliseconds; less than `storeTimeout`. Default 500. */
+  readonly replicaTimeout?: number;
+}
+
+const rules: Readonly<Record<keyof RedisLeasesOptions, Rule>> = {
+  prefix: { expects: 'a string', accepts: value => typeof value === 'string' },
+  replicas: positiveInteger,
+  replicaTimeout: milliseconds,
+};
+
+/**
+ * Makes leases on Redis, Valkey or a server that speaks their protocol and runs their scripts: one holder for each key
+ * among all processes that use the same server.
+ * @param client connected by bindonce if it is not.
+ * @throws TypeError for an unknown option, an invalid value, or `replicas` on a Cluster.
+ */
+export function redisLeases(client: RedisClient, options: RedisLeasesOptions = {}): LeaseStore {
+  checkOptions('redisLeases', options, rules);
+  const dialogue = dialogueWith(client);
+  if (!dialogue) throw new TypeError('redisLeases: client must be a client of node-redis, ioredis or iovalkey');
+  return leasesOn(dialogue, options);
+}
+
+/**
+ * Makes leases for a Keyv on `@keyv/redis` or `@keyv/valkey`, over its adapter's connection.
+ * @returns undefined for other adapters.
+ */
+export function redisLeasesFor(adapter: object, namespace: string | undefined): LeaseStore | undefined {
+  const dialogue = dialogueUnder(adapter);
+  return dialogue && leasesOn(dialogue, { prefix: prefixFor(namespace) });
+}
+
+const PREFIX = 'bindonce:lease:';
+
+/** The prefix of the leases that belong to a Keyv. */
+export const prefixFor = (namespace: string | undefined): string =>
+  namespace === undefined ? PREFIX : `${namespace}:${PREFIX}`;
+
+function leasesOn(dialogue: RedisDialogue, options: RedisLeasesOptions): LeaseStore {
+  const { prefix = PREFIX, replicas = 0, replicaTimeout = 500 } = options;
+  if (replicas > 0 && !dialogue.reachesReplicas)
+    throw new TypeError('redisLeases: replicas is not supported on a Cluster');
+  return new RedisLeases(dialogue, prefix, replicas, replicaTimeout);
+}
+
+class RedisLeases implements LeaseStore {
+  private readonly notifications: RedisNotifications;
+
+  constructor(
+    private readonly dialogue: RedisDialogue,
+    private readonly prefix: string,
+    private readonly replicas: number,
+    private readonly replicaTimeout: number,
+  ) {
+    this.notifications = new RedisNotifications(dialogue);
+  }
+
+  async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
+    await this.dialogue.open();
+    return this.runOnReplicas('acquire', key, [token, String(ms)], acquisitionIn, ({ kind }) => kind === 'acquired');
+  }
+
+  async renew(key: string, token: string, ms: number): Promise<boolean> {
+    return isYes(await this.run('renew', key, [token, String(ms)]));
+  }
+
+  async complete(key: string, token: string, ms: number): Promise<boolean> {
+    return this.runOnReplicas('complete', key, [token, this.prefix + key, String(ms)], isYes, isDone => isDone);
+  }
+
+  async release(key: string, token: string): Promise<boolean> {
+    return isYes(await this.run('release', key, [token, this.prefix + key]));
+  }
+
+  watch(key: string, onChange: () => void): Promise<() => void> {
+    return this.notifications.watch(this.prefix + key, onChange);
+  }
+
+  private run(step: keyof typeof scripts, key: string, args: readonly string[]): Promise<string> {
+    return this.dialogue.ask(scripts[step], this.prefix + key, args);
+  }
+
+  /**
+   * Runs a step, and makes sure that enough replicas have its result.
+   * @param read reads the answer.
+   * @param counts whether an answer promises something that replicas must have, too.
+   * @throws Error when too few replicas have it; the step may be repeated.
+   */
+  private async runOnReplicas<T>(
+    step: keyof typeof scripts,
+    key: string,
+    args: readonly string[],
+    read: (answer: string) => T,
+    counts: (answer: T) => boolean,
+  ): Promise<T> {
+    const { dialogue, replicas, replicaTimeout } = this;
+    if (replicas === 0) return read(await this.run(step, key, args));
+    const [text, reached] = await dialogue.askReplicas(
+      scripts[step],
+      this.prefix + key,
+      args,
+      replicas,
+      replicaTimeout,
+    );
+    const answer = read(text);
+    if (counts(answer) && reached < replicas)
+      throw new Error(`${reached} Redis replicas have the lease, but ${replicas} must have it`);
+    return answer;
+  }
+}

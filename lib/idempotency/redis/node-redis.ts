@@ -1,0 +1,162 @@
+import type { RedisConnection, RedisSubscriber } from './connection';
+import { keepInStep } from './in-step';
+import type { NodeRedisClient } from './node-redis-client';
+import { DuplicateSubscriber, listenerOf } from './node-redis-subscriber';
+
+/** Milliseconds without an answer after which another node of a cluster is asked for the key's node. */
+const SILENCE = 500;
+
+/** Commands that are sent together, over one connection. */
+interface NodeRedisPipeline {
+  eval(script: string, options: { keys: string[]; arguments: string[] }): NodeRedisPipeline;
+  wait(replicas: number, ms: number): NodeRedisPipeline;
+  execAsPipeline(): Promise<unknown>;
+}
+
+interface NodeRedisCluster extends NodeRedisClient {
+  readonly slots: readonly unknown[];
+  /** Without a key, the command goes to one node after the other. */
+  sendCommand(key: undefined, isReadonly: boolean, command: string[]): Promise<unknown>;
+}
+
+export function isNodeRedisClient(client: object): client is NodeRedisClient {
+  return 'eval' in client && 'connect' in client && 'isOpen' in client;
+}
+
+export function overNodeRedis(client: NodeRedisClient): RedisConnection {
+  return isCluster(client) ? new OverCluster(client) : new OverMaster(client);
+}
+
+function isCluster(client: NodeRedisClient): client is NodeRedisCluster {
+  return 'slots' in client;
+}
+
+abstract class OverNodeRedis<Client extends NodeRedisClient> {
+  private opening: Promise<void> | undefined;
+  private wasOpen = false;
+
+  constructor(protected readonly client: Client) {}
+
+  async evaluate(script: string, key: string, args: readonly string[]): Promise<unknown> {
+    await this.openOnce();
+    return this.client.eval(script, { keys: [key], arguments: [...args] });
+  }
+
+  reopen(): void {
+    // A client that is connecting would get two connections, and count the answers of both.
+    if (this.client.isReady === false || this.opening) return;
+    this.opening = this.openAnew().finally(() => {
+      this.opening = undefined;
+    });
+    // The next command reports the error.
+    this.opening.catch(() => undefined);
+  }
+
+  /**
+   * A cluster that is connecting refuses commands, so all callers that find it closed wait for one connection attempt.
+   */
+  async open(): Promise<void> {
+    if (!this.client.isOpen)
+      this.opening ??= this.connect().finally(() => {
+        this.opening = undefined;
+      });
+    this.wasOpen = true;
+    await this.opening;
+  }
+
+  /** The work that is left of an earlier request must not reopen a client that the application has closed. */
+  protected async openOnce(): Promise<void> {
+    if (this.wasOpen) await this.opening;
+    else await this.open();
+  }
+
+  /**
+   * Subscribes on a Sentinel or Cluster client, which uses a connection of its own: it moves with the master and closes
+   * with the last subscription.
+   */
+  protected subscriptions(onMessage: (channel: string) => void): RedisSubscriber {
+    const listener = listenerOf(onMessage);
+    return {
+      isOpen: true,
+      subscribe: async channel => {
+        await this.open();
+        await this.client.subscribe(channel, listener);
+      },
+      unsubscribe: channel => this.client.unsubscribe(channel, listener),
+    };
+  }
+
+  private async openAnew(): Promise<void> {
+    await this.client.destroy();
+    await this.connect();
+  }
+
+  private async connect(): Promise<void> {
+    try {
+      await this.client.connect();
+    } catch (error) {
+      // A Sentinel client that could not connect has isOpen true, and would never connect again.
+      if (this.client.isOpen) await this.client.destroy();
+      throw error;
+    }
+  }
+}
+
+/** A single node, or the current master under Sentinel. */
+class OverMaster extends OverNodeRedis<NodeRedisClient> implements RedisConnection {
+  constructor(client: NodeRedisClient) {
+    super(client);
+    keepInStep(client);
+  }
+
+  async evaluateAndWait(
+    script: string,
+    key: string,
+    args: readonly string[],
+    replicas: number,
+    ms: number,
+  ): Promise<[unknown, unknown]> {
+    await this.openOnce();
+    const pipeline = this.client.multi() as NodeRedisPipeline;
+    return (await pipeline
+      .eval(script, { keys: [key], arguments: [...args] })
+      .wait(replicas, ms)
+      .execAsPipeline()) as [unknown, unknown];
+  }
+
+  subscriber(onMessage: (channel: string) => void): RedisSubscriber {
+    if ('getSentinelNode' in this.client) return this.subscriptions(onMessage);
+    if (!this.client.duplicate) throw new Error('bindonce: this Redis client cannot be duplicated');
+    return new DuplicateSubscriber(this.client.duplicate(), onMessage);
+  }
+}
+
+class OverCluster extends OverNodeRedis<NodeRedisCluster> implements RedisConnection {
+  private lastLook = -SILENCE;
+
+  override async evaluate(script: string, key: string, args: readonly string[]): Promise<unknown> {
+    const timer = setInterval(() => {
+      this.lookFor(key);
+    }, SILENCE).unref();
+    try {
+      return await super.evaluate(script, key, args);
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  subscriber(onMessage: (channel: string) => void): RedisSubscriber {
+    return this.subscriptions(onMessage);
+  }
+
+  /**
+   * Asks a node that will refuse the command: only so does this client learn that a slot has another master. While it
+   * waits for a dead master, no node refuses anything.
+   */
+  private lookFor(key: string): void {
+    const now = performance.now();
+    if (now - this.lastLook < SILENCE) return;
+    this.lastLook = now;
+    this.client.sendCommand(undefined, true, ['EXISTS', key]).catch(() => undefined);
+  }
+}

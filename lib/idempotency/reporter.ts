@@ -1,0 +1,75 @@
+import { Problem } from '../problems/problem';
+import type { IdempotencyEvent, IdempotencyEventKind } from './events';
+import type { Outcome } from './outcome';
+
+/** Reports what happens to one request to `onEvent`. */
+export class Reporter {
+  /** Empty until the key has been read. */
+  key = '';
+  /** Empty until the request has been identified. */
+  cacheKey = '';
+  private readonly received = performance.now();
+
+  constructor(private readonly onEvent: (event: IdempotencyEvent) => unknown) {}
+
+  report(outcome: Outcome): void {
+    switch (outcome.kind) {
+      case 'executed':
+      case 'not-stored':
+        return this.emit(outcome.kind, outcome);
+      case 'refused':
+        return this.emit('refused', { status: statusOf(outcome), error: outcome.error });
+      case 'abandoned':
+        return this.emit('abandoned');
+      case 'replayed':
+        return this.emit(outcome.waited ? 'waited' : 'replayed', { status: outcome.response.status });
+      case 'response-unavailable':
+      case 'in-flight':
+        return this.emit('conflicted', { status: 409 });
+      case 'key-reused':
+        return this.emit('reused', { status: 422 });
+      case 'store-unavailable':
+        return this.emit('store-failed', { status: 503, error: outcome.error });
+      case 'unguarded':
+        return this.emit('store-failed', { error: outcome.error });
+      case 'overtaken':
+        return;
+    }
+  }
+
+  /** Reports that the lease of a running handler was lost; the outcome follows. */
+  reportLostLease(): void {
+    this.emit('lease-lost');
+  }
+
+  /** Calls `onEvent`. An observer that throws must not change the outcome of the request. */
+  private emit(kind: IdempotencyEventKind, { status, handlerMs, error }: Details = {}): void {
+    const { key, cacheKey, received, onEvent } = this;
+    try {
+      const returned = onEvent({
+        kind,
+        key,
+        cacheKey,
+        startTime: performance.timeOrigin + received,
+        durationMs: performance.now() - received,
+        ...(handlerMs !== undefined && { handlerMs }),
+        ...(status !== undefined && { status }),
+        ...(error !== undefined && { error }),
+      });
+      if (returned instanceof Promise) returned.catch(warn);
+    } catch (thrown) {
+      warn(thrown);
+    }
+  }
+}
+
+type Details = Partial<Pick<IdempotencyEvent, 'status' | 'handlerMs' | 'error'>>;
+
+function statusOf(refused: Extract<Outcome, { kind: 'refused' }>): number | undefined {
+  if ('status' in refused) return refused.status;
+  return refused.error instanceof Problem ? refused.error.status : undefined;
+}
+
+function warn(error: unknown): void {
+  process.emitWarning(`bindonce: onEvent failed: ${String(error)}`);
+}

@@ -1,0 +1,84 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/**
+ * Two properties by which node, and other middlewares, see how far a response is. While head and end are held back,
+ * these are set as if both had been sent: `headersSent` and `writableEnded` are true, and a second response fails as it
+ * would without bindonce. (express-session and finalhandler read `_header`, on-finished reads `finished`.)
+ */
+interface Progress {
+  _header: string | null;
+  finished: boolean;
+}
+
+const WAYS_TO_CLOSE = ['destroy', 'destroySoon', 'end'] as const;
+
+/** Makes a response that is held back look sent, to the handler and to other middlewares. */
+export class FakedProgress {
+  private readonly progress: Progress;
+  private destroyWanted = false;
+  private guarded: Socket | null = null;
+
+  /** @param socket of the request: a pipelined response has none before its turn. */
+  constructor(
+    private readonly res: ServerResponse,
+    private readonly socket: Socket,
+  ) {
+    this.progress = res as unknown as Progress;
+  }
+
+  /** Makes the head look written. */
+  pretendHeadSent(): void {
+    this.progress._header = 'held back by bindonce';
+  }
+
+  restoreHead(): void {
+    this.progress._header = null;
+  }
+
+  /**
+   * Makes the response look ended. Without bindonce it would have been sent by now, so closing the connection is
+   * delayed until it has been: Express closes it after an error ("cannot respond"), and `server.close()` considers a
+   * connection with an ended response idle.
+   */
+  pretendEnded(): void {
+    this.progress.finished = true;
+    const { socket } = this.res;
+    if (!socket) return;
+    this.guarded = socket;
+    for (const way of WAYS_TO_CLOSE) {
+      socket[way] = () => {
+        this.destroyWanted = true;
+        return socket;
+      };
+    }
+  }
+
+  /** Delays `res.destroy()`, and the closing of the request's own connection, until the response has been sent. */
+  closeAfterEnd(): void {
+    this.destroyWanted = true;
+  }
+
+  restoreEnd(): void {
+    this.progress.finished = false;
+    const { guarded } = this;
+    if (guarded) for (const way of WAYS_TO_CLOSE) Reflect.deleteProperty(guarded, way);
+    if (this.destroyWanted)
+      this.res.once('finish', () => {
+        this.socket.destroySoon();
+      });
+  }
+
+  /**
+   * Makes the response look open although the client has disconnected: a handler that pipes or sends goes on to the
+   * end. Without a socket, on-finished (and so `sendFile`) does not consider it finished. (The socket still refers to
+   * the response: node asserts that when it is finished.)
+   */
+  pretendOpen(): void {
+    Object.assign(this.res, { destroyed: false, _closed: false, socket: null });
+  }
+
+  showClosed(): void {
+    Object.assign(this.res, { destroyed: true, _closed: true });
+  }
+}

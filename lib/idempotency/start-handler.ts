@@ -1,0 +1,111 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { onRefusal } from '../problems/refuse';
+import type { Attempt } from './attempt';
+import type { Exchange } from './exchange';
+import type { ResolvedOptions } from './options';
+import { keepRenewing, type Renewal } from './renewal';
+import { record } from './responses/recorder';
+import type { Recording } from './responses/recording';
+
+/** The guard of a request, as its handler sees it. */
+export interface RequestIdempotency {
+  /** The idempotency key that the client sent. */
+  readonly key: string;
+  /** The key that the response is stored under; `purge()` takes it. */
+  readonly cacheKey: string;
+  /** Aborts when the lease is lost: another request may run the handler from then on. */
+  readonly signal: AbortSignal;
+  /** "Nothing happened here": the response is sent but not stored, and a retry runs the handler again. */
+  forget(): void;
+}
+
+/** A handler that runs under a lease. */
+export interface Run {
+  readonly recording: Recording;
+  readonly renewal: Renewal;
+  readonly lost: AbortSignal;
+  /** In milliseconds of the monotonic clock. */
+  readonly begun: number;
+  readonly wishes: Wishes;
+}
+
+/** What the handler, and the middlewares before it, want of the response. */
+interface Wishes {
+  /** True when nothing is to be kept. */
+  forget: boolean;
+  /** Why a middleware has refused the request before it came to the handler. */
+  refusal?: { readonly reason: unknown };
+}
+
+/** Starts the handler. If anything throws before that, gives the lease back. */
+export async function startHandler(exchange: Exchange, attempt: Attempt, asked: number): Promise<Run> {
+  const undo: (() => void)[] = [];
+  try {
+    return start(exchange, attempt, asked, undo);
+  } catch (error) {
+    // Express catches what a handler throws; without Express, that arrives here, too.
+    for (const step of undo.reverse()) step();
+    await exchange.stores.release(attempt).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** @param undo gets the functions that undo, in reverse order, what was set up. */
+function start(
+  { req, res, next, options, stores, reporter }: Exchange,
+  attempt: Attempt,
+  asked: number,
+  undo: (() => void)[],
+): Run {
+  const lost = new AbortController();
+  const wishes: Wishes = { forget: false };
+  const recording = record(req, res, options);
+  undo.push(() => {
+    recording.discard();
+  });
+  const guard: RequestIdempotency = {
+    key: attempt.key,
+    cacheKey: attempt.cacheKey,
+    signal: lost.signal,
+    forget() {
+      wishes.forget = true;
+      recording.reportDeparture();
+    },
+  };
+  Object.assign(req, { idempotency: guard });
+  onRefusal(req, reason => {
+    wishes.refusal = { reason };
+    guard.forget();
+  });
+  echoKey(req, res, options);
+  const renewal = keepRenewing(attempt, options.leaseDuration, stores, asked, () => {
+    lost.abort(new Error('The idempotency lease was lost'));
+    recording.reportDeparture();
+    reporter.reportLostLease();
+  });
+  undo.push(() => {
+    renewal.stop();
+  });
+  const begun = performance.now();
+  next();
+  return { recording, renewal, lost: lost.signal, begun, wishes };
+}
+
+/**
+ * Characters that a response header may have (RFC 9110, section 5.5). Node, or an earlier middleware, may accept more.
+ */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/**
+ * Sets the key header before the handler runs, so that it is part of the response that is stored. A key that a header
+ * cannot carry is not echoed.
+ */
+function echoKey(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { addHeaderToResponse, headerName }: ResolvedOptions,
+): void {
+  const sent: unknown = req.headers[headerName.toLowerCase()];
+  if (!addHeaderToResponse || res.hasHeader(headerName)) return;
+  if (typeof sent === 'string' && HEADER_VALUE.test(sent)) res.setHeader(headerName, sent);
+}

@@ -1,0 +1,49 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { withinTime } from './running-time';
+
+/** A store failed, or did not answer, for the whole time that a call may take. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+
+  /** @param cause the store's own error, if it had one. */
+  constructor(ms: number, cause?: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(
+      cause === undefined ? `The store did not answer within ${ms} ms` : `The store failed for ${ms} ms: ${reason}`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+/** Milliseconds between two tries of a call that failed. */
+const RETRY_PAUSE = 25;
+
+/**
+ * Calls a store until it answers, for at most `ms` milliseconds in all. A failed call is tried again, since every call
+ * to a store may be repeated without harm: the first one may have been carried out and only its answer lost.
+ * @param onLate called with an answer that comes after that time; a client that queues commands while it is
+ * disconnected carries them out much later.
+ * @throws StoreUnavailable
+ */
+export async function callStore<T>(call: () => T | Promise<T>, ms: number, onLate?: (answer: T) => void): Promise<T> {
+  const state: { isOver: boolean; failure?: unknown } = { isOver: false };
+  const untilItAnswers = async (): Promise<T> => {
+    while (!state.isOver) {
+      try {
+        return await call();
+      } catch (error) {
+        state.failure = error;
+        await pause(RETRY_PAUSE);
+      }
+    }
+    throw new StoreUnavailable(ms, state.failure);
+  };
+  try {
+    return await withinTime(untilItAnswers, ms, onLate);
+  } catch {
+    state.isOver = true;
+    throw new StoreUnavailable(ms, state.failure);
+  }
+}

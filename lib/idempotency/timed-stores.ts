@@ -1,0 +1,74 @@
+import { tokenHeldHere } from './held-tokens';
+import type { Acquisition } from './leases/lease-store';
+import type { RunId } from './leases/token';
+import type { ResolvedOptions } from './options';
+import type { RecordedResponse } from './responses/recorded-response';
+import { callStore } from './store-call';
+
+/** The stores of one middleware. Every call ends within `storeTimeout`, with an answer or with StoreUnavailable. */
+export interface TimedStores {
+  /**
+   * Asks for the lease. What a lost or late call acquires is released again.
+   *
+   * While this process is storing the response of an earlier run, that run's lease is acquired anew: when the store
+   * comes back after the lease has expired, a new request must not be faster than the storing.
+   */
+  acquire(run: RunId, ms: number): Promise<Acquisition>;
+  /** Extends the lease by `leaseDuration`. @returns whether the run still holds it. */
+  renew(run: RunId): Promise<boolean>;
+  /** Acquires an expired lease again for the run that had it. @returns false when another run has it. */
+  reacquire(run: RunId): Promise<boolean>;
+  /** Gives up the lease, or the record, of the run. @returns whether there was one. */
+  release(run: RunId): Promise<boolean>;
+  /** @param method of the request. */
+  read(run: RunId, method: string | undefined): Promise<RecordedResponse | undefined>;
+  remove(run: RunId): Promise<void>;
+}
+
+/**
+ * Puts time limits around the calls to the two stores. (Storing a response has one limit for its two steps:
+ * publish.ts.)
+ */
+export function withTimeouts(options: ResolvedOptions): TimedStores {
+  const { leases, responses, storeTimeout, leaseDuration, maxResponseBytes } = options;
+  // The answer to a renewal is worth nothing after the lease.
+  const renewalTimeout = Math.min(storeTimeout, leaseDuration);
+
+  const renew = ({ cacheKey, token }: RunId): Promise<boolean> =>
+    callStore(() => leases.renew(cacheKey, token, leaseDuration), renewalTimeout);
+
+  const release = ({ cacheKey, token }: RunId): Promise<boolean> =>
+    callStore(() => leases.release(cacheKey, token), storeTimeout);
+
+  const acquireOrHold = async ({ cacheKey, token }: RunId, ms: number): Promise<Acquisition> => {
+    const earlier = tokenHeldHere(cacheKey, leases);
+    const acquisition = await leases.acquire(cacheKey, earlier ?? token, ms);
+    if (earlier === undefined || acquisition.kind !== 'acquired') return acquisition;
+    return { kind: 'running', token: earlier, msLeft: ms };
+  };
+
+  return {
+    renew,
+    release,
+    async acquire(run, ms) {
+      const releaseAgain = (): void => {
+        release(run).catch(() => undefined);
+      };
+      try {
+        return await callStore(() => acquireOrHold(run, ms), storeTimeout, releaseAgain);
+      } catch (error) {
+        releaseAgain();
+        throw error;
+      }
+    },
+    async reacquire({ cacheKey, token }) {
+      const acquisition = await callStore(() => leases.acquire(cacheKey, token, leaseDuration), renewalTimeout);
+      return acquisition.kind === 'acquired';
+    },
+    read({ cacheKey, token }, method) {
+      const expected = { method, maxBytes: maxResponseBytes };
+      return callStore(() => responses.read(cacheKey, token, expected, storeTimeout), storeTimeout);
+    },
+    remove: ({ cacheKey, token }) => callStore(() => responses.remove(cacheKey, token), storeTimeout),
+  };
+}

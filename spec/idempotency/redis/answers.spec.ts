@@ -1,0 +1,116 @@
+import KeyvRedis, { createClient } from '@keyv/redis';
+import KeyvValkey from '@keyv/valkey';
+import { RESP_TYPES } from '@redis/client';
+import express from 'express';
+import Iovalkey from 'iovalkey';
+import Keyv from 'keyv';
+import { idempotency, redisLeases, type RedisClient } from '../../../lib';
+import { send } from '../../servers/listen';
+import { anyRedis } from '../../servers/redis-server';
+import { serve } from '../serve';
+import { signal } from '../signal';
+import { keyed } from '../wire';
+import { clientOf, twoApplicationsOn } from './deployment';
+import { leaseStoreContract } from '../leases/lease-store-contract';
+
+let redis: Awaited<ReturnType<typeof anyRedis>>;
+
+beforeAll(async () => {
+  redis = await anyRedis();
+});
+afterAll(() => redis.stop());
+
+const NUMBERS_AS_TEXT = { [RESP_TYPES.NUMBER]: String };
+const ALL_AS_TEXT_AND_BYTES = {
+  ...NUMBERS_AS_TEXT,
+  [RESP_TYPES.BLOB_STRING]: Buffer,
+  [RESP_TYPES.SIMPLE_STRING]: Buffer,
+  [RESP_TYPES.BIG_NUMBER]: String,
+};
+
+const nodeRedis = (options: object) => () => createClient({ url: redis.url, ...options });
+
+const clients: [title: string, make: () => { connect(): Promise<unknown> } & RedisClient][] = [
+  ['node-redis that gives numbers as text', nodeRedis({ commandOptions: { typeMapping: NUMBERS_AS_TEXT } })],
+  ['node-redis that gives text as bytes', nodeRedis({ commandOptions: { typeMapping: ALL_AS_TEXT_AND_BYTES } })],
+  ['node-redis that speaks RESP 3', nodeRedis({ RESP: 3 })],
+  [
+    'node-redis that speaks RESP 3 and gives text as bytes',
+    nodeRedis({ RESP: 3, commandOptions: { typeMapping: ALL_AS_TEXT_AND_BYTES } }),
+  ],
+  ['node-redis with withTypeMapping()', () => createClient({ url: redis.url }).withTypeMapping(ALL_AS_TEXT_AND_BYTES)],
+  ['iovalkey with stringNumbers', () => new Iovalkey(redis.url, { stringNumbers: true, lazyConnect: true })],
+];
+
+function close(client: RedisClient): void {
+  if ('destroy' in client) client.destroy();
+  else client.disconnect();
+}
+
+describe.each(clients)('on a client of %s', (title, make) => {
+  leaseStoreContract(title, async () => {
+    const both = [make(), make()] as const;
+    for (const client of both) await client.connect();
+    const [one, other] = both.map(client => redisLeases(client as RedisClient));
+    if (!one || !other) throw new Error('There are no leases');
+    return {
+      one,
+      other,
+      close: () => {
+        both.forEach(close);
+      },
+    };
+  });
+});
+
+twoApplicationsOn(
+  '@keyv/redis whose client gives numbers as text',
+  () => new Keyv(new KeyvRedis({ url: redis.url, commandOptions: { typeMapping: NUMBERS_AS_TEXT } })),
+);
+twoApplicationsOn(
+  '@keyv/valkey whose client gives numbers as text',
+  () => new Keyv(new KeyvValkey(new Iovalkey(redis.url, { stringNumbers: true }), { useRedisSets: false })),
+);
+
+describe('replicas', () => {
+  it.each<[string, () => RedisClient]>([
+    ['node-redis', () => createClient({ url: redis.url, commandOptions: { typeMapping: ALL_AS_TEXT_AND_BYTES } })],
+    ['iovalkey', () => new Iovalkey(redis.url, { stringNumbers: true })],
+  ])('are counted however %s gives their number', async (_title, make) => {
+    const client = make();
+    const leases = redisLeases(client, { replicas: 1, replicaTimeout: 10 });
+    await expect(leases.acquire(`k ${Math.random()}`, 'a', 1_000)).rejects.toThrow(
+      '0 Redis replicas have the lease, but 1 must have it',
+    );
+    close(client);
+  });
+});
+
+describe('an answer that cannot be read', () => {
+  it.each<[string, unknown]>([
+    ['an object', {}],
+    ['nothing', null],
+    ['a list', ['running', 'a', 1]],
+    ['other text', 'yes'],
+    ['a number that is no answer', 2],
+  ])('is an error that says so, and nothing runs: %s', async (_title, answer) => {
+    const store = new Keyv(new KeyvRedis(redis.url));
+    const client = clientOf(store) as unknown as { eval(): Promise<unknown> };
+    client.eval = () => Promise.resolve(answer);
+    const leases = redisLeases(client as unknown as RedisClient);
+    for (const step of ['acquire', 'renew', 'complete', 'release'] as const)
+      await expect(leases[step]('k', 'a', 1_000)).rejects.toThrow(
+        'bindonce: cannot read the answer of Redis to a lease script',
+      );
+    const ran = signal();
+    const { url } = await serve(
+      express().post('/', idempotency({ store, storeTimeout: 60 }), (_req, res) => {
+        ran.happens();
+        res.end();
+      }),
+    );
+    expect((await send(url, { headers: keyed('k') })).status).toBe(503);
+    expect(await Promise.race([ran.happened.then(() => 'ran'), 'did not run'])).toBe('did not run');
+    await store.disconnect();
+  });
+});

@@ -1,0 +1,82 @@
+import express from 'express';
+import type Keyv from 'keyv';
+import { idempotency, redisLeases, type RedisClient } from '../../../lib';
+import { send } from '../../servers/listen';
+import { EventLog } from '../event-log';
+import { serve } from '../serve';
+import { signal } from '../signal';
+import { keyed, visible, visibleReplay } from '../wire';
+import { leaseStoreContract } from '../leases/lease-store-contract';
+
+const DUPLICATES = 20;
+const ROUNDS = 30;
+
+/** What has to hold on a Redis, however it is deployed and whatever connects to it. `makeStore` makes a connection of its own. */
+export function redisDeployment(name: string, makeStore: () => Keyv): void {
+  leaseStoreContract(`redisLeases() on two connections to ${name}`, () => {
+    const stores = [makeStore(), makeStore()] as const;
+    const [one, other] = [redisLeases(clientOf(stores[0])), redisLeases(clientOf(stores[1]))];
+    return { one, other, close: () => Promise.all(stores.map(store => store.disconnect())) };
+  });
+  wakeUpsOn(name, makeStore);
+  twoApplicationsOn(name, makeStore);
+}
+
+/** The client that a store's adapter holds. */
+export function clientOf({ store }: Keyv): RedisClient {
+  const { client, redis = client } = store as { client?: RedisClient; redis?: RedisClient };
+  if (!redis) throw new Error('This is no store on Redis');
+  return redis;
+}
+
+/** The connection of the subscriptions closes with the last waiter, just when the next one may come. */
+function wakeUpsOn(name: string, makeStore: () => Keyv): void {
+  it(`wake-ups on ${name} reach whoever begins to wait while the last one leaves`, async () => {
+    const store = makeStore();
+    const leases = redisLeases(clientOf(store));
+    let stop = await leases.watch?.(`${name} 0`, () => undefined);
+    for (let round = 1; round < ROUNDS; round++) {
+      const change = signal();
+      stop?.();
+      stop = await leases.watch?.(`${name} ${round}`, () => {
+        change.happens();
+      });
+      await leases.complete(`${name} ${round}`, 'a', 60_000);
+      await change.happened;
+    }
+    stop?.();
+    await store.disconnect();
+  });
+}
+
+/** What a user wants of it, over real sockets. */
+export function twoApplicationsOn(name: string, makeStore: () => Keyv): void {
+  describe(`two applications on ${name}`, () => {
+    it(`run one of ${DUPLICATES} concurrent duplicates, answer all the same, and replay it on either`, async () => {
+      const stores = [makeStore(), makeStore()];
+      let runs = 0;
+      const events = new EventLog();
+      const urls = await Promise.all(
+        stores.map(async store => {
+          store.on('error', () => undefined);
+          const app = express().post('/orders', idempotency({ store, onEvent: events.onEvent }), (_req, res) => {
+            const run = ++runs;
+            setTimeout(() => res.status(201).set('X-Run', String(run)).json({ run }), 20);
+          });
+          return `${(await serve(app)).url}/orders`;
+        }),
+      );
+      // Both applications are one service, which has one name.
+      const order = (index: number) =>
+        send(urls[index % 2] ?? '', { headers: keyed(`order on ${name}`, { Host: 'shop' }) });
+      const answers = await Promise.all(Array.from({ length: DUPLICATES }, (_, index) => order(index)));
+      const [original, ...others] = answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined);
+      if (!original || others.length > 0) throw new Error(`${others.length + 1} answers are none of a replay`);
+      for (const answer of [...answers.filter(one => one !== original), await order(0), await order(1)])
+        expect(visibleReplay(answer)).toEqual(visible(original));
+      expect(runs).toBe(1);
+      expect(events.kinds).not.toContain('not-stored');
+      await Promise.all(stores.map(store => store.disconnect()));
+    });
+  });
+}

@@ -1,0 +1,86 @@
+import KeyvRedis, { createClient } from '@keyv/redis';
+import Keyv from 'keyv';
+import { redisLeases, type RedisClient } from '../../../lib';
+import { anyRedis } from '../../servers/redis-server';
+import { leaseStoreSearch } from '../leases/lease-store-search';
+import { redisDeployment } from './deployment';
+
+let redis: Awaited<ReturnType<typeof anyRedis>>;
+
+beforeAll(async () => {
+  redis = await anyRedis();
+});
+afterAll(() => redis.stop());
+
+redisDeployment('one Redis', () => new Keyv(new KeyvRedis(redis.url)));
+
+leaseStoreSearch(
+  'redisLeases()',
+  () => {
+    const client = createClient({ url: redis.url });
+    return {
+      store: redisLeases(client, { prefix: 'search:' }),
+      expire: key => client.pExpire(`search:${key}`, 0),
+      close: () => {
+        client.destroy();
+      },
+    };
+  },
+  { depth: 4, atOnce: 100 },
+);
+
+it('keeps applications with different prefixes apart', async () => {
+  const client = createClient({ url: redis.url });
+  const [ours, theirs] = [redisLeases(client, { prefix: 'ours:' }), redisLeases(client, { prefix: 'theirs:' })];
+  const key = `key-${Date.now()}`;
+  expect(await ours.acquire(key, 'a', 1_000)).toEqual({ kind: 'acquired' });
+  expect(await theirs.acquire(key, 'b', 1_000)).toEqual({ kind: 'acquired' });
+  client.destroy();
+});
+
+it('leaves nothing behind: leases and records run out by themselves', async () => {
+  const client = createClient({ url: redis.url });
+  const leases = redisLeases(client, { prefix: 'expiring:' });
+  await leases.acquire('lease', 'a', 50_000);
+  await leases.acquire('record', 'b', 50_000);
+  await leases.complete('record', 'b', 60_000);
+  expect(await client.pTTL('expiring:lease')).toBeGreaterThan(40_000);
+  expect(await client.pTTL('expiring:record')).toBeGreaterThan(50_000);
+  client.destroy();
+});
+
+it.each<[string, object, string]>([
+  ['an unknown option', { replica: 1 }, 'redisLeases: there is no option "replica"; did you mean "replicas"?'],
+  ['a prefix that is none', { prefix: 7 }, 'redisLeases: prefix must be a string, not 7'],
+  [
+    'a number of replicas that is none',
+    { replicas: 0 },
+    'redisLeases: replicas must be a whole number above zero, not 0',
+  ],
+  [
+    'a time that is none',
+    { replicaTimeout: '1s' },
+    'redisLeases: replicaTimeout must be a whole number of milliseconds from 1 to 2147483647, not "1s"',
+  ],
+])('refuses %s', (_title, options, message) => {
+  expect(() => redisLeases(createClient(), options)).toThrow(new TypeError(message));
+});
+
+it('refuses what is no client', () => {
+  expect(() => redisLeases({ get: () => undefined } as unknown as RedisClient)).toThrow(
+    new TypeError('redisLeases: client must be a client of node-redis, ioredis or iovalkey'),
+  );
+});
+
+it('opens a client that is closed for a request that begins, and not for what is left to do of an earlier one', async () => {
+  const client = createClient({ url: redis.url });
+  const leases = redisLeases(client);
+  expect(await leases.release('none', 'a')).toBe(false);
+  client.destroy();
+  for (const step of ['release', 'renew', 'complete'] as const)
+    await expect(leases[step]('none', 'a', 1_000)).rejects.toThrow('The client is closed');
+  expect(client.isOpen).toBe(false);
+  await leases.acquire('none', 'a', 1_000);
+  expect(client.isOpen).toBe(true);
+  client.destroy();
+});

@@ -1,0 +1,225 @@
+import KeyvRedis, { createClient } from '@keyv/redis';
+import KeyvValkey from '@keyv/valkey';
+import Iovalkey from 'iovalkey';
+import Keyv from 'keyv';
+import { redisLeases, type RedisClient } from '../../../lib';
+import { RedisServer } from '../../servers/redis-server';
+import { signal } from '../signal';
+import { Shop } from './shop';
+
+const LONG = 60_000;
+
+let redis: RedisServer;
+beforeAll(async () => {
+  redis = await RedisServer.start();
+});
+afterAll(() => redis.stop());
+
+/** Waits until so many connections are in subscriber mode. */
+const subscribers = (count: number): Promise<void> =>
+  redis.answers(new RegExp(`^(?:[^]*?\\bsub=[1-9]){${count}}(?![^]*\\bsub=[1-9])`), 'CLIENT', 'LIST');
+const subscribed = (channel: string): Promise<void> => redis.answers(/,1$/, 'PUBSUB', 'NUMSUB', channel);
+const breakSubscriptions = (): Promise<unknown> => redis.ask('CLIENT', 'KILL', 'TYPE', 'pubsub');
+
+interface Connected {
+  readonly client: RedisClient;
+  close(): unknown;
+}
+
+const lasting: [name: string, connect: () => Connected][] = [
+  [
+    'node-redis',
+    () => {
+      const client = createClient({ url: redis.url }).on('error', () => undefined);
+      return {
+        client,
+        close: () => {
+          if (client.isOpen) client.destroy();
+        },
+      };
+    },
+  ],
+  [
+    'iovalkey',
+    () => {
+      const client = new Iovalkey(redis.url).on('error', () => undefined);
+      return {
+        client,
+        close: () => {
+          client.disconnect();
+        },
+      };
+    },
+  ],
+];
+
+const givingUp: [name: string, connect: () => Connected][] = [
+  [
+    'node-redis',
+    () => {
+      const client = createClient({ url: redis.url, socket: { reconnectStrategy: false } }).on(
+        'error',
+        () => undefined,
+      );
+      return {
+        client,
+        close: () => {
+          if (client.isOpen) client.destroy();
+        },
+      };
+    },
+  ],
+  [
+    'iovalkey',
+    () => {
+      const client = new Iovalkey(redis.url, { retryStrategy: () => null }).on('error', () => undefined);
+      return {
+        client,
+        close: () => {
+          client.disconnect();
+        },
+      };
+    },
+  ],
+];
+
+describe.each(lasting)('wake-ups over %s', (name, connect) => {
+  let connected: Connected;
+  beforeEach(() => {
+    connected = connect();
+  });
+  afterEach(() => connected.close());
+
+  it('go on by themselves after the subscriptions broke', async () => {
+    const leases = redisLeases(connected.client);
+    const key = `${name} broken`;
+    await leases.acquire(key, 'a', LONG);
+    const change = signal();
+    const stop = await leases.watch?.(key, () => {
+      change.happens();
+    });
+    await breakSubscriptions();
+    await subscribed(`bindonce:lease:${key}`);
+    await leases.complete(key, 'a', LONG);
+    await change.happened;
+    stop?.();
+  });
+
+  it('hold a connection only while somebody waits', async () => {
+    const leases = redisLeases(connected.client);
+    const stops = await Promise.all(['x', 'x', 'y'].map(key => leases.watch?.(`${name} ${key}`, () => undefined)));
+    await subscribers(1);
+    for (const stop of stops) stop?.();
+    await subscribers(0);
+  });
+
+  it('are refused to a user who may not subscribe, and granted when he may', async () => {
+    const leases = redisLeases(connected.client);
+    await leases.release(name, 'nobody');
+    await redis.ask('ACL', 'SETUSER', 'default', '-subscribe');
+    await expect(leases.watch?.(name, () => undefined)).rejects.toThrow('NOPERM');
+    await redis.ask('ACL', 'SETUSER', 'default', '+subscribe');
+    const change = signal();
+    const stop = await leases.watch?.(name, () => {
+      change.happens();
+    });
+    await leases.complete(name, 'a', LONG);
+    await change.happened;
+    stop?.();
+  });
+});
+
+describe.each(lasting)('a subscription of %s that is refused when it is made again', (name, connect) => {
+  it('leaves no rejection unhandled, and goes on when it is allowed', async () => {
+    const unhandled: unknown[] = [];
+    const remember = (error: unknown): void => {
+      unhandled.push(error);
+    };
+    process.on('unhandledRejection', remember);
+    const { client, close } = connect();
+    const leases = redisLeases(client);
+    const change = signal();
+    const stop = await leases.watch?.(`${name} refused`, () => {
+      change.happens();
+    });
+    await redis.ask('ACL', 'LOG', 'RESET');
+    await redis.ask('ACL', 'SETUSER', 'default', '-subscribe');
+    await breakSubscriptions();
+    await redis.answers(/subscribe/, 'ACL', 'LOG');
+    await redis.ask('ACL', 'SETUSER', 'default', '+subscribe');
+    await breakSubscriptions();
+    await redis.ask('CLIENT', 'KILL', 'TYPE', 'normal');
+    await subscribed(`bindonce:lease:${name} refused`);
+    await leases.complete(`${name} refused`, 'a', LONG);
+    await change.happened;
+    stop?.();
+    close();
+    process.off('unhandledRejection', remember);
+    expect(unhandled).toEqual([]);
+  });
+});
+
+describe.each(givingUp)('a subscriber of %s that does not connect again', (name, connect) => {
+  let connected: Connected;
+  beforeEach(() => {
+    connected = connect();
+  });
+  afterEach(() => connected.close());
+
+  it('is replaced for the next who waits, and for those who waited on it', async () => {
+    const leases = redisLeases(connected.client);
+    const [early, late] = [signal(), signal()];
+    const stops = [
+      await leases.watch?.(`${name} early`, () => {
+        early.happens();
+      }),
+    ];
+    await breakSubscriptions();
+    await subscribers(0);
+    stops.push(
+      await leases.watch?.(`${name} late`, () => {
+        late.happens();
+      }),
+    );
+    await subscribed(`bindonce:lease:${name} early`);
+    for (const key of ['early', 'late']) await leases.complete(`${name} ${key}`, 'a', LONG);
+    await Promise.all([early.happened, late.happened]);
+    for (const stop of stops) stop?.();
+    await subscribers(0);
+  });
+
+  it('is replaced when it could not connect at first', async () => {
+    const leases = redisLeases(connected.client);
+    await leases.release(name, 'nobody');
+    const admin = await createClient({ url: redis.url }).connect();
+    await admin.configSet('maxclients', '1');
+    await expect(leases.watch?.(name, () => undefined)).rejects.toThrow();
+    await admin.configSet('maxclients', '1000');
+    admin.destroy();
+    const stop = await leases.watch?.(name, () => undefined);
+    await subscribers(1);
+    stop?.();
+  });
+});
+
+describe.each<[string, () => Keyv]>([
+  ['@keyv/redis', () => new Keyv(new KeyvRedis(redis.url))],
+  ['@keyv/valkey', () => new Keyv(new KeyvValkey(redis.url, { useRedisSets: false }))],
+])('a duplicate on %s', (name, makeStore) => {
+  it('whose subscription breaks while it waits gets the answer all the same', async () => {
+    const shop = await Shop.open(makeStore());
+    const [started, mayEnd] = [signal(), signal()];
+    shop.onRun = () => {
+      started.happens();
+      return mayEnd.happened;
+    };
+    const original = shop.outcome(name);
+    await started.happened;
+    const duplicate = shop.outcome(name);
+    await subscribers(1);
+    await breakSubscriptions();
+    mayEnd.happens();
+    expect(await Promise.all([original, duplicate])).toEqual(['ran', 'replayed']);
+    await shop.close();
+  });
+});

@@ -1,0 +1,77 @@
+import KeyvRedis from '@keyv/redis';
+import { Keyv } from 'keyv';
+import { Keyv as Keyv6 } from 'keyv-6';
+import { idempotency } from '../../../lib';
+import { holderOf } from '../../../lib/idempotency/stores/keyv-like';
+import { RedisServer } from '../../servers/redis-server';
+import { Shop } from '../redis/shop';
+
+const STORE_TIMEOUT = 300;
+
+describe('a Keyv of version 5 or 6', () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+  });
+  afterAll(() => redis.stop());
+
+  const onRedis = () => new KeyvRedis(redis.url);
+
+  it.each([
+    ['5 on a Map', () => new Keyv({ store: new Map() })],
+    ['6 on a Map', () => new Keyv6({ store: new Map() })],
+    ['5 on Redis', () => new Keyv({ store: onRedis() })],
+    ['6 on Redis', () => new Keyv6({ store: onRedis() })],
+    ['6 on Redis, under a namespace', () => new Keyv6({ store: onRedis(), namespace: 'shop' })],
+    ['6 on Redis, under a namespace of the adapter', () => new Keyv6(new KeyvRedis(redis.url, { namespace: 'depot' }))],
+  ])('keeps responses and has leases beside it: %s', async (title, make) => {
+    const shop = await Shop.open(make());
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => shop.outcome(title)));
+    expect(outcomes.sort()).toEqual(['ran', ...Array.from({ length: 19 }, () => 'replayed')].sort());
+    expect(await shop.outcome(title)).toBe('replayed');
+    await shop.close();
+  });
+
+  it.each([
+    ['one namespace', 'ran replayed', 'shop', 'shop'],
+    ['two namespaces', 'ran ran', 'east', 'west'],
+  ])('shares leases on one server with %s', async (title, expected, one, other) => {
+    const [first, second] = (await Promise.all(
+      [new Keyv6({ store: onRedis(), namespace: one }), new Keyv6(new KeyvRedis(redis.url, { namespace: other }))].map(
+        store => Shop.open(store, { ignoreHost: true }),
+      ),
+    )) as [Shop, Shop];
+    expect(`${await first.outcome(title)} ${await second.outcome(title)}`).toBe(expected);
+    await Promise.all([first.close(), second.close()]);
+  });
+
+  it.each([
+    ['5', () => new Keyv({ store: onRedis() })],
+    ['6', () => new Keyv6({ store: onRedis() })],
+  ])('%s does not take an outage for a response that is not there', async (version, make) => {
+    const shop = await Shop.open(make(), { storeTimeout: STORE_TIMEOUT });
+    const key = `outage ${version}`;
+    expect(await shop.outcome(key)).toBe('ran');
+    await redis.kill();
+    expect(await shop.outcome(key)).toBe(503);
+    await redis.up();
+    await shop.outcomeInTheEnd(`${key}, over`);
+    expect(shop.runs.filter(run => run === key)).toHaveLength(1);
+    await shop.close();
+  });
+
+  it('is looked through to what holds its data', () => {
+    const [map, adapter] = [new Map(), onRedis()];
+    expect([new Keyv({ store: map }), new Keyv6({ store: map })].map(holderOf)).toEqual([map, map]);
+    expect([new Keyv({ store: adapter }), new Keyv6({ store: adapter })].map(holderOf)).toEqual([adapter, adapter]);
+  });
+
+  it.each<[string, () => unknown]>([
+    ['an adapter', onRedis],
+    ['a Map', () => new Map()],
+  ])('is asked for where %s is given', (_title, make) => {
+    expect(() => idempotency({ store: make() as never })).toThrow(
+      new TypeError('idempotency: store must be a Keyv, for example new Keyv(adapter), not an object'),
+    );
+  });
+});
