@@ -6,7 +6,7 @@ import type { Acquisition } from './leases/lease-store';
 import { fingerprintOf, PURGE } from './leases/token';
 import { StoreUnavailable } from './store-call';
 
-/** What a request is to do. */
+/** The next step of a request. */
 export type Decision =
   /** Run. `asked` is when the lease was asked for, in milliseconds of the monotonic clock: it began no earlier. */
   | { readonly kind: 'acquired'; readonly asked: number }

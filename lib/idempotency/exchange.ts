@@ -16,7 +16,7 @@ export interface Exchange {
 }
 
 /**
- * True when there is no one left to answer: the client has disconnected, or an earlier middleware (a timeout) has
+ * Returns true when there is no one left to answer: the client has disconnected, or an earlier middleware (a timeout) has
  * responded.
  */
 export function isAnsweredOrGone({ req, res }: Exchange): boolean {

@@ -28,6 +28,11 @@ export interface IdempotencyMiddleware {
   purge(cacheKey: string): Promise<boolean>;
 }
 
+/**
+ * Makes the middleware.
+ * @param answering the way in which the application answers refused requests.
+ * @param callers finds the callers of a request.
+ */
 export function makeIdempotency(
   given: IdempotencyOptions,
   answering?: Answering,

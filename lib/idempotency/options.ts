@@ -66,7 +66,7 @@ export interface IdempotencyOptions {
    * hash of Authorization, X-Api-Key and session.
    */
   scope?: (req: Request, defaultScope: string | undefined) => string | undefined;
-  /** What a duplicate does while the first request runs: wait for its response, or 409 at once. Default `'wait'`. */
+  /** A duplicate while the first request runs: it waits for the response, or gets 409 at once. Default `'wait'`. */
   whenInFlight?: 'wait' | 'reject';
   /** How long a duplicate waits before it gets a 409, in milliseconds. Default 10 000. */
   waitTimeout?: number;

@@ -1,6 +1,6 @@
 import type { RecordedResponse } from './responses/recorded-response';
 
-/** How a request ended: {@link report} tells `onEvent`, {@link answer} answers the client. */
+/** The outcome of a request: the reporter reports it to `onEvent`, and `answer()` answers the client. */
 export type Outcome =
   | RunOutcome
   /** The request was refused before it was identified. */
@@ -15,7 +15,7 @@ export type Outcome =
   | { readonly kind: 'in-flight'; readonly msLeft: number }
   /** The key belongs to a request with other values. */
   | { readonly kind: 'key-reused' }
-  /** The store failed; `hasRun` tells whether the request was executed before. */
+  /** The store failed; `hasRun` is true if the request was executed before. */
   | { readonly kind: 'store-unavailable'; readonly hasRun: boolean; readonly error: unknown }
   /** The store failed, and the application prefers to run the handler without the guarantee. */
   | { readonly kind: 'unguarded'; readonly key: string; readonly cacheKey: string; readonly error: unknown };

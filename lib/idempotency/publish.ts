@@ -21,7 +21,7 @@ const PAUSES = { first: 25, longest: 1_000 };
 /** A response on its way into the store. */
 interface Result {
   readonly run: RunId;
-  /** Undefined where there is none to keep: the record that the handler has run is written all the same. */
+  /** Undefined if there is none to keep: the record that the handler has run is written all the same. */
   readonly response: RecordedResponse | undefined;
   readonly options: ResolvedOptions;
   isWritten: boolean;

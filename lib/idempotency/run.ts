@@ -9,7 +9,7 @@ import type { Ending, Recording } from './responses/recording';
 import { isWanted } from './should-cache';
 import { startHandler, type Run } from './start-handler';
 
-/** What became of the lease of a run: given back, if nothing is kept on purpose. */
+/** The end of a lease: completed with a record, or given back if nothing is kept on purpose. */
 type Settlement = Publication | { readonly kind: 'released' };
 
 /**

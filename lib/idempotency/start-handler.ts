@@ -29,11 +29,11 @@ export interface Run {
   readonly wishes: Wishes;
 }
 
-/** What the handler, and the middlewares before it, want of the response. */
+/** Wishes of the handler, and of the middlewares before it, for its response. */
 interface Wishes {
   /** True when nothing is to be kept. */
   forget: boolean;
-  /** Why a middleware has refused the request before it came to the handler. */
+  /** Set when a middleware has refused the request before it reached the handler. */
   refusal?: { readonly reason: unknown };
 }
 

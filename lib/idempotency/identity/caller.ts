@@ -11,7 +11,7 @@ export interface CallerOptions {
   readonly callersOn: CallersOn;
 }
 
-/** Who sent a request. */
+/** The sender of a request. */
 export interface Caller {
   /** Requests of one scope may share a response; so may all requests without a scope. */
   readonly scope: string | undefined;

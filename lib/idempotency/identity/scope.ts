@@ -10,9 +10,9 @@ import { textOf } from './id-text';
  * |-------------------------------------------------------------|---------------------------------------------------|
  * | `req.auth` (a function is called; of a token, its payload)  | its IDS, with issuer, provider and tenant (REALMS) |
  * | `req.user`                                                  | the same                                          |
- * | one of them, without an id or with an unreadable one        | an error that tells to pass `scope`               |
+ * | one of them, without an id or with an unreadable one        | an error that asks for `scope`                    |
  * | neither, but Authorization, X-Api-Key or a session's cookie | a hash of each                                    |
- * | neither, but an Authorization that signs each request       | an error that tells to pass `scope`               |
+ * | neither, but an Authorization that signs each request       | an error that asks for `scope`                    |
  * | none of these                                               | nothing: all such callers share responses; if     |
  * |                                                             | they send cookies, a warning is emitted           |
  *
