@@ -77,10 +77,16 @@ async function attempt(
   port: number,
   patience: number | undefined,
 ): Promise<boolean> {
+  const from = now();
   const sent = request({ host: '127.0.0.1', port, path: '/orders', method: 'POST', headers, agent });
   const timer = setTimeout(() => {
     if (patience === undefined)
-      journal.write({ what: 'breach', key: identity, detail: `no answer within ${PATIENCE} ms` });
+      journal.write({
+        what: 'breach',
+        key: identity,
+        detail: `no answer from port ${port} within ${PATIENCE} ms`,
+        from,
+      });
     else hangUps++;
     sent.destroy();
   }, patience ?? PATIENCE);

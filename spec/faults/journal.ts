@@ -46,8 +46,15 @@ export type Fault = {
   readonly pid?: number;
 };
 
-/** What must never be seen, reported where it is seen: an unhandled rejection, a request that nobody answers, a process that ends by itself. */
-export type Breach = { readonly what: 'breach'; readonly at: number; readonly detail: string; readonly key?: string };
+/** What must never be seen, reported where it is seen: an unhandled rejection, a request without an answer, a process that ends by itself. */
+export type Breach = {
+  readonly what: 'breach';
+  readonly at: number;
+  readonly detail: string;
+  readonly key?: string;
+  /** When it began, if it took some time. */
+  readonly from?: number;
+};
 
 /** A process, or without a `pid` the store or the way there, did nothing for `ms` milliseconds although nobody had stopped it. */
 export type Stall = { readonly what: 'stalled'; readonly at: number; readonly pid?: number; readonly ms: number };

@@ -189,6 +189,15 @@ describe('the judge of a storm', () => {
       /unhandledRejection: no luck/,
       [{ what: 'breach', detail: 'unhandledRejection: no luck' }],
     ],
+    [
+      'a request without an answer, and how long the machine stood still meanwhile',
+      /no answer \(k\); unplanned pauses in that time: 9500 ms/,
+      [
+        { what: 'stalled', at: 25_000, ms: 6_000 },
+        { what: 'stalled', at: 28_500, ms: 8_000, pid: 1 },
+        { what: 'breach', detail: 'no answer', key: 'k', from: 10_000, at: 30_000 },
+      ],
+    ],
   ])('finds %s', (_title, violation, lines) => {
     expect(verdictOf(...lines).violations).toEqual(expect.arrayContaining([expect.stringMatching(violation)]));
   });
@@ -284,5 +293,13 @@ describe('the judge of a storm', () => {
       verdictOf(started('a', 1), ended('a', 1), stopped(10_050, 10_900), told('lease-lost', 1), started('b', 2))
         .overlapping,
     ).toEqual({});
+  });
+
+  it('forgives a request without an answer where the machine stood still for more than half of the time', () => {
+    const lines: Line[] = [
+      { what: 'stalled', at: 25_000, ms: 12_000 },
+      { what: 'breach', detail: 'no answer', key: 'k', from: 10_000, at: 30_000 },
+    ];
+    expect(verdictOf(...lines).violations).not.toContainEqual(expect.stringMatching(/no answer/));
   });
 });

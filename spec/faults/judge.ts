@@ -1,5 +1,5 @@
 import { FLUSHED } from './faults';
-import type { Answer, Entry, Execution, Fault, Phase, Stall, Told } from './journal';
+import type { Answer, Breach, Entry, Execution, Fault, Phase, Stall, Told } from './journal';
 
 /** What the journal of a storm comes to. */
 export interface Verdict {
@@ -80,9 +80,7 @@ class Judge {
       this.judgeAnswers(key, history);
     }
     this.judgeEnd();
-    for (const entry of this.entries)
-      if (entry.what === 'breach')
-        this.violations.push(`${entry.detail}${entry.key === undefined ? '' : ` (${entry.key})`}`);
+    for (const entry of this.entries) if (entry.what === 'breach') this.judgeBreach(entry);
     const histories = [...this.histories.values()];
     return {
       violations: this.violations,
@@ -259,6 +257,27 @@ class Judge {
       .sort((a, b) => a.at - b.at)
       .map(({ at, text }) => `${at.toFixed(1)} ${text}`)
       .join('; ');
+  }
+
+  /** A machine that stood still for more than half of the time has kept the request from being answered. */
+  private judgeBreach({ detail, key, from, at }: Breach): void {
+    const stoodStill = from === undefined ? 0 : this.stoodStill(from, at);
+    if (from !== undefined && stoodStill * 2 > at - from) return;
+    const meanwhile = from === undefined ? '' : `; unplanned pauses in that time: ${Math.round(stoodStill)} ms`;
+    this.violations.push(`${detail}${key === undefined ? '' : ` (${key})`}${meanwhile}`);
+  }
+
+  /** Milliseconds between two times in which some process or the store did not get to run, although nobody had stopped it. */
+  private stoodStill(from: number, to: number): number {
+    let sum = 0;
+    let counted = from;
+    for (const { at, ms } of [...this.stalls].sort((a, b) => a.at - a.ms - (b.at - b.ms))) {
+      const [begin, end] = [Math.max(at - ms, counted), Math.min(at, to)];
+      if (end <= begin) continue;
+      sum += end - begin;
+      counted = end;
+    }
+    return sum;
   }
 
   private flushedBetween(from: number, to: number): boolean {
