@@ -129,7 +129,7 @@ it.each<[string, () => unknown, string]>([
   [
     'a type where lazy wants a function',
     () => lazy(int as unknown as () => AnyType),
-    'lazy: give a function that returns the type',
+    'lazy takes a function that returns the type',
   ],
   [
     'a class whose constructor wants an argument',

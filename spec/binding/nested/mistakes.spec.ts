@@ -149,12 +149,12 @@ it.each<[string, () => AnyType, RegExp]>([
   [
     'a file beside fromForm',
     () => class Order extends dto({ all: fromForm(Line), one: file }) {},
-    /Order\.one: .* no source can bring it/,
+    /Order\.one: .* no source can supply it/,
   ],
   [
     'files beside fromForm',
     () => class Order extends dto({ all: fromForm(Line), one: list(file) }) {},
-    /Order\.one: .* no source can bring it/,
+    /Order\.one: .* no source can supply it/,
   ],
   ['a file in a nested dto', () => class Order extends dto({ one: Photo }) {}, /Order\.one: it contains a file/],
   [

@@ -251,7 +251,7 @@ describe('a declaration that cannot work is refused when the middleware is made'
   it('a type that turns out to be optional when it is looked up', () => {
     class Node extends dto({ v: lazy(() => optional(int)) }) {}
     expect(() => bindRequest(Node)).toThrow(
-      /Node\.v: whether a value may be missing must be known at once: write optional\(lazy/,
+      /Node\.v: lazy must not return an optional type: write optional\(lazy/,
     );
   });
 
