@@ -250,9 +250,7 @@ describe('a declaration that cannot work is refused when the middleware is made'
 
   it('a type that turns out to be optional when it is looked up', () => {
     class Node extends dto({ v: lazy(() => optional(int)) }) {}
-    expect(() => bindRequest(Node)).toThrow(
-      /Node\.v: lazy must not return an optional type: write optional\(lazy/,
-    );
+    expect(() => bindRequest(Node)).toThrow(/Node\.v: lazy must not return an optional type: write optional\(lazy/);
   });
 
   it('a type that is none in the end', () => {
