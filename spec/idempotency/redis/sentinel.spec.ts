@@ -8,7 +8,7 @@ import { MASTER, SentinelDeployment } from '../../servers/redis-sentinel';
 import { clientOf, redisDeployment } from './deployment';
 import { Shop } from './shop';
 
-const STORE_TIMEOUT = 500;
+const STORE_TIMEOUT = 2_000;
 
 const clients: [client: string, makeStore: (deployment: SentinelDeployment) => Keyv][] = [
   ['@keyv/redis', ({ addresses }) => new Keyv(new KeyvRedis({ name: MASTER, sentinelRootNodes: addresses }))],
@@ -59,9 +59,11 @@ describe.each(clients)('a failover under Redis Sentinel, over %s', (_client, mak
     shop = await Shop.open(makeStore(deployment), { storeTimeout: STORE_TIMEOUT });
     careful = await Shop.open(store, {
       storeTimeout: STORE_TIMEOUT,
-      leases: redisLeases(clientOf(store), { replicas: 1, replicaTimeout: 100 }),
+      leases: redisLeases(clientOf(store), { replicas: 1, replicaTimeout: 500 }),
     });
     await shop.order('replicated');
+    // The first request finds the master, which may take longer than a store call may.
+    await careful.outcomeInTheEnd('warm');
     outcomes['waited for'] = await careful.outcome('waited for');
     await inStep(master, replica);
     careful.onRun = () => cutOff(master, replica);
