@@ -25,7 +25,8 @@ const { values } = parseArgs({
   },
 });
 
-async function main(): Promise<void> {
+/** @returns the exit code. */
+async function main(): Promise<number> {
   const options = {
     seed: Number(values.seed),
     store: values.store as StoreKind,
@@ -59,7 +60,14 @@ async function main(): Promise<void> {
       }),
     );
   else console.log(table(options, report, verdict));
-  process.exitCode = verdict.violations.length === 0 ? 0 : 1;
+  return verdict.violations.length === 0 ? 0 : 1;
 }
 
-void main();
+// Node 20 may not end by itself: it waits forever, with a busy processor, for the handle of a child process that was killed.
+main().then(
+  code => process.exit(code),
+  (error: unknown) => {
+    console.error(error);
+    process.exit(2);
+  },
+);
