@@ -20,8 +20,8 @@ import { EventLog } from './event-log';
 import { serve } from './serve';
 import { keyed } from './wire';
 
-const STORE_TIMEOUT = 300;
-const LEASE = 900;
+const STORE_TIMEOUT = 500;
+const LEASE = 1_500;
 
 /** Nothing in this process runs for so many milliseconds. */
 function stall(ms: number): void {

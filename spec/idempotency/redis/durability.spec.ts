@@ -5,7 +5,7 @@ import { RedisServer } from '../../servers/redis-server';
 import { clientOf } from './deployment';
 import { Shop } from './shop';
 
-const STORE_TIMEOUT = 300;
+const STORE_TIMEOUT = 1_000;
 const LONG = 60_000;
 
 describe('a Redis that is killed and started again', () => {

@@ -4,7 +4,7 @@ import { RedisServer } from '../../servers/redis-server';
 import { signal } from '../signal';
 import { Shop } from './shop';
 
-const STORE_TIMEOUT = 300;
+const STORE_TIMEOUT = 1_000;
 
 /** Its client keeps commands while it is disconnected, and sends them again when it is connected: see redis-faults for @keyv/redis. */
 describe('an application on @keyv/valkey whose server is away', () => {

@@ -6,7 +6,7 @@ import { holderOf } from '../../../lib/idempotency/stores/keyv-like';
 import { RedisServer } from '../../servers/redis-server';
 import { Shop } from '../redis/shop';
 
-const STORE_TIMEOUT = 300;
+const STORE_TIMEOUT = 1_000;
 
 describe('a Keyv of version 5 or 6', () => {
   let redis: RedisServer;
