@@ -16,8 +16,8 @@ export interface Exchange {
 }
 
 /**
- * Returns true when there is no one left to answer: the client has disconnected, or an earlier middleware (a timeout) has
- * responded.
+ * Returns true when there is no one left to answer: the client has disconnected, or an earlier middleware (a timeout)
+ * has responded.
  */
 export function isAnsweredOrGone({ req, res }: Exchange): boolean {
   return isExchangeOver(req, res) || res.headersSent;

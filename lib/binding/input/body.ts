@@ -46,7 +46,10 @@ export function readBody(
   return after(receive(req, res, limit), received => bodyIn(received, incoming));
 }
 
-/** A chunked request may turn out to have no body, which shows only when it is read. An empty body is never answered with 415. */
+/**
+ * A chunked request may turn out to have no body, which shows only when it is read. An empty body is never answered
+ * with 415.
+ */
 function mayBeEmpty({ req, mediaType }: Incoming): boolean {
   return req.headers['transfer-encoding'] !== undefined && (mediaType.type === '' || req.readableEnded);
 }

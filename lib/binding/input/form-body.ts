@@ -12,7 +12,10 @@ import { textIn } from './body-text';
 import type { Incoming } from './incoming';
 import { onRefusal } from './refusals';
 
-/** Tells whether a form can go straight from the connection to where its files are stored: no one else has read it or needs it. */
+/**
+ * Tells whether a form can go straight from the connection to where its files are stored: no one else has read it or
+ * needs it.
+ */
 export function canBeStreamed({ req, kind, use }: Incoming): boolean {
   return kind === 'multipart' && !use.text && isUntouched(req);
 }

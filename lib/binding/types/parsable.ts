@@ -35,7 +35,7 @@ export function parsableCodec(type: Parsable<unknown>, asObject?: Codec<unknown>
 function asText(value: unknown, type: Parsable<unknown>, name: string): unknown {
   const isOwn = typeof value === 'object' && value !== null && typeof type === 'function' && value instanceof type;
   if (!isOwn) return asScalar(value, name);
-  // eslint-disable-next-line @typescript-eslint/no-base-to-string -- the line finds out whether it has a text of its own.
+  // eslint-disable-next-line @typescript-eslint/no-base-to-string -- whether it has a text of its own?
   const text = String(value);
   return 'toJSON' in value || text === '[object Object]' ? value : text;
 }
