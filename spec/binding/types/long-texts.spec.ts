@@ -1,3 +1,4 @@
+import { processorTime } from '../../support/processor-time';
 import {
   bool,
   dateTime,
@@ -70,12 +71,12 @@ const texts = ['1', 'a', '.', ' ', '-', ':', '0.', '1.', '1,', '[', '{', '{}', '
 
 it.each(types)('%s refuses long nonsense as quickly as short', async (_name, type) => {
   class One extends dto({ v: field(type) }) {}
-  const started = process.cpuUsage();
-  for (const text of texts) {
-    expect((await bind(One, { form: [['v', text]] }, urlEncoded)).status).toBe(400);
-    expect((await bind(One, { json: { v: text } })).status).toBe(400);
-  }
-  const { user, system } = process.cpuUsage(started);
+  const ms = await processorTime(async () => {
+    for (const text of texts) {
+      expect((await bind(One, { form: [['v', text]] }, urlEncoded)).status).toBe(400);
+      expect((await bind(One, { json: { v: text } })).status).toBe(400);
+    }
+  });
   // A reader that looks again and again takes minutes.
-  expect((user + system) / 1_000).toBeLessThan(5_000);
+  expect(ms).toBeLessThan(5_000);
 });
