@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
-import { ClientGone } from '../body/errors';
+import { ClientGone } from '../http/client-gone';
 import type { Next } from '../http/next';
 import type { Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';

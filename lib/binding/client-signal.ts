@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ClientGone } from '../body/errors';
+import { ClientGone } from '../http/client-gone';
 import { onExchangeEnd } from '../http/exchange-end';
 
 /** Makes a signal that aborts when the client disconnects before it has received the whole response. */

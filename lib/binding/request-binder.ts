@@ -1,15 +1,15 @@
 import type { Binder } from './binder';
 import type { BinderContext } from './input/binder-context';
 import { isJsonObject } from './reading/json-text';
+import type { Member } from './declaration/members';
 import { isSafe, lookupOf } from './plan/lookup';
 import { after, type Awaitable } from './reading/awaitable';
-import { RequestValues } from './reading/request-values';
+import { FoundValues } from './reading/found-values';
 import { ownValue } from './reading/own-value';
 import { INVALID, type Invalid } from './reading/location';
 import { readNothing } from './types/read-value';
 import { RequestInput } from './sources/request-input';
 import { unreadNameBelow } from './sources/unread-names';
-import type { SourceProperty } from './plan/source-properties';
 import { sourcesInOrder } from './sources/order';
 
 /** The built-in binder, made to be extended: `const dto = await super.bind(context, signal)`. */
@@ -38,16 +38,16 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
 function bindTo(input: RequestInput): Awaitable<object | Invalid> {
   const { plan } = input;
   const dto = plan.create();
-  const found = new RequestValues(plan.count);
+  const found = new FoundValues(new Array<unknown>(plan.count));
   bindWhole(input, found);
   for (const source of sourcesInOrder) {
     const sourceProperties = plan.sourceProperties.get(source.source);
     if (sourceProperties) source.read(input, sourceProperties, found);
   }
   bindMissingInJson(input, found);
-  for (const requirement of plan.required) {
-    const { index, property } = requirement;
-    if (!found.has(index) && ownValue(dto, property) === undefined) found.put(index, readMissing(input, requirement));
+  for (const member of plan.required) {
+    const { index, property } = member;
+    if (!found.has(index) && ownValue(dto, property) === undefined) found.put(index, readMissing(input, member));
   }
   return after(found.settled(), values => {
     if (values === INVALID) return INVALID;
@@ -57,7 +57,7 @@ function bindTo(input: RequestInput): Awaitable<object | Invalid> {
 }
 
 /** Binds the whole JSON body (`fromBody`) or the whole text (`plainText`) to one property. */
-function bindWhole(input: RequestInput, found: RequestValues): void {
+function bindWhole(input: RequestInput, found: FoundValues): void {
   const {
     plan: { wholeBody, content },
     body,
@@ -72,7 +72,7 @@ function bindWhole(input: RequestInput, found: RequestValues): void {
 }
 
 /** Reports `jsonRequired` properties that the JSON body itself does not contain, even if another source has them. */
-function bindMissingInJson(input: RequestInput, found: RequestValues): void {
+function bindMissingInJson(input: RequestInput, found: FoundValues): void {
   const { body, plan } = input;
   if (plan.jsonRequired.length === 0 || input.isJsonRefused) return;
   const json = body.kind === 'json' && isJsonObject(body.value) ? body.value : {};
@@ -83,26 +83,22 @@ function bindMissingInJson(input: RequestInput, found: RequestValues): void {
 }
 
 /** Handles a missing value. A failure is reported where this client would have sent the value. */
-function readMissing(input: RequestInput, requirement: SourceProperty): unknown {
+function readMissing(input: RequestInput, member: Member): unknown {
   const { plan, req } = input;
-  const { source, name } = lookupOf(requirement.property, plan, req) ?? { source: 'body', name: requirement.property };
+  const { source, name } = lookupOf(member.property, plan, req) ?? { source: 'body', name: member.property };
   // A body that is not an object has been reported already; do not report each of its fields as missing, too.
   if (source === 'json' && name !== '' && input.isJsonRefused) return undefined;
-  const isWhole = requirement.property === plan.wholeBody?.property;
+  const isWhole = member.property === plan.wholeBody?.property;
   const missing = isWhole ? 'A JSON body is required.' : sourcesInOrder.find(one => one.source === source)?.missing;
-  return readNothing(
-    requirement,
-    input.locationOf(source, name),
-    isWhole ? missing : withUnread(missing, requirement, input),
-  );
+  return readNothing(member, input.locationOf(source, name), isWhole ? missing : withUnread(missing, member, input));
 }
 
 /**
  * Adds to the message a name that was sent below the property but is not read, because the client most likely meant it.
  */
-function withUnread(missing = 'A value is required.', requirement: SourceProperty, input: RequestInput): string {
+function withUnread(missing = 'A value is required.', member: Member, input: RequestInput): string {
   const { plan, settings } = input;
-  const sourceProperties = plan.sourcesOf.get(requirement.property);
+  const sourceProperties = plan.sourcesOf.get(member.property);
   const sourceProperty = sourceProperties?.get('query') ?? sourceProperties?.get('form');
   const unread = sourceProperty && unreadNameBelow(sourceProperty, input);
   if (unread === undefined) return missing;

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { ClientGone, readElsewhere } from './errors';
+import { ClientGone } from '../http/client-gone';
+import { readElsewhere } from './errors';
 
 /**
  * Yields the chunks of a body as they arrive. The last byte is yielded and left in the stream: a tick after a stream

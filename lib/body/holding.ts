@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { onExchangeEnd } from '../http/exchange-end';
 import { Problem } from '../problems/problem';
-import { ClientGone } from './errors';
+import { ClientGone } from '../http/client-gone';
 
 /** The place where the bytes of a body are held until its exchange is over. */
 export type HeldIn = 'memory' | 'disk';

@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isExchangeOver } from '../http/exchange-end';
 import { isReadElsewhere, otherReader } from './body-chunks';
 import { drainRest } from './drain-rest';
-import { ClientGone, readElsewhere } from './errors';
+import { ClientGone } from '../http/client-gone';
+import { readElsewhere } from './errors';
 import { kindOf, mediaTypeOf } from './media-type';
 import type { Received } from './received';
 

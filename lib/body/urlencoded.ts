@@ -1,5 +1,5 @@
 import qs from 'qs';
-import { Problem } from '../problems/problem';
+import { tooManyValues } from './errors';
 
 /**
  * One `name=value` of a query or a form, as it was sent: `a[0].b` is a name like any other here. `unreadable` marks
@@ -15,7 +15,7 @@ export type Pair = readonly [name: string, value: string, ...fault: readonly 'un
  */
 export function readPairs(text: string, limit: number): Pair[] {
   const parts = text.split('&', limit + 1);
-  if (parts.length > limit) throw new Problem('body-too-large', `There are more than ${limit} values.`);
+  if (parts.length > limit) throw tooManyValues(limit);
   return parts.filter(part => part !== '').flatMap(part => (isDecodable(part) ? decoded(part) : [unreadable(part)]));
 }
 

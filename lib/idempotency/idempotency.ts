@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ClientGone } from '../body/errors';
+import { ClientGone } from '../http/client-gone';
 import type { Next } from '../http/next';
 import type { Answering } from '../problems/answer';
 import { refuse } from '../problems/refuse';

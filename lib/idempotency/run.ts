@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { ClientGone } from '../body/errors';
+import { ClientGone } from '../http/client-gone';
 import type { Attempt } from './attempt';
 import type { Exchange } from './exchange';
 import type { RunOutcome } from './outcome';

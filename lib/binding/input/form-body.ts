@@ -1,11 +1,10 @@
 import { chunksOf } from '../../body/body-chunks';
 import { drainRest } from '../../body/drain-rest';
-import { bodyTooLarge } from '../../body/errors';
+import { bodyTooLarge, tooManyValues } from '../../body/errors';
 import { valuesByName, type Form } from '../../body/form';
 import { isUntouched, receivedAsForm } from '../../body/receive';
 import { openReceived, type Received } from '../../body/received';
 import { readPairs, type Pair } from '../../body/urlencoded';
-import { Problem } from '../../problems/problem';
 import { after, type Awaitable } from '../reading/awaitable';
 import type { ResolvedLimits } from '../reading/limits';
 import { textIn } from './body-text';
@@ -68,7 +67,7 @@ async function readUpload({ req, res, use, settings }: Incoming, chunks: AsyncIt
 
 function boundedPairs(body: unknown, { fields }: ResolvedLimits): Pair[] {
   const pairs = flatPairs(body);
-  if (pairs.length > fields) throw new Problem('body-too-large', `There are more than ${fields} values.`);
+  if (pairs.length > fields) throw tooManyValues(fields);
   return pairs;
 }
 

@@ -1,8 +1,9 @@
 import type { BodyUse } from './body-use';
 import { setterOf, type ReadFields } from '../reading/compiled';
-import type { RequestValues } from '../reading/request-values';
+import type { FoundValues } from '../reading/found-values';
 import { ownValue } from '../reading/own-value';
-import { jsonFieldsOf } from './json-fields';
+import { jsonReaderOf, memberOf, type Member } from '../declaration/members';
+import type { Location } from '../reading/location';
 import { checkHasNoFile, checkPlacement, checkNestable } from './placement';
 import { noParts, partsFor } from './parts';
 import { namingErrors, checkUniqueNames } from '../declaration/declaration-error';
@@ -17,6 +18,7 @@ import {
 import { sourcePropertiesOf, type SourceProperty } from './source-properties';
 import { wholeSourcesOf } from './whole-source';
 import { needsExactNumbers, type Codec } from '../types/codec';
+import { readJson } from '../types/read-value';
 import type { CodecTable } from './codec-table';
 import { assertType, isSchema } from '../types/assert-type';
 import type { AnyType, DtoClass } from '../types/property-type';
@@ -31,16 +33,16 @@ export interface Plan {
   /** The properties that each source supplies. */
   readonly sourceProperties: ReadonlyMap<Source, readonly SourceProperty[]>;
   /** Reads the fields of a JSON body. */
-  readonly readFields: ReadFields<RequestValues>;
+  readonly readFields: ReadFields<FoundValues>;
   /** The properties that the JSON body itself must contain. */
   readonly jsonRequired: readonly SourceProperty[];
   /** The sources of each property. */
   readonly sourcesOf: ReadonlyMap<string, ReadonlyMap<Source, SourceProperty>>;
-  readonly required: readonly SourceProperty[];
+  readonly required: readonly Member[];
   /** The property that takes the whole JSON body (`fromBody`). */
-  readonly wholeBody: SourceProperty | undefined;
+  readonly wholeBody: Member | undefined;
   /** The property that takes the whole body as text (`plainText`). */
-  readonly content: SourceProperty | undefined;
+  readonly content: Member | undefined;
   readonly body: BodyUse;
   /** Returns the value of `req.dto`: the bound object, or for a list dto its items. */
   readonly result: (dto: object) => unknown;
@@ -66,7 +68,8 @@ export function planFor(Dto: AnyType, codecs: CodecTable): Plan {
 
 /** Prepares a list dto or a schema: the whole JSON body binds to it, and no other source. */
 function planForBody(codec: Codec<unknown>): Plan {
-  const body: SourceProperty = { property: 'body', index: 0, name: '', codec, required: true };
+  const names = { property: 'body', name: '', jsonName: '' };
+  const body: Member = { ...names, index: 0, codec, required: true, jsonRequired: false, dontBind: [] };
   checkNestable(codec);
   namingErrors(codec.name, () => {
     checkHasNoFile(codec);
@@ -93,28 +96,22 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
   const wholeSources = wholeSourcesOf(Dto, specs);
   const sourceProperties = new Map<Source, SourceProperty[]>();
   const sourcesOf = new Map<string, ReadonlyMap<Source, SourceProperty>>();
-  const required: SourceProperty[] = [];
-  const whole = new Map<PropertyKind, SourceProperty>();
+  const required: Member[] = [];
+  const whole = new Map<PropertyKind, Member>();
   for (const [property, spec] of specs) {
     namingErrors(`${Dto.name}.${property}`, () => {
       const codec = codecs.complete(spec.type);
       checkPlacement(spec, codec, wholeSources);
-      const sourceProperty: SourceProperty = {
-        property,
-        index: properties.indexOf(property),
-        name: property,
-        codec,
-        required: spec.required,
-      };
-      const own = sourcePropertiesOf(sourceProperty, spec, () => codecs.jsonName(property), wholeSources);
+      const member = memberOf(property, properties.indexOf(property), spec, codec, codecs);
+      const own = sourcePropertiesOf(member, spec, wholeSources);
       for (const [source, one] of own) sourceProperties.set(source, [...(sourceProperties.get(source) ?? []), one]);
-      if (takesWholeBody(spec.kind)) whole.set(spec.kind, sourceProperty);
+      if (takesWholeBody(spec.kind)) whole.set(spec.kind, member);
       else if (spec.required && own.size === 0)
         throw new TypeError(
           `it is required, but no source can supply it: ${codec.shape === 'file' ? 'files come only from a form' : 'all its sources are blocked'}.`,
         );
       sourcesOf.set(property, own);
-      if (spec.required) required.push(sourceProperty);
+      if (spec.required) required.push(member);
     });
   }
   const jsonProperties = sourceProperties.get('json') ?? [];
@@ -138,8 +135,8 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
     count: properties.length,
     set: setting(properties, unsetRemover(specs)),
     sourceProperties,
-    readFields: jsonFieldsOf(jsonProperties),
-    jsonRequired: jsonProperties.filter(sourceProperty => sourceProperty.jsonRequired),
+    readFields: jsonReaderOf(jsonProperties, ({ index }) => index, readIfSent),
+    jsonRequired: jsonProperties.filter(({ jsonRequired }) => jsonRequired),
     sourcesOf,
     required,
     wholeBody,
@@ -148,6 +145,10 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
     result: dto => dto,
   };
 }
+
+/** Reads a value of the JSON body. An absent one is skipped: another source may supply it. */
+const readIfSent = (member: Member, value: unknown, location: Location): unknown =>
+  value === undefined ? undefined : readJson(member, value, location);
 
 function setting(properties: readonly string[], removeUnset: ((dto: object) => void) | undefined): Plan['set'] {
   const set = setterOf(properties);

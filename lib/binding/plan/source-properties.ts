@@ -1,82 +1,65 @@
+import type { Member } from '../declaration/members';
 import type { PropertySpec, Source } from '../declaration/property';
 import { isTaken, type WholeSources } from './whole-source';
-import type { Codec } from '../types/codec';
 
-/** A property as one source supplies it. */
-export interface SourceProperty {
-  /** Name of the property on the dto, and its index among the properties. */
-  readonly property: string;
-  readonly index: number;
-  /** Name of the value in the source. */
-  readonly name: string;
-  readonly codec: Codec<unknown>;
-  readonly required: boolean;
+/** A property of the dto of a request, as one source supplies it; `name` is the name of the value in the source. */
+export interface SourceProperty extends Member {
   /** True if the property takes all names of the source (`fromForm`, `fromQuery`). */
-  readonly isRoot?: boolean;
-  /** True if the JSON body itself must contain the value. */
-  readonly jsonRequired?: boolean;
+  readonly isRoot: boolean;
 }
 
 /** Returns the sources of a property, each with the name of the value in it. */
 export function sourcePropertiesOf(
-  sourceProperty: SourceProperty,
+  member: Member,
   spec: PropertySpec,
-  jsonName: () => string,
   wholeSources: WholeSources,
 ): Map<Source, SourceProperty> {
-  const {
-    jsonPropertyName,
-    bindFrom = sourceProperty.property,
-    name = sourceProperty.property,
-    dontBind = [],
-    jsonRequired,
-  } = spec;
-  const anyOf = (): [Source, string][] => [
-    ['json', jsonPropertyName ?? jsonName()],
-    ['form', bindFrom],
-    ['route', bindFrom],
-    ['query', bindFrom],
-  ];
-  const fallback = (): [Source, string][] => (spec.fallback ? anyOf() : []);
-  const names = ((): [Source, string][] => {
-    switch (spec.kind) {
-      case 'field':
-        return anyOf();
-      case 'formField':
-        return [['form', bindFrom]];
-      case 'queryParam':
-        return [['query', bindFrom]];
-      case 'routeParam':
-        return [['route', bindFrom]];
-      case 'fromForm':
-        return [['form', '']];
-      case 'fromQuery':
-        return [['query', '']];
-      case 'fromClaim':
-        return [...fallback(), ['claim', name]];
-      case 'fromHeader':
-        return [...fallback(), ['header', name]];
-      case 'fromCookie':
-        return [...fallback(), ['cookie', name]];
-      case 'hasPermission':
-        return [['permission', name]];
-      case 'fromBody':
-      case 'plainText':
-        return [];
-    }
-  })();
   const isRoot = spec.kind === 'fromForm' || spec.kind === 'fromQuery';
   return new Map(
-    names
+    namesOf(member, spec)
       .filter(
         ([source]) =>
-          !dontBind.includes(source) &&
+          !member.dontBind.includes(source) &&
           !(isTaken(source, wholeSources) && !isRoot) &&
-          (sourceProperty.codec.shape !== 'file' || source === 'form'),
+          (member.codec.shape !== 'file' || source === 'form'),
       )
-      .map(([source, lookup]) => [
-        source,
-        { ...sourceProperty, name: lookup, isRoot, ...(jsonRequired && { jsonRequired }) },
-      ]),
+      .map(([source, name]) => [source, { ...member, name, isRoot, dontBind: [] }]),
   );
+}
+
+/** Returns the names that a property has in its sources, in binding order. */
+function namesOf({ property, name, jsonName }: Member, spec: PropertySpec): [Source, string][] {
+  const { kind, fallback, name: ownName = property } = spec;
+  const anyOf: [Source, string][] = [
+    ['json', jsonName],
+    ['form', name],
+    ['route', name],
+    ['query', name],
+  ];
+  const others = fallback ? anyOf : [];
+  switch (kind) {
+    case 'field':
+      return anyOf;
+    case 'formField':
+      return [['form', name]];
+    case 'queryParam':
+      return [['query', name]];
+    case 'routeParam':
+      return [['route', name]];
+    case 'fromForm':
+      return [['form', '']];
+    case 'fromQuery':
+      return [['query', '']];
+    case 'fromClaim':
+      return [...others, ['claim', ownName]];
+    case 'fromHeader':
+      return [...others, ['header', ownName]];
+    case 'fromCookie':
+      return [...others, ['cookie', ownName]];
+    case 'hasPermission':
+      return [['permission', ownName]];
+    case 'fromBody':
+    case 'plainText':
+      return [];
+  }
 }

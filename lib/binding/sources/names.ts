@@ -1,5 +1,5 @@
 import type { RequestInput } from './request-input';
-import type { RequestValues } from '../reading/request-values';
+import type { FoundValues } from '../reading/found-values';
 import type { Location } from '../reading/location';
 import { readFlat } from '../types/read-value';
 import type { SourceProperty } from '../plan/source-properties';
@@ -14,7 +14,7 @@ export function readByName(
   pairs: readonly SentPair[],
   input: RequestInput,
   sourceProperties: readonly SourceProperty[],
-  found: RequestValues,
+  found: FoundValues,
 ): void {
   if (pairs.length === 0 && !sourceProperties.some(sourceProperty => sourceProperty.isRoot)) return;
   const root = NameTree.of(

@@ -1,13 +1,13 @@
 import type { RequestInput } from './request-input';
 import type { SourceProperty } from '../plan/source-properties';
 import type { Source } from '../declaration/property';
-import type { RequestValues } from '../reading/request-values';
+import type { FoundValues } from '../reading/found-values';
 
 /** A source of values. */
 export interface ValueSource {
   readonly source: Source;
   /** Reads the values that the request has for the properties; they overwrite values found before. */
-  read(input: RequestInput, sourceProperties: readonly SourceProperty[], found: RequestValues): void;
+  read(input: RequestInput, sourceProperties: readonly SourceProperty[], found: FoundValues): void;
   /** Message for a missing required value. */
   readonly missing: string;
 }

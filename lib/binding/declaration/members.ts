@@ -1,0 +1,55 @@
+import { readerOf, type ReadFields } from '../reading/compiled';
+import type { FoundValues } from '../reading/found-values';
+import type { Location } from '../reading/location';
+import { ownValue } from '../reading/own-value';
+import type { Codec, CodecMember } from '../types/codec';
+import type { Codecs } from '../types/property-type';
+import type { PropertySpec } from './property';
+
+/** A property of a dto as one endpoint reads it: its names, and the codec of its type. */
+export interface Member extends CodecMember {
+  /** Name of the property on the dto, and its index among the properties. */
+  readonly property: string;
+  readonly index: number;
+  readonly required: boolean;
+  /** True if the JSON itself must contain the value. */
+  readonly jsonRequired: boolean;
+  /** Sources that must not bind to the property. */
+  readonly dontBind: readonly string[];
+}
+
+export function memberOf(
+  property: string,
+  index: number,
+  { required, jsonRequired = false, jsonPropertyName, bindFrom = property, dontBind = [] }: PropertySpec,
+  codec: Codec<unknown>,
+  codecs: Codecs,
+): Member {
+  const jsonName = jsonPropertyName ?? codecs.jsonName(property);
+  return { property, index, codec, name: bindFrom, jsonName, required, jsonRequired, dontBind };
+}
+
+/**
+ * Makes the reader of the fields of a JSON object.
+ * @param keyOf the key that the value of a member is put under.
+ * @param read reads a value, undefined if the object lacks it. A valid value of a type with a fast path is not passed
+ * to it.
+ */
+export function jsonReaderOf(
+  members: readonly Member[],
+  keyOf: (member: Member) => string | number,
+  read: (member: Member, value: unknown, location: Location) => unknown,
+): ReadFields<FoundValues> {
+  const fields = members.map(member => ({
+    key: keyOf(member),
+    jsonName: member.jsonName,
+    // Which source a nested dto is read from is known only then.
+    fast: member.dontBind.length > 0 ? undefined : member.codec.fromJson.fast,
+    member,
+  }));
+  return readerOf(fields, ({ key, jsonName, member }, found, json, location) => {
+    location.enter(jsonName);
+    found.put(key, read(member, ownValue(json, jsonName), location));
+    location.leave();
+  });
+}

@@ -1,0 +1,65 @@
+import { after, type Awaitable } from './awaitable';
+import { INVALID, type Invalid } from './location';
+
+type Key = string | number;
+
+/**
+ * The values found for the properties of one dto. A value that is put under a key later replaces an earlier one. All
+ * properties are read, whatever fails, so that every failure is reported.
+ */
+export class FoundValues<T extends object = object> {
+  private isInvalid = false;
+  /** The values that are not on the target: those that could not be read, and those that are not known yet. */
+  private unset: Map<Key, unknown> | undefined;
+  private promised: [key: Key, value: Awaitable<unknown>][] | undefined;
+
+  /** @param target the object that the values are set on. */
+  constructor(readonly target: T) {}
+
+  /** Tells whether a value was found, even an invalid one. */
+  has(key: Key): boolean {
+    return this.values[key] !== undefined || this.unset?.has(key) === true;
+  }
+
+  /** @param value undefined if none was found, INVALID if it could not be read, which has been reported. */
+  put(key: Key, value: unknown): void {
+    if (value === undefined) return;
+    if (value === INVALID) {
+      this.isInvalid = true;
+      (this.unset ??= new Map()).set(key, value);
+    } else if (value instanceof Promise) this.promise(key, value);
+    else {
+      this.values[key] = value;
+      this.unset?.delete(key);
+    }
+  }
+
+  /**
+   * Returns the target once all values are known. Waits for replaced values, too, because their failures belong in the
+   * response.
+   */
+  settled(): Awaitable<T | Invalid> {
+    const { promised } = this;
+    if (!promised) return this.isInvalid ? INVALID : this.target;
+    return after(Promise.all(promised.map(([, value]) => value)), known => {
+      if (this.isInvalid || known.includes(INVALID)) return INVALID;
+      for (const [at, [key, value]] of promised.entries()) {
+        const isLatest = this.unset?.get(key) === value;
+        if (isLatest && known[at] !== undefined) this.values[key] = known[at];
+      }
+      return this.target;
+    });
+  }
+
+  /** A promise may resolve to undefined; undefined does not replace an earlier value. */
+  private promise(key: Key, value: Promise<unknown>): void {
+    const before = this.unset?.get(key);
+    const latest = before === undefined ? value : after(value, known => (known === undefined ? before : known));
+    (this.unset ??= new Map()).set(key, latest);
+    (this.promised ??= []).push([key, latest]);
+  }
+
+  private get values(): Record<Key, unknown> {
+    return this.target as Record<Key, unknown>;
+  }
+}
