@@ -13,6 +13,9 @@ export {
   type Configured,
 } from './configure';
 
+export { openapi, type OpenApiDocument, type OpenApiOptions } from './openapi/openapi';
+export type { OperationOptions } from './binding/operation-options';
+
 export type { IdempotencyMiddleware } from './idempotency/idempotency';
 export type { IdempotencyOptions } from './idempotency/options';
 export type { IdempotencyEvent, IdempotencyEventKind } from './idempotency/events';

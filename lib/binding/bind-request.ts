@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
+import { Described } from '../description/described';
 import { ClientGone } from '../http/client-gone';
 import type { Next } from '../http/next';
 import type { Answering } from '../problems/answer';
@@ -12,7 +13,8 @@ import { clientSignal } from './client-signal';
 import type { Endpoint } from './input/endpoint';
 import { discardStored, keepStored } from './input/refusals';
 import { instanceCodecs } from './responses/instance-codecs';
-import { responseCodecs, writeResponsesAs } from './responses/json-writer';
+import { responseCodecs, writeResponsesAs, type ResponseCodecs } from './responses/json-writer';
+import type { OperationOptions } from './operation-options';
 import { resolveOptions, type BindingOptions } from './options';
 import { refuseWithoutForm } from './plan/form-only';
 import { planFor } from './plan/plan';
@@ -28,8 +30,8 @@ export function makeBindRequest<D extends AnyType>(
   options: BindingOptions,
   answering?: Answering,
 ): BindHandler<Infer<D>> {
-  const { bind, writeResponses } = bindingOf(Dto, options);
-  return function bindRequest(req: IncomingMessage, res: Response, next: Next): void {
+  const { bind, writeResponses, description } = bindingOf(Dto, options);
+  return endpoints.as(description, function bindRequest(req: IncomingMessage, res: Response, next: Next): void {
     whenDone(
       () => bind(req as Request, res),
       dto => {
@@ -44,19 +46,30 @@ export function makeBindRequest<D extends AnyType>(
         else refuse(error, req, res, next, answering);
       },
     );
-  };
+  });
 }
+
+/** What an endpoint says about itself. */
+export interface EndpointDescription {
+  readonly endpoint: Endpoint;
+  readonly responses: ResponseCodecs;
+  readonly operation: OperationOptions;
+}
+
+/** The descriptions of all endpoints, for the API description. */
+export const endpoints = new Described<EndpointDescription>('binding');
 
 /** How one endpoint binds requests and writes responses. */
 interface Binding {
   readonly bind: (req: Request, res: Response) => Awaitable<unknown>;
   /** Makes `res.json()` write what the endpoint declares. */
   readonly writeResponses: (res: Response) => void;
+  readonly description: EndpointDescription;
 }
 
 /** Prepares the binding of one endpoint: its binder makes the dto, then its modifier may change it. */
 export function bindingOf(Dto: AnyType, options: BindingOptions): Binding {
-  const { settings, binder: given = new RequestBinder(), modifier } = resolveOptions(options);
+  const { settings, binder: given = new RequestBinder(), modifier, operation } = resolveOptions(options);
   const { request = Dto } = options.serializerContext?.types ?? {};
   if (request !== Dto)
     throw new TypeError('bindRequest: the serializerContext was made for another request type than this Dto.');
@@ -86,6 +99,7 @@ export function bindingOf(Dto: AnyType, options: BindingOptions): Binding {
   const isBuiltIn = !isOwnBinder && !modifier;
 
   return {
+    description: { endpoint, responses, operation },
     bind(req, res) {
       if (!settings.allowAnonymous && settings.claims(req) === undefined) {
         // RFC 9110, section 15.5.2: a 401 response names a way to authenticate.

@@ -5,6 +5,7 @@ import { withDefaults } from '../options/merge';
 import { asPermissions, permissionsIn } from '../principal/permissions';
 import { asClaims, principalOf, type Claims } from '../principal/principal';
 import type { Binder } from './binder';
+import { checkOperation, type OperationOptions } from './operation-options';
 import type { BinderContext } from './input/binder-context';
 import type { BindingFailure } from './reading/failures';
 import { resolveLimits, type BindingLimits } from './reading/limits';
@@ -52,6 +53,8 @@ export interface BindingOptions<T = any> extends SerializerOptions {
   limits?: BindingLimits;
   /** Where uploaded files go: memory (default), disk, or a Multer of your own. */
   uploads?: UploadOptions | Multer;
+  /** What the API description says about the endpoint. */
+  openapi?: OperationOptions;
 }
 
 /** Excludes functions, which the compiler takes for binders because of `Function.prototype.bind`. */
@@ -103,6 +106,7 @@ const rules: Readonly<Record<keyof BindingOptions, Rule>> = {
   quoteValues: boolean,
   limits: object,
   uploads: objectWith('{ storage, directory } or a Multer'),
+  openapi: object,
 };
 
 function isBinder(value: unknown): boolean {
@@ -115,6 +119,7 @@ export interface Resolved {
   readonly settings: ResolvedOptions;
   readonly binder: BindingOptions['binder'];
   readonly modifier: Modifier | undefined;
+  readonly operation: OperationOptions;
 }
 
 /** @throws TypeError for an unknown option or an invalid value. */
@@ -132,7 +137,9 @@ export function resolveOptions(options: BindingOptions): Resolved {
     quoteValues = true,
     binder,
     modifier,
+    openapi: operation = {},
   } = options;
+  checkOperation(operation);
   const { types: compiled = {} } = options.serializerContext ?? {};
   const limits = resolveLimits(options.limits);
   const resolved = (req: Request): Claims | undefined => asClaims(claims(req));
@@ -155,7 +162,7 @@ export function resolveOptions(options: BindingOptions): Resolved {
     limits,
     ...uploadReader(uploads, limits),
   };
-  return { settings, binder, modifier };
+  return { settings, binder, modifier, operation };
 }
 
 /**

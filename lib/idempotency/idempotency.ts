@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Described } from '../description/described';
 import { ClientGone } from '../http/client-gone';
 import type { Next } from '../http/next';
 import type { Answering } from '../problems/answer';
@@ -10,13 +11,16 @@ import { isAnsweredOrGone, type Exchange } from './exchange';
 import type { CallersOn } from './identity/scope';
 import type { RunId } from './leases/token';
 import { mark } from './mounted';
-import { resolveOptions, type IdempotencyOptions } from './options';
+import { resolveOptions, type IdempotencyOptions, type ResolvedOptions } from './options';
 import type { Outcome } from './outcome';
 import { purge } from './purge';
 import { Reporter } from './reporter';
 import { runAndRecord } from './run';
 import { withTimeouts } from './timed-stores';
 import { isExempt, leaveUnguarded } from './unguarded';
+
+/** The options of each middleware, for the API description. */
+export const guards = new Described<ResolvedOptions>('idempotency');
 
 /** Express middleware; see {@link idempotency}. */
 export interface IdempotencyMiddleware {
@@ -62,7 +66,9 @@ export function makeIdempotency(
       refuse(error, req, res, next, answering);
     });
   };
-  return Object.assign(middleware, { purge: (cacheKey: string) => purge(cacheKey, options, stores) });
+  return Object.assign(guards.as(options, middleware), {
+    purge: (cacheKey: string) => purge(cacheKey, options, stores),
+  });
 }
 
 /** THE FLOW: key and identity, the right to run, and then: run and record, replay, or refuse. */

@@ -8,6 +8,7 @@ import {
   headerName,
   headerNames,
   milliseconds,
+  object,
   objectWith,
   oneOf,
   positiveInteger,
@@ -56,6 +57,15 @@ export interface IdempotencyOptions {
   cacheDuration?: number;
   /** When true, the response carries the idempotency key header, unless the handler sets it. Default true. */
   addHeaderToResponse?: boolean;
+  /** Text about the header in the API description. Default: what the key is for, and how long it lasts. */
+  swaggerHeaderDescription?: string;
+  /** Makes the example of the header in the API description. Default none. */
+  swaggerExampleGenerator?: () => unknown;
+  /**
+   * Type of the header in the API description, one that `bindRequest` takes, for example `guid`. Default: the shape of
+   * the example, else `string`.
+   */
+  swaggerHeaderType?: object;
   /** The store of the responses: a Keyv, version 5 or 6. Default: one bounded Keyv in memory for the whole process. */
   store?: KeyvLike;
   /** The store of the leases (the right to run). Default: next to the responses, in memory or on Redis. */
@@ -104,6 +114,9 @@ const rules: Readonly<Record<keyof IdempotencyOptions, Rule>> = {
   ignoreHost: boolean,
   cacheDuration: milliseconds,
   addHeaderToResponse: boolean,
+  swaggerHeaderDescription: { expects: 'text', accepts: value => typeof value === 'string' },
+  swaggerExampleGenerator: fn,
+  swaggerHeaderType: either(object, fn),
   store: { expects: 'a Keyv, for example new Keyv(adapter)', accepts: isKeyvLike },
   leases: objectWith('a LeaseStore', 'acquire', 'renew', 'complete', 'release'),
   scope: fn,
@@ -151,9 +164,14 @@ const defaults = {
   onEvent: () => undefined,
 } satisfies IdempotencyOptions;
 
+type SwaggerOption = 'swaggerHeaderDescription' | 'swaggerExampleGenerator' | 'swaggerHeaderType';
+
 /** The options after checking, with their defaults. */
 export interface ResolvedOptions
-  extends Required<Omit<IdempotencyOptions, 'store' | 'keyPattern' | 'scope' | 'methods'>>, CallerOptions {
+  extends
+    Required<Omit<IdempotencyOptions, 'store' | 'keyPattern' | 'scope' | 'methods' | SwaggerOption>>,
+    Pick<IdempotencyOptions, SwaggerOption>,
+    CallerOptions {
   readonly methods: readonly string[] | undefined;
   readonly keyPattern: RegExp | undefined;
   readonly responses: ResponseStore;

@@ -1,5 +1,5 @@
 /** The rooms of lib that import no other room, except that `problems` imports `http`. Type imports count. */
-const leaves = ['http', 'problems', 'options', 'principal', 'warnings'];
+const leaves = ['description', 'http', 'problems', 'options', 'principal', 'warnings'];
 
 /**
  * The folders of two rooms are floors, from the ground up: each imports only those below it, and none imports the files of

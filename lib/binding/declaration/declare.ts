@@ -42,12 +42,12 @@ interface NoOptions {
 }
 type FieldOptions<T> = Pick<
   PropertyOptions<T>,
-  'bindFrom' | 'jsonPropertyName' | 'dontBind' | 'required' | 'jsonRequired' | 'default'
+  'bindFrom' | 'jsonPropertyName' | 'dontBind' | 'required' | 'jsonRequired' | 'default' | 'description'
 >;
-type SingleOptions<T> = Pick<PropertyOptions<T>, 'bindFrom' | 'required' | 'default'>;
+type SingleOptions<T> = Pick<PropertyOptions<T>, 'bindFrom' | 'required' | 'default' | 'description'>;
 type NamedOptions<T> = Pick<
   PropertyOptions<T>,
-  'name' | 'required' | 'default' | 'fallback' | 'jsonPropertyName' | 'bindFrom' | 'dontBind'
+  'name' | 'required' | 'default' | 'fallback' | 'jsonPropertyName' | 'bindFrom' | 'dontBind' | 'description'
 >;
 
 /**

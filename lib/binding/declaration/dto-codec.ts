@@ -8,6 +8,7 @@ import { written, type Codec } from '../types/codec';
 import type { Codecs, DtoClass } from '../types/property-type';
 import { isSent, readJson, readNested, readNothing } from '../types/read-value';
 import { checkUniqueNames, namingErrors } from './declaration-error';
+import { objectSchema } from './dto-schema';
 import { jsonReaderOf, memberOf, type Member } from './members';
 import { instancesOf, propertiesOf, unsetRemover, type PropertySpec } from './property';
 
@@ -54,13 +55,13 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
   const isSentBelow = (tree: NameTree, location: Location): boolean =>
     fields.some(member => !isBlocked(member, location) && isSent(member.codec, tree.at(member.name), location));
 
-  return {
+  const codec: Codec<T> = {
     name: Dto.name || 'object',
     shape: 'object',
     ...notNestable(Dto, properties),
     memberOf: property => members.find(member => member.property === property),
     memberCalled: name => fields.find(field => field.name.toLowerCase() === name),
-    parts: () => members.map(({ codec }) => codec),
+    parts: () => members.map(member => member.codec),
     fromJson,
     fromText(values, location) {
       const [text = ''] = values;
@@ -88,10 +89,16 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       return Object.fromEntries(
         members
           .filter(({ property }) => value[property] !== undefined)
-          .map(({ property, jsonName, codec }) => [jsonName, written(codec, value[property])]),
+          .map(({ property, jsonName, codec: own }) => [jsonName, written(own, value[property])]),
       );
     },
+    schema: schemas =>
+      schemas.named(codec, Dto.name, () =>
+        objectSchema(schemas.direction === 'request' ? fields : members, ({ jsonName }) => jsonName, schemas),
+      ),
+    schemaOfNames: schemas => objectSchema(fields, ({ name }) => name, schemas),
   };
+  return codec;
 }
 
 /** Finds a property that binds only at the root of a request, such as a claim or a header. */

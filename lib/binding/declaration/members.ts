@@ -16,17 +16,19 @@ export interface Member extends CodecMember {
   readonly jsonRequired: boolean;
   /** Sources that must not bind to the property. */
   readonly dontBind: readonly string[];
+  readonly spec: PropertySpec;
 }
 
 export function memberOf(
   property: string,
   index: number,
-  { required, jsonRequired = false, jsonPropertyName, bindFrom = property, dontBind = [] }: PropertySpec,
+  spec: PropertySpec,
   codec: Codec<unknown>,
   codecs: Codecs,
 ): Member {
+  const { required, jsonRequired = false, jsonPropertyName, bindFrom = property, dontBind = [] } = spec;
   const jsonName = jsonPropertyName ?? codecs.jsonName(property);
-  return { property, index, codec, name: bindFrom, jsonName, required, jsonRequired, dontBind };
+  return { property, index, codec, name: bindFrom, jsonName, required, jsonRequired, dontBind, spec };
 }
 
 /**

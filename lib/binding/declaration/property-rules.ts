@@ -13,10 +13,11 @@ const rules: Readonly<Record<keyof PropertyOptions, Rule>> = {
   required: boolean,
   jsonRequired: boolean,
   default: anything,
+  description: { expects: 'text', accepts: value => typeof value === 'string' },
   fallback: boolean,
 };
 
-const flat: readonly (keyof PropertyOptions)[] = ['bindFrom', 'required', 'default'];
+const flat: readonly (keyof PropertyOptions)[] = ['bindFrom', 'required', 'default', 'description'];
 const named: readonly (keyof PropertyOptions)[] = [
   'name',
   'required',
@@ -25,10 +26,11 @@ const named: readonly (keyof PropertyOptions)[] = [
   'jsonPropertyName',
   'bindFrom',
   'dontBind',
+  'description',
 ];
 
 const names: Readonly<Record<PropertyKind, readonly (keyof PropertyOptions)[]>> = {
-  field: ['bindFrom', 'jsonPropertyName', 'dontBind', 'required', 'jsonRequired', 'default'],
+  field: ['bindFrom', 'jsonPropertyName', 'dontBind', 'required', 'jsonRequired', 'default', 'description'],
   formField: flat,
   queryParam: flat,
   routeParam: flat,

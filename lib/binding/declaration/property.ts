@@ -32,6 +32,8 @@ export interface PropertySpec extends PropertyOptions {
    * (`useDefineForClassFields`).
    */
   readonly isMadeByClass?: boolean;
+  /** The value of the initialiser, if there is one. */
+  readonly initial?: unknown;
 }
 
 /** A default value, or a function that makes it. */
@@ -55,6 +57,8 @@ export interface PropertyOptions<T = unknown> {
   readonly jsonRequired?: boolean;
   /** The value if no source has one, or a function that makes it. */
   readonly default?: Default<T>;
+  /** Text about the property for the API description. */
+  readonly description?: string;
   /**
    * Only with `required: false`. When true, a claim, header or cookie that the request lacks is read from body, form,
    * route or query, where a client can send any value; set false for anything that decides about identity or rights.
@@ -176,8 +180,9 @@ function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Dec
   const sample = sampleOf(Dto);
   return new Map(
     [...properties].map(([name, spec]) => {
-      const required = spec.required && (ownValue(sample, name) === undefined || spec.kind === 'hasPermission');
-      return [name, { ...spec, required, isMadeByClass: Object.hasOwn(sample, name) }];
+      const initial = ownValue(sample, name);
+      const required = spec.required && (initial === undefined || spec.kind === 'hasPermission');
+      return [name, { ...spec, required, initial, isMadeByClass: Object.hasOwn(sample, name) }];
     }),
   );
 }

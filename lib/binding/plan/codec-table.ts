@@ -120,7 +120,7 @@ function parsing(
   };
 }
 
-function converting(converter: JsonConverter, name: string): Pick<Codec<unknown>, 'fromJson' | 'toJson'> {
+function converting(converter: JsonConverter, name: string): Pick<Codec<unknown>, 'fromJson' | 'toJson' | 'schema'> {
   return {
     fromJson(value, location) {
       const plain = plainJson(value, location);
@@ -129,6 +129,7 @@ function converting(converter: JsonConverter, name: string): Pick<Codec<unknown>
         : accepted(converter.read(plain), value, name, location, `The converter for ${name}`);
     },
     toJson: value => converter.write(value),
+    schema: () => ({ title: name }),
   };
 }
 

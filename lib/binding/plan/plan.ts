@@ -13,6 +13,7 @@ import {
   propertiesOf,
   unsetRemover,
   type PropertyKind,
+  type PropertySpec,
   type Source,
 } from '../declaration/property';
 import { sourcePropertiesOf, type SourceProperty } from './source-properties';
@@ -62,14 +63,15 @@ export function planFor(Dto: AnyType, codecs: CodecTable): Plan {
       throw new TypeError(
         `${codec.name} cannot be the dto of a request; use a dto class, list(Dto) or a Standard Schema.`,
       );
-    return planForBody(codec);
+    return planForBody(codec, Dto);
   });
 }
 
 /** Prepares a list dto or a schema: the whole JSON body binds to it, and no other source. */
-function planForBody(codec: Codec<unknown>): Plan {
+function planForBody(codec: Codec<unknown>, Dto: AnyType): Plan {
   const names = { property: 'body', name: '', jsonName: '' };
-  const body: Member = { ...names, index: 0, codec, required: true, jsonRequired: false, dontBind: [] };
+  const spec: PropertySpec = { kind: 'fromBody', type: Dto, required: true, fallback: false };
+  const body: Member = { ...names, index: 0, codec, required: true, jsonRequired: false, dontBind: [], spec };
   checkNestable(codec);
   namingErrors(codec.name, () => {
     checkHasNoFile(codec);

@@ -1,13 +1,14 @@
 import type { Awaitable } from '../reading/awaitable';
 import type { Invalid, Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
+import type { Describable, JsonSchema, Schemas } from './json-schema';
 
 /**
  * Reads the values of one type, as one endpoint is configured, and writes them as JSON. Text comes from forms, routes,
  * queries, claims, headers and cookies; JSON from a body, or from text that holds JSON. Failures are reported at the
  * location.
  */
-export interface Codec<T> {
+export interface Codec<T> extends Describable {
   /** As it appears in messages: "int", "list of guid". */
   readonly name: string;
   /** Kind of type, where that decides how its values are looked up. */
@@ -55,6 +56,8 @@ export interface Codec<T> {
    * except null and undefined.
    */
   readonly toJson?: (value: unknown) => unknown;
+  /** Describes an object under the names that it has in a form or a query. Default: as in JSON. */
+  readonly schemaOfNames?: (schemas: Schemas) => JsonSchema;
 }
 
 /** Reads a JSON value. */

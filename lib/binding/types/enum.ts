@@ -29,8 +29,16 @@ export function enumOf<const E extends EnumObject | readonly string[]>(
     .map(([member]) => member)
     .slice(0, 10)
     .join(', ')}${entries.length > 10 ? ', …' : ''})`;
+  const names = entries.map(([member]) => member);
+  const values = entries.map(([, value]) => value);
   return scalar(name, {
     text: read,
+    schema: {
+      type: values.every(value => typeof value === 'string') ? 'string' : ['string', 'number'],
+      enum: values,
+      // Generators of clients read the names of the values from this extension.
+      ...(!Array.isArray(members) && { 'x-enum-varnames': names }),
+    },
     json: value =>
       typeof value === 'string' || typeof value === 'number'
         ? read(String(value))

@@ -9,6 +9,8 @@ export type UploadedFile = Express.Multer.File;
 export const file: PropertyType<UploadedFile> = typeWith<UploadedFile>({
   name: 'file',
   shape: 'file',
+  // Swagger UI offers a file only for the format of OpenAPI 3.0.
+  schema: () => ({ type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' }),
   fromText: (_values, location) => failNoFile(location),
   fromJson: (_value, location) => failNoFile(location),
   fromFiles(files, location) {

@@ -15,6 +15,7 @@ export const guid: PropertyType<string> = scalar('guid', {
       .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
       .toLowerCase();
   },
+  schema: { type: 'string', format: 'uuid' },
 });
 
 /** A host name has at most 253 characters (RFC 1035). Converting a long one from Unicode takes quadratic time. */
@@ -49,7 +50,15 @@ function withSchemes(name: string, schemes: readonly string[]): PropertyType<URL
       return url && protocols.has(url.protocol) ? url : undefined;
     },
     write: value => (value instanceof URL ? value.href : value),
+    schema: { type: 'string', format: 'uri', pattern: `^(${schemes.map(anyCase).join('|')}):` },
   });
+}
+
+/** Makes a pattern that matches a scheme in any case. */
+function anyCase(scheme: string): string {
+  return scheme.replace(/[a-z]|[+.]/gi, one =>
+    /[+.]/.test(one) ? `[${one}]` : `[${one.toUpperCase()}${one.toLowerCase()}]`,
+  );
 }
 
 /** Two to four numbers: major, minor, build, revision. */
@@ -88,4 +97,5 @@ export const version: PropertyType<Version> = scalar('version', {
     const result = Version.tryParse(text);
     return result.success ? result.value : undefined;
   },
+  schema: { type: 'string', pattern: '^[0-9]{1,9}([.][0-9]{1,9}){1,3}$' },
 });

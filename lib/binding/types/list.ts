@@ -101,6 +101,11 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
       fromFiles: (files: readonly Express.Multer.File[], location: Location) =>
         each(files, location, one => item.fromFiles?.([one], location) ?? INVALID),
     }),
+    schema: schemas => ({
+      type: 'array',
+      items: schemas.of(item),
+      ...(schemas.direction === 'request' && { maxItems: schemas.maxItems }),
+    }),
     toJson(value) {
       if (Array.isArray(value)) return value.map(one => written(item, one));
       throw new TypeError(

@@ -24,6 +24,7 @@ export const int: PropertyType<number> = scalar('int', {
     if (typeof value === 'number') return (value | 0) === value ? value | 0 : undefined;
     return ifNumber(value, readInt);
   },
+  schema: { type: 'integer', format: 'int32', minimum: -0x8000_0000, maximum: 0x7fff_ffff },
 });
 
 /** A 64-bit integer, as a bigint. In JSON a number or, for clients without 64-bit numbers, a string. */
@@ -34,6 +35,9 @@ export const long: PropertyType<bigint> = scalar('long', {
     if (typeof value === 'number' && !Number.isSafeInteger(value)) return undefined;
     return ifNumber(value, readLong);
   },
+  // As a string, too: many clients would round a number.
+  schema: { type: ['string', 'integer'], format: 'int64', pattern: '^[+-]?[0-9]{1,19}$' },
+  writtenSchema: { type: 'integer', format: 'int64' },
   needsExactNumbers: true,
   refusal: ifRounded,
 });
@@ -42,6 +46,7 @@ export const long: PropertyType<bigint> = scalar('long', {
 export const double: PropertyType<number> = scalar('double', {
   text: readDouble,
   json: value => (typeof value === 'number' && Number.isFinite(value) ? value : ifNumber(value, readDouble)),
+  schema: { type: 'number', format: 'double' },
 });
 
 /** An exact decimal number (BigNumber) that keeps every digit sent. In JSON a number or a string. */
@@ -56,6 +61,8 @@ export const decimal: PropertyType<BigNumber> = scalar('decimal', {
     return exact && exact.sd() <= EXACT_DIGITS ? exact : undefined;
   },
   write: value => (BigNumber.isBigNumber(value) ? exactNumber(value) : value),
+  schema: { type: ['string', 'number'], format: 'decimal', pattern: '^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)$' },
+  writtenSchema: { type: 'number', format: 'decimal' },
   needsExactNumbers: true,
   refusal: ifRounded,
 });

@@ -24,6 +24,7 @@ export function parsableCodec(type: Parsable<unknown>, asObject?: Codec<unknown>
       if (typeof value === 'string') return parse(value, location);
       return asObject ? asObject.fromJson(value, location) : location.failValue(value, name);
     },
+    schema: () => ({ type: 'string', title: name }),
     toJson: asObject?.toJson ?? (value => asText(value, type, name)),
   };
 }

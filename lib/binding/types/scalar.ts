@@ -2,6 +2,7 @@ import { isExactNumber } from '../reading/exact-number';
 import { asJson } from '../reading/json-text';
 import type { Location } from '../reading/location';
 import type { Codec, ReadJson } from './codec';
+import type { JsonSchema } from './json-schema';
 import type { PropertyType } from './property-type';
 
 /** A type whose codec is the same at every endpoint. */
@@ -17,6 +18,9 @@ export interface Spelling<T> {
   /** Converts a value to what JSON holds for it. Default: the value as it is. */
   readonly write?: (value: unknown) => unknown;
   readonly needsExactNumbers?: boolean;
+  /** Describes the JSON that is read, and the JSON that is written if that is described otherwise. */
+  readonly schema: JsonSchema;
+  readonly writtenSchema?: JsonSchema;
   /** Makes the message for a refused JSON value. Default: it names the value and the type. */
   readonly refusal?: (value: unknown) => string | undefined;
 }
@@ -24,7 +28,7 @@ export interface Spelling<T> {
 /** Makes a type of one value. */
 export function scalar<T>(
   name: string,
-  { text, json = ifText(text), write, needsExactNumbers = false, refusal }: Spelling<T>,
+  { text, json = ifText(text), write, needsExactNumbers = false, schema, writtenSchema = schema, refusal }: Spelling<T>,
 ): PropertyType<T> {
   return typeWith({
     name,
@@ -37,6 +41,7 @@ export function scalar<T>(
     },
     fromJson: fast(json, name, refusal),
     toJson: value => asScalar(write ? write(value) : value, name),
+    schema: ({ direction }) => (direction === 'request' ? schema : writtenSchema),
   });
 }
 
@@ -75,6 +80,7 @@ export const string: PropertyType<string> = typeWith({
   fromText: values => values.join(','),
   fromJson: fast(value => (typeof value === 'string' ? value : undefined), 'string'),
   toJson: value => asScalar(value, 'string'),
+  schema: () => ({ type: 'string' }),
 });
 
 /** `true` or `false` in any case; nothing else. */
@@ -84,4 +90,5 @@ export const bool: PropertyType<boolean> = scalar('bool', {
     return word === 'true' || word === 'false' ? word === 'true' : undefined;
   },
   json: value => (typeof value === 'boolean' ? value : undefined),
+  schema: { type: 'boolean' },
 });

@@ -44,6 +44,7 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
     takesEmptyText: true,
     takesAnyText: true,
     takesNull: true,
+    schema: schemas => schemas.ofStandard(schema),
     fromJson,
     fromText(values, location) {
       const [text = ''] = values;

@@ -8,6 +8,10 @@ const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{
  */
 const WRITTEN_DATE = /^[1-9]\d{3}-(?:0[1-9]|1[0-2])-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 const CLOCK = /^(-)?(?:(\d{1,9})\.)?(\d{1,2}):(\d\d)(?::(\d\d)(?:\.(\d{1,7}))?)?$/;
+/** The same forms for clients, whose regular expressions may know less. */
+const CLOCK_PATTERN = '^-?([0-9]{1,9}[.])?([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,7})?)?$';
+const DURATION_PATTERN =
+  '^-?P([0-9]{1,9}D)?(T[0-9]{1,9}H([0-9]{1,9}M)?([0-9]{1,9}([.][0-9]{1,9})?S)?|T[0-9]{1,9}M([0-9]{1,9}([.][0-9]{1,9})?S)?|T[0-9]{1,9}([.][0-9]{1,9})?S)$|^-?P[0-9]{1,9}D$';
 const ISO_DURATION = /^(-)?P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d{1,9}))?S)?)?$/i;
 
 /**
@@ -37,6 +41,7 @@ export const dateTime: PropertyType<Date> = scalar('dateTime', {
     // An offset can move the date out of the years with four digits.
     return Number.isNaN(date.getTime()) || date.toISOString().length !== 24 ? undefined : date;
   },
+  schema: { type: 'string', format: 'date-time' },
 });
 
 /**
@@ -62,6 +67,7 @@ export const timeSpan: PropertyType<number> = scalar('timeSpan', {
     return total(clock ?? ISO_DURATION.exec(trimmed));
   },
   write: value => (typeof value === 'number' && Number.isFinite(value) ? clockOf(value) : value),
+  schema: { type: 'string', pattern: `${CLOCK_PATTERN}|${DURATION_PATTERN}`, examples: ['01:30:00', 'PT1H30M'] },
 });
 
 function total(match: RegExpExecArray | null): number | undefined {

@@ -1,4 +1,5 @@
 import type { Codec } from './codec';
+import { orNull } from './json-schema';
 import { isOptional, type AnyType, type Infer, type PropertyType } from './property-type';
 
 /** A type whose value may be missing; it is `undefined` then. */
@@ -16,6 +17,7 @@ export function nullable<X extends AnyType>(type: X): PropertyType<Infer<X> | nu
         ...inner,
         takesNull: true,
         fromJson: (value, location) => (value === null ? null : inner.fromJson(value, location)),
+        schema: schemas => orNull(schemas.of(inner)),
       };
     },
   };

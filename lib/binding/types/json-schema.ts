@@ -1,0 +1,28 @@
+/** A schema of JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** What can be described: the codec of a type. */
+export interface Describable {
+  /** Describes the JSON of the type. Default: any JSON. */
+  readonly schema?: (schemas: Schemas) => JsonSchema;
+}
+
+/** Makes the schemas of types, for JSON that a client sends or that a response holds. */
+export interface Schemas {
+  readonly direction: 'request' | 'response';
+  /** Items that a collection may have. */
+  readonly maxItems: number;
+  /** Returns the schema of a nested type. */
+  of(type: Describable): JsonSchema;
+  /** Returns a reference to a schema that has a name, so that it stands in the document once, and may refer to itself. */
+  named(type: Describable, name: string, make: () => JsonSchema): JsonSchema;
+  /** Returns the JSON Schema that a Standard Schema offers. @throws TypeError if it offers none. */
+  ofStandard(schema: object): JsonSchema;
+}
+
+/** Adds null to the values of a schema. */
+export function orNull(schema: JsonSchema): JsonSchema {
+  const { type, enum: values } = schema;
+  if (typeof type !== 'string') return { anyOf: [schema, { type: 'null' }] };
+  return { ...schema, type: [type, 'null'], ...(Array.isArray(values) && { enum: [...(values as unknown[]), null] }) };
+}

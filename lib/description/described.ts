@@ -1,0 +1,23 @@
+/**
+ * What the middlewares of one kind say about themselves, for the API description. It is kept on the function, under a
+ * symbol of the registry, so that two copies of this package understand each other.
+ */
+export class Described<D> {
+  private readonly key: symbol;
+
+  constructor(kind: string) {
+    this.key = Symbol.for(`bindonce.description.${kind}`);
+  }
+
+  /** Adds the description to a middleware. */
+  as<F extends object>(description: D, middleware: F): F {
+    return Object.defineProperty(middleware, this.key, { value: description });
+  }
+
+  /** Returns the description of a middleware; undefined for any other function. */
+  of(middleware: unknown): D | undefined {
+    return typeof middleware === 'function'
+      ? (middleware as unknown as Record<symbol, D | undefined>)[this.key]
+      : undefined;
+  }
+}

@@ -1,0 +1,59 @@
+import { CodecTable } from '../binding/plan/codec-table';
+import { assertType } from '../binding/types/assert-type';
+import type { JsonSchema, Schemas } from '../binding/types/json-schema';
+import type { AnyType } from '../binding/types/property-type';
+import { bool, string } from '../binding/types/scalar';
+import { guid } from '../binding/types/identifiers';
+import { double, int } from '../binding/types/numbers';
+import type { ResolvedOptions } from '../idempotency/options';
+
+/** Describes the header of the idempotency key. */
+export function idempotencyHeader(options: ResolvedOptions, schemas: Schemas): object {
+  const { headerName, whenKeyMissing, cacheDuration, swaggerHeaderDescription, swaggerExampleGenerator } = options;
+  const example = swaggerExampleGenerator?.();
+  return {
+    name: headerName,
+    in: 'header',
+    required: whenKeyMissing === 'reject',
+    description:
+      swaggerHeaderDescription ??
+      `A key of the client's choice, new for each operation and the same for its retries. A request with the key of an ` +
+        `earlier one gets the response of that one, for ${durationOf(cacheDuration)} after it was stored.`,
+    schema: keySchema(options, example, schemas),
+    ...(example !== undefined && { example }),
+  };
+}
+
+function keySchema({ swaggerHeaderType, keyPattern }: ResolvedOptions, example: unknown, schemas: Schemas): JsonSchema {
+  const type = swaggerHeaderType ?? typeLike(example);
+  assertType(type);
+  const schema = schemas.of(new CodecTable({}).complete(type));
+  const isText = schema['type'] === 'string';
+  return {
+    ...schema,
+    ...(type === string && { minLength: 1 }),
+    ...(isText && keyPattern && { pattern: keyPattern.source }),
+  };
+}
+
+/** Returns the type that an example has the shape of. */
+function typeLike(example: unknown): AnyType {
+  if (typeof example === 'boolean') return bool;
+  if (typeof example === 'number') return Number.isInteger(example) ? int : double;
+  if (typeof example === 'string' && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(example)) return guid;
+  return string;
+}
+
+const UNITS = [
+  [86_400_000, 'day'],
+  [3_600_000, 'hour'],
+  [60_000, 'minute'],
+  [1_000, 'second'],
+  [1, 'millisecond'],
+] as const;
+
+/** Writes a duration in the largest unit that it is a whole number of. */
+function durationOf(ms: number): string {
+  const [size, unit] = UNITS.find(([one]) => ms % one === 0) ?? [1, 'millisecond'];
+  return `${ms / size} ${unit}${ms === size ? '' : 's'}`;
+}
