@@ -26,7 +26,7 @@ import {
   string,
   type AnyType,
 } from '../../lib';
-import { bind, serving, urlEncoded, type Sent } from './one-endpoint';
+import { bind, serving, urlEncoded, type Sent } from '../support/one-endpoint';
 
 /** What has broken in other libraries, and must hold: one row each. The specs beside this one say more about all of them. */
 

@@ -18,8 +18,9 @@ import {
   type BindingOptions,
   type IdempotencyOptions,
 } from '../../lib';
-import { send } from '../servers/listen';
-import { bind, frameworks, serving, toWire, urlEncoded, type Sent } from './one-endpoint';
+import { send } from '../support/listen';
+import { expressVersions } from '../support/express-versions';
+import { bind, serving, toWire, urlEncoded, type Sent } from '../support/one-endpoint';
 
 class Order extends dto({ sku: string, sizes: optional(list(int)), rush: queryParam(bool, { default: false }) }) {}
 
@@ -93,7 +94,7 @@ const refused: readonly [string, Sent, number][] = [
   ['a body that is too large', { json: { sku: 'x'.repeat(2_000_000) } }, 413],
 ];
 
-describe.each(frameworks)('%s', (_name, framework) => {
+describe.each(expressVersions)('%s', (_name, framework) => {
   it.each(refused)(
     '%s is refused each time it comes, and a corrected request with the same key runs once',
     async (_what, sent, status) => {

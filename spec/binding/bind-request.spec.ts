@@ -17,8 +17,9 @@ import {
   routeParam,
   string,
 } from '../../lib';
-import { send } from '../servers/listen';
-import { bind, frameworks, serving } from './one-endpoint';
+import { send } from '../support/listen';
+import { expressVersions } from '../support/express-versions';
+import { bind, serving } from '../support/one-endpoint';
 
 class OrderLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}
 class PlaceOrder extends dto({
@@ -36,7 +37,7 @@ const json =
 const headers = { 'Content-Type': 'application/json', 'X-Tenant': 'acme' };
 const user = { sub: 'u1', scope: 'orders:discount' };
 
-describe.each(frameworks)('%s', (_name, framework) => {
+describe.each(expressVersions)('%s', (_name, framework) => {
   it('fills one dto from the whole request', async () => {
     const { dto: bound } = await bind(
       PlaceOrder,

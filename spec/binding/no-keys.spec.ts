@@ -16,7 +16,7 @@ import {
   string,
   type UploadedFile,
 } from '../../lib';
-import { bind, urlEncoded } from './one-endpoint';
+import { bind, urlEncoded } from '../support/one-endpoint';
 
 class Home {
   @field(string) street!: string;

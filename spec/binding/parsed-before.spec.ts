@@ -2,7 +2,8 @@ import { processorTime } from '../support/processor-time';
 import express, { type RequestHandler } from 'express';
 import multer from 'multer';
 import { bindRequest, decimal, dto, file, int, list, long, optional, string, type AnyType } from '../../lib';
-import { bind, frameworks, urlEncoded, type Sent } from './one-endpoint';
+import { expressVersions } from '../support/express-versions';
+import { bind, urlEncoded, type Sent } from '../support/one-endpoint';
 
 class Order extends dto({ sku: string, sizes: list(int), note: optional(string) }) {}
 class Upload extends dto({ title: string, photos: list(file) }) {}
@@ -40,7 +41,7 @@ it('a number that express.json() has rounded is refused as that, and the applica
   warn.mockRestore();
 });
 
-describe.each(frameworks)('%s', (_name, framework) => {
+describe.each(expressVersions)('%s', (_name, framework) => {
   it.each<[string, RequestHandler, Sent]>([
     ['express.json()', express.json(), JSON_ORDER],
     ['express.json() and express.urlencoded(), for a form', express.urlencoded(), { form: FORM }],
@@ -201,7 +202,7 @@ describe('what comes after bindRequest', () => {
   });
 });
 
-describe.each(frameworks)('an empty body in chunks, %s', (_name, framework) => {
+describe.each(expressVersions)('an empty body in chunks, %s', (_name, framework) => {
   class Noted extends dto({ page: int, note: optional(string) }) {}
   const all = { type: () => true };
 

@@ -17,8 +17,8 @@ import {
   serializerContext,
   type BindingFailure,
 } from '../../lib';
-import { send } from '../servers/listen';
-import { bind, problemIn, serving, type Sent } from './one-endpoint';
+import { send } from '../support/listen';
+import { bind, problemIn, serving, type Sent } from '../support/one-endpoint';
 
 const SECRET = 'hunter2';
 const schema = v.object({ nested: v.record(v.string(), v.number()) });

@@ -1,7 +1,7 @@
 import express, { type Request } from 'express';
 import { configure, cookieValue, headerValue, int, list, optional, string, uri } from '../../lib';
-import { serving } from './one-endpoint';
-import { send } from '../servers/listen';
+import { serving } from '../support/one-endpoint';
+import { send } from '../support/listen';
 
 /** What a handler reads, sent as JSON; a refused value is answered by the reader itself. */
 async function read(

@@ -2,7 +2,8 @@ import { gzipSync } from 'node:zlib';
 import express, { type RequestHandler } from 'express';
 import { z } from 'zod';
 import { dto, int, list, plainText, type AnyType } from '../../lib';
-import { bind, frameworks, type Sent } from './one-endpoint';
+import { expressVersions } from '../support/express-versions';
+import { bind, type Sent } from '../support/one-endpoint';
 
 class Pay extends dto({ a: int }) {}
 class Note extends dto({ text: plainText() }) {}
@@ -26,7 +27,7 @@ it('an application is told once what to mount', async () => {
   warn.mockRestore();
 });
 
-describe.each(frameworks)('%s', (_name, framework) => {
+describe.each(expressVersions)('%s', (_name, framework) => {
   const json = express.json({ strict: false });
   const text = express.text({ type: 'application/json' });
 

@@ -17,16 +17,17 @@ import {
   type BindingOptions,
   type UploadedFile,
 } from '../../lib';
-import { send, type WireRequest } from '../servers/listen';
-import { openFiles } from '../servers/open-files';
-import { Directory } from './directory';
-import { frameworks, serving, toWire, type Sent } from './one-endpoint';
+import { send, type WireRequest } from '../support/listen';
+import { openFiles } from '../support/open-files';
+import { TemporaryDirectory } from '../support/temporary-directory';
+import { expressVersions } from '../support/express-versions';
+import { serving, toWire, type Sent } from '../support/one-endpoint';
 
 class Upload extends dto({ title: string, photos: list(file), sizes: list(int) }) {}
 
-const stored = new Directory();
-const temporary = new Directory();
-const own = new Directory();
+const stored = new TemporaryDirectory();
+const temporary = new TemporaryDirectory();
+const own = new TemporaryDirectory();
 // What is spooled goes to the temporary folder of the system; here that is one that nobody else uses.
 beforeAll(() => {
   jest.spyOn(os, 'tmpdir').mockReturnValue(temporary.path);
@@ -135,7 +136,7 @@ describe.each(storages)('files in %s', (_storage, uploads) => {
   });
 });
 
-it.each(frameworks)(
+it.each(expressVersions)(
   '%s: a spooled form is there while the handler runs and gone after the response',
   async (_name, framework) => {
     const app = framework();

@@ -14,12 +14,12 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import express from 'express';
 import { bindRequest, dto, file, list } from '../../lib';
-import { multipart } from '../idempotency/identity/multipart';
-import { send } from '../servers/listen';
-import { NodeProcess } from '../servers/node-process';
-import { SmallDisk } from '../servers/small-disk';
-import { Directory } from './directory';
-import { serving } from './one-endpoint';
+import { multipart } from '../support/multipart';
+import { send } from '../support/listen';
+import { NodeProcess } from '../support/servers/node-process';
+import { SmallDisk } from '../support/small-disk';
+import { TemporaryDirectory } from '../support/temporary-directory';
+import { serving } from '../support/one-endpoint';
 
 class Upload extends dto({ photos: list(file) }) {}
 const form = multipart(
@@ -29,10 +29,10 @@ const form = multipart(
   ],
   'b1',
 );
-const script = join(__dirname, '../servers/upload-server.mjs');
+const script = join(__dirname, '../support/programs/upload-server.mjs');
 
 it('files on disk can be read by the user of the process alone, and so can their folder', async () => {
-  const directory = new Directory();
+  const directory = new TemporaryDirectory();
   const before = process.umask(0);
   const app = express().post(
     '/',
@@ -74,7 +74,7 @@ async function holding(
 }
 
 describe('a process that is killed', () => {
-  const directory = new Directory();
+  const directory = new TemporaryDirectory();
   afterAll(() => {
     directory.remove();
   });
@@ -121,7 +121,7 @@ describe('a process that is killed', () => {
 
 describe('a file that cannot be removed', () => {
   const disk = SmallDisk.mount(10);
-  const directory = disk?.path ?? new Directory().path;
+  const directory = disk?.path ?? new TemporaryDirectory().path;
   afterAll(() => {
     disk?.unmount();
   });

@@ -4,16 +4,16 @@ import multer from 'multer';
 import os from 'node:os';
 import { setImmediate as turn } from 'node:timers/promises';
 import { bindRequest, dto, file, idempotency, list, optional, string, type BindingOptions } from '../../lib';
-import { openFiles } from '../servers/open-files';
-import { chunk, LAST_CHUNK, RawClient } from '../servers/raw-client';
-import { Directory } from './directory';
-import { serving } from './one-endpoint';
+import { openFiles } from '../support/open-files';
+import { chunk, LAST_CHUNK, RawClient } from '../support/raw-client';
+import { TemporaryDirectory } from '../support/temporary-directory';
+import { serving } from '../support/one-endpoint';
 
 class Upload extends dto({ title: optional(list(string)), photos: list(file) }) {}
 
-const stored = new Directory();
-const own = new Directory();
-const temporary = new Directory();
+const stored = new TemporaryDirectory();
+const own = new TemporaryDirectory();
+const temporary = new TemporaryDirectory();
 beforeAll(() => {
   jest.spyOn(os, 'tmpdir').mockReturnValue(temporary.path);
 });

@@ -3,13 +3,14 @@ import { Keyv } from 'keyv';
 import multer from 'multer';
 import { rmSync } from 'node:fs';
 import { bindRequest, dto, file, idempotency, int, list, optional, string, type BindingOptions } from '../../lib';
-import { send } from '../servers/listen';
-import { Directory } from './directory';
-import { bind, frameworks, serving, toWire, type Sent } from './one-endpoint';
+import { send } from '../support/listen';
+import { TemporaryDirectory } from '../support/temporary-directory';
+import { expressVersions } from '../support/express-versions';
+import { bind, serving, toWire, type Sent } from '../support/one-endpoint';
 
 class Upload extends dto({ title: optional(string), photos: list(file), count: optional(int) }) {}
 
-const own = new Directory();
+const own = new TemporaryDirectory();
 afterEach(() => {
   for (const path of own.files) rmSync(path);
 });
@@ -110,7 +111,7 @@ describe("a Multer of the application's own", () => {
   ];
 
   it.each(
-    frameworks.flatMap(([name, framework]) =>
+    expressVersions.flatMap(([name, framework]) =>
       refusals.map(([what, options, sent, status]) => ({ name, framework, what, options, sent, status })),
     ),
   )(

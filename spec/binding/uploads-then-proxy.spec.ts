@@ -4,8 +4,9 @@ import { buffer } from 'node:stream/consumers';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { Keyv } from 'keyv';
 import { bindRequest, dto, file, idempotency, list, optional, string } from '../../lib';
-import { send } from '../servers/listen';
-import { frameworks, serving, toWire, type Sent } from './one-endpoint';
+import { send } from '../support/listen';
+import { expressVersions } from '../support/express-versions';
+import { serving, toWire, type Sent } from '../support/one-endpoint';
 
 class Upload extends dto({ title: optional(string), photos: optional(list(file)) }) {}
 const SENT: Sent = {
@@ -39,7 +40,7 @@ const behind = (req: Request, res: Response): void => {
   });
 };
 
-describe.each(frameworks)('%s: a form that bindRequest() has read', (_name, framework) => {
+describe.each(expressVersions)('%s: a form that bindRequest() has read', (_name, framework) => {
   it.each(
     framings.flatMap(([framing, headers]) =>
       (

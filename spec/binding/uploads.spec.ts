@@ -5,9 +5,9 @@ import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { bindRequest, dto, file, int, list, optional, string, type BindingOptions } from '../../lib';
-import { Directory } from './directory';
-import { bind, problemIn, serving, toWire, type Sent } from './one-endpoint';
-import { send } from '../servers/listen';
+import { TemporaryDirectory } from '../support/temporary-directory';
+import { bind, problemIn, serving, toWire, type Sent } from '../support/one-endpoint';
+import { send } from '../support/listen';
 
 class Upload extends dto({ title: string, photos: list(file), count: optional(int) }) {}
 const FILES: Sent = {
@@ -18,7 +18,7 @@ const FILES: Sent = {
   ],
 };
 
-const directory = new Directory();
+const directory = new TemporaryDirectory();
 const onDisk: BindingOptions = { allowFormData: true, uploads: { storage: 'disk', directory: directory.path } };
 const mine = multer({ storage: multer.diskStorage({ destination: directory.path }) });
 

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ProblemBody } from '../../lib';
-import { multipart } from '../idempotency/identity/multipart';
-import { send, type WireResponse } from '../servers/listen';
-import { NodeProcess } from '../servers/node-process';
-import { SmallDisk } from '../servers/small-disk';
+import { multipart } from '../support/multipart';
+import { send, type WireResponse } from '../support/listen';
+import { NodeProcess } from '../support/servers/node-process';
+import { SmallDisk } from '../support/small-disk';
 
-const script = join(__dirname, '../servers/upload-server.mjs');
+const script = join(__dirname, '../support/programs/upload-server.mjs');
 const form = multipart(
   [
     { name: 'title', value: 't' },

@@ -2,10 +2,10 @@ import express, { type Express } from 'express';
 import { setImmediate as turn } from 'node:timers/promises';
 import { bindRequest, dto, file, idempotency, string, type ProblemBody } from '../../lib';
 import { held } from '../../lib/body/holding';
-import { multipart } from '../idempotency/identity/multipart';
-import { serve } from '../idempotency/serve';
-import { send, type Listening } from '../servers/listen';
-import { RawClient } from '../servers/raw-client';
+import { multipart } from '../support/multipart';
+import { serve } from '../support/serve';
+import { send, type Listening } from '../support/listen';
+import { RawClient } from '../support/raw-client';
 
 class Upload extends dto({ photo: file }) {}
 class Note extends dto({ a: string }) {}

@@ -1,10 +1,10 @@
 import { PassThrough, Writable } from 'node:stream';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { bindRequest, dto, idempotency, string } from '../../lib';
-import { expressVersions } from '../idempotency/express-versions';
-import { multipart } from '../idempotency/identity/multipart';
-import { serve } from '../idempotency/serve';
-import { send } from '../servers/listen';
+import { expressVersions } from '../support/express-versions';
+import { multipart } from '../support/multipart';
+import { serve } from '../support/serve';
+import { send } from '../support/listen';
 
 class Note extends dto({ a: string }) {}
 

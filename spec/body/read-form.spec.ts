@@ -5,7 +5,7 @@ import { Problem } from '../../lib';
 import type { Form, FormOptions } from '../../lib/body/form';
 import { measuring } from '../../lib/body/form-files';
 import { readForm } from '../../lib/body/read-form';
-import { multipart, type Part } from '../idempotency/identity/multipart';
+import { multipart, type Part } from '../support/multipart';
 
 function read(parts: readonly Part[], settings: Partial<FormOptions> = {}): Promise<Form> {
   const { body, headers } = multipart(parts, 'b1');

@@ -6,10 +6,10 @@ import express, { type Request } from 'express';
 import { bindRequest, dto, field, file, idempotency, Problem, string } from '../../lib';
 import { isUntouched, receive as receiveNow } from '../../lib/body/receive';
 import { openReceived } from '../../lib/body/received';
-import { expressVersions } from '../idempotency/express-versions';
-import { multipart } from '../idempotency/identity/multipart';
-import { serve } from '../idempotency/serve';
-import { send } from '../servers/listen';
+import { expressVersions } from '../support/express-versions';
+import { multipart } from '../support/multipart';
+import { serve } from '../support/serve';
+import { send } from '../support/listen';
 
 /** What it throws at once, as a rejection. */
 const receive = async (...given: Parameters<typeof receiveNow>) => receiveNow(...given);

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import express, { type RequestHandler } from 'express';
 import Keyv from 'keyv';
 import { idempotency, memoryLeases, type IdempotencyOptions, type LeaseStore } from '../../lib';
-import { send, type WireResponse } from '../servers/listen';
-import { EventLog } from './event-log';
-import { serve } from './serve';
-import { signal } from './signal';
-import { SlowMap } from './slow-map';
-import { keyed, visible, visibleReplay } from './wire';
+import { send, type WireResponse } from '../support/listen';
+import { EventLog } from '../support/event-log';
+import { serve } from '../support/serve';
+import { signal } from '../support/signal';
+import { SlowMap } from '../support/slow-map';
+import { keyed, visible, visibleReplay } from '../support/replays';
 
 /** An application whose handler stays in flight until it is told to answer. */
 async function inFlight(

@@ -2,11 +2,11 @@ import { Readable } from 'node:stream';
 import type { RequestHandler } from 'express';
 import Keyv from 'keyv';
 import { idempotency, type IdempotencyOptions } from '../../lib';
-import { send, type WireResponse } from '../servers/listen';
-import { EventLog } from './event-log';
-import { expressVersions } from './express-versions';
-import { serve } from './serve';
-import { keyed, visible, visibleReplay } from './wire';
+import { send, type WireResponse } from '../support/listen';
+import { EventLog } from '../support/event-log';
+import { expressVersions } from '../support/express-versions';
+import { serve } from '../support/serve';
+import { keyed, visible, visibleReplay } from '../support/replays';
 
 const UNAVAILABLE = {
   type: 'urn:bindonce:response-unavailable',

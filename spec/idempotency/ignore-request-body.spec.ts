@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { idempotency } from '../../lib';
-import { send } from '../servers/listen';
-import { expressVersions } from './express-versions';
-import { serve } from './serve';
-import { signal } from './signal';
-import { keyed } from './wire';
+import { send } from '../support/listen';
+import { expressVersions } from '../support/express-versions';
+import { serve } from '../support/serve';
+import { signal } from '../support/signal';
+import { keyed } from '../support/replays';
 
 const MEGABYTE = Buffer.alloc(1_000_000, 'x');
 const headers = keyed('k', { 'Content-Type': 'application/octet-stream' });

@@ -1,9 +1,9 @@
 import express from 'express';
 import Keyv from 'keyv';
 import { idempotency, memoryLeases, type IdempotencyOptions } from '../../lib';
-import { send } from '../servers/listen';
-import { serve } from './serve';
-import { keyed } from './wire';
+import { send } from '../support/listen';
+import { serve } from '../support/serve';
+import { keyed } from '../support/replays';
 
 /** An adapter of a store that other processes may share, as Keyv sees it. */
 class ElsewhereAdapter {

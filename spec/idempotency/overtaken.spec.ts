@@ -3,12 +3,12 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import express, { type RequestHandler } from 'express';
 import { idempotency, memoryLeases, type IdempotencyOptions } from '../../lib';
-import { send, type WireResponse } from '../servers/listen';
-import { EventLog } from './event-log';
-import { ObedientLeases } from './leases/obedient-leases';
-import { serve } from './serve';
-import { signal } from './signal';
-import { keyed } from './wire';
+import { send, type WireResponse } from '../support/listen';
+import { EventLog } from '../support/event-log';
+import { HookedLeases } from '../support/hooked-leases';
+import { serve } from '../support/serve';
+import { signal } from '../support/signal';
+import { keyed } from '../support/replays';
 
 const LEASE = 150;
 const never = (): Promise<void> => new Promise(() => undefined);
@@ -19,7 +19,7 @@ async function overtaken(end: RequestHandler, options: IdempotencyOptions = {}, 
   const [begun, mayEnd] = [signal(), signal()];
   let runs = 0;
   const aborted: string[] = [];
-  const leases = new ObedientLeases({ renew: never, ...(complete && { complete }) });
+  const leases = new HookedLeases({ renew: never, ...(complete && { complete }) });
   const { url } = await serve(
     express().post(
       '/',
@@ -116,7 +116,7 @@ describe('a run whose lease was lost to another', () => {
     const { url, port } = await serve(
       express().post(
         '/',
-        idempotency({ leases: new ObedientLeases({ renew: never }), leaseDuration: LEASE, storeTimeout: 100 }),
+        idempotency({ leases: new HookedLeases({ renew: never }), leaseDuration: LEASE, storeTimeout: 100 }),
         (_req, res) => {
           if (++runs > 1) {
             res.end('second');
@@ -151,7 +151,7 @@ describe('a right to run that was longer on its way than its lease', () => {
   const held = async (delays: number) => {
     const [asked, mayAnswer] = [signal(), signal()];
     let answers = 0;
-    const leases = new ObedientLeases(
+    const leases = new HookedLeases(
       {},
       {
         acquire: async () => {
@@ -205,7 +205,7 @@ describe('a right to run that was longer on its way than its lease', () => {
 
 describe('a store that takes longer than a lease for every answer', () => {
   it('gets its requests refused, and not asked for ever', async () => {
-    const leases = new ObedientLeases(
+    const leases = new HookedLeases(
       {},
       {
         acquire: () =>
@@ -228,7 +228,7 @@ describe('a request', () => {
     const log = new EventLog();
     const releasing = signal();
     const renewed = signal();
-    const leases = new ObedientLeases(
+    const leases = new HookedLeases(
       {
         release: async () => {
           releasing.happens();

@@ -11,11 +11,11 @@ import {
   type RecordedResponse,
   type RequestIdempotency,
 } from '../../lib';
-import { send, type WireResponse } from '../servers/listen';
-import { EventLog } from './event-log';
-import { expressVersions } from './express-versions';
-import { serve } from './serve';
-import { keyed, visible, visibleReplay } from './wire';
+import { send, type WireResponse } from '../support/listen';
+import { EventLog } from '../support/event-log';
+import { expressVersions } from '../support/express-versions';
+import { serve } from '../support/serve';
+import { keyed, visible, visibleReplay } from '../support/replays';
 
 /** Milliseconds. */
 const LATE = 60;

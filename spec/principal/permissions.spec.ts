@@ -1,5 +1,5 @@
 import { dto, hasPermission, type BindingOptions, type Claims } from '../../lib';
-import { bind } from '../binding/one-endpoint';
+import { bind } from '../support/one-endpoint';
 
 const optionally = { required: false } as const;
 class May extends dto({

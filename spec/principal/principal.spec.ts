@@ -1,8 +1,9 @@
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { Keyv } from 'keyv';
 import { bindRequest, dto, fromClaim, idempotency, int, type BindingOptions } from '../../lib';
-import { bind, frameworks, serving } from '../binding/one-endpoint';
-import { send } from '../servers/listen';
+import { expressVersions } from '../support/express-versions';
+import { bind, serving } from '../support/one-endpoint';
+import { send } from '../support/listen';
 
 class Item extends dto({ n: int }) {}
 const json = { n: 1 };
@@ -10,7 +11,7 @@ const json = { n: 1 };
 const answering = (answer: unknown): NonNullable<BindingOptions['claims']> =>
   (() => answer) as NonNullable<BindingOptions['claims']>;
 
-describe.each(frameworks)('where allowAnonymous is false, %s', (_name, framework) => {
+describe.each(expressVersions)('where allowAnonymous is false, %s', (_name, framework) => {
   const closed = { framework, allowAnonymous: false };
 
   it.each<[string, unknown]>([
@@ -45,7 +46,7 @@ describe.each(frameworks)('where allowAnonymous is false, %s', (_name, framework
   });
 });
 
-describe.each(frameworks)('the caller, %s,', (_name, framework) => {
+describe.each(expressVersions)('the caller, %s,', (_name, framework) => {
   class Who extends dto({ sub: fromClaim(int) }) {}
 
   it.each<[string, Record<string, unknown>, number]>([

@@ -3,8 +3,9 @@ import { connect } from 'node:net';
 import type { ErrorRequestHandler, Express, NextFunction, Request, RequestHandler, Response } from 'express';
 import { Keyv } from 'keyv';
 import { configure, idempotency, int, problemDetails, queryValue, routeValue, type OnProblem } from '../../lib';
-import { frameworks, problemIn, serving } from '../binding/one-endpoint';
-import { send, type WireResponse } from '../servers/listen';
+import { expressVersions } from '../support/express-versions';
+import { problemIn, serving } from '../support/one-endpoint';
+import { send, type WireResponse } from '../support/listen';
 
 const UNREAD = { name: 'id', in: 'route', detail: 'The value "x" is not an int.' };
 
@@ -23,7 +24,7 @@ const answering =
     else next();
   };
 
-describe.each(frameworks)('%s', (name, framework) => {
+describe.each(expressVersions)('%s', (name, framework) => {
   const isExpress5 = name === 'Express 5';
   type Read = (req: Request, res: Response) => unknown;
   const handlers: [how: string, handler: (read: Read) => RequestHandler][] = [

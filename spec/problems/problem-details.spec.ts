@@ -1,8 +1,9 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import { Keyv } from 'keyv';
 import { bindRequest, configure, dto, idempotency, int, Problem, problemDetails } from '../../lib';
-import { send, type WireRequest } from '../servers/listen';
-import { bind, frameworks, problemIn, serving } from '../binding/one-endpoint';
+import { send, type WireRequest } from '../support/listen';
+import { expressVersions } from '../support/express-versions';
+import { bind, problemIn, serving } from '../support/one-endpoint';
 
 class Item extends dto({ n: int }) {}
 const json = { 'Content-Type': 'application/json' };
@@ -27,7 +28,7 @@ function failing(framework: () => Express, error: unknown): Express {
 const ask = (app: Express, sent: WireRequest = {}, path = '/a/b?secret=1') =>
   serving(app, ({ url }) => send(url + path, sent));
 
-describe.each(frameworks)('%s', (_name, framework) => {
+describe.each(expressVersions)('%s', (_name, framework) => {
   it.each([
     ['404 of http-errors', httpError(404), 'Not Found'],
     ['413 of a body parser', httpError(413, { type: 'entity.too.large' }), 'Payload Too Large'],
@@ -212,7 +213,7 @@ it('without problemDetails() a refusal is answered all the same', async () => {
   expect((await bind(Item)).response.headers['content-type']).toBe('application/problem+json; charset=utf-8');
 });
 
-it.each(frameworks)('a path that cannot be decoded is a problem: %s', async (_name, framework) => {
+it.each(expressVersions)('a path that cannot be decoded is a problem: %s', async (_name, framework) => {
   const app = framework().get('/:id', (_req, res) => {
     res.end('ran');
   });

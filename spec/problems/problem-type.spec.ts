@@ -1,8 +1,8 @@
 import type { ErrorRequestHandler } from 'express';
 import { configure, dto, int, Problem, problemDetails } from '../../lib';
-import { expressVersions } from '../idempotency/express-versions';
-import { serve } from '../idempotency/serve';
-import { send } from '../servers/listen';
+import { expressVersions } from '../support/express-versions';
+import { serve } from '../support/serve';
+import { send } from '../support/listen';
 
 class Item extends dto({ n: int }) {}
 const base = 'https://docs.example.com/problems#';

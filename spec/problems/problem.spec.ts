@@ -1,6 +1,6 @@
 import { dto, int, Problem, type ProblemCode } from '../../lib';
 import { catalogue } from '../../lib/problems/catalogue';
-import { bind } from '../binding/one-endpoint';
+import { bind } from '../support/one-endpoint';
 
 it.each(Object.entries(catalogue))(
   '%s has a client or server error status, a title and a meaning',

@@ -2,8 +2,9 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import { Keyv } from 'keyv';
 import { configure, dto, int, Problem, problemDetails, queryValue, routeParam, type OnProblem } from '../../lib';
 import { refuse } from '../../lib/problems/refuse';
-import { frameworks, serving } from '../binding/one-endpoint';
-import { send } from '../servers/listen';
+import { expressVersions } from '../support/express-versions';
+import { serving } from '../support/one-endpoint';
+import { send } from '../support/listen';
 
 class Item extends dto({ n: int }) {}
 class Charge extends dto({ amount: routeParam(int) }) {}
@@ -14,7 +15,7 @@ const answer: OnProblem = (problem, _req, res) => {
   res.status(problem.status).json({ mine: problem.code });
 };
 
-describe.each(frameworks)('%s', (_name, framework) => {
+describe.each(expressVersions)('%s', (_name, framework) => {
   describe.each<[string, OnProblem | undefined]>([
     ['without onProblem', undefined],
     ['with an onProblem that passes problems on', passOn],

@@ -4,9 +4,9 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { send, type WireResponse } from '../servers/listen';
-import { NodeProcess } from '../servers/node-process';
-import { RedisServer } from '../servers/redis-server';
+import { send, type WireResponse } from '../support/listen';
+import { NodeProcess } from '../support/servers/node-process';
+import { RedisServer } from '../support/servers/redis-server';
 
 const root = join(__dirname, '../..');
 const script = join(root, 'demo-app/dist/server.js');

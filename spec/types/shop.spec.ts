@@ -1,5 +1,5 @@
-import { send, type WireResponse } from '../servers/listen';
-import { serving } from '../binding/one-endpoint';
+import { send, type WireResponse } from '../support/listen';
+import { serving } from '../support/one-endpoint';
 import { shop } from './shop';
 
 const json = { 'Content-Type': 'application/json' };

@@ -21,7 +21,7 @@ import {
   dto,
   type UploadedFile,
 } from '../../../lib';
-import { bind, urlEncoded } from '../one-endpoint';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 

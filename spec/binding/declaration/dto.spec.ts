@@ -11,7 +11,7 @@ import {
   type AnyType,
   type Property,
 } from '../../../lib';
-import { bind } from '../one-endpoint';
+import { bind } from '../../support/one-endpoint';
 
 describe('dto({...})', () => {
   it('makes a class that can be extended, with methods, and built by hand', async () => {

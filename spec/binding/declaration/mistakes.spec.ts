@@ -29,8 +29,8 @@ import {
   type Property,
   type Source,
 } from '../../../lib';
-import { send } from '../../servers/listen';
-import { bind, serving } from '../one-endpoint';
+import { send } from '../../support/listen';
+import { bind, serving } from '../../support/one-endpoint';
 
 class Line extends dto({ sku: string }) {}
 class Named extends dto({ sku: string }) {}

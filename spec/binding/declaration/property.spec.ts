@@ -18,8 +18,8 @@ import {
   type PropertyOptions,
   type Source,
 } from '../../../lib';
-import { send } from '../../servers/listen';
-import { bind, serving, toWire, urlEncoded, type Sent } from '../one-endpoint';
+import { send } from '../../support/listen';
+import { bind, serving, toWire, urlEncoded, type Sent } from '../../support/one-endpoint';
 
 describe('names', () => {
   class Renamed extends dto({

@@ -33,8 +33,9 @@ import {
   version,
   type ParseResult,
 } from '../../../lib';
-import { send } from '../../servers/listen';
-import { bind, frameworks, serving, toWire, urlEncoded, type Sent } from '../one-endpoint';
+import { send } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
+import { bind, serving, toWire, urlEncoded, type Sent } from '../../support/one-endpoint';
 import { all, refused, threeWays, type Names, type Refusal } from './three-ways';
 
 class Author extends dto({ name: string, born: optional(int) }) {}
@@ -69,7 +70,7 @@ const pairs = (text: string): Names =>
       return [name, value];
     });
 
-describe.each(frameworks)('%s', (_name, framework) => {
+describe.each(expressVersions)('%s', (_name, framework) => {
   it('an urlencoded form, a multipart form and a query are read alike', async () => {
     const sent = pairs(
       'title=x&author.name=n&author[born]=1900&chapters[1].title=two&chapters[0][title]=one&chapters[1].notes=a&chapters[1].notes=b&tags=s&years[1]=2&years[0]=1',

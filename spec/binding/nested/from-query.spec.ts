@@ -19,8 +19,9 @@ import {
   routeParam,
   string,
 } from '../../../lib';
-import { send } from '../../servers/listen';
-import { bind, frameworks, serving, urlEncoded, type Sent } from '../one-endpoint';
+import { send } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
+import { bind, serving, urlEncoded, type Sent } from '../../support/one-endpoint';
 
 class Sort extends dto({ by: string, direction: enumOf(['asc', 'desc']) }) {}
 class Range extends dto({ from: int, to: optional(int) }) {}
@@ -35,7 +36,7 @@ class Search extends dto({ filter: fromQuery(Filter) }) {}
 const filter = (part: object = {}): object => ({ sort: [], tags: [], ...part });
 const get = (query: string): Sent => ({ method: 'GET', path: `/${query}` });
 
-describe.each(frameworks)('%s', (_name, framework) => {
+describe.each(expressVersions)('%s', (_name, framework) => {
   it.each<[string, string, object]>([
     [
       'brackets as they are',

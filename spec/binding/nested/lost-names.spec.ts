@@ -2,7 +2,7 @@ import { type } from 'arktype';
 import * as v from 'valibot';
 import { z } from 'zod';
 import { dto, file, list, optional, string, fromForm, type AnyType } from '../../../lib';
-import { bind, urlEncoded } from '../one-endpoint';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 import { all, refused, threeWays, type Names } from './three-ways';
 
 class Item extends dto({ sku: string }) {}

@@ -15,9 +15,10 @@ import {
   type BindingOptions,
   type UploadedFile,
 } from '../../../lib';
-import { send } from '../../servers/listen';
-import { Directory } from '../directory';
-import { bind, frameworks, serving, toWire, type Sent } from '../one-endpoint';
+import { send } from '../../support/listen';
+import { TemporaryDirectory } from '../../support/temporary-directory';
+import { expressVersions } from '../../support/express-versions';
+import { bind, serving, toWire, type Sent } from '../../support/one-endpoint';
 
 class Car extends dto({
   make: optional(string),
@@ -57,7 +58,7 @@ function named(value: unknown): unknown {
 }
 const garage = (part: object = {}): object => ({ cars: [], gallery: [], tags: [], ...part });
 
-describe.each(frameworks)('%s', (_name, framework) => {
+describe.each(expressVersions)('%s', (_name, framework) => {
   it.each<[string, string[], object]>([
     [
       'files of items come in index order, whatever order was sent',
@@ -250,7 +251,7 @@ it('of files there may be as many as the limits say, wherever they stand', async
 });
 
 describe('on disk', () => {
-  const directory = new Directory();
+  const directory = new TemporaryDirectory();
   const onDisk: BindingOptions = { ...multipart, uploads: { storage: 'disk', directory: directory.path } };
   afterEach(() => directory.emptied());
   afterAll(() => directory.remove());

@@ -17,7 +17,7 @@ import {
   type AnyType,
   type BindingLimits,
 } from '../../../lib';
-import { bind, urlEncoded, type Sent } from '../one-endpoint';
+import { bind, urlEncoded, type Sent } from '../../support/one-endpoint';
 import { all, refused, threeWays, type Names } from './three-ways';
 
 class Item extends dto({ sku: string, sizes: optional(list(int)) }) {}

@@ -2,7 +2,7 @@ import { processorTime } from '../../support/processor-time';
 import * as v from 'valibot';
 import { z } from 'zod';
 import { dto, field, fromForm, fromQuery, int, lazy, list, optional, string, type AnyType } from '../../../lib';
-import { bind, urlEncoded } from '../one-endpoint';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 import { all, threeWays, type Names } from './three-ways';
 
 class Range extends dto({ from: int, to: optional(int) }) {}

@@ -1,5 +1,5 @@
 import { dto, fromForm, fromQuery, type AnyType, type ProblemError } from '../../../lib';
-import { bind, urlEncoded, type EndpointOptions, type Outcome } from '../one-endpoint';
+import { bind, urlEncoded, type EndpointOptions, type Outcome } from '../../support/one-endpoint';
 
 /** Names and what is sent under them. */
 export type Names = readonly (readonly [name: string, value: string])[];

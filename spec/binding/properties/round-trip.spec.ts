@@ -21,8 +21,8 @@ import {
   type AnyType,
   type NamingPolicyName,
 } from '../../../lib';
-import { problemIn, toWire, urlEncoded, type Sent } from '../one-endpoint';
-import { listen, send, type Listening } from '../../servers/listen';
+import { problemIn, toWire, urlEncoded, type Sent } from '../../support/one-endpoint';
+import { listen, send, type Listening } from '../../support/listen';
 import { Rich, richDtos } from './rich-dto';
 import {
   jsonOf,

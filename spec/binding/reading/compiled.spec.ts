@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { bindRequest, dto, field, fromClaim, int, list, string, type AnyType, type PropertyType } from '../../../lib';
-import { send } from '../../servers/listen';
-import { bind, serving } from '../one-endpoint';
+import { send } from '../../support/listen';
+import { bind, serving } from '../../support/one-endpoint';
 
 /** Names that would be something else in code than they are in a name. */
 const names = [

@@ -16,7 +16,8 @@ import {
   routeParam,
   string,
 } from '../../../lib';
-import { bind, frameworks, urlEncoded } from '../one-endpoint';
+import { expressVersions } from '../../support/express-versions';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Line extends dto({ sku: string, quantity: int }) {}
 class Everything extends dto({
@@ -31,7 +32,7 @@ class Everything extends dto({
   may: hasPermission('orders:write'),
 }) {}
 
-describe.each(frameworks)('%s', (_name, framework) => {
+describe.each(expressVersions)('%s', (_name, framework) => {
   it('every failure of every source is in one answer, each under the name it was looked up under', async () => {
     const {
       status,

@@ -31,8 +31,9 @@ import {
   type ParseResult,
   type ResponseTypes,
 } from '../../../lib';
-import { send, type WireResponse } from '../../servers/listen';
-import { frameworks, problemIn, serving } from '../one-endpoint';
+import { send, type WireResponse } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
+import { problemIn, serving } from '../../support/one-endpoint';
 
 class Nothing extends dto({ page: queryParam(int, { default: 1 }) }) {}
 class Line extends dto({ sku: string, unitPrice: field(decimal, { jsonPropertyName: 'price' }) }) {}
@@ -89,7 +90,7 @@ const order = { orderId: 9007199254740993n, lines, placedAt: new Date(0), note: 
 const ORDER =
   '{"orderId":9007199254740993,"lines":[{"sku":"tea","price":4.5},{"sku":"pot","price":0.1000000000000000055}],"placedAt":"1970-01-01T00:00:00.000Z","note":null}';
 
-describe.each(frameworks)('%s', (_name, framework) => {
+describe.each(expressVersions)('%s', (_name, framework) => {
   it('writes the declared properties, under their JSON names, at every level, and no others', async () => {
     const { status, text, headers } = await answered(res => res.json(order), { 200: Order }, { framework });
     expect([status, text, headers['content-type'], headers['content-length'], headers.etag === undefined]).toEqual([
@@ -261,7 +262,7 @@ describe.each(frameworks)('%s', (_name, framework) => {
   });
 });
 
-describe.each(frameworks)('where the types of an endpoint count, %s', (_name, framework) => {
+describe.each(expressVersions)('where the types of an endpoint count, %s', (_name, framework) => {
   const binds = bindRequest(Nothing, { responses: { 200: Refusal } });
   const answer = (_req: Request, res: Response): void => {
     res.json({ because: 'x', more: 1 });

@@ -24,8 +24,8 @@ import {
   type JsonConverter,
   type SerializerTypes,
 } from '../../../lib';
-import { send } from '../../servers/listen';
-import { bind, serving } from '../one-endpoint';
+import { send } from '../../support/listen';
+import { bind, serving } from '../../support/one-endpoint';
 
 class Line extends dto({ skuCode: string, unitPrice: decimal }) {}
 class Order extends dto({ orderId: long, lines: list(Line), note: optional(string) }) {}

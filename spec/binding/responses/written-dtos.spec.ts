@@ -16,8 +16,9 @@ import {
   type BindingOptions,
   type JsonConverter,
 } from '../../../lib';
-import { send } from '../../servers/listen';
-import { frameworks, serving } from '../one-endpoint';
+import { send } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
+import { serving } from '../../support/one-endpoint';
 
 class Money {
   constructor(readonly cents: number) {}
@@ -55,7 +56,7 @@ async function written(
   return (await serving(app, ({ url }) => send(`${url}/?callback=f`, { method: 'GET' }))).text;
 }
 
-describe.each(frameworks)('%s', (_name, framework) => {
+describe.each(expressVersions)('%s', (_name, framework) => {
   it.each<[string, unknown, BindingOptions, string]>([
     ['a dto', order, snake, '{"order_id":9007199254740993,"all_lines":[{"line_number":1,"SKU":"tea"}]}'],
     [

@@ -10,7 +10,8 @@ import {
   string,
   type Claims,
 } from '../../../lib';
-import { bind, frameworks, urlEncoded, type EndpointOptions, type Sent } from '../one-endpoint';
+import { expressVersions } from '../../support/express-versions';
+import { bind, urlEncoded, type EndpointOptions, type Sent } from '../../support/one-endpoint';
 
 type Source = 'json' | 'form' | 'route' | 'query' | 'claim' | 'header';
 
@@ -148,7 +149,7 @@ class DecoratedOrder {
   @field(string) note!: string;
 }
 
-describe.each(frameworks)('%s', (_framework, framework) => {
+describe.each(expressVersions)('%s', (_framework, framework) => {
   it.each([
     ['dto({...})', Order],
     ['decorators', DecoratedOrder],

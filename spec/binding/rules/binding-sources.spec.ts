@@ -13,7 +13,8 @@ import {
   type DtoClass,
   type Source,
 } from '../../../lib';
-import { bind, frameworks, urlEncoded, type Sent } from '../one-endpoint';
+import { expressVersions } from '../../support/express-versions';
+import { bind, urlEncoded, type Sent } from '../../support/one-endpoint';
 
 /** The four sources that a property without an attribute has, in their order. A request has one body, so JSON and a form do not meet. */
 const sources = ['json', 'form', 'route', 'query'] as const;
@@ -41,8 +42,8 @@ const subsets = Array.from({ length: 16 }, (_, bits) => sources.filter((_source,
   these => [these.join(', ') || 'nothing', these] as const,
 );
 
-describe.each(frameworks)('Per-property binding sources: dontBind (%s)', (_version, framework) => {
-  const options = { ...urlEncoded, framework, route: framework === frameworks[0]?.[1] ? '/{:v}' : '/:v?' };
+describe.each(expressVersions)('Per-property binding sources: dontBind (%s)', (_version, framework) => {
+  const options = { ...urlEncoded, framework, route: framework === expressVersions[0]?.[1] ? '/{:v}' : '/:v?' };
 
   it.each(subsets)('of %s blocks that and no more', async (_title, blocked) => {
     const open = sources.filter(source => !blocked.includes(source));
@@ -118,8 +119,8 @@ describe('Per-property binding sources: dontBind', () => {
   });
 });
 
-describe.each(frameworks)('Per-property binding sources: one source (%s)', (_version, framework) => {
-  const options = { ...urlEncoded, framework, route: framework === frameworks[0]?.[1] ? '/{:v}' : '/:v?' };
+describe.each(expressVersions)('Per-property binding sources: one source (%s)', (_version, framework) => {
+  const options = { ...urlEncoded, framework, route: framework === expressVersions[0]?.[1] ? '/{:v}' : '/:v?' };
   const single = [
     ['formField', 'form', formField],
     ['routeParam', 'route', routeParam],

@@ -13,7 +13,7 @@ import {
   type AnyType,
   type UploadedFile,
 } from '../../../lib';
-import { bind, urlEncoded, type EndpointOptions, type Sent } from '../one-endpoint';
+import { bind, urlEncoded, type EndpointOptions, type Sent } from '../../support/one-endpoint';
 
 type Field = readonly [name: string, value: string];
 const kinds = [

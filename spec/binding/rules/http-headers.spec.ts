@@ -1,5 +1,6 @@
 import { bool, dto, enumOf, field, fromHeader, guid, int, list, optional, string, type AnyType } from '../../../lib';
-import { bind, frameworks, urlEncoded, type Sent } from '../one-endpoint';
+import { expressVersions } from '../../support/express-versions';
+import { bind, urlEncoded, type Sent } from '../../support/one-endpoint';
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 
@@ -16,7 +17,7 @@ describe('HTTP headers, rule 1: fromHeader binds a header by its name', () => {
     return status === 200 ? bound?.v : status;
   };
 
-  it.each(frameworks)(
+  it.each(expressVersions)(
     "the header name is the property's name, or what name says, in any case (%s)",
     async (_version, framework) => {
       class Request extends dto({
@@ -96,7 +97,7 @@ describe('HTTP headers, rule 2: a header that is missing', () => {
     level: fromHeader(int, { required: true }),
   }) {}
 
-  it.each(frameworks)('is a validation error while it is required (%s)', async (_version, framework) => {
+  it.each(expressVersions)('is a validation error while it is required (%s)', async (_version, framework) => {
     const {
       status,
       problem,

@@ -19,8 +19,8 @@ import {
   type JsonConverter,
   type BindingOptions,
 } from '../../../lib';
-import { bind, urlEncoded, type Sent } from '../one-endpoint';
-import { ask } from './ask';
+import { bind, urlEncoded, type Sent } from '../../support/one-endpoint';
+import { ask } from '../../support/ask';
 
 class Address extends dto({ street: string, city: string }) {}
 class Customer extends dto({ name: string, age: int, address: optional(Address) }) {}

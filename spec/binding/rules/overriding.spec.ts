@@ -24,8 +24,9 @@ import {
   type BindingOptions,
   type ProblemError,
 } from '../../../lib';
-import { send, type WireResponse } from '../../servers/listen';
-import { bind, frameworks, problemIn, serving, toWire, urlEncoded, type Sent } from '../one-endpoint';
+import { send, type WireResponse } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
+import { bind, problemIn, serving, toWire, urlEncoded, type Sent } from '../../support/one-endpoint';
 
 class Order extends dto({ sku: string, quantity: queryParam(int, { default: 1 }) }) {}
 class Customer extends dto({ name: string }) {}
@@ -53,7 +54,7 @@ class Naming implements Binder<{ type: string }> {
   }
 }
 
-describe.each(frameworks)('Overriding the binder, rule 1: a global binder (%s)', (_version, framework) => {
+describe.each(expressVersions)('Overriding the binder, rule 1: a global binder (%s)', (_version, framework) => {
   it('makes the dtos of all endpoints, except where one names its own', async () => {
     const configured = configure({ binding: { binder: Dto => new Naming(Dto) } });
     const app = framework()
@@ -205,7 +206,7 @@ class Derived extends RequestBinder<Customer> {
   }
 }
 
-describe.each(frameworks)(
+describe.each(expressVersions)(
   'Overriding the binder, rule 3: a binder derived from RequestBinder (%s)',
   (_version, framework) => {
     it('adds to what the built-in one has bound', async () => {
@@ -258,7 +259,7 @@ describe.each(frameworks)(
   },
 );
 
-describe.each(frameworks)('Overriding the binder, rule 4: a binding modifier (%s)', (_version, framework) => {
+describe.each(expressVersions)('Overriding the binder, rule 4: a binding modifier (%s)', (_version, framework) => {
   it('is global, runs after the binder of each endpoint, and gets the dto, its type, the context and a signal', async () => {
     const calls: unknown[][] = [];
     const configured = configure({
@@ -421,7 +422,7 @@ const overriding: readonly (readonly [string, (work: Work) => BindingOptions])[]
 const ada: Sent = { json: { name: 'Ada' } };
 
 describe.each(overriding)('Overriding the binder, rules 2 to 4: %s', (_what, optionsFor) => {
-  it.each(frameworks)(
+  it.each(expressVersions)(
     'that leaves failures behind is answered with 400, and the handler does not run (%s)',
     async (_version, framework) => {
       const {
@@ -452,7 +453,7 @@ describe.each(overriding)('Overriding the binder, rules 2 to 4: %s', (_what, opt
     ],
     ['rejects', () => Promise.reject(new Error('directory is down'))],
   ])('that %s leaves it to Express', async (_how, fail) => {
-    for (const [, framework] of frameworks) {
+    for (const [, framework] of expressVersions) {
       const { status, response, dto: bound } = await bind(Customer, ada, { ...optionsFor(fail), framework });
       expect([status, response.text, bound]).toEqual([500, 'directory is down', undefined]);
     }
@@ -706,7 +707,7 @@ describe.each(overriding)('Overriding the binder, behind idempotency(): %s', (_w
   const said = (response: WireResponse): string =>
     `${response.status}${response.headers['idempotent-replayed'] === 'true' ? ' replayed' : ''}${problemIn(response) ? ' refused' : ''}`;
 
-  describe.each(frameworks)('%s', (_version, framework) => {
+  describe.each(expressVersions)('%s', (_version, framework) => {
     it('a refusal keeps the key usable', async () => {
       let times = 0;
       const { answers, runs } = await again(

@@ -1,5 +1,6 @@
 import { bool, dto, field, hasPermission, string, type Claims } from '../../../lib';
-import { bind, frameworks, type Sent } from '../one-endpoint';
+import { expressVersions } from '../../support/express-versions';
+import { bind, type Sent } from '../../support/one-endpoint';
 
 const lacking = [{ name: 'orders:discount', in: 'permission', detail: 'The caller does not have this permission.' }];
 
@@ -13,7 +14,7 @@ const required = [
   ['a decorator', Decorated],
 ] as const;
 
-describe.each(frameworks)('Permissions: hasPermission on %s', (_version, framework) => {
+describe.each(expressVersions)('Permissions: hasPermission on %s', (_version, framework) => {
   describe.each(required)('in %s', (_notation, Dto) => {
     it.each<[string, Claims]>([
       ['the permissions claim', { permissions: ['orders:read', 'orders:discount'] }],

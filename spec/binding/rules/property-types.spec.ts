@@ -33,8 +33,8 @@ import {
   type PropertyType,
   type Source,
 } from '../../../lib';
-import { send } from '../../servers/listen';
-import { bind, serving, type EndpointOptions, type Outcome, type Sent } from '../one-endpoint';
+import { send } from '../../support/listen';
+import { bind, serving, type EndpointOptions, type Outcome, type Sent } from '../../support/one-endpoint';
 
 /** Sends one text in one source, as `v`. */
 interface Way {

@@ -19,8 +19,9 @@ import {
   type AnyType,
   type ParseResult,
 } from '../../../lib';
-import { bind, frameworks } from '../one-endpoint';
-import { asking } from './ask';
+import { expressVersions } from '../../support/express-versions';
+import { bind } from '../../support/one-endpoint';
+import { asking } from '../../support/ask';
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 
@@ -45,7 +46,7 @@ class DecoratedSearch {
   @field(optional(dateTime)) since?: Date;
 }
 
-describe.each(frameworks)('%s', (_framework, framework) => {
+describe.each(expressVersions)('%s', (_framework, framework) => {
   it.each([
     ['dto({...})', Search],
     ['decorators', DecoratedSearch],
@@ -315,7 +316,7 @@ it.each<[string, () => AnyType]>([
   },
 );
 
-describe.each(frameworks)('without a dto, %s', (_framework, framework) => {
+describe.each(expressVersions)('without a dto, %s', (_framework, framework) => {
   const reading = (query: string, read: (req: Request) => unknown) => asking(framework, '/', `/?${query}`, read);
 
   it.each<[string, AnyType, string, unknown]>([

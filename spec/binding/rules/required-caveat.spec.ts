@@ -14,7 +14,8 @@ import {
   string,
   type DtoClass,
 } from '../../../lib';
-import { bind, frameworks, urlEncoded, type EndpointOptions, type Sent } from '../one-endpoint';
+import { expressVersions } from '../../support/express-versions';
+import { bind, urlEncoded, type EndpointOptions, type Sent } from '../../support/one-endpoint';
 
 const note = field(string, { required: false });
 const missing = [{ name: 'version', in: 'json', pointer: '/version', detail: 'The JSON body must have this value.' }];
@@ -31,8 +32,8 @@ const elsewhere: readonly [string, Sent, Sent][] = [
   ['the query', { path: '/?version=2', json: { note: 'n' } }, { path: '/?version=2', json: { note: 'n', version: 1 } }],
 ];
 
-describe.each(frameworks)('Required keyword caveat (%s)', (_version, framework) => {
-  const options = { framework, route: framework === frameworks[0]?.[1] ? '/{:version}' : '/:version?' };
+describe.each(expressVersions)('Required keyword caveat (%s)', (_version, framework) => {
+  const options = { framework, route: framework === expressVersions[0]?.[1] ? '/{:version}' : '/:version?' };
 
   it.each(elsewhere)(
     'a keyword property that comes from %s fails where the JSON body lacks it',

@@ -23,8 +23,9 @@ import {
   type AnyType,
   type ParseResult,
 } from '../../../lib';
-import { bind, frameworks } from '../one-endpoint';
-import { asking } from './ask';
+import { expressVersions } from '../../support/express-versions';
+import { bind } from '../../support/one-endpoint';
+import { asking } from '../../support/ask';
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 enum Color {
@@ -47,7 +48,7 @@ class DecoratedOrder {
   @field(string) note!: string;
 }
 
-describe.each(frameworks)('%s', (_framework, framework) => {
+describe.each(expressVersions)('%s', (_framework, framework) => {
   it.each([
     ['dto({...})', Order],
     ['decorators', DecoratedOrder],
@@ -134,7 +135,7 @@ it.each([
   ]);
 });
 
-describe.each(frameworks)('without a dto, %s', (_framework, framework) => {
+describe.each(expressVersions)('without a dto, %s', (_framework, framework) => {
   const reading = (path: string, read: (req: Request) => unknown) =>
     asking(framework, path === '/' ? '/' : '/:id', path, read);
 

@@ -15,7 +15,7 @@ import {
   type AnyType,
   type Claims,
 } from '../../../lib';
-import { bind, urlEncoded, type Sent } from '../one-endpoint';
+import { bind, urlEncoded, type Sent } from '../../support/one-endpoint';
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { dateTime, dto, fromHeader, int, list, string } from '../../../lib';
-import { bind, type Sent } from '../one-endpoint';
+import { bind, type Sent } from '../../support/one-endpoint';
 
 class Versioned extends dto({
   tenant: fromHeader(string, { name: 'X-Tenant' }),

@@ -11,7 +11,7 @@ import {
   string,
   type AnyType,
 } from '../../../lib';
-import { bind, type Sent } from '../one-endpoint';
+import { bind, type Sent } from '../../support/one-endpoint';
 
 class Item extends dto({ sku: string, quantity: int }) {}
 const ITEM = { sku: 'a', quantity: 1 };

@@ -11,8 +11,9 @@ import {
   queryValue,
   string,
 } from '../../../lib';
-import { bind, frameworks, urlEncoded } from '../one-endpoint';
-import { ask } from '../rules/ask';
+import { expressVersions } from '../../support/express-versions';
+import { bind, urlEncoded } from '../../support/one-endpoint';
+import { ask } from '../../support/ask';
 
 class Query extends dto({ a: optional(string), b: optional(int), t: optional(list(string)) }) {}
 class Nested extends dto({ all: fromQuery(Query), form: fromForm(Query) }) {}
@@ -48,7 +49,7 @@ it('all of them are in one answer, beside other failures, up to the limit', asyn
   expect((await bind(Query, { form: '%FF=%FF&'.repeat(10_000) }, urlEncoded)).errors).toHaveLength(100);
 });
 
-it.each(frameworks)(
+it.each(expressVersions)(
   'queryValue refuses it for the name that it reads, and for no other: %s',
   async (_name, framework) => {
     const app = framework().get('/', (req, res) => {

@@ -1,5 +1,5 @@
 import { dto, hasPermission, int, type Claims } from '../../../lib';
-import { bind, type Sent } from '../one-endpoint';
+import { bind, type Sent } from '../../support/one-endpoint';
 
 class Discount extends dto({
   may: hasPermission('orders:discount'),

@@ -14,10 +14,11 @@ import {
   type AnyType,
   type ParseResult,
 } from '../../../lib';
-import { bind, frameworks } from '../one-endpoint';
-import { ask } from '../rules/ask';
+import { expressVersions } from '../../support/express-versions';
+import { bind } from '../../support/one-endpoint';
+import { ask } from '../../support/ask';
 
-const [, [, express4 = express]] = frameworks as [unknown, readonly [string, () => Express]];
+const [, [, express4 = express]] = expressVersions as [unknown, readonly [string, () => Express]];
 /** The route of everything below /files, and what its parameter is called, in both majors. */
 const wildcards: readonly [string, () => Express, string, string][] = [
   ['Express 5', express, '/files/*path', 'path'],
@@ -92,11 +93,11 @@ describe.each(wildcards)('a wildcard of %s', (_version, framework, route, name) 
 
 it('another parameter is one text, in a list too', async () => {
   class Ids extends dto({ ids: routeParam(list(string)) }) {}
-  for (const [, framework] of frameworks)
+  for (const [, framework] of expressVersions)
     expect((await bind(Ids, { path: '/a,b%2Fc' }, { framework, route: '/:ids' })).dto).toEqual({ ids: ['a', 'b/c'] });
 });
 
-it.each(frameworks)('a group of a regular expression is one text: %s', async (_name, framework) => {
+it.each(expressVersions)('a group of a regular expression is one text: %s', async (_name, framework) => {
   class Ids extends dto({ ids: routeParam(list(string), { bindFrom: '0' }) }) {}
   expect((await bind(Ids, { path: '/v/a,b/c' }, { framework, route: /^\/v\/(.*)$/ })).dto).toEqual({
     ids: ['a', 'b/c'],

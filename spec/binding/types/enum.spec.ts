@@ -1,5 +1,5 @@
 import { dto, enumOf, list, optional } from '../../../lib';
-import { bind } from '../one-endpoint';
+import { bind } from '../../support/one-endpoint';
 
 enum Level {
   Low,

@@ -1,6 +1,6 @@
 import { processorTime } from '../../support/processor-time';
 import { dto, guid, queryParam, uri, uriOf, version, Version } from '../../../lib';
-import { bind } from '../one-endpoint';
+import { bind } from '../../support/one-endpoint';
 
 class Ids extends dto({
   guid: queryParam(guid, { required: false }),

@@ -23,8 +23,8 @@ import {
   type JsonConverter,
   type ParseResult,
 } from '../../../lib';
-import { send } from '../../servers/listen';
-import { bind, serving, type Sent } from '../one-endpoint';
+import { send } from '../../support/listen';
+import { bind, serving, type Sent } from '../../support/one-endpoint';
 
 /** Nothing is declared about it: its JSON is `{ "amount": "12.50" }`, or text. */
 class Money {

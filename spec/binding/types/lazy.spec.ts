@@ -16,7 +16,7 @@ import {
   type AnyType,
   type DtoClass,
 } from '../../../lib';
-import { bind, urlEncoded } from '../one-endpoint';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 interface TreeShape {
   name: string;

@@ -17,7 +17,7 @@ import {
   version,
   type AnyType,
 } from '../../../lib';
-import { bind, urlEncoded } from '../one-endpoint';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Point extends dto({ x: int }) {}
 const types: readonly [string, AnyType][] = [

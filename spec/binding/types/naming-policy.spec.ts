@@ -18,8 +18,8 @@ import {
   type BindingOptions,
   type NamingPolicyName,
 } from '../../../lib';
-import { send } from '../../servers/listen';
-import { bind, serving, urlEncoded } from '../one-endpoint';
+import { send } from '../../support/listen';
+import { bind, serving, urlEncoded } from '../../support/one-endpoint';
 
 /** What each policy makes of the name of a property. */
 const names: readonly [name: string, camelCase: string, snake_case: string, kebabCase: string, PascalCase: string][] = [

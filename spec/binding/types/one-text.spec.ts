@@ -13,7 +13,7 @@ import {
   type AnyType,
 } from '../../../lib';
 import { z } from 'zod';
-import { bind, urlEncoded } from '../one-endpoint';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Line extends dto({ sku: string }) {}
 

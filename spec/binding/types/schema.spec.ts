@@ -27,8 +27,8 @@ import {
   type ParseResult,
   type UploadedFile,
 } from '../../../lib';
-import { send } from '../../servers/listen';
-import { bind, serving, urlEncoded, type Sent } from '../one-endpoint';
+import { send } from '../../support/listen';
+import { bind, serving, urlEncoded, type Sent } from '../../support/one-endpoint';
 
 /** What three libraries make of the same words: a count from text or a number, a line with such a count, an order with lists. */
 interface Schemas {

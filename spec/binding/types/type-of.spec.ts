@@ -1,5 +1,5 @@
 import { dto, fromClaim, fromHeader, list, optional, queryParam, type ParseResult } from '../../../lib';
-import { bind, urlEncoded, type Sent } from '../one-endpoint';
+import { bind, urlEncoded, type Sent } from '../../support/one-endpoint';
 
 class Money {
   constructor(

@@ -25,8 +25,8 @@ import {
   type ParseResult,
   type ValueParser,
 } from '../../../lib';
-import { send } from '../../servers/listen';
-import { bind, serving, urlEncoded, type Sent } from '../one-endpoint';
+import { send } from '../../support/listen';
+import { bind, serving, urlEncoded, type Sent } from '../../support/one-endpoint';
 
 /** Nothing is declared about it: it is read by parsers alone. */
 class Money {

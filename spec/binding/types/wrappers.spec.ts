@@ -10,7 +10,7 @@ import {
   type AnyType,
   type DtoClass,
 } from '../../../lib';
-import { bind } from '../one-endpoint';
+import { bind } from '../../support/one-endpoint';
 
 class Point extends dto({ x: int }) {}
 const having = (type: AnyType): DtoClass<{ v: unknown }> =>

@@ -3,8 +3,8 @@ import type { RequestHandler } from 'express';
 import express from 'express';
 import { promisify } from 'node:util';
 import { configure } from '../../../lib';
-import { listen, type Listening } from '../../servers/listen';
-import { TcpProxy } from '../../servers/tcp-proxy';
+import { listen, type Listening } from '../../support/listen';
+import { TcpProxy } from '../../support/servers/tcp-proxy';
 import { example } from './example';
 
 describe('the example of a client', () => {

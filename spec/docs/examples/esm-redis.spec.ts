@@ -1,5 +1,5 @@
-import { NodeProcess } from '../../servers/node-process';
-import { RedisServer } from '../../servers/redis-server';
+import { NodeProcess } from '../../support/servers/node-process';
+import { RedisServer } from '../../support/servers/redis-server';
 import { bearer, example, isReplay, post, SECRET } from './example';
 
 const tea = { items: [{ sku: 'tea', quantity: 2, unitPrice: 4.5 }] };

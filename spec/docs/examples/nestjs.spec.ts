@@ -1,4 +1,4 @@
-import { NodeProcess } from '../../servers/node-process';
+import { NodeProcess } from '../../support/servers/node-process';
 import { bearer, example, isReplay, post, SECRET } from './example';
 
 const tea = { items: [{ sku: 'tea', quantity: 2 }] };

@@ -7,13 +7,13 @@ import { createClient } from '@keyv/redis';
 import express, { type RequestHandler } from 'express';
 import { Keyv } from 'keyv';
 import { idempotency, memoryLeases, redisLeases, type LeaseStore } from '../../../lib';
-import { send } from '../../servers/listen';
-import { NodeProcess } from '../../servers/node-process';
-import { RedisServer } from '../../servers/redis-server';
-import { expressVersions } from '../express-versions';
-import { serve } from '../serve';
-import { signal } from '../signal';
-import { keyed } from '../wire';
+import { send } from '../../support/listen';
+import { NodeProcess } from '../../support/servers/node-process';
+import { RedisServer } from '../../support/servers/redis-server';
+import { expressVersions } from '../../support/express-versions';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed } from '../../support/replays';
 
 /** What has broken in other libraries, and must hold where there is very much of something. */
 
@@ -98,7 +98,7 @@ describe('a process', () => {
   let server: NodeProcess | undefined;
   afterEach(() => server?.kill());
   const start = async (options: object, EXPRESS = 'express'): Promise<string> => {
-    server = await NodeProcess.start(join(__dirname, '../../servers/heavy-server.mjs'), {
+    server = await NodeProcess.start(join(__dirname, '../../support/programs/heavy-server.mjs'), {
       EXPRESS,
       OPTIONS: JSON.stringify(options),
     });

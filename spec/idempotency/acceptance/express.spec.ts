@@ -11,11 +11,11 @@ import helmet from 'helmet';
 import morgan from 'morgan';
 import multer from 'multer';
 import { idempotency } from '../../../lib';
-import { send, type WireRequest, type WireResponse } from '../../servers/listen';
-import { expressVersions } from '../express-versions';
-import { multipart } from '../identity/multipart';
-import { serve } from '../serve';
-import { keyed, visible, visibleReplay } from '../wire';
+import { send, type WireRequest, type WireResponse } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
+import { multipart } from '../../support/multipart';
+import { serve } from '../../support/serve';
+import { keyed, visible, visibleReplay } from '../../support/replays';
 
 /** What has broken in other libraries, and must hold of what stands around us in an Express application. */
 

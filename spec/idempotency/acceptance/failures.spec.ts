@@ -6,13 +6,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { Keyv } from 'keyv';
 import { idempotency, type IdempotencyOptions } from '../../../lib';
-import { send } from '../../servers/listen';
-import { EventLog } from '../event-log';
-import { expressVersions } from '../express-versions';
-import { ObedientLeases } from '../leases/obedient-leases';
-import { serve } from '../serve';
-import { signal } from '../signal';
-import { keyed, visible, visibleReplay } from '../wire';
+import { send } from '../../support/listen';
+import { EventLog } from '../../support/event-log';
+import { expressVersions } from '../../support/express-versions';
+import { HookedLeases } from '../../support/hooked-leases';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed, visible, visibleReplay } from '../../support/replays';
 
 /** What has broken in other libraries, and must hold when a handler fails, a client goes, or a response stops half-way. */
 
@@ -107,7 +107,7 @@ describe.each(expressVersions)('%s', (version, express) => {
     const asked = signal();
     const closed = signal();
     const answer = signal();
-    const leases = new ObedientLeases({
+    const leases = new HookedLeases({
       acquire: () => {
         asked.happens();
         return answer.happened;

@@ -1,12 +1,12 @@
 import { connect } from 'node:net';
 import express, { type RequestHandler } from 'express';
 import { idempotency, type IdempotencyOptions } from '../../../lib';
-import { send, type WireRequest, type WireResponse } from '../../servers/listen';
-import { expressVersions } from '../express-versions';
-import { multipart, type Part } from '../identity/multipart';
-import { serve } from '../serve';
-import { signal } from '../signal';
-import { keyed, visible, visibleReplay } from '../wire';
+import { send, type WireRequest, type WireResponse } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
+import { multipart, type Part } from '../../support/multipart';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed, visible, visibleReplay } from '../../support/replays';
 
 /** What has broken in other libraries, and must hold of which requests are duplicates: those, and no others. */
 

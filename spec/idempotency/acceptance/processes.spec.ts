@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
-import type { WireResponse } from '../../servers/listen';
-import type { NodeProcess } from '../../servers/node-process';
-import { RedisServer } from '../../servers/redis-server';
-import { TcpProxy } from '../../servers/tcp-proxy';
+import type { WireResponse } from '../../support/listen';
+import type { NodeProcess } from '../../support/servers/node-process';
+import { RedisServer } from '../../support/servers/redis-server';
+import { TcpProxy } from '../../support/servers/tcp-proxy';
 import { book, BookingService } from './booking-service';
 
 /** What has broken in other libraries, and must hold among real processes on a real Redis. */
@@ -45,7 +45,7 @@ describe('processes', () => {
     expect(await lost).toBe('lost');
     let answer = await book(b, key);
     for (; answer.status === 409; answer = await book(b, key)) await pause(20);
-    expect([answer.status, service.oracle.runs(key)]).toEqual([201, 2]);
+    expect([answer.status, service.log.runs(key)]).toEqual([201, 2]);
     expect(performance.now() - killed).toBeLessThan(lease + SLACK);
   });
 
@@ -57,7 +57,7 @@ describe('processes', () => {
     const started = performance.now();
     expect((await book(b, key)).status).toBe(201);
     expect(performance.now() - started).toBeLessThan(400 + SLACK);
-    expect(service.oracle.runs(key)).toBe(2);
+    expect(service.log.runs(key)).toBe(2);
   });
 
   it('A5: a handler takes five leases, with duplicates all the while: one run', async () => {
@@ -79,7 +79,7 @@ describe('processes', () => {
     }
     expect(texts(await Promise.all(answers)).size).toBe(1);
     expect(answers.length).toBeGreaterThan(20);
-    expect(service.oracle.runs(key)).toBe(1);
+    expect(service.log.runs(key)).toBe(1);
   });
 
   it('A6: an owner is stopped past its lease and resumed after a takeover: its late release is without effect', async () => {
@@ -91,7 +91,7 @@ describe('processes', () => {
     a.signal('SIGCONT');
     expect((await stopped).status).toBe(201);
     expect(texts([published, await book(a, key), await book(b, key)]).size).toBe(1);
-    expect(service.oracle.runs(key)).toBe(2);
+    expect(service.log.runs(key)).toBe(2);
   });
 
   it.each(['answer', 'forget'] as const)(
@@ -110,7 +110,7 @@ describe('processes', () => {
       expect(texts([await third, ...(await Promise.all(duplicates))]).size).toBe(1);
       // An overtaken answer is not shown, whether it was to be kept or not.
       expect((await first).text).toBe((await third).text);
-      expect(service.oracle.runs(key)).toBe(3);
+      expect(service.log.runs(key)).toBe(3);
     },
   );
 
@@ -126,13 +126,13 @@ describe('processes', () => {
       const answer = await book(a, one);
       expect(await lost).not.toMatch(/^-/);
       expect([answer.status, answer.text]).toEqual([201, (await book(b, one)).text]);
-      expect(service.oracle.runs(one)).toBe(1);
+      expect(service.log.runs(one)).toBe(1);
       if (count < 2) {
         const lostOfReplay = proxy.loseAfter(count);
         expect((await book(a, one)).text).toBe(answer.text);
         expect(await lostOfReplay).not.toMatch(/^-/);
       }
-      expect(service.oracle.runs(one)).toBe(1);
+      expect(service.log.runs(one)).toBe(1);
     }
     await proxy.close();
   });
@@ -165,7 +165,7 @@ describe('processes', () => {
       }),
     );
     const answers = new Set((await Promise.all(load)).flatMap(seen => [...seen]));
-    const starts = readFileSync(service.oracle.file, 'utf8')
+    const starts = readFileSync(service.log.file, 'utf8')
       .trim()
       .split('\n')
       .map(line => (JSON.parse(line) as { at: number }).at)
@@ -187,7 +187,7 @@ describe('processes', () => {
             book(processes[index % processes.length] as NodeProcess, one, { work: 50 }),
           ),
         );
-        expect([service.oracle.runs(one), texts(answers).size, answers[0]?.status]).toEqual([1, 1, 201]);
+        expect([service.log.runs(one), texts(answers).size, answers[0]?.status]).toEqual([1, 1, 201]);
       }
     });
 
@@ -204,7 +204,7 @@ describe('processes', () => {
         expect(await a.ended()).toBe(0);
         const retry = await book(b, key);
         expect([retry.status, retry.text, retry.headers['idempotent-replayed']]).toEqual([201, text, 'true']);
-        expect(service.oracle.runs(key)).toBe(1);
+        expect(service.log.runs(key)).toBe(1);
       },
     );
   });

@@ -4,10 +4,10 @@ import { Readable, Transform } from 'node:stream';
 import compression from 'compression';
 import type { RequestHandler } from 'express';
 import { idempotency } from '../../../lib';
-import { send, type WireResponse } from '../../servers/listen';
-import { expressVersions } from '../express-versions';
-import { serve } from '../serve';
-import { keyed, visible, visibleReplay } from '../wire';
+import { send, type WireResponse } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
+import { serve } from '../../support/serve';
+import { keyed, visible, visibleReplay } from '../../support/replays';
 
 /** What has broken in other libraries, and must hold of a replay: it is the original, byte for byte and line for line. */
 

@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import express from 'express';
 import { Keyv } from 'keyv';
 import { idempotency, type IdempotencyOptions } from '../../../lib';
-import { send } from '../../servers/listen';
-import { expressVersions } from '../express-versions';
-import { ObedientLeases } from '../leases/obedient-leases';
-import { serve } from '../serve';
-import { SlowMap } from '../slow-map';
-import { keyed, visible } from '../wire';
+import { send } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
+import { HookedLeases } from '../../support/hooked-leases';
+import { serve } from '../../support/serve';
+import { SlowMap } from '../../support/slow-map';
+import { keyed, visible } from '../../support/replays';
 
 /** What has broken in other libraries, and must hold within one process; `processes.spec.ts` has the same among several. */
 
@@ -19,7 +19,7 @@ const stores: [title: string, make: () => IdempotencyOptions][] = [
     'a store that takes 1 to 20 ms',
     () => {
       const hooks = { acquire: slowly, renew: slowly, complete: slowly, release: slowly };
-      return { store: new Keyv(new SlowMap()), leases: new ObedientLeases(hooks, hooks) };
+      return { store: new Keyv(new SlowMap()), leases: new HookedLeases(hooks, hooks) };
     },
   ],
 ];

@@ -3,10 +3,10 @@ import { parse } from 'node:querystring';
 import { runInNewContext } from 'node:vm';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { BigNumber, idempotency, type IdempotencyOptions } from '../../../lib';
-import { send, type WireResponse } from '../../servers/listen';
-import { multipart, type Part } from './multipart';
-import { serve } from '../serve';
-import { keyed } from '../wire';
+import { send, type WireResponse } from '../../support/listen';
+import { multipart, type Part } from '../../support/multipart';
+import { serve } from '../../support/serve';
+import { keyed } from '../../support/replays';
 
 async function served(options: IdempotencyOptions = {}) {
   const state = { runs: 0 };

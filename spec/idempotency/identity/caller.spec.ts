@@ -8,10 +8,10 @@ import {
   type IdempotencyEvent,
   type IdempotencyOptions,
 } from '../../../lib';
-import { send, type WireResponse } from '../../servers/listen';
-import { expressVersions } from '../express-versions';
-import { serve } from '../serve';
-import { keyed } from '../wire';
+import { send, type WireResponse } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
+import { serve } from '../../support/serve';
+import { keyed } from '../../support/replays';
 
 class Anything extends dto({ a: optional(string) }) {}
 

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import express, { type RequestHandler } from 'express';
 import { idempotency, type IdempotencyOptions } from '../../../lib';
-import { send } from '../../servers/listen';
-import { serve } from '../serve';
+import { send } from '../../support/listen';
+import { serve } from '../../support/serve';
 
 async function served(options: IdempotencyOptions = {}, ...before: readonly RequestHandler[]) {
   const keys: string[] = [];

@@ -1,9 +1,9 @@
 import express from 'express';
 import Keyv from 'keyv';
 import { idempotency } from '../../../lib';
-import { send, type WireRequest } from '../../servers/listen';
-import { multipart } from './multipart';
-import { serve } from '../serve';
+import { send, type WireRequest } from '../../support/listen';
+import { multipart } from '../../support/multipart';
+import { serve } from '../../support/serve';
 
 /** How often the handler runs when each of two requests under one key is sent twice. */
 async function runsOf(...requests: readonly (WireRequest & { readonly path?: string })[]): Promise<number> {

@@ -1,6 +1,6 @@
 import { Pool } from 'pg';
 import { postgresLeases, type LeaseStore } from '../../../lib';
-import { anyPostgres, PostgresServer } from '../../servers/postgres-server';
+import { anyPostgres, PostgresServer } from '../../support/servers/postgres-server';
 import { leaseStoreContract, type LeaseStoreUnderTest } from '../leases/lease-store-contract';
 import { leaseStoreSearch } from '../leases/lease-store-search';
 

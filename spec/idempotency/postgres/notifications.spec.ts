@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { Client, Pool, type PoolClient } from 'pg';
 import { postgresLeases } from '../../../lib';
 import { watchForChange } from '../../../lib/idempotency/leases/change-watch';
-import { PostgresServer } from '../../servers/postgres-server';
-import { signal } from '../signal';
+import { PostgresServer } from '../../support/servers/postgres-server';
+import { signal } from '../../support/signal';
 
 const LONG = 60_000;
 

@@ -4,12 +4,12 @@ import express from 'express';
 import { Keyv } from 'keyv';
 import { Pool } from 'pg';
 import { idempotency, postgresLeases, type IdempotencyOptions } from '../../../lib';
-import { send, type WireResponse } from '../../servers/listen';
-import { PostgresServer } from '../../servers/postgres-server';
-import { EventLog } from '../event-log';
-import { serve } from '../serve';
-import { signal, type Signal } from '../signal';
-import { keyed } from '../wire';
+import { send, type WireResponse } from '../../support/listen';
+import { PostgresServer } from '../../support/servers/postgres-server';
+import { EventLog } from '../../support/event-log';
+import { serve } from '../../support/serve';
+import { signal, type Signal } from '../../support/signal';
+import { keyed } from '../../support/replays';
 
 const STORE_TIMEOUT = 500;
 /** Half a second above the time-out of the store, and more on a busy machine; a hang would be far longer. */

@@ -1,7 +1,7 @@
 import { Pool } from 'pg';
 import { postgresLeases } from '../../../lib';
 import { SWEEP_BATCH, SWEEP_DELAY } from '../../../lib/idempotency/postgres/sweep';
-import { PostgresServer } from '../../servers/postgres-server';
+import { PostgresServer } from '../../support/servers/postgres-server';
 
 const LONG = 600_000;
 

@@ -1,6 +1,6 @@
 import { Client, Pool } from 'pg';
 import { postgresLeases, type LeaseStore, type PostgresPool } from '../../../lib';
-import { PostgresServer } from '../../servers/postgres-server';
+import { PostgresServer } from '../../support/servers/postgres-server';
 
 const LONG = 60_000;
 

@@ -1,8 +1,8 @@
 import KeyvRedis from '@keyv/redis';
 import KeyvValkey from '@keyv/valkey';
 import Keyv from 'keyv';
-import { makeCertificate, type Certificate } from '../../servers/redis-certificate';
-import { freePort, RedisServer } from '../../servers/redis-server';
+import { makeCertificate, type Certificate } from '../../support/servers/redis-certificate';
+import { freePort, RedisServer } from '../../support/servers/redis-server';
 import { redisDeployment, twoApplicationsOn } from './deployment';
 
 /** What the README says that a user needs. */

@@ -4,10 +4,10 @@ import KeyvValkey from '@keyv/valkey';
 import Iovalkey from 'iovalkey';
 import Keyv from 'keyv';
 import { redisLeases } from '../../../lib';
-import { RedisCluster } from '../../servers/redis-cluster';
-import { inStep } from '../../servers/redis-replication';
+import { RedisCluster } from '../../support/servers/redis-cluster';
+import { inStep } from '../../support/servers/redis-replication';
 import { clientOf, redisDeployment } from './deployment';
-import { Shop } from './shop';
+import { Shop } from '../../support/shop';
 
 const LONG = 60_000;
 const STORE_TIMEOUT = 500;

@@ -1,11 +1,11 @@
 import express from 'express';
 import type Keyv from 'keyv';
 import { idempotency, redisLeases, type RedisClient } from '../../../lib';
-import { send } from '../../servers/listen';
-import { EventLog } from '../event-log';
-import { serve } from '../serve';
-import { signal } from '../signal';
-import { keyed, visible, visibleReplay } from '../wire';
+import { send } from '../../support/listen';
+import { EventLog } from '../../support/event-log';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed, visible, visibleReplay } from '../../support/replays';
 import { leaseStoreContract } from '../leases/lease-store-contract';
 
 const DUPLICATES = 20;

@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import KeyvRedis from '@keyv/redis';
 import { Keyv } from 'keyv';
 import type { RedisClient } from '../../../lib';
-import { RedisServer } from '../../servers/redis-server';
+import { RedisServer } from '../../support/servers/redis-server';
 import { clientOf } from './deployment';
-import { Shop } from './shop';
+import { Shop } from '../../support/shop';
 
 /** Commands of the client, and what they are given. */
 type Eval = (script: string, options: { keys: string[]; arguments: string[] }) => Promise<unknown>;

@@ -1,7 +1,7 @@
 import KeyvRedis, { createClient } from '@keyv/redis';
 import Keyv from 'keyv';
 import { redisLeases, type RedisClient } from '../../../lib';
-import { anyRedis } from '../../servers/redis-server';
+import { anyRedis } from '../../support/servers/redis-server';
 import { leaseStoreSearch } from '../leases/lease-store-search';
 import { redisDeployment } from './deployment';
 

@@ -3,9 +3,9 @@ import KeyvValkey from '@keyv/valkey';
 import Iovalkey from 'iovalkey';
 import Keyv from 'keyv';
 import { redisLeases, type RedisClient } from '../../../lib';
-import { RedisServer } from '../../servers/redis-server';
-import { signal } from '../signal';
-import { Shop } from './shop';
+import { RedisServer } from '../../support/servers/redis-server';
+import { signal } from '../../support/signal';
+import { Shop } from '../../support/shop';
 
 const LONG = 60_000;
 

@@ -2,11 +2,11 @@ import KeyvRedis from '@keyv/redis';
 import KeyvValkey from '@keyv/valkey';
 import Keyv from 'keyv';
 import { redisLeases } from '../../../lib';
-import { cutOff, inStep } from '../../servers/redis-replication';
-import { freePort } from '../../servers/redis-server';
-import { MASTER, SentinelDeployment } from '../../servers/redis-sentinel';
+import { cutOff, inStep } from '../../support/servers/redis-replication';
+import { freePort } from '../../support/servers/redis-server';
+import { MASTER, SentinelDeployment } from '../../support/servers/redis-sentinel';
 import { clientOf, redisDeployment } from './deployment';
-import { Shop } from './shop';
+import { Shop } from '../../support/shop';
 
 const STORE_TIMEOUT = 2_000;
 

@@ -3,8 +3,8 @@ import KeyvValkey from '@keyv/valkey';
 import Iovalkey from 'iovalkey';
 import Keyv from 'keyv';
 import { redisLeases } from '../../../lib';
-import { anyRedis } from '../../servers/redis-server';
-import { signal } from '../signal';
+import { anyRedis } from '../../support/servers/redis-server';
+import { signal } from '../../support/signal';
 import { redisDeployment } from './deployment';
 
 // Debian 12 has no valkey-server; redis-server speaks the same protocol, and what is under test is the client.

@@ -3,12 +3,12 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import type { RequestHandler } from 'express';
 import { idempotency, type IdempotencyOptions } from '../../../lib';
-import { send } from '../../servers/listen';
-import { EventLog } from '../event-log';
-import { expressVersions } from '../express-versions';
-import { serve } from '../serve';
-import { signal } from '../signal';
-import { keyed } from '../wire';
+import { send } from '../../support/listen';
+import { EventLog } from '../../support/event-log';
+import { expressVersions } from '../../support/express-versions';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed } from '../../support/replays';
 
 describe.each(expressVersions)('on %s, when nobody is there any more,', (_version, express) => {
   /** A handler that is told when its client is gone. */

@@ -5,9 +5,9 @@ import express from 'express';
 import { Keyv } from 'keyv';
 import { idempotency } from '../../../lib';
 import { fromStored, toStored } from '../../../lib/idempotency/responses/stored-response';
-import { send } from '../../servers/listen';
-import { serve } from '../serve';
-import { keyed } from '../wire';
+import { send } from '../../support/listen';
+import { serve } from '../../support/serve';
+import { keyed } from '../../support/replays';
 
 const BODY = Buffer.from('hello').toString('base64');
 const valid = {

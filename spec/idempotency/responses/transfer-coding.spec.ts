@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { idempotency } from '../../../lib';
-import { send } from '../../servers/listen';
-import { expressVersions } from '../express-versions';
-import { serve } from '../serve';
-import { keyed } from '../wire';
+import { send } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
+import { serve } from '../../support/serve';
+import { keyed } from '../../support/replays';
 
 /** What comes over the wire, without the date. */
 async function wire(port: number, path: string): Promise<string> {

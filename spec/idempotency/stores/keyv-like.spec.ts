@@ -3,8 +3,8 @@ import { Keyv } from 'keyv';
 import { Keyv as Keyv6 } from 'keyv-6';
 import { idempotency } from '../../../lib';
 import { holderOf } from '../../../lib/idempotency/stores/keyv-like';
-import { RedisServer } from '../../servers/redis-server';
-import { Shop } from '../redis/shop';
+import { RedisServer } from '../../support/servers/redis-server';
+import { Shop } from '../../support/shop';
 
 const STORE_TIMEOUT = 1_000;
 

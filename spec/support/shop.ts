@@ -5,9 +5,9 @@ import {
   type IdempotencyEventKind,
   type IdempotencyOptions,
   type KeyvLike,
-} from '../../../lib';
-import { listen, send, type Listening, type WireResponse } from '../../servers/listen';
-import { keyed } from '../wire';
+} from '../../lib';
+import { listen, send, type Listening, type WireResponse } from './listen';
+import { keyed } from './replays';
 
 /** A Keyv, of whatever version. */
 type Closable = KeyvLike & { disconnect(): Promise<void> };

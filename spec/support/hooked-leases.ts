@@ -1,12 +1,12 @@
-import { memoryLeases, type LeaseStore } from '../../../lib';
+import { memoryLeases, type LeaseStore } from '../../lib';
 
 type Step = 'acquire' | 'renew' | 'complete' | 'release';
 
 /** What happens before or after a step is carried out: it can be held up, or fail. */
 export type Hooks = Partial<Record<Step, (key: string, token: string) => void | Promise<void>>>;
 
-/** Leases in memory that do as a spec says: a store that is slow, out of reach, or loses its answers. */
-export class ObedientLeases implements LeaseStore {
+/** Leases in memory, with hooks of a spec around each step: a store that is slow, out of reach, or loses its answers. */
+export class HookedLeases implements LeaseStore {
   readonly leases = memoryLeases();
 
   constructor(

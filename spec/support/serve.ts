@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { listen, type Listening } from '../servers/listen';
+import { listen, type Listening } from './listen';
 
 const open: Listening[] = [];
 const used = new Set<number>();

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What the handlers say of themselves, in a file that the library knows nothing of. */
-export class Oracle {
-  private readonly directory = mkdtempSync(join(tmpdir(), 'bindonce-oracle-'));
+/** The handlers of several processes note their runs in this file, which the library does not know. */
+export class RunLog {
+  private readonly directory = mkdtempSync(join(tmpdir(), 'bindonce-run-log-'));
   readonly file = join(this.directory, 'log');
 
   constructor() {

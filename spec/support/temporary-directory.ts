@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 
 /** A folder of one suite, to see which files come and go. */
-export class Directory {
+export class TemporaryDirectory {
   readonly path = mkdtempSync(join(tmpdir(), 'bindonce-spec-'));
 
   get files(): string[] {

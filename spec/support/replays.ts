@@ -1,4 +1,4 @@
-import type { WireResponse } from '../servers/listen';
+import type { WireResponse } from './listen';
 
 /** All that a client can tell two responses apart by, but for the headers of the exchange. */
 export function visible({ status, reason, headers, lines, body, trailers }: WireResponse) {

@@ -9,13 +9,7 @@ import {
   type ProblemBody,
   type ProblemError,
 } from '../../lib';
-import { listen, send, type Listening, type WireRequest, type WireResponse } from '../servers/listen';
-
-/** What `express()` is in both majors; the types are those of Express 5. */
-export const frameworks: readonly (readonly [name: string, framework: () => Express])[] = [
-  ['Express 5', express],
-  ['Express 4', jest.requireActual<typeof express>('express4')],
-];
+import { listen, send, type Listening, type WireRequest, type WireResponse } from './listen';
 
 /** One request, in the words of the sources. At most one of `json`, `form`, `multipart` and `body` makes its body. */
 export interface Sent {

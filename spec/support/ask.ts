@@ -1,8 +1,8 @@
 import type { Express, Request } from 'express';
 import type { RequestListener } from 'node:http';
-import { problemDetails } from '../../../lib';
-import { send, type WireResponse } from '../../servers/listen';
-import { problemIn, serving, toWire, type Sent } from '../one-endpoint';
+import { problemDetails } from '../../lib';
+import { send, type WireResponse } from './listen';
+import { problemIn, serving, toWire, type Sent } from './one-endpoint';
 
 /** Sends one request to an application, where `bind` does not do: an endpoint that answers, or one without a dto. */
 export async function ask(app: RequestListener, sent: Sent): Promise<WireResponse> {
