@@ -3,11 +3,11 @@ import { Keyv } from 'keyv';
 import multer from 'multer';
 import os from 'node:os';
 import { setImmediate as turn } from 'node:timers/promises';
-import { bindRequest, dto, file, idempotency, list, optional, string, type BindingOptions } from '../../lib';
-import { openFiles } from '../support/open-files';
-import { chunk, LAST_CHUNK, RawClient } from '../support/raw-client';
-import { TemporaryDirectory } from '../support/temporary-directory';
-import { serving } from '../support/one-endpoint';
+import { bindRequest, dto, file, idempotency, list, optional, string, type BindingOptions } from '../../../lib';
+import { openFiles } from '../../support/open-files';
+import { chunk, LAST_CHUNK, RawClient } from '../../support/raw-client';
+import { TemporaryDirectory } from '../../support/temporary-directory';
+import { serving } from '../../support/one-endpoint';
 
 class Upload extends dto({ title: optional(list(string)), photos: list(file) }) {}
 

@@ -1,9 +1,9 @@
-import { processorTime, worked } from '../support/processor-time';
+import { processorTime, worked } from '../../support/processor-time';
 import express from 'express';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { bindRequest, decimal, dto, int, list, optional, string, type AnyType } from '../../lib';
-import { bind, serving, urlEncoded, type Sent } from '../support/one-endpoint';
+import { bindRequest, decimal, dto, int, list, optional, string, type AnyType } from '../../../lib';
+import { bind, serving, urlEncoded, type Sent } from '../../support/one-endpoint';
 
 class Target extends dto({ t: optional(list(string)), n: optional(int), name: optional(string) }) {}
 class Exact extends dto({

@@ -16,9 +16,9 @@ import {
   queryValue,
   serializerContext,
   type BindingFailure,
-} from '../../lib';
-import { send } from '../support/listen';
-import { bind, problemIn, serving, type Sent } from '../support/one-endpoint';
+} from '../../../lib';
+import { send } from '../../support/listen';
+import { bind, problemIn, serving, type Sent } from '../../support/one-endpoint';
 
 const SECRET = 'hunter2';
 const schema = v.object({ nested: v.record(v.string(), v.number()) });

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import express, { type RequestHandler } from 'express';
 import { z } from 'zod';
-import { dto, int, list, plainText, type AnyType } from '../../lib';
-import { expressVersions } from '../support/express-versions';
-import { bind, type Sent } from '../support/one-endpoint';
+import { dto, int, list, plainText, type AnyType } from '../../../lib';
+import { expressVersions } from '../../support/express-versions';
+import { bind, type Sent } from '../../support/one-endpoint';
 
 class Pay extends dto({ a: int }) {}
 class Note extends dto({ text: plainText() }) {}

@@ -1,10 +1,10 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import Keyv from 'keyv';
-import { configure, type Configuration, type IdempotencyOptions, type Problem } from '../../lib';
-import { send } from '../support/listen';
-import { expressVersions } from '../support/express-versions';
-import { serve } from '../support/serve';
-import { keyed } from '../support/replays';
+import { configure, type Configuration, type IdempotencyOptions, type Problem } from '../lib';
+import { send } from './support/listen';
+import { expressVersions } from './support/express-versions';
+import { serve } from './support/serve';
+import { keyed } from './support/replays';
 
 const handler: RequestHandler = (_req, res) => {
   res.send('x');

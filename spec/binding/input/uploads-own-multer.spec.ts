@@ -2,11 +2,11 @@ import express, { type ErrorRequestHandler } from 'express';
 import { Keyv } from 'keyv';
 import multer from 'multer';
 import { rmSync } from 'node:fs';
-import { bindRequest, dto, file, idempotency, int, list, optional, string, type BindingOptions } from '../../lib';
-import { send } from '../support/listen';
-import { TemporaryDirectory } from '../support/temporary-directory';
-import { expressVersions } from '../support/express-versions';
-import { bind, serving, toWire, type Sent } from '../support/one-endpoint';
+import { bindRequest, dto, file, idempotency, int, list, optional, string, type BindingOptions } from '../../../lib';
+import { send } from '../../support/listen';
+import { TemporaryDirectory } from '../../support/temporary-directory';
+import { expressVersions } from '../../support/express-versions';
+import { bind, serving, toWire, type Sent } from '../../support/one-endpoint';
 
 class Upload extends dto({ title: optional(string), photos: list(file), count: optional(int) }) {}
 

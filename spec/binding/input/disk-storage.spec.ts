@@ -13,13 +13,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import express from 'express';
-import { bindRequest, dto, file, list } from '../../lib';
-import { multipart } from '../support/multipart';
-import { send } from '../support/listen';
-import { NodeProcess } from '../support/servers/node-process';
-import { SmallDisk } from '../support/small-disk';
-import { TemporaryDirectory } from '../support/temporary-directory';
-import { serving } from '../support/one-endpoint';
+import { bindRequest, dto, file, list } from '../../../lib';
+import { multipart } from '../../support/multipart';
+import { send } from '../../support/listen';
+import { NodeProcess } from '../../support/servers/node-process';
+import { SmallDisk } from '../../support/small-disk';
+import { TemporaryDirectory } from '../../support/temporary-directory';
+import { serving } from '../../support/one-endpoint';
 
 class Upload extends dto({ photos: list(file) }) {}
 const form = multipart(
@@ -29,7 +29,7 @@ const form = multipart(
   ],
   'b1',
 );
-const script = join(__dirname, '../support/programs/upload-server.mjs');
+const script = join(__dirname, '../../support/programs/upload-server.mjs');
 
 it('files on disk can be read by the user of the process alone, and so can their folder', async () => {
   const directory = new TemporaryDirectory();

@@ -1,5 +1,5 @@
-import { dto, fromHeader, fromQuery, int, list, optional, queryParam, string } from '../../lib';
-import { bind, urlEncoded, type Sent } from '../support/one-endpoint';
+import { dto, fromHeader, fromQuery, int, list, optional, queryParam, string } from '../../../lib';
+import { bind, urlEncoded, type Sent } from '../../support/one-endpoint';
 import { z } from 'zod';
 
 class Address extends dto({ city: string }) {}

@@ -16,12 +16,12 @@ import {
   string,
   type BindingOptions,
   type UploadedFile,
-} from '../../lib';
-import { send, type WireRequest } from '../support/listen';
-import { openFiles } from '../support/open-files';
-import { TemporaryDirectory } from '../support/temporary-directory';
-import { expressVersions } from '../support/express-versions';
-import { serving, toWire, type Sent } from '../support/one-endpoint';
+} from '../../../lib';
+import { send, type WireRequest } from '../../support/listen';
+import { openFiles } from '../../support/open-files';
+import { TemporaryDirectory } from '../../support/temporary-directory';
+import { expressVersions } from '../../support/express-versions';
+import { serving, toWire, type Sent } from '../../support/one-endpoint';
 
 class Upload extends dto({ title: string, photos: list(file), sizes: list(int) }) {}
 

@@ -15,10 +15,10 @@ import {
   string,
   type BindingOptions,
   type Claims,
-} from '../../lib';
-import { hs256 } from '../support/hs256';
-import { expressVersions } from '../support/express-versions';
-import { bind, type EndpointOptions, type Sent } from '../support/one-endpoint';
+} from '../../../lib';
+import { hs256 } from '../../support/hs256';
+import { expressVersions } from '../../support/express-versions';
+import { bind, type EndpointOptions, type Sent } from '../../support/one-endpoint';
 
 const SECRET = 'a secret of no less than thirty-two bytes';
 const ISSUER = 'https://issuer.example/';

@@ -25,10 +25,10 @@ import {
   routeParam,
   string,
   type AnyType,
-} from '../../lib';
-import { bind, serving, urlEncoded, type Sent } from '../support/one-endpoint';
+} from '../../../lib';
+import { bind, serving, urlEncoded, type Sent } from '../../support/one-endpoint';
 
-/** What has broken in other libraries, and must hold: one row each. The specs beside this one say more about all of them. */
+/** Facts that other libraries have broken, one spec each. Other specs say more about all of them. */
 
 const folders: string[] = [];
 afterAll(() => {

@@ -1,8 +1,8 @@
 import express from 'express';
 import multer from 'multer';
-import { dto, file, fromForm, idempotency, int, list, string, type BindingOptions } from '../../lib';
-import { send } from '../support/listen';
-import { bind, serving, toWire, type Sent } from '../support/one-endpoint';
+import { dto, file, fromForm, idempotency, int, list, string, type BindingOptions } from '../../../lib';
+import { send } from '../../support/listen';
+import { bind, serving, toWire, type Sent } from '../../support/one-endpoint';
 
 /** Generated clients send an object in a form as a Blob, which is a file of JSON to whoever reads the form. */
 

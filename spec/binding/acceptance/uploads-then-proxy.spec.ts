@@ -3,10 +3,10 @@ import { Agent, request, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { Keyv } from 'keyv';
-import { bindRequest, dto, file, idempotency, list, optional, string } from '../../lib';
-import { send } from '../support/listen';
-import { expressVersions } from '../support/express-versions';
-import { serving, toWire, type Sent } from '../support/one-endpoint';
+import { bindRequest, dto, file, idempotency, list, optional, string } from '../../../lib';
+import { send } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
+import { serving, toWire, type Sent } from '../../support/one-endpoint';
 
 class Upload extends dto({ title: optional(string), photos: optional(list(file)) }) {}
 const SENT: Sent = {

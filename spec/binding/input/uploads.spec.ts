@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { bindRequest, dto, file, int, list, optional, string, type BindingOptions } from '../../lib';
-import { TemporaryDirectory } from '../support/temporary-directory';
-import { bind, problemIn, serving, toWire, type Sent } from '../support/one-endpoint';
-import { send } from '../support/listen';
+import { bindRequest, dto, file, int, list, optional, string, type BindingOptions } from '../../../lib';
+import { TemporaryDirectory } from '../../support/temporary-directory';
+import { bind, problemIn, serving, toWire, type Sent } from '../../support/one-endpoint';
+import { send } from '../../support/listen';
 
 class Upload extends dto({ title: string, photos: list(file), count: optional(int) }) {}
 const FILES: Sent = {

@@ -15,8 +15,8 @@ import {
   RequestBinder,
   string,
   type UploadedFile,
-} from '../../lib';
-import { bind, urlEncoded } from '../support/one-endpoint';
+} from '../../../lib';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Home {
   @field(string) street!: string;

@@ -17,10 +17,10 @@ import {
   type AnyType,
   type BindingOptions,
   type IdempotencyOptions,
-} from '../../lib';
-import { send } from '../support/listen';
-import { expressVersions } from '../support/express-versions';
-import { bind, serving, toWire, urlEncoded, type Sent } from '../support/one-endpoint';
+} from '../../../lib';
+import { send } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
+import { bind, serving, toWire, urlEncoded, type Sent } from '../../support/one-endpoint';
 
 class Order extends dto({ sku: string, sizes: optional(list(int)), rush: queryParam(bool, { default: false }) }) {}
 

@@ -13,9 +13,9 @@ import {
   string,
   type AnyType,
   type BindingOptions,
-} from '../../lib';
-import { expressVersions } from '../support/express-versions';
-import { bind, urlEncoded, type Sent } from '../support/one-endpoint';
+} from '../../../lib';
+import { expressVersions } from '../../support/express-versions';
+import { bind, urlEncoded, type Sent } from '../../support/one-endpoint';
 
 class Item extends dto({ sku: string, quantity: field(int, { default: 1 }) }) {}
 class Search extends dto({ page: queryParam(int) }) {}
