@@ -23,3 +23,17 @@ export function multipart(
     headers: { 'Content-Type': `multipart/form-data; boundary=${boundary}` },
   };
 }
+
+/** Makes the part that a browser makes of an entry of a form. */
+export async function partOf([name, value]: readonly [name: string, value: string | File]): Promise<Part> {
+  return typeof value === 'string'
+    ? { name: escaped(name), value: value.replace(/\r\n?|\n/g, '\r\n') }
+    : {
+        name: escaped(name),
+        filename: escaped(value.name),
+        type: value.type || 'application/octet-stream',
+        value: Buffer.from(await value.arrayBuffer()),
+      };
+}
+
+const escaped = (name: string): string => name.replace(/\r\n?|\n/g, '%0D%0A').replaceAll('"', '%22');

@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http';
+import type { Response as Answer } from 'supertest';
 import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import {
   bindRequest,
@@ -9,22 +9,7 @@ import {
   type ProblemBody,
   type ProblemError,
 } from '../../lib';
-import { listen, send, type Listening, type WireRequest, type WireResponse } from './listen';
-
-/** One request, in the words of the sources. At most one of `json`, `form`, `multipart` and `body` makes its body. */
-export interface Sent {
-  readonly method?: string;
-  /** Path and query. Default `/`. */
-  readonly path?: string;
-  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** Sent as JSON; text is sent as it is. */
-  readonly json?: unknown;
-  /** Sent urlencoded; text is sent as it is. */
-  readonly form?: string | readonly (readonly [name: string, value: string])[];
-  /** Sent as multipart/form-data. */
-  readonly multipart?: readonly (readonly [name: string, value: string | File])[];
-  readonly body?: string | Buffer;
-}
+import { ask, problemIn, type Sent } from './ask';
 
 export interface EndpointOptions extends BindingOptions {
   readonly framework?: () => Express;
@@ -39,7 +24,7 @@ export interface EndpointOptions extends BindingOptions {
 /** What became of one request. */
 export interface Outcome<T> {
   readonly status: number;
-  readonly response: WireResponse;
+  readonly response: Answer;
   /** What the handler saw, if it ran. */
   readonly dto: T | undefined;
   /** The refusal, if it was one. */
@@ -49,7 +34,7 @@ export interface Outcome<T> {
 
 export const urlEncoded = { allowFormData: { urlEncoded: true } } as const;
 
-/** Sends one request over a socket to an application with one endpoint, `bindRequest(Dto, options)`. */
+/** Sends one request to an application with one endpoint, `bindRequest(Dto, options)`. */
 export async function bind<D extends AnyType>(
   Dto: D,
   sent: Sent = {},
@@ -73,67 +58,7 @@ export async function bind<D extends AnyType>(
     if (res.headersSent) next(error);
     else res.status(500).end(error.message);
   });
-  const response = await serving(app, async ({ url }) => send(url + (sent.path ?? '/'), await toWire(sent)));
+  const response = await ask(app, sent);
   const problem = problemIn(response);
   return { status: response.status, response, dto, problem, errors: problem?.errors ?? [] };
-}
-
-export function problemIn({ headers, text }: WireResponse): ProblemBody | undefined {
-  return text !== '' && headers['content-type']?.startsWith('application/problem+json')
-    ? (JSON.parse(text) as ProblemBody)
-    : undefined;
-}
-
-/** Serves an application while `use` runs. */
-export async function serving<T>(app: RequestListener, use: (server: Listening) => Promise<T>): Promise<T> {
-  const server = await listen(app);
-  try {
-    return await use(server);
-  } finally {
-    await server.close();
-  }
-}
-
-/** The request as it goes over the wire. */
-export async function toWire({
-  method = 'POST',
-  headers = {},
-  json,
-  form,
-  multipart,
-  body,
-}: Sent): Promise<WireRequest> {
-  const withBody = (content: string | Buffer, type?: string): WireRequest => ({
-    method,
-    body: content,
-    headers: {
-      ...(type !== undefined && { 'Content-Type': type }),
-      ...(!('Transfer-Encoding' in headers) && { 'Content-Length': String(Buffer.byteLength(content)) }),
-      ...headers,
-    },
-  });
-  if (json !== undefined) return withBody(typeof json === 'string' ? json : JSON.stringify(json), 'application/json');
-  if (form !== undefined)
-    return withBody(
-      typeof form === 'string' ? form : new URLSearchParams(form.map(([name, value]) => [name, value])).toString(),
-      'application/x-www-form-urlencoded',
-    );
-  if (multipart !== undefined) {
-    const { type, bytes } = await encodeMultipart(multipart);
-    return withBody(bytes, type);
-  }
-  return body === undefined ? { method, headers } : withBody(body);
-}
-
-/** A form as browsers send it. */
-async function encodeMultipart(
-  entries: readonly (readonly [name: string, value: string | File])[],
-): Promise<{ type: string; bytes: Buffer }> {
-  const form = new FormData();
-  for (const [name, value] of entries) {
-    if (typeof value === 'string') form.append(name, value);
-    else form.append(name, value);
-  }
-  const encoded = new globalThis.Response(form);
-  return { type: encoded.headers.get('content-type') ?? '', bytes: Buffer.from(await encoded.arrayBuffer()) };
 }

@@ -18,7 +18,8 @@ import {
 } from '../../../lib';
 import { hs256 } from '../../support/hs256';
 import { expressVersions } from '../../support/express-versions';
-import { bind, type EndpointOptions, type Sent } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind, type EndpointOptions } from '../../support/one-endpoint';
 
 const SECRET = 'a secret of no less than thirty-two bytes';
 const ISSUER = 'https://issuer.example/';

@@ -18,9 +18,10 @@ import {
   type BindingOptions,
   type IdempotencyOptions,
 } from '../../../lib';
-import { send } from '../../support/listen';
+import { serve } from '../../support/serve';
 import { expressVersions } from '../../support/express-versions';
-import { bind, serving, toWire, urlEncoded, type Sent } from '../../support/one-endpoint';
+import { ask, type Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Order extends dto({ sku: string, sizes: optional(list(int)), rush: queryParam(bool, { default: false }) }) {}
 
@@ -69,17 +70,14 @@ async function oneKey(
     },
   );
   const answers: string[] = [];
-  await serving(app, async ({ url }) => {
-    for (const sent of requests) {
-      const { headers, ...rest } = await toWire(sent);
-      const {
-        status,
-        headers: { 'idempotent-replayed': replayed },
-        text,
-      } = await send(url + (sent.path ?? '/'), { ...rest, headers: { ...headers, 'Idempotency-Key': 'k' } });
-      answers.push(`${status}${replayed === undefined ? '' : ' replayed'}${status === 201 ? ` ${text}` : ''}`);
-    }
-  });
+  for (const sent of requests) {
+    const {
+      status,
+      headers: { 'idempotent-replayed': replayed },
+      text,
+    } = await ask(app, { ...sent, key: 'k' });
+    answers.push(`${status}${replayed === undefined ? '' : ' replayed'}${status === 201 ? ` ${text}` : ''}`);
+  }
   return { answers, seen, runs };
 }
 
@@ -227,15 +225,7 @@ it('duplicates that come together are bound and run once', async () => {
   const app = express().post('/', idempotency({ store: new Keyv() }), bindRequest(Order), (req, res) => {
     setImmediate(() => res.json([++runs, req.dto.sku]));
   });
-  const answers = await serving(app, ({ url }) =>
-    Promise.all(
-      Array.from({ length: 20 }, () =>
-        send(url, {
-          headers: { 'Content-Type': 'application/json', 'Idempotency-Key': 'k' },
-          body: JSON.stringify(ORDER),
-        }),
-      ),
-    ),
-  );
+  const { url } = await serve(app);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(url, { key: 'k', json: ORDER })));
   expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).toEqual(new Set(['200 [1,"tea"]']));
 });

@@ -11,7 +11,8 @@ import {
   type Claims,
 } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
-import { bind, urlEncoded, type EndpointOptions, type Sent } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind, urlEncoded, type EndpointOptions } from '../../support/one-endpoint';
 
 type Source = 'json' | 'form' | 'route' | 'query' | 'claim' | 'header';
 

@@ -14,7 +14,8 @@ import {
   type Source,
 } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
-import { bind, urlEncoded, type Sent } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 /** The four sources that a property without an attribute has, in their order. A request has one body, so JSON and a form do not meet. */
 const sources = ['json', 'form', 'route', 'query'] as const;

@@ -26,7 +26,9 @@ import {
   string,
   type AnyType,
 } from '../../../lib';
-import { bind, serving, urlEncoded, type Sent } from '../../support/one-endpoint';
+import { serve } from '../../support/serve';
+import type { Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 /** Facts that other libraries have broken, one spec each. Other specs say more about all of them. */
 
@@ -299,22 +301,21 @@ it('B15: an uploaded temporary file is gone after the response, after a failure,
       res.end();
     },
   );
-  await serving(app, async ({ url }) => {
-    const form = new FormData();
-    form.append('photo', photo);
-    await fetch(url, { method: 'POST', body: form });
-    form.append('id', 'no guid');
-    expect((await fetch(url, { method: 'POST', body: form })).status).toBe(400);
-    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' } satisfies Partial<AddressInfo> & {
-      host: string;
-    });
-    socket.write(
-      'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\n\r\n--b\r\nContent-Disposition: form-data; name="photo"; filename="a"\r\n\r\nhalf',
-    );
-    while (closed.length < 3) await new Promise(setImmediate);
-    socket.destroy();
-    await Promise.all(closed);
+  const { url } = await serve(app);
+  const form = new FormData();
+  form.append('photo', photo);
+  await fetch(url, { method: 'POST', body: form });
+  form.append('id', 'no guid');
+  expect((await fetch(url, { method: 'POST', body: form })).status).toBe(400);
+  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' } satisfies Partial<AddressInfo> & {
+    host: string;
   });
+  socket.write(
+    'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\n\r\n--b\r\nContent-Disposition: form-data; name="photo"; filename="a"\r\n\r\nhalf',
+  );
+  while (closed.length < 3) await new Promise(setImmediate);
+  socket.destroy();
+  await Promise.all(closed);
   expect(seen).toHaveLength(1);
   while (readdirSync(directory).length > 0) await new Promise(setImmediate);
   expect(readdirSync(directory)).toEqual([]);

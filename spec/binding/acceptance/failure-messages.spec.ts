@@ -1,5 +1,6 @@
 import { dto, fromHeader, fromQuery, int, list, optional, queryParam, string } from '../../../lib';
-import { bind, urlEncoded, type Sent } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 import { z } from 'zod';
 
 class Address extends dto({ city: string }) {}

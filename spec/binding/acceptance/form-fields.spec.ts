@@ -13,7 +13,8 @@ import {
   type AnyType,
   type UploadedFile,
 } from '../../../lib';
-import { bind, urlEncoded, type EndpointOptions, type Sent } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind, urlEncoded, type EndpointOptions } from '../../support/one-endpoint';
 
 type Field = readonly [name: string, value: string];
 const kinds = [

@@ -1,6 +1,7 @@
 import { bool, dto, enumOf, field, fromHeader, guid, int, list, optional, string, type AnyType } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
-import { bind, urlEncoded, type Sent } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 

@@ -19,8 +19,8 @@ import {
   type JsonConverter,
   type BindingOptions,
 } from '../../../lib';
-import { bind, urlEncoded, type Sent } from '../../support/one-endpoint';
-import { ask } from '../../support/ask';
+import { ask, type Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Address extends dto({ street: string, city: string }) {}
 class Customer extends dto({ name: string, age: int, address: optional(Address) }) {}

@@ -29,8 +29,8 @@ import {
   type Property,
   type Source,
 } from '../../../lib';
-import { send } from '../../support/listen';
-import { bind, serving } from '../../support/one-endpoint';
+import { ask } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 class Line extends dto({ sku: string }) {}
 class Named extends dto({ sku: string }) {}
@@ -166,7 +166,7 @@ it.each<[string, (...exchange: unknown[]) => unknown, string]>([
     if (res.headersSent) next(error);
     else res.status(500).end(error.message);
   });
-  const { status, text } = await serving(app, ({ url }) => send(url));
+  const { status, text } = await ask(app);
   expect([status, text]).toEqual([500, expect.stringContaining(message)]);
 });
 

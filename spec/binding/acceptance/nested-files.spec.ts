@@ -15,10 +15,10 @@ import {
   type BindingOptions,
   type UploadedFile,
 } from '../../../lib';
-import { send } from '../../support/listen';
 import { TemporaryDirectory } from '../../support/temporary-directory';
 import { expressVersions } from '../../support/express-versions';
-import { bind, serving, toWire, type Sent } from '../../support/one-endpoint';
+import { ask, type Sent } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 class Car extends dto({
   make: optional(string),
@@ -261,10 +261,8 @@ describe('on disk', () => {
     const app = express().post('/', bindRequest(Upload, onDisk), (req, res) => {
       res.json([directory.files.length, ...req.dto.garage.cars.map(({ photos }) => contents(photos))]);
     });
-    const { text } = await serving(app, async ({ url }) =>
-      send(url, await toWire(form('Cars[1].Photos=b', 'Cars[0].Photos=a', 'Cars[1].Photos=c', 'other=d'))),
-    );
-    expect(JSON.parse(text)).toEqual([4, ['bytes of a'], ['bytes of b', 'bytes of c']]);
+    const { body } = await ask(app, form('Cars[1].Photos=b', 'Cars[0].Photos=a', 'Cars[1].Photos=c', 'other=d'));
+    expect(body).toEqual([4, ['bytes of a'], ['bytes of b', 'bytes of c']]);
   });
 
   it.each<[string, string[], number]>([
@@ -306,14 +304,8 @@ describe('parsed before, and behind idempotency()', () => {
           res.json(seen.push(named(req.dto)));
         },
       );
-      const post = async (url: string): Promise<string> => {
-        const { headers, ...rest } = await toWire(sent);
-        return (await send(url, { ...rest, headers: { ...headers, 'Idempotency-Key': 'k' } })).text;
-      };
-      expect([await serving(app, async ({ url }) => [await post(url), await post(url)]), seen]).toEqual([
-        ['1', '1'],
-        [bound],
-      ]);
+      const post = async (): Promise<unknown> => (await ask(app, { ...sent, key: 'k' })).body;
+      expect([await post(), await post(), seen]).toEqual([1, 1, [bound]]);
     },
   );
 });

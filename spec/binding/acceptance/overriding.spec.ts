@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import type { Response as Answer } from 'supertest';
 import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { Keyv } from 'keyv';
 import {
@@ -24,9 +25,10 @@ import {
   type BindingOptions,
   type ProblemError,
 } from '../../../lib';
-import { send, type WireResponse } from '../../support/listen';
+import { serve } from '../../support/serve';
 import { expressVersions } from '../../support/express-versions';
-import { bind, problemIn, serving, toWire, urlEncoded, type Sent } from '../../support/one-endpoint';
+import { ask, problemIn, type Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Order extends dto({ sku: string, quantity: queryParam(int, { default: 1 }) }) {}
 class Customer extends dto({ name: string }) {}
@@ -40,8 +42,8 @@ const answering: RequestHandler = (req, res) => {
   res.json(req.dto);
 };
 
-const post = async (url: string, path: string, json: unknown): Promise<unknown> =>
-  JSON.parse((await send(url + path, await toWire({ json }))).text);
+const post = async (app: Express, path: string, json: unknown): Promise<unknown> =>
+  (await ask(app, { path, json })).body;
 
 /** A binder of the application's own that binds nothing: it says what it was made for. */
 class Naming implements Binder<{ type: string }> {
@@ -64,9 +66,8 @@ describe.each(expressVersions)('Overriding the binder, rule 1: a global binder (
     app
       .post('/own', configured.bindRequest(Customer, { binder: new RequestBinder() }), answering)
       .post('/plain', bindRequest(Customer), answering);
-    const answers = await serving(app, ({ url }) =>
-      Promise.all(['orders', 'customers', 'many', 'own', 'plain'].map(path => post(url, `/${path}`, { name: 'Ada' }))),
-    );
+    const paths = ['/orders', '/customers', '/many', '/own', '/plain'];
+    const answers = await Promise.all(paths.map(path => post(app, path, { name: 'Ada' })));
     expect(answers).toEqual([
       { type: 'Order' },
       { type: 'Customer' },
@@ -90,9 +91,7 @@ describe.each(expressVersions)('Overriding the binder, rule 1: a global binder (
       .post('/orders', configured.bindRequest(Order), answering)
       .post('/customers', configured.bindRequest(Customer), answering);
     expect(made).toEqual([Order, Customer]);
-    await serving(app, async ({ url }) => {
-      for (const path of ['/orders', '/orders', '/customers']) await post(url, path, {});
-    });
+    for (const path of ['/orders', '/orders', '/customers']) await post(app, path, {});
     expect(made).toEqual([Order, Customer]);
   });
 
@@ -103,9 +102,8 @@ describe.each(expressVersions)('Overriding the binder, rule 1: a global binder (
     const app = framework()
       .post('/orders', configured.bindRequest(Order), answering)
       .post('/customers', configured.bindRequest(Customer), answering);
-    expect(
-      await serving(app, ({ url }) => Promise.all([post(url, '/orders', {}), post(url, '/customers', {})])),
-    ).toEqual([{ is: 'Order' }, { is: 'Customer' }]);
+    expect(await post(app, '/orders', {})).toEqual({ is: 'Order' });
+    expect(await post(app, '/customers', {})).toEqual({ is: 'Customer' });
   });
 
   it('of one configuration is unknown to another', async () => {
@@ -113,10 +111,8 @@ describe.each(expressVersions)('Overriding the binder, rule 1: a global binder (
     const app = framework()
       .post('/one', named('one').bindRequest(Customer), answering)
       .post('/other', named('other').bindRequest(Customer), answering);
-    expect(await serving(app, ({ url }) => Promise.all([post(url, '/one', {}), post(url, '/other', {})]))).toEqual([
-      { name: 'one' },
-      { name: 'other' },
-    ]);
+    expect(await post(app, '/one', {})).toEqual({ name: 'one' });
+    expect(await post(app, '/other', {})).toEqual({ name: 'other' });
   });
 });
 
@@ -234,7 +230,7 @@ describe.each(expressVersions)(
     it('can be global, made for each dto', async () => {
       const configured = configure({ binding: { binder: () => new Derived() } });
       const app = framework().post('/', configured.bindRequest(Customer), answering);
-      expect(await serving(app, ({ url }) => post(url, '/', { name: 'Ada' }))).toEqual({ name: 'Ada (private)' });
+      expect(await post(app, '/', { name: 'Ada' })).toEqual({ name: 'Ada (private)' });
     });
 
     it('binds a list', async () => {
@@ -284,12 +280,12 @@ describe.each(expressVersions)('Overriding the binder, rule 4: a binding modifie
       configured.bindRequest(Order, { binder: { bind: () => Object.assign(new Order(), { sku: 'own' }) } }),
       answering,
     );
-    const answers = await serving(app, async ({ url }) => [
-      await post(url, '/customers', { name: 'Ada' }),
-      await post(url, '/own', {}),
-      await post(url, '/customers', { name: 'Bob' }),
-      await post(url, '/plain', { name: 'Eve' }),
-    ]);
+    const answers = [
+      await post(app, '/customers', { name: 'Ada' }),
+      await post(app, '/own', {}),
+      await post(app, '/customers', { name: 'Bob' }),
+      await post(app, '/plain', { name: 'Eve' }),
+    ];
     expect(answers).toEqual([
       { name: 'Ada', stamp: 1 },
       { sku: 'own', quantity: 1, stamp: 2 },
@@ -349,11 +345,8 @@ describe.each(expressVersions)('Overriding the binder, rule 4: a binding modifie
     const app = framework()
       .post('/global', configured.bindRequest(Customer), answering)
       .post('/own', configured.bindRequest(Customer, { modifier: adding(' the second') }), answering);
-    expect(
-      await serving(app, ({ url }) =>
-        Promise.all([post(url, '/global', { name: 'Ada' }), post(url, '/own', { name: 'Ada' })]),
-      ),
-    ).toEqual([{ name: 'Ada the first' }, { name: 'Ada the second' }]);
+    expect(await post(app, '/global', { name: 'Ada' })).toEqual({ name: 'Ada the first' });
+    expect(await post(app, '/own', { name: 'Ada' })).toEqual({ name: 'Ada the second' });
   });
 
   it('comes after a required value was looked for: it cannot supply one', async () => {
@@ -519,15 +512,14 @@ describe.each(overriding)('Overriding the binder, rules 2 to 4: %s', (_what, opt
         ran = true;
       },
     );
-    await serving(app, async ({ port }) => {
-      const socket = connect(port, '127.0.0.1');
-      socket.write(
-        'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n{"name":"Ada"}',
-      );
-      await begun.promise;
-      socket.destroy();
-      expect(await aborted.promise).toBeInstanceOf(Error);
-    });
+    const { port } = await serve(app);
+    const socket = connect(port, '127.0.0.1');
+    socket.write(
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n{"name":"Ada"}',
+    );
+    await begun.promise;
+    socket.destroy();
+    expect(await aborted.promise).toBeInstanceOf(Error);
     expect(ran).toBe(false);
   });
 
@@ -667,10 +659,7 @@ describe('Overriding the binder: context.fail', () => {
       binding: failing('name'),
     });
     const app = express().post('/', configured.bindRequest(Customer), answering);
-    expect(await serving(app, async ({ url }) => send(url, await toWire(ada)))).toMatchObject({
-      status: 422,
-      text: 'No.',
-    });
+    expect(await ask(app, ada)).toMatchObject({ status: 422, text: 'No.' });
   });
 });
 
@@ -696,15 +685,11 @@ describe.each(overriding)('Overriding the binder, behind idempotency(): %s', (_w
       else res.status(503).end(error.message);
     });
     const answers: string[] = [];
-    await serving(app, async ({ url }) => {
-      const { headers, ...rest } = await toWire(ada);
-      for (let time = 0; time < times; time++)
-        answers.push(said(await send(url, { ...rest, headers: { ...headers, 'Idempotency-Key': 'k' } })));
-    });
+    for (let time = 0; time < times; time++) answers.push(said(await ask(app, { ...ada, key: 'k' })));
     return { answers, runs };
   }
 
-  const said = (response: WireResponse): string =>
+  const said = (response: Answer): string =>
     `${response.status}${response.headers['idempotent-replayed'] === 'true' ? ' replayed' : ''}${problemIn(response) ? ' refused' : ''}`;
 
   describe.each(expressVersions)('%s', (_version, framework) => {
@@ -751,18 +736,16 @@ it('Overriding the binder, behind idempotency(): a client that hangs up while it
     bindRequest(Customer, { binder: new Derived() }),
     answering,
   );
-  await serving(app, async ({ url, port }) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.write(
-      `POST / HTTP/1.1\r\nHost: ${new URL(url).host}\r\nIdempotency-Key: k\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n{"name"`,
-    );
-    await arrived.promise;
-    socket.destroy();
-    await gone;
-    const { headers, ...rest } = await toWire(ada);
-    expect(await send(url, { ...rest, headers: { ...headers, 'Idempotency-Key': 'k' } })).toMatchObject({
-      status: 200,
-      text: '{"name":"Ada (private)"}',
-    });
+  const { url, port } = await serve(app);
+  const socket = connect(port, '127.0.0.1');
+  socket.write(
+    `POST / HTTP/1.1\r\nHost: ${new URL(url).host}\r\nIdempotency-Key: k\r\nContent-Type: application/json\r\nContent-Length: 14\r\n\r\n{"name"`,
+  );
+  await arrived.promise;
+  socket.destroy();
+  await gone;
+  expect(await ask(url, { ...ada, key: 'k' })).toMatchObject({
+    status: 200,
+    text: '{"name":"Ada (private)"}',
   });
 });

@@ -3,7 +3,8 @@ import express, { type RequestHandler } from 'express';
 import multer from 'multer';
 import { bindRequest, decimal, dto, file, int, list, long, optional, string, type AnyType } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
-import { bind, urlEncoded, type Sent } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Order extends dto({ sku: string, sizes: list(int), note: optional(string) }) {}
 class Upload extends dto({ title: string, photos: list(file) }) {}

@@ -1,6 +1,7 @@
 import { bool, dto, field, hasPermission, string, type Claims } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
-import { bind, type Sent } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 const lacking = [{ name: 'orders:discount', in: 'permission', detail: 'The caller does not have this permission.' }];
 

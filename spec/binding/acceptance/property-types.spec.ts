@@ -33,8 +33,8 @@ import {
   type PropertyType,
   type Source,
 } from '../../../lib';
-import { send } from '../../support/listen';
-import { bind, serving, type EndpointOptions, type Outcome, type Sent } from '../../support/one-endpoint';
+import { ask, type Sent } from '../../support/ask';
+import { bind, type EndpointOptions, type Outcome } from '../../support/one-endpoint';
 
 /** Sends one text in one source, as `v`. */
 interface Way {
@@ -343,12 +343,12 @@ describe('Supported property types: a value parser', () => {
       .get('/half', configured.bindRequest(Offer), handler)
       .get('/whole', configured.bindRequest(Offer, { valueParsers: [whole] }), handler)
       .get('/own', bindRequest(Offer), handler);
-    const cents = await serving(app, ({ url }) =>
-      Promise.all(
-        ['half', 'whole', 'own'].map(async path => (await send(`${url}/${path}?price=8.00`, { method: 'GET' })).text),
-      ),
-    );
-    expect(cents).toEqual(['4', '8', '800']);
+    for (const [path, cents] of [
+      ['/half', 4],
+      ['/whole', 8],
+      ['/own', 800],
+    ] as const)
+      expect((await ask(app, { method: 'GET', path: `${path}?price=8.00` })).body).toBe(cents);
   });
 
   it.each<[string, PropertyType<number | bigint>, number | bigint]>([

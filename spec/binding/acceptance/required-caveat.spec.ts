@@ -15,7 +15,8 @@ import {
   type DtoClass,
 } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
-import { bind, urlEncoded, type EndpointOptions, type Sent } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind, urlEncoded, type EndpointOptions } from '../../support/one-endpoint';
 
 const note = field(string, { required: false });
 const missing = [{ name: 'version', in: 'json', pointer: '/version', detail: 'The JSON body must have this value.' }];

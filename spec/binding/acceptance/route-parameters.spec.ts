@@ -25,7 +25,7 @@ import {
 } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
 import { bind } from '../../support/one-endpoint';
-import { asking } from '../../support/ask';
+import { asking } from './without-dto';
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 enum Color {

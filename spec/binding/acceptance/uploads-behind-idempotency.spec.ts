@@ -17,11 +17,11 @@ import {
   type BindingOptions,
   type UploadedFile,
 } from '../../../lib';
-import { send, type WireRequest } from '../../support/listen';
+import { serve } from '../../support/serve';
 import { openFiles } from '../../support/open-files';
 import { TemporaryDirectory } from '../../support/temporary-directory';
 import { expressVersions } from '../../support/express-versions';
-import { serving, toWire, type Sent } from '../../support/one-endpoint';
+import { ask, toWire, type Sent } from '../../support/ask';
 
 class Upload extends dto({ title: string, photos: list(file), sizes: list(int) }) {}
 
@@ -47,6 +47,7 @@ const bytes = (size: number, seed: number): Uint8Array<ArrayBuffer> =>
 const SMALL = [bytes(20_000, 1), bytes(30_000, 2)] as const;
 const LARGE = [bytes(1_200_000, 3), bytes(900_000, 4)] as const;
 const uploadOf = (files: readonly Uint8Array<ArrayBuffer>[], size = '2'): Sent => ({
+  key: 'k',
   multipart: [
     ['title', 'é'],
     ...files.map((content, index) => ['photos', new File([content], `${index}.png`)] as const),
@@ -88,10 +89,6 @@ function shop(
   return app;
 }
 
-const keyed = async (sent: Sent): Promise<WireRequest> => {
-  const { headers, ...rest } = await toWire(sent);
-  return { ...rest, headers: { ...headers, 'Idempotency-Key': 'k' } };
-};
 const answerFor = (files: readonly Uint8Array[]) => ({
   run: 1,
   title: 'é',
@@ -105,12 +102,9 @@ describe.each(storages)('files in %s', (_storage, uploads) => {
     ['2 MB, spooled', LARGE],
   ])('a form of %s arrives whole, and a retry with another boundary is a replay', async (_size, files) => {
     const app = shop(uploads());
-    const [first, second] = await serving(app, async ({ url }) => [
-      await send(url, await keyed(uploadOf(files))),
-      await send(url, await keyed(uploadOf(files))),
-    ]);
-    expect(JSON.parse(first?.text ?? '')).toEqual(answerFor(files));
-    expect([second?.text, second?.headers['idempotent-replayed']]).toEqual([first?.text, 'true']);
+    const [first, second] = [await ask(app, uploadOf(files)), await ask(app, uploadOf(files))];
+    expect(first.body).toEqual(answerFor(files));
+    expect([second.text, second.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
   });
 
   it.each([
@@ -118,21 +112,16 @@ describe.each(storages)('files in %s', (_storage, uploads) => {
     ['2 MB, spooled', LARGE],
   ])('a form of %s that is not valid is refused and stores nothing; the corrected one runs', async (_size, files) => {
     const app = shop(uploads());
-    const statuses = await serving(app, async ({ url }) => [
-      (await send(url, await keyed(uploadOf(files, 'x')))).status,
-      (await send(url, await keyed(uploadOf(files, 'x')))).status,
-      (await send(url, await keyed(uploadOf(files)))).status,
-    ]);
-    expect(statuses).toEqual([400, 400, 200]);
+    expect((await ask(app, uploadOf(files, 'x'))).status).toBe(400);
+    expect((await ask(app, uploadOf(files, 'x'))).status).toBe(400);
+    expect((await ask(app, uploadOf(files))).status).toBe(200);
   });
 
   it('a form over 1 MiB that is cut off by its own boundary is refused, and leaves no file', async () => {
-    const { body, headers } = await keyed(uploadOf(LARGE));
-    const cut = Buffer.from(body ?? '').subarray(0, -10);
-    const { status } = await serving(shop(uploads()), ({ url }) =>
-      send(url, { body: cut, headers: { ...headers, 'Content-Length': String(cut.length) } }),
-    );
-    expect(status).toBe(400);
+    const { body = '', headers } = await toWire(uploadOf(LARGE));
+    const cut = Buffer.from(body).subarray(0, -10);
+    const sent: Sent = { body: cut, headers: { ...headers, 'Content-Length': String(cut.length) } };
+    expect((await ask(shop(uploads()), sent)).status).toBe(400);
   });
 });
 
@@ -150,23 +139,22 @@ it.each(expressVersions)(
         res.end();
       },
     );
-    await serving(app, async ({ url }) => send(url, await keyed(uploadOf(LARGE))));
+    await ask(app, uploadOf(LARGE));
     expect(during).toEqual([2, [' (deleted)']]);
     await Promise.all([stored.emptied(), temporary.emptied()]);
   },
 );
 
 it('a client that hangs up while it sends more than 1 MiB leaves no file', async () => {
-  await serving(shop({ storage: 'disk', directory: stored.path }), async ({ port }) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.write(
-      'POST / HTTP/1.1\r\nHost: x\r\nIdempotency-Key: k\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 9000000\r\n\r\n--x\r\nContent-Disposition: form-data; name="photos"; filename="a"\r\n\r\n',
-    );
-    socket.write(Buffer.alloc(2_000_000));
-    while (openFiles(temporary.path).length === 0) await turn();
-    socket.destroy();
-    while (openFiles(temporary.path).length > 0) await turn();
-  });
+  const { port } = await serve(shop({ storage: 'disk', directory: stored.path }));
+  const socket = connect(port, '127.0.0.1');
+  socket.write(
+    'POST / HTTP/1.1\r\nHost: x\r\nIdempotency-Key: k\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 9000000\r\n\r\n--x\r\nContent-Disposition: form-data; name="photos"; filename="a"\r\n\r\n',
+  );
+  socket.write(Buffer.alloc(2_000_000));
+  while (openFiles(temporary.path).length === 0) await turn();
+  socket.destroy();
+  while (openFiles(temporary.path).length > 0) await turn();
 });
 
 it('a form over maxRequestBytes is refused with 413 and leaves no file', async () => {
@@ -175,16 +163,13 @@ it('a form over maxRequestBytes is refused with 413 and leaves no file', async (
     idempotency({ store: new Keyv(), maxRequestBytes: 1_500_000 }),
     bindRequest(Upload, { allowFormData: true }),
   );
-  const { status } = await serving(app, async ({ url }) => send(url, await keyed(uploadOf(LARGE))));
-  expect(status).toBe(413);
+  expect((await ask(app, uploadOf(LARGE))).status).toBe(413);
 });
 
 it('duplicates of a large form that come together run once', async () => {
-  const request = await keyed(uploadOf(LARGE));
-  const texts = await serving(shop({ storage: 'disk', directory: stored.path }), ({ url }) =>
-    Promise.all([1, 2, 3, 4].map(async () => (await send(url, request)).text)),
-  );
-  expect(texts.map(text => JSON.parse(text) as unknown)).toEqual(Array.from({ length: 4 }, () => answerFor(LARGE)));
+  const { url } = await serve(shop({ storage: 'disk', directory: stored.path }));
+  const answers = await Promise.all([1, 2, 3, 4].map(() => ask(url, uploadOf(LARGE))));
+  for (const { body } of answers) expect(body).toEqual(answerFor(LARGE));
 });
 
 it.each([
@@ -205,10 +190,8 @@ it.each([
     Object.assign(req, { user: { sub: 'a' } });
     next();
   };
-  const { headers, ...rest } = await keyed(uploadOf(files));
-  const { status } = await serving(shop(uploads, express, [authenticate]), ({ url }) =>
-    send(url, { ...rest, headers: { ...headers, 'X-Shop': '1' } }),
-  );
+  const sent: Sent = { ...uploadOf(files), headers: { 'X-Shop': '1' } };
+  const { status } = await ask(shop(uploads, express, [authenticate]), sent);
   expect([status, seen]).toEqual([
     200,
     [
@@ -220,10 +203,7 @@ it.each([
 
 it('multer before both: its files are bound, and a retry is a replay', async () => {
   const app = shop(undefined, express, [multer().any()]);
-  const [first, second] = await serving(app, async ({ url }) => [
-    await send(url, await keyed(uploadOf(LARGE))),
-    await send(url, await keyed(uploadOf(LARGE))),
-  ]);
-  expect(JSON.parse(first?.text ?? '')).toEqual(answerFor(LARGE));
-  expect(second?.text).toBe(first?.text);
+  const [first, second] = [await ask(app, uploadOf(LARGE)), await ask(app, uploadOf(LARGE))];
+  expect(first.body).toEqual(answerFor(LARGE));
+  expect(second.text).toBe(first.text);
 });

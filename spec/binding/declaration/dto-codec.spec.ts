@@ -1,5 +1,6 @@
 import { decimal, dto, field, fromClaim, fromHeader, int, list, optional, string } from '../../../lib';
-import { bind, urlEncoded, type Sent } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class City extends dto({ name: field(string, { jsonPropertyName: 'city_name' }), zip: optional(int) }) {}
 class Address extends dto({ street: string, city: City, tags: field(list(string), { default: [] }) }) {}

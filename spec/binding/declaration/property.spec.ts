@@ -18,8 +18,8 @@ import {
   type PropertyOptions,
   type Source,
 } from '../../../lib';
-import { send } from '../../support/listen';
-import { bind, serving, toWire, urlEncoded, type Sent } from '../../support/one-endpoint';
+import { ask, type Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 describe('names', () => {
   class Renamed extends dto({
@@ -191,10 +191,8 @@ describe('a default is never shared between requests', () => {
       const app = express().post('/', bindRequest(Outer), (req, res) => {
         res.json([req.dto.v, req.dto.in.v]);
       });
-      const [first = [], second = []] = await serving(app, async ({ url }) => {
-        const ask = async () => JSON.parse((await send(url, await toWire({ json: { in: {} } }))).text) as number[];
-        return [await ask(), await ask()];
-      });
+      const answer = async () => (await ask(app, { json: { in: {} } })).body as number[];
+      const [first, second] = [await answer(), await answer()];
       expect(second).toEqual(first.map(value => value + 2));
       expect(new Set([...first, ...second]).size).toBe(4);
     });

@@ -1,7 +1,8 @@
 import express from 'express';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { dto, int, optional, plainText, string } from '../../../lib';
-import { bind, urlEncoded, type Sent } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Item extends dto({ sku: string, quantity: optional(int) }) {}
 class Note extends dto({ text: plainText() }) {}

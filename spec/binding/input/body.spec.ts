@@ -15,7 +15,8 @@ import {
   type BindingOptions,
 } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
-import { bind, urlEncoded, type Sent } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Item extends dto({ sku: string, quantity: field(int, { default: 1 }) }) {}
 class Search extends dto({ page: queryParam(int) }) {}

@@ -14,12 +14,11 @@ import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import express from 'express';
 import { bindRequest, dto, file, list } from '../../../lib';
+import { ask } from '../../support/ask';
 import { multipart } from '../../support/multipart';
-import { send } from '../../support/listen';
 import { NodeProcess } from '../../support/servers/node-process';
 import { SmallDisk } from '../../support/small-disk';
 import { TemporaryDirectory } from '../../support/temporary-directory';
-import { serving } from '../../support/one-endpoint';
 
 class Upload extends dto({ photos: list(file) }) {}
 const form = multipart(
@@ -41,9 +40,9 @@ it('files on disk can be read by the user of the process alone, and so can their
       res.json(req.dto.photos.map(({ path }) => [statSync(path).mode & 0o777, statSync(dirname(path)).mode & 0o777]));
     },
   );
-  const { text } = await serving(app, ({ url }) => send(url, form));
+  const { body } = await ask(app, form);
   process.umask(before);
-  expect(JSON.parse(text)).toEqual([
+  expect(body).toEqual([
     [0o600, 0o700],
     [0o600, 0o700],
   ]);
@@ -108,7 +107,7 @@ describe('a process that is killed', () => {
     utimesSync(lastWeek, Date.now() / 1_000 - 700_000, Date.now() / 1_000 - 700_000);
 
     const next = await NodeProcess.start(script, { TMPDIR: directory.path, DIRECTORY: directory.path });
-    expect((await send(`${next.url}/disk`, form)).status).toBe(200);
+    expect((await ask(next.url, { ...form, path: '/disk' })).status).toBe(200);
     const present = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
     while (present(left) || present(lastWeek)) await pause(5);
     expect(others.filter(path => !present(path))).toEqual([]);
@@ -152,14 +151,12 @@ describe('a file that cannot be removed', () => {
         res.end();
       },
     );
-    await serving(app, async ({ url }) => {
-      expect((await send(url, form)).status).toBe(200);
-      while (warned.mock.calls.length === 0) await pause(5);
-      expect(readdirSync(directory)).toHaveLength(1);
-      unprotect();
-      expect((await send(url, form)).status).toBe(200);
-      while (readdirSync(directory).length > 0) await pause(5);
-    });
+    expect((await ask(app, form)).status).toBe(200);
+    while (warned.mock.calls.length === 0) await pause(5);
+    expect(readdirSync(directory)).toHaveLength(1);
+    unprotect();
+    expect((await ask(app, form)).status).toBe(200);
+    while (readdirSync(directory).length > 0) await pause(5);
     process.off('unhandledRejection', note);
     expect(unhandled).toEqual([]);
     expect(warned.mock.calls[0]?.[0]).toMatch(/^bindonce cannot remove .*It tries again/);

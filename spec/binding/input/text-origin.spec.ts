@@ -3,7 +3,8 @@ import express, { type RequestHandler } from 'express';
 import { z } from 'zod';
 import { dto, int, list, plainText, type AnyType } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
-import { bind, type Sent } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 class Pay extends dto({ a: int }) {}
 class Note extends dto({ text: plainText() }) {}

@@ -4,10 +4,10 @@ import multer from 'multer';
 import os from 'node:os';
 import { setImmediate as turn } from 'node:timers/promises';
 import { bindRequest, dto, file, idempotency, list, optional, string, type BindingOptions } from '../../../lib';
+import { serve } from '../../support/serve';
 import { openFiles } from '../../support/open-files';
 import { chunk, LAST_CHUNK, RawClient } from '../../support/raw-client';
 import { TemporaryDirectory } from '../../support/temporary-directory';
-import { serving } from '../../support/one-endpoint';
 
 class Upload extends dto({ title: optional(list(string)), photos: list(file) }) {}
 
@@ -83,23 +83,20 @@ describe('a form that exceeds a limit is answered within a second, and nothing o
         '/',
         bindRequest(Upload, { allowFormData: true, uploads: uploads(), ...(limits && { limits }) }),
       );
-      await serving(app, async ({ port }) => {
-        const client = new RawClient(port);
-        // Limits of the whole form are known from a Content-Length that exceeds them; here it does not say so.
-        await client.send(head(framing, limits?.formBytes ?? body.length + REST.length));
-        await client.send(
-          framed(
-            framing,
-            limits?.formBytes !== undefined && framing === 'Content-Length'
-              ? body.slice(0, limits.formBytes - 1)
-              : body,
-          ),
-        );
-        if (limits?.formBytes !== undefined && framing === 'Content-Length') client.leave();
-        else expect(await client.status(1_000)).toBe(413);
-        await nothingLeft();
-        client.leave();
-      });
+      const { port } = await serve(app);
+      const client = new RawClient(port);
+      // Limits of the whole form are known from a Content-Length that exceeds them; here it does not say so.
+      await client.send(head(framing, limits?.formBytes ?? body.length + REST.length));
+      await client.send(
+        framed(
+          framing,
+          limits?.formBytes !== undefined && framing === 'Content-Length' ? body.slice(0, limits.formBytes - 1) : body,
+        ),
+      );
+      if (limits?.formBytes !== undefined && framing === 'Content-Length') client.leave();
+      else expect(await client.status(1_000)).toBe(413);
+      await nothingLeft();
+      client.leave();
     },
   );
 
@@ -111,16 +108,15 @@ describe('a form that exceeds a limit is answered within a second, and nothing o
         '/',
         bindRequest(Upload, { allowFormData: true, uploads: uploads(), ...(limits && { limits }) }),
       );
-      await serving(app, async ({ port }) => {
-        const client = new RawClient(port);
-        await client.send(head(framing, whole.length));
-        for (let at = 0; at < whole.length; at += 20_000)
-          await client.send(framed(framing, whole.slice(at, at + 20_000)));
-        if (framing === 'chunked') await client.send(LAST_CHUNK);
-        expect(await client.status(1_000)).toBe(413);
-        await nothingLeft();
-        client.leave();
-      });
+      const { port } = await serve(app);
+      const client = new RawClient(port);
+      await client.send(head(framing, whole.length));
+      for (let at = 0; at < whole.length; at += 20_000)
+        await client.send(framed(framing, whole.slice(at, at + 20_000)));
+      if (framing === 'chunked') await client.send(LAST_CHUNK);
+      expect(await client.status(1_000)).toBe(413);
+      await nothingLeft();
+      client.leave();
     },
   );
 
@@ -133,14 +129,13 @@ describe('a form that exceeds a limit is answered within a second, and nothing o
         idempotency({ store: new Keyv() }),
         bindRequest(Upload, { allowFormData: true, uploads: uploads(), ...(limits && { limits }) }),
       );
-      await serving(app, async ({ port }) => {
-        const client = new RawClient(port);
-        await client.send(head(framing, whole.length, 'Idempotency-Key: k\r\n') + (framing === 'chunked' ? '' : whole));
-        if (framing === 'chunked') await client.send(Buffer.concat([chunk(whole), Buffer.from(LAST_CHUNK)]));
-        expect(await client.status(1_000)).toBe(413);
-        await nothingLeft();
-        client.leave();
-      });
+      const { port } = await serve(app);
+      const client = new RawClient(port);
+      await client.send(head(framing, whole.length, 'Idempotency-Key: k\r\n') + (framing === 'chunked' ? '' : whole));
+      if (framing === 'chunked') await client.send(Buffer.concat([chunk(whole), Buffer.from(LAST_CHUNK)]));
+      expect(await client.status(1_000)).toBe(413);
+      await nothingLeft();
+      client.leave();
     },
   );
 });

@@ -3,10 +3,10 @@ import { Keyv } from 'keyv';
 import multer from 'multer';
 import { rmSync } from 'node:fs';
 import { bindRequest, dto, file, idempotency, int, list, optional, string, type BindingOptions } from '../../../lib';
-import { send } from '../../support/listen';
 import { TemporaryDirectory } from '../../support/temporary-directory';
 import { expressVersions } from '../../support/express-versions';
-import { bind, serving, toWire, type Sent } from '../../support/one-endpoint';
+import { ask, type Sent } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 class Upload extends dto({ title: optional(string), photos: list(file), count: optional(int) }) {}
 
@@ -127,10 +127,7 @@ describe("a Multer of the application's own", () => {
     const app = express().post('/', idempotency({ store: new Keyv() }), bindRequest(Upload, onDisk()), (_req, res) => {
       res.end();
     });
-    const { headers, ...rest } = await toWire({ multipart: [photo(), ['count', 'x']] });
-    expect(
-      (await serving(app, ({ url }) => send(url, { ...rest, headers: { ...headers, 'Idempotency-Key': 'k' } }))).status,
-    ).toBe(400);
+    expect((await ask(app, { key: 'k', multipart: [photo(), ['count', 'x']] })).status).toBe(400);
     await own.emptied();
   });
 
@@ -145,7 +142,7 @@ describe("a Multer of the application's own", () => {
       if (res.headersSent) next(error);
       else res.status(500).end();
     }) as ErrorRequestHandler);
-    expect((await serving(app, async ({ url }) => send(url, await toWire({ multipart: [photo()] })))).status).toBe(500);
+    expect((await ask(app, { multipart: [photo()] })).status).toBe(500);
     expect(own.files).toHaveLength(1);
   });
 

@@ -5,9 +5,10 @@ import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { bindRequest, dto, file, int, list, optional, string, type BindingOptions } from '../../../lib';
+import { serve } from '../../support/serve';
 import { TemporaryDirectory } from '../../support/temporary-directory';
-import { bind, problemIn, serving, toWire, type Sent } from '../../support/one-endpoint';
-import { send } from '../../support/listen';
+import { ask, problemIn, toWire, type Sent } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 class Upload extends dto({ title: string, photos: list(file), count: optional(int) }) {}
 const FILES: Sent = {
@@ -37,8 +38,7 @@ it('files on disk are there while the handler runs, and gone after the response'
   const app = express().post('/', bindRequest(Upload, onDisk), (req, res) => {
     res.json(req.dto.photos.map(({ path }) => [path.startsWith(directory.path), readFileSync(path, 'utf8')]));
   });
-  const { text } = await serving(app, async ({ url }) => send(url, await toWire(FILES)));
-  expect(JSON.parse(text)).toEqual([
+  expect((await ask(app, FILES)).body).toEqual([
     [true, 'first'],
     [true, 'second'],
   ]);
@@ -50,7 +50,7 @@ it('a file that the handler has moved is its own', async () => {
     renameSync(req.dto.photos[0]?.path ?? '', kept);
     res.end();
   });
-  expect((await serving(app, async ({ url }) => send(url, await toWire(FILES)))).status).toBe(200);
+  expect((await ask(app, FILES)).status).toBe(200);
   await directory.emptied();
   expect(readFileSync(kept, 'utf8')).toBe('first');
   rmSync(kept);
@@ -135,7 +135,7 @@ describe('files on disk are gone after a refusal', () => {
       if (res.headersSent) next();
       else res.status(500).end();
     });
-    expect((await serving(app, async ({ url }) => send(url, await toWire(FILES)))).status).toBe(500);
+    expect((await ask(app, FILES)).status).toBe(500);
     await directory.emptied();
   });
 });
@@ -148,13 +148,12 @@ describe('files on disk are gone when the client hangs up', () => {
     const app = express().post('/', bindRequest(Upload, onDisk), () => {
       ran = true;
     });
-    await serving(app, async ({ port }) => {
-      const socket = connect(port, '127.0.0.1');
-      socket.write(begun);
-      await directory.filled();
-      socket.destroy();
-      await directory.emptied();
-    });
+    const { port } = await serve(app);
+    const socket = connect(port, '127.0.0.1');
+    socket.write(begun);
+    await directory.filled();
+    socket.destroy();
+    await directory.emptied();
     expect(ran).toBe(false);
   });
 
@@ -167,19 +166,18 @@ describe('files on disk are gone when the client hangs up', () => {
       started();
     });
     const { body, headers } = await toWire(FILES);
-    await serving(app, async ({ port }) => {
-      const socket = connect(port, '127.0.0.1');
-      socket.write(
-        `POST / HTTP/1.1\r\nHost: x\r\n${Object.entries(headers ?? {})
-          .map(([name, value]) => `${name}: ${String(value)}\r\n`)
-          .join('')}\r\n`,
-      );
-      socket.write(body ?? '');
-      await running;
-      expect(directory.files).toHaveLength(2);
-      socket.destroy();
-      await directory.emptied();
-    });
+    const { port } = await serve(app);
+    const socket = connect(port, '127.0.0.1');
+    socket.write(
+      `POST / HTTP/1.1\r\nHost: x\r\n${Object.entries(headers ?? {})
+        .map(([name, value]) => `${name}: ${String(value)}\r\n`)
+        .join('')}\r\n`,
+    );
+    socket.write(body ?? '');
+    await running;
+    expect(directory.files).toHaveLength(2);
+    socket.destroy();
+    await directory.emptied();
   });
 
   it('while an earlier response of its connection is pending', async () => {
@@ -193,19 +191,18 @@ describe('files on disk are gone when the client hangs up', () => {
         started();
       });
     const { body, headers } = await toWire(FILES);
-    await serving(app, async ({ port }) => {
-      const socket = connect(port, '127.0.0.1');
-      socket.write(
-        `GET / HTTP/1.1\r\nHost: x\r\n\r\nPOST / HTTP/1.1\r\nHost: x\r\n${Object.entries(headers ?? {})
-          .map(([name, value]) => `${name}: ${String(value)}\r\n`)
-          .join('')}\r\n`,
-      );
-      socket.write(body ?? '');
-      await running;
-      expect(directory.files).toHaveLength(2);
-      socket.destroy();
-      await directory.emptied();
-    });
+    const { port } = await serve(app);
+    const socket = connect(port, '127.0.0.1');
+    socket.write(
+      `GET / HTTP/1.1\r\nHost: x\r\n\r\nPOST / HTTP/1.1\r\nHost: x\r\n${Object.entries(headers ?? {})
+        .map(([name, value]) => `${name}: ${String(value)}\r\n`)
+        .join('')}\r\n`,
+    );
+    socket.write(body ?? '');
+    await running;
+    expect(directory.files).toHaveLength(2);
+    socket.destroy();
+    await directory.emptied();
   });
 });
 
@@ -293,7 +290,7 @@ describe('a file under a name that is not declared', () => {
     const app = express().post('/', bindRequest(Upload, { allowFormData: true, ...options }), (req, res) => {
       res.json(seen(req));
     });
-    return JSON.parse((await serving(app, async ({ url }) => send(url, await toWire(undeclared)))).text);
+    return (await ask(app, undeclared)).body as unknown;
   };
 
   it('is not kept in memory', async () => {
@@ -363,16 +360,15 @@ describe('limits.formBytes', () => {
       '/',
       bindRequest(Upload, { allowFormData: true, ...options, limits: { formBytes: 1_000 } }),
     );
-    await serving(app, async ({ url }) => {
-      const upload = request(url, {
-        method: 'POST',
-        agent: false,
-        headers: { 'Content-Type': 'multipart/form-data; boundary=x', 'Content-Length': '1001' },
-      }).on('error', () => undefined);
-      upload.flushHeaders();
-      const [response] = (await once(upload, 'response')) as [IncomingMessage];
-      expect(response.statusCode).toBe(413);
-      upload.destroy();
-    });
+    const { url } = await serve(app);
+    const upload = request(url, {
+      method: 'POST',
+      agent: false,
+      headers: { 'Content-Type': 'multipart/form-data; boundary=x', 'Content-Length': '1001' },
+    }).on('error', () => undefined);
+    upload.flushHeaders();
+    const [response] = (await once(upload, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(413);
+    upload.destroy();
   });
 });

@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import type { Sent } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
 
 /** Names that mean something to JavaScript, to a parser or to a library. */
 export const HOSTILE = [

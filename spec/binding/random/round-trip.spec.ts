@@ -21,8 +21,9 @@ import {
   type AnyType,
   type NamingPolicyName,
 } from '../../../lib';
-import { problemIn, toWire, urlEncoded, type Sent } from '../../support/one-endpoint';
-import { listen, send, type Listening } from '../../support/listen';
+import { ask, problemIn, type Sent } from '../../support/ask';
+import { urlEncoded } from '../../support/one-endpoint';
+import { listen, type Listening } from '../../support/listen';
 import { Rich, richDtos } from './rich-dto';
 import {
   jsonOf,
@@ -60,7 +61,7 @@ afterAll(() => server.close());
 /** What the handler sees, or why it sees nothing. */
 async function bound(sent: Sent): Promise<unknown> {
   seen = undefined;
-  const response = await send(server.url + (sent.path ?? '/'), await toWire(sent));
+  const response = await ask(server.url, sent);
   return response.status === 200 ? seen : (problemIn(response) ?? response.text);
 }
 

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { bindRequest, dto, field, fromClaim, int, list, string, type AnyType, type PropertyType } from '../../../lib';
-import { send } from '../../support/listen';
-import { bind, serving } from '../../support/one-endpoint';
+import { ask } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 /** Names that would be something else in code than they are in a name. */
 const names = [
@@ -157,7 +157,7 @@ it('what has not to be waited for is bound at once: the next handler has its tur
       res.end();
     },
   );
-  await serving(app, ({ url }) => send(url, { headers: { 'Content-Type': 'application/json' }, body: '{"id":1}' }));
+  await ask(app, { json: { id: 1 } });
   expect(order).toEqual(['handler', 'returned']);
 });
 

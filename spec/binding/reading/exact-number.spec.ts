@@ -2,8 +2,8 @@ import express from 'express';
 import { z } from 'zod';
 import { bindRequest, decimal, double, dto, enumOf, field, int, list, long, string, type AnyType } from '../../../lib';
 import { isExactNumber } from '../../../lib/binding/reading/exact-number';
-import { bind } from '../../support/one-endpoint';
 import { ask } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 /** What looks like a number of lossless-json, and is data of a client. */
 const lookalikes: readonly [string, unknown][] = [

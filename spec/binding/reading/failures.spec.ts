@@ -100,7 +100,7 @@ it('what is missing is reported where this client would have sent it', async () 
 
 it('a HEAD gets the status and the length, and no content', async () => {
   const { status, response } = await bind(Line, { method: 'HEAD' });
-  expect([status, response.text, Number(response.headers['content-length']) > 100]).toEqual([400, '', true]);
+  expect([status, response.text, Number(response.headers['content-length']) > 100]).toEqual([400, undefined, true]);
 });
 
 describe('the answer does not grow with the request', () => {
@@ -134,7 +134,7 @@ describe('the answer does not grow with the request', () => {
     const { status, response } = await bind(Sent, sent, urlEncoded);
     expect(status).toBeGreaterThanOrEqual(400);
     expect(status).toBeLessThan(500);
-    expect(response.body.length).toBeLessThan(3_000);
+    expect(response.text.length).toBeLessThan(3_000);
   });
 });
 

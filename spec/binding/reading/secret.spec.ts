@@ -17,8 +17,8 @@ import {
   serializerContext,
   type BindingFailure,
 } from '../../../lib';
-import { send } from '../../support/listen';
-import { bind, problemIn, serving, type Sent } from '../../support/one-endpoint';
+import { ask, problemIn, type Sent } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 const SECRET = 'hunter2';
 const schema = v.object({ nested: v.record(v.string(), v.number()) });
@@ -119,13 +119,13 @@ it('quoteValues: false quotes nothing at all', async () => {
 it('quoteValues of configure() holds for values that are read without a dto, too', async () => {
   const { queryValue: read } = configure({ binding: { quoteValues: false } });
   const asked = (value: typeof queryValue) =>
-    serving(
+    ask(
       express()
         .set('env', 'test')
         .get('/', (req: Request) => {
           value(req, 'n', int);
         }),
-      ({ url }) => send(`${url}/?n=${SECRET}`, { method: 'GET' }),
+      { method: 'GET', path: `/?n=${SECRET}` },
     );
   expect([(await asked(read)).text.includes(SECRET), (await asked(queryValue)).text.includes(SECRET)]).toEqual([
     false,
@@ -151,9 +151,7 @@ describe('a body that is not JSON', () => {
     const app = express().use(express.json());
     app.use(problemDetails());
     for (const body of [`{"pin":${SECRET}}`, `{"pin":1 ${SECRET}}`]) {
-      const response = await serving(app, ({ url }) =>
-        send(url, { headers: { 'Content-Type': 'application/json' }, body }),
-      );
+      const response = await ask(app, { json: body });
       expect([problemIn(response)?.detail, response.text.includes(SECRET)]).toEqual([
         expect.stringMatching(/^The body could not be parsed( at position 9.*)?\.$/),
         false,

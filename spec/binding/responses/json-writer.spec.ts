@@ -32,8 +32,9 @@ import {
   type ResponseTypes,
 } from '../../../lib';
 import { send, type WireResponse } from '../../support/listen';
+import { serve } from '../../support/serve';
 import { expressVersions } from '../../support/express-versions';
-import { problemIn, serving } from '../../support/one-endpoint';
+import { ask, problemIn } from '../../support/ask';
 
 class Nothing extends dto({ page: queryParam(int, { default: 1 }) }) {}
 class Line extends dto({ sku: string, unitPrice: field(decimal, { jsonPropertyName: 'price' }) }) {}
@@ -51,7 +52,7 @@ interface Answering extends BindingOptions {
 }
 
 /** What goes over the wire when a handler behind `bindRequest` answers. */
-function answered(
+async function answered(
   answer: (res: Response, req: Request) => unknown,
   responses: ResponseTypes,
   {
@@ -73,7 +74,7 @@ function answered(
     if (res.headersSent) next();
     else res.status(500).json({ error: error.message, secret: 'x' });
   });
-  return serving(app, ({ url }) => send(url + path, { method, headers }));
+  return send((await serve(app)).url + path, { method, headers });
 }
 /** The text of a response whose type is declared. */
 const textOf = async (type: AnyType, value: unknown, options: Answering = {}): Promise<string> =>
@@ -226,18 +227,13 @@ describe.each(expressVersions)('%s', (_name, framework) => {
         res.status(201).json({ ...order, note: `run ${++runs}` });
       },
     );
-    const texts = await serving(app, async ({ url }) =>
-      [
-        await send(url, { headers: { 'Idempotency-Key': 'k' } }),
-        await send(url, { headers: { 'Idempotency-Key': 'k' } }),
-      ].map(({ status, text, headers }) => [
-        status,
-        text,
-        headers['content-type'],
-        headers['content-length'],
-        headers['idempotent-replayed'],
-      ]),
-    );
+    const texts = [await ask(app, { key: 'k' }), await ask(app, { key: 'k' })].map(({ status, text, headers }) => [
+      status,
+      text,
+      headers['content-type'],
+      headers['content-length'],
+      headers['idempotent-replayed'],
+    ]);
     const first = [201, ORDER.replace('null', '"run 1"'), 'application/json; charset=utf-8', String(ORDER.length + 3)];
     expect(texts).toEqual([
       [...first, undefined],
@@ -255,9 +251,7 @@ describe.each(expressVersions)('%s', (_name, framework) => {
         res.status(Number(req.params['status'])).json({ because: 'x', note: 'n', secret: 1 });
       },
     );
-    const texts = await serving(app, ({ url }) =>
-      Promise.all([200, 409].map(async status => (await send(`${url}/${status}`, { method: 'GET' })).text)),
-    );
+    const texts = await Promise.all(['/200', '/409'].map(async path => (await ask(app, { method: 'GET', path })).text));
     expect(texts).toEqual(['{"note":"n"}', '{"because":"x"}']);
   });
 });
@@ -267,8 +261,7 @@ describe.each(expressVersions)('where the types of an endpoint count, %s', (_nam
   const answer = (_req: Request, res: Response): void => {
     res.json({ because: 'x', more: 1 });
   };
-  const textAt = async (app: Express, path = '/'): Promise<string> =>
-    (await serving(app, ({ url }) => send(url + path, { method: 'GET' }))).text;
+  const textAt = async (app: Express, path = '/'): Promise<string> => (await ask(app, { method: 'GET', path })).text;
 
   it("not in another route, after next('route')", async () => {
     const app = framework()
@@ -499,9 +492,7 @@ it('what was bound is written as it came', async () => {
   const app = express().post('/', bindRequest(Order, { responses: { 200: Order } }), (req, res) => {
     res.json(req.dto);
   });
-  expect(
-    (await serving(app, ({ url }) => send(url, { headers: { 'Content-Type': 'application/json' }, body: ORDER }))).text,
-  ).toBe(ORDER);
+  expect((await ask(app, { json: ORDER })).text).toBe(ORDER);
 });
 
 describe('what cannot be written is refused when the middleware is made', () => {

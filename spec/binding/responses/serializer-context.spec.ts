@@ -24,8 +24,8 @@ import {
   type JsonConverter,
   type SerializerTypes,
 } from '../../../lib';
-import { send } from '../../support/listen';
-import { bind, serving } from '../../support/one-endpoint';
+import { ask } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 class Line extends dto({ skuCode: string, unitPrice: decimal }) {}
 class Order extends dto({ orderId: long, lines: list(Line), note: optional(string) }) {}
@@ -161,9 +161,7 @@ describe('an endpoint that names a context', () => {
       if (note === undefined) res.status(201).json(view);
       else res.status(409).json({ because: note, secret: 'x' });
     });
-    const { status, text } = await serving(app, ({ url }) =>
-      send(url, { headers: { 'Content-Type': 'application/json' }, body }),
-    );
+    const { status, text } = await ask(app, { json: body });
     return `${status} ${text}`;
   }
   const refused = json.replace('{', '{"note":"sold out",');

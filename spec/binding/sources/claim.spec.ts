@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import { bool, dateTime, dto, fromClaim, guid, int, string, type Claims } from '../../../lib';
-import { bind, type Sent } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 class Caller extends dto({

@@ -1,6 +1,7 @@
 import { bool, dto, field, formField, int, optional, string } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
-import { bind, urlEncoded, type Sent } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Signup extends dto({
   email: formField(string, { bindFrom: 'e-mail' }),

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { dateTime, dto, fromHeader, int, list, string } from '../../../lib';
-import { bind, type Sent } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 class Versioned extends dto({
   tenant: fromHeader(string, { name: 'X-Tenant' }),

@@ -11,7 +11,8 @@ import {
   string,
   type AnyType,
 } from '../../../lib';
-import { bind, type Sent } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 class Item extends dto({ sku: string, quantity: int }) {}
 const ITEM = { sku: 'a', quantity: 1 };

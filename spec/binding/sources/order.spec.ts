@@ -1,7 +1,8 @@
 import { bool, dto, field, fromClaim, fromCookie, fromHeader, hasPermission, string, type Claims } from '../../../lib';
 import { sourcesInOrder } from '../../../lib/binding/sources/order';
 import { expressVersions } from '../../support/express-versions';
-import { bind, urlEncoded, type Sent } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 /** A request under construction: each source adds its own name as the value. */
 interface Adding {

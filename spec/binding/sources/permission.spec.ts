@@ -1,5 +1,6 @@
 import { dto, hasPermission, int, type Claims } from '../../../lib';
-import { bind, type Sent } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 class Discount extends dto({
   may: hasPermission('orders:discount'),

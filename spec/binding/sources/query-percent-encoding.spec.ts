@@ -12,8 +12,8 @@ import {
   string,
 } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
-import { bind, urlEncoded } from '../../support/one-endpoint';
 import { ask } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Query extends dto({ a: optional(string), b: optional(int), t: optional(list(string)) }) {}
 class Nested extends dto({ all: fromQuery(Query), form: fromForm(Query) }) {}

@@ -15,8 +15,8 @@ import {
   type ParseResult,
 } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
-import { bind } from '../../support/one-endpoint';
 import { ask } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 const [, [, express4 = express]] = expressVersions as [unknown, readonly [string, () => Express]];
 /** The route of everything below /files, and what its parameter is called, in both majors. */

@@ -1,8 +1,8 @@
 import express, { Router } from 'express';
 import { bindRequest, dto, field, guid, int, list, long, routeParam, string, timeSpan } from '../../../lib';
-import { send } from '../../support/listen';
+import { ask } from '../../support/ask';
 import { expressVersions } from '../../support/express-versions';
-import { bind, serving } from '../../support/one-endpoint';
+import { bind } from '../../support/one-endpoint';
 
 it.each([
   ['int', int, '42', 42],
@@ -52,8 +52,8 @@ describe.each(expressVersions)('mounted, %s', (_name, framework) => {
       res.json(req.dto);
     });
     app.use('/shops/:shop', Router({ mergeParams: true }).use('/orders', orders));
-    const { status, text } = await serving(app, ({ url }) => send(`${url}/shops/x/orders/7?page=2`, { method: 'GET' }));
-    expect([status, JSON.parse(text)]).toEqual([200, { shop: 'x', order: 7, page: 2 }]);
+    const { status, body } = await ask(app, { method: 'GET', path: '/shops/x/orders/7?page=2' });
+    expect([status, body]).toEqual([200, { shop: 'x', order: 7, page: 2 }]);
   });
 
   it('by app.use, with the parameters of its own path', async () => {
@@ -62,9 +62,7 @@ describe.each(expressVersions)('mounted, %s', (_name, framework) => {
     app.use('/shops/:shop', bindRequest(Shop), (req: express.Request, res: express.Response) => {
       res.json(req.dto);
     });
-    const { status, text } = await serving(app, ({ url }) =>
-      send(`${url}/shops/x/more/path?page=2`, { method: 'GET' }),
-    );
-    expect([status, JSON.parse(text)]).toEqual([200, { shop: 'x', page: 2 }]);
+    const { status, body } = await ask(app, { method: 'GET', path: '/shops/x/more/path?page=2' });
+    expect([status, body]).toEqual([200, { shop: 'x', page: 2 }]);
   });
 });

@@ -23,8 +23,8 @@ import {
   type JsonConverter,
   type ParseResult,
 } from '../../../lib';
-import { send } from '../../support/listen';
-import { bind, serving, type Sent } from '../../support/one-endpoint';
+import { ask, type Sent } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 /** Nothing is declared about it: its JSON is `{ "amount": "12.50" }`, or text. */
 class Money {
@@ -174,9 +174,7 @@ describe('a converter comes before what a type does by itself', () => {
     const app = express().post('/', bindRequest(One, binding), (req, res) => {
       res.json(req.dto);
     });
-    expect(
-      (await serving(app, ({ url }) => send(url, { headers: { 'Content-Type': 'application/json' }, body }))).text,
-    ).toBe(body);
+    expect((await ask(app, { json: body })).text).toBe(body);
   });
 
   it('and leaves text to the type, or to its value parser', async () => {
@@ -303,20 +301,10 @@ it('configure() has converters for all endpoints; those of an endpoint come firs
   app.post('/endpoint', configured.bindRequest(Both, { converters: [tagged('?'), tagged('-')] }), (req, res) => {
     res.json(req.dto);
   });
-  const texts = await serving(app, ({ url }) =>
-    Promise.all(
-      ['app', 'endpoint'].map(
-        async path =>
-          (
-            await send(`${url}/${path}`, {
-              headers: { 'Content-Type': 'application/json' },
-              body: JSON.stringify({ code: 'x', price: sent }),
-            })
-          ).text,
-      ),
-    ),
+  const answers = await Promise.all(
+    ['/app', '/endpoint'].map(path => ask(app, { path, json: { code: 'x', price: sent } })),
   );
-  expect(texts.map(text => JSON.parse(text) as unknown)).toEqual(
+  expect(answers.map(({ body }) => body as unknown)).toEqual(
     ['x!', 'x?'].map(code => ({ code, price: sent, note: '' })),
   );
 });

@@ -1,5 +1,6 @@
 import { dto, fromClaim, fromHeader, list, optional, queryParam, type ParseResult } from '../../../lib';
-import { bind, urlEncoded, type Sent } from '../../support/one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Money {
   constructor(
