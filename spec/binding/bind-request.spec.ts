@@ -130,7 +130,7 @@ describe.each(expressVersions)('%s', (_name, framework) => {
     expect([status, response.text]).toEqual([500, 'directory is down']);
   });
 
-  it('a response that somebody else has begun is left alone', async () => {
+  it('a response that other code has begun is left alone', async () => {
     const rejections: unknown[] = [];
     const note = (reason: unknown): void => {
       rejections.push(reason);
@@ -180,7 +180,7 @@ it('a client that hangs up while it sends is not answered, and breaks nothing', 
   expect(ran).toBe(false);
 });
 
-it('configure() sets defaults for an application, and what an endpoint gives wins', async () => {
+it('configure() sets defaults for an application, and options of an endpoint win', async () => {
   const configured = configure({ binding: { allowAnonymous: false, allowFormData: { urlEncoded: true } } });
   class Item extends dto({ sku: string }) {}
   const app = express();

@@ -99,7 +99,7 @@ describe.each([
   });
 });
 
-it('what a request holds is given back when its exchange is over, not when its body is complete', async () => {
+it('the bytes that a request holds are given back when its exchange is over, not when its body is complete', async () => {
   let during = 0;
   const { url } = await serve(
     express().post('/', idempotency(), (_req, res) => {
@@ -112,7 +112,7 @@ it('what a request holds is given back when its exchange is over, not when its b
   await nothingHeld();
 });
 
-it('a body whose request has been answered meanwhile is held for nobody', async () => {
+it('a body whose request has been answered meanwhile is not held', async () => {
   let answer = (): void => undefined;
   const { port } = await serve(
     express().post(

@@ -130,7 +130,7 @@ describe('a multipart form', () => {
         },
       },
     ],
-  ])('whose %s fails is no fault of the client', async (_title, settings) => {
+  ])("whose %s fails is not the client's fault", async (_title, settings) => {
     const failure: unknown = await read([file('f')], settings).catch((error: unknown) => error);
     expect(failure).not.toBeInstanceOf(Problem);
     expect(failure).toMatchObject({ message: 'disk full' });

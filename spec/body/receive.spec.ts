@@ -233,7 +233,7 @@ describe('a body', () => {
   });
 });
 
-describe('a body that nobody reads after us', () => {
+describe('a body that nothing reads after bindonce', () => {
   it.each([10, 3_000_000])('of %d bytes is out of the way of the next request on its connection', async size => {
     let connections = 0;
     const { url, server } = await serve(
@@ -256,7 +256,7 @@ describe('a body that nobody reads after us', () => {
   });
 });
 
-describe('a body that was read before us', () => {
+describe('a body that an earlier middleware has read', () => {
   /** Reads the body and leaves something behind. */
   const drain =
     (leave: (req: Request, body: Buffer) => void): express.RequestHandler =>

@@ -20,7 +20,7 @@ async function connection(): Promise<{ readonly client: Socket; readonly socket:
 }
 
 describe('a connection that closes', () => {
-  it('is told to everybody who listens, once and in order, and to nobody who has stopped', async () => {
+  it('is told once and in order to all listeners, but not to those that have stopped', async () => {
     const { client, socket } = await connection();
     const told: string[] = [];
     const [stopFirst] = ['first', 'second', 'third'].map(name =>

@@ -66,7 +66,7 @@ describe('the end of an exchange', () => {
     await close();
   });
 
-  it('is told at once when the exchange is over already, and not to whoever has taken the call back', async () => {
+  it('is told at once if the exchange is already over, unless the call was withdrawn', async () => {
     const {
       client,
       first: [, held],

@@ -41,7 +41,7 @@ async function inFlight(
   return { log, running, mayAnswer, state, post, received };
 }
 
-/** Leases without wake-ups. */
+/** Leases without notifications. */
 function unwatched(): LeaseStore {
   const leases = memoryLeases();
   return {
@@ -56,7 +56,7 @@ const stores: [title: string, options: () => IdempotencyOptions][] = [
   ['the default store', () => ({})],
   ['a Map', () => ({ store: new Keyv({ store: new Map() }) })],
   ['a store that takes 1 to 20 ms', () => ({ store: new Keyv({ store: new SlowMap() }) })],
-  ['leases without wake-ups', () => ({ store: new Keyv(), leases: unwatched() })],
+  ['leases without notifications', () => ({ store: new Keyv(), leases: unwatched() })],
 ];
 const crowds = stores.flatMap(([store, options]) => [20, 200].map(count => ({ store, options, count })));
 
@@ -79,7 +79,7 @@ describe('concurrent duplicates', () => {
     expect(log.kinds.filter(kind => kind === 'waited' || kind === 'replayed')).toHaveLength(count - 1);
   });
 
-  it('that come while the response is being stored are no second run', async () => {
+  it('that come while the response is being stored do not run again', async () => {
     const { mayAnswer, state, post } = await inFlight({ store: new Keyv({ store: new SlowMap() }) });
     mayAnswer.happens();
     const answers: Promise<WireResponse>[] = [];

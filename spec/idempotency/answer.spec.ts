@@ -125,20 +125,23 @@ describe.each(expressVersions)('on %s', (_version, express) => {
     ['Idempotent-Replayed', { 'Idempotent-Replayed': 'true' }],
     ['Retry-After and Age', { 'Retry-After': '1', Age: '10' }],
     ['X-Idempotency-State', { 'X-Idempotency-State': 'done', 'X-Idempotent-Replay': '1', 'X-Cache': 'HIT' }],
-  ])('a client that sends %s gets its request run once, and no mark in the first answer', async (_title, headers) => {
-    const { state, post } = await served({}, (req, res) => {
-      res.json({ guarded: typeof req.idempotency.cacheKey });
-    });
-    const first = await post(headers);
-    expect(first.lines).toEqual([
-      'Idempotency-Key: k',
-      'Content-Type: application/json; charset=utf-8',
-      'Content-Length: 20',
-      expect.stringMatching(/^ETag: /),
-    ]);
-    expect(visibleReplay(await post())).toEqual(visible(first));
-    expect(state.runs).toBe(1);
-  });
+  ])(
+    'a client that sends %s gets its request run once, and the first answer is not marked',
+    async (_title, headers) => {
+      const { state, post } = await served({}, (req, res) => {
+        res.json({ guarded: typeof req.idempotency.cacheKey });
+      });
+      const first = await post(headers);
+      expect(first.lines).toEqual([
+        'Idempotency-Key: k',
+        'Content-Type: application/json; charset=utf-8',
+        'Content-Length: 20',
+        expect.stringMatching(/^ETag: /),
+      ]);
+      expect(visibleReplay(await post())).toEqual(visible(first));
+      expect(state.runs).toBe(1);
+    },
+  );
 
   it.each<[string, IdempotencyOptions['replayedHeader'], string[]]>([
     ['is Idempotent-Replayed', undefined, ['Idempotent-Replayed: true']],

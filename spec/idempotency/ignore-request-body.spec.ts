@@ -72,7 +72,7 @@ describe.each(expressVersions)('with ignoreRequestBody on %s', (_version, expres
     expect(runs).toBe(1);
   });
 
-  it('a body that somebody has read before us is no error', async () => {
+  it('a body that an earlier middleware has read is not an error', async () => {
     const { url } = await serve(
       express().post(
         '/',

@@ -97,7 +97,7 @@ describe('leases', () => {
     expect(await runsOf(...make())).toBe(2);
   });
 
-  it('beside a store that other processes may share are refused when the middleware is made', () => {
+  it('with a store that other processes may share are refused when the middleware is made', () => {
     const store = new Keyv({ store: new ElsewhereAdapter() });
     expect(() => idempotency({ store })).toThrow(
       new TypeError(

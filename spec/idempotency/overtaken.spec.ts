@@ -186,7 +186,7 @@ describe('a right to run that was longer on its way than its lease', () => {
     };
   };
 
-  it('is no right to run: what another has published meanwhile is replayed', async () => {
+  it('is not a right to run: a response published meanwhile is replayed', async () => {
     const { first, post, answer, runs } = await held(1);
     const published = await post();
     expect(published.text).toBe('{"run":1}');
@@ -195,7 +195,7 @@ describe('a right to run that was longer on its way than its lease', () => {
     expect(runs()).toBe(1);
   });
 
-  it('is asked for again, and taken where nobody else has', async () => {
+  it('is asked for again, and taken if it is free', async () => {
     const { first, answer, runs } = await held(1);
     setTimeout(answer, LEASE + 50);
     expect((await first).text).toBe('{"run":1}');
@@ -204,7 +204,7 @@ describe('a right to run that was longer on its way than its lease', () => {
 });
 
 describe('a store that takes longer than a lease for every answer', () => {
-  it('gets its requests refused, and not asked for ever', async () => {
+  it('gets its requests refused, and is not asked forever', async () => {
     const leases = new HookedLeases(
       {},
       {
@@ -279,7 +279,7 @@ describe('a request', () => {
     expect((await send(url, { headers: keyed('k') })).text).toBe('{"run":1}');
   });
 
-  it('is answered by whoever called us when `next` itself throws, and its key is free', async () => {
+  it('is answered by the caller of the middleware when `next` itself throws, and its key is free', async () => {
     const guard = idempotency({ leases: memoryLeases() });
     let runs = 0;
     const server = createServer((req, res) => {

@@ -67,7 +67,7 @@ async function shop(
   return { log, state, post, persist };
 }
 
-describe('a process that stands still for longer than storeTimeout just after the handler has ended its response', () => {
+describe('a process that is stopped for longer than storeTimeout just after the handler has ended its response', () => {
   let redis: Awaited<ReturnType<typeof anyRedis>>;
   let store: Keyv;
   beforeAll(async () => {

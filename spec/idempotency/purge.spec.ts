@@ -40,7 +40,7 @@ describe('purge', () => {
     expect((await post('other')).text).toBe('{"run":1}');
   });
 
-  it('is false where there is nothing stored, and does no harm', async () => {
+  it('is false if nothing is stored, and does no harm', async () => {
     const { guard, state, post } = await served();
     expect(await guard.purge('unknown')).toBe(false);
     await post();

@@ -151,7 +151,7 @@ describe('a handler whose lease was taken by another request', () => {
     expect(log.kinds.filter(kind => kind === 'lease-lost')).toHaveLength(1);
   });
 
-  it('whose lease ran out, but nobody took it, publishes its result', async () => {
+  it('whose lease has expired but is still free publishes its result', async () => {
     const leases = memoryLeases();
     const running = signal<RequestIdempotency>();
     const lost = signal();

@@ -106,7 +106,7 @@ describe.each(expressVersions)('on %s, a handler that', (version, express) => {
     expect(state.runs).toBe(2);
   });
 
-  it('calls next() leaves the answer of whoever comes after it', async () => {
+  it('calls next() leaves the answer to the next handler', async () => {
     const { state, post } = await served((_req, _res, next) => {
       next();
     }, {});
@@ -388,7 +388,7 @@ describe('run and record', () => {
     expect((await send(url, { headers: keyed('k') })).status).toBe(200);
   });
 
-  it('leaves the key header that a middleware before us has set', async () => {
+  it('leaves the key header that an earlier middleware has set', async () => {
     const { url } = await serve((req, res) => {
       res.setHeader('Idempotency-Key', 'theirs');
       app({}, (_req, answer) => {

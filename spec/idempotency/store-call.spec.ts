@@ -71,7 +71,7 @@ describe.each(outages)('a lease store that is %s', (_title, outage) => {
     expect(log.kinds).toEqual(['store-failed', 'store-failed']);
   });
 
-  it('when the run is completed lets the response go, and nobody runs again while the lease lasts', async () => {
+  it('when the run is completed lets the response go, and no duplicate runs while the lease lasts', async () => {
     const { log, state, post } = await served({ leases: failing('complete', outage).leases, waitTimeout: 50 });
     expect((await post()).text).toBe('{"run":1}');
     expect((await post()).status).toBe(409);
@@ -100,7 +100,7 @@ class FailingMap extends Map<string, unknown> {
 }
 
 describe.each(outages)('a response store that is %s', (_title, outage) => {
-  it('when the response is written lets it go, and nobody runs again while the lease lasts', async () => {
+  it('when the response is written lets it go, and no duplicate runs while the lease lasts', async () => {
     const { log, state, post } = await served({
       store: new Keyv({ store: new FailingMap('set', outage) }),
       waitTimeout: 50,

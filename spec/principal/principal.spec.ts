@@ -23,7 +23,7 @@ describe.each(expressVersions)('where allowAnonymous is false, %s', (_name, fram
     ['text', 'alice'],
     ['a number', 1],
     ['an array', [{ sub: 'alice' }]],
-  ])('claims that are %s let nobody in', async (_what, answer) => {
+  ])('claims that are %s refuse the request', async (_what, answer) => {
     const { status, dto: bound } = await bind(Item, { json }, { ...closed, claims: answering(answer) });
     expect([status, bound]).toEqual([401, undefined]);
   });
@@ -32,7 +32,7 @@ describe.each(expressVersions)('where allowAnonymous is false, %s', (_name, fram
     ['of claims', () => Promise.resolve({ sub: 'alice' })],
     ['of nobody', () => Promise.resolve(null)],
     ['of another kind', () => ({ then: () => undefined })],
-  ])('claims that are a promise %s let nobody in: the application is told', async (_what, answer) => {
+  ])('claims that are a promise %s refuse the request: the application is told', async (_what, answer) => {
     const { status, response, dto: bound } = await bind(Item, { json }, { ...closed, claims: answering(answer()) });
     expect([status, response.text, bound]).toEqual([
       500,
@@ -41,7 +41,7 @@ describe.each(expressVersions)('where allowAnonymous is false, %s', (_name, fram
     ]);
   });
 
-  it('claims that are an object let their caller in, whatever is in it', async () => {
+  it('claims that are an object let their caller in, even if it is empty', async () => {
     expect((await bind(Item, { json }, { ...closed, claims: answering({}) })).dto).toEqual({ n: 1 });
   });
 });
@@ -67,7 +67,7 @@ describe.each(expressVersions)('the caller, %s,', (_name, framework) => {
   });
 });
 
-it('a promise of claims is no caller without claims either, where everybody is let in', async () => {
+it('a promise of claims is refused, even if anonymous callers are accepted', async () => {
   class Who extends dto({ sub: fromClaim(int, { required: false }) }) {}
   expect((await bind(Who, {}, { claims: answering(Promise.resolve({ sub: 1 })) })).status).toBe(500);
 });

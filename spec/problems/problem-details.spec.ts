@@ -61,7 +61,7 @@ describe.each(expressVersions)('%s', (_name, framework) => {
     expect([status, text]).toEqual([500, 'went on']);
   });
 
-  it('what a body parser refuses becomes a problem', async () => {
+  it('a refusal of a body parser becomes a problem', async () => {
     const app = framework().use(express.json({ limit: 10 }));
     app.use(problemDetails());
     expect(problemIn(await ask(app, { path, json: '{' }))).toMatchObject({
@@ -124,7 +124,7 @@ describe('onProblem', () => {
     ]);
   });
 
-  it('what it answers with is not stored under the key: the corrected request runs', async () => {
+  it('its answer is not stored under the key: the corrected request runs', async () => {
     const configured = configure({ onProblem: (problem, _req, _res, next) => next(problem) });
     const app = express().post(
       '/',
@@ -158,7 +158,7 @@ describe('onProblem', () => {
   it.each<[string, unknown, string]>([
     ['an error', new Error('my own mistake'), 'my own mistake'],
     ['nothing', undefined, 'bindonce: a request was refused because code threw undefined. Throw an Error instead.'],
-  ])("what it rejects with is Express's, and no unhandled rejection: %s", async (_what, reason, text) => {
+  ])('its rejection goes to Express, and is not left unhandled: %s', async (_what, reason, text) => {
     const { bindRequest: binds } = configure({
       onProblem: async () => {
         await new Promise(setImmediate);

@@ -30,7 +30,7 @@ it.each(Object.entries(catalogue))(
   },
 );
 
-it('its body is that of RFC 9457: nothing in it but what there is to say', () => {
+it('its body is that of RFC 9457, without empty members', () => {
   expect(new Problem('unauthenticated', 'No.').toBody()).toEqual({
     type: 'urn:bindonce:unauthenticated',
     title: 'Authentication is required',

@@ -86,7 +86,7 @@ describe.each(expressVersions)('%s', (_name, framework) => {
   });
 });
 
-it('what another library has left as req.idempotency is not called', async () => {
+it('a value of another library in req.idempotency is not called', async () => {
   const app = express().post('/', (req, res, next) => {
     Object.assign(req, { idempotency: { forget: 'never' } });
     refuse(new Problem('unauthenticated', 'No.'), req, res, next);

@@ -127,7 +127,7 @@ describe('the demo in memory', () => {
     expect(await shop.ended()).toBe(0);
   });
 
-  it('says at its root what can be asked of it', async () => {
+  it('lists its endpoints at its root', async () => {
     const { status, text, headers } = await send(shop.url, { method: 'GET' });
     expect(status).toBe(200);
     expect(headers['content-type']).toMatch(/^text\/plain/);

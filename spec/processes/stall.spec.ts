@@ -6,7 +6,7 @@ const script = join(__dirname, '../support/programs/stalling-server.mjs');
 const LEASE = 300;
 const KEYS = Array.from({ length: 5 }, (_, index) => `k${index}`);
 
-describe('a process that stands still for longer than a lease in memory', () => {
+describe('a process that is stopped for longer than a lease in memory', () => {
   let server: NodeProcess;
   beforeEach(async () => {
     server = await NodeProcess.start(script, { OPTIONS: JSON.stringify({ leaseDuration: LEASE }) });

@@ -162,7 +162,7 @@ describe.each(expressVersions)('%s', (_version, framework) => {
       });
     });
 
-    it('what the caller lacks is a validation error, all of it in one answer', async () => {
+    it('everything that the caller lacks is listed in one validation error', async () => {
       const { status, errors } = await as({ level: 'x', scope: 'orders:read' }, Caller);
       expect([status, errors.map(({ name, in: source }) => `${source} ${name}`).sort()]).toEqual([
         400,
@@ -170,7 +170,7 @@ describe.each(expressVersions)('%s', (_version, framework) => {
       ]);
     });
 
-    it('allowAnonymous: false refuses nobody with 401 and says how to authenticate, whatever they send', async () => {
+    it('allowAnonymous: false refuses every anonymous request with 401, which says how to authenticate', async () => {
       for (const sent of [{}, { json: claims }, { json: '{' }, { path: `/?sub=${ID}&permissions=orders:write` }]) {
         const { status, problem, response, dto: bound } = await as(undefined, Caller, sent, { allowAnonymous: false });
         expect([status, problem?.type, response.headers['www-authenticate'], bound]).toEqual([
@@ -182,7 +182,7 @@ describe.each(expressVersions)('%s', (_version, framework) => {
       }
     });
 
-    it('nobody is accepted where that is allowed, and has no claims and no permissions', async () => {
+    it('an anonymous caller is accepted where that is allowed, and has no claims and no permissions', async () => {
       class Greeting extends dto({
         name: fromClaim(string, { default: 'stranger' }),
         mayWrite: hasPermission('orders:write', { required: false }),
@@ -324,7 +324,7 @@ const tokens = [
 describe.each(tokens)('behind %s', (_name, established) => {
   class Who extends dto({ sub: fromClaim(string), mayWrite: hasPermission('orders:write', { required: false }) }) {}
 
-  it('a token that somebody else has signed is worth nothing', async () => {
+  it('a token with another signature is refused', async () => {
     const { middleware, headersOf } = established();
     const { Authorization: token = '' } = headersOf({ sub: 'a', permissions: ['orders:write'] });
     const forged = token.replace(/\.[^.]*$/, `.${hs256('{}', 'another secret').split('.')[2] ?? ''}`);
@@ -338,7 +338,7 @@ describe.each(tokens)('behind %s', (_name, established) => {
     }
   });
 
-  it('claims of the token are those of the caller, not what is left on req.user', async () => {
+  it('the caller has the claims of the token, not those on req.user', async () => {
     const { middleware, headersOf } = established();
     expect(
       (
@@ -392,7 +392,7 @@ describe("a resolver of the application's own", () => {
     ['undefined', undefined],
     ['null, as of a session that has ended', null],
     ['false', false],
-  ])('that finds %s lets nobody in', async (_what, nobody) => {
+  ])('that finds %s refuses the request', async (_what, nobody) => {
     expect(await resolving(() => nobody)).toMatchObject({ status: 401, dto: undefined });
   });
 
@@ -400,7 +400,7 @@ describe("a resolver of the application's own", () => {
     ['an error', new Error('no key set')],
     ['undefined', undefined],
     ['null', null],
-  ])('that throws %s lets nobody in', async (_what, thrown) => {
+  ])('that throws %s refuses the request', async (_what, thrown) => {
     expect(
       await resolving(() => {
         throw thrown;

@@ -118,7 +118,7 @@ it.each(refused.filter(([, , status]) => status !== 413))(
   },
 );
 
-it('the same request runs when what refused it has changed: an anonymous caller, a missing permission', async () => {
+it('the same request runs when the reason of its refusal is gone: an anonymous caller, a missing permission', async () => {
   class Guarded extends dto({ sku: string, may: hasPermission('orders:write') }) {}
   let asked = 0;
   const binding: BindingOptions = {

@@ -61,7 +61,7 @@ describe.each([
     [6, 'header', HeaderDto, ['json', 'route', 'query']],
     [6, 'header', HeaderDto, ['form', 'route', 'query']],
   ] as const)(
-    'Binding order, %i: a value from %s is bound, and overwrites what comes before it',
+    'a value from source %i, %s, is bound, and overwrites values of earlier sources',
     async (_number, last, Dto, before) => {
       for (const earlier of [[], ...before.map(one => [one]), before]) {
         const { sent, options } = having([...earlier, last]);
@@ -70,7 +70,7 @@ describe.each([
     },
   );
 
-  it('Binding order, 5 and 6: a property without fromClaim or fromHeader is bound from neither', async () => {
+  it('a property without fromClaim or fromHeader is bound from neither', async () => {
     const { sent, options } = having(['json', 'claim', 'header']);
     expect((await bind(CommonDto, sent, options)).dto).toEqual({ v: 'json' });
   });
@@ -84,7 +84,7 @@ class DecoratedMay {
 it.each([
   ['dto({...})', May],
   ['decorators', DecoratedMay],
-])('Binding order, 7: a permission is bound last, and from nothing else: %s', async (_notation, Dto) => {
+])('a permission is bound last, and from nothing else: %s', async (_notation, Dto) => {
   const forged = (v: boolean): [Sent, EndpointOptions] => [
     { path: `/${v}?v=${v}`, json: { v }, headers: { V: `${v}` } },
     { route: '/:v' },
@@ -100,7 +100,7 @@ it.each([
 it.each<['json' | 'form', Sent]>([
   ['json', { json: { a: 'x' } }],
   ['form', { form: [['a', 'x']] }],
-])('Binding order, 1 to 7: the sources are read in this order, as their failures show: %s', async (body, sent) => {
+])('the order of the failures is the order of the sources: %s', async (body, sent) => {
   // Declared the other way round: the order of the properties does not matter.
   class All extends dto({
     may: hasPermission('orders:write'),
@@ -125,7 +125,7 @@ it.each<['json' | 'form', Sent]>([
   ]);
 });
 
-it('Binding order: each property takes its value from the last source that has it', async () => {
+it('each property takes its value from the last source that has it', async () => {
   class Mixed extends dto({
     a: string,
     b: string,
@@ -154,17 +154,13 @@ describe.each(expressVersions)('%s', (_framework, framework) => {
   it.each([
     ['dto({...})', Order],
     ['decorators', DecoratedOrder],
-  ])(
-    'Binding order, the rule: where a property is in the JSON body and in a route parameter, the route value wins: %s',
-    async (_notation, Dto) => {
-      expect(
-        (await bind(Dto, { path: '/42', json: { customerId: 7, note: 'x' } }, { framework, route: '/:customerId' }))
-          .dto,
-      ).toEqual({ customerId: 42, note: 'x' });
-      expect((await bind(Dto, { json: { customerId: 7, note: 'x' } }, { framework })).dto).toEqual({
-        customerId: 7,
-        note: 'x',
-      });
-    },
-  );
+  ])('a route parameter wins over a field of the JSON body: %s', async (_notation, Dto) => {
+    expect(
+      (await bind(Dto, { path: '/42', json: { customerId: 7, note: 'x' } }, { framework, route: '/:customerId' })).dto,
+    ).toEqual({ customerId: 42, note: 'x' });
+    expect((await bind(Dto, { json: { customerId: 7, note: 'x' } }, { framework })).dto).toEqual({
+      customerId: 7,
+      note: 'x',
+    });
+  });
 });

@@ -43,7 +43,7 @@ const subsets = Array.from({ length: 16 }, (_, bits) => sources.filter((_source,
   these => [these.join(', ') || 'nothing', these] as const,
 );
 
-describe.each(expressVersions)('Per-property binding sources: dontBind (%s)', (_version, framework) => {
+describe.each(expressVersions)('dontBind (%s)', (_version, framework) => {
   const options = { ...urlEncoded, framework, route: framework === expressVersions[0]?.[1] ? '/{:v}' : '/:v?' };
 
   it.each(subsets)('of %s blocks that and no more', async (_title, blocked) => {
@@ -54,7 +54,7 @@ describe.each(expressVersions)('Per-property binding sources: dontBind (%s)', (_
   });
 });
 
-describe('Per-property binding sources: dontBind', () => {
+describe('dontBind', () => {
   const options = { ...urlEncoded, route: '/{:v}' };
 
   it('on a decorated property', async () => {
@@ -71,7 +71,7 @@ describe('Per-property binding sources: dontBind', () => {
     expect([status, errors.length, errors[0]?.name, errors[0]?.in === blocked]).toEqual([400, 1, 'v', false]);
   });
 
-  it('what is sent in a blocked source is not even looked at', async () => {
+  it('a value in a blocked source is not read', async () => {
     class Blocked extends dto({ v: field(list(string), { dontBind: ['json', 'query'], required: false }), note }) {}
     expect((await bind(Blocked, { json: { v: 7 }, path: '/?v=[' })).dto).toEqual({});
   });
@@ -88,7 +88,7 @@ describe('Per-property binding sources: dontBind', () => {
     ['a claim', fromClaim],
     ['a header', fromHeader],
     ['a cookie', fromCookie],
-  ])('of %s that is not required blocks what it falls back to', async (_kind, declare) => {
+  ])('of %s that is not required blocks its fallback', async (_kind, declare) => {
     class Loose extends dto({ v: declare(string, { required: false, dontBind: ['query'], name: 'absent' }), note }) {}
     expect((await bind(Loose, withJson, options)).dto).toEqual({ v: 'route' });
     expect((await bind(Loose, from('query'), options)).dto).toEqual({});
@@ -120,7 +120,7 @@ describe('Per-property binding sources: dontBind', () => {
   });
 });
 
-describe.each(expressVersions)('Per-property binding sources: one source (%s)', (_version, framework) => {
+describe.each(expressVersions)('one source (%s)', (_version, framework) => {
   const options = { ...urlEncoded, framework, route: framework === expressVersions[0]?.[1] ? '/{:v}' : '/:v?' };
   const single = [
     ['formField', 'form', formField],
@@ -162,7 +162,7 @@ it.each([
   ['routeParam', routeParam, { path: '/route' }, 'route'],
   ['queryParam', queryParam, { path: '/?v=query' }, 'query'],
 ] as const)(
-  'Per-property binding sources: %s decorates, takes bindFrom, and binds beside a JSON body or a form',
+  '%s decorates, takes bindFrom, and binds beside a JSON body or a form',
   async (_name, declare, sent, value) => {
     class Decorated {
       @declare(string, { bindFrom: 'v' }) own!: string;

@@ -42,7 +42,7 @@ function emptyFolder(): string {
   return folder;
 }
 
-it('B1: b=false is false, and n=x is a failure', async () => {
+it('b=false is false, and n=x is a failure', async () => {
   class Query extends dto({ b: queryParam(bool), n: queryParam(int) }) {}
   expect((await bind(Query, { path: '/?b=false&n=7' })).dto).toEqual({ b: false, n: 7 });
   expect(await bind(Query, { path: '/?b=0&n=x' })).toMatchObject({
@@ -51,7 +51,7 @@ it('B1: b=false is false, and n=x is a failure', async () => {
   });
 });
 
-it('B2: every failure of every source is in one answer, and no stack trace', async () => {
+it('every failure of every source is in one answer, and no stack trace', async () => {
   class All extends dto({
     id: routeParam(int),
     page: queryParam(int),
@@ -65,7 +65,7 @@ it('B2: every failure of every source is in one answer, and no stack trace', asy
   expect(response.text).not.toMatch(/\bat .*:\d+:\d+|node_modules/);
 });
 
-it('B3: an array for an object, and an object for a list, are refused', async () => {
+it('an array for an object, and an object for a list, are refused', async () => {
   class Line extends dto({ sku: optional(string) }) {}
   expect((await bind(Line, { json: [{ sku: 'a' }] })).status).toBe(400);
   expect((await bind(list(Line), { json: { sku: 'a' } })).status).toBe(400);
@@ -96,7 +96,7 @@ it.each<[string, Sent]>([
       ],
     },
   ],
-])('B4: extra names never reach the dto, and __proto__ and constructor change nothing: %s', async (_where, sent) => {
+])('extra names never reach the dto, and __proto__ and constructor change nothing: %s', async (_where, sent) => {
   class Line extends dto({ sku: string }) {}
   const { dto: bound } = await bind(Line, sent, urlEncoded);
   expect(Object.entries(bound ?? {})).toEqual([['sku', 'a']]);
@@ -107,7 +107,7 @@ it.each([
   [21, 200],
   [1_000, 200],
   [1_001, 400],
-])('B5: a collection of %d items is answered with %d', async (count, status) => {
+])('a collection of %d items is answered with %d', async (count, status) => {
   class Numbers extends dto({ n: list(int) }) {}
   const numbers = Array.from({ length: count }, (_, index) => index);
   const limits = { items: 1_000 };
@@ -127,13 +127,13 @@ it.each<[string, AnyType, Sent]>([
   ['10,000 levels of [a]', dto({ a: optional(string) }), { form: `a${'[a]'.repeat(10_000)}=x` }],
   ['100,000 fields', dto({ a: optional(string) }), { form: 'a=1&'.repeat(100_000) }],
   // 50 MB of JSON: hostile.spec.ts, where the client goes on sending.
-])('B6: %s is refused quickly', async (_what, Dto, sent) => {
+])('%s is refused quickly', async (_what, Dto, sent) => {
   const start = performance.now();
   const { status } = await bind(Dto, sent, urlEncoded);
   expect([status >= 400 && status < 500, performance.now() - start < 5_000]).toEqual([true, true]);
 });
 
-it('B7: a permission or a claim cannot be set from the body, the query, the form or a header', async () => {
+it('a permission or a claim cannot be set from the body, the query, the form or a header', async () => {
   class Guarded extends dto({ may: hasPermission('orders:cancel', { required: false }), tenant: fromClaim(string) }) {}
   const names = [
     ['may', 'true'],
@@ -156,7 +156,7 @@ it('B7: a permission or a claim cannot be set from the body, the query, the form
   }
 });
 
-it('B8: {..},{..} without brackets is a list', async () => {
+it('{..},{..} without brackets is a list', async () => {
   class Line extends dto({ sku: string }) {}
   class Search extends dto({ lines: queryParam(list(Line)) }) {}
   expect((await bind(Search, { path: `/?lines=${encodeURIComponent('{"sku":"a"},{"sku":"b"}')}` })).dto).toEqual({
@@ -164,7 +164,7 @@ it('B8: {..},{..} without brackets is a list', async () => {
   });
 });
 
-it('B9: a POST without a body binds from route, header, claim and query', async () => {
+it('a POST without a body binds from route, header, claim and query', async () => {
   class Cancel extends dto({
     id: routeParam(int),
     tenant: fromHeader(string),
@@ -177,7 +177,7 @@ it('B9: a POST without a body binds from route, header, claim and query', async 
   ).toEqual({ id: 5, tenant: 't', who: 'ann', reason: 'late' });
 });
 
-it('B10: an empty JSON body binds to a dto that needs nothing from it', async () => {
+it('an empty JSON body binds to a dto that needs nothing from it', async () => {
   class Cancel extends dto({ id: routeParam(int), note: optional(string) }) {}
   expect(
     (await bind(Cancel, { path: '/5', body: '', headers: { 'Content-Type': 'application/json' } }, { route: '/:id' }))
@@ -209,14 +209,14 @@ it.each<[string, Sent]>([
       headers: { 'Content-Type': 'multipart/form-data; boundary=b' },
     },
   ],
-])('B11: a multipart form %s is answered with 400, and no file stays', async (_how, sent) => {
+])('a multipart form %s is answered with 400, and no file stays', async (_how, sent) => {
   const directory = emptyFolder();
   class Upload extends dto({ title: optional(string), photo: optional(file) }) {}
   expect((await bind(Upload, sent, { allowFormData: true, uploads: { storage: 'disk', directory } })).status).toBe(400);
   expect(readdirSync(directory)).toEqual([]);
 });
 
-it('B12: nested files arrive in index order, whatever order they were sent in', async () => {
+it('nested files arrive in index order, not in the order sent', async () => {
   class Car extends dto({ name: string, photos: list(file) }) {}
   class Garage extends dto({ cars: list(Car) }) {}
   class Upload extends dto({ garage: fromForm(Garage) }) {}
@@ -241,7 +241,7 @@ it('B12: nested files arrive in index order, whatever order they were sent in', 
   ]);
 });
 
-it('B13: 9007199254740993 and 0.1000000000000000055 are exact, or refused where a parser before has rounded them', async () => {
+it('9007199254740993 and 0.1000000000000000055 are exact, or refused where a parser before has rounded them', async () => {
   class Exact extends dto({ l: long, d: decimal }) {}
   const text = '{"l":9007199254740993,"d":0.1000000000000000055}';
   for (const sent of [{ json: text }, { path: '/?l=9007199254740993&d=0.1000000000000000055' }]) {
@@ -269,11 +269,11 @@ it.each<[string, () => AnyType, RegExp]>([
     () => class Order extends dto({ a: Date }) {},
     /Order\.a: Date has no declared properties/,
   ],
-])('B14: a mistake in the declaration fails when the middleware is made: %s', (_what, declare, message) => {
+])('a mistake in the declaration fails when the middleware is made: %s', (_what, declare, message) => {
   expect(() => bindRequest(declare())).toThrow(message);
 });
 
-it('B14: hasPermission on a string is refused by the compiler', () => {
+it('hasPermission on a string is refused by the compiler', () => {
   class Order {
     // @ts-expect-error -- a permission on a string is the compiler's to refuse.
     @hasPermission('x') may!: string;
@@ -281,7 +281,7 @@ it('B14: hasPermission on a string is refused by the compiler', () => {
   void Order;
 });
 
-it('B15: an uploaded temporary file is gone after the response, after a failure, and after the client hung up', async () => {
+it('an uploaded temporary file is gone after the response, after a failure, and after the client hung up', async () => {
   const directory = emptyFolder();
   const options = { allowFormData: true, uploads: { storage: 'disk', directory } } as const;
   class Upload extends dto({ id: optional(guid), photo: formField(file) }) {}

@@ -59,7 +59,7 @@ it('with quoteValues: false the names are not repeated', async () => {
   );
 });
 
-it('a body that is required, and no query, says nothing of names', async () => {
+it('a required body without a query mentions no names', async () => {
   expect((await bind(Person, { json: {} })).errors.map(({ detail }) => detail)).toEqual([
     'A value is required.',
     'A value is required.',

@@ -35,7 +35,7 @@ it.each<[string, EndpointOptions, Sent, number]>([
   ['true: no urlencoded', { allowFormData: true }, { form: SIGNUP }, 415],
   ['{ urlEncoded: true }: multipart', urlEncoded, { multipart: SIGNUP }, 200],
   ['{ urlEncoded: true }: urlencoded', urlEncoded, { form: SIGNUP }, 200],
-])('Form fields, rule 1: forms need allowFormData on the endpoint; %s', async (_what, options, sent, status) => {
+])('an endpoint reads the forms that allowFormData allows; %s', async (_what, options, sent, status) => {
   const { status: answered, dto: bound } = await bind(Signup, sent, options);
   expect([answered, bound]).toEqual([status, status === 200 ? { email: 'a@example.org', age: 36 } : undefined]);
 });
@@ -111,14 +111,14 @@ describe.each(kinds)('%s', (_kind, form) => {
     ['dto({...})', Profile, Address],
     ['decorators', DecoratedProfile, DecoratedAddress],
   ])('%s', (_notation, Dto, Nested) => {
-    it.each(shapes)('Form fields, rule 2: %s', async (_shape, fields, value) => {
+    it.each(shapes)('is read: %s', async (_shape, fields, value) => {
       const { dto: bound } = await bind(Dto, form(fields), urlEncoded);
       expect(bound).toEqual(value);
       expect([bound?.home, ...(bound?.all ?? [])].every(one => one === undefined || one instanceof Nested)).toBe(true);
     });
   });
 
-  it('Form fields, rule 2: a collection of text takes the same shapes', async () => {
+  it('a collection of text is read from the same shapes', async () => {
     class Tagged extends dto({ tags: list(string) }) {}
     const sent: readonly (readonly Field[])[] = [
       [
@@ -148,10 +148,10 @@ describe.each(kinds)('%s', (_kind, form) => {
       ],
       'news',
     ],
-    ['JSON that is none', [['home', '{"street":']], 'home'],
-    ['JSON that does not fit', [['home', '{"street":"x","zip":"y"}']], 'home.zip'],
-    ['an item that does not fit', [['sizes', '3,x']], 'sizes'],
-  ])('Form fields, rule 2: %s is a failure', async (_what, fields, name) => {
+    ['malformed JSON', [['home', '{"street":']], 'home'],
+    ['JSON with an invalid value', [['home', '{"street":"x","zip":"y"}']], 'home.zip'],
+    ['an invalid item', [['sizes', '3,x']], 'sizes'],
+  ])('%s is a failure', async (_what, fields, name) => {
     expect(await bind(Profile, form(fields), urlEncoded)).toMatchObject({
       status: 400,
       dto: undefined,
@@ -172,7 +172,7 @@ class DecoratedRenamed {
 it.each([
   ['dto({...})', Renamed],
   ['decorators', DecoratedRenamed],
-])('Form fields, rule 3: bindFrom maps a differing field name to a property: %s', async (_notation, Dto) => {
+])('bindFrom maps a differing field name to a property: %s', async (_notation, Dto) => {
   const fields: readonly Field[] = [
     ['e-mail', 'a@example.org'],
     ['email', 'b@example.org'],
@@ -248,7 +248,7 @@ describe.each([
   };
 
   it.each(kinds)(
-    'Form fields, rule 4: a nested dto: repeated names for scalars, an index to fix their order, dots for one object, an index for items: %s',
+    'a nested dto is read from repeated names for scalars, an index to fix their order, dots for one object, an index for items: %s',
     async (_kind, form) => {
       const { dto: bound } = await bind(Dto, { ...form(nested), path: '/7' }, { ...urlEncoded, route: '/:id' });
       expect(bound).toEqual({ id: 7, book });
@@ -257,7 +257,7 @@ describe.each([
   );
 });
 
-it('Form fields, rule 4: failures are reported under the names of the fields', async () => {
+it('failures are reported under the names of the fields', async () => {
   const { errors } = await bind(
     Publish,
     {
@@ -278,7 +278,7 @@ it('Form fields, rule 4: failures are reported under the names of the fields', a
   ]);
 });
 
-it('Form fields, rule 4: the property takes the whole form, without a prefix, and no other property binds from it', async () => {
+it('a fromForm property takes the whole form, without a prefix, and no other property binds from it', async () => {
   class Named extends dto({ title: optional(string), book: fromForm(dto({ title: string })) }) {}
   expect(
     (
@@ -301,7 +301,7 @@ it.each<[string, () => AnyType]>([
   ['one below the root', () => class Outer extends dto({ inner: dto({ one: fromForm(Address) }) }) {}],
   ['a scalar', () => class Scalar extends dto({ one: fromForm(string) }) {}],
 ])(
-  'Form fields, rule 4: exactly one root-level property is fromForm, and it is an object: %s fails when the middleware is made',
+  'exactly one root-level property is fromForm, and it is an object: %s fails when the middleware is made',
   (_what, Dto) => {
     expect(() => bindRequest(Dto(), { allowFormData: true })).toThrow(/fromForm/);
   },
@@ -331,7 +331,7 @@ describe('files', () => {
       ['repeated names', ['pages', 'pages']],
       ['empty brackets', ['pages[]', 'pages[]']],
       ['an index', ['pages[0]', 'pages[1]']],
-    ])('Form fields, rule 5: one file, and a collection of files by %s', async (_how, [first = '', second = '']) => {
+    ])('one file and a collection of files are bound, by %s', async (_how, [first = '', second = '']) => {
       const { dto: bound } = await bind(
         Dto,
         { multipart: [...start, [first, png('a')], [second, png('b')]] },
@@ -341,7 +341,7 @@ describe('files', () => {
     });
   });
 
-  it('Form fields, rule 5: a collection takes one file, an optional one none', async () => {
+  it('one file is a collection of one; an optional collection may have none', async () => {
     expect(
       contents(
         (await bind(Upload, { multipart: [...start, ['pages', png('a')]] }, { allowFormData: true })).dto?.pages,
@@ -374,7 +374,7 @@ describe('files', () => {
   it.each([
     ['dto({...})', OpenGarage],
     ['decorators', DecoratedOpenGarage],
-  ])('Form fields, rule 5: files and collections of files inside nested types: %s', async (_notation, Dto) => {
+  ])('files and collections of files are bound inside nested types: %s', async (_notation, Dto) => {
     const { dto: bound } = await bind(
       Dto,
       {
@@ -424,7 +424,7 @@ describe('files', () => {
     ],
     ['two files where one is expected', { multipart: [...start, ['cover', png('d')]] }, 'cover'],
     ['no file', { multipart: [['title', 't']] }, 'cover'],
-  ])('Form fields, rule 5: %s is a failure', async (_what, sent, name) => {
+  ])('%s is a failure', async (_what, sent, name) => {
     expect(await bind(Upload, sent, { allowFormData: true })).toMatchObject({
       status: 400,
       dto: undefined,
@@ -432,7 +432,7 @@ describe('files', () => {
     });
   });
 
-  it('Form fields, rule 6: an upload comes with its bytes, name, media type and size', async () => {
+  it('an upload comes with its bytes, name, media type and size', async () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
     const { dto: bound } = await bind(
       Upload,

@@ -340,7 +340,7 @@ it('objects are instances of their classes, each its own', async () => {
   expect(chapters[0]?.notes).not.toBe(chapters[1]?.notes);
 });
 
-describe('what a nested dto declares', () => {
+describe('the options of a nested dto', () => {
   class Money {
     constructor(readonly cents: number) {}
     static tryParse(text: string | undefined): ParseResult<Money> {
@@ -565,7 +565,7 @@ describe('a form with nothing in it', () => {
     expect((await bind(Maybe, sent, urlEncoded)).dto).toEqual({ page: 1 });
   });
 
-  it('where it may be missing it is made of what was sent', async () => {
+  it('an optional object is made of the values that were sent', async () => {
     expect((await bind(Maybe, { form: [['title', 'x']] }, urlEncoded)).dto).toEqual({
       page: 1,
       book: book({ title: 'x' }),
@@ -575,7 +575,7 @@ describe('a form with nothing in it', () => {
     ]);
   });
 
-  it('what is required in it is asked for', async () => {
+  it('its required properties are asked for', async () => {
     class Needed extends dto({ author: fromForm(Author) }) {}
     for (const [, sent] of nothing)
       expect((await bind(Needed, sent, urlEncoded)).errors).toEqual([
@@ -618,7 +618,7 @@ describe('beside fromForm', () => {
     }
   });
 
-  it('all other sources bind as ever', async () => {
+  it('all other sources bind as without fromForm', async () => {
     const { dto: bound } = await bind(
       Beside,
       { ...sent, path: '/7?page=2&title=q&author.name=q', form: [['title', 'x']] },

@@ -154,7 +154,7 @@ describe('names that JavaScript objects know', () => {
   });
 });
 
-it('fields that are not declared never reach the dto', async () => {
+it('undeclared fields never reach the dto', async () => {
   for (const sent of [
     { json: { name: 'x', isAdmin: true, n: 1 } },
     {

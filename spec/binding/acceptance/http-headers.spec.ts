@@ -11,7 +11,7 @@ const HOME = { street: 'Main, 1', floor: 2 };
 const WORK = { street: 'Side', floor: 0 };
 const json = (value: unknown): string => JSON.stringify(value);
 
-describe('HTTP headers, rule 1: fromHeader binds a header by its name', () => {
+describe('fromHeader binds a header by its name', () => {
   const inHeader = async (type: AnyType, lines: string | readonly string[]): Promise<unknown> => {
     class Request extends dto({ v: fromHeader(type, { name: 'X-Value' }) }) {}
     const { status, dto: bound } = await bind(Request, { headers: { 'x-value': lines } });
@@ -82,7 +82,7 @@ describe('HTTP headers, rule 1: fromHeader binds a header by its name', () => {
     ['broken JSON', Address, '{"street":', 'X-Value', undefined],
     ['a field of an object', Address, '{"street":"a","floor":"x"}', 'X-Value.floor', '/floor'],
     ['a field of an item', list(Address), json([HOME, { street: 'a' }]), 'X-Value[1].floor', '/1/floor'],
-  ])('what cannot be read is a failure under the header name: %s', async (_what, type, lines, name, pointer) => {
+  ])('an unreadable value is a failure under the header name: %s', async (_what, type, lines, name, pointer) => {
     class Request extends dto({ own: fromHeader(type, { name: 'X-Value' }) }) {}
     const {
       status,
@@ -92,7 +92,7 @@ describe('HTTP headers, rule 1: fromHeader binds a header by its name', () => {
   });
 });
 
-describe('HTTP headers, rule 2: a header that is missing', () => {
+describe('a missing header', () => {
   class Required extends dto({
     tenant: fromHeader(string, { name: 'X-Tenant' }),
     level: fromHeader(int, { required: true }),

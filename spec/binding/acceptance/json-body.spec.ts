@@ -41,19 +41,19 @@ const notations = [
 ] as const;
 
 describe.each(notations)('%s', (_notation, Dto, Nested) => {
-  it('JSON body, rule 1: an application/json body is bound by matching property names', async () => {
+  it('an application/json body is bound by matching property names', async () => {
     const { dto: bound } = await bind(Dto, { json: { age: 36, name: 'Ada', height: 170 } });
     expect(bound).toBeInstanceOf(Dto);
     expect(bound).toEqual({ name: 'Ada', age: 36 });
   });
 
-  it('JSON body, rule 2: nested objects bind to complex-typed properties with matching names', async () => {
+  it('nested objects bind to complex-typed properties with matching names', async () => {
     const { dto: bound } = await bind(Dto, { json: { name: 'Ada', age: 36, address: ADDRESS } });
     expect(bound?.address).toBeInstanceOf(Nested);
     expect(bound).toEqual({ name: 'Ada', age: 36, address: ADDRESS });
   });
 
-  it('JSON body, rule 3: where the dto is a list of a type, the body is a JSON array', async () => {
+  it('where the dto is a list of a type, the body is a JSON array', async () => {
     const { dto: bound } = await bind(list(Nested), { json: [ADDRESS, { ...ADDRESS, city: 'Kiel' }] });
     expect(bound).toEqual([ADDRESS, { ...ADDRESS, city: 'Kiel' }]);
     expect(bound?.every(one => one instanceof Nested)).toBe(true);
@@ -63,11 +63,11 @@ describe.each(notations)('%s', (_notation, Dto, Nested) => {
 it.each<[string, Sent]>([
   ['an application/xml body', { body: '<age>36</age>', headers: { 'Content-Type': 'application/xml' } }],
   ['a body without a content type', { body: '{"name":"Ada","age":36}' }],
-])('JSON body, rule 1: %s is none', async (_what, sent) => {
+])('%s is not a JSON body', async (_what, sent) => {
   expect(await bind(Customer, sent)).toMatchObject({ status: 415, dto: undefined });
 });
 
-it('JSON body, rule 2: a nested value that does not fit is reported where it stands', async () => {
+it('an invalid nested value is reported by its path', async () => {
   expect(
     (await bind(Customer, { json: { name: 'Ada', age: 36, address: { street: 1, city: 'Bonn' } } })).errors,
   ).toMatchObject([{ name: 'address.street', pointer: '/address/street' }]);
@@ -76,7 +76,7 @@ it('JSON body, rule 2: a nested value that does not fit is reported where it sta
 it.each([
   ['a list', list(Address), ADDRESS],
   ['an object', Address, [ADDRESS]],
-])('JSON body, rule 3: where the dto is %s, the other kind of body is refused', async (_what, Dto, json) => {
+])('where the dto is %s, the other kind of body is refused', async (_what, Dto, json) => {
   expect(await bind(Dto, { json })).toMatchObject({
     status: 400,
     dto: undefined,
@@ -95,7 +95,7 @@ it.each([
   ['dto({...})', Move, Address],
   ['decorators', DecoratedMove, DecoratedAddress],
 ])(
-  'JSON body, rule 4: with fromBody on a property, the body object at the root binds to that property, and to no other: %s',
+  'with fromBody on a property, the body object at the root binds to that property, and to no other: %s',
   async (_notation, Dto, Nested) => {
     const { dto: bound } = await bind(Dto, { json: { ...ADDRESS, id: 8 }, path: '/7' }, { route: '/:id' });
     expect(bound).toEqual({ id: 7, address: ADDRESS });
@@ -103,7 +103,7 @@ it.each([
   },
 );
 
-it('JSON body, rule 4: the root alone binds to it, not a field of its name', async () => {
+it('fromBody takes the root of the body, not a field named like its property', async () => {
   expect(
     (await bind(Move, { json: { address: ADDRESS }, path: '/7' }, { route: '/:id' })).errors.map(({ name }) => name),
   ).toEqual(['street', 'city']);
@@ -119,14 +119,14 @@ describe.each([
   ['dto({...})', Payment],
   ['decorators', DecoratedPayment],
 ])('%s', (_notation, Dto) => {
-  it('JSON body, rule 5: jsonPropertyName maps a differing JSON field name to a property', async () => {
+  it('jsonPropertyName maps a differing JSON field name to a property', async () => {
     expect((await bind(Dto, { json: { account_no: 'DE1', iban: 'DE2', amountDue: 5 } })).dto).toEqual({
       iban: 'DE1',
       amountDue: 5,
     });
   });
 
-  it('JSON body, rule 5: a naming policy is set for the whole project, and leaves names that are given', async () => {
+  it('a naming policy is set for the whole project, and leaves names that are given', async () => {
     const { bindRequest: bindConfigured } = configure({ binding: { propertyNamingPolicy: 'snake_case' } });
     const app = express().post('/', bindConfigured(Dto), (req, res) => {
       res.json([req.dto.iban, req.dto.amountDue]);
@@ -154,12 +154,12 @@ describe('casing', () => {
       { propertyNamingPolicy: (name: string) => `_${name}` },
       { _AmountDue: 5, _IBAN: 'DE1' },
     ],
-  ] as const)('JSON body, rule 6: names are read and written in %s', async (_casing, options, json) => {
+  ] as const)('names are read and written in %s', async (_casing, options, json) => {
     expect((await bind(Pascal, { json }, options)).dto).toEqual(value);
     expect(JSON.parse((await ask(echo(options), { json })).text)).toEqual(json);
   });
 
-  it('JSON body, rule 6: names in another case than that are other names', async () => {
+  it('a name in another casing is another name', async () => {
     expect((await bind(Pascal, { json: value })).errors.map(({ pointer }) => pointer)).toEqual(['/amountDue', '/iban']);
   });
 });
@@ -191,7 +191,7 @@ describe.each([
   const json = { price: '1.50', was: ['2.00', '1.80'] };
   const { bindRequest: bindConfigured } = configure({ binding: { converters: [moneyAsText] } });
 
-  it('JSON body, rule 7: a converter that is given at startup reads and writes its type', async () => {
+  it('a converter that is given at startup reads and writes its type', async () => {
     let seen: unknown;
     const app = express().post('/', bindConfigured(Dto, { responses: { 200: Dto } }), (req, res) => {
       seen = req.dto;
@@ -201,13 +201,13 @@ describe.each([
     expect(seen).toEqual({ price: new Money(150), was: [new Money(200), new Money(180)] });
   });
 
-  it('JSON body, rule 7: what a converter does not take is a failure', async () => {
+  it('a value that a converter does not accept is a failure', async () => {
     expect(
       (await bind(Dto, { json: { ...json, price: 'cheap' } }, { converters: [moneyAsText] })).errors,
     ).toMatchObject([{ name: 'price', pointer: '/price', detail: 'The value "cheap" is not a Money.' }]);
   });
 
-  it('JSON body, rule 7: a type that cannot be read needs a converter', () => {
+  it('a type that cannot be read needs a converter', () => {
     expect(() => bindRequest(Dto)).toThrow(/Offer\.price: Money/);
     expect(() => bindConfigured(Dto)).not.toThrow();
   });
@@ -223,12 +223,12 @@ describe('serializer contexts', () => {
     converters: [moneyAsText],
   });
 
-  it('JSON body, rule 8: without one, what a type needs is worked out when the middleware is made, and not with the first request', () => {
+  it('without a context, a type that cannot be read or written is refused when the middleware is made', () => {
     expect(() => bindRequest(Command)).toThrow(/Command\.unitPrice/);
     expect(() => bindRequest(dto({ id: int }), { responses: { 201: Receipt } })).toThrow(/Receipt\.totalPrice/);
   });
 
-  it('JSON body, rule 8: one that lists the request and response types is named on the endpoint', async () => {
+  it('an endpoint names a context, which lists the types of its request and responses', async () => {
     const app = express().post('/', bindRequest(Command, { serializerContext: context }), (req, res) => {
       const { unitPrice, itemCount } = req.dto;
       res.status(201).json({ totalPrice: new Money(unitPrice.cents * itemCount), secret: 'x' });
@@ -237,7 +237,7 @@ describe('serializer contexts', () => {
     expect([status, JSON.parse(text)]).toEqual([201, { total_price: '4.50' }]);
   });
 
-  it('JSON body, rule 8: options that it does not have are those of the project', async () => {
+  it('options that a context does not have are those of configure()', async () => {
     const { bindRequest: bindConfigured } = configure({
       binding: { propertyNamingPolicy: 'PascalCase', converters: [moneyAsText] },
     });
@@ -248,7 +248,7 @@ describe('serializer contexts', () => {
     expect(JSON.parse((await ask(app, { json: { TotalPrice: '1.00' } })).text)).toEqual({ TotalPrice: '1.00' });
   });
 
-  it('JSON body, rule 8: it is for the types that it lists', () => {
+  it('a context for another request type is refused', () => {
     expect(() => bindRequest(Receipt, { serializerContext: context, converters: [moneyAsText] })).toThrow(
       /another request type/,
     );
@@ -281,14 +281,14 @@ describe.each([
   const bound = { id: 7, page: 2, tenant: 'acme', author: 'ada' };
 
   it.each(['{"id": 8, "tag": "json"}\n', 'no { JSON'])(
-    'JSON body, rule 9: plainText skips JSON binding and receives the raw body text %j; route, query, header and claim bind',
+    'plainText skips JSON binding and receives the raw body text %j; route, query, header and claim bind',
     async body => {
       expect((await bind(Dto, { ...elsewhere, body }, options)).dto).toEqual({ ...bound, text: body });
     },
   );
 });
 
-it('JSON body, rule 9: beside plainText, other properties bind from form fields', async () => {
+it('beside plainText, other properties bind from form fields', async () => {
   class Tagged extends dto({ text: plainText(), tag: formField(string) }) {}
   expect((await bind(Tagged, { form: 'tag=form' }, urlEncoded)).dto).toEqual({ text: 'tag=form', tag: 'form' });
 });

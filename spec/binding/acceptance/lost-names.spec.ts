@@ -99,7 +99,7 @@ it.each<[string, AnyType]>([
   expect([status, errors]).toEqual([400, [{ name: 'photos', in: 'form', detail }]]);
 });
 
-it('a schema that stands alone refuses it, too', async () => {
+it('a schema at the root refuses it, too', async () => {
   class Search extends dto({ items: z.array(z.object({ sku: z.string() })).default([]) }) {}
   expect((await bind(Search, { method: 'GET', path: '/?items[].sku=tea' })).errors).toEqual([
     { name: 'items', in: 'query', detail },

@@ -91,7 +91,7 @@ it.each<[string, () => AnyType, RegExp]>([
 });
 
 it.each<[string, () => AnyType]>([
-  ['a source that is none', () => class Order extends dto({ rush: field(bool, { dontBind: ['body' as Source] }) }) {}],
+  ['an unknown source', () => class Order extends dto({ rush: field(bool, { dontBind: ['body' as Source] }) }) {}],
   ['a file from the query', () => class Order extends dto({ rush: queryParam(file) }) {}],
   ['a file from the route', () => class Order extends dto({ rush: routeParam(file) }) {}],
   ['files from a header', () => class Order extends dto({ rush: fromHeader(list(file)) }) {}],
@@ -265,7 +265,7 @@ describe('two declarations of one property', () => {
   });
 });
 
-it('what can work is accepted', () => {
+it('valid declarations are accepted', () => {
   class Fine extends dto({
     a: field(file, { required: false }),
     b: optional(list(file)),
@@ -308,7 +308,7 @@ describe('options', () => {
 it.each([
   ['memory', multer.memoryStorage()],
   ['disk', multer.diskStorage({})],
-])('a storage in place of a Multer is refused when the middleware is made: %s', (_where, storage) => {
+])('a storage instead of a Multer is refused when the middleware is made: %s', (_where, storage) => {
   expect(() => bindRequest(Line, { uploads: storage as unknown as Multer })).toThrow(
     new TypeError('bindRequest: uploads must be a Multer; give multer({ storage }) instead of the storage.'),
   );

@@ -208,7 +208,7 @@ it.each<[string, Sent]>([
   ]);
 });
 
-it('of files there may be as many as the limits say, wherever they stand', async () => {
+it('the limit of files counts the files at all levels', async () => {
   const many = (count: number, name: (index: number) => string): Sent =>
     form(...Array.from({ length: count }, (_, index) => `${name(index)}=${index}`));
   const limited: BindingOptions = { ...multipart, limits: { items: 3, files: 6 } };

@@ -88,7 +88,7 @@ describe('an index', () => {
     ['t[9999]', { t: ['1'] }],
     ['items[9999].sku', { items: [{ sku: '1' }] }],
     ['grid[9999][9999]', { grid: [[1]] }],
-  ])('at the limit is fine, and makes no holes: %s', async (name, value) => {
+  ])('at the limit is accepted, and makes no holes: %s', async (name, value) => {
     expect(await threeWays(Target, [[name, '1']])).toEqual(all(value));
   });
 
@@ -121,7 +121,7 @@ describe('an index', () => {
         ['other', 'y'],
       ],
     ],
-  ])('that nobody declared is ignored, %s', async (_where, names) => {
+  ])('that is not declared is ignored, %s', async (_where, names) => {
     expect(await threeWays(Target, [...names, ['t', 'x']])).toEqual(
       all({ t: ['x'], ...(names.some(([name]) => name === 'name') && { name: 'y' }) }),
     );
@@ -357,7 +357,7 @@ describe('a form that was parsed before', () => {
     },
   );
 
-  it.each(parsers)('is answered quickly, whatever its indexes: %s', async (_parser, parser, sent) => {
+  it.each(parsers)('is answered quickly with any index: %s', async (_parser, parser, sent) => {
     for (const name of [
       't[29999999]',
       'items[29999999][sku]',

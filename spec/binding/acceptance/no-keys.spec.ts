@@ -59,7 +59,7 @@ describe.each<[string, typeof Person]>([
   ['decorators', Person],
   ['dto({...})', InShape as unknown as typeof Person],
 ])('%s', (_notation, Dto) => {
-  it('what nobody sent is no key, so that it erases nothing', async () => {
+  it('a value that was not sent has no key, so that it erases nothing', async () => {
     const { dto: bound } = await bind(Dto, { json: { name: 'Ann' } });
     expect(bound).toStrictEqual(
       Object.assign(Object.create(Dto.prototype) as Person, {
@@ -79,7 +79,7 @@ describe.each<[string, typeof Person]>([
     });
   });
 
-  it('nor is it in a nested dto and in the items of a list', async () => {
+  it('the same holds in a nested dto and in the items of a list', async () => {
     const { dto: bound } = await bind(Dto, {
       json: { name: 'Ann', home: { street: 'a' }, homes: [{ street: 'b' }, { street: 'c', floor: 1 }] },
     });
@@ -90,7 +90,7 @@ describe.each<[string, typeof Person]>([
     ]);
   });
 
-  it('what was sent is there, in the order of the declarations', async () => {
+  it('values that were sent are there, in the order of the declarations', async () => {
     const { dto: bound } = await bind(Dto, { json: { nick: 'A', note: 'n', name: 'Ann' }, headers: { tenant: 't' } });
     expect(Object.keys(bound ?? {}).filter(key => ['name', 'note', 'nick', 'tenant'].includes(key))).toEqual([
       'name',
@@ -180,7 +180,7 @@ describe('initialisers', () => {
   });
 });
 
-it('what super.bind() returns has no such keys either', async () => {
+it('the dto that super.bind() returns has no such keys either', async () => {
   const keys: string[][] = [];
   class Binder extends RequestBinder<Home> {
     override async bind(...args: Parameters<RequestBinder<Home>['bind']>): Promise<Home> {

@@ -65,7 +65,7 @@ describe('an object that may be missing', () => {
     ]);
   });
 
-  it("is not asked for because of a stranger's field of a form", async () => {
+  it('is not asked for because of an undeclared field of a form', async () => {
     expect((await bind(Post, { form: [['_csrf', 'x']] }, urlEncoded)).dto).toEqual({});
     expect(
       (
@@ -137,7 +137,7 @@ describe('below fromQuery and fromForm', () => {
     ]);
   });
 
-  it('an item that has an index was sent, whatever stands below it', async () => {
+  it('an item with an index was sent, even if the names below it are unknown', async () => {
     class Query extends dto({ all: fromQuery(Outer) }) {}
     expect((await bind(Query, get('tree.nodes[0].x=1'))).errors.map(({ name }) => name)).toEqual([
       'tree.name',
@@ -145,13 +145,13 @@ describe('below fromQuery and fromForm', () => {
     ]);
   });
 
-  it('an object that is required is asked for, whatever was sent below its name', async () => {
+  it('a required object is asked for, even if unknown names below it were sent', async () => {
     class Required extends dto({ price: Range }) {}
     class Query extends dto({ all: fromQuery(Required) }) {}
     expect((await bind(Query, get('price.x=1'))).errors.map(({ name }) => name)).toEqual(['price.from']);
   });
 
-  it('thousands of names of nobody at every level are answered quickly', async () => {
+  it('thousands of undeclared names at every level are answered quickly', async () => {
     const names = Array.from({ length: 19_000 }, (_, index) => `tree${'.next'.repeat(index % 15)}.x${index}=1`).join(
       '&',
     );
@@ -169,7 +169,7 @@ describe.each<[string, AnyType]>([
     'an asynchronous schema',
     z.object({ status: z.string(), page: z.coerce.number().default(1) }).refine(async () => Promise.resolve(true)),
   ],
-])('a schema that may be missing, whose names nobody knows: %s', (_vendor, schema) => {
+])('a schema that may be missing, and whose names are unknown: %s', (_vendor, schema) => {
   class Search extends dto({ filter: fromQuery(optional(schema)), page: optional(int) }) {}
   class Nested extends dto({ all: fromQuery(dto({ filter: optional(schema) })) }) {}
 
@@ -191,7 +191,7 @@ describe.each<[string, AnyType]>([
   });
 });
 
-it('a schema that may be missing and takes nothing for something is missing while the names make no difference', async () => {
+it('an optional schema that accepts undefined is missing while the names make no difference', async () => {
   const filter = z.object({ q: z.string().optional(), tags: z.array(z.string()).default([]) });
   class Search extends dto({ filter: fromQuery(optional(filter)) }) {}
   expect([(await bind(Search, get('utm_source=x'))).dto, (await bind(Search, get('q=x'))).dto]).toEqual([

@@ -56,7 +56,7 @@ class Naming implements Binder<{ type: string }> {
   }
 }
 
-describe.each(expressVersions)('Overriding the binder, rule 1: a global binder (%s)', (_version, framework) => {
+describe.each(expressVersions)('a global binder (%s)', (_version, framework) => {
   it('makes the dtos of all endpoints, except where one names its own', async () => {
     const configured = configure({ binding: { binder: Dto => new Naming(Dto) } });
     const app = framework()
@@ -77,7 +77,7 @@ describe.each(expressVersions)('Overriding the binder, rule 1: a global binder (
     ]);
   });
 
-  it('is one for every endpoint, made with the middleware and not again for a request', async () => {
+  it('is made once for each endpoint, with the middleware, not for each request', async () => {
     const made: AnyType[] = [];
     const configured = configure({
       binding: {
@@ -95,7 +95,7 @@ describe.each(expressVersions)('Overriding the binder, rule 1: a global binder (
     expect(made).toEqual([Order, Customer]);
   });
 
-  it('may be a single object that asks the context what it is to bind', async () => {
+  it('may be a single object that finds the Dto in the context', async () => {
     const configured = configure({
       binding: { binder: { bind: ({ Dto }: BinderContext) => ({ is: (Dto as { name?: string }).name }) } },
     });
@@ -116,7 +116,7 @@ describe.each(expressVersions)('Overriding the binder, rule 1: a global binder (
   });
 });
 
-describe('Overriding the binder, rule 2: the binder of an endpoint', () => {
+describe('the binder of an endpoint', () => {
   const binder: Binder<Customer> = {
     bind: ({ req }) => Object.assign(new Customer(), { name: req.get('X-Name') ?? 'nobody' }),
   };
@@ -202,60 +202,50 @@ class Derived extends RequestBinder<Customer> {
   }
 }
 
-describe.each(expressVersions)(
-  'Overriding the binder, rule 3: a binder derived from RequestBinder (%s)',
-  (_version, framework) => {
-    it('adds to what the built-in one has bound', async () => {
-      const { dto: bound } = await bind(
-        Customer,
-        { json: { name: 'Ada' }, headers: { 'X-Vat': 'DE1' } },
-        { binder: new Derived(), framework },
-      );
-      expect(bound).toEqual({ name: 'Ada (DE1)' });
-      expect(bound).toBeInstanceOf(Customer);
-    });
+describe.each(expressVersions)('a binder derived from RequestBinder (%s)', (_version, framework) => {
+  it('adds to the dto that the built-in one has bound', async () => {
+    const { dto: bound } = await bind(
+      Customer,
+      { json: { name: 'Ada' }, headers: { 'X-Vat': 'DE1' } },
+      { binder: new Derived(), framework },
+    );
+    expect(bound).toEqual({ name: 'Ada (DE1)' });
+    expect(bound).toBeInstanceOf(Customer);
+  });
 
-    it.each<[string, Sent, number]>([
-      ['a missing value', { json: {} }, 400],
-      ['a value that is not valid', { json: { name: 1 } }, 400],
-      ['malformed JSON', { json: '{' }, 400],
-      ['another content type', { body: 'x', headers: { 'Content-Type': 'text/plain' } }, 415],
-      ['a long body', { json: { name: 'x'.repeat(2_000_000) } }, 413],
-    ])('goes on after super.bind on success only: %s', async (_what, sent, status) => {
-      const binder = new Derived();
-      expect(await bind(Customer, sent, { binder, framework })).toMatchObject({ status, dto: undefined });
-      expect(binder.after).toEqual([]);
-    });
+  it.each<[string, Sent, number]>([
+    ['a missing value', { json: {} }, 400],
+    ['a value that is not valid', { json: { name: 1 } }, 400],
+    ['malformed JSON', { json: '{' }, 400],
+    ['another content type', { body: 'x', headers: { 'Content-Type': 'text/plain' } }, 415],
+    ['a long body', { json: { name: 'x'.repeat(2_000_000) } }, 413],
+  ])('goes on after super.bind on success only: %s', async (_what, sent, status) => {
+    const binder = new Derived();
+    expect(await bind(Customer, sent, { binder, framework })).toMatchObject({ status, dto: undefined });
+    expect(binder.after).toEqual([]);
+  });
 
-    it('can be global, made for each dto', async () => {
-      const configured = configure({ binding: { binder: () => new Derived() } });
-      const app = framework().post('/', configured.bindRequest(Customer), answering);
-      expect(await post(app, '/', { name: 'Ada' })).toEqual({ name: 'Ada (private)' });
-    });
+  it('can be global, made for each dto', async () => {
+    const configured = configure({ binding: { binder: () => new Derived() } });
+    const app = framework().post('/', configured.bindRequest(Customer), answering);
+    expect(await post(app, '/', { name: 'Ada' })).toEqual({ name: 'Ada (private)' });
+  });
 
-    it('binds a list', async () => {
-      class Counting extends RequestBinder<Customer[]> {
-        override async bind(context: BinderContext<Customer[]>, signal: AbortSignal): Promise<Customer[]> {
-          const customers = await super.bind(context, signal);
-          return customers.map((customer, index) =>
-            Object.assign(customer, { name: `${index + 1}. ${customer.name}` }),
-          );
-        }
+  it('binds a list', async () => {
+    class Counting extends RequestBinder<Customer[]> {
+      override async bind(context: BinderContext<Customer[]>, signal: AbortSignal): Promise<Customer[]> {
+        const customers = await super.bind(context, signal);
+        return customers.map((customer, index) => Object.assign(customer, { name: `${index + 1}. ${customer.name}` }));
       }
-      expect(
-        (
-          await bind(
-            list(Customer),
-            { json: [{ name: 'Ada' }, { name: 'Bob' }] },
-            { binder: new Counting(), framework },
-          )
-        ).dto,
-      ).toEqual([{ name: '1. Ada' }, { name: '2. Bob' }]);
-    });
-  },
-);
+    }
+    expect(
+      (await bind(list(Customer), { json: [{ name: 'Ada' }, { name: 'Bob' }] }, { binder: new Counting(), framework }))
+        .dto,
+    ).toEqual([{ name: '1. Ada' }, { name: '2. Bob' }]);
+  });
+});
 
-describe.each(expressVersions)('Overriding the binder, rule 4: a binding modifier (%s)', (_version, framework) => {
+describe.each(expressVersions)('a binding modifier (%s)', (_version, framework) => {
   it('is global, runs after the binder of each endpoint, and gets the dto, its type, the context and a signal', async () => {
     const calls: unknown[][] = [];
     const configured = configure({
@@ -335,7 +325,7 @@ describe.each(expressVersions)('Overriding the binder, rule 4: a binding modifie
     expect([status, runs]).toEqual([400, 0]);
   });
 
-  it('of an endpoint takes the place of the global one', async () => {
+  it('of an endpoint replaces the global one', async () => {
     const adding =
       (text: string) =>
       (bound: Customer): void => {
@@ -414,7 +404,7 @@ const overriding: readonly (readonly [string, (work: Work) => BindingOptions])[]
 
 const ada: Sent = { json: { name: 'Ada' } };
 
-describe.each(overriding)('Overriding the binder, rules 2 to 4: %s', (_what, optionsFor) => {
+describe.each(overriding)('%s', (_what, optionsFor) => {
   it.each(expressVersions)(
     'that leaves failures behind is answered with 400, and the handler does not run (%s)',
     async (_version, framework) => {
@@ -493,7 +483,7 @@ describe.each(overriding)('Overriding the binder, rules 2 to 4: %s', (_what, opt
     expect(seen).toMatchObject([{ code: 'application', name: 'name', in: 'json', detail: 'Taken.' }]);
   });
 
-  it('is told when the client hangs up, and nobody is answered', async () => {
+  it('is told when the client hangs up, and no answer is sent', async () => {
     let ran = false;
     const aborted = deferred<unknown>();
     const begun = deferred<undefined>();
@@ -544,7 +534,7 @@ function deferred<T>(): { readonly promise: Promise<T>; resolve(value: T): void 
   return { promise, resolve };
 }
 
-describe('Overriding the binder: context.fail', () => {
+describe('context.fail', () => {
   class Everything extends dto({
     id: routeParam(int),
     page: queryParam(int, { bindFrom: 'p' }),
@@ -628,7 +618,7 @@ describe('Overriding the binder: context.fail', () => {
     });
   });
 
-  it('before super.bind stands beside what super.bind finds', async () => {
+  it('before super.bind is reported together with the failures of super.bind', async () => {
     class Strict extends RequestBinder<Customer> {
       override bind(context: BinderContext<Customer>, signal: AbortSignal): Promise<Customer> {
         context.fail('captcha', 'It is missing.');
@@ -663,7 +653,7 @@ describe('Overriding the binder: context.fail', () => {
   });
 });
 
-describe.each(overriding)('Overriding the binder, behind idempotency(): %s', (_what, optionsFor) => {
+describe.each(overriding)('behind idempotency(): %s', (_what, optionsFor) => {
   interface Answers {
     readonly answers: readonly string[];
     readonly runs: number;
@@ -719,7 +709,7 @@ describe.each(overriding)('Overriding the binder, behind idempotency(): %s', (_w
   });
 });
 
-it('Overriding the binder, behind idempotency(): a client that hangs up while its body is being bound leaves the key usable', async () => {
+it('behind idempotency(), a client that hangs up while its body is being bound leaves the key usable', async () => {
   let gone: Promise<unknown> | undefined;
   const arrived = deferred<undefined>();
   const app = express();

@@ -136,7 +136,7 @@ it.each<[string, AnyType, Sent, object]>([
   ['an array for an object', Order, { json: [] }, { name: '', in: 'json' }],
   ['an object for a list', list(Order), { json: {} }, { name: '', in: 'json' }],
   ['a number for text', Order, { json: { sku: 1, sizes: [] } }, { name: 'sku', in: 'json' }],
-])('what was parsed is checked as ever: %s', async (_what, Dto, sent, failure) => {
+])('values of an earlier parser are checked: %s', async (_what, Dto, sent, failure) => {
   const { status, errors } = await bind(Dto, sent, { before: [express.json()] });
   expect({ status, errors }).toMatchObject({ status: 400, errors: [failure] });
 });
@@ -173,14 +173,14 @@ it('a huge index in a form that multer has parsed is answered quickly', async ()
   expect(ms).toBeLessThan(2_000);
 });
 
-describe('what comes after bindRequest', () => {
+describe('middlewares after bindRequest', () => {
   // Its type says more than that of any handler, so that it can be told from the ones that bind nothing.
   const bindsBefore = bindRequest(Order, urlEncoded) as unknown as RequestHandler;
 
   it.each<[string, Sent, RequestHandler]>([
     ['express.json()', JSON_ORDER, express.json()],
     ['express.urlencoded()', { form: FORM }, express.urlencoded()],
-  ])('%s reads the body as if nobody had been there', async (_parser, sent, parser) => {
+  ])('%s reads the body as if nothing had read it before', async (_parser, sent, parser) => {
     let body: unknown;
     const seen: RequestHandler[] = [
       bindsBefore,

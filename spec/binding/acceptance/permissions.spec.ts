@@ -15,7 +15,7 @@ const required = [
   ['a decorator', Decorated],
 ] as const;
 
-describe.each(expressVersions)('Permissions: hasPermission on %s', (_version, framework) => {
+describe.each(expressVersions)('hasPermission on %s', (_version, framework) => {
   describe.each(required)('in %s', (_notation, Dto) => {
     it.each<[string, Claims]>([
       ['the permissions claim', { permissions: ['orders:read', 'orders:discount'] }],
@@ -39,7 +39,7 @@ describe.each(expressVersions)('Permissions: hasPermission on %s', (_version, fr
   });
 });
 
-describe('Permissions: with required: false the automatic error is off', () => {
+describe('hasPermission with required: false', () => {
   class InShapeToo extends dto({ may: hasPermission('orders:discount', { required: false }) }) {}
   class DecoratedToo {
     @hasPermission('orders:discount', { required: false }) may!: boolean;
@@ -52,7 +52,7 @@ describe('Permissions: with required: false the automatic error is off', () => {
     ['dto({...})', InShapeToo],
     ['a decorator', DecoratedToo],
     ['a decorator and an initialiser', Initialised],
-  ])('the handler runs, and the value says whether the principal has it: %s', async (_notation, Dto) => {
+  ])('lets the handler run, with true or false: %s', async (_notation, Dto) => {
     expect((await bind<typeof InShapeToo>(Dto, {}, { user: { permissions: [] } })).dto).toEqual({ may: false });
     expect((await bind<typeof InShapeToo>(Dto)).dto).toEqual({ may: false });
     expect((await bind<typeof InShapeToo>(Dto, {}, { user: { permissions: ['orders:discount'] } })).dto).toEqual({
@@ -61,7 +61,7 @@ describe('Permissions: with required: false the automatic error is off', () => {
   });
 });
 
-describe('Permissions: an initialiser is what a compiler asks for, and lifts no requirement', () => {
+describe('an initialiser, which a compiler asks for, does not make a permission optional', () => {
   class Initialised {
     @hasPermission('orders:discount') may = false;
   }
@@ -88,7 +88,7 @@ describe('Permissions: an initialiser is what a compiler asks for, and lifts no 
   });
 });
 
-it('Permissions: several are checked each for itself, and reported together with all other failures', async () => {
+it('each of several permissions is checked, and reported together with all other failures', async () => {
   class Guarded extends dto({
     read: hasPermission('orders:read'),
     write: hasPermission('orders:write'),
@@ -132,7 +132,7 @@ it.each<[string, Sent]>([
   ],
   ['header', { headers: { may: 'true', permissions: 'orders:discount', scope: 'orders:discount' } }],
   ['cookie', { headers: { Cookie: 'may=true; permissions=orders:discount' } }],
-])('Permissions: no %s sets one', async (_source, sent) => {
+])('no %s grants a permission', async (_source, sent) => {
   class Discount extends dto({
     may: hasPermission('orders:discount', { required: false }),
     note: field(string, { required: false }),
@@ -142,6 +142,6 @@ it.each<[string, Sent]>([
   expect((await bind(Discount, sent, { ...options, user: { sub: 'a' } })).dto).toEqual({ may: false });
 });
 
-it('Permissions: one without a name is refused where it is declared', () => {
+it('a permission without a name is refused where it is declared', () => {
   expect(() => hasPermission('')).toThrow('hasPermission takes the name of a permission');
 });

@@ -107,7 +107,7 @@ enum Colour {
   Green = '#0f0',
 }
 
-/** A class that reads itself: SPEC's TryParse, and IParsable. */
+/** A class that reads itself by `tryParse`. */
 class Money {
   constructor(readonly cents: number) {}
 
@@ -118,14 +118,14 @@ class Money {
   }
 }
 
-/** Its value is no object: SPEC's value type. */
+/** Its value is not an object. */
 const even = {
   name: 'Even',
   tryParse: (text: string | undefined): ParseResult<number> =>
     /[02468]$/.test(text ?? '') ? { success: true, value: Number(text) } : { success: false },
 };
 
-/** A row of SPEC's table: what is read from a text, and a text that is refused for not being `expected`. */
+/** A type: a text and its value, and a text that is refused for not being `expected`. */
 interface Row {
   readonly name: string;
   readonly type: AnyType;
@@ -231,14 +231,14 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** A decimal is compared as text: how it is held is its own affair. */
+/** A decimal is compared as text, because its representation is its own. */
 const comparable = (value: unknown, type: AnyType): unknown => (type === decimal ? String(value) : value);
 
 /** What the client did not send as such, a claim or a cookie, is not repeated. */
 const quoting = (source: string, text: string): string =>
   source === 'claim' || source === 'cookie' ? 'The value' : `The value "${text}"`;
 
-describe.each(ways)('Supported property types: from $name', way => {
+describe.each(ways)('from $name', way => {
   it.each(rows)('$name', async ({ type, text, value, refused, expected }) => {
     const { status, dto: bound } = await bindText(way, type, text);
     expect([status, comparable(bound?.v, type)]).toEqual([200, value]);
@@ -295,21 +295,18 @@ describe.each(ways)('Supported property types: from $name', way => {
 });
 
 // A route parameter is never empty: such a path is another one.
-describe.each(ways.filter(({ source }) => source !== 'route'))(
-  'Supported property types: empty text from $name',
-  way => {
-    it.each(rows)('is no $name, and no value at all where one may be missing', async ({ type }) => {
-      expect((await bindText(way, type, '')).errors).toMatchObject([{ name: 'v', in: way.source }]);
-      expect(await bindText(way, optional(type), '')).toMatchObject({ status: 200, dto: {} });
-    });
+describe.each(ways.filter(({ source }) => source !== 'route'))('empty text from $name', way => {
+  it.each(rows)('is not a valid $name, and counts as missing where the value may be missing', async ({ type }) => {
+    expect((await bindText(way, type, '')).errors).toMatchObject([{ name: 'v', in: way.source }]);
+    expect(await bindText(way, optional(type), '')).toMatchObject({ status: 200, dto: {} });
+  });
 
-    it('is a string', async () => {
-      expect((await bindText(way, string, '')).dto).toEqual({ v: '' });
-    });
-  },
-);
+  it('is a string', async () => {
+    expect((await bindText(way, string, '')).dto).toEqual({ v: '' });
+  });
+});
 
-describe('Supported property types: a value parser', () => {
+describe('a value parser', () => {
   class Offer extends dto({ price: Money, all: optional(list(Money)) }) {}
   class Nested extends dto({ offer: optional(Offer) }) {}
   const half = valueParserFor(Money, input => ({ success: true, value: new Money(Number(input) / 2) }));

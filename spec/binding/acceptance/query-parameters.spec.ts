@@ -50,7 +50,7 @@ describe.each(expressVersions)('%s', (_framework, framework) => {
   it.each([
     ['dto({...})', Search],
     ['decorators', DecoratedSearch],
-  ])('Query parameters, rule 1: parameters bind to properties of the same name: %s', async (_notation, Dto) => {
+  ])('parameters bind to properties of the same name: %s', async (_notation, Dto) => {
     const { dto: bound } = await bind(
       Dto,
       get([
@@ -128,19 +128,19 @@ describe.each([
     ['JSON object in one parameter', [['home', JSON.stringify(HOME)]], { home: HOME }],
     ['JSON array of scalars in one parameter', [['sizes', '[3, 1, 2]']], { sizes: [3, 1, 2] }],
     ['JSON array of objects in one parameter', [['all', JSON.stringify([HOME, WORK])]], { all: [HOME, WORK] }],
-  ])('Query parameters, rule 2: %s', async (_shape, parameters, value) => {
+  ])('is read: %s', async (_shape, parameters, value) => {
     const { dto: bound } = await bind(Dto, get(parameters));
     expect(bound).toEqual(value);
     expect([bound?.home, ...(bound?.all ?? [])].every(one => one === undefined || one instanceof Nested)).toBe(true);
   });
 });
 
-it('Query parameters, rule 2: brackets and commas may be escaped or not', async () => {
+it('brackets and commas may be escaped or not', async () => {
   for (const query of ['sizes[1]=1&sizes[0]=3', 'sizes%5B1%5D=1&sizes%5B0%5D=3', 'sizes=3,1', 'sizes=3%2C1'])
     expect((await bind(Filter, { method: 'GET', path: `/?${query}` })).dto).toEqual({ sizes: [3, 1] });
 });
 
-it('Query parameters, rule 2: several values are taken as they are, commas included', async () => {
+it('several values are taken as they are, commas included', async () => {
   class Names extends dto({ names: list(string) }) {}
   expect(
     (
@@ -164,9 +164,9 @@ it.each<[string, readonly Parameter[], string]>([
     ],
     'open',
   ],
-  ['JSON that is none', [['home', '{"street":']], 'home'],
-  ['JSON that does not fit', [['home', '{"street":"x","zip":"y"}']], 'home.zip'],
-])('Query parameters, rule 2: %s is a failure', async (_what, parameters, name) => {
+  ['malformed JSON', [['home', '{"street":']], 'home'],
+  ['JSON with an invalid value', [['home', '{"street":"x","zip":"y"}']], 'home.zip'],
+])('%s is a failure', async (_what, parameters, name) => {
   expect(await bind(Filter, get(parameters))).toMatchObject({
     status: 400,
     dto: undefined,
@@ -186,7 +186,7 @@ class DecoratedRenamed {
 it.each([
   ['dto({...})', Renamed],
   ['decorators', DecoratedRenamed],
-])('Query parameters, rule 3: bindFrom maps a differing name: %s', async (_notation, Dto) => {
+])('bindFrom maps a differing name: %s', async (_notation, Dto) => {
   expect(
     (
       await bind(
@@ -246,7 +246,7 @@ it.each([
   ['dto({...})', Find, Sort],
   ['decorators', DecoratedFind, DecoratedSort],
 ])(
-  'Query parameters, rule 4: a nested dto: repeated names for scalars, an index to fix their order, dots for one object, an index for items: %s',
+  'a nested dto is read from repeated names for scalars, an index to fix their order, dots for one object, an index for items: %s',
   async (_notation, Dto, Nested) => {
     const parameters: readonly Parameter[] = [
       ['format', 'csv'],
@@ -284,7 +284,7 @@ it.each([
   },
 );
 
-it('Query parameters, rule 4: failures are reported under the names of the parameters', async () => {
+it('failures are reported under the names of the parameters', async () => {
   const { errors } = await bind(
     Find,
     get(
@@ -310,7 +310,7 @@ it.each<[string, () => AnyType]>([
   ['one below the root', () => class Outer extends dto({ inner: dto({ one: fromQuery(Address) }) }) {}],
   ['a scalar', () => class Scalar extends dto({ one: fromQuery(string) }) {}],
 ])(
-  'Query parameters, rule 4: exactly one root-level property is fromQuery, and it is an object: %s fails when the middleware is made',
+  'exactly one root-level property is fromQuery, and it is an object: %s fails when the middleware is made',
   (_what, Dto) => {
     expect(() => bindRequest(Dto())).toThrow(/fromQuery/);
   },
@@ -328,7 +328,7 @@ describe.each(expressVersions)('without a dto, %s', (_framework, framework) => {
     ['one comma-separated value', list(int), 'v=3,1', [3, 1]],
     ['a JSON object', Address, `v=${encodeURIComponent(JSON.stringify(HOME))}`, HOME],
     ['a JSON array', list(Address), `v=${encodeURIComponent(JSON.stringify([HOME, WORK]))}`, [HOME, WORK]],
-  ])('Query parameters, rule 5: queryValue reads %s', async (_what, type, query, value) => {
+  ])('queryValue reads %s', async (_what, type, query, value) => {
     expect(await reading(query, req => queryValue(req, 'v', type))).toEqual({ value });
   });
 
@@ -337,7 +337,7 @@ describe.each(expressVersions)('without a dto, %s', (_framework, framework) => {
     ['is refused by its tryParse', Sku, 'v=tea', 'The value "tea" is not a Sku.'],
     ['is missing', int, 'w=4', 'This query parameter is required.'],
   ])(
-    'Query parameters, rule 5: a value that %s is answered with a validation failure, unless it is not required',
+    'a value that %s is answered with a validation failure, unless it is not required',
     async (_what, type, query, detail) => {
       expect(await reading(query, req => queryValue(req, 'v', type))).toEqual({
         status: 400,
@@ -352,7 +352,7 @@ describe.each(expressVersions)('without a dto, %s', (_framework, framework) => {
     },
   );
 
-  it('Query parameters, rule 5: a value whose type has no parse method is answered with a validation failure, unless it is not required', async () => {
+  it('a value whose type has no parse method is answered with a validation failure, unless it is not required', async () => {
     class Unreadable {
       readonly code = 1;
     }
@@ -365,7 +365,7 @@ describe.each(expressVersions)('without a dto, %s', (_framework, framework) => {
     });
   });
 
-  it('Query parameters, rule 5: nor has a class with a member of such a type one, the first time and every time', async () => {
+  it('the same holds for a class with a member of such a type, every time', async () => {
     class Unreadable {
       readonly code = 1;
     }
@@ -381,7 +381,7 @@ describe.each(expressVersions)('without a dto, %s', (_framework, framework) => {
     }
   });
 
-  it('Query parameters, rule 5: queryValue of configure() reads what the application has parsers for', async () => {
+  it('queryValue of configure() uses the value parsers of the application', async () => {
     const { queryValue: read } = configure({
       binding: { valueParsers: [valueParserFor(Sku, text => ({ success: true, value: new Sku(`parsed ${text}`) }))] },
     });

@@ -21,7 +21,7 @@ import { bind, urlEncoded, type EndpointOptions } from '../../support/one-endpoi
 const note = field(string, { required: false });
 const missing = [{ name: 'version', in: 'json', pointer: '/version', detail: 'The JSON body must have this value.' }];
 
-/** `jsonRequired` is SPEC's required keyword: the JSON reader itself asks for the value. */
+/** With `jsonRequired`, the JSON reader itself asks for the value, like the `required` keyword of C#. */
 class Keyword extends dto({ version: field(int, { jsonRequired: true }), note }) {}
 class DecoratedKeyword {
   @field(int, { jsonRequired: true }) version!: number;
@@ -33,11 +33,11 @@ const elsewhere: readonly [string, Sent, Sent][] = [
   ['the query', { path: '/?version=2', json: { note: 'n' } }, { path: '/?version=2', json: { note: 'n', version: 1 } }],
 ];
 
-describe.each(expressVersions)('Required keyword caveat (%s)', (_version, framework) => {
+describe.each(expressVersions)('jsonRequired (%s)', (_version, framework) => {
   const options = { framework, route: framework === expressVersions[0]?.[1] ? '/{:version}' : '/:version?' };
 
   it.each(elsewhere)(
-    'a keyword property that comes from %s fails where the JSON body lacks it',
+    'a property that comes from %s fails where the JSON body lacks it',
     async (_source, lacking, having) => {
       for (const Dto of [Keyword, DecoratedKeyword]) {
         const { status, errors, dto: bound } = await bind<typeof Keyword>(Dto, lacking, options);
@@ -87,7 +87,7 @@ describe.each(expressVersions)('Required keyword caveat (%s)', (_version, framew
     ).toMatchObject([{ name: 'version', in: 'form' }]);
   });
 
-  it('a property that is merely required may come from anywhere beside a JSON body', async () => {
+  it('a required property may come from any source beside a JSON body', async () => {
     class Plain extends dto({ version: int, note }) {}
     for (const [, lacking] of elsewhere)
       expect((await bind(Plain, lacking, options)).dto).toEqual({ version: 2, note: 'n' });
@@ -103,11 +103,11 @@ it.each<[string, DtoClass<{ version: number }>]>([
       @note note: string | undefined;
     },
   ],
-])('Required keyword caveat: %s is no value in the JSON body', async (_what, Dto) => {
+])('jsonRequired: %s does not replace a value in the JSON body', async (_what, Dto) => {
   expect((await bind(Dto, { json: { note: 'n' } })).errors).toEqual(missing);
 });
 
-it('Required keyword caveat: the JSON name is asked for, exactly', async () => {
+it('jsonRequired asks for the exact JSON name', async () => {
   class Named extends dto({
     version: field(int, { jsonRequired: true, jsonPropertyName: '@v', bindFrom: 'b' }),
     note,
@@ -126,12 +126,12 @@ it('Required keyword caveat: the JSON name is asked for, exactly', async () => {
   });
 });
 
-it('Required keyword caveat: a property that JSON is blocked for is limited to other sources, and is not asked for there', async () => {
+it('jsonRequired does not apply to a property that dontBind limits to other sources', async () => {
   class Blocked extends dto({ version: field(int, { jsonRequired: true, dontBind: ['json'] }), note }) {}
   expect((await bind(Blocked, { path: '/?version=2', json: { note: 'n' } })).dto).toEqual({ version: 2, note: 'n' });
 });
 
-it('Required keyword caveat: the failure stands beside all others', async () => {
+it('jsonRequired: the failure is reported together with all others', async () => {
   class Two extends dto({
     version: field(int, { jsonRequired: true }),
     size: field(int, { jsonRequired: true }),
@@ -144,7 +144,7 @@ it('Required keyword caveat: the failure stands beside all others', async () => 
   ).toEqual(['json size', 'query page', 'json version']);
 });
 
-describe('Required keyword caveat: a keyword property inside', () => {
+describe('jsonRequired inside', () => {
   class Line extends dto({ sku: string, quantity: field(int, { jsonRequired: true, default: 1 }) }) {}
   class Order extends dto({ line: optional(Line), lines: optional(list(Line)) }) {}
   class Whole extends dto({ line: fromBody(Line) }) {}
@@ -156,7 +156,7 @@ describe('Required keyword caveat: a keyword property inside', () => {
     ['an item of a list', { lines: [{ ...line, quantity: 1 }, line] }, Order, '/lines/1/quantity'],
     ['fromBody', line, Whole, '/quantity'],
     ['a list as the whole body', [line], list(Line), '/0/quantity'],
-  ])('%s must stand in the JSON, whatever its default', async (_where, json, Dto, pointer) => {
+  ])('%s requires the value in the JSON, even with a default', async (_where, json, Dto, pointer) => {
     const { status, errors } = await bind(Dto, { json });
     expect({ status, errors }).toMatchObject({ status: 400, errors: [{ in: 'json', pointer, detail }] });
   });

@@ -52,18 +52,15 @@ describe.each(expressVersions)('%s', (_framework, framework) => {
   it.each([
     ['dto({...})', Order],
     ['decorators', DecoratedOrder],
-  ])(
-    'Route parameters, rule 1: parameters of the template bind to properties of the same name: %s',
-    async (_notation, Dto) => {
-      const { dto: bound } = await bind(
-        Dto,
-        { path: `/42/orders/${ID}`, json: { note: 'x' } },
-        { framework, route: '/:CustomerId/orders/:orderId' },
-      );
-      expect(bound).toBeInstanceOf(Dto);
-      expect(bound).toEqual({ customerId: 42, orderId: ID, note: 'x' });
-    },
-  );
+  ])('parameters of the template bind to properties of the same name: %s', async (_notation, Dto) => {
+    const { dto: bound } = await bind(
+      Dto,
+      { path: `/42/orders/${ID}`, json: { note: 'x' } },
+      { framework, route: '/:CustomerId/orders/:orderId' },
+    );
+    expect(bound).toBeInstanceOf(Dto);
+    expect(bound).toEqual({ customerId: 42, orderId: ID, note: 'x' });
+  });
 });
 
 it.each<[string, AnyType, string, unknown]>([
@@ -78,12 +75,12 @@ it.each<[string, AnyType, string, unknown]>([
   ['uri', uri, 'https%3A%2F%2Fexample.org%2Fa', new URL('https://example.org/a')],
   ['enum', enumOf(Color), 'green', Color.Green],
   ['class with tryParse', Sku, 'TEA1', new Sku('TEA1')],
-])('Route parameters, rule 1: the text of the path converts to %s', async (_type, type, text, value) => {
+])('the text of the path converts to %s', async (_type, type, text, value) => {
   class Dto extends dto({ v: field(type) }) {}
   expect((await bind(Dto, { method: 'GET', path: `/${text}` }, { route: '/:v' })).dto).toEqual({ v: value });
 });
 
-it('Route parameters, rule 1: the text of the path converts to decimal and version', async () => {
+it('the text of the path converts to decimal and version', async () => {
   class Release extends dto({ price: decimal, release: version }) {}
   const { dto: bound } = await bind(
     Release,
@@ -97,7 +94,7 @@ it('Route parameters, rule 1: the text of the path converts to decimal and versi
   ]);
 });
 
-it('Route parameters, rule 1: text that does not convert is a failure', async () => {
+it('text that does not convert is a failure', async () => {
   const {
     status,
     errors,
@@ -125,7 +122,7 @@ class DecoratedRenamed {
 it.each([
   ['dto({...})', Renamed],
   ['decorators', DecoratedRenamed],
-])('Route parameters, rule 2: bindFrom maps a differing parameter name: %s', async (_notation, Dto) => {
+])('bindFrom maps a differing parameter name: %s', async (_notation, Dto) => {
   expect((await bind(Dto, { path: '/1/2/3/4' }, { route: '/:cid/:oid/:customerId/:orderId' })).dto).toEqual({
     customerId: 1,
     orderId: 2,
@@ -144,7 +141,7 @@ describe.each(expressVersions)('without a dto, %s', (_framework, framework) => {
     ['a guid', guid, `/${ID.toUpperCase()}`, ID],
     ['a list', list(int), '/1,2', [1, 2]],
     ['a class with tryParse', Sku, '/TEA1', { code: 'TEA1' }],
-  ])('Route parameters, rule 3: routeValue reads %s', async (_what, type, path, value) => {
+  ])('routeValue reads %s', async (_what, type, path, value) => {
     for (const name of ['id', 'ID']) expect(await reading(path, req => routeValue(req, name, type))).toEqual({ value });
   });
 
@@ -153,7 +150,7 @@ describe.each(expressVersions)('without a dto, %s', (_framework, framework) => {
     ['is refused by its tryParse', Sku, '/tea', 'The value "tea" is not a Sku.'],
     ['is missing', int, '/', 'This route parameter is required.'],
   ])(
-    'Route parameters, rule 3: a value that %s is answered with a validation failure, unless it is not required',
+    'a value that %s is answered with a validation failure, unless it is not required',
     async (_what, type, path, detail) => {
       expect(await reading(path, req => routeValue(req, 'id', type))).toEqual({
         status: 400,
@@ -168,7 +165,7 @@ describe.each(expressVersions)('without a dto, %s', (_framework, framework) => {
     },
   );
 
-  it('Route parameters, rule 3: a value whose type has no parse method is answered with a validation failure, unless it is not required', async () => {
+  it('a value whose type has no parse method is answered with a validation failure, unless it is not required', async () => {
     class Unreadable {
       readonly code = 1;
     }
@@ -181,7 +178,7 @@ describe.each(expressVersions)('without a dto, %s', (_framework, framework) => {
     });
   });
 
-  it('Route parameters, rule 3: nor has a class with a member of such a type one, the first time and every time', async () => {
+  it('the same holds for a class with a member of such a type, every time', async () => {
     class Unreadable {
       readonly code = 1;
     }
@@ -193,7 +190,7 @@ describe.each(expressVersions)('without a dto, %s', (_framework, framework) => {
       });
   });
 
-  it('Route parameters, rule 3: routeValue of configure() reads what the application has parsers for', async () => {
+  it('routeValue of configure() uses the value parsers of the application', async () => {
     const { routeValue: read } = configure({
       binding: { valueParsers: [valueParserFor(Sku, text => ({ success: true, value: new Sku(`parsed ${text}`) }))] },
     });

@@ -25,14 +25,14 @@ class Address extends dto({ street: string, floor: int }) {}
 const HOME = { street: 'Main, 1', floor: 2 };
 const WORK = { street: 'Side', floor: 0 };
 
-describe('User claims, rule 1: fromClaim binds a claim by its type', () => {
+describe('fromClaim binds a claim by its type', () => {
   const claimed = async (type: AnyType, value: unknown): Promise<unknown> => {
     class Caller extends dto({ v: fromClaim(type) }) {}
     const { status, dto: bound } = await bind(Caller, {}, { user: { v: value } });
     return status === 200 ? bound?.v : status;
   };
 
-  it("the claim type is the property's name, or what name says, in any case", async () => {
+  it("the claim type is the property's name, or the option name, in any case", async () => {
     class Caller extends dto({
       department: fromClaim(string),
       userId: fromClaim(guid, { name: 'sub' }),
@@ -104,7 +104,7 @@ describe('User claims, rule 1: fromClaim binds a claim by its type', () => {
     ['a field of an object', Address, { street: 'a', floor: 'x' }, 'v.floor', '/floor'],
     ['a field of an object in text', list(Address), JSON.stringify([HOME, { street: 'a' }]), 'v[1].floor', '/1/floor'],
     ['broken JSON', Address, '{"street":', 'v', undefined],
-  ])('what cannot be read is a failure under the claim type: %s', async (_what, type, value, name, pointer) => {
+  ])('an unreadable value is a failure under the claim type: %s', async (_what, type, value, name, pointer) => {
     class Caller extends dto({ own: fromClaim(type, { name: 'v' }) }) {}
     const {
       status,
@@ -125,7 +125,7 @@ describe('User claims, rule 1: fromClaim binds a claim by its type', () => {
   );
 });
 
-describe('User claims, rule 2: a claim that the user lacks', () => {
+describe('a claim that the caller lacks', () => {
   class Required extends dto({
     tier: fromClaim(string, { name: 'plan' }),
     level: fromClaim(int, { required: true }),
@@ -211,7 +211,7 @@ describe('User claims, rule 2: a claim that the user lacks', () => {
       expect((await bind<typeof Caller>(Dto, { path: '/?isAdmin=true', json: { isAdmin: true } })).dto).toEqual({});
   });
 
-  it('a claim that is there and cannot be read is a failure all the same: the other sources are no way around it', async () => {
+  it('an unreadable claim is a failure, even if other sources have a value', async () => {
     class Level extends dto({ level: fromClaim(int, { required: false }) }) {}
     expect((await bind(Level, { path: '/?level=7' }, { user: { level: 'x' } })).errors).toMatchObject([
       { name: 'level', in: 'claim' },

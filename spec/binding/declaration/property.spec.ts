@@ -108,7 +108,7 @@ describe('required, default, initialiser', () => {
     expect((await bind(Tags)).dto?.tags).toEqual(['a']);
   });
 
-  it('what is empty, or null in JSON, keeps the default or the initialiser', async () => {
+  it('an empty value, or null in JSON, keeps the default or the initialiser', async () => {
     class Page extends dto({ size: field(int, { default: 20 }), from: field(int) }) {
       override from = 1;
     }
@@ -184,7 +184,7 @@ describe('a default is never shared between requests', () => {
       }
     });
 
-    it('what a function makes is made for each request', async () => {
+    it('a function makes a default for each request', async () => {
       let made = 0;
       const One = declare(int, () => ++made);
       class Outer extends dto({ v: field(int, { default: () => ++made }), in: One }) {}

@@ -28,7 +28,7 @@ it.each(packers)('%s: JSON, a form and text are unpacked', async (coding, pack) 
   expect((await bind(Note, packed(coding, pack('text'), 'text/plain'))).dto).toEqual({ text: 'text' });
 });
 
-it('identity is no packing', async () => {
+it('identity leaves a body unpacked', async () => {
   expect((await bind(Item, packed('identity', Buffer.from(JSON_ITEM)))).status).toBe(200);
 });
 
@@ -39,7 +39,7 @@ it.each(packers)('%s: what is unpacked is bounded, however small it came', async
   expect([status, problem?.type]).toEqual([413, 'urn:bindonce:body-too-large']);
 });
 
-it('what fits exactly is unpacked, one byte more is not', async () => {
+it('a body of exactly the limit is unpacked, one byte more is not', async () => {
   expect(
     (await bind(Item, packed('gzip', gzipSync(JSON_ITEM)), { limits: { bodyBytes: JSON_ITEM.length } })).status,
   ).toBe(200);
@@ -69,13 +69,13 @@ it.each([
   ['express.json() that keeps req.rawBody', express.json({ verify: keepRaw })],
   ['express.raw()', express.raw({ type: 'application/json' })],
   ['express.text() that keeps req.rawBody', express.text({ type: 'application/json', verify: keepRaw })],
-])('what %s has unpacked before is not unpacked again', async (_parser, parser) => {
+])('a body that %s has unpacked is not unpacked again', async (_parser, parser) => {
   expect((await bind(Item, packed('gzip', gzipSync(JSON_ITEM)), { before: [parser] })).dto).toEqual(
     JSON.parse(JSON_ITEM),
   );
 });
 
-it('what express.text() alone has unpacked is refused: it cannot be told from text that a JSON parser has made', async () => {
+it('a body that only express.text() has unpacked is refused: it looks like text that a JSON parser has made', async () => {
   expect(
     (await bind(Item, packed('gzip', gzipSync(JSON_ITEM)), { before: [express.text({ type: 'application/json' })] }))
       .status,

@@ -71,7 +71,7 @@ it.each<[string, AnyType, BindingOptions, string[]]>([
     ['application/json', 'multipart/form-data', 'application/x-www-form-urlencoded'],
   ],
   ['JSON, for a list', list(Item), urlEncoded, ['application/json']],
-])('a 415 says what is accepted: %s', async (_what, Dto, options, accepted) => {
+])('a 415 names the accepted types: %s', async (_what, Dto, options, accepted) => {
   const { problem, response } = await bind(Dto, { body: 'x', headers: { 'Content-Type': 'text/plain' } }, options);
   expect(problem).toMatchObject({
     type: 'urn:bindonce:body-unsupported',
@@ -80,7 +80,7 @@ it.each<[string, AnyType, BindingOptions, string[]]>([
   expect(response.headers['accept']).toBe(accepted.join(', '));
 });
 
-it('a 415 names no empty list where nothing is accepted', async () => {
+it('a 415 has no empty list if nothing is accepted', async () => {
   class OnlyForm extends dto({ v: field(string, { dontBind: ['json'] }) }) {}
   const { status, problem, response } = await bind(OnlyForm, { form: [['v', 'x']] });
   expect(status).toBe(415);
@@ -128,7 +128,7 @@ describe('no body at all', () => {
     ).toEqual(bound);
   });
 
-  it('an empty body in chunks is none either', async () => {
+  it('an empty body in chunks is not a body either', async () => {
     expect(
       (
         await bind(
@@ -144,7 +144,7 @@ describe('no body at all', () => {
     ).toEqual(bound);
   });
 
-  it.each(expressVersions)('nor is one without a content type refused for it: %s', async (_name, framework) => {
+  it.each(expressVersions)('is not refused for a missing content type either: %s', async (_name, framework) => {
     const chunked = { ...elsewhere.headers, 'Transfer-Encoding': 'chunked' };
     expect(
       (await bind(FromElsewhere, { ...elsewhere, body: '', headers: chunked }, { ...options, framework })).dto,

@@ -44,7 +44,7 @@ describe.each(expressVersions)('%s', (_name, framework) => {
     expect([status, bound]).toEqual([expected, value]);
   });
 
-  it('says what is wrong with it', async () => {
+  it('explains the failure', async () => {
     expect((await bind(Pay, { json: TWICE }, { framework, before: [json] })).errors).toEqual([
       { name: '', in: 'json', pointer: '', detail: 'The value "{\\"a\\":1}" is not a JSON object.' },
     ]);
@@ -119,7 +119,7 @@ describe.each(expressVersions)('%s', (_name, framework) => {
   });
 });
 
-it('bytes that are not UTF-8 do not make up for what parsing has taken away', async () => {
+it('bytes that are not UTF-8 do not hide that a parser has shortened the text', async () => {
   // Each is read as a character of three bytes, so that the text is as long as the body was.
   const body = Buffer.concat([Buffer.from('"{\\"a\\":1,\\"b\\":\\"'), Buffer.alloc(5, 0xff), Buffer.from('\\"}"')]);
   const { status } = await bind(

@@ -38,7 +38,7 @@ describe("a Multer of the application's own", () => {
     ['fieldBytes', { fieldBytes: 10 }, [photo(), ['title', 'x'.repeat(11)]]],
     ['bodyBytes', { bodyBytes: 20 }, [photo(), ['title', 'x'.repeat(10)], ['title', 'x'.repeat(10)]]],
     ['formBytes', { formBytes: 1_000 }, [photo(), photo('x'.repeat(1_000))]],
-  ])('is bounded by limits.%s, and nothing of what is refused stays', async (_limit, limits, sent = []) => {
+  ])('is bounded by limits.%s, and no file of a refused request stays', async (_limit, limits, sent = []) => {
     const { status } = await bind(Upload, { multipart: sent }, { ...onDisk(), ...(limits && { limits }) });
     expect(status).toBe(413);
     await own.emptied();
@@ -181,7 +181,7 @@ describe("a Multer of the application's own", () => {
     warned.mockRestore();
   });
 
-  it('that is slow to remove a file holds no answer back', async () => {
+  it('that is slow to remove a file does not delay the answer', async () => {
     const storage: multer.StorageEngine = {
       _handleFile: (_req, { stream }, done) => {
         stream.resume().on('end', () => {

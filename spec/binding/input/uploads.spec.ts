@@ -243,7 +243,7 @@ describe("a Multer of the application's own", () => {
     expect(bound?.photos.map(({ originalname }) => originalname)).toEqual(['b.png']);
   });
 
-  it("what its filter says when it refuses goes to the application's error handler", async () => {
+  it("the error of its filter goes to the application's error handler", async () => {
     const uploads = multer({
       fileFilter: (_req, _file, done) => {
         done(Object.assign(new Error('only images'), { status: 422, expose: true }));

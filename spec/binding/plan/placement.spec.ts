@@ -196,7 +196,7 @@ it.each<[string, () => AnyType, RegExp]>([
   expect(() => bindRequest(declare(), { allowFormData: true })).toThrow(message);
 });
 
-it('what can work is accepted', () => {
+it('valid declarations are accepted', () => {
   class Node extends dto({
     name: string,
     photo: optional(file),

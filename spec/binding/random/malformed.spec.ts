@@ -99,7 +99,7 @@ it('no bytes at all, in chunks, are answered behind a body parser', async () => 
   expect((await respond(sent)).status).toBe(200);
 });
 
-describe('what nobody declared changes nothing on any level', () => {
+describe('undeclared names change nothing on any level', () => {
   // A field of a multipart form must have a name.
   const extras = fc.uniqueArray(
     fc.tuple(

@@ -68,7 +68,7 @@ async function bound(sent: Sent): Promise<unknown> {
 /** A counterexample gets smaller for some seconds only: there are thousands of ways to make such a dto smaller. */
 const RUNS = { numRuns: 50, interruptAfterTimeLimit: 15_000 };
 
-it('what is written as JSON binds back equal', async () => {
+it('a dto written as JSON is bound to an equal one', async () => {
   await fc.assert(
     fc.asyncProperty(richDtos(), async dto => {
       expect(await bound({ path: '/flat', json: jsonOf(dto) })).toStrictEqual(valueOf(dto));
@@ -116,7 +116,7 @@ describe.each<[string, (spelled: Filled, choose: Choose) => Sent, (dto: unknown)
     (dto, choose) => ({ path: '/form', ...multipart(rootPairsOf(dto, choose, choose(withDots, withBrackets))) }),
     it => Object.assign(new InForm(), { it }),
   ],
-])('what is written as %s', (_format, write, expected) => {
+])('a dto written as %s', (_format, write, expected) => {
   it('binds back equal', async () => {
     await fc.assert(
       fc.asyncProperty(richDtos({ inNames: true }), fc.gen(), async (dto, gen) => {
@@ -147,7 +147,7 @@ describe('a serializer context', () => {
 
 const anyUri = uriOf('http', 'https', 'file', 'data', 'x', 'ws');
 
-describe('what a type reads, it writes such that it reads the same', () => {
+describe('a type reads the same value from the text that it writes', () => {
   const contextOf = <T extends AnyType>(type: T) =>
     serializerContext({ request: list(type), responses: { 200: list(type) } });
   const words = ['', 'red', 'Dark blue', '1', 'G'] as const;

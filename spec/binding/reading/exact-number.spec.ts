@@ -13,7 +13,7 @@ const lookalikes: readonly [string, unknown][] = [
   ['the mark and methods', { isLosslessNumber: true, value: '7', toString: 'x', valueOf: 'y' }],
 ];
 
-it('a number is known by its class and by no mark, whatever the library goes by', () => {
+it('an exact number is recognised by its class only, not by a mark', () => {
   expect(
     isExactNumber({ isLosslessNumber: true, value: '7', [Symbol.for('lossless-json.LosslessNumber')]: true }),
   ).toBe(false);

@@ -88,7 +88,7 @@ it.each([
   expect((await bind(Line, { json })).problem?.detail).toBe(detail);
 });
 
-it('what is missing is reported where this client would have sent it', async () => {
+it('a missing value is reported in the source that this client would have used', async () => {
   class Wanted extends dto({ v: string }) {}
   const missing = async (sent: Parameters<typeof bind>[1]) =>
     (await bind(Wanted, sent, urlEncoded)).errors.map(({ name, in: source }) => [name, source]);
@@ -163,7 +163,7 @@ it('nothing half-bound is left on the request', async () => {
   expect(seen).toBeUndefined();
 });
 
-it('a plain text dto reports what is missing in the body', async () => {
+it('a dto with plainText reports missing values in the body', async () => {
   class Note extends dto({ text: plainText(), page: int }) {}
   expect((await bind(Note)).errors.map(({ name, in: source }) => [name, source])).toEqual([
     ['text', 'body'],

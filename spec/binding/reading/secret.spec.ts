@@ -45,7 +45,7 @@ const secrets: Sent = {
 };
 const user = { age: SECRET, ages: ['1', SECRET], profile: { nested: { key: SECRET } } };
 
-it('what the client did not send, or must not see again, is not quoted: claims, cookies, credential headers', async () => {
+it('values that the client did not send, or must not see again, are not quoted: claims, cookies, credential headers', async () => {
   const facts: BindingFailure[] = [];
   const { errors, response } = await bind(Claimed, secrets, {
     user,
@@ -70,7 +70,7 @@ it('what the client did not send, or must not see again, is not quoted: claims, 
   expect(facts.every(failure => !('value' in failure))).toBe(true);
 });
 
-it('what the client sent is quoted, also where it stands in for a claim', async () => {
+it('a value that the client sent is quoted, even if it replaces a claim', async () => {
   class Loose extends dto({
     age: fromClaim(int, { required: false }),
     tenant: fromHeader(int, { name: 'X-Tenant' }),
@@ -147,7 +147,7 @@ describe('a body that is not JSON', () => {
     await expect(serializerContext({ request: Card }).read(body)).rejects.toThrow(detail.replace('body', 'text'));
   });
 
-  it('nor by problemDetails(), where express.json() has refused it', async () => {
+  it('is not repeated by problemDetails() either, where express.json() has refused it', async () => {
     const app = express().use(express.json());
     app.use(problemDetails());
     for (const body of [`{"pin":${SECRET}}`, `{"pin":1 ${SECRET}}`]) {

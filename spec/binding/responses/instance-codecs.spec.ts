@@ -139,7 +139,7 @@ describe.each(expressVersions)('%s', (_name, framework) => {
     );
   });
 
-  it('reads and writes alike: what was bound is written as it came, and replayed', async () => {
+  it('reads and writes alike: a bound value is written as it was sent, and replayed', async () => {
     const { bindRequest: binds } = configure({ binding: snake });
     const app = framework().post(
       '/',

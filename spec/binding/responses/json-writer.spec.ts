@@ -166,7 +166,7 @@ describe.each(expressVersions)('%s', (_name, framework) => {
     ['a number', 7],
     ['a boolean', false],
     ['an array', [{ because: 'x', secret: 1 }]],
-  ])('does not show what is declared as an object and is none: %s', async (_what, value) => {
+  ])('does not show a value that is declared as an object but is not one: %s', async (_what, value) => {
     const { status, text } = await answered(res => res.json(value), { 200: Refusal }, { framework });
     expect([status, text]).toEqual([
       500,
@@ -212,7 +212,7 @@ describe.each(expressVersions)('%s', (_name, framework) => {
     expect([cached.status, cached.text]).toEqual([304, '']);
   });
 
-  it('a refused request is answered with its problem, whatever is declared for the status', async () => {
+  it('a refused request is answered with its problem, even if its status has a declared type', async () => {
     const response = await answered(res => res.json(order), { 400: Refusal }, { framework, path: '/?page=x' });
     expect([response.status, problemIn(response)?.errors?.map(({ name }) => name)]).toEqual([400, ['page']]);
   });
@@ -241,7 +241,7 @@ describe.each(expressVersions)('%s', (_name, framework) => {
     ]);
   });
 
-  it('a later bindRequest of the same request declares in place of an earlier one, and leaves it the other statuses', async () => {
+  it('a later bindRequest of the same request replaces the types of an earlier one, for its own statuses only', async () => {
     class Note extends dto({ note: string }) {}
     const app = framework().get(
       '/:status',
@@ -327,7 +327,7 @@ describe('each type is written as it is read', () => {
     expect(await textOf(type, value)).toBe(text);
   });
 
-  it('what is undefined is left out', async () => {
+  it('undefined properties are left out', async () => {
     class View extends dto({ a: optional(long), b: optional(timeSpan), c: string }) {}
     expect(await textOf(View, { b: undefined, c: 'x' })).toBe('{"c":"x"}');
   });
@@ -441,7 +441,7 @@ describe('options of the endpoint', () => {
   };
   const value = { basePrice: new Money(150), allPrices: [new Money(1)], oldPrice: null, maybe: undefined };
 
-  it('converters write, and are asked about no null and nothing undefined', async () => {
+  it('converters write, but not null or undefined', async () => {
     expect(await textOf(Offer, value, { converters: [money] })).toBe(
       '{"basePrice":{"eur":1.5},"allPrices":[{"eur":0.01}],"oldPrice":null}',
     );
@@ -449,7 +449,7 @@ describe('options of the endpoint', () => {
     expect(await textOf(list(Money), [new Money(1)], { converters: [money] })).toBe('[{"eur":0.01}]');
   });
 
-  it("what a converter throws is the application's error", async () => {
+  it("an error that a converter throws is the application's", async () => {
     const { status, text } = await answered(
       res => res.json(value),
       { 200: Offer },
@@ -488,14 +488,14 @@ describe('options of the endpoint', () => {
   });
 });
 
-it('what was bound is written as it came', async () => {
+it('a bound value is written as it was sent', async () => {
   const app = express().post('/', bindRequest(Order, { responses: { 200: Order } }), (req, res) => {
     res.json(req.dto);
   });
   expect((await ask(app, { json: ORDER })).text).toBe(ORDER);
 });
 
-describe('what cannot be written is refused when the middleware is made', () => {
+describe('a type that cannot be written is refused when the middleware is made', () => {
   class Undeclared {
     a = 1;
   }
@@ -556,12 +556,12 @@ describe('an object of another shape than declared is never shown', () => {
     return [status, text.includes('private')];
   };
 
-  it.each(scalars)('in place of a scalar: %s', async (_name, type) => {
+  it.each(scalars)('instead of a scalar: %s', async (_name, type) => {
     for (const value of [{ a: 'private' }, ['private'], [{ a: 'private' }], new Map([['a', 'private']])])
       expect(await shows(type, value)).toEqual([500, false]);
   });
 
-  it('in place of a scalar, though it says how it is written', async () => {
+  it('instead of a scalar, even if it has a toJSON', async () => {
     for (const [, type] of scalars)
       expect(await shows(type, { toJSON: () => ({ a: 'private' }) })).toEqual([500, false]);
   });
@@ -569,7 +569,7 @@ describe('an object of another shape than declared is never shown', () => {
   it.each<[string, unknown]>([
     ['a plain object', { a: 'private' }],
     ['objects', [{ a: 'private' }]],
-  ])('in place of a class with tryParse: %s', async (_what, value) => {
+  ])('instead of a class with tryParse: %s', async (_what, value) => {
     expect(await shows(Price, new Price('5'))).toEqual([200, false]);
     expect(await shows(Price, value)).toEqual([500, false]);
   });

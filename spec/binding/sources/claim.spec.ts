@@ -157,7 +157,7 @@ describe('claims', () => {
     }
   }
 
-  it("can be the getters of a user's class, under their exact names; what every object has is none", async () => {
+  it("can be the getters of a user's class, under their exact names, but not the members of every object", async () => {
     class Who extends dto({ userId: fromClaim(guid, { name: 'sub' }), level: fromClaim(int, { name: 'Level' }) }) {}
     class Odd extends dto({ made: fromClaim(string, { name: 'constructor' }) }) {}
     const before: RequestHandler[] = [

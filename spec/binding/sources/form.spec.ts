@@ -20,7 +20,7 @@ describe.each(expressVersions)('%s', (_name, framework) => {
   it.each<[string, Sent]>([
     ['multipart', { multipart: FIELDS }],
     ['urlencoded', { form: FIELDS }],
-  ])('binds a %s form: names in any case, bindFrom in place of the name', async (_kind, sent) => {
+  ])('binds a %s form: names in any case, bindFrom instead of the name', async (_kind, sent) => {
     expect((await bind(Signup, sent, { framework, ...urlEncoded })).dto).toEqual(BOUND);
   });
 });

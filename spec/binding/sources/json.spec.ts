@@ -171,7 +171,7 @@ describe('list(Dto) at the root', () => {
 describe('fromBody', () => {
   class Update extends dto({ id: field(int), item: fromBody(Item), sku: optional(string) }) {}
 
-  it('takes the whole body; the other properties bind from elsewhere, and from no JSON field', async () => {
+  it('takes the whole body; the other properties bind from other sources, never from a JSON field', async () => {
     const { dto: bound } = await bind(Update, { json: { ...ITEM, id: 1 }, path: '/7' }, { route: '/:id' });
     expect(bound).toEqual({ id: 7, item: ITEM });
     expect(bound?.item).toBeInstanceOf(Item);

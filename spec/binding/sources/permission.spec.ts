@@ -92,7 +92,7 @@ it.each(forged)('cannot be set from %s', async (_source, request) => {
   });
 });
 
-it('what a client sends under its name is not even looked at', async () => {
+it('a value that a client sends under its name is not read', async () => {
   const request: Sent = { path: '/x?may=x&also=x', json: { percent: 5, may: 'x', also: [] } };
   expect((await bind(Discount, request, { route: '/:also', user: { permissions: ['orders:discount'] } })).dto).toEqual({
     may: true,

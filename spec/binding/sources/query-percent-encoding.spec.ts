@@ -35,7 +35,7 @@ it.each<[string, string, string]>([
   expect((await bind(Query, { form: `b=1&${text}` }, urlEncoded)).errors).toEqual([{ name, in: 'form', detail }]);
 });
 
-it('what is escaped as it should be is what was meant', async () => {
+it('valid percent-encoding is decoded', async () => {
   expect((await bind(Query, { method: 'GET', path: '/?a=caf%25E9' })).dto).toEqual({ a: 'caf%E9' });
   expect((await bind(Query, { form: 'a=caf%C3%A9+100%25' }, urlEncoded)).dto).toEqual({ a: 'café 100%' });
 });
@@ -69,7 +69,7 @@ it('a dto that takes nothing from the query does not look at it', async () => {
   expect((await bind(Body, { form: 'a=1', path: '/?a=%E9' }, urlEncoded)).dto).toEqual({ all: { a: '1' } });
 });
 
-it('values without an index are in the order sent, whichever way their names are written', async () => {
+it('values without an index are in the order sent, in every spelling of their names', async () => {
   for (const [text, t] of [
     ['t[]=b&t=c', ['b', 'c']],
     ['t=c&t[]=b', ['c', 'b']],
@@ -88,7 +88,7 @@ it('values without an index are in the order sent, whichever way their names are
   }
 });
 
-it('a form that express.urlencoded() has parsed is what that has made of it', async () => {
+it('a form that express.urlencoded() has parsed is bound as it was decoded there', async () => {
   const app = express().post('/', express.urlencoded(), bindRequest(Query, urlEncoded), (req, res) => {
     res.json(req.dto);
   });

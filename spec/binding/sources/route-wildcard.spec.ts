@@ -80,7 +80,7 @@ describe.each(wildcards)('a wildcard of %s', (_version, framework, route, name) 
     expect(JSON.parse((await ask(app, { method: 'GET', path: '/files/a/b' })).text)).toEqual(['a/b', ['a', 'b'], null]);
   });
 
-  it('stands in the order of sources where the route does', async () => {
+  it('has the place of the route in the order of sources', async () => {
     class File extends dto({ at: field(string, { bindFrom: name }) }) {}
     expect((await bind(File, { json: { at: 'json' }, path: '/files/a/b' }, { framework, route })).dto).toEqual({
       at: 'a/b',

@@ -174,7 +174,7 @@ describe('with a policy', () => {
     ]);
   });
 
-  it('JSON that stands in a query or a claim has its names', async () => {
+  it('JSON in a query or a claim has its names', async () => {
     class Elsewhere extends dto({ fromText: queryParam(City), claimed: fromClaim(City) }) {}
     expect(
       (
@@ -187,7 +187,7 @@ describe('with a policy', () => {
     ).toEqual({ fromText: bound, claimed: bound });
   });
 
-  it('for the whole application, and what an endpoint gives wins', async () => {
+  it('for the whole application; the policy of an endpoint wins', async () => {
     const configured = configure({ binding: snake });
     const app = express();
     app.post('/app', configured.bindRequest(City), (req, res) => {
@@ -246,14 +246,14 @@ describe('two properties of one JSON name are refused when the middleware is mad
     expect(make).toThrow(message);
   });
 
-  it('unless one of them is in no JSON', () => {
+  it('unless one of them is never in JSON', () => {
     class Fine extends dto({ userName: string, user_name: queryParam(string) }) {}
     expect(() => bindRequest(Fine, { propertyNamingPolicy: 'snake_case' })).not.toThrow();
     expect(() => bindRequest(BySnake)).not.toThrow();
   });
 });
 
-it('a policy that is none is refused when the middleware is made', () => {
+it('an unknown policy is refused when the middleware is made', () => {
   class One extends dto({ a: string }) {}
   expect(() => bindRequest(One, { propertyNamingPolicy: 'SNAKE' as NamingPolicyName })).toThrow(
     /propertyNamingPolicy must be .*"snake_case".*, not "SNAKE"/,

@@ -426,7 +426,7 @@ it.each<[string, AnyType]>([
     ),
   ],
   ['arktype', type('string').pipe(text => text.length)],
-])('what a schema makes of a value is the value: %s', async (_library, schema) => {
+])('the output of a schema is the value: %s', async (_library, schema) => {
   class Lengths extends dto({ one: schema, all: list(schema), asked: queryParam(schema) }) {}
   expect((await bind(Lengths, { json: { one: 'abc', all: ['a', 'ab'] }, path: '/?asked=abcd' })).dto).toEqual({
     one: 3,
@@ -479,7 +479,7 @@ it.each<[string, AnyType, From]>([
     { json: {}, path: '/?p=[1]' },
   ],
   ['a claim', class extends dto({ p: fromClaim(z.object({})), name: string }) {}, { json: {}, user: { p: 5 } }],
-])('what is refused in %s hides nothing that is missing in the body', async (_where, Dto, { user, ...sent }) => {
+])('a refusal in %s does not hide values that are missing in the body', async (_where, Dto, { user, ...sent }) => {
   expect((await bind(Dto, sent, user ? { user } : {})).errors.map(({ name }) => name).sort()).toEqual(['name', 'p']);
 });
 
@@ -529,7 +529,7 @@ describe('names that go below a schema', () => {
   });
 });
 
-it('numbers are plain numbers, whatever other properties need', async () => {
+it('numbers are plain numbers, even if other properties need exact ones', async () => {
   class Exact extends dto({ free: z.any(), all: list(z.number()), asked: queryParam(z.array(z.number())), id: long }) {}
   const { dto: bound } = await bind(Exact, {
     json: '{"id":9007199254740993,"all":[1.50],"free":{"n":1.50,"big":12345678901234567890,"list":[1e3,"1"],"no":null}}',
@@ -577,7 +577,7 @@ describe('an asynchronous schema', () => {
       headers: { header: `x, ${name}` },
     });
 
-    it('is waited for wherever it stands', async () => {
+    it('is awaited in every place', async () => {
       expect((await bind(Several, several('free'))).dto).toEqual({
         a: 'free',
         in: { v: 'free' },
@@ -608,7 +608,7 @@ describe('an asynchronous schema', () => {
       expect((await bind(free, { json: '"taken"' })).errors).toEqual([failure('', 'json', '')]);
     });
 
-    it('with failures of other properties beside it', async () => {
+    it('together with failures of other properties', async () => {
       class Mixed extends dto({ v: free, n: long }) {}
       expect((await bind(Mixed, { json: { v: 'taken', n: 'x' } })).errors.map(({ name }) => name).sort()).toEqual([
         'n',
@@ -704,7 +704,7 @@ describe('a schema that fails', () => {
     ];
   };
 
-  it.each(failing)("is the application's error, wherever it stands: it %s", async (_how, schema) => {
+  it.each(failing)("is the application's error in every place: it %s", async (_how, schema) => {
     for (const [Dto, sent] of where(schema)) {
       const { status, response, dto: bound } = await bind(Dto, sent);
       expect([status, response.text, bound]).toEqual([500, 'directory is down', undefined]);
@@ -797,7 +797,7 @@ describe('the answer is bounded', () => {
     expect(errors[0]?.name).toMatch(/^v/);
   });
 
-  it("of a schema's message, three hundred characters are repeated", async () => {
+  it("three hundred characters of a schema's message are repeated", async () => {
     expect((await bind(Wordy, { json: { v: 'a' } })).errors).toEqual([
       { name: 'v', in: 'json', pointer: '/v', detail: 'x'.repeat(300) },
     ]);

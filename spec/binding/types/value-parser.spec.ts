@@ -50,7 +50,7 @@ const money = valueParserFor(Money, text =>
 const price = new Money(1250);
 const valueParsers = [money];
 
-describe('a parser comes before what a type does by itself', () => {
+describe("a parser takes precedence over the type's own reading", () => {
   const word = enumOf(['a', 'b']);
   const semicolons = list(int);
   const email = z.email();
@@ -179,7 +179,7 @@ describe('a class about which nothing is declared', () => {
   });
 });
 
-describe('what a parser refuses', () => {
+describe('a value that a parser refuses', () => {
   class Offer extends dto({ price: queryParam(Money), all: queryParam(list(Money), { required: false }) }) {}
 
   it.each([
@@ -212,7 +212,7 @@ describe('what a parser refuses', () => {
     expect([bound, asked]).toEqual([{ other: price }, []]);
   });
 
-  it("what it throws is the application's error", async () => {
+  it("an error that it throws is the application's", async () => {
     const { status, response } = await bind(
       Offer,
       { path: '/?price=1' },
@@ -274,7 +274,7 @@ describe('configure()', () => {
   });
 });
 
-it('what is no parser is refused when the middleware is made', () => {
+it('an invalid parser is refused when the middleware is made', () => {
   expect(() => valueParserFor(Money, undefined as unknown as () => typeof failure)).toThrow(
     'valueParserFor takes a type and a function (input) => ({ success, value })',
   );

@@ -253,12 +253,12 @@ describe('a declaration that cannot work is refused when the middleware is made'
     expect(() => bindRequest(Node)).toThrow(/Node\.v: lazy must not return an optional type: write optional\(lazy/);
   });
 
-  it('a type that is none in the end', () => {
+  it('a type that resolves to something else', () => {
     class Node extends dto({ v: lazy(() => undefined as unknown as AnyType) }) {}
     expect(() => bindRequest(Node)).toThrow(/Node\.v: undefined is not a type/);
   });
 
-  it('a class that refers to itself and has what is found only at the root of a request', () => {
+  it('a class that refers to itself and has a property for the root of a request only', () => {
     class Node {
       @queryParam(int) page = 1;
       @field(optional(lazy(() => Node))) next: Node | undefined;

@@ -245,7 +245,7 @@ const rows = expressVersions.flatMap(([version, express]) =>
 );
 
 it.each(rows)(
-  'A2: a replay equals the original byte for byte and header line for header line: $title',
+  'a replay equals the original byte for byte and header line for header line: $title',
   async ({ express, handler, method = 'POST', compressed }) => {
     let runs = 0;
     const app = express().use(
@@ -305,7 +305,7 @@ it.each([
   '{ "total": 1.0, "rate": 1e2, "id": 98765432109876543210 }',
   '{"b":1,"a":2,"b":3,\r\n"nested":{"z":0.10, "ä":"\\u00e4\\/"}}\n',
   '[1.50,-0,1E+2,"\\ud83e\\udd89",  9007199254740993 ]',
-])('A3: JSON text that the handler wrote is not serialised again: %j', async json => {
+])('JSON text that the handler wrote is not serialised again: %j', async json => {
   const writers: RequestHandler[] = [
     (_req, res) => {
       res.type('json').send(json);

@@ -29,7 +29,7 @@ const rows = expressVersions.flatMap(([version, make]) =>
 );
 
 it.each(rows)(
-  'A1: of $count concurrent duplicates on $store exactly one runs, and all get its answer ($version)',
+  'of $count concurrent duplicates on $store exactly one runs, and all get its answer ($version)',
   async ({ make, options, count }) => {
     let runs = 0;
     const { url } = await serve(
@@ -52,28 +52,25 @@ it.each(rows)(
   },
 );
 
-it.each(stores)(
-  'A5: a handler takes five leases on %s, with duplicates all the while: one run',
-  async (_store, make) => {
-    let runs = 0;
-    let over = false;
-    const { url } = await serve(
-      express().put('/', idempotency({ ...make(), leaseDuration: 200, waitTimeout: 100_000 }), async (_req, res) => {
-        runs++;
-        await pause(1_000);
-        res.send('done');
-        over = true;
-      }),
-    );
-    const isOver = (): boolean => over;
-    const answers = [];
-    for (; !isOver(); await pause(15)) answers.push(send(url, { method: 'PUT', headers: keyed('k') }));
-    expect(new Set((await Promise.all(answers)).map(({ text }) => text))).toEqual(new Set(['done']));
-    expect([runs, answers.length > 20]).toEqual([1, true]);
-  },
-);
+it.each(stores)('a handler takes five leases on %s, with duplicates all the while: one run', async (_store, make) => {
+  let runs = 0;
+  let over = false;
+  const { url } = await serve(
+    express().put('/', idempotency({ ...make(), leaseDuration: 200, waitTimeout: 100_000 }), async (_req, res) => {
+      runs++;
+      await pause(1_000);
+      res.send('done');
+      over = true;
+    }),
+  );
+  const isOver = (): boolean => over;
+  const answers = [];
+  for (; !isOver(); await pause(15)) answers.push(send(url, { method: 'PUT', headers: keyed('k') }));
+  expect(new Set((await Promise.all(answers)).map(({ text }) => text))).toEqual(new Set(['done']));
+  expect([runs, answers.length > 20]).toEqual([1, true]);
+});
 
-it.each(stores)('A10: the cacheDuration ends under load on %s: one run in each period', async (_store, make) => {
+it.each(stores)('the cacheDuration ends under load on %s: one run in each period', async (_store, make) => {
   const period = 150;
   const starts: number[] = [];
   const { url } = await serve(
@@ -98,7 +95,7 @@ it.each(stores)('A10: the cacheDuration ends under load on %s: one run in each p
   for (const one of seen) expect(one).toEqual([...one].sort((a, b) => a.length - b.length || (a < b ? -1 : 1)));
 });
 
-it('A1: duplicates that come one after another, on one connection or on many, get the one answer', async () => {
+it('duplicates that come one after another, on one connection or on many, get the one answer', async () => {
   let runs = 0;
   const { url } = await serve(
     express().post('/', idempotency(), (_req, res) => {

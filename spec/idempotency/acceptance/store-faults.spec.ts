@@ -57,7 +57,7 @@ const rows = expressVersions.flatMap(([version, express]) =>
   (['down', 'hanging'] as const).map(how => ({ version, express, how })),
 );
 
-describe.each(rows)('A9: the store is $how ($version)', ({ express, how }) => {
+describe.each(rows)('the store is $how ($version)', ({ express, how }) => {
   /** Asks, over one connection that stays open, and says how long it took. */
   async function timed(
     url: string,
@@ -170,7 +170,7 @@ describe.each(rows)('A9: the store is $how ($version)', ({ express, how }) => {
     },
   );
 
-  it('at release: the answer goes out within the bound, and the key is free when the lease is over', async () => {
+  it('at release: the answer is sent within the bound, and the key is free when the lease is over', async () => {
     const { fault, url, agent, runs } = await service(0, {}, true);
     fault.at = 'release';
     const answer = await timed(url, agent);

@@ -45,7 +45,7 @@ describe('a duplicate that waits', () => {
     },
   );
 
-  it('is still woken at once by a change', async () => {
+  it('is still notified at once of a change', async () => {
     const told = signal<() => void>();
     const leases = Object.assign(new TakenLeases(0), {
       watch: (_key: string, onChange: () => void) => {

@@ -30,7 +30,7 @@ describe('a Redis Cluster', () => {
   describe.each(clients)('over %s', (client, makeStore) => {
     redisDeployment(`a Redis Cluster over ${client}`, () => makeStore(cluster));
 
-    it('wakes the waiters of a key on whichever node it lies', async () => {
+    it('notifies the waiters of a key on any node', async () => {
       const stores = [makeStore(cluster), makeStore(cluster)] as const;
       const [one, other] = [redisLeases(clientOf(stores[0])), redisLeases(clientOf(stores[1]))];
       const keys = Array.from({ length: 12 }, (_, index) => `${client} ${index}`);
@@ -38,16 +38,16 @@ describe('a Redis Cluster', () => {
         keys.map(async key => cluster.masterOf(await cluster.slotOf(`bindonce:lease:${key}`))),
       );
       expect(new Set(nodes).size).toBe(3);
-      const woken = new Set<string>();
+      const notified = new Set<string>();
       const stops = await Promise.all(
         keys.map(key =>
           one.watch?.(key, () => {
-            woken.add(key);
+            notified.add(key);
           }),
         ),
       );
       for (const key of keys) await other.complete(key, 'a', LONG);
-      while (woken.size < keys.length) await pause(5);
+      while (notified.size < keys.length) await pause(5);
       for (const stop of stops) stop?.();
       await Promise.all(stores.map(store => store.disconnect()));
     });

@@ -18,7 +18,7 @@ export function redisDeployment(name: string, makeStore: () => Keyv): void {
     const [one, other] = [redisLeases(clientOf(stores[0])), redisLeases(clientOf(stores[1]))];
     return { one, other, close: () => Promise.all(stores.map(store => store.disconnect())) };
   });
-  wakeUpsOn(name, makeStore);
+  notificationsOn(name, makeStore);
   twoApplicationsOn(name, makeStore);
 }
 
@@ -30,8 +30,8 @@ export function clientOf({ store }: Keyv): RedisClient {
 }
 
 /** The connection of the subscriptions closes with the last waiter, just when the next one may come. */
-function wakeUpsOn(name: string, makeStore: () => Keyv): void {
-  it(`wake-ups on ${name} reach whoever begins to wait while the last one leaves`, async () => {
+function notificationsOn(name: string, makeStore: () => Keyv): void {
+  it(`notifications on ${name} reach a waiter that comes while the last one leaves`, async () => {
     const store = makeStore();
     const leases = redisLeases(clientOf(store));
     let stop = await leases.watch?.(`${name} 0`, () => undefined);

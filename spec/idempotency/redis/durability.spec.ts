@@ -68,7 +68,7 @@ describe('a Redis whose memory is full', () => {
     expect(await shop.outcome('full')).toBe('ran');
   });
 
-  it('with `noeviction`, renews a lease but stores no response: it goes out, and is replayed once there is room again', async () => {
+  it('with `noeviction`, renews a lease but stores no response: it is sent, and replayed once there is room again', async () => {
     const leases = redisLeases(clientOf(await open('noeviction')));
     await leases.acquire('held', 'a', LONG);
     shop.onRun = () => redis.ask('CONFIG', 'SET', 'maxmemory', NO_MEMORY);

@@ -26,7 +26,7 @@ it.each<[string, object]>([
   ['keeps no commands while it is disconnected', { enableOfflineQueue: false }],
   ['connects when it is first used', { lazyConnect: true }],
   ['collects commands', { enableAutoPipelining: true }],
-])('wakes waiters over a client that %s', async (_title, options) => {
+])('notifies waiters over a client that %s', async (_title, options) => {
   const client = new Iovalkey(redis.url, options);
   if (client.status !== 'wait') await once(client, 'ready');
   const leases = redisLeases(client);

@@ -86,7 +86,7 @@ describe('an application on @keyv/valkey whose server is away', () => {
     expect(shop.runs.filter(key => key === 'during')).toHaveLength(1);
   });
 
-  it('while it hangs answers 503 in time, and what it carries out late blocks nobody', async () => {
+  it('while it hangs answers 503 in time, and a call that it carries out late blocks no request', async () => {
     await open();
     expect(await shop.outcomeInTheEnd('before')).toBe('ran');
     redis.pause();

@@ -85,7 +85,7 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
     expect([answer.status, typeOf(answer.text), state.runs]).toEqual([409, 'urn:bindonce:response-unavailable', 1]);
   }, 60_000);
 
-  it('may go on after it was told: what it ends is stored, and a retry gets it', async () => {
+  it('may continue after it was told: its response is stored, and a retry gets it', async () => {
     const { res, closed, log, state, retry } = await orphaned({}, (_req, res) => {
       res.write('first, ');
     });
@@ -257,7 +257,7 @@ function spooledIn({ path }: TemporaryDirectory): number {
   return readdirSync('/proc/self/fd').filter(descriptor => link(descriptor).startsWith(path)).length;
 }
 
-describe('what hangs on a request whose client has gone and whose handler never ends', () => {
+describe('the resources of a request whose client has gone and whose handler never ends', () => {
   const [, express] = expressVersions[0] ?? [];
   const temporary = new TemporaryDirectory();
   const stored = new TemporaryDirectory();

@@ -184,7 +184,7 @@ describe('a replay behind a middleware that sets headers', () => {
     ]);
   });
 
-  it("shows shouldCache what the handler's side has added, and what it has removed", async () => {
+  it("shows shouldCache the headers that the handler's side has added and removed", async () => {
     const front: Front = (res, n) => {
       res.set('X-Request-Id', String(n)).set('X-Debug', 'on').cookie('session', 's');
     };
@@ -207,7 +207,7 @@ describe('a replay behind a middleware that sets headers', () => {
 });
 
 describe('a response that is taken back because another run was faster', () => {
-  it('leaves the head as the middleware before us had set it, and the other response comes whole', async () => {
+  it('leaves the head as the earlier middleware had set it, and the other response comes whole', async () => {
     const [running, mayEnd, lost] = [signal(), signal(), signal()];
     const leases = new HookedLeases({ renew: () => new Promise(() => undefined) });
     let runs = 0;

@@ -10,7 +10,7 @@ import { serve } from '../../support/serve';
 import { signal } from '../../support/signal';
 import { keyed } from '../../support/replays';
 
-describe.each(expressVersions)('on %s, when nobody is there any more,', (_version, express) => {
+describe.each(expressVersions)('on %s, when the client has gone,', (_version, express) => {
   /** A handler that is told when its client is gone. */
   const served = async (options: IdempotencyOptions, handler: (gone: Promise<void>, run: number) => RequestHandler) => {
     const log = new EventLog();
@@ -108,7 +108,7 @@ describe.each(expressVersions)('on %s, when nobody is there any more,', (_versio
     expect(runs.sort()).toEqual(['a', 'b']);
   }, 60_000);
 
-  it('a middleware before us that has begun to answer in our place is left alone, and nothing runs', async () => {
+  it('an earlier middleware that has begun to answer is left alone, and nothing runs', async () => {
     const running = signal();
     const mayAnswer = signal();
     const mayEnd = signal();

@@ -196,7 +196,7 @@ describe.each(expressVersions)('on %s, when the client goes', (_version, express
     expect(runs).toBe(1);
   });
 
-  it('before the handler runs, once the request is complete, a retry gets what that request asked for', async () => {
+  it('before the handler runs, once the request is complete, a retry gets the response of that request', async () => {
     const acquiring = signal();
     const gone = signal();
     const leases = new HookedLeases({

@@ -131,7 +131,7 @@ describe('reads that are shared', () => {
     expect(await read()).toBe('x');
   });
 
-  it('are asked anew after a failure, after a miss, and after what was read was removed', async () => {
+  it('are repeated after a failure, after a miss, and after the response was removed', async () => {
     const { reads, read, state } = make();
     await expect(reads.read('k', () => Promise.reject(new Error('down')), 500)).rejects.toThrow('down');
     expect(await reads.read('k', () => Promise.resolve(undefined), 500)).toBeUndefined();

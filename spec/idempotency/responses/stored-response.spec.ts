@@ -133,7 +133,7 @@ const broken: [title: string, record: unknown][] = [
 ];
 
 describe('a record of the store', () => {
-  it.each(broken)('with %s is no response', async (_title, record) => {
+  it.each(broken)('with %s is not a response', async (_title, record) => {
     const ms = await processorTime(() => {
       expect(fromStored(record, POST)).toBeUndefined();
     });
@@ -181,7 +181,7 @@ describe('a record of the store', () => {
     ['a body, for 204', 'POST', { status: 204 }],
     ['a body, for 304', 'GET', { status: 304 }],
     ['a length without a body, for POST', 'POST', { body: '' }],
-  ])('with %s is no response', (_title, method, more) => {
+  ])('with %s is not a response', (_title, method, more) => {
     expect(fromStored({ ...valid, ...more }, { ...POST, method })).toBeUndefined();
   });
 
