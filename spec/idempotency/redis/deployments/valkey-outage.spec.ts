@@ -1,8 +1,8 @@
 import KeyvValkey from '@keyv/valkey';
 import Keyv from 'keyv';
-import { RedisServer } from '../../support/servers/redis-server';
-import { signal } from '../../support/signal';
-import { Shop } from '../../support/shop';
+import { RedisServer } from '../../../support/servers/redis-server';
+import { signal } from '../../../support/signal';
+import { Shop } from '../../../support/shop';
 
 const STORE_TIMEOUT = 1_000;
 

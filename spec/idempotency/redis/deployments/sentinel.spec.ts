@@ -1,12 +1,12 @@
 import KeyvRedis from '@keyv/redis';
 import KeyvValkey from '@keyv/valkey';
 import Keyv from 'keyv';
-import { redisLeases } from '../../../lib';
-import { cutOff, inStep } from '../../support/servers/redis-replication';
-import { freePort } from '../../support/servers/redis-server';
-import { MASTER, SentinelDeployment } from '../../support/servers/redis-sentinel';
-import { clientOf, redisDeployment } from './deployment';
-import { Shop } from '../../support/shop';
+import { redisLeases } from '../../../../lib';
+import { cutOff, inStep } from '../../../support/servers/redis-replication';
+import { freePort } from '../../../support/servers/redis-server';
+import { MASTER, SentinelDeployment } from '../../../support/servers/redis-sentinel';
+import { clientOf, redisDeployment } from '../deployment';
+import { Shop } from '../../../support/shop';
 
 const STORE_TIMEOUT = 2_000;
 

@@ -1,9 +1,9 @@
 import KeyvRedis, { createClient } from '@keyv/redis';
 import Keyv from 'keyv';
-import { redisLeases } from '../../../lib';
-import { RedisServer } from '../../support/servers/redis-server';
-import { clientOf } from './deployment';
-import { Shop } from '../../support/shop';
+import { redisLeases } from '../../../../lib';
+import { RedisServer } from '../../../support/servers/redis-server';
+import { clientOf } from '../deployment';
+import { Shop } from '../../../support/shop';
 
 const STORE_TIMEOUT = 1_000;
 const LONG = 60_000;

@@ -1,9 +1,9 @@
 import KeyvRedis from '@keyv/redis';
 import KeyvValkey from '@keyv/valkey';
 import Keyv from 'keyv';
-import { makeCertificate, type Certificate } from '../../support/servers/redis-certificate';
-import { freePort, RedisServer } from '../../support/servers/redis-server';
-import { redisDeployment, twoApplicationsOn } from './deployment';
+import { makeCertificate, type Certificate } from '../../../support/servers/redis-certificate';
+import { freePort, RedisServer } from '../../../support/servers/redis-server';
+import { redisDeployment, twoApplicationsOn } from '../deployment';
 
 /** What the README says that a user needs. */
 const PERMISSIONS = '~* &* +@read +@write +@scripting +@pubsub +@connection +info'.split(' ');

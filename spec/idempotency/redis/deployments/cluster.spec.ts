@@ -3,11 +3,11 @@ import KeyvRedis from '@keyv/redis';
 import KeyvValkey from '@keyv/valkey';
 import Iovalkey from 'iovalkey';
 import Keyv from 'keyv';
-import { redisLeases } from '../../../lib';
-import { RedisCluster } from '../../support/servers/redis-cluster';
-import { inStep } from '../../support/servers/redis-replication';
-import { clientOf, redisDeployment } from './deployment';
-import { Shop } from '../../support/shop';
+import { redisLeases } from '../../../../lib';
+import { RedisCluster } from '../../../support/servers/redis-cluster';
+import { inStep } from '../../../support/servers/redis-replication';
+import { clientOf, redisDeployment } from '../deployment';
+import { Shop } from '../../../support/shop';
 
 const LONG = 60_000;
 const STORE_TIMEOUT = 500;

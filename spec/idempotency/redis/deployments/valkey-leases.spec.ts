@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import KeyvValkey from '@keyv/valkey';
 import Iovalkey from 'iovalkey';
 import Keyv from 'keyv';
-import { redisLeases } from '../../../lib';
-import { anyRedis } from '../../support/servers/redis-server';
-import { signal } from '../../support/signal';
-import { redisDeployment } from './deployment';
+import { redisLeases } from '../../../../lib';
+import { anyRedis } from '../../../support/servers/redis-server';
+import { signal } from '../../../support/signal';
+import { redisDeployment } from '../deployment';
 
 // Debian 12 has no valkey-server; redis-server speaks the same protocol, and what is under test is the client.
 let redis: Awaited<ReturnType<typeof anyRedis>>;
