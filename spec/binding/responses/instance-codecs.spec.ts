@@ -150,7 +150,7 @@ describe.each(expressVersions)('%s', (_name, framework) => {
       },
     );
     const body = '{"order_id":9007199254740993,"all_lines":[{"line_number":1,"SKU":"tea"}],"note":"n"}';
-    for (const _time of [1, 2]) expect((await ask(app, { key: 'k', json: body })).text).toBe(body);
+    for (let time = 0; time < 2; time++) expect((await ask(app, { key: 'k', json: body })).text).toBe(body);
   });
 });
 
