@@ -19,7 +19,7 @@ const long = ['spec/faults/mutations.spec.ts', 'spec/matrix/matrix.spec.ts'];
 
 /** @type {import('jest').Config} */
 module.exports = {
-  globalSetup: '<rootDir>/spec/servers/install.ts',
+  globalSetup: '<rootDir>/spec/support/servers/install.ts',
   transform: compiled.transform,
   testTimeout: 120_000,
   projects: [

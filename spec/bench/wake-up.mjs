@@ -5,14 +5,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { NodeProcess } from '../faults/dist/servers/node-process.js';
-import { RedisServer } from '../faults/dist/servers/redis-server.js';
-import { send } from '../faults/dist/servers/listen.js';
+import { NodeProcess } from '../faults/dist/support/servers/node-process.js';
+import { RedisServer } from '../faults/dist/support/servers/redis-server.js';
+import { send } from '../faults/dist/support/listen.js';
 
 const ROUNDS = 300;
 const WORK = 40;
 
-const script = fileURLToPath(new URL('../servers/order-server.mjs', import.meta.url));
+const script = fileURLToPath(new URL('../support/programs/order-server.mjs', import.meta.url));
 const redis = await RedisServer.start();
 const [owner, other] = await Promise.all([1, 2].map(() => NodeProcess.start(script, { REDIS_URL: redis.url })));
 

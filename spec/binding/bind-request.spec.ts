@@ -17,8 +17,10 @@ import {
   routeParam,
   string,
 } from '../../lib';
-import { send } from '../servers/listen';
-import { bind, frameworks, serving } from './one-endpoint';
+import { serve } from '../support/serve';
+import { ask } from '../support/ask';
+import { expressVersions } from '../support/express-versions';
+import { bind } from '../support/one-endpoint';
 
 class OrderLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}
 class PlaceOrder extends dto({
@@ -36,7 +38,7 @@ const json =
 const headers = { 'Content-Type': 'application/json', 'X-Tenant': 'acme' };
 const user = { sub: 'u1', scope: 'orders:discount' };
 
-describe.each(frameworks)('%s', (_name, framework) => {
+describe.each(expressVersions)('%s', (_name, framework) => {
   it('fills one dto from the whole request', async () => {
     const { dto: bound } = await bind(
       PlaceOrder,
@@ -69,10 +71,8 @@ describe.each(frameworks)('%s', (_name, framework) => {
     );
     inner.use('/customers/:customerId', router);
     app.use('/api', inner);
-    const { text } = await serving(app, ({ url }) =>
-      send(`${url}/api/customers/${ID}/orders`, { headers, body: json }),
-    );
-    expect(JSON.parse(text)).toEqual({ tenant: 'acme', id: ID });
+    const { body } = await ask(app, { path: `/api/customers/${ID}/orders`, headers, json });
+    expect(body).toEqual({ tenant: 'acme', id: ID });
   });
 
   it('a dto for the whole application, and one for the route', async () => {
@@ -96,7 +96,7 @@ describe.each(frameworks)('%s', (_name, framework) => {
         res.end();
       },
     );
-    await serving(app, ({ url }) => send(`${url}/${ID}?page=2`, { headers, body: json }));
+    await ask(app, { path: `/${ID}?page=2`, headers, json });
     expect(seen).toMatchObject([{ page: 2 }, { customerId: ID }]);
   });
 
@@ -130,7 +130,7 @@ describe.each(frameworks)('%s', (_name, framework) => {
     expect([status, response.text]).toEqual([500, 'directory is down']);
   });
 
-  it('a response that somebody else has begun is left alone', async () => {
+  it('a response that other code has begun is left alone', async () => {
     const rejections: unknown[] = [];
     const note = (reason: unknown): void => {
       rejections.push(reason);
@@ -147,12 +147,9 @@ describe.each(frameworks)('%s', (_name, framework) => {
     app.use((_error: Error, _req: Request, _res: Response, next: () => void) => {
       next();
     });
-    const { status, text } = await serving(app, async ({ url }) => {
-      const answer = await send(url, { headers, body: '{"items":1}' });
-      await closed;
-      await new Promise(setImmediate);
-      return answer;
-    });
+    const { status, text } = await ask(app, { headers, json: '{"items":1}' });
+    await closed;
+    await new Promise(setImmediate);
     process.off('unhandledRejection', note);
     expect([status, text, rejections]).toEqual([503, 'busy', []]);
   });
@@ -174,17 +171,16 @@ it('a client that hangs up while it sends is not answered, and breaks nothing', 
   app.post('/', bindRequest(OrderLine), () => {
     ran = true;
   });
-  await serving(app, async ({ port }) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"sku":');
-    await arrived;
-    socket.destroy();
-    await gone;
-  });
+  const { port } = await serve(app);
+  const socket = connect(port, '127.0.0.1');
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"sku":');
+  await arrived;
+  socket.destroy();
+  await gone;
   expect(ran).toBe(false);
 });
 
-it('configure() sets defaults for an application, and what an endpoint gives wins', async () => {
+it('configure() sets defaults for an application, and options of an endpoint win', async () => {
   const configured = configure({ binding: { allowAnonymous: false, allowFormData: { urlEncoded: true } } });
   class Item extends dto({ sku: string }) {}
   const app = express();
@@ -197,9 +193,8 @@ it('configure() sets defaults for an application, and what an endpoint gives win
   app.post('/plain', bindRequest(Item), (req, res) => {
     res.json(req.dto);
   });
-  const form = { headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body: 'sku=a' };
-  const statuses = await serving(app, ({ url }) =>
-    Promise.all(['closed', 'open', 'plain'].map(async path => (await send(`${url}/${path}`, form)).status)),
+  const statuses = await Promise.all(
+    ['/closed', '/open', '/plain'].map(async path => (await ask(app, { path, form: 'sku=a' })).status),
   );
   expect(statuses).toEqual([401, 200, 415]);
 });
@@ -209,11 +204,8 @@ it('a hundred concurrent requests each get their own dto', async () => {
   const app = express().post('/', bindRequest(Item), (req, res) => {
     setImmediate(() => res.json(req.dto));
   });
-  const ask = async (url: string, n: number): Promise<unknown> =>
-    JSON.parse(
-      (await send(`${url}?q=${n}`, { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ n }) }))
-        .text,
-    );
-  const answers = await serving(app, ({ url }) => Promise.all(Array.from({ length: 100 }, (_, n) => ask(url, n))));
-  expect(answers).toEqual(Array.from({ length: 100 }, (_, n) => ({ n, q: n })));
+  const { url } = await serve(app);
+  const numbers = Array.from({ length: 100 }, (_, n) => n);
+  const answers = await Promise.all(numbers.map(n => ask(url, { path: `/?q=${n}`, json: { n } })));
+  expect(answers.map(({ body }) => body as unknown)).toEqual(numbers.map(n => ({ n, q: n })));
 });

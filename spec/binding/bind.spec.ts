@@ -56,7 +56,7 @@ async function failuresOf(binding: Promise<unknown>): Promise<string[]> {
   return [String(problem.status), ...(problem.errors ?? []).map(({ name, in: source }) => `${source} ${name}`)];
 }
 
-it('binds every source of a request that nobody sent', async () => {
+it('binds every source of a request that was not sent over HTTP', async () => {
   const order = await bind(PlaceOrder, parts);
   expect(order).toBeInstanceOf(PlaceOrder);
   expect({ ...order, lines: order.lines.map(({ sku, price }) => [sku, price.toFixed(2)]) }).toEqual({

@@ -1,7 +1,6 @@
 import express, { type Request } from 'express';
 import { configure, cookieValue, headerValue, int, list, optional, string, uri } from '../../lib';
-import { serving } from './one-endpoint';
-import { send } from '../servers/listen';
+import { ask } from '../support/ask';
 
 /** What a handler reads, sent as JSON; a refused value is answered by the reader itself. */
 async function read(
@@ -11,8 +10,8 @@ async function read(
   const app = express().get('/', (req, res) => {
     res.json(reading(req) ?? null);
   });
-  const { status, text } = await serving(app, ({ url }) => send(url, { method: 'GET', headers }));
-  return { status, body: JSON.parse(text) as unknown };
+  const { status, body } = await ask(app, { method: 'GET', headers });
+  return { status, body: body as unknown };
 }
 
 it.each<[string, (req: Request) => unknown, Readonly<Record<string, string | readonly string[]>>, unknown]>([

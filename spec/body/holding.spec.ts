@@ -2,10 +2,10 @@ import express, { type Express } from 'express';
 import { setImmediate as turn } from 'node:timers/promises';
 import { bindRequest, dto, file, idempotency, string, type ProblemBody } from '../../lib';
 import { held } from '../../lib/body/holding';
-import { multipart } from '../idempotency/identity/multipart';
-import { serve } from '../idempotency/serve';
-import { send, type Listening } from '../servers/listen';
-import { RawClient } from '../servers/raw-client';
+import { multipart } from '../support/multipart';
+import { serve } from '../support/serve';
+import { send, type Listening } from '../support/listen';
+import { RawClient } from '../support/raw-client';
 
 class Upload extends dto({ photo: file }) {}
 class Note extends dto({ a: string }) {}
@@ -99,7 +99,7 @@ describe.each([
   });
 });
 
-it('what a request holds is given back when its exchange is over, not when its body is complete', async () => {
+it('the bytes that a request holds are given back when its exchange is over, not when its body is complete', async () => {
   let during = 0;
   const { url } = await serve(
     express().post('/', idempotency(), (_req, res) => {
@@ -112,7 +112,7 @@ it('what a request holds is given back when its exchange is over, not when its b
   await nothingHeld();
 });
 
-it('a body whose request has been answered meanwhile is held for nobody', async () => {
+it('a body whose request has been answered meanwhile is not held', async () => {
   let answer = (): void => undefined;
   const { port } = await serve(
     express().post(

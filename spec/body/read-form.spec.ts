@@ -5,7 +5,7 @@ import { Problem } from '../../lib';
 import type { Form, FormOptions } from '../../lib/body/form';
 import { measuring } from '../../lib/body/form-files';
 import { readForm } from '../../lib/body/read-form';
-import { multipart, type Part } from '../idempotency/identity/multipart';
+import { multipart, type Part } from '../support/multipart';
 
 function read(parts: readonly Part[], settings: Partial<FormOptions> = {}): Promise<Form> {
   const { body, headers } = multipart(parts, 'b1');
@@ -130,7 +130,7 @@ describe('a multipart form', () => {
         },
       },
     ],
-  ])('whose %s fails is no fault of the client', async (_title, settings) => {
+  ])("whose %s fails is not the client's fault", async (_title, settings) => {
     const failure: unknown = await read([file('f')], settings).catch((error: unknown) => error);
     expect(failure).not.toBeInstanceOf(Problem);
     expect(failure).toMatchObject({ message: 'disk full' });

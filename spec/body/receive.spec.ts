@@ -6,10 +6,10 @@ import express, { type Request } from 'express';
 import { bindRequest, dto, field, file, idempotency, Problem, string } from '../../lib';
 import { isUntouched, receive as receiveNow } from '../../lib/body/receive';
 import { openReceived } from '../../lib/body/received';
-import { expressVersions } from '../idempotency/express-versions';
-import { multipart } from '../idempotency/identity/multipart';
-import { serve } from '../idempotency/serve';
-import { send } from '../servers/listen';
+import { expressVersions } from '../support/express-versions';
+import { multipart } from '../support/multipart';
+import { serve } from '../support/serve';
+import { send } from '../support/listen';
 
 /** What it throws at once, as a rejection. */
 const receive = async (...given: Parameters<typeof receiveNow>) => receiveNow(...given);
@@ -233,7 +233,7 @@ describe('a body', () => {
   });
 });
 
-describe('a body that nobody reads after us', () => {
+describe('a body that nothing reads after bindonce', () => {
   it.each([10, 3_000_000])('of %d bytes is out of the way of the next request on its connection', async size => {
     let connections = 0;
     const { url, server } = await serve(
@@ -256,7 +256,7 @@ describe('a body that nobody reads after us', () => {
   });
 });
 
-describe('a body that was read before us', () => {
+describe('a body that an earlier middleware has read', () => {
   /** Reads the body and leaves something behind. */
   const drain =
     (leave: (req: Request, body: Buffer) => void): express.RequestHandler =>

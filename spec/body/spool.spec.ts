@@ -8,11 +8,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import express, { type RequestHandler } from 'express';
 import { idempotency, type IdempotencyOptions } from '../../lib';
 import { Spool } from '../../lib/body/spool';
-import { EventLog } from '../idempotency/event-log';
-import { multipart } from '../idempotency/identity/multipart';
-import { serve } from '../idempotency/serve';
-import { signal } from '../idempotency/signal';
-import { send } from '../servers/listen';
+import { EventLog } from '../support/event-log';
+import { multipart } from '../support/multipart';
+import { serve } from '../support/serve';
+import { signal } from '../support/signal';
+import { send } from '../support/listen';
 
 /** The temporary files of this process that hold a body, as paths that lead to them though they have no names any more. */
 function spooled(mark: string): string[] {

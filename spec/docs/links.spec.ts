@@ -61,7 +61,7 @@ describe.each(pages)('$file', page => {
     expect(lost).toEqual([]);
   });
 
-  it('links to what travels with the package', () => {
+  it('links to files that are in the package', () => {
     const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { files: string[] };
     const packed = ['README.md', 'LICENSE', 'package.json', ...files];
     const lost = linksOf(page).filter(({ to }) => !packed.some(one => to === one || to.startsWith(`${one}/`)));

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { endWithUs } from '../servers/children';
+import { endWithUs } from '../support/servers/children';
 import type { Word } from './client';
 import type { Journal } from './journal';
 import { Proxy } from './proxy';

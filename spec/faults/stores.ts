@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from '@keyv/redis';
 import { Pool } from 'pg';
-import { PostgresServer } from '../servers/postgres-server';
-import { RedisServer } from '../servers/redis-server';
+import { PostgresServer } from '../support/servers/postgres-server';
+import { RedisServer } from '../support/servers/redis-server';
 import type { StoreKind } from './connection';
 
 /** A store as the storm treats it. What it has acknowledged is on disk. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../servers/redis-server';
+import { freePort } from '../support/servers/redis-server';
 import type { StoreKind } from './connection';
 import { FLUSHED, serverFaults, storeFaults, type FaultKind, type World } from './faults';
 import { ClientProcess, ServerSlot } from './fleet';

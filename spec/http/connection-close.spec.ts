@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import express, { type RequestHandler } from 'express';
 import { idempotency } from '../../lib';
 import { onConnectionClose } from '../../lib/http/connection-close';
-import { serve } from '../idempotency/serve';
-import { send } from '../servers/listen';
-import { NodeProcess } from '../servers/node-process';
+import { serve } from '../support/serve';
+import { send } from '../support/listen';
+import { NodeProcess } from '../support/servers/node-process';
 
 /** A connection of which both ends are in hand. */
 async function connection(): Promise<{ readonly client: Socket; readonly socket: Socket }> {
@@ -20,7 +20,7 @@ async function connection(): Promise<{ readonly client: Socket; readonly socket:
 }
 
 describe('a connection that closes', () => {
-  it('is told to everybody who listens, once and in order, and to nobody who has stopped', async () => {
+  it('is told once and in order to all listeners, but not to those that have stopped', async () => {
     const { client, socket } = await connection();
     const told: string[] = [];
     const [stopFirst] = ['first', 'second', 'third'].map(name =>
@@ -119,7 +119,7 @@ describe('pipelined requests', () => {
 
   it('leave nothing behind in memory once they are answered, nor a warning', async () => {
     const COUNT = 10_000;
-    server = await NodeProcess.start(join(__dirname, '../servers/heavy-server.mjs'), {
+    server = await NodeProcess.start(join(__dirname, '../support/programs/heavy-server.mjs'), {
       OPTIONS: JSON.stringify({ cacheDuration: 1, maxResponseBytes: 1 }),
     });
     const { url, output } = server;

@@ -5,8 +5,8 @@ import express from 'express';
 import { bindRequest, dto, file } from '../../lib';
 import { clientSignal } from '../../lib/binding/client-signal';
 import { isExchangeOver, onExchangeEnd } from '../../lib/http/exchange-end';
-import { listen } from '../servers/listen';
-import { signal } from '../idempotency/signal';
+import { listen } from '../support/listen';
+import { signal } from '../support/signal';
 
 const request = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n';
 
@@ -66,7 +66,7 @@ describe('the end of an exchange', () => {
     await close();
   });
 
-  it('is told at once when the exchange is over already, and not to whoever has taken the call back', async () => {
+  it('is told at once if the exchange is already over, unless the call was withdrawn', async () => {
     const {
       client,
       first: [, held],

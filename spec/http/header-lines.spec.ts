@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { headerLines } from '../../lib/http/header-lines';
-import { serve } from '../idempotency/serve';
+import { serve } from '../support/serve';
 
 /** The lines of a header as they are sent, and as they are read once a middleware has been at `req.headers`. */
 async function readBack(

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import express, { type RequestHandler } from 'express';
 import Keyv from 'keyv';
 import { idempotency, memoryLeases, type IdempotencyOptions, type LeaseStore } from '../../lib';
-import { send, type WireResponse } from '../servers/listen';
-import { EventLog } from './event-log';
-import { serve } from './serve';
-import { signal } from './signal';
-import { SlowMap } from './slow-map';
-import { keyed, visible, visibleReplay } from './wire';
+import { send, type WireResponse } from '../support/listen';
+import { EventLog } from '../support/event-log';
+import { serve } from '../support/serve';
+import { signal } from '../support/signal';
+import { SlowMap } from '../support/slow-map';
+import { keyed, visible, visibleReplay } from '../support/replays';
 
 /** An application whose handler stays in flight until it is told to answer. */
 async function inFlight(
@@ -41,7 +41,7 @@ async function inFlight(
   return { log, running, mayAnswer, state, post, received };
 }
 
-/** Leases without wake-ups. */
+/** Leases without notifications. */
 function unwatched(): LeaseStore {
   const leases = memoryLeases();
   return {
@@ -56,7 +56,7 @@ const stores: [title: string, options: () => IdempotencyOptions][] = [
   ['the default store', () => ({})],
   ['a Map', () => ({ store: new Keyv({ store: new Map() }) })],
   ['a store that takes 1 to 20 ms', () => ({ store: new Keyv({ store: new SlowMap() }) })],
-  ['leases without wake-ups', () => ({ store: new Keyv(), leases: unwatched() })],
+  ['leases without notifications', () => ({ store: new Keyv(), leases: unwatched() })],
 ];
 const crowds = stores.flatMap(([store, options]) => [20, 200].map(count => ({ store, options, count })));
 
@@ -79,7 +79,7 @@ describe('concurrent duplicates', () => {
     expect(log.kinds.filter(kind => kind === 'waited' || kind === 'replayed')).toHaveLength(count - 1);
   });
 
-  it('that come while the response is being stored are no second run', async () => {
+  it('that come while the response is being stored do not run again', async () => {
     const { mayAnswer, state, post } = await inFlight({ store: new Keyv({ store: new SlowMap() }) });
     mayAnswer.happens();
     const answers: Promise<WireResponse>[] = [];

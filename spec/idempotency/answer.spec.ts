@@ -2,11 +2,11 @@ import { Readable } from 'node:stream';
 import type { RequestHandler } from 'express';
 import Keyv from 'keyv';
 import { idempotency, type IdempotencyOptions } from '../../lib';
-import { send, type WireResponse } from '../servers/listen';
-import { EventLog } from './event-log';
-import { expressVersions } from './express-versions';
-import { serve } from './serve';
-import { keyed, visible, visibleReplay } from './wire';
+import { send, type WireResponse } from '../support/listen';
+import { EventLog } from '../support/event-log';
+import { expressVersions } from '../support/express-versions';
+import { serve } from '../support/serve';
+import { keyed, visible, visibleReplay } from '../support/replays';
 
 const UNAVAILABLE = {
   type: 'urn:bindonce:response-unavailable',
@@ -125,20 +125,23 @@ describe.each(expressVersions)('on %s', (_version, express) => {
     ['Idempotent-Replayed', { 'Idempotent-Replayed': 'true' }],
     ['Retry-After and Age', { 'Retry-After': '1', Age: '10' }],
     ['X-Idempotency-State', { 'X-Idempotency-State': 'done', 'X-Idempotent-Replay': '1', 'X-Cache': 'HIT' }],
-  ])('a client that sends %s gets its request run once, and no mark in the first answer', async (_title, headers) => {
-    const { state, post } = await served({}, (req, res) => {
-      res.json({ guarded: typeof req.idempotency.cacheKey });
-    });
-    const first = await post(headers);
-    expect(first.lines).toEqual([
-      'Idempotency-Key: k',
-      'Content-Type: application/json; charset=utf-8',
-      'Content-Length: 20',
-      expect.stringMatching(/^ETag: /),
-    ]);
-    expect(visibleReplay(await post())).toEqual(visible(first));
-    expect(state.runs).toBe(1);
-  });
+  ])(
+    'a client that sends %s gets its request run once, and the first answer is not marked',
+    async (_title, headers) => {
+      const { state, post } = await served({}, (req, res) => {
+        res.json({ guarded: typeof req.idempotency.cacheKey });
+      });
+      const first = await post(headers);
+      expect(first.lines).toEqual([
+        'Idempotency-Key: k',
+        'Content-Type: application/json; charset=utf-8',
+        'Content-Length: 20',
+        expect.stringMatching(/^ETag: /),
+      ]);
+      expect(visibleReplay(await post())).toEqual(visible(first));
+      expect(state.runs).toBe(1);
+    },
+  );
 
   it.each<[string, IdempotencyOptions['replayedHeader'], string[]]>([
     ['is Idempotent-Replayed', undefined, ['Idempotent-Replayed: true']],

@@ -1,12 +1,12 @@
 import { request } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import { bindRequest, dto, idempotency, int, type IdempotencyEvent, type IdempotencyOptions } from '../../lib';
-import { send } from '../servers/listen';
-import { EventLog } from './event-log';
-import { ObedientLeases } from './leases/obedient-leases';
-import { serve } from './serve';
-import { signal } from './signal';
-import { keyed } from './wire';
+import { send } from '../support/listen';
+import { EventLog } from '../support/event-log';
+import { HookedLeases } from '../support/hooked-leases';
+import { serve } from '../support/serve';
+import { signal } from '../support/signal';
+import { keyed } from '../support/replays';
 
 const CREATED: RequestHandler = (_req, res) => {
   res.status(201).send('x');
@@ -112,7 +112,7 @@ describe('onEvent', () => {
     ],
     [
       'not-stored, where the store fails',
-      { leases: new ObedientLeases({ complete: down }), storeTimeout: 40 },
+      { leases: new HookedLeases({ complete: down }), storeTimeout: 40 },
       CREATED,
       [''],
       [
@@ -125,14 +125,14 @@ describe('onEvent', () => {
     ],
     [
       'store-failed',
-      { leases: new ObedientLeases({ acquire: down }), storeTimeout: 40 },
+      { leases: new HookedLeases({ acquire: down }), storeTimeout: 40 },
       CREATED,
       [''],
       [{ kind: 'store-failed', status: 503, error: expect.objectContaining({ name: 'StoreUnavailable' }) }],
     ],
     [
       'store-failed without a status, where the handler runs all the same',
-      { leases: new ObedientLeases({ acquire: down }), storeTimeout: 40, whenStoreFails: 'run' },
+      { leases: new HookedLeases({ acquire: down }), storeTimeout: 40, whenStoreFails: 'run' },
       CREATED,
       [''],
       [{ kind: 'store-failed', error: expect.objectContaining({ name: 'StoreUnavailable' }) }],
@@ -221,7 +221,7 @@ describe('onEvent', () => {
     const log = new EventLog();
     const [runs, waits, mayEnd] = [signal(), signal(), signal()];
     let asked = 0;
-    const leases = new ObedientLeases(
+    const leases = new HookedLeases(
       {},
       {
         acquire: () => {

@@ -1,11 +1,11 @@
 import type { RequestHandler } from 'express';
 import multer from 'multer';
 import { idempotency } from '../../lib';
-import { send, type WireRequest, type WireResponse } from '../servers/listen';
-import { expressVersions } from './express-versions';
-import { multipart } from './identity/multipart';
-import { serve } from './serve';
-import { keyed, visible, visibleReplay } from './wire';
+import { send, type WireRequest, type WireResponse } from '../support/listen';
+import { expressVersions } from '../support/express-versions';
+import { multipart } from '../support/multipart';
+import { serve } from '../support/serve';
+import { keyed, visible, visibleReplay } from '../support/replays';
 
 type Express = (typeof expressVersions)[number][1];
 

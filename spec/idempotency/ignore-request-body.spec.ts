@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { idempotency } from '../../lib';
-import { send } from '../servers/listen';
-import { expressVersions } from './express-versions';
-import { serve } from './serve';
-import { signal } from './signal';
-import { keyed } from './wire';
+import { send } from '../support/listen';
+import { expressVersions } from '../support/express-versions';
+import { serve } from '../support/serve';
+import { signal } from '../support/signal';
+import { keyed } from '../support/replays';
 
 const MEGABYTE = Buffer.alloc(1_000_000, 'x');
 const headers = keyed('k', { 'Content-Type': 'application/octet-stream' });
@@ -72,7 +72,7 @@ describe.each(expressVersions)('with ignoreRequestBody on %s', (_version, expres
     expect(runs).toBe(1);
   });
 
-  it('a body that somebody has read before us is no error', async () => {
+  it('a body that an earlier middleware has read is not an error', async () => {
     const { url } = await serve(
       express().post(
         '/',

@@ -1,9 +1,9 @@
 import express from 'express';
 import Keyv from 'keyv';
 import { idempotency, memoryLeases, type IdempotencyOptions } from '../../lib';
-import { send } from '../servers/listen';
-import { serve } from './serve';
-import { keyed } from './wire';
+import { send } from '../support/listen';
+import { serve } from '../support/serve';
+import { keyed } from '../support/replays';
 
 /** An adapter of a store that other processes may share, as Keyv sees it. */
 class ElsewhereAdapter {
@@ -97,7 +97,7 @@ describe('leases', () => {
     expect(await runsOf(...make())).toBe(2);
   });
 
-  it('beside a store that other processes may share are refused when the middleware is made', () => {
+  it('with a store that other processes may share are refused when the middleware is made', () => {
     const store = new Keyv({ store: new ElsewhereAdapter() });
     expect(() => idempotency({ store })).toThrow(
       new TypeError(

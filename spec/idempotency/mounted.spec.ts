@@ -1,10 +1,10 @@
 import { Keyv } from 'keyv';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { configure, idempotency, type IdempotencyOptions } from '../../lib';
-import { send } from '../servers/listen';
-import { expressVersions } from './express-versions';
-import { serve } from './serve';
-import { keyed } from './wire';
+import { send } from '../support/listen';
+import { expressVersions } from '../support/express-versions';
+import { serve } from '../support/serve';
+import { keyed } from '../support/replays';
 
 const scope: IdempotencyOptions['scope'] = req => req.get('X-Who');
 const store = new Keyv();

@@ -255,7 +255,7 @@ describe('an option', () => {
     ['onEvents', 'onEvent'],
     ['scopes', 'scope'],
     ['whenStoreFail', 'whenStoreFails'],
-  ])('%p is no option, and %p is suggested', (name, meant) => {
+  ])('%p is not an option, and %p is suggested', (name, meant) => {
     expect(() => idempotency({ [name]: undefined } as IdempotencyOptions)).toThrow(
       new TypeError(`idempotency: there is no option "${name}"; did you mean "${meant}"?`),
     );

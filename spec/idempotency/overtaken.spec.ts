@@ -3,12 +3,12 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import express, { type RequestHandler } from 'express';
 import { idempotency, memoryLeases, type IdempotencyOptions } from '../../lib';
-import { send, type WireResponse } from '../servers/listen';
-import { EventLog } from './event-log';
-import { ObedientLeases } from './leases/obedient-leases';
-import { serve } from './serve';
-import { signal } from './signal';
-import { keyed } from './wire';
+import { send, type WireResponse } from '../support/listen';
+import { EventLog } from '../support/event-log';
+import { HookedLeases } from '../support/hooked-leases';
+import { serve } from '../support/serve';
+import { signal } from '../support/signal';
+import { keyed } from '../support/replays';
 
 const LEASE = 150;
 const never = (): Promise<void> => new Promise(() => undefined);
@@ -19,7 +19,7 @@ async function overtaken(end: RequestHandler, options: IdempotencyOptions = {}, 
   const [begun, mayEnd] = [signal(), signal()];
   let runs = 0;
   const aborted: string[] = [];
-  const leases = new ObedientLeases({ renew: never, ...(complete && { complete }) });
+  const leases = new HookedLeases({ renew: never, ...(complete && { complete }) });
   const { url } = await serve(
     express().post(
       '/',
@@ -116,7 +116,7 @@ describe('a run whose lease was lost to another', () => {
     const { url, port } = await serve(
       express().post(
         '/',
-        idempotency({ leases: new ObedientLeases({ renew: never }), leaseDuration: LEASE, storeTimeout: 100 }),
+        idempotency({ leases: new HookedLeases({ renew: never }), leaseDuration: LEASE, storeTimeout: 100 }),
         (_req, res) => {
           if (++runs > 1) {
             res.end('second');
@@ -151,7 +151,7 @@ describe('a right to run that was longer on its way than its lease', () => {
   const held = async (delays: number) => {
     const [asked, mayAnswer] = [signal(), signal()];
     let answers = 0;
-    const leases = new ObedientLeases(
+    const leases = new HookedLeases(
       {},
       {
         acquire: async () => {
@@ -186,7 +186,7 @@ describe('a right to run that was longer on its way than its lease', () => {
     };
   };
 
-  it('is no right to run: what another has published meanwhile is replayed', async () => {
+  it('is not a right to run: a response published meanwhile is replayed', async () => {
     const { first, post, answer, runs } = await held(1);
     const published = await post();
     expect(published.text).toBe('{"run":1}');
@@ -195,7 +195,7 @@ describe('a right to run that was longer on its way than its lease', () => {
     expect(runs()).toBe(1);
   });
 
-  it('is asked for again, and taken where nobody else has', async () => {
+  it('is asked for again, and taken if it is free', async () => {
     const { first, answer, runs } = await held(1);
     setTimeout(answer, LEASE + 50);
     expect((await first).text).toBe('{"run":1}');
@@ -204,8 +204,8 @@ describe('a right to run that was longer on its way than its lease', () => {
 });
 
 describe('a store that takes longer than a lease for every answer', () => {
-  it('gets its requests refused, and not asked for ever', async () => {
-    const leases = new ObedientLeases(
+  it('gets its requests refused, and is not asked forever', async () => {
+    const leases = new HookedLeases(
       {},
       {
         acquire: () =>
@@ -228,7 +228,7 @@ describe('a request', () => {
     const log = new EventLog();
     const releasing = signal();
     const renewed = signal();
-    const leases = new ObedientLeases(
+    const leases = new HookedLeases(
       {
         release: async () => {
           releasing.happens();
@@ -279,7 +279,7 @@ describe('a request', () => {
     expect((await send(url, { headers: keyed('k') })).text).toBe('{"run":1}');
   });
 
-  it('is answered by whoever called us when `next` itself throws, and its key is free', async () => {
+  it('is answered by the caller of the middleware when `next` itself throws, and its key is free', async () => {
     const guard = idempotency({ leases: memoryLeases() });
     let runs = 0;
     const server = createServer((req, res) => {

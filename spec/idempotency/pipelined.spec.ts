@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Keyv } from 'keyv';
 import { idempotency } from '../../lib';
-import { send } from '../servers/listen';
-import { EventLog } from './event-log';
-import { expressVersions } from './express-versions';
-import { serve } from './serve';
-import { signal } from './signal';
-import { keyed } from './wire';
+import { send } from '../support/listen';
+import { EventLog } from '../support/event-log';
+import { expressVersions } from '../support/express-versions';
+import { serve } from '../support/serve';
+import { signal } from '../support/signal';
+import { keyed } from '../support/replays';
 
 const BODY = '{"a":1}';
 

@@ -12,13 +12,13 @@ import {
   type LeaseStore,
   type RequestIdempotency,
 } from '../../lib';
-import { send, type WireResponse } from '../servers/listen';
-import { PostgresServer } from '../servers/postgres-server';
-import { anyRedis, RedisServer } from '../servers/redis-server';
-import { TcpProxy } from '../servers/tcp-proxy';
-import { EventLog } from './event-log';
-import { serve } from './serve';
-import { keyed } from './wire';
+import { send, type WireResponse } from '../support/listen';
+import { PostgresServer } from '../support/servers/postgres-server';
+import { anyRedis, RedisServer } from '../support/servers/redis-server';
+import { TcpProxy } from '../support/servers/tcp-proxy';
+import { EventLog } from '../support/event-log';
+import { serve } from '../support/serve';
+import { keyed } from '../support/replays';
 
 const STORE_TIMEOUT = 500;
 const LEASE = 1_500;
@@ -67,7 +67,7 @@ async function shop(
   return { log, state, post, persist };
 }
 
-describe('a process that stands still for longer than storeTimeout just after the handler has ended its response', () => {
+describe('a process that is stopped for longer than storeTimeout just after the handler has ended its response', () => {
   let redis: Awaited<ReturnType<typeof anyRedis>>;
   let store: Keyv;
   beforeAll(async () => {

@@ -1,11 +1,11 @@
 import express from 'express';
 import Keyv from 'keyv';
 import { idempotency, type IdempotencyOptions } from '../../lib';
-import { send, type WireResponse } from '../servers/listen';
-import { ObedientLeases } from './leases/obedient-leases';
-import { serve } from './serve';
-import { signal } from './signal';
-import { keyed } from './wire';
+import { send, type WireResponse } from '../support/listen';
+import { HookedLeases } from '../support/hooked-leases';
+import { serve } from '../support/serve';
+import { signal } from '../support/signal';
+import { keyed } from '../support/replays';
 
 async function served(
   options: IdempotencyOptions = {},
@@ -40,7 +40,7 @@ describe('purge', () => {
     expect((await post('other')).text).toBe('{"run":1}');
   });
 
-  it('is false where there is nothing stored, and does no harm', async () => {
+  it('is false if nothing is stored, and does no harm', async () => {
     const { guard, state, post } = await served();
     expect(await guard.purge('unknown')).toBe(false);
     await post();
@@ -78,7 +78,7 @@ describe('purge', () => {
       const purging = signal();
       const mayRelease = signal();
       let first = '';
-      const leases = new ObedientLeases({
+      const leases = new HookedLeases({
         release: (_key, token) => {
           first ||= token;
           if (token !== first) return;
@@ -102,7 +102,7 @@ describe('purge', () => {
   it('is a rejection when the store is down, within storeTimeout', async () => {
     const { guard } = await served({
       storeTimeout: 60,
-      leases: new ObedientLeases({
+      leases: new HookedLeases({
         acquire: () => {
           throw new Error('ECONNREFUSED');
         },
@@ -113,7 +113,7 @@ describe('purge', () => {
 });
 
 /** Gives up the record of a key, so that the next purge finds nothing. */
-async function guardless(leases: ObedientLeases, cacheKey: string): Promise<void> {
+async function guardless(leases: HookedLeases, cacheKey: string): Promise<void> {
   const found = await leases.acquire(cacheKey, 'probe', 1);
   if (found.kind === 'done') await leases.leases.release(cacheKey, found.token);
 }

@@ -8,13 +8,13 @@ import {
   type LeaseStore,
   type RequestIdempotency,
 } from '../../lib';
-import { send, type WireResponse } from '../servers/listen';
-import { EventLog } from './event-log';
-import { ObedientLeases } from './leases/obedient-leases';
-import { serve } from './serve';
-import { signal } from './signal';
-import { SlowMap } from './slow-map';
-import { keyed, visible, visibleReplay } from './wire';
+import { send, type WireResponse } from '../support/listen';
+import { EventLog } from '../support/event-log';
+import { HookedLeases } from '../support/hooked-leases';
+import { serve } from '../support/serve';
+import { signal } from '../support/signal';
+import { SlowMap } from '../support/slow-map';
+import { keyed, visible, visibleReplay } from '../support/replays';
 
 async function served(options: IdempotencyOptions, handler: (run: number) => RequestHandler) {
   const log = new EventLog();
@@ -47,7 +47,7 @@ describe('a lease', () => {
   it('outlives single renewals that fail', async () => {
     const renewals = { asked: 0 };
     const renewedOften = signal();
-    const leases = new ObedientLeases({
+    const leases = new HookedLeases({
       renew: () => {
         if (++renewals.asked === 12) renewedOften.happens();
         if (renewals.asked % 3 !== 0) throw new Error('The connection was reset');
@@ -64,7 +64,7 @@ describe('a lease', () => {
 
   it('is not renewed once the response is stored', async () => {
     let renewed = 0;
-    const leases = new ObedientLeases({
+    const leases = new HookedLeases({
       renew: () => {
         renewed++;
       },
@@ -78,7 +78,7 @@ describe('a lease', () => {
   });
 
   it('that cannot be renewed for as long as it lasts aborts the signal of its handler', async () => {
-    const leases = new ObedientLeases({
+    const leases = new HookedLeases({
       renew: () => {
         throw new Error('The store is down');
       },
@@ -151,7 +151,7 @@ describe('a handler whose lease was taken by another request', () => {
     expect(log.kinds.filter(kind => kind === 'lease-lost')).toHaveLength(1);
   });
 
-  it('whose lease ran out, but nobody took it, publishes its result', async () => {
+  it('whose lease has expired but is still free publishes its result', async () => {
     const leases = memoryLeases();
     const running = signal<RequestIdempotency>();
     const lost = signal();

@@ -11,11 +11,11 @@ import {
   type RecordedResponse,
   type RequestIdempotency,
 } from '../../lib';
-import { send, type WireResponse } from '../servers/listen';
-import { EventLog } from './event-log';
-import { expressVersions } from './express-versions';
-import { serve } from './serve';
-import { keyed, visible, visibleReplay } from './wire';
+import { send, type WireResponse } from '../support/listen';
+import { EventLog } from '../support/event-log';
+import { expressVersions } from '../support/express-versions';
+import { serve } from '../support/serve';
+import { keyed, visible, visibleReplay } from '../support/replays';
 
 /** Milliseconds. */
 const LATE = 60;
@@ -106,7 +106,7 @@ describe.each(expressVersions)('on %s, a handler that', (version, express) => {
     expect(state.runs).toBe(2);
   });
 
-  it('calls next() leaves the answer of whoever comes after it', async () => {
+  it('calls next() leaves the answer to the next handler', async () => {
     const { state, post } = await served((_req, _res, next) => {
       next();
     }, {});
@@ -388,7 +388,7 @@ describe('run and record', () => {
     expect((await send(url, { headers: keyed('k') })).status).toBe(200);
   });
 
-  it('leaves the key header that a middleware before us has set', async () => {
+  it('leaves the key header that an earlier middleware has set', async () => {
     const { url } = await serve((req, res) => {
       res.setHeader('Idempotency-Key', 'theirs');
       app({}, (_req, answer) => {

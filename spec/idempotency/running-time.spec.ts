@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterRunning } from '../../lib/idempotency/running-time';
-import { signal } from './signal';
+import { signal } from '../support/signal';
 
 /** Nothing in this process runs for so many milliseconds. */
 function standStill(ms: number): void {
@@ -24,7 +24,7 @@ describe('a time in which the process runs', () => {
     expect(await timed(60)).toBeGreaterThan(58);
   });
 
-  it('lasts longer by what the process stood still after its end', async () => {
+  it('is extended by the time for which the process was stopped after its end', async () => {
     expect(
       await timed(60, () => {
         standStill(100);
@@ -40,7 +40,7 @@ describe('a time in which the process runs', () => {
     expect(ms).toBeLessThan(5_500);
   });
 
-  it('lets what has arrived meanwhile have its turn before it is over', async () => {
+  it('lets events that have arrived meanwhile run before it is over', async () => {
     const order: string[] = [];
     const over = signal();
     afterRunning(40, () => {

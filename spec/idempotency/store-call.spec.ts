@@ -2,12 +2,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import express from 'express';
 import Keyv from 'keyv';
 import { idempotency, type IdempotencyOptions } from '../../lib';
-import { send, type WireResponse } from '../servers/listen';
-import { EventLog } from './event-log';
-import { ObedientLeases, type Hooks } from './leases/obedient-leases';
-import { serve } from './serve';
-import { signal } from './signal';
-import { keyed } from './wire';
+import { send, type WireResponse } from '../support/listen';
+import { EventLog } from '../support/event-log';
+import { HookedLeases, type Hooks } from '../support/hooked-leases';
+import { serve } from '../support/serve';
+import { signal } from '../support/signal';
+import { keyed } from '../support/replays';
 
 const never = (): Promise<void> => new Promise(() => undefined);
 const down = (): never => {
@@ -37,7 +37,7 @@ function failing(step: keyof Hooks, outage: () => Promise<void>, when: 'before' 
   let broken = true;
   const hooks: Hooks = { [step]: () => (broken ? outage() : undefined) };
   return {
-    leases: when === 'before' ? new ObedientLeases(hooks) : new ObedientLeases({}, hooks),
+    leases: when === 'before' ? new HookedLeases(hooks) : new HookedLeases({}, hooks),
     repair: () => {
       broken = false;
     },
@@ -71,7 +71,7 @@ describe.each(outages)('a lease store that is %s', (_title, outage) => {
     expect(log.kinds).toEqual(['store-failed', 'store-failed']);
   });
 
-  it('when the run is completed lets the response go, and nobody runs again while the lease lasts', async () => {
+  it('when the run is completed lets the response go, and no duplicate runs while the lease lasts', async () => {
     const { log, state, post } = await served({ leases: failing('complete', outage).leases, waitTimeout: 50 });
     expect((await post()).text).toBe('{"run":1}');
     expect((await post()).status).toBe(409);
@@ -100,7 +100,7 @@ class FailingMap extends Map<string, unknown> {
 }
 
 describe.each(outages)('a response store that is %s', (_title, outage) => {
-  it('when the response is written lets it go, and nobody runs again while the lease lasts', async () => {
+  it('when the response is written lets it go, and no duplicate runs while the lease lasts', async () => {
     const { log, state, post } = await served({
       store: new Keyv({ store: new FailingMap('set', outage) }),
       waitTimeout: 50,
@@ -135,7 +135,7 @@ describe('an answer of the store that is lost', () => {
     'to %s does no harm: the repeated call is recognised',
     async step => {
       const lost = new Set<string>();
-      const leases = new ObedientLeases(
+      const leases = new HookedLeases(
         {},
         {
           [step]: (_key: string, token: string) => {
@@ -157,7 +157,7 @@ describe('an answer of the store that is lost', () => {
     const late = signal();
     const released = signal();
     let first = true;
-    const leases = new ObedientLeases(
+    const leases = new HookedLeases(
       { acquire: () => (first ? late.happened : undefined) },
       {
         release: () => {

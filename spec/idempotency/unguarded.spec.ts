@@ -1,8 +1,8 @@
 import { idempotency, type IdempotencyOptions } from '../../lib';
-import { send, type WireRequest } from '../servers/listen';
-import { expressVersions } from './express-versions';
-import { serve } from './serve';
-import { keyed } from './wire';
+import { send, type WireRequest } from '../support/listen';
+import { expressVersions } from '../support/express-versions';
+import { serve } from '../support/serve';
+import { keyed } from '../support/replays';
 
 describe.each(expressVersions)('a request that the options leave alone, %s,', (_version, express) => {
   /** What the requests are answered: status, number of the run, and the key that the handler sees. */

@@ -21,7 +21,7 @@ import {
   dto,
   type UploadedFile,
 } from '../../lib';
-import { bind, urlEncoded } from '../binding/one-endpoint';
+import { bind, urlEncoded } from '../support/one-endpoint';
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 
@@ -107,7 +107,7 @@ it('failures name the properties', async () => {
   ).toEqual(['json items[0].sku', 'route customerId', 'query rush', 'header X-Tenant', 'claim sub']);
 });
 
-it('an initialiser is the default, a default option one where there is no initialiser', async () => {
+it('an initialiser is the default; without one, the option default is', async () => {
   class Page {
     @queryParam(int) size = 20;
     @queryParam(int, { default: 1 }) page!: number;
@@ -121,7 +121,7 @@ it('an initialiser is the default, a default option one where there is no initia
   expect((await bind(Page, { path: '/?size=5' })).dto).toEqual({ size: 5, page: 1, sort: ['name'], both: 6 });
 });
 
-it('what nobody sent is no key, at the root and in a nested dto', async () => {
+it('a value that was not sent has no key, at the root and in a nested dto', async () => {
   const { dto: bound } = await bind(
     PlaceOrder,
     { ...sent, headers: { 'X-Tenant': 't' }, json: { items: [{ sku: 'a' }] } },
@@ -171,7 +171,7 @@ describe('inheritance', () => {
     expect((await bind<typeof Base>(Dto, { json: { a: 1, b: 2, c: 9 }, path: '/?page=5' })).dto).toEqual(value);
   });
 
-  it("a derived class's declaration replaces that of its base, which stays what it was", async () => {
+  it("a derived class's declaration replaces that of its base, which is not changed", async () => {
     expect((await bind(Redeclared, { json: { a: 1 }, path: '/?a=7&page=5' })).dto).toEqual({ a: 7, page: 2 });
     expect((await bind(Redeclared, { json: { a: 1 } })).errors).toMatchObject([{ name: 'a', in: 'query' }]);
     expect((await bind(Base, { json: { a: 1 } })).dto).toEqual({ a: 1, page: 1 });
@@ -205,7 +205,7 @@ it('these are legacy decorators: a prototype and a name', () => {
   expect(seen).toEqual([[Looked.prototype, 'n', undefined]]);
 });
 
-it('what cannot be bound is refused where it is declared', () => {
+it('a type that cannot be bound is refused where it is declared', () => {
   expect(() => {
     class Static {
       @(field(int) as (target: object, name: string) => void) static n: number;

@@ -1,8 +1,8 @@
 /** `npm run matrix`: the packed package in small projects outside of the repository, as a table. */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { PostgresServer } from '../servers/postgres-server';
-import { RedisServer } from '../servers/redis-server';
+import { PostgresServer } from '../support/servers/postgres-server';
+import { RedisServer } from '../support/servers/redis-server';
 import { allProjects } from './all-projects';
 import type { Project, ProjectResult } from './project';
 import { runProject } from './run-project';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { delimiter } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { endWithUs } from '../servers/children';
+import { endWithUs } from '../support/servers/children';
 
 /** Milliseconds that one command may take, an installation with an empty cache on a busy machine included. */
 const LIMIT = 300_000;

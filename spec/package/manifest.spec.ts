@@ -32,12 +32,12 @@ describe('the packages that the package refers to', () => {
   });
 });
 
-describe('what travels with the package', () => {
+describe('the files of the package', () => {
   it('is no claim that modules have no side effects: bundlers would drop the one that sets Symbol.metadata', () => {
     expect(manifest).not.toHaveProperty('sideEffects');
   });
 
-  it('is no script that npm runs where it is installed', () => {
+  it('contain no script that npm runs on installation', () => {
     expect(Object.keys(scripts).filter(name => /^(pre|post)?(install|prepare)$/.test(name))).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { dto, hasPermission, type BindingOptions, type Claims } from '../../lib';
-import { bind } from '../binding/one-endpoint';
+import { bind } from '../support/one-endpoint';
 
 const optionally = { required: false } as const;
 class May extends dto({
@@ -18,7 +18,7 @@ it.each<[string, unknown, object]>([
   ['a Set', new Set(['read', 'all']), ALL],
   ['no words', '', NONE],
   ['nothing', undefined, NONE],
-])('what permissions(req) says may be %s', async (_what, said, held) => {
+])('the result of permissions(req) may be %s', async (_what, said, held) => {
   const permissions = (() => said) as NonNullable<BindingOptions['permissions']>;
   expect((await bind(May, {}, { permissions })).dto).toEqual(held);
 });

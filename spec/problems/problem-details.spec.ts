@@ -1,11 +1,12 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import { Keyv } from 'keyv';
 import { bindRequest, configure, dto, idempotency, int, Problem, problemDetails } from '../../lib';
-import { send, type WireRequest } from '../servers/listen';
-import { bind, frameworks, problemIn, serving } from '../binding/one-endpoint';
+import { expressVersions } from '../support/express-versions';
+import { ask, problemIn } from '../support/ask';
+import { bind } from '../support/one-endpoint';
 
 class Item extends dto({ n: int }) {}
-const json = { 'Content-Type': 'application/json' };
+const path = '/a/b?secret=1';
 const httpError = (status: number, more: object = {}) =>
   Object.assign(new Error('text of the error'), { status, expose: status < 500, ...more });
 
@@ -24,16 +25,13 @@ function failing(framework: () => Express, error: unknown): Express {
   return app.use(last);
 }
 
-const ask = (app: Express, sent: WireRequest = {}, path = '/a/b?secret=1') =>
-  serving(app, ({ url }) => send(url + path, sent));
-
-describe.each(frameworks)('%s', (_name, framework) => {
+describe.each(expressVersions)('%s', (_name, framework) => {
   it.each([
     ['404 of http-errors', httpError(404), 'Not Found'],
     ['413 of a body parser', httpError(413, { type: 'entity.too.large' }), 'Payload Too Large'],
     ['a status without a name', httpError(499), 'Error'],
   ])('%s becomes a problem', async (_what, error, title) => {
-    const response = await ask(failing(framework, error));
+    const response = await ask(failing(framework, error), { path });
     expect(response.headers['content-type']).toBe('application/problem+json; charset=utf-8');
     expect(problemIn(response)).toEqual({
       type: 'about:blank',
@@ -59,29 +57,26 @@ describe.each(frameworks)('%s', (_name, framework) => {
     ['text', 'secret'],
     ['an object', { status: 404, expose: true, message: 'x' }],
   ])('%s goes on to the next error handler', async (_what, error) => {
-    const { status, text } = await ask(failing(framework, error));
+    const { status, text } = await ask(failing(framework, error), { path });
     expect([status, text]).toEqual([500, 'went on']);
   });
 
-  it('what a body parser refuses becomes a problem', async () => {
+  it('a refusal of a body parser becomes a problem', async () => {
     const app = framework().use(express.json({ limit: 10 }));
     app.use(problemDetails());
-    expect(problemIn(await ask(app, { headers: json, body: '{' }))).toMatchObject({
+    expect(problemIn(await ask(app, { path, json: '{' }))).toMatchObject({
       status: 400,
       title: 'Bad Request',
       instance: '/a/b',
     });
-    expect(problemIn(await ask(app, { headers: json, body: '{"a":"0123456789"}' }))).toMatchObject({ status: 413 });
+    expect(problemIn(await ask(app, { json: { a: '0123456789' } }))).toMatchObject({ status: 413 });
   });
 
   it('a problem that onProblem has passed on is answered as it would have been', async () => {
     const { bindRequest: binds } = configure({ onProblem: (problem, _req, _res, next) => next(problem) });
     const passedOn = framework().post('/', binds(Item)).use(problemDetails());
     const direct = framework().post('/', bindRequest(Item));
-    const [a, b] = [
-      await ask(passedOn, { headers: json, body: '{}' }, '/'),
-      await ask(direct, { headers: json, body: '{}' }, '/'),
-    ];
+    const [a, b] = [await ask(passedOn, { json: {} }), await ask(direct, { json: {} })];
     expect([a.status, a.text, a.headers['content-type']]).toEqual([b.status, b.text, b.headers['content-type']]);
   });
 
@@ -105,7 +100,7 @@ describe.each(frameworks)('%s', (_name, framework) => {
 
 it('a HEAD gets the head of the problem alone', async () => {
   const { status, text, headers } = await ask(failing(express, httpError(404)), { method: 'HEAD' });
-  expect([status, text, Number(headers['content-length']) > 50]).toEqual([404, '', true]);
+  expect([status, text, Number(headers['content-length']) > 50]).toEqual([404, undefined, true]);
 });
 
 describe('onProblem', () => {
@@ -119,10 +114,7 @@ describe('onProblem', () => {
       },
     });
     const app = express().post('/', configured.idempotency({ store: new Keyv() }), configured.bindRequest(Item));
-    const [noKey, invalid] = [
-      await ask(app, {}, '/'),
-      await ask(app, { headers: { ...json, 'Idempotency-Key': 'k' }, body: '{}' }, '/'),
-    ];
+    const [noKey, invalid] = [await ask(app), await ask(app, { key: 'k', json: {} })];
     expect([noKey.status, noKey.text, invalid.status, invalid.text, seen]).toEqual([
       418,
       'mine',
@@ -132,7 +124,7 @@ describe('onProblem', () => {
     ]);
   });
 
-  it('what it answers with is not stored under the key: the corrected request runs', async () => {
+  it('its answer is not stored under the key: the corrected request runs', async () => {
     const configured = configure({ onProblem: (problem, _req, _res, next) => next(problem) });
     const app = express().post(
       '/',
@@ -143,11 +135,11 @@ describe('onProblem', () => {
       },
     );
     app.use(problemDetails());
-    const keyed = (body: string) => ask(app, { headers: { ...json, 'Idempotency-Key': 'k' }, body }, '/');
+    const keyed = (json: object) => ask(app, { key: 'k', json });
     expect([
-      (await keyed('{}')).status,
-      (await keyed('{}')).headers['idempotent-replayed'],
-      (await keyed('{"n":1}')).text,
+      (await keyed({})).status,
+      (await keyed({})).headers['idempotent-replayed'],
+      (await keyed({ n: 1 })).text,
     ]).toEqual([400, undefined, '1']);
   });
 
@@ -159,14 +151,14 @@ describe('onProblem', () => {
         res.end();
       },
     });
-    await ask(express().post('/', binds(Item, { allowAnonymous: false })), {}, '/');
+    await ask(express().post('/', binds(Item, { allowAnonymous: false })));
     expect(problem).toMatchObject({ code: 'unauthenticated', status: 401, headers: { 'WWW-Authenticate': 'Bearer' } });
   });
 
   it.each<[string, unknown, string]>([
     ['an error', new Error('my own mistake'), 'my own mistake'],
     ['nothing', undefined, 'bindonce: a request was refused because code threw undefined. Throw an Error instead.'],
-  ])("what it rejects with is Express's, and no unhandled rejection: %s", async (_what, reason, text) => {
+  ])('its rejection goes to Express, and is not left unhandled: %s', async (_what, reason, text) => {
     const { bindRequest: binds } = configure({
       onProblem: async () => {
         await new Promise(setImmediate);
@@ -180,7 +172,7 @@ describe('onProblem', () => {
       if (res.headersSent) next(error);
       else res.status(500).end(error.message);
     }) as ErrorRequestHandler);
-    const response = await ask(app, {}, '/');
+    const response = await ask(app);
     // Jest fails a test during which a rejection is left unhandled.
     await new Promise(setImmediate);
     expect([response.status, response.text]).toEqual([500, text]);
@@ -200,7 +192,7 @@ it("a thrown Problem of the application's own is answered, too", async () => {
     });
   });
   app.use(problemDetails());
-  const response = await ask(app, { headers: { 'Idempotency-Key': 'k' } }, '/');
+  const response = await ask(app, { key: 'k' });
   expect(problemIn(response)).toMatchObject({
     status: 400,
     detail: 'The customer is blocked.',
@@ -212,13 +204,13 @@ it('without problemDetails() a refusal is answered all the same', async () => {
   expect((await bind(Item)).response.headers['content-type']).toBe('application/problem+json; charset=utf-8');
 });
 
-it.each(frameworks)('a path that cannot be decoded is a problem: %s', async (_name, framework) => {
+it.each(expressVersions)('a path that cannot be decoded is a problem: %s', async (_name, framework) => {
   const app = framework().get('/:id', (_req, res) => {
     res.end('ran');
   });
   app.use(problemDetails());
   app.use(last);
-  const response = await ask(app, { method: 'GET' }, '/%E0%A4%A');
+  const response = await ask(app, { method: 'GET', path: '/%E0%A4%A' });
   expect(problemIn(response)).toMatchObject({
     type: 'about:blank',
     title: 'Bad Request',

@@ -1,8 +1,7 @@
 import type { ErrorRequestHandler } from 'express';
 import { configure, dto, int, Problem, problemDetails } from '../../lib';
-import { expressVersions } from '../idempotency/express-versions';
-import { serve } from '../idempotency/serve';
-import { send } from '../servers/listen';
+import { ask, problemIn } from '../support/ask';
+import { expressVersions } from '../support/express-versions';
 
 class Item extends dto({ n: int }) {}
 const base = 'https://docs.example.com/problems#';
@@ -21,9 +20,8 @@ describe.each(expressVersions)('with a problemTypeBase, on %s,', (_version, expr
         res.json(queryValue(req, 'n', int));
       })
       .use(problemDetails());
-    const { url } = await serve(app);
-    const answers = await Promise.all(['/guarded', '/bound', '/value'].map(path => send(url + path)));
-    return answers.map(({ text }) => (JSON.parse(text) as { type: string }).type);
+    const answers = await Promise.all(['/guarded', '/bound', '/value'].map(path => ask(app, { path })));
+    return answers.map(answer => problemIn(answer)?.type);
   };
 
   it('the type of each refusal leads to its documentation', async () => {
@@ -71,14 +69,10 @@ describe.each(expressVersions)('with a problemTypeBase, on %s,', (_version, expr
         next(problem);
       },
     });
-    const { url } = await serve(
-      express()
-        .post('/', idempotency(), (_req, res) => {
-          res.end();
-        })
-        .use(onError),
-    );
-    await send(url);
+    const app = express().post('/', idempotency(), (_req, res) => {
+      res.end();
+    });
+    await ask(app.use(onError));
     expect(seen).toEqual([`${base}key-missing`]);
   });
 });

@@ -1,6 +1,6 @@
 import { dto, int, Problem, type ProblemCode } from '../../lib';
 import { catalogue } from '../../lib/problems/catalogue';
-import { bind } from '../binding/one-endpoint';
+import { bind } from '../support/one-endpoint';
 
 it.each(Object.entries(catalogue))(
   '%s has a client or server error status, a title and a meaning',
@@ -30,7 +30,7 @@ it.each(Object.entries(catalogue))(
   },
 );
 
-it('its body is that of RFC 9457: nothing in it but what there is to say', () => {
+it('its body is that of RFC 9457, without empty members', () => {
   expect(new Problem('unauthenticated', 'No.').toBody()).toEqual({
     type: 'urn:bindonce:unauthenticated',
     title: 'Authentication is required',

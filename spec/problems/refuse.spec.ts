@@ -2,8 +2,8 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import { Keyv } from 'keyv';
 import { configure, dto, int, Problem, problemDetails, queryValue, routeParam, type OnProblem } from '../../lib';
 import { refuse } from '../../lib/problems/refuse';
-import { frameworks, serving } from '../binding/one-endpoint';
-import { send } from '../servers/listen';
+import { ask } from '../support/ask';
+import { expressVersions } from '../support/express-versions';
 
 class Item extends dto({ n: int }) {}
 class Charge extends dto({ amount: routeParam(int) }) {}
@@ -14,7 +14,7 @@ const answer: OnProblem = (problem, _req, res) => {
   res.status(problem.status).json({ mine: problem.code });
 };
 
-describe.each(frameworks)('%s', (_name, framework) => {
+describe.each(expressVersions)('%s', (_name, framework) => {
   describe.each<[string, OnProblem | undefined]>([
     ['without onProblem', undefined],
     ['with an onProblem that passes problems on', passOn],
@@ -33,12 +33,11 @@ describe.each(frameworks)('%s', (_name, framework) => {
         return fail(req, res, next);
       });
       app.use(problemDetails());
-      const headers = { 'Idempotency-Key': 'k' };
-      const answers = await serving(app, async ({ url }) => {
-        const responses = [];
-        for (let time = 0; time < 3; time++) responses.push(await send(`${url}/5`, { headers }));
-        return responses.map(({ status, headers: { 'idempotent-replayed': replayed } }) => [status, replayed]);
-      });
+      const answers: unknown[] = [];
+      for (let time = 0; time < 3; time++) {
+        const { status, headers } = await ask(app, { path: '/5', key: 'k' });
+        answers.push([status, headers['idempotent-replayed']]);
+      }
       return { charges, answers };
     }
 
@@ -79,25 +78,18 @@ describe.each(frameworks)('%s', (_name, framework) => {
         res.json(req.dto.n);
       });
       app.use(problemDetails());
-      const [refused, again, corrected] = await serving(app, async ({ url }) => {
-        const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': 'k' };
-        const ask = (body: string) => send(url, { headers, body });
-        return [await ask('{}'), await ask('{}'), await ask('{"n":1}')];
-      });
-      expect([refused?.status, again?.status, again?.headers['idempotent-replayed'], corrected?.text]).toEqual([
-        400,
-        400,
-        undefined,
-        '1',
-      ]);
+      expect((await ask(app, { key: 'k', json: {} })).status).toBe(400);
+      const again = await ask(app, { key: 'k', json: {} });
+      expect([again.status, again.headers['idempotent-replayed']]).toEqual([400, undefined]);
+      expect((await ask(app, { key: 'k', json: { n: 1 } })).text).toBe('1');
     });
   });
 });
 
-it('what another library has left as req.idempotency is not called', async () => {
+it('a value of another library in req.idempotency is not called', async () => {
   const app = express().post('/', (req, res, next) => {
     Object.assign(req, { idempotency: { forget: 'never' } });
     refuse(new Problem('unauthenticated', 'No.'), req, res, next);
   });
-  expect((await serving(app, ({ url }) => send(url))).status).toBe(401);
+  expect((await ask(app)).status).toBe(401);
 });

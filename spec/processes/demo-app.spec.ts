@@ -4,9 +4,9 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { send, type WireResponse } from '../servers/listen';
-import { NodeProcess } from '../servers/node-process';
-import { RedisServer } from '../servers/redis-server';
+import { send, type WireResponse } from '../support/listen';
+import { NodeProcess } from '../support/servers/node-process';
+import { RedisServer } from '../support/servers/redis-server';
 
 const root = join(__dirname, '../..');
 const script = join(root, 'demo-app/dist/server.js');
@@ -127,7 +127,7 @@ describe('the demo in memory', () => {
     expect(await shop.ended()).toBe(0);
   });
 
-  it('says at its root what can be asked of it', async () => {
+  it('lists its endpoints at its root', async () => {
     const { status, text, headers } = await send(shop.url, { method: 'GET' });
     expect(status).toBe(200);
     expect(headers['content-type']).toMatch(/^text\/plain/);

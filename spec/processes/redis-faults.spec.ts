@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { send, type WireResponse } from '../servers/listen';
-import { NodeProcess } from '../servers/node-process';
-import { RedisServer } from '../servers/redis-server';
-import { Oracle } from './oracle';
+import { send, type WireResponse } from '../support/listen';
+import { NodeProcess } from '../support/servers/node-process';
+import { RedisServer } from '../support/servers/redis-server';
+import { RunLog } from '../support/run-log';
 
-const script = join(__dirname, '../servers/order-server.mjs');
+const script = join(__dirname, '../support/programs/order-server.mjs');
 const STORE_TIMEOUT = 500;
 /** Half a second above the time-out of the store, and more on a busy machine; a hang would be far longer. */
 const BOUND = STORE_TIMEOUT + 10_000;
 
 describe('a Redis that fails', () => {
-  const oracle = new Oracle();
+  const log = new RunLog();
   let redis: RedisServer;
   let a: NodeProcess;
   let b: NodeProcess;
@@ -19,7 +19,7 @@ describe('a Redis that fails', () => {
   const start = (options: object = {}): Promise<NodeProcess> =>
     NodeProcess.start(script, {
       REDIS_URL: redis.url,
-      LOG: oracle.file,
+      LOG: log.file,
       OPTIONS: JSON.stringify({ storeTimeout: STORE_TIMEOUT, leaseDuration: 1_000, ...options }),
     });
   const order = ({ url }: NodeProcess, key: string, work = 0): Promise<WireResponse> =>
@@ -47,7 +47,7 @@ describe('a Redis that fails', () => {
     await redis.stop();
   });
   afterAll(() => {
-    oracle.remove();
+    log.remove();
   });
 
   it('answers 503 with Retry-After in time while it is down, runs nothing, and works again when it is back', async () => {
@@ -60,12 +60,12 @@ describe('a Redis that fails', () => {
       expect(JSON.parse(text)).toMatchObject({ type: 'urn:bindonce:store-unavailable', status: 503 });
       expect(ms).toBeLessThan(BOUND);
     }
-    expect(oracle.runs(key)).toBe(0);
+    expect(log.runs(key)).toBe(0);
     await redis.up();
     const answers = await Promise.all([persist(a, key), persist(b, key)]);
     expect(answers.map(({ status }) => status)).toEqual([201, 201]);
     expect(answers[0]?.text).toBe(answers[1]?.text);
-    expect(oracle.runs(key)).toBe(1);
+    expect(log.runs(key)).toBe(1);
   });
 
   it('answers 503 in time while it hangs; the acquisition that it carries out late is given back', async () => {
@@ -76,7 +76,7 @@ describe('a Redis that fails', () => {
     expect(status).toBe(503);
     expect(ms).toBeLessThan(BOUND);
     expect((await persist(b, key)).status).toBe(201);
-    expect(oracle.runs(key)).toBe(1);
+    expect(log.runs(key)).toBe(1);
   });
 
   it('does not keep an answer from the client when it dies under a running handler', async () => {
@@ -88,7 +88,7 @@ describe('a Redis that fails', () => {
     expect(status).toBe(201);
     expect(ms).toBeLessThan(300 + BOUND);
     expect(a.output).toContain(`event not-stored ${key}`);
-    expect(oracle.runs(key)).toBe(1);
+    expect(log.runs(key)).toBe(1);
   });
 
   it('answers 503 in time when it hangs at the reading of a stored response', async () => {
@@ -100,7 +100,7 @@ describe('a Redis that fails', () => {
     expect(status).toBe(503);
     expect(ms).toBeLessThan(BOUND);
     expect((await persist(b, key)).text).toBe(first.text);
-    expect(oracle.runs(key)).toBe(1);
+    expect(log.runs(key)).toBe(1);
   });
 
   it('lets a waiting duplicate go with 503 when it dies, and not hang', async () => {
@@ -111,7 +111,7 @@ describe('a Redis that fails', () => {
     await redis.kill();
     expect((await waiting).status).toBe(503);
     expect((await first).status).toBe(201);
-    expect(oracle.runs(key)).toBe(1);
+    expect(log.runs(key)).toBe(1);
   });
 
   it('runs without the guarantee when the application prefers that', async () => {

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { send, type WireResponse } from '../servers/listen';
-import { NodeProcess } from '../servers/node-process';
-import { anyRedis } from '../servers/redis-server';
-import { Oracle } from './oracle';
+import { send, type WireResponse } from '../support/listen';
+import { NodeProcess } from '../support/servers/node-process';
+import { anyRedis } from '../support/servers/redis-server';
+import { RunLog } from '../support/run-log';
 
-const script = join(__dirname, '../servers/order-server.mjs');
+const script = join(__dirname, '../support/programs/order-server.mjs');
 
 describe('several processes on one Redis', () => {
-  const oracle = new Oracle();
+  const log = new RunLog();
   let redis: Awaited<ReturnType<typeof anyRedis>>;
   let processes: NodeProcess[];
 
   const start = (options: object = {}): Promise<NodeProcess> =>
-    NodeProcess.start(script, { REDIS_URL: redis.url, LOG: oracle.file, OPTIONS: JSON.stringify(options) });
+    NodeProcess.start(script, { REDIS_URL: redis.url, LOG: log.file, OPTIONS: JSON.stringify(options) });
   const order = ({ url }: NodeProcess, key: string, work = 0): Promise<WireResponse> =>
     send(`${url}/orders`, { headers: { 'Idempotency-Key': key, 'X-Work': String(work) } });
 
@@ -26,7 +26,7 @@ describe('several processes on one Redis', () => {
   afterEach(() => Promise.all(processes.map(one => one.kill())));
   afterAll(async () => {
     await redis.stop();
-    oracle.remove();
+    log.remove();
   });
 
   it.each([20, 200])('run %i concurrent duplicates once and give all the same answer', async count => {
@@ -40,7 +40,7 @@ describe('several processes on one Redis', () => {
     const answers = await Promise.all(
       Array.from({ length: count }, (_, index) => order(targets[index % 3] ?? a, key, 200)),
     );
-    expect(oracle.runs(key)).toBe(1);
+    expect(log.runs(key)).toBe(1);
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect(answers[0]?.status).toBe(201);
     expect(answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined)).toHaveLength(1);
@@ -50,7 +50,7 @@ describe('several processes on one Redis', () => {
     processes = await Promise.all([start(), start()]);
     const keys = Array.from({ length: 100 }, () => randomUUID());
     const answers = await Promise.all(keys.map(key => Promise.all(processes.map(one => order(one, key, 5)))));
-    expect(keys.map(key => oracle.runs(key))).toEqual(keys.map(() => 1));
+    expect(keys.map(key => log.runs(key))).toEqual(keys.map(() => 1));
     for (const [one, other] of answers) expect(other?.text).toBe(one?.text);
   });
 
@@ -63,7 +63,7 @@ describe('several processes on one Redis', () => {
     const first = order(a, key, 1_000);
     await a.printed(/^started/);
     const others = await Promise.all(Array.from({ length: 10 }, () => order(b, key, 1_000)));
-    expect(oracle.runs(key)).toBe(1);
+    expect(log.runs(key)).toBe(1);
     expect(new Set([await first, ...others].map(({ text }) => text)).size).toBe(1);
   });
 
@@ -82,7 +82,7 @@ describe('several processes on one Redis', () => {
     const answer = await order(b, key);
     expect(answer.status).toBe(201);
     expect(performance.now() - killed).toBeLessThan(lease + 10_000);
-    expect(oracle.runs(key)).toBe(2);
+    expect(log.runs(key)).toBe(2);
     expect((await order(b, key)).text).toBe(answer.text);
   });
 
@@ -103,7 +103,7 @@ describe('several processes on one Redis', () => {
     await a.printed(/^event lease-lost/);
     expect((await order(a, key)).text).toBe(published.text);
     expect((await order(b, key)).text).toBe(published.text);
-    expect(oracle.runs(key)).toBe(2);
+    expect(log.runs(key)).toBe(2);
   });
 
   it('tell a handler through its signal that the lease is lost', async () => {

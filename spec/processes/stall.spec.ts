@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { send, type WireResponse } from '../servers/listen';
-import { NodeProcess } from '../servers/node-process';
+import { send, type WireResponse } from '../support/listen';
+import { NodeProcess } from '../support/servers/node-process';
 
-const script = join(__dirname, '../servers/stalling-server.mjs');
+const script = join(__dirname, '../support/programs/stalling-server.mjs');
 const LEASE = 300;
 const KEYS = Array.from({ length: 5 }, (_, index) => `k${index}`);
 
-describe('a process that stands still for longer than a lease in memory', () => {
+describe('a process that is stopped for longer than a lease in memory', () => {
   let server: NodeProcess;
   beforeEach(async () => {
     server = await NodeProcess.start(script, { OPTIONS: JSON.stringify({ leaseDuration: LEASE }) });

@@ -17,7 +17,7 @@ async function warningsOf(
   const script = worker
     ? `const cluster = require('node:cluster'); if (cluster.isPrimary) cluster.fork(); else { ${make} process.disconnect(); }`
     : make;
-  const file = join(directory, 'spec/servers/evaluate.cjs');
+  const file = join(directory, 'spec/processes/evaluate.cjs');
   const unmanaged = { ...process.env, NODE_APP_INSTANCE: undefined, pm_id: undefined };
   const { stderr } = await run(process.execPath, [file], {
     cwd: directory,

@@ -1,28 +1,23 @@
-import { send, type WireResponse } from '../servers/listen';
-import { serving } from '../binding/one-endpoint';
+import { ask } from '../support/ask';
+import { serve } from '../support/serve';
 import { shop } from './shop';
 
-const json = { 'Content-Type': 'application/json' };
-const ask = (
-  path: string,
-  body: unknown,
-  headers: Record<string, string> = {},
-  method = 'POST',
-): Promise<WireResponse> =>
-  serving(shop(), ({ url }) =>
-    send(url + path, { method, headers: { ...json, ...headers }, body: JSON.stringify(body) }),
-  );
-
 it('an order is placed without a cast', async () => {
-  const order = {
+  const json = {
     items: [
       { sku: 'tea', quantity: 2 },
       { sku: 'pot', quantity: 1 },
     ],
     priority: 'high',
   };
-  const { status, text } = await ask('/customers/42/orders', order, { 'Idempotency-Key': 'k', 'X-Tenant': 'acme' });
-  expect([status, JSON.parse(text)]).toEqual([201, { param: '42', pieces: 3, note: null, first: 'tea', anything: 3 }]);
+  const { url } = await serve(shop());
+  const { status, body } = await ask(url, {
+    path: '/customers/42/orders',
+    key: 'k',
+    headers: { 'X-Tenant': 'acme' },
+    json,
+  });
+  expect([status, body]).toEqual([201, { param: '42', pieces: 3, note: null, first: 'tea', anything: 3 }]);
 });
 
 it.each([
@@ -35,7 +30,8 @@ it.each([
   ['/configured', 'POST', { name: 'x' }, 'x'],
   ['/between', 'POST', { name: 'x' }, 'x'],
   ['/unbound', 'POST', {}, null],
-])('%s answers with its dto', async (path, method, body, answer) => {
-  const { status, text } = await ask(path, body, { 'Idempotency-Key': 'k' }, method);
-  expect([status, JSON.parse(text)]).toEqual([200, answer]);
+])('%s answers with its dto', async (path, method, json, answer) => {
+  const { url } = await serve(shop());
+  const { status, body } = await ask(url, { path, method, key: 'k', json });
+  expect([status, body]).toEqual([200, answer]);
 });

@@ -11,7 +11,7 @@ import {
   type AnyType,
   type Property,
 } from '../../../lib';
-import { bind } from '../one-endpoint';
+import { bind } from '../../support/one-endpoint';
 
 describe('dto({...})', () => {
   it('makes a class that can be extended, with methods, and built by hand', async () => {
@@ -68,7 +68,7 @@ describe('dto({...})', () => {
   });
 });
 
-describe('an entry that is no type is refused when the class is made, by name', () => {
+describe('an entry that is not a type is refused when the class is made, by name', () => {
   class Plain {
     when = new Date();
   }
@@ -124,7 +124,7 @@ it.each<[string, unknown]>([
   ['text', 'sku'],
   ['a list', [string]],
   ['a function', () => string],
-])('what is no shape is refused when it is declared, and the message shows one: %s', (_title, given) => {
+])('an invalid shape is refused when it is declared, and the message shows a valid one: %s', (_title, given) => {
   expect(() => dto(given as never)).toThrow(
     new TypeError(
       'dto takes an object with the type of each property, for example dto({ sku: string, quantity: int })',

@@ -18,8 +18,8 @@ import {
   type PropertyOptions,
   type Source,
 } from '../../../lib';
-import { send } from '../../servers/listen';
-import { bind, serving, toWire, urlEncoded, type Sent } from '../one-endpoint';
+import { ask, type Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 describe('names', () => {
   class Renamed extends dto({
@@ -108,7 +108,7 @@ describe('required, default, initialiser', () => {
     expect((await bind(Tags)).dto?.tags).toEqual(['a']);
   });
 
-  it('what is empty, or null in JSON, keeps the default or the initialiser', async () => {
+  it('an empty value, or null in JSON, keeps the default or the initialiser', async () => {
     class Page extends dto({ size: field(int, { default: 20 }), from: field(int) }) {
       override from = 1;
     }
@@ -184,17 +184,15 @@ describe('a default is never shared between requests', () => {
       }
     });
 
-    it('what a function makes is made for each request', async () => {
+    it('a function makes a default for each request', async () => {
       let made = 0;
       const One = declare(int, () => ++made);
       class Outer extends dto({ v: field(int, { default: () => ++made }), in: One }) {}
       const app = express().post('/', bindRequest(Outer), (req, res) => {
         res.json([req.dto.v, req.dto.in.v]);
       });
-      const [first = [], second = []] = await serving(app, async ({ url }) => {
-        const ask = async () => JSON.parse((await send(url, await toWire({ json: { in: {} } }))).text) as number[];
-        return [await ask(), await ask()];
-      });
+      const answer = async () => (await ask(app, { json: { in: {} } })).body as number[];
+      const [first, second] = [await answer(), await answer()];
       expect(second).toEqual(first.map(value => value + 2));
       expect(new Set([...first, ...second]).size).toBe(4);
     });

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { bindRequest, dto, field, fromClaim, int, list, string, type AnyType, type PropertyType } from '../../../lib';
-import { send } from '../../servers/listen';
-import { bind, serving } from '../one-endpoint';
+import { ask } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 /** Names that would be something else in code than they are in a name. */
 const names = [
@@ -81,7 +81,7 @@ it('a required property that the class has a method of is missing all the same',
   expect((await bind(Order, { json: { id: 1, total: 2 } })).dto).toEqual({ id: 1, total: 2 });
 });
 
-it('properties are set in the order of their declaration, whatever their types and sources', async () => {
+it('properties of all types and sources are set in the order of their declaration', async () => {
   class Inner extends dto({ c: int }) {}
   class Order extends dto({ z: int, inner: Inner, a: string, many: list(int), m: int }) {}
   expect(
@@ -125,11 +125,11 @@ it.each<[string, string]>([
     'whose class has a getter of the name',
     'req.body = Object.assign(new class { get role() { return "admin"; } }, { id: 1, lines: [] });',
   ],
-])('of a body %s, only what is its own is bound', (_what, prepare) => {
+])('only own properties of a body %s are bound', (_what, prepare) => {
   expect(boundInProcess([], prepare)).toBe('{"id":1,"lines":[]}');
 });
 
-it('what somebody else has added to Object.prototype is not bound', () => {
+it('a property that other code has added to Object.prototype is not bound', () => {
   expect(
     boundInProcess([], 'Object.prototype.role = "admin"; Object.prototype.mates = ["a"]; Object.prototype.n = 7;'),
   ).toBe(BOUND);
@@ -138,7 +138,7 @@ it('what somebody else has added to Object.prototype is not bound', () => {
   );
 });
 
-it('what has not to be waited for is bound at once: the next handler has its turn before the middleware returns', async () => {
+it('a dto without asynchronous values is bound at once: the next handler is called before the middleware returns', async () => {
   class Order extends dto({ id: int }) {}
   const bound = bindRequest(Order);
   const order: string[] = [];
@@ -157,11 +157,11 @@ it('what has not to be waited for is bound at once: the next handler has its tur
       res.end();
     },
   );
-  await serving(app, ({ url }) => send(url, { headers: { 'Content-Type': 'application/json' }, body: '{"id":1}' }));
+  await ask(app, { json: { id: 1 } });
   expect(order).toEqual(['handler', 'returned']);
 });
 
-describe('whether a required value is there is asked of what was sent, not of the dto', () => {
+describe('a required value must have been sent; a value that the dto already has does not count', () => {
   it('an own field that says nothing, over a method of a base class, is missing', async () => {
     class Base {
       total(): number {
@@ -175,7 +175,7 @@ describe('whether a required value is there is asked of what was sent, not of th
     expect((await bind(Order, { json: {} })).errors).toMatchObject([{ name: 'total', detail: 'A value is required.' }]);
   });
 
-  it('what goes into a setter is there', async () => {
+  it('a value that a setter takes is bound', async () => {
     class SignUp extends dto({ password: string, id: int }) {}
     const hashed: string[] = [];
     Object.defineProperty(SignUp.prototype, 'password', {
@@ -241,7 +241,7 @@ it('a type that is made of another one and reads JSON otherwise is read as it sa
 it.each([
   ['at once', (value: unknown) => value],
   ['later', (value: unknown) => Promise.resolve(value)],
-])('a later source whose value comes to nothing does not overwrite one that was found %s', async (_when, found) => {
+])('a later value that resolves to undefined does not overwrite one that was found %s', async (_when, found) => {
   const promising: StandardSchemaV1<unknown, unknown> = {
     '~standard': {
       version: 1,

@@ -16,7 +16,8 @@ import {
   routeParam,
   string,
 } from '../../../lib';
-import { bind, frameworks, urlEncoded } from '../one-endpoint';
+import { expressVersions } from '../../support/express-versions';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Line extends dto({ sku: string, quantity: int }) {}
 class Everything extends dto({
@@ -31,7 +32,7 @@ class Everything extends dto({
   may: hasPermission('orders:write'),
 }) {}
 
-describe.each(frameworks)('%s', (_name, framework) => {
+describe.each(expressVersions)('%s', (_name, framework) => {
   it('every failure of every source is in one answer, each under the name it was looked up under', async () => {
     const {
       status,
@@ -87,7 +88,7 @@ it.each([
   expect((await bind(Line, { json })).problem?.detail).toBe(detail);
 });
 
-it('what is missing is reported where this client would have sent it', async () => {
+it('a missing value is reported in the source that this client would have used', async () => {
   class Wanted extends dto({ v: string }) {}
   const missing = async (sent: Parameters<typeof bind>[1]) =>
     (await bind(Wanted, sent, urlEncoded)).errors.map(({ name, in: source }) => [name, source]);
@@ -99,7 +100,7 @@ it('what is missing is reported where this client would have sent it', async () 
 
 it('a HEAD gets the status and the length, and no content', async () => {
   const { status, response } = await bind(Line, { method: 'HEAD' });
-  expect([status, response.text, Number(response.headers['content-length']) > 100]).toEqual([400, '', true]);
+  expect([status, response.text, Number(response.headers['content-length']) > 100]).toEqual([400, undefined, true]);
 });
 
 describe('the answer does not grow with the request', () => {
@@ -133,7 +134,7 @@ describe('the answer does not grow with the request', () => {
     const { status, response } = await bind(Sent, sent, urlEncoded);
     expect(status).toBeGreaterThanOrEqual(400);
     expect(status).toBeLessThan(500);
-    expect(response.body.length).toBeLessThan(3_000);
+    expect(response.text.length).toBeLessThan(3_000);
   });
 });
 
@@ -162,7 +163,7 @@ it('nothing half-bound is left on the request', async () => {
   expect(seen).toBeUndefined();
 });
 
-it('a plain text dto reports what is missing in the body', async () => {
+it('a dto with plainText reports missing values in the body', async () => {
   class Note extends dto({ text: plainText(), page: int }) {}
   expect((await bind(Note)).errors.map(({ name, in: source }) => [name, source])).toEqual([
     ['text', 'body'],

@@ -14,7 +14,8 @@ import {
   type AnyType,
   type BindingLimits,
 } from '../../../lib';
-import { bind, urlEncoded, type Sent } from '../one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Form extends dto({ v: optional(string), n: optional(list(int)), files: optional(list(file)) }) {}
 const named = (name: string, count: number) =>

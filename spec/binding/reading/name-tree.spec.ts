@@ -166,7 +166,7 @@ it.each<[string[], string[]]>([
   },
 );
 
-it('what has no index is the name itself and the name with empty brackets', () => {
+it('values without an index are those of the name itself and of the name with empty brackets', () => {
   expect(tree('t[]', 't', 't[0]', 't[].x').at('t')?.unindexed).toEqual(['0', '1']);
 });
 
@@ -183,7 +183,7 @@ it.each<[string, number]>([
   expect(levelsOf(name)).toBe(levels);
 });
 
-it('names are taken apart only where somebody looks: 10,000 levels that nobody asks for cost nothing', async () => {
+it('names are split only when they are read: 10,000 levels that no property reads cost nothing', async () => {
   const ms = await processorTime(() => {
     const root = tree(...Array.from({ length: 1_000 }, (_, index) => `x${index}${'[a]'.repeat(10_000)}`), 't[1]');
     for (let index = 0; index < 1_000; index++) root.at('t');

@@ -24,8 +24,8 @@ import {
   type JsonConverter,
   type SerializerTypes,
 } from '../../../lib';
-import { send } from '../../servers/listen';
-import { bind, serving } from '../one-endpoint';
+import { ask } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 class Line extends dto({ skuCode: string, unitPrice: decimal }) {}
 class Order extends dto({ orderId: long, lines: list(Line), note: optional(string) }) {}
@@ -105,7 +105,7 @@ describe('read', () => {
     expect(await serializerContext({ request }).read(text)).toEqual(value);
   });
 
-  it('gives no caller a claim or a permission that the JSON says it has', async () => {
+  it('never takes a claim or a permission from the JSON', async () => {
     class Guarded extends dto({
       sku: string,
       tenant: fromClaim(string, { required: false, fallback: false }),
@@ -132,7 +132,7 @@ describe('write', () => {
     expect(orders.write(409, value)).toBe(text);
   });
 
-  it('what was written can be read', async () => {
+  it('text that it has written can be read', async () => {
     const both = serializerContext({ request: Order, responses: { 200: Order } });
     const order = await both.read(
       '{"orderId":9007199254740993,"lines":[{"skuCode":"a","unitPrice":1e-20}],"note":"n"}',
@@ -141,7 +141,7 @@ describe('write', () => {
   });
 });
 
-it('what was not given cannot be used', async () => {
+it('a method without its types cannot be used', async () => {
   const empty = serializerContext({});
   await expect(empty.read('{}')).rejects.toThrow('it was made without a request type; pass { request: PlaceOrder');
   expect(() => empty.write(200, {})).toThrow('it was made without a response type for 200; pass { responses: { 200:');
@@ -161,9 +161,7 @@ describe('an endpoint that names a context', () => {
       if (note === undefined) res.status(201).json(view);
       else res.status(409).json({ because: note, secret: 'x' });
     });
-    const { status, text } = await serving(app, ({ url }) =>
-      send(url, { headers: { 'Content-Type': 'application/json' }, body }),
-    );
+    const { status, text } = await ask(app, { json: body });
     return `${status} ${text}`;
   }
   const refused = json.replace('{', '{"note":"sold out",');
@@ -176,7 +174,7 @@ describe('an endpoint that names a context', () => {
     );
   });
 
-  it('has the policy of the context, whatever else is said', async () => {
+  it('has the policy of the context, not that of other options', async () => {
     expect(await post({ serializerContext: orders, propertyNamingPolicy: 'PascalCase' }, json)).toBe(`201 ${written}`);
     expect(
       await post(
@@ -202,7 +200,7 @@ describe('an endpoint that names a context', () => {
     );
   });
 
-  it("declares a response in place of the context's", async () => {
+  it('replaces a response of the context', async () => {
     class Total extends dto({ total: decimal }) {}
     expect(await post({ serializerContext: orders, responses: { 201: Total } }, json)).toBe(
       '201 {"total":0.1000000000000000055}',
@@ -244,7 +242,7 @@ describe('an endpoint that names a context', () => {
     ).not.toThrow();
   });
 
-  it('that is none is refused when the middleware is made', () => {
+  it('that is not a context is refused when the middleware is made', () => {
     expect(() => bindRequest(Order, { serializerContext: { types: {} } as unknown as typeof orders })).toThrow(
       'serializerContext must be a result of serializerContext()',
     );

@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import { bool, dateTime, dto, fromClaim, guid, int, string, type Claims } from '../../../lib';
-import { bind, type Sent } from '../one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e';
 class Caller extends dto({
@@ -156,7 +157,7 @@ describe('claims', () => {
     }
   }
 
-  it("can be the getters of a user's class, under their exact names; what every object has is none", async () => {
+  it("can be the getters of a user's class, under their exact names, but not the members of every object", async () => {
     class Who extends dto({ userId: fromClaim(guid, { name: 'sub' }), level: fromClaim(int, { name: 'Level' }) }) {}
     class Odd extends dto({ made: fromClaim(string, { name: 'constructor' }) }) {}
     const before: RequestHandler[] = [

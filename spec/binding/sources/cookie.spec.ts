@@ -1,5 +1,5 @@
 import { dto, fromCookie, int, list, string } from '../../../lib';
-import { bind } from '../one-endpoint';
+import { bind } from '../../support/one-endpoint';
 
 class Session extends dto({
   sid: fromCookie(string, { name: '__Host-sid' }),

@@ -1,5 +1,7 @@
 import { bool, dto, field, formField, int, optional, string } from '../../../lib';
-import { bind, frameworks, urlEncoded, type Sent } from '../one-endpoint';
+import { expressVersions } from '../../support/express-versions';
+import type { Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Signup extends dto({
   email: formField(string, { bindFrom: 'e-mail' }),
@@ -14,11 +16,11 @@ const FIELDS = [
 ] as const;
 const BOUND = { email: 'a@example.org', age: 42, news: true };
 
-describe.each(frameworks)('%s', (_name, framework) => {
+describe.each(expressVersions)('%s', (_name, framework) => {
   it.each<[string, Sent]>([
     ['multipart', { multipart: FIELDS }],
     ['urlencoded', { form: FIELDS }],
-  ])('binds a %s form: names in any case, bindFrom in place of the name', async (_kind, sent) => {
+  ])('binds a %s form: names in any case, bindFrom instead of the name', async (_kind, sent) => {
     expect((await bind(Signup, sent, { framework, ...urlEncoded })).dto).toEqual(BOUND);
   });
 });

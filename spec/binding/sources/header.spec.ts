@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { dateTime, dto, fromHeader, int, list, string } from '../../../lib';
-import { bind, type Sent } from '../one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 class Versioned extends dto({
   tenant: fromHeader(string, { name: 'X-Tenant' }),
@@ -23,7 +24,7 @@ it('a missing or unreadable header is reported under its name', async () => {
   ]);
 });
 
-it('a header that is sent twice is no scalar, though node keeps only the first of some', async () => {
+it('a header that is sent twice is not a scalar, though node keeps only the first of some', async () => {
   class Once extends dto({ length: fromHeader(int, { name: 'Max-Forwards' }) }) {}
   expect((await bind(Once, { headers: { 'Max-Forwards': ['1', '2'] } })).errors).toEqual([
     { name: 'Max-Forwards', in: 'header', detail: 'There are 2 values where one int is expected.' },
@@ -76,7 +77,7 @@ describe('a header that is not required', () => {
   });
 });
 
-describe('what a middleware before has made of the headers is what counts', () => {
+describe('headers that an earlier middleware has changed', () => {
   class Tagged extends dto({
     tags: fromHeader(list(string), { name: 'X-Tags' }),
     tenant: fromHeader(string, { name: 'X-Tenant', required: false, fallback: false }),

@@ -11,7 +11,8 @@ import {
   string,
   type AnyType,
 } from '../../../lib';
-import { bind, type Sent } from '../one-endpoint';
+import type { Sent } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 class Item extends dto({ sku: string, quantity: int }) {}
 const ITEM = { sku: 'a', quantity: 1 };
@@ -170,7 +171,7 @@ describe('list(Dto) at the root', () => {
 describe('fromBody', () => {
   class Update extends dto({ id: field(int), item: fromBody(Item), sku: optional(string) }) {}
 
-  it('takes the whole body; the other properties bind from elsewhere, and from no JSON field', async () => {
+  it('takes the whole body; the other properties bind from other sources, never from a JSON field', async () => {
     const { dto: bound } = await bind(Update, { json: { ...ITEM, id: 1 }, path: '/7' }, { route: '/:id' });
     expect(bound).toEqual({ id: 7, item: ITEM });
     expect(bound?.item).toBeInstanceOf(Item);

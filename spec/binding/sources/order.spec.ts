@@ -1,6 +1,8 @@
 import { bool, dto, field, fromClaim, fromCookie, fromHeader, hasPermission, string, type Claims } from '../../../lib';
 import { sourcesInOrder } from '../../../lib/binding/sources/order';
-import { bind, frameworks, urlEncoded, type Sent } from '../one-endpoint';
+import { expressVersions } from '../../support/express-versions';
+import type { Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 /** A request under construction: each source adds its own name as the value. */
 interface Adding {
@@ -55,7 +57,7 @@ const pairs = [
 async function send(
   kind: keyof typeof Dtos,
   sources: readonly string[],
-  framework = frameworks[0]?.[1],
+  framework = expressVersions[0]?.[1],
 ): Promise<string | undefined> {
   const to: Adding = { sent: {}, path: '/', query: '' };
   for (const source of sources) adding[source]?.(to);
@@ -66,7 +68,7 @@ async function send(
       ...urlEncoded,
       ...(to.user && { user: to.user }),
       ...(framework && { framework }),
-      route: framework === frameworks[0]?.[1] ? '/{:v}' : '/:v?',
+      route: framework === expressVersions[0]?.[1] ? '/{:v}' : '/:v?',
     },
   );
   return bound?.v;
@@ -90,7 +92,7 @@ it.each(pairs)('%s: %s is overwritten by %s', async (kind, earlier, later) => {
   expect(await send(kind, [earlier, later])).toBe(later);
 });
 
-describe.each(frameworks)('with everything sent at once, %s', (_name, framework) => {
+describe.each(expressVersions)('with everything sent at once, %s', (_name, framework) => {
   it.each([
     ['field', 'json', 'query'],
     ['field', 'form', 'query'],

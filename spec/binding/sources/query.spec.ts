@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import { dto, field, int, list, optional, queryParam, string } from '../../../lib';
-import { bind, frameworks } from '../one-endpoint';
+import { expressVersions } from '../../support/express-versions';
+import { bind } from '../../support/one-endpoint';
 
 class Search extends dto({
   text: field(string, { bindFrom: 'q' }),
@@ -8,7 +9,7 @@ class Search extends dto({
   sizes: optional(list(int)),
 }) {}
 
-describe.each(frameworks)('%s', (_name, framework) => {
+describe.each(expressVersions)('%s', (_name, framework) => {
   it.each([
     ['names in any case', '?Q=a&PAGE=2', { text: 'a', page: 2 }],
     ['bindFrom in place of the name', '?q=a&text=b', { text: 'a', page: 1 }],
@@ -67,7 +68,7 @@ it.each([21, 1_000])('a list of %i items by repeated names and by index', async 
   ).toEqual(sizes);
 });
 
-it.each(frameworks)(
+it.each(expressVersions)(
   'is that of req.url, as a middleware before may have rewritten it: %s',
   async (_name, framework) => {
     const before: RequestHandler[] = [

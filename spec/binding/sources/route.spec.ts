@@ -1,7 +1,8 @@
 import express, { Router } from 'express';
 import { bindRequest, dto, field, guid, int, list, long, routeParam, string, timeSpan } from '../../../lib';
-import { send } from '../../servers/listen';
-import { bind, frameworks, serving } from '../one-endpoint';
+import { ask } from '../../support/ask';
+import { expressVersions } from '../../support/express-versions';
+import { bind } from '../../support/one-endpoint';
 
 it.each([
   ['int', int, '42', 42],
@@ -15,7 +16,7 @@ it.each([
   expect((await bind(Dto, { path: `/${text}` }, { route: '/:v' })).dto).toEqual({ v: value });
 });
 
-it.each(frameworks)('names match in any case, and bindFrom replaces the name: %s', async (_name, framework) => {
+it.each(expressVersions)('names match in any case, and bindFrom replaces the name: %s', async (_name, framework) => {
   class Dto extends dto({ customerId: routeParam(int), orderNo: field(int, { bindFrom: 'NO' }) }) {}
   expect((await bind(Dto, { path: '/1/2' }, { framework, route: '/:CustomerID/:no' })).dto).toEqual({
     customerId: 1,
@@ -42,7 +43,7 @@ it('a wildcard of Express 5 is a list of its segments', async () => {
   expect((await bind(Dto, { path: '/a/b,c/d' }, { route: '/*path' })).dto).toEqual({ path: ['a', 'b,c', 'd'] });
 });
 
-describe.each(frameworks)('mounted, %s', (_name, framework) => {
+describe.each(expressVersions)('mounted, %s', (_name, framework) => {
   class Dto extends dto({ shop: routeParam(string), order: routeParam(int), page: int }) {}
 
   it('in a nested router, with the parameters merged from above', async () => {
@@ -51,8 +52,8 @@ describe.each(frameworks)('mounted, %s', (_name, framework) => {
       res.json(req.dto);
     });
     app.use('/shops/:shop', Router({ mergeParams: true }).use('/orders', orders));
-    const { status, text } = await serving(app, ({ url }) => send(`${url}/shops/x/orders/7?page=2`, { method: 'GET' }));
-    expect([status, JSON.parse(text)]).toEqual([200, { shop: 'x', order: 7, page: 2 }]);
+    const { status, body } = await ask(app, { method: 'GET', path: '/shops/x/orders/7?page=2' });
+    expect([status, body]).toEqual([200, { shop: 'x', order: 7, page: 2 }]);
   });
 
   it('by app.use, with the parameters of its own path', async () => {
@@ -61,9 +62,7 @@ describe.each(frameworks)('mounted, %s', (_name, framework) => {
     app.use('/shops/:shop', bindRequest(Shop), (req: express.Request, res: express.Response) => {
       res.json(req.dto);
     });
-    const { status, text } = await serving(app, ({ url }) =>
-      send(`${url}/shops/x/more/path?page=2`, { method: 'GET' }),
-    );
-    expect([status, JSON.parse(text)]).toEqual([200, { shop: 'x', page: 2 }]);
+    const { status, body } = await ask(app, { method: 'GET', path: '/shops/x/more/path?page=2' });
+    expect([status, body]).toEqual([200, { shop: 'x', page: 2 }]);
   });
 });

@@ -1,5 +1,5 @@
 import { dto, enumOf, list, optional } from '../../../lib';
-import { bind } from '../one-endpoint';
+import { bind } from '../../support/one-endpoint';
 
 enum Level {
   Low,
@@ -80,7 +80,7 @@ it.each<[Name, unknown]>([
   expect(bound?.[name]).toBeUndefined();
 });
 
-it('a failure names the members, ten at the most', async () => {
+it('a failure names at most ten members', async () => {
   class Many extends dto({
     one: enumOf(Array.from({ length: 12 }, (_, index) => `m${index}`)),
     few: list(enumOf(Colour)),
@@ -102,12 +102,15 @@ it.each<[string, readonly unknown[]]>([
   ['a list and something else', [['draft'], 'sent']],
   ['a list of numbers', [[1, 2]]],
   ['an object of objects', [{ draft: {} }]],
-])('what is no enum is refused when it is declared, and the message shows one: %s', (_title, given) => {
-  const declare = enumOf as (...given: readonly unknown[]) => unknown;
-  expect(() => declare(...given)).toThrow(
-    new TypeError("enumOf takes an enum, or a list of at least one string: enumOf(['draft', 'sent'])"),
-  );
-});
+])(
+  'a wrong argument of enumOf is refused when it is declared, and the message shows an example: %s',
+  (_title, given) => {
+    const declare = enumOf as (...given: readonly unknown[]) => unknown;
+    expect(() => declare(...given)).toThrow(
+      new TypeError("enumOf takes an enum, or a list of at least one string: enumOf(['draft', 'sent'])"),
+    );
+  },
+);
 
 it.each([
   ['2XL', 'xxl'],
@@ -122,7 +125,7 @@ it.each([
   expect((await bind(Sized, { json: { v: text } })).dto).toEqual({ v: value });
 });
 
-it('the names that a numeric enum has for its values are no members', async () => {
+it('the reverse names of a numeric enum are not members', async () => {
   enum Mixed {
     Zero,
     Half = 0.5,

@@ -1,5 +1,5 @@
 import { dto, file, list, optional, string, type UploadedFile } from '../../../lib';
-import { bind } from '../one-endpoint';
+import { bind } from '../../support/one-endpoint';
 
 class Photos extends dto({ cover: file, others: optional(list(file)), title: string }) {}
 const image = (name: string, bytes = name) => new File([bytes], name, { type: 'image/png' });

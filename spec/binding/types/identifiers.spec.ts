@@ -1,6 +1,6 @@
 import { processorTime } from '../../support/processor-time';
 import { dto, guid, queryParam, uri, uriOf, version, Version } from '../../../lib';
-import { bind } from '../one-endpoint';
+import { bind } from '../../support/one-endpoint';
 
 class Ids extends dto({
   guid: queryParam(guid, { required: false }),
@@ -118,7 +118,7 @@ it.each(['1', '1.2.3.4.5', '1.', '.1', '1.-2', '1.2147483648', 'v1.2', '1.2-beta
   },
 );
 
-it('empty text is none of them: it is missing, or a failure where a value is required', async () => {
+it('empty text counts as a missing value, which is a failure where a value is required', async () => {
   class Required extends dto({ guid: queryParam(guid), uri: queryParam(uri), version: queryParam(version) }) {}
   const sent = { method: 'GET', path: '/?guid=&uri=&version=' };
   expect((await bind(Ids, sent)).dto).toEqual({});

@@ -23,8 +23,8 @@ import {
   type JsonConverter,
   type ParseResult,
 } from '../../../lib';
-import { send } from '../../servers/listen';
-import { bind, serving, type Sent } from '../one-endpoint';
+import { ask, type Sent } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
 
 /** Nothing is declared about it: its JSON is `{ "amount": "12.50" }`, or text. */
 class Money {
@@ -113,7 +113,7 @@ describe('a class about which nothing is declared', () => {
   });
 });
 
-describe('a converter comes before what a type does by itself', () => {
+describe("a converter takes precedence over the type's own reading and writing", () => {
   const email = z.email();
 
   it.each<[string, AnyType, JsonConverter, unknown, unknown]>([
@@ -174,9 +174,7 @@ describe('a converter comes before what a type does by itself', () => {
     const app = express().post('/', bindRequest(One, binding), (req, res) => {
       res.json(req.dto);
     });
-    expect(
-      (await serving(app, ({ url }) => send(url, { headers: { 'Content-Type': 'application/json' }, body }))).text,
-    ).toBe(body);
+    expect((await ask(app, { json: body })).text).toBe(body);
   });
 
   it('and leaves text to the type, or to its value parser', async () => {
@@ -196,14 +194,14 @@ describe('a converter comes before what a type does by itself', () => {
   });
 });
 
-describe('what a converter is given', () => {
+describe('the input of a converter', () => {
   /** Takes everything for what it is. */
   class Raw {
     constructor(readonly json: unknown) {}
   }
   const raw = [{ type: Raw, read: (json: unknown) => success(new Raw(json)), write: ({ json }: Raw) => json }];
 
-  it('is plain JSON, whatever other properties need', async () => {
+  it('is plain JSON, even if other properties need exact numbers', async () => {
     class Exact extends dto({ raw: Raw, id: long }) {}
     const { dto: bound } = await bind(
       Exact,
@@ -245,10 +243,10 @@ describe('what a converter is given', () => {
   });
 });
 
-describe('what a converter refuses', () => {
+describe('a value that a converter refuses', () => {
   class Offer extends dto({ all: list(Money), price: optional(Money) }) {}
 
-  it('is a failure with its place, and there is no end at the first', async () => {
+  it('is a failure with its path, and later failures are reported, too', async () => {
     expect((await bind(Offer, { json: { all: [sent, 'x', { amount: 1 }], price: 7 } }, { converters })).errors).toEqual(
       [
         { name: 'all[1]', in: 'json', pointer: '/all/1', detail: 'The value "x" is not a Money.' },
@@ -269,7 +267,7 @@ describe('what a converter refuses', () => {
     ]);
   });
 
-  it("what it throws is the application's error", async () => {
+  it("an error that it throws is the application's", async () => {
     const { status, response } = await bind(
       Offer,
       { json: { all: [1] } },
@@ -303,20 +301,10 @@ it('configure() has converters for all endpoints; those of an endpoint come firs
   app.post('/endpoint', configured.bindRequest(Both, { converters: [tagged('?'), tagged('-')] }), (req, res) => {
     res.json(req.dto);
   });
-  const texts = await serving(app, ({ url }) =>
-    Promise.all(
-      ['app', 'endpoint'].map(
-        async path =>
-          (
-            await send(`${url}/${path}`, {
-              headers: { 'Content-Type': 'application/json' },
-              body: JSON.stringify({ code: 'x', price: sent }),
-            })
-          ).text,
-      ),
-    ),
+  const answers = await Promise.all(
+    ['/app', '/endpoint'].map(path => ask(app, { path, json: { code: 'x', price: sent } })),
   );
-  expect(texts.map(text => JSON.parse(text) as unknown)).toEqual(
+  expect(answers.map(({ body }) => body as unknown)).toEqual(
     ['x!', 'x?'].map(code => ({ code, price: sent, note: '' })),
   );
 });
@@ -327,7 +315,7 @@ it.each<[string, unknown]>([
   ['no reader', [{ type: Money, write: money.write }]],
   ['no writer', [{ type: Money, read: money.read }]],
   ['nothing', [undefined]],
-])('what is no converter is refused when the middleware is made: %s', (_what, given) => {
+])('an invalid converter is refused when the middleware is made: %s', (_what, given) => {
   expect(() => bindRequest(Point, { converters: given as JsonConverter[] })).toThrow(
     'converters must be an array of { type, read, write }',
   );

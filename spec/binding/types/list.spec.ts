@@ -1,5 +1,5 @@
 import { dto, fromClaim, fromHeader, guid, int, list, queryParam, string } from '../../../lib';
-import { bind, urlEncoded } from '../one-endpoint';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Line extends dto({ sku: string, quantity: int }) {}
 class Lists extends dto({

@@ -18,8 +18,8 @@ import {
   type BindingOptions,
   type NamingPolicyName,
 } from '../../../lib';
-import { send } from '../../servers/listen';
-import { bind, serving, urlEncoded } from '../one-endpoint';
+import { ask } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 /** What each policy makes of the name of a property. */
 const names: readonly [name: string, camelCase: string, snake_case: string, kebabCase: string, PascalCase: string][] = [
@@ -51,9 +51,7 @@ it.each(table)('%s: %s is %s, when it is read and when it is written', async (pr
     res.json(req.dto);
   });
   const body = JSON.stringify({ [jsonName]: 'v' });
-  expect(
-    (await serving(app, ({ url }) => send(url, { headers: { 'Content-Type': 'application/json' }, body }))).text,
-  ).toBe(body);
+  expect((await ask(app, { json: body })).text).toBe(body);
   expect((await bind(One, { json: { [jsonName]: 'v' } }, { propertyNamingPolicy })).dto).toEqual({ [name]: 'v' });
 });
 
@@ -78,11 +76,7 @@ it('a policy is a function, too; it is asked when the middleware is made', async
   });
   const before = [...asked];
   const body = JSON.stringify({ $one: { $two: 2 } });
-  const texts = await serving(app, ({ url }) =>
-    Promise.all(
-      [1, 2].map(async () => (await send(url, { headers: { 'Content-Type': 'application/json' }, body })).text),
-    ),
-  );
+  const texts = await Promise.all([1, 2].map(async () => (await ask(app, { json: body })).text));
   expect([texts, new Set(before), asked]).toEqual([[body, body], new Set(['one', 'two']), before]);
 });
 
@@ -180,7 +174,7 @@ describe('with a policy', () => {
     ]);
   });
 
-  it('JSON that stands in a query or a claim has its names', async () => {
+  it('JSON in a query or a claim has its names', async () => {
     class Elsewhere extends dto({ fromText: queryParam(City), claimed: fromClaim(City) }) {}
     expect(
       (
@@ -193,7 +187,7 @@ describe('with a policy', () => {
     ).toEqual({ fromText: bound, claimed: bound });
   });
 
-  it('for the whole application, and what an endpoint gives wins', async () => {
+  it('for the whole application; the policy of an endpoint wins', async () => {
     const configured = configure({ binding: snake });
     const app = express();
     app.post('/app', configured.bindRequest(City), (req, res) => {
@@ -202,14 +196,9 @@ describe('with a policy', () => {
     app.post('/endpoint', configured.bindRequest(City, { propertyNamingPolicy: 'PascalCase' }), (req, res) => {
       res.json(req.dto);
     });
-    const ask = (url: string, body: object) =>
-      send(url, { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
-    const texts = await serving(app, async ({ url }) =>
-      [await ask(`${url}/app`, city), await ask(`${url}/endpoint`, { CityName: 'X', ZIP: '1' })].map(
-        ({ text }) => text,
-      ),
-    );
-    expect(texts.map(text => JSON.parse(text) as unknown)).toEqual([city, { CityName: 'X', ZIP: '1' }]);
+    expect((await ask(app, { path: '/app', json: city })).body).toEqual(city);
+    const renamed = { CityName: 'X', ZIP: '1' };
+    expect((await ask(app, { path: '/endpoint', json: renamed })).body).toEqual(renamed);
   });
 });
 
@@ -257,14 +246,14 @@ describe('two properties of one JSON name are refused when the middleware is mad
     expect(make).toThrow(message);
   });
 
-  it('unless one of them is in no JSON', () => {
+  it('unless one of them is never in JSON', () => {
     class Fine extends dto({ userName: string, user_name: queryParam(string) }) {}
     expect(() => bindRequest(Fine, { propertyNamingPolicy: 'snake_case' })).not.toThrow();
     expect(() => bindRequest(BySnake)).not.toThrow();
   });
 });
 
-it('a policy that is none is refused when the middleware is made', () => {
+it('an unknown policy is refused when the middleware is made', () => {
   class One extends dto({ a: string }) {}
   expect(() => bindRequest(One, { propertyNamingPolicy: 'SNAKE' as NamingPolicyName })).toThrow(
     /propertyNamingPolicy must be .*"snake_case".*, not "SNAKE"/,

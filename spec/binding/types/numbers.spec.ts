@@ -1,5 +1,5 @@
 import { decimal, double, dto, int, long, optional, queryParam } from '../../../lib';
-import { bind } from '../one-endpoint';
+import { bind } from '../../support/one-endpoint';
 
 class Numbers extends dto({
   int: queryParam(optional(int)),

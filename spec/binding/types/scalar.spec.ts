@@ -1,5 +1,5 @@
 import { bool, dto, fromHeader, optional, queryParam, string } from '../../../lib';
-import { bind } from '../one-endpoint';
+import { bind } from '../../support/one-endpoint';
 
 class Switch extends dto({ on: bool }) {}
 class Text extends dto({ text: string }) {}

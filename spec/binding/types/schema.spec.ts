@@ -27,8 +27,8 @@ import {
   type ParseResult,
   type UploadedFile,
 } from '../../../lib';
-import { send } from '../../servers/listen';
-import { bind, serving, urlEncoded, type Sent } from '../one-endpoint';
+import { ask, type Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 /** What three libraries make of the same words: a count from text or a number, a line with such a count, an order with lists. */
 interface Schemas {
@@ -291,12 +291,12 @@ const places = (
 };
 
 describe.each(libraries)('a schema of %s', (_library, schemas) => {
-  const ask = ({ user, ...sent }: From, Dto: AnyType) =>
+  const tried = ({ user, ...sent }: From, Dto: AnyType) =>
     bind(Dto, sent, { ...urlEncoded, route: '/{:n}', ...(user && { user }) });
 
   it.each(places(schemas))('stands in %s', async (_where, Dto, sent, value, wrong, at) => {
-    expect((await ask(sent, Dto)).dto).toEqual(value);
-    const { status, errors } = await ask(wrong, Dto);
+    expect((await tried(sent, Dto)).dto).toEqual(value);
+    const { status, errors } = await tried(wrong, Dto);
     expect({ status, errors }).toEqual({ status: 400, errors: [{ ...at, detail: expect.any(String) as string }] });
   });
 
@@ -327,9 +327,7 @@ describe.each(libraries)('a schema of %s', (_library, schemas) => {
         queryValue(req, 'bad', schemas.count, { required: false }) ?? null,
       ]);
     });
-    expect((await serving(app, ({ url }) => send(`${url}/?n=2&all=1,2&bad=x`, { method: 'GET' }))).text).toBe(
-      '[2,[1,2],null]',
-    );
+    expect((await ask(app, { method: 'GET', path: '/?n=2&all=1,2&bad=x' })).text).toBe('[2,[1,2],null]');
   });
 });
 
@@ -428,7 +426,7 @@ it.each<[string, AnyType]>([
     ),
   ],
   ['arktype', type('string').pipe(text => text.length)],
-])('what a schema makes of a value is the value: %s', async (_library, schema) => {
+])('the output of a schema is the value: %s', async (_library, schema) => {
   class Lengths extends dto({ one: schema, all: list(schema), asked: queryParam(schema) }) {}
   expect((await bind(Lengths, { json: { one: 'abc', all: ['a', 'ab'] }, path: '/?asked=abcd' })).dto).toEqual({
     one: 3,
@@ -481,7 +479,7 @@ it.each<[string, AnyType, From]>([
     { json: {}, path: '/?p=[1]' },
   ],
   ['a claim', class extends dto({ p: fromClaim(z.object({})), name: string }) {}, { json: {}, user: { p: 5 } }],
-])('what is refused in %s hides nothing that is missing in the body', async (_where, Dto, { user, ...sent }) => {
+])('a refusal in %s does not hide values that are missing in the body', async (_where, Dto, { user, ...sent }) => {
   expect((await bind(Dto, sent, user ? { user } : {})).errors.map(({ name }) => name).sort()).toEqual(['name', 'p']);
 });
 
@@ -531,7 +529,7 @@ describe('names that go below a schema', () => {
   });
 });
 
-it('numbers are plain numbers, whatever other properties need', async () => {
+it('numbers are plain numbers, even if other properties need exact ones', async () => {
   class Exact extends dto({ free: z.any(), all: list(z.number()), asked: queryParam(z.array(z.number())), id: long }) {}
   const { dto: bound } = await bind(Exact, {
     json: '{"id":9007199254740993,"all":[1.50],"free":{"n":1.50,"big":12345678901234567890,"list":[1e3,"1"],"no":null}}',
@@ -579,7 +577,7 @@ describe('an asynchronous schema', () => {
       headers: { header: `x, ${name}` },
     });
 
-    it('is waited for wherever it stands', async () => {
+    it('is awaited in every place', async () => {
       expect((await bind(Several, several('free'))).dto).toEqual({
         a: 'free',
         in: { v: 'free' },
@@ -610,7 +608,7 @@ describe('an asynchronous schema', () => {
       expect((await bind(free, { json: '"taken"' })).errors).toEqual([failure('', 'json', '')]);
     });
 
-    it('with failures of other properties beside it', async () => {
+    it('together with failures of other properties', async () => {
       class Mixed extends dto({ v: free, n: long }) {}
       expect((await bind(Mixed, { json: { v: 'taken', n: 'x' } })).errors.map(({ name }) => name).sort()).toEqual([
         'n',
@@ -706,7 +704,7 @@ describe('a schema that fails', () => {
     ];
   };
 
-  it.each(failing)("is the application's error, wherever it stands: it %s", async (_how, schema) => {
+  it.each(failing)("is the application's error in every place: it %s", async (_how, schema) => {
     for (const [Dto, sent] of where(schema)) {
       const { status, response, dto: bound } = await bind(Dto, sent);
       expect([status, response.text, bound]).toEqual([500, 'directory is down', undefined]);
@@ -795,11 +793,11 @@ describe('the answer is bounded', () => {
   ])('for %s', async (_what, Dto, sent) => {
     const { status, response, errors } = await bind(Dto, sent, urlEncoded);
     expect([status, errors.length]).toEqual([400, 1]);
-    expect(response.body.length).toBeLessThan(3_000);
+    expect(response.text.length).toBeLessThan(3_000);
     expect(errors[0]?.name).toMatch(/^v/);
   });
 
-  it("of a schema's message, three hundred characters are repeated", async () => {
+  it("three hundred characters of a schema's message are repeated", async () => {
     expect((await bind(Wordy, { json: { v: 'a' } })).errors).toEqual([
       { name: 'v', in: 'json', pointer: '/v', detail: 'x'.repeat(300) },
     ]);
@@ -840,8 +838,8 @@ it.each<[string, AnyType]>([
   app.get('/inside', bindRequest(z.any(), { responses: { 200: View } }), (_req, res) => {
     res.json({ line: value, all: [value], id: 9007199254740993n, more: 1 });
   });
-  const answers = await serving(app, ({ url }) =>
-    Promise.all(['alone', 'inside'].map(async path => (await send(`${url}/${path}`, { method: 'GET' })).text)),
+  const answers = await Promise.all(
+    ['/alone', '/inside'].map(async path => (await ask(app, { method: 'GET', path })).text),
   );
   expect(answers).toEqual([
     JSON.stringify(value),

@@ -1,5 +1,5 @@
 import { dateTime, dto, list, queryParam, timeSpan } from '../../../lib';
-import { bind } from '../one-endpoint';
+import { bind } from '../../support/one-endpoint';
 
 class At extends dto({ at: queryParam(dateTime) }) {}
 class For extends dto({ for: queryParam(timeSpan) }) {}

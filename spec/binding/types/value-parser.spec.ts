@@ -25,8 +25,8 @@ import {
   type ParseResult,
   type ValueParser,
 } from '../../../lib';
-import { send } from '../../servers/listen';
-import { bind, serving, urlEncoded, type Sent } from '../one-endpoint';
+import { ask, type Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 /** Nothing is declared about it: it is read by parsers alone. */
 class Money {
@@ -50,7 +50,7 @@ const money = valueParserFor(Money, text =>
 const price = new Money(1250);
 const valueParsers = [money];
 
-describe('a parser comes before what a type does by itself', () => {
+describe("a parser takes precedence over the type's own reading", () => {
   const word = enumOf(['a', 'b']);
   const semicolons = list(int);
   const email = z.email();
@@ -179,7 +179,7 @@ describe('a class about which nothing is declared', () => {
   });
 });
 
-describe('what a parser refuses', () => {
+describe('a value that a parser refuses', () => {
   class Offer extends dto({ price: queryParam(Money), all: queryParam(list(Money), { required: false }) }) {}
 
   it.each([
@@ -212,7 +212,7 @@ describe('what a parser refuses', () => {
     expect([bound, asked]).toEqual([{ other: price }, []]);
   });
 
-  it("what it throws is the application's error", async () => {
+  it("an error that it throws is the application's", async () => {
     const { status, response } = await bind(
       Offer,
       { path: '/?price=1' },
@@ -230,7 +230,7 @@ describe('what a parser refuses', () => {
 
 describe('configure()', () => {
   const shout = valueParserFor(Code, text => success(new Code(`${text}!`)));
-  const ask = valueParserFor(Code, text => success(new Code(`${text}?`)));
+  const asking = valueParserFor(Code, text => success(new Code(`${text}?`)));
   const configured = configure({ binding: { valueParsers: [shout, money] } });
   class Both extends dto({ code: queryParam(Code), price: queryParam(Money) }) {}
 
@@ -239,20 +239,16 @@ describe('configure()', () => {
     app.get('/app', configured.bindRequest(Both), (req, res) => {
       res.json(req.dto);
     });
-    app.get('/endpoint', configured.bindRequest(Both, { valueParsers: [ask, shout] }), (req, res) => {
+    app.get('/endpoint', configured.bindRequest(Both, { valueParsers: [asking, shout] }), (req, res) => {
       res.json(req.dto);
     });
     app.get('/plain', bindRequest(Both, { valueParsers }), (req, res) => {
       res.json(req.dto);
     });
-    const codes = await serving(app, ({ url }) =>
-      Promise.all(
-        ['app', 'endpoint', 'plain'].map(
-          async path => (await send(`${url}/${path}?code=x&price=12.50`, { method: 'GET' })).text,
-        ),
-      ),
+    const answers = await Promise.all(
+      ['/app', '/endpoint', '/plain'].map(path => ask(app, { method: 'GET', path: `${path}?code=x&price=12.50` })),
     );
-    expect(codes.map(text => JSON.parse(text) as unknown)).toEqual(
+    expect(answers.map(({ body }) => body as unknown)).toEqual(
       ['x!', 'x?', 'x'].map(text => ({ code: { text }, price: { cents: 1250 } })),
     );
   });
@@ -268,8 +264,7 @@ describe('configure()', () => {
         queryValue(req, 'code', Code),
       ]);
     });
-    const { text } = await serving(app, ({ url }) => send(`${url}/12.50?code=x&all=1.00,2.00`, { method: 'GET' }));
-    expect(JSON.parse(text)).toEqual([
+    expect((await ask(app, { method: 'GET', path: '/12.50?code=x&all=1.00,2.00' })).body).toEqual([
       { cents: 1250 },
       { text: 'x!' },
       [{ cents: 100 }, { cents: 200 }],
@@ -279,7 +274,7 @@ describe('configure()', () => {
   });
 });
 
-it('what is no parser is refused when the middleware is made', () => {
+it('an invalid parser is refused when the middleware is made', () => {
   expect(() => valueParserFor(Money, undefined as unknown as () => typeof failure)).toThrow(
     'valueParserFor takes a type and a function (input) => ({ success, value })',
   );

@@ -10,7 +10,7 @@ import {
   type AnyType,
   type DtoClass,
 } from '../../../lib';
-import { bind } from '../one-endpoint';
+import { bind } from '../../support/one-endpoint';
 
 class Point extends dto({ x: int }) {}
 const having = (type: AnyType): DtoClass<{ v: unknown }> =>
@@ -110,7 +110,7 @@ describe('nullable', () => {
     expect((await bind(having(type), { json: { v: 'x' } })).status).toBe(400);
   });
 
-  it('text is read as ever; the word null is no null', async () => {
+  it('text is read as without nullable(); the word null is not null', async () => {
     class Text extends dto({ v: queryParam(nullable(int)) }) {}
     expect((await bind(Text, { method: 'GET', path: '/?v=7' })).dto).toEqual({ v: 7 });
     expect((await bind(Text, { method: 'GET', path: '/?v=null' })).status).toBe(400);

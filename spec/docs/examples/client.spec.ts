@@ -3,8 +3,8 @@ import type { RequestHandler } from 'express';
 import express from 'express';
 import { promisify } from 'node:util';
 import { configure } from '../../../lib';
-import { listen, type Listening } from '../../servers/listen';
-import { TcpProxy } from '../../servers/tcp-proxy';
+import { listen, type Listening } from '../../support/listen';
+import { TcpProxy } from '../../support/servers/tcp-proxy';
 import { example } from './example';
 
 describe('the example of a client', () => {
@@ -45,7 +45,7 @@ describe('the example of a client', () => {
       res.set(headers).sendStatus(status);
     };
 
-  it('pays once where the first answer was lost, and learns what it was', async () => {
+  it('pays once if the first answer was lost, and gets that answer', async () => {
     const network = await TcpProxy.before(server.port);
     const lost = network.loseAfter(0);
     expect([await pay('/payments', network), charges]).toEqual(['201 charge 1', 1]);
@@ -72,7 +72,7 @@ describe('the example of a client', () => {
     expect(tries).toHaveLength(1);
   });
 
-  it('stops at a replay, whatever its status: the handler has said so', async () => {
+  it('stops at a replay of any status, because the handler has answered', async () => {
     expect([await pay('/broken'), charges]).toEqual(['503 out of order 1', 1]);
     expect(tries).toHaveLength(2);
   });

@@ -1,5 +1,5 @@
-import { NodeProcess } from '../../servers/node-process';
-import { RedisServer } from '../../servers/redis-server';
+import { NodeProcess } from '../../support/servers/node-process';
+import { RedisServer } from '../../support/servers/redis-server';
 import { bearer, example, isReplay, post, SECRET } from './example';
 
 const tea = { items: [{ sku: 'tea', quantity: 2, unitPrice: 4.5 }] };
@@ -37,7 +37,7 @@ describe('the example of an ES module with Redis', () => {
     expect([isReplay(other), other.status]).toEqual([false, 201]);
   });
 
-  it('refuses who has no token, and ends well when it is told to', async () => {
+  it('refuses a caller without a token, and stops cleanly', async () => {
     const shop = await start();
     expect((await post(shop, '/customers/42/orders', { key: 'one', json: tea })).status).toBe(401);
     expect((await placeOrder(shop, bearer({ sub: 'ann' }))).status).toBe(201);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { hs256 } from '../../binding/hs256';
-import { send, type WireResponse } from '../../servers/listen';
-import { NodeProcess } from '../../servers/node-process';
+import { hs256 } from '../../support/hs256';
+import { send, type WireResponse } from '../../support/listen';
+import { NodeProcess } from '../../support/servers/node-process';
 
 /** Where an example is; those in TypeScript are run from `dist`, where `npm run build` has compiled them. */
 export const example = (path: string): string => join(__dirname, '../../../docs/examples', path);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { NodeProcess } from '../../servers/node-process';
+import { NodeProcess } from '../../support/servers/node-process';
 import { example, isReplay, post } from './example';
 
 describe.each([

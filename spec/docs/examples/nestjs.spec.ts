@@ -1,4 +1,4 @@
-import { NodeProcess } from '../../servers/node-process';
+import { NodeProcess } from '../../support/servers/node-process';
 import { bearer, example, isReplay, post, SECRET } from './example';
 
 const tea = { items: [{ sku: 'tea', quantity: 2 }] };
@@ -27,7 +27,7 @@ describe('the example for NestJS', () => {
     expect([isReplay(other), other.status]).toEqual([false, 201]);
   });
 
-  it('refuses a caller without a token, and one whom the guard does not let in, on a retry, too', async () => {
+  it('refuses a caller without a token, and one that the guard refuses, on a retry, too', async () => {
     expect((await post(shop, '/customers/42/orders', { key: 'one', json: tea })).status).toBe(401);
     const eve = { sub: 'eve', role: 'guest' };
     const [forbidden, retry] = [await order(eve), await order(eve)];

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { send, type WireResponse } from '../../servers/listen';
-import { NodeProcess } from '../../servers/node-process';
-import { Oracle } from '../../processes/oracle';
+import { send, type WireResponse } from '../../support/listen';
+import { NodeProcess } from '../../support/servers/node-process';
+import { RunLog } from '../../support/run-log';
 
-const script = join(__dirname, '../../servers/booking-server.mjs');
+const script = join(__dirname, '../../support/programs/booking-server.mjs');
 
 /** How a run is to go; no part of the request's identity. */
 export interface Run {
@@ -14,12 +14,12 @@ export interface Run {
 
 /** Processes of one service, and what its handlers say of themselves. */
 export class BookingService {
-  readonly oracle = new Oracle();
+  readonly log = new RunLog();
   private readonly processes: NodeProcess[] = [];
 
   async start(env: Readonly<Record<string, string>>, options: object = {}): Promise<NodeProcess> {
     const started = await NodeProcess.start(script, {
-      LOG: this.oracle.file,
+      LOG: this.log.file,
       OPTIONS: JSON.stringify(options),
       ...env,
     });
@@ -31,7 +31,7 @@ export class BookingService {
   async stop(): Promise<void> {
     const ended = this.processes.splice(0);
     await Promise.all(ended.map(one => one.kill()));
-    this.oracle.remove();
+    this.log.remove();
     expect(
       ended.flatMap(({ output }) => output).filter(line => /^unhandled (?!Error: The handler gave up)/.test(line)),
     ).toEqual([]);

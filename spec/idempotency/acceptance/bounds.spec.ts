@@ -7,17 +7,17 @@ import { createClient } from '@keyv/redis';
 import express, { type RequestHandler } from 'express';
 import { Keyv } from 'keyv';
 import { idempotency, memoryLeases, redisLeases, type LeaseStore } from '../../../lib';
-import { send } from '../../servers/listen';
-import { NodeProcess } from '../../servers/node-process';
-import { RedisServer } from '../../servers/redis-server';
-import { expressVersions } from '../express-versions';
-import { serve } from '../serve';
-import { signal } from '../signal';
-import { keyed } from '../wire';
+import { send } from '../../support/listen';
+import { NodeProcess } from '../../support/servers/node-process';
+import { RedisServer } from '../../support/servers/redis-server';
+import { expressVersions } from '../../support/express-versions';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed } from '../../support/replays';
 
 /** What has broken in other libraries, and must hold where there is very much of something. */
 
-describe.each(expressVersions)('A16: a response over the cap (%s)', (_version, version) => {
+describe.each(expressVersions)('a response over the cap (%s)', (_version, version) => {
   const responses: [how: string, handler: RequestHandler][] = [
     [
       'send',
@@ -81,7 +81,7 @@ describe.each(expressVersions)('A16: a response over the cap (%s)', (_version, v
     },
   );
 
-  it('by no byte, which is just as long as the cap, is kept', async () => {
+  it('that is exactly as long as the cap is kept', async () => {
     let runs = 0;
     const { url } = await serve(
       version().post('/', idempotency({ maxResponseBytes: 1_000 }), (_req, res) => {
@@ -98,7 +98,7 @@ describe('a process', () => {
   let server: NodeProcess | undefined;
   afterEach(() => server?.kill());
   const start = async (options: object, EXPRESS = 'express'): Promise<string> => {
-    server = await NodeProcess.start(join(__dirname, '../../servers/heavy-server.mjs'), {
+    server = await NodeProcess.start(join(__dirname, '../../support/programs/heavy-server.mjs'), {
       EXPRESS,
       OPTIONS: JSON.stringify(options),
     });
@@ -108,7 +108,7 @@ describe('a process', () => {
     JSON.parse((await send(`${url}/memory`, { method: 'GET' })).text) as { rss: number; used: number };
 
   it.each(['express', 'express4'])(
-    'A18: with ignoreRequestBody, 1 GB passes through %s in constant memory',
+    'with ignoreRequestBody, 1 GB passes through %s in constant memory',
     async EXPRESS => {
       const GIGABYTE = 1_000_000_000;
       const piece = Buffer.alloc(1_000_000, 'x');
@@ -133,7 +133,7 @@ describe('a process', () => {
     60_000,
   );
 
-  it('A19: memory stays under the bound of the default store, and a response that has given way is not made again', async () => {
+  it('memory stays under the bound of the default store, and an evicted response is not made again', async () => {
     const url = await start({});
     const { used } = await memory(url);
     const download = (key: number) => send(`${url}/download`, { headers: keyed(String(key)) });
@@ -144,7 +144,7 @@ describe('a process', () => {
   });
 });
 
-describe('A19: 100,000 live keys', () => {
+describe('100,000 live keys', () => {
   const LIVE = 100_000;
   const token = `any.${'0'.repeat(32)}`;
 

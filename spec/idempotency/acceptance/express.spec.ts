@@ -11,13 +11,13 @@ import helmet from 'helmet';
 import morgan from 'morgan';
 import multer from 'multer';
 import { idempotency } from '../../../lib';
-import { send, type WireRequest, type WireResponse } from '../../servers/listen';
-import { expressVersions } from '../express-versions';
-import { multipart } from '../identity/multipart';
-import { serve } from '../serve';
-import { keyed, visible, visibleReplay } from '../wire';
+import { send, type WireRequest, type WireResponse } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
+import { multipart } from '../../support/multipart';
+import { serve } from '../../support/serve';
+import { keyed, visible, visibleReplay } from '../../support/replays';
 
-/** What has broken in other libraries, and must hold of what stands around us in an Express application. */
+/** Facts that other libraries have broken: middlewares and parsers around idempotency() work as they do without it. */
 
 // Neither has types of its own here.
 const load = createRequire(__filename);
@@ -155,7 +155,7 @@ describe.each(expressVersions)('%s', (_version, express) => {
       ),
     ),
   )(
-    'A17: mounted $where, with $how $position us: the handler gets its body, and runs once',
+    'mounted $where, with $how $position idempotency(): the handler gets its body, and runs once',
     async ({ mount, parser, sent, find, found, position }) => {
       let runs = 0;
       const app = express();
@@ -276,7 +276,7 @@ describe.each(expressVersions)('%s', (_version, express) => {
       ),
     ),
   )(
-    'A24: $what $position us does to $how what it does without us, and to a replay too',
+    '$what $position idempotency() does to $how, and to its replay, what it does without idempotency()',
     async ({ make, position, handler }) => {
       const middlewares = make();
       const guard = idempotency({ addHeaderToResponse: false });
@@ -297,7 +297,7 @@ describe.each(expressVersions)('%s', (_version, express) => {
     },
   );
 
-  it('A24: compression before us packs each replay as its own client asks', async () => {
+  it('compression before idempotency() packs each replay as its own client asks', async () => {
     const { url } = await serve(
       express().post('/', compression(), idempotency(), (_req, res) => {
         res.type('text').send(TEXT);
@@ -316,7 +316,7 @@ describe.each(expressVersions)('%s', (_version, express) => {
   });
 
   it.each(['before', 'after'])(
-    'A24: morgan %s us logs what was sent, once for each request that it sees',
+    'morgan %s idempotency() logs what was sent, once for each request that it sees',
     async position => {
       const logged: string[] = [];
       const logger = morgan(':method :url :status :res[content-length] :res[x-a]', {
@@ -340,7 +340,7 @@ describe.each(expressVersions)('%s', (_version, express) => {
   );
 
   it.each(['before', 'after'])(
-    'A24: on-finished %s us is told when the response has been sent, and not before',
+    'on-finished %s idempotency() is told when the response has been sent, and not before',
     async position => {
       const told: unknown[] = [];
       const listener: RequestHandler = (_req, res, next) => {
@@ -369,7 +369,7 @@ describe.each(expressVersions)('%s', (_version, express) => {
   );
 
   it.each(['before', 'after'])(
-    'A24: a session of express-session %s us is saved before the client has its answer, and each caller has their own',
+    'a session of express-session %s idempotency() is saved before the client has its answer, and each caller has their own',
     async position => {
       const saved: string[] = [];
       class SlowStore extends session.MemoryStore {

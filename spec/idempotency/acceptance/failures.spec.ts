@@ -6,13 +6,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { Keyv } from 'keyv';
 import { idempotency, type IdempotencyOptions } from '../../../lib';
-import { send } from '../../servers/listen';
-import { EventLog } from '../event-log';
-import { expressVersions } from '../express-versions';
-import { ObedientLeases } from '../leases/obedient-leases';
-import { serve } from '../serve';
-import { signal } from '../signal';
-import { keyed, visible, visibleReplay } from '../wire';
+import { send } from '../../support/listen';
+import { EventLog } from '../../support/event-log';
+import { expressVersions } from '../../support/express-versions';
+import { HookedLeases } from '../../support/hooked-leases';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed, visible, visibleReplay } from '../../support/replays';
 
 /** What has broken in other libraries, and must hold when a handler fails, a client goes, or a response stops half-way. */
 
@@ -57,7 +57,7 @@ describe.each(expressVersions)('%s', (version, express) => {
   ];
 
   it.each(failures.flatMap(([how, fail]) => answers.map(([who, onError]) => ({ how, fail, who, onError }))))(
-    'A4: a handler $how and $who answers: a retry gets that answer, or runs again where failures are not to be kept',
+    'a handler $how and $who answers: a retry gets that answer, or runs again where failures are not to be kept',
     async ({ fail, onError }) => {
       let runs = 0;
       const handler: RequestHandler = (req, res, next) => {
@@ -84,7 +84,7 @@ describe.each(expressVersions)('%s', (version, express) => {
     },
   );
 
-  it('A4: a handler that nobody hears of any more: its key is usable again when its client is gone and cacheDuration and lease are over', async () => {
+  it('a handler never answers: its key is usable again when its client is gone and cacheDuration and lease are over', async () => {
     const lease = 100;
     const duration = 200;
     let runs = 0;
@@ -103,11 +103,11 @@ describe.each(expressVersions)('%s', (version, express) => {
     expect(performance.now() - gone).toBeLessThan(duration + 2 * lease + 10_000);
   });
 
-  it('A7: the client is gone before the handler runs: nothing happens, and the retry is a first request', async () => {
+  it('the client is gone before the handler runs: nothing happens, and the retry is a first request', async () => {
     const asked = signal();
     const closed = signal();
     const answer = signal();
-    const leases = new ObedientLeases({
+    const leases = new HookedLeases({
       acquire: () => {
         asked.happens();
         return answer.happened;
@@ -136,7 +136,7 @@ describe.each(expressVersions)('%s', (version, express) => {
     expect(visibleReplay(await send(url, { headers: keyed('k') })).body).toBe('{"run":1}');
   });
 
-  it('A7: the client is gone before its body has arrived: nothing happens, and the retry is a first request', async () => {
+  it('the client is gone before its body has arrived: nothing happens, and the retry is a first request', async () => {
     let runs = 0;
     const begun = signal();
     const closed = signal();
@@ -191,7 +191,7 @@ describe.each(expressVersions)('%s', (version, express) => {
   ];
 
   it.each(working)(
-    'A7: the client is gone while the handler runs, which answers with %s: the response is stored, and the retry replays it',
+    'the client is gone while the handler runs, which answers with %s: the response is stored, and the retry replays it',
     async (_how, answer, body) => {
       const log = new EventLog();
       const started = signal();
@@ -221,7 +221,7 @@ describe.each(expressVersions)('%s', (version, express) => {
     },
   );
 
-  it('A7: the client is gone after the handler has ended, before the response is stored: the retry replays it', async () => {
+  it('the client is gone after the handler has ended, before the response is stored: the retry replays it', async () => {
     const writing = signal();
     const stored = signal();
     class HeldMap extends Map<string, unknown> {
@@ -289,7 +289,7 @@ describe.each(expressVersions)('%s', (version, express) => {
     ],
   ];
 
-  it.each(halves)('A22: a response is not stored as complete when its handler %s', async (_how, cut) => {
+  it.each(halves)('a response is not stored as complete when its handler %s', async (_how, cut) => {
     let runs = 0;
     const { url } = await serve(
       express()
@@ -302,7 +302,7 @@ describe.each(expressVersions)('%s', (version, express) => {
     expect(runs).toBe(2);
   });
 
-  it('A22: what a client got before a response was cut off is never the beginning of a replay', async () => {
+  it('the bytes that a client got before a response was cut off never begin a replay', async () => {
     let runs = 0;
     const app = express().post('/', idempotency(), (_req, res) => {
       const run = ++runs;
@@ -365,7 +365,7 @@ describe.each(expressVersions)('%s', (version, express) => {
   ];
 
   it.each(afters.flatMap(([what, after]) => ends.map(([how, end]) => ({ what, after, how, end }))))(
-    'A23: a handler has ended its response by $how and $what: neither what is sent nor what is stored is changed',
+    'a handler has ended its response by $how and $what: neither what is sent nor what is stored is changed',
     async ({ after, end }) => {
       const { url } = await serve(
         express()
@@ -385,7 +385,7 @@ describe.each(expressVersions)('%s', (version, express) => {
     },
   );
 
-  it('A23: while the end of a response is held back, the handler sees an ended response', async () => {
+  it('while the end of a response is held back, the handler sees an ended response', async () => {
     const writing = signal();
     const stored = signal();
     class HeldMap extends Map<string, unknown> {

@@ -1,12 +1,12 @@
 import { connect } from 'node:net';
 import express, { type RequestHandler } from 'express';
 import { idempotency, type IdempotencyOptions } from '../../../lib';
-import { send, type WireRequest, type WireResponse } from '../../servers/listen';
-import { expressVersions } from '../express-versions';
-import { multipart, type Part } from '../identity/multipart';
-import { serve } from '../serve';
-import { signal } from '../signal';
-import { keyed, visible, visibleReplay } from '../wire';
+import { send, type WireRequest, type WireResponse } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
+import { multipart, type Part } from '../../support/multipart';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed, visible, visibleReplay } from '../../support/replays';
 
 /** What has broken in other libraries, and must hold of which requests are duplicates: those, and no others. */
 
@@ -76,7 +76,7 @@ async function raw(port: number, head: readonly string[], body = ''): Promise<st
 const json = (body: string): Sent => ({ headers: { 'Content-Type': 'application/json' }, body });
 const form = (body: string): Sent => ({ headers: { 'Content-Type': 'application/x-www-form-urlencoded' }, body });
 
-describe('A11: with whenKeyReused: reject, a key on another request', () => {
+describe('with whenKeyReused: reject, a key on another request', () => {
   const others: [what: string, sent: Sent][] = [
     ['body', json('{"a":2}')],
     ['method', { ...json('{"a":1}'), method: 'PUT' }],
@@ -126,7 +126,7 @@ describe('A11: with whenKeyReused: reject, a key on another request', () => {
   );
 });
 
-describe('A12: the same response is never given to another', () => {
+describe('the same response is never given to another', () => {
   const caller =
     (by: (who: string | undefined) => object): RequestHandler =>
     (req, _res, next) => {
@@ -153,7 +153,7 @@ describe('A12: the same response is never given to another', () => {
     );
   });
 
-  it('user, of whom one has no name', async () => {
+  it('user, one of which has no name', async () => {
     await expectAllDifferent([{}, { headers: { Authorization: 'Bearer a' } }, { headers: { Authorization: '' } }]);
   });
 
@@ -209,7 +209,7 @@ describe('A12: the same response is never given to another', () => {
     ));
 });
 
-describe('A13: no two different requests meet', () => {
+describe('no two different requests meet', () => {
   const long = 'x'.repeat(5_000);
 
   it('in their keys', () =>
@@ -377,7 +377,7 @@ describe('A13: no two different requests meet', () => {
       { scope: req => req.get('A'), additionalHeaders: ['B'] },
     ));
 
-  it.each(expressVersions)('in what a parser before us has made of them (%s)', async (_version, version) => {
+  it.each(expressVersions)('in what an earlier parser has made of them (%s)', async (_version, version) => {
     const bodies = [
       json('{"a":"bc"}'),
       json('{"ab":"c"}'),
@@ -399,7 +399,7 @@ describe('A13: no two different requests meet', () => {
   });
 });
 
-describe('A14: of two multipart forms', () => {
+describe('of two multipart forms', () => {
   const parts: readonly Part[] = [
     { name: 'title', value: 'Grüße' },
     { name: 'tag', value: 'a' },
@@ -420,7 +420,7 @@ describe('A14: of two multipart forms', () => {
     expect([again.text, again.headers['idempotent-replayed'], runs()]).toEqual(['{"run":1}', 'true', 1]);
   });
 
-  it('the second, with another name, size, field or value, is none', () =>
+  it('the second, with another name, size, field or value, is not a duplicate', () =>
     expectAllDifferent(
       [
         parts,
@@ -438,7 +438,7 @@ describe('A14: of two multipart forms', () => {
       ].map(one => multipart(one, 'b')),
     ));
 
-  it('of which one is two megabytes long, another name or size is none, and another boundary is a duplicate', async () => {
+  it('of which one is two megabytes long, another name or size makes no duplicate, but another boundary does', async () => {
     const { ask, runs } = await service();
     const upload = (filename: string, size: number): readonly Part[] => [
       { name: 'f', filename, value: Buffer.alloc(size, 'f') },
@@ -450,7 +450,7 @@ describe('A14: of two multipart forms', () => {
   });
 });
 
-describe('A15: a key header', () => {
+describe('a key header', () => {
   const answers = async (lines: readonly string[], options: IdempotencyOptions = {}): Promise<string[]> => {
     let runs = 0;
     const { port } = await serve(
@@ -509,7 +509,7 @@ describe('A15: a key header', () => {
   });
 });
 
-describe('A20: marker headers that a client sends', () => {
+describe('marker headers that a client sends', () => {
   const markers = [
     'Idempotent-Replayed',
     'Idempotency-Replayed',

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
-import type { WireResponse } from '../../servers/listen';
-import type { NodeProcess } from '../../servers/node-process';
-import { RedisServer } from '../../servers/redis-server';
-import { TcpProxy } from '../../servers/tcp-proxy';
+import type { WireResponse } from '../../support/listen';
+import type { NodeProcess } from '../../support/servers/node-process';
+import { RedisServer } from '../../support/servers/redis-server';
+import { TcpProxy } from '../../support/servers/tcp-proxy';
 import { book, BookingService } from './booking-service';
 
 /** What has broken in other libraries, and must hold among real processes on a real Redis. */
@@ -35,7 +35,7 @@ describe('processes', () => {
   });
   afterEach(() => service.stop());
 
-  it('A4: the process of a handler is killed: its key is usable again when the lease is over', async () => {
+  it('the process of a handler is killed: its key is usable again when the lease is over', async () => {
     const lease = 500;
     const [a, b] = await startAll({ leaseDuration: lease }, { leaseDuration: lease, whenInFlight: 'reject' });
     const lost = book(a, key, { work: 60_000 }).catch(() => 'lost');
@@ -45,11 +45,11 @@ describe('processes', () => {
     expect(await lost).toBe('lost');
     let answer = await book(b, key);
     for (; answer.status === 409; answer = await book(b, key)) await pause(20);
-    expect([answer.status, service.oracle.runs(key)]).toEqual([201, 2]);
+    expect([answer.status, service.log.runs(key)]).toEqual([201, 2]);
     expect(performance.now() - killed).toBeLessThan(lease + SLACK);
   });
 
-  it('A4: a handler rejects on Express 4, which ends its process: its key is usable again when the lease is over', async () => {
+  it('a handler rejects on Express 4, which ends its process: its key is usable again when the lease is over', async () => {
     const a = await start({ leaseDuration: 400 }, { EXPRESS: 'express4', SURVIVE: 'no' });
     const b = await start({ leaseDuration: 400 }, { EXPRESS: 'express4' });
     expect(await book(a, key, { then: 'reject' }).catch(() => 'lost')).toBe('lost');
@@ -57,10 +57,10 @@ describe('processes', () => {
     const started = performance.now();
     expect((await book(b, key)).status).toBe(201);
     expect(performance.now() - started).toBeLessThan(400 + SLACK);
-    expect(service.oracle.runs(key)).toBe(2);
+    expect(service.log.runs(key)).toBe(2);
   });
 
-  it('A5: a handler takes five leases, with duplicates all the while: one run', async () => {
+  it('a handler takes five leases, with duplicates all the while: one run', async () => {
     // A machine that gives a process no time for a whole lease takes the lease from it, as promised.
     const [a, b] = await startAll(
       { leaseDuration: 1_500, waitTimeout: 60_000 },
@@ -79,10 +79,10 @@ describe('processes', () => {
     }
     expect(texts(await Promise.all(answers)).size).toBe(1);
     expect(answers.length).toBeGreaterThan(20);
-    expect(service.oracle.runs(key)).toBe(1);
+    expect(service.log.runs(key)).toBe(1);
   });
 
-  it('A6: an owner is stopped past its lease and resumed after a takeover: its late release is without effect', async () => {
+  it('a holder is stopped past its lease and resumed after a takeover: its late release has no effect', async () => {
     const [a, b] = await startAll({ leaseDuration: 300 }, { leaseDuration: 300 });
     const stopped = book(a, key, { work: 200, then: 'forget' });
     await a.printed(/^started/);
@@ -91,11 +91,11 @@ describe('processes', () => {
     a.signal('SIGCONT');
     expect((await stopped).status).toBe(201);
     expect(texts([published, await book(a, key), await book(b, key)]).size).toBe(1);
-    expect(service.oracle.runs(key)).toBe(2);
+    expect(service.log.runs(key)).toBe(2);
   });
 
   it.each(['answer', 'forget'] as const)(
-    'A6: an owner is stopped past its lease, the new owner releases and a third acquires: what the first one does late (%s) is without effect',
+    'a holder is stopped past its lease, the next holder releases and a third acquires: a late %s of the first has no effect',
     async then => {
       const [a, b, c] = await startAll({ leaseDuration: 400 }, { leaseDuration: 400 }, { leaseDuration: 400 });
       const first = book(a, key, { work: 200, then });
@@ -110,11 +110,11 @@ describe('processes', () => {
       expect(texts([await third, ...(await Promise.all(duplicates))]).size).toBe(1);
       // An overtaken answer is not shown, whether it was to be kept or not.
       expect((await first).text).toBe((await third).text);
-      expect(service.oracle.runs(key)).toBe(3);
+      expect(service.log.runs(key)).toBe(3);
     },
   );
 
-  it('A8: the store carries out an acquire and its answer is lost: one run; and so for every other answer that a request waits for', async () => {
+  it('the store carries out an acquire and its answer is lost: one run; the same holds for every other answer that a request waits for', async () => {
     const proxy = await TcpProxy.before(redis.port);
     const a = await start({}, { REDIS_URL: `redis://127.0.0.1:${proxy.port}` });
     const b = await start();
@@ -126,18 +126,18 @@ describe('processes', () => {
       const answer = await book(a, one);
       expect(await lost).not.toMatch(/^-/);
       expect([answer.status, answer.text]).toEqual([201, (await book(b, one)).text]);
-      expect(service.oracle.runs(one)).toBe(1);
+      expect(service.log.runs(one)).toBe(1);
       if (count < 2) {
         const lostOfReplay = proxy.loseAfter(count);
         expect((await book(a, one)).text).toBe(answer.text);
         expect(await lostOfReplay).not.toMatch(/^-/);
       }
-      expect(service.oracle.runs(one)).toBe(1);
+      expect(service.log.runs(one)).toBe(1);
     }
     await proxy.close();
   });
 
-  it('A9: the store hangs at renew for longer than a lease, and at complete: the answer goes out in time, and nothing stays behind', async () => {
+  it('the store hangs at renew for longer than a lease, and at complete: the answer is sent in time, and nothing stays behind', async () => {
     const [a] = await startAll({ leaseDuration: 200, storeTimeout: 300 });
     await book(a, randomUUID());
     const answer = book(a, key, { work: 600 });
@@ -153,7 +153,7 @@ describe('processes', () => {
     expect([retry.status, (await book(a, key)).text]).toEqual([201, retry.text]);
   });
 
-  it('A10: the cacheDuration ends under load: one run in each period', async () => {
+  it('the cacheDuration ends under load: one run in each period', async () => {
     const period = 300;
     const processes = await startAll({ cacheDuration: period }, { cacheDuration: period });
     const until = performance.now() + 1_500;
@@ -165,7 +165,7 @@ describe('processes', () => {
       }),
     );
     const answers = new Set((await Promise.all(load)).flatMap(seen => [...seen]));
-    const starts = readFileSync(service.oracle.file, 'utf8')
+    const starts = readFileSync(service.log.file, 'utf8')
       .trim()
       .split('\n')
       .map(line => (JSON.parse(line) as { at: number }).at)
@@ -178,7 +178,7 @@ describe('processes', () => {
   });
 
   describe.each(['express', 'express4'])('with %s', EXPRESS => {
-    it('A1: of 20 and of 200 concurrent duplicates in several processes, exactly one runs, and all get its answer', async () => {
+    it('of 20 and of 200 concurrent duplicates in several processes, exactly one runs, and all get its answer', async () => {
       const processes = await Promise.all([1, 2, 3].map(() => start({}, { EXPRESS })));
       for (const count of [20, 200]) {
         const one = randomUUID();
@@ -187,12 +187,12 @@ describe('processes', () => {
             book(processes[index % processes.length] as NodeProcess, one, { work: 50 }),
           ),
         );
-        expect([service.oracle.runs(one), texts(answers).size, answers[0]?.status]).toEqual([1, 1, 201]);
+        expect([service.log.runs(one), texts(answers).size, answers[0]?.status]).toEqual([1, 1, 201]);
       }
     });
 
     it.each(['exit', 'exitAtOnce', 'exitOnceWritten'] as const)(
-      'A21: server.close() and process.exit() right after a response (%s): the retry on another process replays',
+      'server.close() and process.exit() right after a response (%s): the retry on another process replays',
       async then => {
         const [a, b] = await Promise.all([start({}, { EXPRESS }), start({}, { EXPRESS })]);
         // A client that keeps its connection open, as browsers do.
@@ -204,7 +204,7 @@ describe('processes', () => {
         expect(await a.ended()).toBe(0);
         const retry = await book(b, key);
         expect([retry.status, retry.text, retry.headers['idempotent-replayed']]).toEqual([201, text, 'true']);
-        expect(service.oracle.runs(key)).toBe(1);
+        expect(service.log.runs(key)).toBe(1);
       },
     );
   });

@@ -4,10 +4,10 @@ import { Readable, Transform } from 'node:stream';
 import compression from 'compression';
 import type { RequestHandler } from 'express';
 import { idempotency } from '../../../lib';
-import { send, type WireResponse } from '../../servers/listen';
-import { expressVersions } from '../express-versions';
-import { serve } from '../serve';
-import { keyed, visible, visibleReplay } from '../wire';
+import { send, type WireResponse } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
+import { serve } from '../../support/serve';
+import { keyed, visible, visibleReplay } from '../../support/replays';
 
 /** What has broken in other libraries, and must hold of a replay: it is the original, byte for byte and line for line. */
 
@@ -245,7 +245,7 @@ const rows = expressVersions.flatMap(([version, express]) =>
 );
 
 it.each(rows)(
-  'A2: a replay equals the original byte for byte and header line for header line: $title',
+  'a replay equals the original byte for byte and header line for header line: $title',
   async ({ express, handler, method = 'POST', compressed }) => {
     let runs = 0;
     const app = express().use(
@@ -305,7 +305,7 @@ it.each([
   '{ "total": 1.0, "rate": 1e2, "id": 98765432109876543210 }',
   '{"b":1,"a":2,"b":3,\r\n"nested":{"z":0.10, "ä":"\\u00e4\\/"}}\n',
   '[1.50,-0,1E+2,"\\ud83e\\udd89",  9007199254740993 ]',
-])('A3: JSON text that the handler wrote is not serialised again: %j', async json => {
+])('JSON text that the handler wrote is not serialised again: %j', async json => {
   const writers: RequestHandler[] = [
     (_req, res) => {
       res.type('json').send(json);

@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import express from 'express';
 import { Keyv } from 'keyv';
 import { idempotency, type IdempotencyOptions } from '../../../lib';
-import { send } from '../../servers/listen';
-import { expressVersions } from '../express-versions';
-import { ObedientLeases } from '../leases/obedient-leases';
-import { serve } from '../serve';
-import { SlowMap } from '../slow-map';
-import { keyed, visible } from '../wire';
+import { send } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
+import { HookedLeases } from '../../support/hooked-leases';
+import { serve } from '../../support/serve';
+import { SlowMap } from '../../support/slow-map';
+import { keyed, visible } from '../../support/replays';
 
 /** What has broken in other libraries, and must hold within one process; `processes.spec.ts` has the same among several. */
 
@@ -19,7 +19,7 @@ const stores: [title: string, make: () => IdempotencyOptions][] = [
     'a store that takes 1 to 20 ms',
     () => {
       const hooks = { acquire: slowly, renew: slowly, complete: slowly, release: slowly };
-      return { store: new Keyv(new SlowMap()), leases: new ObedientLeases(hooks, hooks) };
+      return { store: new Keyv(new SlowMap()), leases: new HookedLeases(hooks, hooks) };
     },
   ],
 ];
@@ -29,7 +29,7 @@ const rows = expressVersions.flatMap(([version, make]) =>
 );
 
 it.each(rows)(
-  'A1: of $count concurrent duplicates on $store exactly one runs, and all get its answer ($version)',
+  'of $count concurrent duplicates on $store exactly one runs, and all get its answer ($version)',
   async ({ make, options, count }) => {
     let runs = 0;
     const { url } = await serve(
@@ -52,28 +52,25 @@ it.each(rows)(
   },
 );
 
-it.each(stores)(
-  'A5: a handler takes five leases on %s, with duplicates all the while: one run',
-  async (_store, make) => {
-    let runs = 0;
-    let over = false;
-    const { url } = await serve(
-      express().put('/', idempotency({ ...make(), leaseDuration: 200, waitTimeout: 100_000 }), async (_req, res) => {
-        runs++;
-        await pause(1_000);
-        res.send('done');
-        over = true;
-      }),
-    );
-    const isOver = (): boolean => over;
-    const answers = [];
-    for (; !isOver(); await pause(15)) answers.push(send(url, { method: 'PUT', headers: keyed('k') }));
-    expect(new Set((await Promise.all(answers)).map(({ text }) => text))).toEqual(new Set(['done']));
-    expect([runs, answers.length > 20]).toEqual([1, true]);
-  },
-);
+it.each(stores)('a handler takes five leases on %s, with duplicates all the while: one run', async (_store, make) => {
+  let runs = 0;
+  let over = false;
+  const { url } = await serve(
+    express().put('/', idempotency({ ...make(), leaseDuration: 200, waitTimeout: 100_000 }), async (_req, res) => {
+      runs++;
+      await pause(1_000);
+      res.send('done');
+      over = true;
+    }),
+  );
+  const isOver = (): boolean => over;
+  const answers = [];
+  for (; !isOver(); await pause(15)) answers.push(send(url, { method: 'PUT', headers: keyed('k') }));
+  expect(new Set((await Promise.all(answers)).map(({ text }) => text))).toEqual(new Set(['done']));
+  expect([runs, answers.length > 20]).toEqual([1, true]);
+});
 
-it.each(stores)('A10: the cacheDuration ends under load on %s: one run in each period', async (_store, make) => {
+it.each(stores)('the cacheDuration ends under load on %s: one run in each period', async (_store, make) => {
   const period = 150;
   const starts: number[] = [];
   const { url } = await serve(
@@ -98,7 +95,7 @@ it.each(stores)('A10: the cacheDuration ends under load on %s: one run in each p
   for (const one of seen) expect(one).toEqual([...one].sort((a, b) => a.length - b.length || (a < b ? -1 : 1)));
 });
 
-it('A1: duplicates that come one after another, on one connection or on many, get the one answer', async () => {
+it('duplicates that come one after another, on one connection or on many, get the one answer', async () => {
   let runs = 0;
   const { url } = await serve(
     express().post('/', idempotency(), (_req, res) => {

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Keyv } from 'keyv';
 import { idempotency, type IdempotencyOptions } from '../../../lib';
-import { send } from '../../servers/listen';
-import { EventLog } from '../event-log';
-import { expressVersions } from '../express-versions';
-import { ObedientLeases, type Hooks } from '../leases/obedient-leases';
-import { serve } from '../serve';
-import { keyed } from '../wire';
+import { send } from '../../support/listen';
+import { EventLog } from '../../support/event-log';
+import { expressVersions } from '../../support/express-versions';
+import { HookedLeases, type Hooks } from '../../support/hooked-leases';
+import { serve } from '../../support/serve';
+import { keyed } from '../../support/replays';
 
 /** What has broken in other libraries, and must hold while the store is down or hangs, at each of the calls that it is asked. */
 
@@ -41,7 +41,7 @@ class Fault {
     };
     this.options = {
       store: new Keyv(new FailingMap()),
-      leases: new ObedientLeases(hooks),
+      leases: new HookedLeases(hooks),
       storeTimeout: TIMEOUT,
       leaseDuration: 200,
       onEvent: this.log.onEvent,
@@ -57,7 +57,7 @@ const rows = expressVersions.flatMap(([version, express]) =>
   (['down', 'hanging'] as const).map(how => ({ version, express, how })),
 );
 
-describe.each(rows)('A9: the store is $how ($version)', ({ express, how }) => {
+describe.each(rows)('the store is $how ($version)', ({ express, how }) => {
   /** Asks, over one connection that stays open, and says how long it took. */
   async function timed(
     url: string,
@@ -170,7 +170,7 @@ describe.each(rows)('A9: the store is $how ($version)', ({ express, how }) => {
     },
   );
 
-  it('at release: the answer goes out within the bound, and the key is free when the lease is over', async () => {
+  it('at release: the answer is sent within the bound, and the key is free when the lease is over', async () => {
     const { fault, url, agent, runs } = await service(0, {}, true);
     fault.at = 'release';
     const answer = await timed(url, agent);

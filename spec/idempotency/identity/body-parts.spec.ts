@@ -3,10 +3,10 @@ import { parse } from 'node:querystring';
 import { runInNewContext } from 'node:vm';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { BigNumber, idempotency, type IdempotencyOptions } from '../../../lib';
-import { send, type WireResponse } from '../../servers/listen';
-import { multipart, type Part } from './multipart';
-import { serve } from '../serve';
-import { keyed } from '../wire';
+import { send, type WireResponse } from '../../support/listen';
+import { multipart, type Part } from '../../support/multipart';
+import { serve } from '../../support/serve';
+import { keyed } from '../../support/replays';
 
 async function served(options: IdempotencyOptions = {}) {
   const state = { runs: 0 };
@@ -139,7 +139,7 @@ describe('a multipart form', () => {
       'multipart/form-data; boundary=b1',
       `${'--b1\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'.repeat(100_001)}--b1--\r\n`,
     ],
-  ])('with %s is compared by its bytes, and read by whoever can read it', async (_title, type, body) => {
+  ])('with %s is compared by its bytes, and read by a parser that can read it', async (_title, type, body) => {
     const { url, state } = await served();
     const post = async (content: string, contentType = type): Promise<string> =>
       (await send(url, { headers: keyed('k', { 'Content-Type': contentType }), body: content })).text;

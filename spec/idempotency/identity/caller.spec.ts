@@ -8,10 +8,10 @@ import {
   type IdempotencyEvent,
   type IdempotencyOptions,
 } from '../../../lib';
-import { send, type WireResponse } from '../../servers/listen';
-import { expressVersions } from '../express-versions';
-import { serve } from '../serve';
-import { keyed } from '../wire';
+import { send, type WireResponse } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
+import { serve } from '../../support/serve';
+import { keyed } from '../../support/replays';
 
 class Anything extends dto({ a: optional(string) }) {}
 
@@ -64,7 +64,7 @@ describe.each(expressVersions)('a caller that appears behind the guard, %s,', (_
     ['beside another one', [leave({ auth: { sub: 'gateway' } })], leave({ user: { id: 1 } })],
     ['instead of another one', [leave({ user: { id: 1 } })], leave({ user: { id: 2 } })],
     ['in another tenant', [leave({ user: { id: 1, tenantId: 'a' } })], leave({ user: { id: 1, tenantId: 'b' } })],
-  ])('%s, gets its answer, and nobody gets a replay of it', async (_how, before, behind) => {
+  ])('%s, gets its answer, which is never replayed', async (_how, before, behind) => {
     const events: IdempotencyEvent[] = [];
     const { statuses, last, runs } = await twice(
       idempotency({

@@ -1,10 +1,10 @@
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import session from 'express-session';
 import { idempotency } from '../../../lib';
-import { send } from '../../servers/listen';
-import { expressVersions } from '../express-versions';
-import { serve } from '../serve';
-import { keyed } from '../wire';
+import { send } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
+import { serve } from '../../support/serve';
+import { keyed } from '../../support/replays';
 
 let emitWarning: jest.SpyInstance;
 beforeEach(() => {

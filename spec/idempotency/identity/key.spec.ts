@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 import express, { type RequestHandler } from 'express';
 import { idempotency, type IdempotencyOptions } from '../../../lib';
-import { send } from '../../servers/listen';
-import { serve } from '../serve';
+import { send } from '../../support/listen';
+import { serve } from '../../support/serve';
 
 async function served(options: IdempotencyOptions = {}, ...before: readonly RequestHandler[]) {
   const keys: string[] = [];
@@ -116,7 +116,7 @@ describe('the idempotency key', () => {
     expect(keys).toEqual(['abc', spelling]);
   });
 
-  it('of thousands of parameters is read in no time', async () => {
+  it('of thousands of parameters is read quickly', async () => {
     const { url, keys } = await served();
     const parameters = ';a="\\"'.repeat(2_000);
     await post(url, ['Idempotency-Key', `"abc"${parameters}`]);
@@ -158,7 +158,7 @@ describe('the idempotency key', () => {
       'b',
     ],
     ['taken away', [['Idempotency-Key', 'sent']], undefined, 'key-missing'],
-  ])('is what a middleware before us has %s in req.headers', async (_title, lines, header, expected) => {
+  ])('is what an earlier middleware has %s in req.headers', async (_title, lines, header, expected) => {
     const { url, keys } = await served({}, (req, _res, next) => {
       req.headers['idempotency-key'] = header;
       next();
@@ -167,7 +167,7 @@ describe('the idempotency key', () => {
     expect([status, ...keys, code]).toEqual(expected === 'key-missing' ? [400, expected] : [200, expected, undefined]);
   });
 
-  it('is required whatever the method is', async () => {
+  it('is required with every method', async () => {
     const { url } = await serve(
       express().all('/', idempotency(), (_req, res) => {
         res.end();

@@ -1,8 +1,8 @@
 import express, { type ErrorRequestHandler, type Request } from 'express';
 import { configure, idempotency, type IdempotencyOptions } from '../../../lib';
-import { send } from '../../servers/listen';
-import { serve } from '../serve';
-import { keyed } from '../wire';
+import { send } from '../../support/listen';
+import { serve } from '../../support/serve';
+import { keyed } from '../../support/replays';
 
 /** What an authentication middleware leaves on the request. */
 type Left = Readonly<Record<string, unknown>>;

@@ -1,10 +1,10 @@
 import express from 'express';
 import { idempotency, type LeaseStore } from '../../../lib';
 import { watchForChange } from '../../../lib/idempotency/leases/change-watch';
-import { send } from '../../servers/listen';
-import { serve } from '../serve';
-import { signal } from '../signal';
-import { keyed } from '../wire';
+import { send } from '../../support/listen';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed } from '../../support/replays';
 
 /** A store in which somebody always has the lease. */
 class TakenLeases implements LeaseStore {
@@ -45,7 +45,7 @@ describe('a duplicate that waits', () => {
     },
   );
 
-  it('is still woken at once by a change', async () => {
+  it('is still notified at once of a change', async () => {
     const told = signal<() => void>();
     const leases = Object.assign(new TakenLeases(0), {
       watch: (_key: string, onChange: () => void) => {

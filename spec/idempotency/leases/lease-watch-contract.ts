@@ -1,5 +1,5 @@
 import type { LeaseStore } from '../../../lib';
-import { signal } from '../signal';
+import { signal } from '../../support/signal';
 
 /** What the facts about wake-ups run on: two views of the same data, and a key that nobody has used. */
 export interface Watched {

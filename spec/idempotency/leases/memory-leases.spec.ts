@@ -79,7 +79,7 @@ describe('memoryLeases()', () => {
     expect(() => memoryLeases(options as object)).toThrow(TypeError);
   });
 
-  it('forget what has run out without being asked for it', () => {
+  it('remove expired leases without a call', () => {
     jest.useFakeTimers();
     try {
       const leases = memoryLeases();

@@ -1,6 +1,6 @@
 import { Pool } from 'pg';
 import { postgresLeases, type LeaseStore } from '../../../lib';
-import { anyPostgres, PostgresServer } from '../../servers/postgres-server';
+import { anyPostgres, PostgresServer } from '../../support/servers/postgres-server';
 import { leaseStoreContract, type LeaseStoreUnderTest } from '../leases/lease-store-contract';
 import { leaseStoreSearch } from '../leases/lease-store-search';
 
@@ -137,7 +137,7 @@ describe('a lease on PostgreSQL', () => {
     expect(seen.kind === 'running' && seen.msLeft > 30_000).toBe(true);
   });
 
-  it('is not renewed or released once it has run out, though nobody has taken it', async () => {
+  it('is not renewed or released once it has expired, even if it is free', async () => {
     await leases.acquire(key, 'a', LEASE);
     await runsOut('a');
     expect([await leases.renew(key, 'a', LEASE), await leases.release(key, 'a')]).toEqual([false, false]);
@@ -151,7 +151,7 @@ describe('a lease on PostgreSQL', () => {
         await runsOut('b');
       },
     ],
-    ['somebody who watches', async () => (await leases.watch?.(key, () => undefined))?.()],
+    ['a watcher', async () => (await leases.watch?.(key, () => undefined))?.()],
   ])('can be completed where nothing but %s has come after it', async (_title, after) => {
     await after();
     expect(await leases.complete(key, 'a', 60_000)).toBe(true);

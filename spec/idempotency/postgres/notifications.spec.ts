@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { Client, Pool, type PoolClient } from 'pg';
 import { postgresLeases } from '../../../lib';
 import { watchForChange } from '../../../lib/idempotency/leases/change-watch';
-import { PostgresServer } from '../../servers/postgres-server';
-import { signal } from '../signal';
+import { PostgresServer } from '../../support/servers/postgres-server';
+import { signal } from '../../support/signal';
 
 const LONG = 60_000;
 
@@ -84,7 +84,7 @@ describe('waiters on postgresLeases()', () => {
       expect(['notification', 'end', 'error'].map(event => client.listenerCount(event))).toEqual([0, 0, 1]);
   });
 
-  it('ask again when their connection breaks, and are told by event as soon as somebody listens anew', async () => {
+  it('ask again when their connection breaks, and are notified once a waiter listens again', async () => {
     const leases = postgresLeases(pool);
     await leases.acquire(key, 'a', LONG);
     const changes = [signal(), signal()] as const;
@@ -194,7 +194,7 @@ describe('waiters on postgresLeases()', () => {
   });
 });
 
-it('the end of a run is announced only where somebody was told to wait for it', async () => {
+it('the end of a run is announced only if a request was told to wait for it', async () => {
   const leases = postgresLeases(pool);
   const listener = new Client(postgres.url);
   await listener.connect();

@@ -1,7 +1,7 @@
 import { Pool } from 'pg';
 import { postgresLeases } from '../../../lib';
 import { SWEEP_BATCH, SWEEP_DELAY } from '../../../lib/idempotency/postgres/sweep';
-import { PostgresServer } from '../../servers/postgres-server';
+import { PostgresServer } from '../../support/servers/postgres-server';
 
 const LONG = 600_000;
 
@@ -42,7 +42,7 @@ const expired = (count: number, prefix: string): Promise<unknown> =>
   );
 
 describe('postgresLeases()', () => {
-  it('deletes what has run out, in batches, and nothing else', async () => {
+  it('deletes expired rows, in batches, and nothing else', async () => {
     const leases = postgresLeases(pool);
     await leases.acquire('running', 'a', LONG);
     await leases.acquire('done', 'b', LONG);
@@ -65,7 +65,7 @@ describe('postgresLeases()', () => {
     expect(await leases.acquire('stalled', 'b', LONG)).toEqual({ kind: 'done', token: 'a' });
   });
 
-  it('does not wait for a row that somebody works on, and finds it the next time', async () => {
+  it('does not wait for a locked row, and finds it the next time', async () => {
     const leases = postgresLeases(pool);
     await leases.acquire('other', 'a', LONG);
     await expired(3, 'old');
@@ -80,7 +80,7 @@ describe('postgresLeases()', () => {
     await rowsAre(1);
   });
 
-  it('leaves the server alone when nobody uses it', async () => {
+  it('leaves the server alone while there are no requests', async () => {
     const leases = postgresLeases(pool);
     expect(jest.getTimerCount()).toBe(0);
     await leases.acquire('k', 'a', LONG);
@@ -105,7 +105,7 @@ describe('postgresLeases()', () => {
     expect(jest.getTimerCount()).toBe(1);
   });
 
-  it('keeps no process from ending', async () => {
+  it('does not keep a process from ending', async () => {
     jest.useRealTimers();
     const timers = (): number => process.getActiveResourcesInfo().filter(kind => kind === 'Timeout').length;
     const leases = postgresLeases(pool);

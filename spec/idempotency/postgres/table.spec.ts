@@ -1,6 +1,6 @@
 import { Client, Pool } from 'pg';
 import { postgresLeases, type LeaseStore, type PostgresPool } from '../../../lib';
-import { PostgresServer } from '../../servers/postgres-server';
+import { PostgresServer } from '../../support/servers/postgres-server';
 
 const LONG = 60_000;
 
@@ -72,7 +72,7 @@ describe('the table of postgresLeases()', () => {
     await worksIn(leases);
   });
 
-  it('is made again when somebody drops it', async () => {
+  it('is made again after it was dropped', async () => {
     const pool = poolOn(await freshDatabase());
     const leases = postgresLeases(pool);
     await worksIn(leases);
@@ -80,7 +80,7 @@ describe('the table of postgresLeases()', () => {
     await worksIn(leases);
   });
 
-  it('can be made by somebody else, for a role that may not', async () => {
+  it('can be made by another role, for a role that may not', async () => {
     const url = await freshDatabase();
     const owner = poolOn(url);
     await owner.query('CREATE ROLE shop LOGIN; REVOKE CREATE ON SCHEMA public FROM public');

@@ -5,11 +5,11 @@ import express from 'express';
 import Iovalkey from 'iovalkey';
 import Keyv from 'keyv';
 import { idempotency, redisLeases, type RedisClient } from '../../../lib';
-import { send } from '../../servers/listen';
-import { anyRedis } from '../../servers/redis-server';
-import { serve } from '../serve';
-import { signal } from '../signal';
-import { keyed } from '../wire';
+import { send } from '../../support/listen';
+import { anyRedis } from '../../support/servers/redis-server';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed } from '../../support/replays';
 import { clientOf, twoApplicationsOn } from './deployment';
 import { leaseStoreContract } from '../leases/lease-store-contract';
 

@@ -1,11 +1,11 @@
 import express from 'express';
 import type Keyv from 'keyv';
 import { idempotency, redisLeases, type RedisClient } from '../../../lib';
-import { send } from '../../servers/listen';
-import { EventLog } from '../event-log';
-import { serve } from '../serve';
-import { signal } from '../signal';
-import { keyed, visible, visibleReplay } from '../wire';
+import { send } from '../../support/listen';
+import { EventLog } from '../../support/event-log';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed, visible, visibleReplay } from '../../support/replays';
 import { leaseStoreContract } from '../leases/lease-store-contract';
 
 const DUPLICATES = 20;
@@ -18,7 +18,7 @@ export function redisDeployment(name: string, makeStore: () => Keyv): void {
     const [one, other] = [redisLeases(clientOf(stores[0])), redisLeases(clientOf(stores[1]))];
     return { one, other, close: () => Promise.all(stores.map(store => store.disconnect())) };
   });
-  wakeUpsOn(name, makeStore);
+  notificationsOn(name, makeStore);
   twoApplicationsOn(name, makeStore);
 }
 
@@ -30,8 +30,8 @@ export function clientOf({ store }: Keyv): RedisClient {
 }
 
 /** The connection of the subscriptions closes with the last waiter, just when the next one may come. */
-function wakeUpsOn(name: string, makeStore: () => Keyv): void {
-  it(`wake-ups on ${name} reach whoever begins to wait while the last one leaves`, async () => {
+function notificationsOn(name: string, makeStore: () => Keyv): void {
+  it(`notifications on ${name} reach a waiter that comes while the last one leaves`, async () => {
     const store = makeStore();
     const leases = redisLeases(clientOf(store));
     let stop = await leases.watch?.(`${name} 0`, () => undefined);

@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import KeyvRedis from '@keyv/redis';
 import { Keyv } from 'keyv';
 import type { RedisClient } from '../../../lib';
-import { RedisServer } from '../../servers/redis-server';
+import { RedisServer } from '../../support/servers/redis-server';
 import { clientOf } from './deployment';
-import { Shop } from './shop';
+import { Shop } from '../../support/shop';
 
 /** Commands of the client, and what they are given. */
 type Eval = (script: string, options: { keys: string[]; arguments: string[] }) => Promise<unknown>;
@@ -93,7 +93,7 @@ describe('a client of node-redis whose connection breaks between giving a comman
 });
 
 describe('an answer to another command', () => {
-  it('is no lease: nothing runs', async () => {
+  it('is not a lease: nothing runs', async () => {
     const { shop, client } = await openShop();
     const given = client.eval.bind(client) as Eval;
     const earlier = [given('return 1', { keys: ['k'], arguments: [] })];
@@ -113,7 +113,7 @@ describe('an answer to another command', () => {
     ['the response of another', other => other],
     ['nothing', () => undefined],
     ['an acknowledgement', () => 'OK'],
-  ])('is no response, and nothing runs again: %s', async (_title, answerOf) => {
+  ])('is not a response, and nothing runs again: %s', async (_title, answerOf) => {
     const { shop, client } = await openShop();
     await Promise.all(['mine', 'yours'].map(key => shop.outcome(key)));
     const commands = client as unknown as { get(key: string): Promise<unknown>; eval: Eval };

@@ -1,7 +1,7 @@
 import KeyvRedis, { createClient } from '@keyv/redis';
 import Keyv from 'keyv';
 import { redisLeases, type RedisClient } from '../../../lib';
-import { anyRedis } from '../../servers/redis-server';
+import { anyRedis } from '../../support/servers/redis-server';
 import { leaseStoreSearch } from '../leases/lease-store-search';
 import { redisDeployment } from './deployment';
 
@@ -66,13 +66,13 @@ it.each<[string, object, string]>([
   expect(() => redisLeases(createClient(), options)).toThrow(new TypeError(message));
 });
 
-it('refuses what is no client', () => {
+it('refuses a value that is not a client', () => {
   expect(() => redisLeases({ get: () => undefined } as unknown as RedisClient)).toThrow(
     new TypeError('redisLeases: client must be a client of node-redis, ioredis or iovalkey'),
   );
 });
 
-it('opens a client that is closed for a request that begins, and not for what is left to do of an earlier one', async () => {
+it('opens a closed client for a new request, but not for the remaining work of an earlier one', async () => {
   const client = createClient({ url: redis.url });
   const leases = redisLeases(client);
   expect(await leases.release('none', 'a')).toBe(false);

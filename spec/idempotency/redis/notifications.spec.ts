@@ -3,9 +3,9 @@ import KeyvValkey from '@keyv/valkey';
 import Iovalkey from 'iovalkey';
 import Keyv from 'keyv';
 import { redisLeases, type RedisClient } from '../../../lib';
-import { RedisServer } from '../../servers/redis-server';
-import { signal } from '../signal';
-import { Shop } from './shop';
+import { RedisServer } from '../../support/servers/redis-server';
+import { signal } from '../../support/signal';
+import { Shop } from '../../support/shop';
 
 const LONG = 60_000;
 
@@ -83,7 +83,7 @@ const givingUp: [name: string, connect: () => Connected][] = [
   ],
 ];
 
-describe.each(lasting)('wake-ups over %s', (name, connect) => {
+describe.each(lasting)('notifications over %s', (name, connect) => {
   let connected: Connected;
   beforeEach(() => {
     connected = connect();
@@ -105,7 +105,7 @@ describe.each(lasting)('wake-ups over %s', (name, connect) => {
     stop?.();
   });
 
-  it('hold a connection only while somebody waits', async () => {
+  it('hold a connection only while there are waiters', async () => {
     const leases = redisLeases(connected.client);
     const stops = await Promise.all(['x', 'x', 'y'].map(key => leases.watch?.(`${name} ${key}`, () => undefined)));
     await subscribers(1);

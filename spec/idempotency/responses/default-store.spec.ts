@@ -41,7 +41,7 @@ describe('the default store', () => {
     await store.clear();
   });
 
-  it('counts what small responses take of the heap, and not their letters alone', async () => {
+  it('counts the heap that small responses take, not only their characters', async () => {
     const script = `
       const { responsesIn } = require('./dist/idempotency/responses/response-store.js');
       const { defaultStore } = require('./dist/idempotency/responses/default-store.js');
@@ -58,7 +58,7 @@ describe('the default store', () => {
     expect(Number(stdout)).toBeLessThan(160);
   });
 
-  it('forgets what has expired without being asked for it, and then rests', async () => {
+  it('removes expired responses without a call, and then stops its timer', async () => {
     jest.useFakeTimers();
     try {
       const store = freshStore();

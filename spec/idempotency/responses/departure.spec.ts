@@ -7,15 +7,15 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Request, RequestHandler, Response } from 'express';
 import { bindRequest, dto, file, idempotency, type IdempotencyOptions } from '../../../lib';
-import { Directory } from '../../binding/directory';
-import { collectGarbage } from '../../servers/garbage';
-import { send } from '../../servers/listen';
-import { EventLog } from '../event-log';
-import { expressVersions } from '../express-versions';
-import { ObedientLeases } from '../leases/obedient-leases';
-import { serve } from '../serve';
-import { signal } from '../signal';
-import { keyed } from '../wire';
+import { TemporaryDirectory } from '../../support/temporary-directory';
+import { collectGarbage } from '../../support/garbage';
+import { send } from '../../support/listen';
+import { EventLog } from '../../support/event-log';
+import { expressVersions } from '../../support/express-versions';
+import { HookedLeases } from '../../support/hooked-leases';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed } from '../../support/replays';
 
 const LEASE = 400;
 
@@ -85,7 +85,7 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
     expect([answer.status, typeOf(answer.text), state.runs]).toEqual([409, 'urn:bindonce:response-unavailable', 1]);
   }, 60_000);
 
-  it('may go on after it was told: what it ends is stored, and a retry gets it', async () => {
+  it('may continue after it was told: its response is stored, and a retry gets it', async () => {
     const { res, closed, log, state, retry } = await orphaned({}, (_req, res) => {
       res.write('first, ');
     });
@@ -190,7 +190,7 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
   ])(
     'is told at once when its lease is lost %s the client goes',
     async (_title, early) => {
-      const leases = new ObedientLeases({ renew: () => new Promise(() => undefined) });
+      const leases = new HookedLeases({ renew: () => new Promise(() => undefined) });
       const { req, state, closed } = await orphaned({ leases, storeTimeout: 50 }, async (req, res) => {
         res.flushHeaders();
         if (early) await once(req.idempotency.signal, 'abort');
@@ -228,7 +228,7 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
   it('and that ends its response is told once, after the response is stored', async () => {
     const completing = signal();
     const mayComplete = signal();
-    const leases = new ObedientLeases({
+    const leases = new HookedLeases({
       complete: () => {
         completing.happens();
         return mayComplete.happened;
@@ -246,7 +246,7 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
 });
 
 /** How many files of a folder this process has open; a spooled body has no name. */
-function spooledIn({ path }: Directory): number {
+function spooledIn({ path }: TemporaryDirectory): number {
   const link = (descriptor: string): string => {
     try {
       return readlinkSync(`/proc/self/fd/${descriptor}`);
@@ -257,10 +257,10 @@ function spooledIn({ path }: Directory): number {
   return readdirSync('/proc/self/fd').filter(descriptor => link(descriptor).startsWith(path)).length;
 }
 
-describe('what hangs on a request whose client has gone and whose handler never ends', () => {
+describe('the resources of a request whose client has gone and whose handler never ends', () => {
   const [, express] = expressVersions[0] ?? [];
-  const temporary = new Directory();
-  const stored = new Directory();
+  const temporary = new TemporaryDirectory();
+  const stored = new TemporaryDirectory();
   beforeAll(() => {
     jest.spyOn(os, 'tmpdir').mockReturnValue(temporary.path);
   });

@@ -70,7 +70,7 @@ describe.each<[string, () => Keyv]>([
   });
 });
 
-it('the default store, which forgets by itself, is not swept a second time', async () => {
+it('the default store, which removes expired entries itself, is not swept a second time', async () => {
   const responses = responsesIn(defaultStore());
   const timers = jest.getTimerCount();
   await responses.write('k', 't', RESPONSE, 1_000);

@@ -1,11 +1,11 @@
 import cors from 'cors';
 import express, { type RequestHandler, type Response } from 'express';
 import { idempotency, type RecordedResponse } from '../../../lib';
-import { send, type WireResponse } from '../../servers/listen';
-import { ObedientLeases } from '../leases/obedient-leases';
-import { serve } from '../serve';
-import { signal } from '../signal';
-import { keyed, visible, visibleReplay } from '../wire';
+import { send, type WireResponse } from '../../support/listen';
+import { HookedLeases } from '../../support/hooked-leases';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed, visible, visibleReplay } from '../../support/replays';
 
 type Front = (res: Response, request: number) => void;
 
@@ -184,7 +184,7 @@ describe('a replay behind a middleware that sets headers', () => {
     ]);
   });
 
-  it("shows shouldCache what the handler's side has added, and what it has removed", async () => {
+  it("shows shouldCache the headers that the handler's side has added and removed", async () => {
     const front: Front = (res, n) => {
       res.set('X-Request-Id', String(n)).set('X-Debug', 'on').cookie('session', 's');
     };
@@ -207,9 +207,9 @@ describe('a replay behind a middleware that sets headers', () => {
 });
 
 describe('a response that is taken back because another run was faster', () => {
-  it('leaves the head as the middleware before us had set it, and the other response comes whole', async () => {
+  it('leaves the head as the earlier middleware had set it, and the other response comes whole', async () => {
     const [running, mayEnd, lost] = [signal(), signal(), signal()];
-    const leases = new ObedientLeases({ renew: () => new Promise(() => undefined) });
+    const leases = new HookedLeases({ renew: () => new Promise(() => undefined) });
     let runs = 0;
     let requests = 0;
     const front: RequestHandler = (_req, res, next) => {

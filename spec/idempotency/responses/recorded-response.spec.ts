@@ -3,11 +3,11 @@ import { connect } from 'node:net';
 import compression from 'compression';
 import type { RequestHandler } from 'express';
 import { idempotency } from '../../../lib';
-import { send, type WireResponse } from '../../servers/listen';
-import { expressVersions } from '../express-versions';
+import { send, type WireResponse } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
 import { bodies, heads } from './responses';
-import { serve } from '../serve';
-import { keyed, visible, visibleReplay } from '../wire';
+import { serve } from '../../support/serve';
+import { keyed, visible, visibleReplay } from '../../support/replays';
 
 describe.each(expressVersions)('a replay on %s', (_version, express) => {
   it.each([...bodies, ...heads])(

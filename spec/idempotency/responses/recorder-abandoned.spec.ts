@@ -3,14 +3,14 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import type { RequestHandler } from 'express';
 import { idempotency, type IdempotencyOptions } from '../../../lib';
-import { send } from '../../servers/listen';
-import { EventLog } from '../event-log';
-import { expressVersions } from '../express-versions';
-import { serve } from '../serve';
-import { signal } from '../signal';
-import { keyed } from '../wire';
+import { send } from '../../support/listen';
+import { EventLog } from '../../support/event-log';
+import { expressVersions } from '../../support/express-versions';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed } from '../../support/replays';
 
-describe.each(expressVersions)('on %s, when nobody is there any more,', (_version, express) => {
+describe.each(expressVersions)('on %s, when the client has gone,', (_version, express) => {
   /** A handler that is told when its client is gone. */
   const served = async (options: IdempotencyOptions, handler: (gone: Promise<void>, run: number) => RequestHandler) => {
     const log = new EventLog();
@@ -108,7 +108,7 @@ describe.each(expressVersions)('on %s, when nobody is there any more,', (_versio
     expect(runs.sort()).toEqual(['a', 'b']);
   }, 60_000);
 
-  it('a middleware before us that has begun to answer in our place is left alone, and nothing runs', async () => {
+  it('an earlier middleware that has begun to answer is left alone, and nothing runs', async () => {
     const running = signal();
     const mayAnswer = signal();
     const mayEnd = signal();

@@ -7,10 +7,10 @@ import session from 'express-session';
 import helmet from 'helmet';
 import morgan from 'morgan';
 import { idempotency } from '../../../lib';
-import { send, type WireResponse } from '../../servers/listen';
-import { expressVersions } from '../express-versions';
-import { serve } from '../serve';
-import { keyed, visible, visibleReplay } from '../wire';
+import { send, type WireResponse } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
+import { serve } from '../../support/serve';
+import { keyed, visible, visibleReplay } from '../../support/replays';
 
 const LONG = 'abc '.repeat(2_000);
 

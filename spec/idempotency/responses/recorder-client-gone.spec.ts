@@ -5,13 +5,13 @@ import compression from 'compression';
 import type { RequestHandler, Response } from 'express';
 import session from 'express-session';
 import { idempotency } from '../../../lib';
-import { send } from '../../servers/listen';
-import { EventLog } from '../event-log';
-import { expressVersions } from '../express-versions';
-import { ObedientLeases } from '../leases/obedient-leases';
-import { serve } from '../serve';
-import { signal } from '../signal';
-import { keyed } from '../wire';
+import { send } from '../../support/listen';
+import { EventLog } from '../../support/event-log';
+import { expressVersions } from '../../support/express-versions';
+import { HookedLeases } from '../../support/hooked-leases';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed } from '../../support/replays';
 
 const LONG = 'x'.repeat(3_000_000);
 
@@ -172,7 +172,7 @@ describe.each(expressVersions)('on %s, when the client goes', (_version, express
     const completing = signal();
     const mayComplete = signal();
     const closed = signal();
-    const leases = new ObedientLeases({
+    const leases = new HookedLeases({
       complete: () => {
         completing.happens();
         return mayComplete.happened;
@@ -196,10 +196,10 @@ describe.each(expressVersions)('on %s, when the client goes', (_version, express
     expect(runs).toBe(1);
   });
 
-  it('before the handler runs, once the request is complete, a retry gets what that request asked for', async () => {
+  it('before the handler runs, once the request is complete, a retry gets the response of that request', async () => {
     const acquiring = signal();
     const gone = signal();
-    const leases = new ObedientLeases({
+    const leases = new HookedLeases({
       acquire: () => {
         acquiring.happens();
         return gone.happened;
@@ -251,7 +251,7 @@ describe.each(expressVersions)('on %s, when the client goes', (_version, express
     async (_title, handler) => {
       const acquiring = signal();
       const gone = signal();
-      const leases = new ObedientLeases({
+      const leases = new HookedLeases({
         acquire: () => {
           acquiring.happens();
           return gone.happened;

@@ -2,11 +2,11 @@ import { PassThrough, pipeline, Readable } from 'node:stream';
 import compression from 'compression';
 import type { Request, RequestHandler, Response } from 'express';
 import { idempotency } from '../../../lib';
-import { send } from '../../servers/listen';
-import { EventLog } from '../event-log';
-import { expressVersions } from '../express-versions';
-import { serve } from '../serve';
-import { keyed } from '../wire';
+import { send } from '../../support/listen';
+import { EventLog } from '../../support/event-log';
+import { expressVersions } from '../../support/express-versions';
+import { serve } from '../../support/serve';
+import { keyed } from '../../support/replays';
 
 type CutOff = (req: Request, res: Response) => void;
 

@@ -1,11 +1,11 @@
 import { request } from 'node:http';
 import express from 'express';
 import { idempotency } from '../../../lib';
-import { collectGarbage } from '../../servers/garbage';
-import { EventLog } from '../event-log';
-import { serve } from '../serve';
-import { signal } from '../signal';
-import { keyed } from '../wire';
+import { collectGarbage } from '../../support/garbage';
+import { EventLog } from '../../support/event-log';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed } from '../../support/replays';
 
 const CHUNK = 1_000_000;
 const CHUNKS = 100;

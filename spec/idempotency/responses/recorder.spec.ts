@@ -2,12 +2,12 @@ import compression from 'compression';
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import session from 'express-session';
 import { idempotency } from '../../../lib';
-import { send, type WireResponse } from '../../servers/listen';
-import { expressVersions } from '../express-versions';
-import { ObedientLeases } from '../leases/obedient-leases';
-import { serve } from '../serve';
-import { signal } from '../signal';
-import { keyed, visible, visibleReplay } from '../wire';
+import { send, type WireResponse } from '../../support/listen';
+import { expressVersions } from '../../support/express-versions';
+import { HookedLeases } from '../../support/hooked-leases';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed, visible, visibleReplay } from '../../support/replays';
 
 const LONG = 'grün '.repeat(300);
 const ends: [title: string, end: (res: Response) => void][] = [
@@ -173,7 +173,7 @@ describe.each(expressVersions)('while the end is held back on %s', (_version, ex
   it.each(ends)('the handler sees an ended response after %s, and the client sees no end', async (_title, end) => {
     const completing = signal();
     const mayComplete = signal();
-    const leases = new ObedientLeases({
+    const leases = new HookedLeases({
       complete: () => {
         completing.happens();
         return mayComplete.happened;

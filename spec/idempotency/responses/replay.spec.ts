@@ -2,9 +2,9 @@ import compression from 'compression';
 import express, { type Request } from 'express';
 import session from 'express-session';
 import { idempotency } from '../../../lib';
-import { send, type WireResponse } from '../../servers/listen';
-import { serve } from '../serve';
-import { keyed } from '../wire';
+import { send, type WireResponse } from '../../support/listen';
+import { serve } from '../../support/serve';
+import { keyed } from '../../support/replays';
 
 describe('the replay of a login behind a session that sets its cookie at the end', () => {
   const login = async (guard: ReturnType<typeof idempotency>, forgets = false) => {

@@ -8,13 +8,13 @@ import morgan from 'morgan';
 import multer from 'multer';
 import { idempotency } from '../../../lib';
 import { isExchangeOver } from '../../../lib/http/exchange-end';
-import { send } from '../../servers/listen';
-import { makeCertificate } from '../../servers/redis-certificate';
-import { EventLog } from '../event-log';
-import { expressVersions } from '../express-versions';
-import { serve } from '../serve';
-import { signal } from '../signal';
-import { keyed } from '../wire';
+import { send } from '../../support/listen';
+import { makeCertificate } from '../../support/servers/redis-certificate';
+import { EventLog } from '../../support/event-log';
+import { expressVersions } from '../../support/express-versions';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed } from '../../support/replays';
 
 const post = (port: number, key: string, more = ''): string =>
   `POST / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nIdempotency-Key: ${key}\r\nContent-Length: 0\r\n${more}\r\n`;

@@ -1,7 +1,7 @@
 import Keyv from 'keyv';
 import type { RecordedResponse } from '../../../lib';
 import { responsesIn } from '../../../lib/idempotency/responses/response-store';
-import { SlowMap } from '../slow-map';
+import { SlowMap } from '../../support/slow-map';
 
 const RESPONSE: RecordedResponse = {
   status: 201,

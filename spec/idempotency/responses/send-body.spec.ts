@@ -3,10 +3,10 @@ import { connect } from 'node:net';
 import compression from 'compression';
 import express, { type RequestHandler, type Response } from 'express';
 import { idempotency } from '../../../lib';
-import { send } from '../../servers/listen';
-import { serve } from '../serve';
-import { signal } from '../signal';
-import { keyed, visible, visibleReplay } from '../wire';
+import { send } from '../../support/listen';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed, visible, visibleReplay } from '../../support/replays';
 
 const LONG = Buffer.alloc(5_000_000, 'a line of some length, ');
 const HALF = LONG.length / 2;

@@ -3,11 +3,11 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SharedReads } from '../../../lib/idempotency/responses/shared-reads';
-import { send } from '../../servers/listen';
-import { NodeProcess } from '../../servers/node-process';
-import { RedisServer } from '../../servers/redis-server';
-import { signal } from '../signal';
-import { keyed } from '../wire';
+import { send } from '../../support/listen';
+import { NodeProcess } from '../../support/servers/node-process';
+import { RedisServer } from '../../support/servers/redis-server';
+import { signal } from '../../support/signal';
+import { keyed } from '../../support/replays';
 
 interface Answer {
   readonly status: number;
@@ -48,7 +48,7 @@ describe('many duplicates that wait for one response of 5 MB', () => {
   afterEach(() => server?.kill());
 
   const started = async (env: Record<string, string>, waiters: number) => {
-    server = await NodeProcess.start(join(__dirname, '../../servers/report-server.mjs'), env);
+    server = await NodeProcess.start(join(__dirname, '../../support/programs/report-server.mjs'), env);
     const { url } = server;
     const reports = Array.from({ length: waiters + 1 }, () => ask(`${url}/report`, 'k'));
     const get = async (path: string): Promise<unknown> => JSON.parse((await send(url + path, { method: 'GET' })).text);
@@ -131,7 +131,7 @@ describe('reads that are shared', () => {
     expect(await read()).toBe('x');
   });
 
-  it('are asked anew after a failure, after a miss, and after what was read was removed', async () => {
+  it('are repeated after a failure, after a miss, and after the response was removed', async () => {
     const { reads, read, state } = make();
     await expect(reads.read('k', () => Promise.reject(new Error('down')), 500)).rejects.toThrow('down');
     expect(await reads.read('k', () => Promise.resolve(undefined), 500)).toBeUndefined();

@@ -5,9 +5,9 @@ import express from 'express';
 import { Keyv } from 'keyv';
 import { idempotency } from '../../../lib';
 import { fromStored, toStored } from '../../../lib/idempotency/responses/stored-response';
-import { send } from '../../servers/listen';
-import { serve } from '../serve';
-import { keyed } from '../wire';
+import { send } from '../../support/listen';
+import { serve } from '../../support/serve';
+import { keyed } from '../../support/replays';
 
 const BODY = Buffer.from('hello').toString('base64');
 const valid = {
@@ -133,7 +133,7 @@ const broken: [title: string, record: unknown][] = [
 ];
 
 describe('a record of the store', () => {
-  it.each(broken)('with %s is no response', async (_title, record) => {
+  it.each(broken)('with %s is not a response', async (_title, record) => {
     const ms = await processorTime(() => {
       expect(fromStored(record, POST)).toBeUndefined();
     });
@@ -181,7 +181,7 @@ describe('a record of the store', () => {
     ['a body, for 204', 'POST', { status: 204 }],
     ['a body, for 304', 'GET', { status: 304 }],
     ['a length without a body, for POST', 'POST', { body: '' }],
-  ])('with %s is no response', (_title, method, more) => {
+  ])('with %s is not a response', (_title, method, more) => {
     expect(fromStored({ ...valid, ...more }, { ...POST, method })).toBeUndefined();
   });
 

@@ -3,8 +3,8 @@ import { Keyv } from 'keyv';
 import { Keyv as Keyv6 } from 'keyv-6';
 import { idempotency } from '../../../lib';
 import { holderOf } from '../../../lib/idempotency/stores/keyv-like';
-import { RedisServer } from '../../servers/redis-server';
-import { Shop } from '../redis/shop';
+import { RedisServer } from '../../support/servers/redis-server';
+import { Shop } from '../../support/shop';
 
 const STORE_TIMEOUT = 1_000;
 
@@ -24,7 +24,7 @@ describe('a Keyv of version 5 or 6', () => {
     ['6 on Redis', () => new Keyv6({ store: onRedis() })],
     ['6 on Redis, under a namespace', () => new Keyv6({ store: onRedis(), namespace: 'shop' })],
     ['6 on Redis, under a namespace of the adapter', () => new Keyv6(new KeyvRedis(redis.url, { namespace: 'depot' }))],
-  ])('keeps responses and has leases beside it: %s', async (title, make) => {
+  ])('keeps responses and has leases: %s', async (title, make) => {
     const shop = await Shop.open(make());
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => shop.outcome(title)));
     expect(outcomes.sort()).toEqual(['ran', ...Array.from({ length: 19 }, () => 'replayed')].sort());

@@ -1,0 +1,231 @@
+import express, { type Express, type RequestHandler } from 'express';
+import { Keyv } from 'keyv';
+import { gzipSync } from 'node:zlib';
+import {
+  bindRequest,
+  bool,
+  dto,
+  fromBody,
+  hasPermission,
+  idempotency,
+  int,
+  list,
+  optional,
+  plainText,
+  queryParam,
+  string,
+  type AnyType,
+  type BindingOptions,
+  type IdempotencyOptions,
+} from '../../../lib';
+import { serve } from '../../support/serve';
+import { expressVersions } from '../../support/express-versions';
+import { ask, type Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
+
+class Order extends dto({ sku: string, sizes: optional(list(int)), rush: queryParam(bool, { default: false }) }) {}
+
+class Line extends dto({ sku: string }) {}
+
+const ORDER = { sku: 'tea', sizes: [3, 1] };
+const valid: Sent = { json: ORDER };
+
+interface Endpoint {
+  framework?: () => Express;
+  idempotent?: IdempotencyOptions;
+  binding?: BindingOptions;
+  Dto?: AnyType;
+  before?: RequestHandler;
+  between?: RequestHandler;
+}
+
+const pass: RequestHandler = (_req, _res, next) => {
+  next();
+};
+
+/** An endpoint that counts its runs, and sends one request after another under one key. */
+async function oneKey(
+  requests: readonly Sent[],
+  {
+    framework = express,
+    idempotent = {},
+    binding = urlEncoded,
+    Dto = Order,
+    before = pass,
+    between = pass,
+  }: Endpoint = {},
+) {
+  let runs = 0;
+  const seen: unknown[] = [];
+  const app = framework();
+  app.post(
+    '/',
+    before,
+    idempotency({ store: new Keyv(), ...idempotent }),
+    between,
+    bindRequest(Dto, binding),
+    (req, res) => {
+      seen.push(req.dto);
+      res.status(201).json({ run: ++runs });
+    },
+  );
+  const answers: string[] = [];
+  for (const sent of requests) {
+    const {
+      status,
+      headers: { 'idempotent-replayed': replayed },
+      text,
+    } = await ask(app, { ...sent, key: 'k' });
+    answers.push(`${status}${replayed === undefined ? '' : ' replayed'}${status === 201 ? ` ${text}` : ''}`);
+  }
+  return { answers, seen, runs };
+}
+
+const refused: readonly [string, Sent, number][] = [
+  ['a value that is not valid', { json: { sku: 7 } }, 400],
+  ['a missing value', { json: {} }, 400],
+  ['a bad query', { json: ORDER, path: '/?rush=x' }, 400],
+  ['malformed JSON', { json: '{' }, 400],
+  ['malformed multipart', { body: '--x\r\n', headers: { 'Content-Type': 'multipart/form-data; boundary=x' } }, 400],
+  ['an unsupported body', { body: 'x', headers: { 'Content-Type': 'text/plain' } }, 415],
+  ['an unknown coding', { json: ORDER, headers: { 'Content-Encoding': 'zip' } }, 415],
+  ['a body that is too large', { json: { sku: 'x'.repeat(2_000_000) } }, 413],
+];
+
+describe.each(expressVersions)('%s', (_name, framework) => {
+  it.each(refused)(
+    '%s is refused each time it comes, and a corrected request with the same key runs once',
+    async (_what, sent, status) => {
+      expect((await oneKey([sent, sent, valid, valid], { framework })).answers).toEqual([
+        `${status}`,
+        `${status}`,
+        '201 {"run":1}',
+        '201 replayed {"run":1}',
+      ]);
+    },
+  );
+});
+
+it.each(refused.filter(([, , status]) => status !== 413))(
+  'where a key is bound to its first request, %s does not bind it',
+  async (_what, sent, status) => {
+    expect((await oneKey([sent, sent, valid, valid], { idempotent: { whenKeyReused: 'reject' } })).answers).toEqual([
+      `${status}`,
+      `${status}`,
+      '201 {"run":1}',
+      '201 replayed {"run":1}',
+    ]);
+  },
+);
+
+it('the same request runs when the reason of its refusal is gone: an anonymous caller, a missing permission', async () => {
+  class Guarded extends dto({ sku: string, may: hasPermission('orders:write') }) {}
+  let asked = 0;
+  const binding: BindingOptions = {
+    allowAnonymous: false,
+    claims: () => (++asked > 1 ? { sub: 'a', permissions: asked > 4 ? ['orders:write'] : [] } : undefined),
+  };
+  expect(
+    (
+      await oneKey([valid, valid, valid, valid], { Dto: Guarded, binding, idempotent: { scope: () => 'everyone' } })
+    ).answers.map(answer => answer.slice(0, 12)),
+  ).toEqual(['401', '403', '201 {"run":1', '201 replayed']);
+});
+
+it('a failure of the application while it binds is not stored either', async () => {
+  let fails = true;
+  class Guarded extends dto({ sku: string, may: hasPermission('orders:write') }) {}
+  const permissions = (): string[] => {
+    if (fails) {
+      fails = false;
+      throw Object.assign(new Error('directory is down'), { status: 503, expose: true });
+    }
+    return ['orders:write'];
+  };
+  expect((await oneKey([valid, valid, valid], { Dto: Guarded, binding: { permissions } })).answers).toEqual([
+    '503',
+    '201 {"run":1}',
+    '201 replayed {"run":1}',
+  ]);
+});
+
+it.each<[string, Sent]>([
+  ['JSON', valid],
+  ['JSON in chunks', { ...valid, headers: { 'Transfer-Encoding': 'chunked' } }],
+  [
+    'packed JSON',
+    {
+      body: gzipSync(JSON.stringify(ORDER)),
+      headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
+    },
+  ],
+  [
+    'an urlencoded form',
+    {
+      form: [
+        ['sku', 'tea'],
+        ['sizes[1]', '1'],
+        ['sizes[0]', '3'],
+      ],
+    },
+  ],
+  [
+    'a multipart form',
+    {
+      multipart: [
+        ['sku', 'tea'],
+        ['sizes[1]', '1'],
+        ['sizes[0]', '3'],
+      ],
+    },
+  ],
+  ['a query', { path: `/?sku=tea&sizes=3,1` }],
+])('the dto is the same as without idempotency: %s', async (_kind, sent) => {
+  const { dto: alone } = await bind(Order, sent, urlEncoded);
+  expect((await oneKey([sent], {})).seen).toEqual([alone]);
+  expect(alone).toEqual({ ...ORDER, rush: false });
+});
+
+it.each<[string, AnyType, Sent, unknown]>([
+  ['a list', list(Line), { json: [{ sku: 'tea' }] }, [{ sku: 'tea' }]],
+  [
+    'plain text',
+    class extends dto({ text: plainText() }) {},
+    { body: 'é', headers: { 'Content-Type': 'text/plain' } },
+    { text: 'é' },
+  ],
+  ['the whole body', class extends dto({ line: fromBody(Line) }) {}, valid, { line: { sku: 'tea' } }],
+])('the dto is the same for %s', async (_what, Dto, sent, value) => {
+  expect((await oneKey([sent], { Dto })).seen).toEqual([value]);
+});
+
+it.each<[string, { before?: RequestHandler; between?: RequestHandler }]>([
+  ['express.json() before both', { before: express.json() }],
+  ['express.json() between', { between: express.json() }],
+  ['express.raw() before both', { before: express.raw({ type: () => true }) }],
+  ['express.text() between', { between: express.text({ type: () => true }) }],
+])('the dto is the same with %s', async (_where, parsers) => {
+  const { seen, answers } = await oneKey([valid, valid, { json: { sku: 1 } }, { json: { sku: 'pot' } }], parsers);
+  expect(seen).toEqual([
+    { ...ORDER, rush: false },
+    { sku: 'pot', rush: false },
+  ]);
+  expect(answers).toEqual(['201 {"run":1}', '201 replayed {"run":1}', '400', '201 {"run":2}']);
+});
+
+it('a body that must not take part in the key is bound all the same', async () => {
+  const { answers, seen } = await oneKey([valid, { json: { sku: 'other' } }], {
+    idempotent: { ignoreRequestBody: true },
+  });
+  expect([answers, seen]).toEqual([['201 {"run":1}', '201 replayed {"run":1}'], [{ ...ORDER, rush: false }]]);
+});
+
+it('duplicates that come together are bound and run once', async () => {
+  let runs = 0;
+  const app = express().post('/', idempotency({ store: new Keyv() }), bindRequest(Order), (req, res) => {
+    setImmediate(() => res.json([++runs, req.dto.sku]));
+  });
+  const { url } = await serve(app);
+  const answers = await Promise.all(Array.from({ length: 20 }, () => ask(url, { key: 'k', json: ORDER })));
+  expect(new Set(answers.map(({ status, text }) => `${status} ${text}`))).toEqual(new Set(['200 [1,"tea"]']));
+});

@@ -1,0 +1,381 @@
+import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import multer, { type Multer } from 'multer';
+import {
+  bindRequest,
+  bool,
+  configure,
+  dto,
+  field,
+  file,
+  formField,
+  fromBody,
+  fromClaim,
+  fromForm,
+  fromHeader,
+  hasPermission,
+  idempotency,
+  int,
+  lazy,
+  list,
+  optional,
+  plainText,
+  problemDetails,
+  queryParam,
+  RequestBinder,
+  routeParam,
+  string,
+  type AnyType,
+  type BindingOptions,
+  type Property,
+  type Source,
+} from '../../../lib';
+import { ask } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
+
+class Line extends dto({ sku: string }) {}
+class Named extends dto({ sku: string }) {}
+class NotADto {
+  a = 1;
+}
+
+it.each<[string, () => AnyType, RegExp]>([
+  [
+    'two fromBody',
+    () => class Order extends dto({ one: fromBody(Line), two: fromBody(Line) }) {},
+    /Order\.one and Order\.two are both fromBody/,
+  ],
+  [
+    'two plainText',
+    () => class Order extends dto({ one: plainText(), two: plainText() }) {},
+    /Order\.one and Order\.two are both plainText/,
+  ],
+  [
+    'fromBody and plainText',
+    () => class Order extends dto({ one: fromBody(Line), two: plainText() }) {},
+    /Order has both fromBody and plainText/,
+  ],
+  ['a class without declared properties', () => NotADto, /NotADto has no declared properties/],
+  ['an empty dto', () => class Empty extends dto({}) {}, /Empty has no declared properties/],
+  ['a scalar', () => int, /int cannot be the dto of a request/],
+  ['a file', () => file, /file cannot be the dto of a request/],
+  ['nothing', () => undefined as unknown as AnyType, /undefined is not a type/],
+  ['a list of something that is no type', () => list(undefined as unknown as AnyType), /undefined is not a type/],
+  [
+    'a nested dto with a query parameter',
+    () => class Order extends dto({ line: class Inner extends dto({ page: queryParam(int) }) {} }) {},
+    /Inner\.page: queryParam binds only at the root/,
+  ],
+  [
+    'a nested dto with a claim, in a list',
+    () => class Order extends dto({ lines: list(class Inner extends dto({ who: fromClaim(string) }) {}) }) {},
+    /Inner\.who: fromClaim binds only at the root/,
+  ],
+  [
+    'a root list whose items have a header',
+    () => list(class Inner extends dto({ h: fromHeader(string) }) {}),
+    /Inner\.h: fromHeader binds only at the root/,
+  ],
+  [
+    'a property called __proto__',
+    () => class Order extends dto({ ['__proto__']: string }) {},
+    /cannot be named __proto__/,
+  ],
+  [
+    'a permission without a name',
+    () => class Order extends dto({ may: hasPermission('') }) {},
+    /hasPermission takes the name of a permission/,
+  ],
+])('%s is refused when the middleware is made', (_what, declare, message) => {
+  expect(() => bindRequest(declare())).toThrow(TypeError);
+  expect(() => bindRequest(declare())).toThrow(message);
+});
+
+it.each<[string, () => AnyType]>([
+  ['an unknown source', () => class Order extends dto({ rush: field(bool, { dontBind: ['body' as Source] }) }) {}],
+  ['a file from the query', () => class Order extends dto({ rush: queryParam(file) }) {}],
+  ['a file from the route', () => class Order extends dto({ rush: routeParam(file) }) {}],
+  ['files from a header', () => class Order extends dto({ rush: fromHeader(list(file)) }) {}],
+  ['a file as the whole body', () => class Order extends dto({ rush: fromBody(file) }) {}],
+  ['a file that no form may bring', () => class Order extends dto({ rush: field(file, { dontBind: ['form'] }) }) {}],
+  [
+    'a required value that no source may bring',
+    () => class Order extends dto({ rush: field(bool, { dontBind: ['json', 'form', 'route', 'query'] }) }) {},
+  ],
+])('%s is refused when the middleware is made, and the property is named', (_what, declare) => {
+  expect(() => bindRequest(declare())).toThrow(/rush/);
+});
+
+it.each<[string, () => unknown, string]>([
+  [
+    'a property as a type',
+    () => optional(routeParam(int) as unknown as AnyType),
+    'it is declared twice: the kind of property goes outside, the type inside, for example routeParam(optional(int)).',
+  ],
+  ['a property in a property', () => field(queryParam(int) as unknown as AnyType), 'it is declared twice'],
+  ['String', () => String, 'the type for it is string'],
+  ['Number', () => Number, 'the type for it is int, double or decimal'],
+  ['Date', () => Date, 'the type for it is dateTime'],
+  ['an array', () => [int], 'An array (write list(int) for a collection of int) is not a type'],
+  [
+    'an object',
+    () => ({ street: string }),
+    'An object (a dto is a class: class Address extends dto({ street: string }) {}) is not a type',
+  ],
+  [
+    'a name',
+    () => fromHeader('X-Tenant' as unknown as AnyType),
+    'The text "X-Tenant" (the type comes first, as in fromHeader(string, { name: \'X-Tenant\' })) is not a type',
+  ],
+  [
+    'a type where lazy wants a function',
+    () => lazy(int as unknown as () => AnyType),
+    'lazy takes a function that returns the type',
+  ],
+  [
+    'a class whose constructor wants an argument',
+    () =>
+      class Line2 extends dto({ a: int }) {
+        constructor(given: { b: number }) {
+          super();
+          Object.assign(this, { b: given.b });
+        }
+      },
+    'Line2: its constructor failed when called without arguments: ',
+  ],
+])('%s says what to write instead', (_what, type, message) => {
+  expect(() => bindRequest(class Order extends dto({ rush: type() as AnyType }) {})).toThrow(message);
+});
+
+it.each<[string, (...exchange: unknown[]) => unknown, string]>([
+  [
+    'idempotency',
+    idempotency as never,
+    'idempotency was passed to Express without being called. Mount what it returns: idempotency(…).',
+  ],
+  ['bindRequest', bindRequest as never, 'bindRequest was passed to Express without being called.'],
+  [
+    'problemDetails',
+    problemDetails as never,
+    'problemDetails was passed to Express without being called. Write app.use(problemDetails()).',
+  ],
+])('%s that is mounted without being called answers 500, and says so', async (_name, mounted, message) => {
+  const app = express().use(mounted as RequestHandler, (_req, res) => {
+    res.end();
+  });
+  app.use((error: Error, _req: Request, res: Response, next: NextFunction) => {
+    if (res.headersSent) next(error);
+    else res.status(500).end(error.message);
+  });
+  const { status, text } = await ask(app);
+  expect([status, text]).toEqual([500, expect.stringContaining(message)]);
+});
+
+it.each<[string, unknown, string]>([
+  ['true', true, 'Money.tryParse must return { success: true, value } or { success: false }, and has returned true'],
+  ['nothing', undefined, 'and has returned undefined'],
+  ['the value', { cents: 1 }, 'and has returned another object'],
+])("a tryParse that returns %s is the application's mistake, and not the client's", async (_what, result, message) => {
+  class Money {
+    static tryParse(): never {
+      return result as never;
+    }
+  }
+  const { status, response } = await bind(class Order extends dto({ price: Money }) {}, { json: { price: 'x' } });
+  expect([status, response.text]).toEqual([500, expect.stringContaining(message)]);
+});
+
+it("a binder that returns nothing is the application's mistake", async () => {
+  const { status, response } = await bind(Line, {}, { binder: { bind: () => undefined } });
+  expect([status, response.text]).toEqual([500, 'bindRequest: the binder returned undefined; is a `return` missing?']);
+});
+
+describe('a required property that only a form can bring', () => {
+  class Upload extends dto({ title: formField(string), page: queryParam(int) }) {}
+  class Photo extends dto({ photo: file }) {}
+  class Photos extends dto({ photos: field(list(file)) }) {}
+  class Whole extends dto({ all: fromForm(Line) }) {}
+  const message = (property: string, what: string): string =>
+    `bindRequest: ${property}: it is required and binds only from a form, but the endpoint accepts no form; pass { ${what} }, or declare it with required: false.`;
+
+  it.each<[AnyType, string, string]>([
+    [Upload, 'Upload.title', 'allowFormData: true or { urlEncoded: true }'],
+    [Photo, 'Photo.photo', 'allowFormData: true'],
+    [Photos, 'Photos.photos', 'allowFormData: true'],
+    [Whole, 'Whole.all', 'allowFormData: true or { urlEncoded: true }'],
+  ])('is refused at an endpoint that accepts no form: %s', (Dto, property, what) => {
+    expect(() => bindRequest(Dto)).toThrow(new TypeError(message(property, what)));
+    expect(() => configure().bindRequest(Dto, { allowFormData: false })).toThrow(message(property, what));
+    for (const allowFormData of [true, { urlEncoded: true }] as const)
+      expect(() => bindRequest(Dto, { allowFormData })).not.toThrow();
+    expect(() => configure({ binding: { allowFormData: true } }).bindRequest(Dto)).not.toThrow();
+  });
+
+  it("is the business of a binder of the application's own", () => {
+    class Own extends RequestBinder<Upload> {}
+    for (const binder of [new Own(), { bind: () => new Upload() }, () => new Own()])
+      expect(() => bindRequest(Upload, { binder })).not.toThrow();
+    expect(() => bindRequest(Upload, { binder: new RequestBinder() })).toThrow('Upload.title');
+  });
+
+  it('is accepted where another source can bring it, or it may be missing', () => {
+    class Fine extends dto({
+      a: string,
+      b: formField(int, { required: false }),
+      c: optional(file),
+      d: formField(bool, { default: true }),
+    }) {}
+    expect(() => bindRequest(Fine)).not.toThrow();
+  });
+});
+
+describe('two declarations of one property', () => {
+  it('are refused when the class is made, and both are named', () => {
+    expect(() => {
+      class Twice {
+        @queryParam(string) @fromHeader(string) tenant!: string;
+      }
+      return Twice;
+    }).toThrow(
+      new TypeError(
+        'tenant: it is declared twice, with fromHeader and with queryParam; use one of them, with all options',
+      ),
+    );
+    expect(() => {
+      class Same {
+        @field(int) @field(string) n: unknown;
+      }
+      return Same;
+    }).toThrow('n: it is declared twice, with field and with field');
+  });
+
+  it('a derived class may declare a property of its base class anew, in both notations', async () => {
+    class Base {
+      @queryParam(string) tenant!: string;
+    }
+    class Derived extends Base {
+      @fromHeader(string) override tenant = 'none';
+    }
+    class FromDto extends dto({ tenant: queryParam(string) }) {}
+    class DerivedDto extends FromDto {
+      @fromHeader(string) override tenant = 'none';
+    }
+    for (const Dto of [Derived, DerivedDto])
+      expect((await bind(Dto, { path: '/?tenant=query', headers: { tenant: 'header' } })).dto?.tenant).toBe('header');
+    expect((await bind(Base, { path: '/?tenant=query', headers: { tenant: 'header' } })).dto?.tenant).toBe('query');
+  });
+});
+
+it('valid declarations are accepted', () => {
+  class Fine extends dto({
+    a: field(file, { required: false }),
+    b: optional(list(file)),
+    c: field(bool, { dontBind: ['json', 'form', 'route', 'query'], required: false }),
+    d: fromBody(Line),
+    e: fromHeader(list(Named)),
+  }) {}
+  expect(() => bindRequest(Fine)).not.toThrow();
+});
+
+describe('options', () => {
+  const make = (options: object) => () => bindRequest(Line, options as BindingOptions);
+
+  it.each<[object, string]>([
+    [{ allowFormdata: true }, 'bindRequest: there is no option "allowFormdata"; did you mean "allowFormData"?'],
+    [{ allowFormData: 'yes' }, 'bindRequest: allowFormData must be true, false or { urlEncoded: true }, not "yes"'],
+    [{ allowFormData: { urlEncoded: 1 } }, 'allowFormData must be true, false or { urlEncoded: true }, not an object'],
+    [{ allowFormData: {} }, 'allowFormData must be'],
+    [{ allowAnonymous: 'false' }, 'allowAnonymous must be true or false, not "false"'],
+    [{ claims: {} }, 'claims must be a function, not an object'],
+    [{ permissions: ['a'] }, 'permissions must be a function, not an array'],
+    [{ limits: 5 }, 'limits must be an object, not 5'],
+    [{ uploads: 'disk' }, 'uploads must be { storage, directory } or a Multer, not "disk"'],
+    [{ uploads: { storage: 'cloud' } }, 'bindRequest: uploads: storage must be "memory" or "disk", not "cloud"'],
+    [{ uploads: { storage: 'disk', dir: '/x' } }, 'there is no option "dir"'],
+    [{ uploads: { directory: '' } }, 'directory must be a path, not ""'],
+    [{ zzz: 1 }, 'there is no option "zzz"; there are: allowFormData, allowAnonymous'],
+  ])('%j is refused when the middleware is made', (options, message) => {
+    expect(make(options)).toThrow(TypeError);
+    expect(make(options)).toThrow(message);
+  });
+
+  it('configure() checks its defaults when it is called', () => {
+    expect(() => configure({ binding: { allowAnonymos: false } as BindingOptions })).toThrow(
+      'there is no option "allowAnonymos"; did you mean "allowAnonymous"?',
+    );
+  });
+});
+
+it.each([
+  ['memory', multer.memoryStorage()],
+  ['disk', multer.diskStorage({})],
+])('a storage instead of a Multer is refused when the middleware is made: %s', (_where, storage) => {
+  expect(() => bindRequest(Line, { uploads: storage as unknown as Multer })).toThrow(
+    new TypeError('bindRequest: uploads must be a Multer; give multer({ storage }) instead of the storage.'),
+  );
+});
+
+describe('options of a declaration are checked when the class is made', () => {
+  const nobody = (options: unknown): object => options as object;
+
+  it.each<[string, () => Property<unknown>, string]>([
+    [
+      'a name that is nearly one',
+      () => queryParam(int, nobody({ defualt: 1 })),
+      'queryParam: there is no option "defualt"; did you mean "default"?',
+    ],
+    [
+      'another name',
+      () => field(int, nobody({ zzz: 1 })),
+      'field: there is no option "zzz"; there are: bindFrom, jsonPropertyName, dontBind, required, jsonRequired, default',
+    ],
+    [
+      'a header name that is none',
+      () => fromHeader(string, { name: 'X Tenant' }),
+      'fromHeader: name must be an HTTP header name, not "X Tenant"',
+    ],
+    ['an empty claim type', () => fromClaim(string, { name: '' }), 'fromClaim: name must be a name, not ""'],
+    [
+      'required that is no boolean',
+      () => field(int, nobody({ required: 'no' })),
+      'field: required must be true or false, not "no"',
+    ],
+    [
+      'bindFrom that is no text',
+      () => formField(int, nobody({ bindFrom: 5 })),
+      'formField: bindFrom must be a name, not 5',
+    ],
+    [
+      'dontBind that is no array',
+      () => field(int, nobody({ dontBind: 'query' })),
+      'field: dontBind must be an array of sources, not "query"',
+    ],
+    [
+      'an option that a single source does not have',
+      () => routeParam(int, nobody({ dontBind: ['query'] })),
+      'routeParam: there is no option "dontBind"; there are: bindFrom, required, default',
+    ],
+    [
+      'an option that a header does not have',
+      () => fromHeader(int, nobody({ jsonRequired: true })),
+      'fromHeader: there is no option "jsonRequired"',
+    ],
+    [
+      'an option that a permission does not have',
+      () => hasPermission('orders:read', nobody({ default: true })),
+      'hasPermission: there is no option "default"',
+    ],
+    [
+      'no object',
+      () => field(int, 'optional' as unknown as object),
+      'field: options must be an object, not "optional"',
+    ],
+  ])('%s', (_what, declare, message) => {
+    expect(() => dto({ fine: int, rush: declare() })).toThrow(`dto: property "rush": ${message}`);
+    expect(() => {
+      class Decorated {
+        @declare() rush: unknown;
+      }
+      return Decorated;
+    }).toThrow(`rush: ${message}`);
+  });
+});

@@ -1,0 +1,311 @@
+import express, { type RequestHandler } from 'express';
+import { Keyv } from 'keyv';
+import multer from 'multer';
+import { readFileSync } from 'node:fs';
+import {
+  bindRequest,
+  dto,
+  file,
+  fromForm,
+  idempotency,
+  int,
+  list,
+  optional,
+  string,
+  type BindingOptions,
+  type UploadedFile,
+} from '../../../lib';
+import { TemporaryDirectory } from '../../support/temporary-directory';
+import { expressVersions } from '../../support/express-versions';
+import { ask, type Sent } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
+
+class Car extends dto({
+  make: optional(string),
+  papers: optional(file),
+  photos: list(file),
+  scans: optional(list(file)),
+}) {}
+class Garage extends dto({
+  name: optional(string),
+  logo: optional(file),
+  gallery: list(file),
+  main: optional(Car),
+  cars: list(Car),
+  size: optional(int),
+  tags: list(string),
+}) {}
+class Upload extends dto({ garage: fromForm(Garage) }) {}
+class Needed extends dto({ car: fromForm(class Wanted extends dto({ papers: file, photos: list(file) }) {}) }) {}
+
+const image = (name: string): File => new File([`bytes of ${name}`], name, { type: 'image/png' });
+/** `Cars[1].Photos=b` as a file b, `name:x` as the text x. */
+const form = (...entries: string[]): Sent => ({
+  multipart: entries.map(entry => {
+    const [, name = '', kind, value = ''] = /^(.*?)([=:])(.*)$/.exec(entry) ?? [];
+    return [name, kind === '=' ? image(value) : value] as const;
+  }),
+});
+const multipart: BindingOptions = { allowFormData: true };
+
+/** What was bound, with the names of files in place of the files. */
+function named(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(named);
+  if (typeof value !== 'object' || value === null) return value;
+  return 'originalname' in value
+    ? value.originalname
+    : Object.fromEntries(Object.entries(value).map(([key, one]) => [key, named(one)]));
+}
+const garage = (part: object = {}): object => ({ cars: [], gallery: [], tags: [], ...part });
+
+describe.each(expressVersions)('%s', (_name, framework) => {
+  it.each<[string, string[], object]>([
+    [
+      'files of items come in index order, whatever order was sent',
+      ['Cars[1].Photos=c', 'Cars[0].Photos=a', 'Cars[1].Photos=d', 'Cars[0].Photos=b'],
+      { cars: [{ photos: ['a', 'b'] }, { photos: ['c', 'd'] }] },
+    ],
+    [
+      'files with an index of their own, too',
+      ['Cars[1].Photos[1]=d', 'Cars[1].Photos[0]=c', 'Cars[0].Photos[7]=b', 'Cars[0].Photos[3]=a'],
+      { cars: [{ photos: ['a', 'b'] }, { photos: ['c', 'd'] }] },
+    ],
+    [
+      'values and files of one item meet',
+      ['cars[12].photos=b', 'cars[2].make:Saab', 'cars[12].make:Volvo', 'cars[2].papers=a'],
+      {
+        cars: [
+          { make: 'Saab', papers: 'a', photos: [] },
+          { make: 'Volvo', photos: ['b'] },
+        ],
+      },
+    ],
+  ])('%s', async (_fact, entries, value) => {
+    expect(named((await bind(Upload, form(...entries), { framework, ...multipart })).dto)).toEqual({
+      garage: garage(value),
+    });
+  });
+});
+
+it.each<[string, string[], object]>([
+  ['one file by its exact name', ['LOGO=a'], { logo: 'a' }],
+  ['one file has no index', ['logo[]=a', 'logo[0]=b', 'logo.x=c'], {}],
+  ['files by repeated names', ['gallery=b', 'Gallery=a'], { gallery: ['b', 'a'] }],
+  ['files by names with empty brackets', ['gallery[]=b', 'gallery[]=a'], { gallery: ['b', 'a'] }],
+  ['files by index, gaps closed up', ['gallery[10]=b', 'gallery[2]=a'], { gallery: ['a', 'b'] }],
+  [
+    'files by names in brackets',
+    ['cars[1][photos][1]=c', 'cars[1][photos][0]=b', 'cars[0][photos][]=a'],
+    { cars: [{ photos: ['a'] }, { photos: ['b', 'c'] }] },
+  ],
+  ['a file makes the object that it stands in', ['main.papers=a'], { main: { papers: 'a', photos: [] } }],
+  [
+    'files that nobody declared are left aside',
+    ['other=a', 'main.other=b', 'cars[3].other=c', 'garage.logo=d'],
+    { cars: [{ photos: [] }] },
+  ],
+  [
+    'empty text for a file that may be missing is nothing',
+    ['logo:', 'main.papers:', 'main.scans:'],
+    { main: { photos: [] } },
+  ],
+  [
+    'JSON text and files: an item of names wins over its text',
+    ['cars[0].photos=a', 'cars[0]:{"make":"x","photos":[]}'],
+    { cars: [{ photos: ['a'] }] },
+  ],
+  [
+    'names that JavaScript objects know',
+    ['main.__proto__.polluted=a', '__proto__[polluted]=b', 'cars[0].constructor.prototype=c'],
+    { cars: [{ photos: [] }] },
+  ],
+])('%s', async (_fact, entries, value) => {
+  const { dto: bound } = await bind(Upload, form(...entries), multipart);
+  expect(named(bound)).toEqual({ garage: garage(value) });
+  expect('polluted' in {}).toBe(false);
+});
+
+it('a nested file comes with its name, type, size and bytes', async () => {
+  const { dto: bound } = await bind(Upload, form('cars[0].papers=é.png'), multipart);
+  expect(bound?.garage.cars[0]?.papers).toMatchObject({
+    fieldname: 'cars[0].papers',
+    originalname: 'é.png',
+    mimetype: 'image/png',
+    size: 15,
+    buffer: Buffer.from('bytes of é.png'),
+  });
+});
+
+it.each<[string, string[], [name: string, detail: string][]]>([
+  [
+    'a file for a value',
+    ['cars[2].make=a', 'size=b', 'name=c'],
+    [
+      ['name', 'A file was sent where a value is expected.'],
+      ['cars[2].make', 'A file was sent where a value is expected.'],
+      ['size', 'A file was sent where a value is expected.'],
+    ],
+  ],
+  ['a file among values', ['tags:a', 'tags=b'], [['tags', 'A file was sent where a value is expected.']]],
+  ['a file for an object', ['main=a'], [['main', 'A file was sent where a value is expected.']]],
+  [
+    'a file for an object, beside its names',
+    ['main=a', 'main.make:x'],
+    [['main', 'A file was sent where a value is expected.']],
+  ],
+  ['a file for an item', ['cars[3]=a', 'cars[4].make:x'], [['cars[3]', 'A file was sent where a value is expected.']]],
+  [
+    'a value for a file',
+    ['logo:a', 'cars[2].papers:b', 'gallery:c'],
+    [
+      ['logo', 'A file is expected.'],
+      ['gallery', 'A file is expected.'],
+      ['cars[2].papers', 'A file is expected.'],
+    ],
+  ],
+  [
+    'a value for a file in JSON text',
+    ['main:{"papers":{"path":"/etc/passwd"},"photos":["/etc/passwd"]}'],
+    [
+      ['main.papers', 'A file is expected.'],
+      ['main.photos[0]', 'A file is expected.'],
+    ],
+  ],
+  [
+    'two files for one',
+    ['cars[2].papers=a', 'CARS[2].papers=b'],
+    [['cars[2].papers', 'There are 2 files where one is expected.']],
+  ],
+  [
+    'an index that is too high',
+    ['cars[4294967294].photos=a', 'gallery[4294967294]=b'],
+    [
+      ['gallery', 'The index 4294967294 is too high; 10000 items are allowed.'],
+      ['cars', 'The index 4294967294 is too high; 10000 items are allowed.'],
+    ],
+  ],
+])('refused: %s', async (_what, entries, failures) => {
+  const { status, errors } = await bind(Upload, form(...entries), multipart);
+  expect([status, errors.map(({ name, in: source, detail }) => [name, source, detail])]).toEqual([
+    400,
+    failures.map(([name, detail]) => [name, 'form', detail]),
+  ]);
+});
+
+it('a file that is required is missing by name, files are an empty collection', async () => {
+  expect((await bind(Needed, form('photos=a'), multipart)).errors).toEqual([
+    { name: 'papers', in: 'form', detail: 'A value is required.' },
+  ]);
+  expect(named((await bind(Needed, form('papers=a'), multipart)).dto)).toEqual({ car: { papers: 'a', photos: [] } });
+});
+
+it.each<[string, Sent]>([
+  ['no body', {}],
+  ['an urlencoded form', { form: [['papers', 'a']] }],
+])('no file comes with %s', async (_what, sent) => {
+  expect((await bind(Needed, sent, { allowFormData: { urlEncoded: true } })).errors).toMatchObject([
+    { name: 'papers', in: 'form' },
+  ]);
+});
+
+it('the limit of files counts the files at all levels', async () => {
+  const many = (count: number, name: (index: number) => string): Sent =>
+    form(...Array.from({ length: count }, (_, index) => `${name(index)}=${index}`));
+  const limited: BindingOptions = { ...multipart, limits: { items: 3, files: 6 } };
+  expect(
+    (
+      await bind(
+        Upload,
+        many(6, index => `cars[${index % 3}].photos`),
+        limited,
+      )
+    ).dto?.garage.cars.map(({ photos }) => photos.length),
+  ).toEqual([2, 2, 2]);
+  expect(
+    (
+      await bind(
+        Upload,
+        many(4, () => 'cars[0].photos'),
+        limited,
+      )
+    ).errors,
+  ).toEqual([{ name: 'cars[0].photos', in: 'form', detail: 'There are 4 items; 3 are allowed.' }]);
+  expect(
+    (
+      await bind(
+        Upload,
+        many(4, index => `cars[${index}].photos`),
+        limited,
+      )
+    ).errors,
+  ).toMatchObject([{ name: 'cars' }]);
+  expect(
+    (
+      await bind(
+        Upload,
+        many(7, index => `cars[${index % 3}].photos`),
+        limited,
+      )
+    ).status,
+  ).toBe(413);
+});
+
+describe('on disk', () => {
+  const directory = new TemporaryDirectory();
+  const onDisk: BindingOptions = { ...multipart, uploads: { storage: 'disk', directory: directory.path } };
+  afterEach(() => directory.emptied());
+  afterAll(() => directory.remove());
+  const contents = (files: readonly UploadedFile[]): string[] => files.map(({ path }) => readFileSync(path, 'utf8'));
+
+  it('nested files are there while the handler runs, in index order, and gone after the response', async () => {
+    const app = express().post('/', bindRequest(Upload, onDisk), (req, res) => {
+      res.json([directory.files.length, ...req.dto.garage.cars.map(({ photos }) => contents(photos))]);
+    });
+    const { body } = await ask(app, form('Cars[1].Photos=b', 'Cars[0].Photos=a', 'Cars[1].Photos=c', 'other=d'));
+    expect(body).toEqual([4, ['bytes of a'], ['bytes of b', 'bytes of c']]);
+  });
+
+  it.each<[string, string[], number]>([
+    ['a value that is not valid', ['cars[0].photos=a', 'size:x'], 400],
+    ['a file where none is expected', ['cars[0].photos=a', 'cars[0]=b', 'size=c'], 400],
+    ['a name of too many levels', ['cars[0].photos=a', `cars${'[0]'.repeat(40)}=b`], 400],
+  ])('they are gone after a refusal: %s', async (_what, entries, expected) => {
+    expect((await bind(Upload, form(...entries), onDisk)).status).toBe(expected);
+    await directory.emptied();
+  });
+});
+
+describe('parsed before, and behind idempotency()', () => {
+  const sent = form('Cars[1].Photos=b', 'Cars[0].Photos=a', 'cars[1][make]:Volvo', 'cars[1][photos][0]=c', 'name:x');
+  const bound = { garage: garage({ name: 'x', cars: [{ photos: ['a'] }, { make: 'Volvo', photos: ['b', 'c'] }] }) };
+
+  it.each<[string, RequestHandler]>([
+    ['multer().any()', multer().any()],
+    [
+      'multer().fields()',
+      multer().fields([{ name: 'Cars[1].Photos' }, { name: 'Cars[0].Photos' }, { name: 'cars[1][photos][0]' }]),
+    ],
+  ])('files that %s left are found under their names', async (_how, before) => {
+    expect(named((await bind(Upload, sent, { before: [before], ...multipart })).dto)).toEqual(bound);
+  });
+
+  it.each<[string, BindingOptions['uploads'] & object]>([
+    ['memory', { storage: 'memory' }],
+    ['disk', { storage: 'disk' }],
+  ])(
+    'files in %s arrive behind idempotency(), and a retry with another boundary is a replay',
+    async (_storage, uploads) => {
+      const seen: unknown[] = [];
+      const app = express().post(
+        '/',
+        idempotency({ store: new Keyv() }),
+        bindRequest(Upload, { ...multipart, uploads }),
+        (req, res) => {
+          res.json(seen.push(named(req.dto)));
+        },
+      );
+      const post = async (): Promise<unknown> => (await ask(app, { ...sent, key: 'k' })).body;
+      expect([await post(), await post(), seen]).toEqual([1, 1, [bound]]);
+    },
+  );
+});

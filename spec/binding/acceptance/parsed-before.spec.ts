@@ -1,0 +1,233 @@
+import { processorTime } from '../../support/processor-time';
+import express, { type RequestHandler } from 'express';
+import multer from 'multer';
+import { bindRequest, decimal, dto, file, int, list, long, optional, string, type AnyType } from '../../../lib';
+import { expressVersions } from '../../support/express-versions';
+import type { Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
+
+class Order extends dto({ sku: string, sizes: list(int), note: optional(string) }) {}
+class Upload extends dto({ title: string, photos: list(file) }) {}
+const JSON_ORDER: Sent = { json: { sku: 'a', sizes: [3, 1, 2], extra: 1 } };
+const FORM = [
+  ['SKU', 'a'],
+  ['sizes[1]', '1'],
+  ['sizes[0]', '3'],
+  ['sizes[2]', '2'],
+] as const;
+const LONG_FORM = [
+  ['sku', 'a'],
+  ...Array.from({ length: 25 }, (_, index) => [`sizes[${index}]`, String(index)] as const),
+] as const;
+const ORDER = { sku: 'a', sizes: [3, 1, 2] };
+
+/** Goes first: a process is warned once. */
+it('a number that express.json() has rounded is refused as that, and the application is told once', async () => {
+  class Exact extends dto({ price: decimal, id: long, count: long }) {}
+  const warn = jest.spyOn(process, 'emitWarning').mockImplementation();
+  const rounded = 'The number has more digits than can be read exactly here; send it as a string.';
+  for (let request = 0; request < 2; request++) {
+    const { errors } = await bind(
+      Exact,
+      { json: '{"price":12345678901234.56,"id":9007199254740993,"count":1.5}' },
+      { before: [express.json()] },
+    );
+    expect(errors).toMatchObject([
+      { name: 'price', detail: rounded },
+      { name: 'id', detail: rounded },
+      { name: 'count', detail: 'The value 1.5 is not a long.' },
+    ]);
+  }
+  expect(warn.mock.calls).toEqual([[expect.stringContaining('Mount bindRequest() before express.json()')]]);
+  warn.mockRestore();
+});
+
+describe.each(expressVersions)('%s', (_name, framework) => {
+  it.each<[string, RequestHandler, Sent]>([
+    ['express.json()', express.json(), JSON_ORDER],
+    ['express.json() and express.urlencoded(), for a form', express.urlencoded(), { form: FORM }],
+    ['express.urlencoded({ extended: true })', express.urlencoded({ extended: true }), { form: FORM }],
+    ['express.text()', express.text({ type: () => true }), JSON_ORDER],
+    ['express.text(), for a form', express.text({ type: () => true }), { form: FORM }],
+    ['express.raw()', express.raw({ type: () => true }), JSON_ORDER],
+    ['express.raw(), for a form', express.raw({ type: () => true }), { form: FORM }],
+    ['multer().none()', multer().none(), { multipart: FORM }],
+    ['a parser for another type', express.text({ type: 'text/csv' }), JSON_ORDER],
+  ])('after %s the dto is the same', async (_parser, parser, sent) => {
+    expect(
+      (await bind(Order, sent, { framework, before: [express.json({ type: 'text/never' }), parser], ...urlEncoded }))
+        .dto,
+    ).toEqual(ORDER);
+  });
+});
+
+it.each<[string, RequestHandler, 'form' | 'multipart']>([
+  ['express.urlencoded({ extended: true })', express.urlencoded({ extended: true }), 'form'],
+  ['multer().none()', multer().none(), 'multipart'],
+])('25 indexed items are a list after %s', async (_parser, parser, kind) => {
+  expect((await bind(Order, { [kind]: LONG_FORM }, { before: [parser], ...urlEncoded })).dto?.sizes).toEqual(
+    Array.from({ length: 25 }, (_, index) => index),
+  );
+});
+
+it.each<[string, RequestHandler]>([
+  ['any()', multer().any()],
+  ['array()', multer().array('photos')],
+  ['fields()', multer().fields([{ name: 'photos' }])],
+])('files that multer().%s left are found', async (_how, parser) => {
+  const { dto: bound } = await bind(
+    Upload,
+    {
+      multipart: [
+        ['title', 't'],
+        ['photos', new File(['1'], 'a.png')],
+        ['photos', new File(['2'], 'b.png')],
+      ],
+    },
+    { before: [parser], allowFormData: true },
+  );
+  expect([bound?.title, bound?.photos.map(({ originalname, buffer }) => [originalname, buffer.toString()])]).toEqual([
+    't',
+    [
+      ['a.png', '1'],
+      ['b.png', '2'],
+    ],
+  ]);
+});
+
+it('the file that multer().single() left is found', async () => {
+  class One extends dto({ photo: file }) {}
+  expect(
+    (
+      await bind(
+        One,
+        { multipart: [['photo', new File(['1'], 'a.png')]] },
+        { before: [multer().single('photo')], allowFormData: true },
+      )
+    ).dto?.photo.originalname,
+  ).toBe('a.png');
+});
+
+describe('numbers that a parser before has rounded', () => {
+  class Exact extends dto({ id: optional(long), price: optional(decimal) }) {}
+  const json = '{"id":9007199254740993}';
+  const keepRaw = express.json({
+    verify: (req, _res, rawBody) => {
+      Object.assign(req, { rawBody });
+    },
+  });
+
+  it.each([
+    ['a long', json],
+    ['a decimal of 17 digits', '{"price":12345678901234567}'],
+  ])('are refused: %s', async (_what, sent) => {
+    expect((await bind(Exact, { json: sent }, { before: [express.json()] })).status).toBe(400);
+  });
+
+  it('are exact from req.rawBody, and when they are short', async () => {
+    expect((await bind(Exact, { json }, { before: [keepRaw] })).dto).toEqual({ id: 9_007_199_254_740_993n });
+    expect(
+      (await bind(Exact, { json: '{"id":7,"price":0.1}' }, { before: [express.json()] })).dto?.price?.toFixed(),
+    ).toBe('0.1');
+  });
+});
+
+it.each<[string, AnyType, Sent, object]>([
+  ['an array for an object', Order, { json: [] }, { name: '', in: 'json' }],
+  ['an object for a list', list(Order), { json: {} }, { name: '', in: 'json' }],
+  ['a number for text', Order, { json: { sku: 1, sizes: [] } }, { name: 'sku', in: 'json' }],
+])('values of an earlier parser are checked: %s', async (_what, Dto, sent, failure) => {
+  const { status, errors } = await bind(Dto, sent, { before: [express.json()] });
+  expect({ status, errors }).toMatchObject({ status: 400, errors: [failure] });
+});
+
+it('a body that was read without leaving anything is an error, not an empty body', async () => {
+  const drain: RequestHandler = (req, _res, next) => {
+    req.resume().on('end', () => {
+      delete (req as { body?: unknown }).body;
+      next();
+    });
+  };
+  const { status, response } = await bind(Order, JSON_ORDER, { before: [drain] });
+  expect([status, response.text]).toEqual([
+    500,
+    expect.stringMatching(/^bindonce: the request body was read before this middleware/),
+  ]);
+});
+
+it('a huge index in a form that multer has parsed is answered quickly', async () => {
+  class Tags extends dto({ title: string, t: optional(list(string)) }) {}
+  const ms = await processorTime(async () => {
+    for (const name of ['t[29999999]', 'other[29999999]', 'a[b][29999999]'])
+      await bind(
+        Tags,
+        {
+          multipart: [
+            ['title', 'x'],
+            [name, 'y'],
+          ],
+        },
+        { before: [multer().none()], allowFormData: true },
+      );
+  });
+  expect(ms).toBeLessThan(2_000);
+});
+
+describe('middlewares after bindRequest', () => {
+  // Its type says more than that of any handler, so that it can be told from the ones that bind nothing.
+  const bindsBefore = bindRequest(Order, urlEncoded) as unknown as RequestHandler;
+
+  it.each<[string, Sent, RequestHandler]>([
+    ['express.json()', JSON_ORDER, express.json()],
+    ['express.urlencoded()', { form: FORM }, express.urlencoded()],
+  ])('%s reads the body as if nothing had read it before', async (_parser, sent, parser) => {
+    let body: unknown;
+    const seen: RequestHandler[] = [
+      bindsBefore,
+      parser,
+      (req, _res, next) => {
+        body = req.body;
+        next();
+      },
+    ];
+    expect((await bind(Order, sent, { before: seen, ...urlEncoded })).dto).toEqual(ORDER);
+    expect(body).toEqual(sent.json ?? { SKU: 'a', 'sizes[0]': '3', 'sizes[1]': '1', 'sizes[2]': '2' });
+  });
+
+  it.each<[string, Sent]>([
+    ['JSON', JSON_ORDER],
+    ['a form', { form: FORM }],
+    ['a multipart form', { multipart: FORM }],
+  ])('a second bindRequest binds %s again', async (_kind, sent) => {
+    expect((await bind(Order, sent, { before: [bindsBefore], ...urlEncoded })).dto).toEqual(ORDER);
+  });
+});
+
+describe.each(expressVersions)('an empty body in chunks, %s', (_name, framework) => {
+  class Noted extends dto({ page: int, note: optional(string) }) {}
+  const all = { type: () => true };
+
+  it.each<[string, RequestHandler, string | undefined]>([
+    ['express.json()', express.json(), 'application/json'],
+    ['express.urlencoded()', express.urlencoded(), 'application/x-www-form-urlencoded'],
+    ['express.text()', express.text(all), 'application/json'],
+    ['express.raw()', express.raw(all), 'application/json'],
+    ['express.raw(), without a content type', express.raw(all), undefined],
+    [
+      'a parser that leaves nothing',
+      (req, _res, next) => {
+        req.resume().on('end', () => {
+          next();
+        });
+      },
+      'application/json',
+    ],
+  ])('binds after %s', async (_parser, parser, type) => {
+    const sent: Sent = {
+      path: '/?page=2',
+      body: '',
+      headers: { 'Transfer-Encoding': 'chunked', ...(type !== undefined && { 'Content-Type': type }) },
+    };
+    expect((await bind(Noted, sent, { framework, before: [parser], ...urlEncoded })).dto).toEqual({ page: 2 });
+  });
+});

@@ -1,0 +1,209 @@
+import express, { type Express, type RequestHandler } from 'express';
+import { Keyv } from 'keyv';
+import multer from 'multer';
+import { createHash } from 'node:crypto';
+import { readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import os from 'node:os';
+import { setImmediate as turn } from 'node:timers/promises';
+import {
+  bindRequest,
+  dto,
+  file,
+  idempotency,
+  int,
+  list,
+  string,
+  type BindingOptions,
+  type UploadedFile,
+} from '../../../lib';
+import { serve } from '../../support/serve';
+import { openFiles } from '../../support/open-files';
+import { TemporaryDirectory } from '../../support/temporary-directory';
+import { expressVersions } from '../../support/express-versions';
+import { ask, toWire, type Sent } from '../../support/ask';
+
+class Upload extends dto({ title: string, photos: list(file), sizes: list(int) }) {}
+
+const stored = new TemporaryDirectory();
+const temporary = new TemporaryDirectory();
+const own = new TemporaryDirectory();
+// What is spooled goes to the temporary folder of the system; here that is one that nobody else uses.
+beforeAll(() => {
+  jest.spyOn(os, 'tmpdir').mockReturnValue(temporary.path);
+});
+afterEach(async () => {
+  for (const path of own.files) rmSync(path);
+  await Promise.all([stored.emptied(), temporary.emptied()]);
+});
+afterAll(() => {
+  jest.restoreAllMocks();
+  for (const directory of [stored, temporary, own]) directory.remove();
+});
+
+/** More than a megabyte is spooled to disk before it is bound. */
+const bytes = (size: number, seed: number): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(size).map((_, index) => (index * 31 + seed) % 251);
+const SMALL = [bytes(20_000, 1), bytes(30_000, 2)] as const;
+const LARGE = [bytes(1_200_000, 3), bytes(900_000, 4)] as const;
+const uploadOf = (files: readonly Uint8Array<ArrayBuffer>[], size = '2'): Sent => ({
+  key: 'k',
+  multipart: [
+    ['title', 'é'],
+    ...files.map((content, index) => ['photos', new File([content], `${index}.png`)] as const),
+    ['sizes[1]', size],
+    ['sizes[0]', '1'],
+  ],
+});
+
+const digest = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex');
+const contentOf = ({ buffer, path }: UploadedFile): Buffer => (path ? readFileSync(path) : buffer);
+
+const storages: readonly [string, () => BindingOptions['uploads']][] = [
+  ['memory', () => ({ storage: 'memory' })],
+  ['disk', () => ({ storage: 'disk', directory: stored.path })],
+  ['a Multer of its own', () => multer({ storage: multer.diskStorage({ destination: own.path }) })],
+];
+
+function shop(
+  uploads: BindingOptions['uploads'],
+  framework: () => Express = express,
+  before: readonly RequestHandler[] = [],
+) {
+  const app = framework();
+  let runs = 0;
+  app.post(
+    '/',
+    ...before,
+    idempotency({ store: new Keyv() }),
+    bindRequest(Upload, { allowFormData: true, ...(uploads && { uploads }) }),
+    (req, res) => {
+      res.json({
+        run: ++runs,
+        title: req.dto.title,
+        sizes: req.dto.sizes,
+        photos: req.dto.photos.map(photo => [photo.originalname, photo.size, digest(contentOf(photo))]),
+      });
+    },
+  );
+  return app;
+}
+
+const answerFor = (files: readonly Uint8Array[]) => ({
+  run: 1,
+  title: 'é',
+  sizes: [1, 2],
+  photos: files.map((content, index) => [`${index}.png`, content.length, digest(content)]),
+});
+
+describe.each(storages)('files in %s', (_storage, uploads) => {
+  it.each([
+    ['50 kB', SMALL],
+    ['2 MB, spooled', LARGE],
+  ])('a form of %s arrives whole, and a retry with another boundary is a replay', async (_size, files) => {
+    const app = shop(uploads());
+    const [first, second] = [await ask(app, uploadOf(files)), await ask(app, uploadOf(files))];
+    expect(first.body).toEqual(answerFor(files));
+    expect([second.text, second.headers['idempotent-replayed']]).toEqual([first.text, 'true']);
+  });
+
+  it.each([
+    ['50 kB', SMALL],
+    ['2 MB, spooled', LARGE],
+  ])('a form of %s that is not valid is refused and stores nothing; the corrected one runs', async (_size, files) => {
+    const app = shop(uploads());
+    expect((await ask(app, uploadOf(files, 'x'))).status).toBe(400);
+    expect((await ask(app, uploadOf(files, 'x'))).status).toBe(400);
+    expect((await ask(app, uploadOf(files))).status).toBe(200);
+  });
+
+  it('a form over 1 MiB that is cut off by its own boundary is refused, and leaves no file', async () => {
+    const { body = '', headers } = await toWire(uploadOf(LARGE));
+    const cut = Buffer.from(body).subarray(0, -10);
+    const sent: Sent = { body: cut, headers: { ...headers, 'Content-Length': String(cut.length) } };
+    expect((await ask(shop(uploads()), sent)).status).toBe(400);
+  });
+});
+
+it.each(expressVersions)(
+  '%s: a spooled form is there while the handler runs and gone after the response',
+  async (_name, framework) => {
+    const app = framework();
+    let during: [number, string[]] | undefined;
+    app.post(
+      '/',
+      idempotency({ store: new Keyv() }),
+      bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: stored.path } }),
+      (_req, res) => {
+        during = [stored.files.length, openFiles(temporary.path).map(path => path.slice(-10))];
+        res.end();
+      },
+    );
+    await ask(app, uploadOf(LARGE));
+    expect(during).toEqual([2, [' (deleted)']]);
+    await Promise.all([stored.emptied(), temporary.emptied()]);
+  },
+);
+
+it('a client that hangs up while it sends more than 1 MiB leaves no file', async () => {
+  const { port } = await serve(shop({ storage: 'disk', directory: stored.path }));
+  const socket = connect(port, '127.0.0.1');
+  socket.write(
+    'POST / HTTP/1.1\r\nHost: x\r\nIdempotency-Key: k\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 9000000\r\n\r\n--x\r\nContent-Disposition: form-data; name="photos"; filename="a"\r\n\r\n',
+  );
+  socket.write(Buffer.alloc(2_000_000));
+  while (openFiles(temporary.path).length === 0) await turn();
+  socket.destroy();
+  while (openFiles(temporary.path).length > 0) await turn();
+});
+
+it('a form over maxRequestBytes is refused with 413 and leaves no file', async () => {
+  const app = express().post(
+    '/',
+    idempotency({ store: new Keyv(), maxRequestBytes: 1_500_000 }),
+    bindRequest(Upload, { allowFormData: true }),
+  );
+  expect((await ask(app, uploadOf(LARGE))).status).toBe(413);
+});
+
+it('duplicates of a large form that come together run once', async () => {
+  const { url } = await serve(shop({ storage: 'disk', directory: stored.path }));
+  const answers = await Promise.all([1, 2, 3, 4].map(() => ask(url, uploadOf(LARGE))));
+  for (const { body } of answers) expect(body).toEqual(answerFor(LARGE));
+});
+
+it.each([
+  ['50 kB', SMALL],
+  ['2 MB', LARGE],
+])("a storage of one's own sees the request, behind idempotency too: %s", async (_size, files) => {
+  const seen: unknown[] = [];
+  const uploads = multer({
+    storage: multer.diskStorage({
+      destination(req, _file, done) {
+        const { user, method, originalUrl, headers } = req as express.Request & { user?: unknown };
+        seen.push([user, method, originalUrl, headers['x-shop']]);
+        done(null, own.path);
+      },
+    }),
+  });
+  const authenticate: RequestHandler = (req, _res, next) => {
+    Object.assign(req, { user: { sub: 'a' } });
+    next();
+  };
+  const sent: Sent = { ...uploadOf(files), headers: { 'X-Shop': '1' } };
+  const { status } = await ask(shop(uploads, express, [authenticate]), sent);
+  expect([status, seen]).toEqual([
+    200,
+    [
+      [{ sub: 'a' }, 'POST', '/', '1'],
+      [{ sub: 'a' }, 'POST', '/', '1'],
+    ],
+  ]);
+});
+
+it('multer before both: its files are bound, and a retry is a replay', async () => {
+  const app = shop(undefined, express, [multer().any()]);
+  const [first, second] = [await ask(app, uploadOf(LARGE)), await ask(app, uploadOf(LARGE))];
+  expect(first.body).toEqual(answerFor(LARGE));
+  expect(second.text).toBe(first.text);
+});

@@ -1,0 +1,268 @@
+import {
+  bool,
+  dto,
+  field,
+  fromClaim,
+  fromHeader,
+  int,
+  list,
+  long,
+  optional,
+  queryParam,
+  routeParam,
+  string,
+  type AnyType,
+  type BindingOptions,
+} from '../../../lib';
+import { expressVersions } from '../../support/express-versions';
+import type { Sent } from '../../support/ask';
+import { bind, urlEncoded } from '../../support/one-endpoint';
+
+class Item extends dto({ sku: string, quantity: field(int, { default: 1 }) }) {}
+class Search extends dto({ page: queryParam(int) }) {}
+
+describe.each(expressVersions)('%s', (_name, framework) => {
+  it.each<[string, Sent, number]>([
+    ['JSON', { json: { sku: 'a' } }, 200],
+    ['text', { body: 'a', headers: { 'Content-Type': 'text/plain' } }, 415],
+    ['XML', { body: '<a/>', headers: { 'Content-Type': 'application/xml' } }, 415],
+    ['bytes without a content type', { body: '{"sku":"a"}' }, 415],
+    ['a content type that is none', { body: '{"sku":"a"}', headers: { 'Content-Type': ';;;' } }, 415],
+    ['almost JSON', { body: '{"sku":"a"}', headers: { 'Content-Type': 'application/jsonp' } }, 415],
+    ['a form that is not accepted', { form: [['sku', 'a']] }, 415],
+    [
+      'JSON in another charset',
+      { json: { sku: 'a' }, headers: { 'Content-Type': 'application/json; charset=iso-8859-1' } },
+      415,
+    ],
+    [
+      'JSON that is not UTF-8',
+      { body: Buffer.from([0x22, 0xff, 0x22]), headers: { 'Content-Type': 'application/json' } },
+      400,
+    ],
+    ['broken JSON', { json: '{"sku":' }, 400],
+    ['JSON with a comment', { json: '{"sku":"a"} // x' }, 400],
+    ['NaN', { json: '{"quantity":NaN}' }, 400],
+    ['more bytes than allowed', { json: { sku: 'a'.repeat(200) } }, 413],
+    [
+      'more bytes than allowed, in chunks',
+      { json: { sku: 'a'.repeat(200) }, headers: { 'Transfer-Encoding': 'chunked' } },
+      413,
+    ],
+    ['JSON in chunks', { json: { sku: 'a' }, headers: { 'Transfer-Encoding': 'chunked' } }, 200],
+  ])('%s is answered with the right status', async (_what, sent, expected) => {
+    const { status, problem, dto: bound } = await bind(Item, sent, { framework, limits: { bodyBytes: 100 } });
+    expect({ status, problem: problem?.status, ran: bound !== undefined }).toEqual({
+      status: expected,
+      problem: expected === 200 ? undefined : expected,
+      ran: expected === 200,
+    });
+    expect(problem?.errors).toBeUndefined();
+  });
+});
+
+it.each<[string, AnyType, BindingOptions, string[]]>([
+  ['JSON', Item, {}, ['application/json']],
+  ['JSON and multipart', Item, { allowFormData: true }, ['application/json', 'multipart/form-data']],
+  [
+    'JSON and both forms',
+    Item,
+    urlEncoded,
+    ['application/json', 'multipart/form-data', 'application/x-www-form-urlencoded'],
+  ],
+  ['JSON, for a list', list(Item), urlEncoded, ['application/json']],
+])('a 415 names the accepted types: %s', async (_what, Dto, options, accepted) => {
+  const { problem, response } = await bind(Dto, { body: 'x', headers: { 'Content-Type': 'text/plain' } }, options);
+  expect(problem).toMatchObject({
+    type: 'urn:bindonce:body-unsupported',
+    detail: `The content type "text/plain" is not accepted here; send ${accepted.join(' or ')}.`,
+  });
+  expect(response.headers['accept']).toBe(accepted.join(', '));
+});
+
+it('a 415 has no empty list if nothing is accepted', async () => {
+  class OnlyForm extends dto({ v: field(string, { dontBind: ['json'] }) }) {}
+  const { status, problem, response } = await bind(OnlyForm, { form: [['v', 'x']] });
+  expect(status).toBe(415);
+  expect(problem?.detail).not.toMatch(/send \.$/);
+  expect(response.headers['accept']).not.toBe('');
+});
+
+describe('no body at all', () => {
+  class FromElsewhere extends dto({
+    id: routeParam(int),
+    tenant: fromHeader(string),
+    userId: fromClaim(string),
+    page: queryParam(int),
+    rush: field(bool, { default: false }),
+    note: optional(string),
+  }) {}
+  const elsewhere = { path: '/7?page=2', headers: { Tenant: 't' } };
+  const options = { route: '/:id', user: { userId: 'u' } };
+  const bound = { id: 7, tenant: 't', userId: 'u', page: 2, rush: false };
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'GET'])('a %s whose values come from elsewhere binds', async method => {
+    expect((await bind(FromElsewhere, { ...elsewhere, method }, options)).dto).toEqual(bound);
+  });
+
+  it.each([
+    'application/json',
+    'text/plain',
+    'multipart/form-data; boundary=x',
+    'application/x-www-form-urlencoded',
+    'image/png',
+    'x',
+  ])('is never refused for its content type %s', async type => {
+    expect(
+      (await bind(FromElsewhere, { ...elsewhere, headers: { ...elsewhere.headers, 'Content-Type': type } }, options))
+        .dto,
+    ).toEqual(bound);
+    expect(
+      (
+        await bind(
+          FromElsewhere,
+          { ...elsewhere, body: '', headers: { ...elsewhere.headers, 'Content-Type': type } },
+          options,
+        )
+      ).dto,
+    ).toEqual(bound);
+  });
+
+  it('an empty body in chunks is not a body either', async () => {
+    expect(
+      (
+        await bind(
+          FromElsewhere,
+          {
+            ...elsewhere,
+            body: '',
+            headers: { ...elsewhere.headers, 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' },
+          },
+          options,
+        )
+      ).dto,
+    ).toEqual(bound);
+  });
+
+  it.each(expressVersions)('is not refused for a missing content type either: %s', async (_name, framework) => {
+    const chunked = { ...elsewhere.headers, 'Transfer-Encoding': 'chunked' };
+    expect(
+      (await bind(FromElsewhere, { ...elsewhere, body: '', headers: chunked }, { ...options, framework })).dto,
+    ).toEqual(bound);
+    expect(
+      (await bind(FromElsewhere, { ...elsewhere, body: 'x', headers: chunked }, { ...options, framework })).status,
+    ).toBe(415);
+    expect((await bind(Item, { body: '', headers: { 'Transfer-Encoding': 'chunked' } }, { framework })).errors).toEqual(
+      [{ name: 'sku', in: 'json', pointer: '/sku', detail: 'A value is required.' }],
+    );
+  });
+
+  it('missing values are reported by name', async () => {
+    expect((await bind(Item, {})).errors).toEqual([
+      { name: 'sku', in: 'json', pointer: '/sku', detail: 'A value is required.' },
+    ]);
+  });
+});
+
+it.each<[string, Sent]>([
+  ['JSON', { json: { page: 3 } }],
+  ['broken JSON', { json: '{' }],
+  ['text', { body: 'x', headers: { 'Content-Type': 'text/plain' } }],
+  ['a form', { form: [['page', '3']] }],
+])('a dto that takes nothing from the body leaves it alone: %s', async (_what, sent) => {
+  let left: unknown;
+  const after = await bind(
+    Search,
+    { ...sent, path: '/?page=2' },
+    {
+      before: [
+        (req, res, next) => {
+          res.once('finish', () => {
+            left = req.readableDidRead;
+          });
+          next();
+        },
+      ],
+    },
+  );
+  expect([after.dto, left]).toEqual([{ page: 2 }, false]);
+});
+
+describe('malformed multipart', () => {
+  const part = '--x\r\nContent-Disposition: form-data; name="sku"\r\n\r\na\r\n';
+  it.each([
+    ['no closing boundary', part],
+    ['half a closing boundary', `${part}--x`],
+    ['another boundary', part.replaceAll('--x', '--y')],
+    ['no boundary at all', 'garbage'],
+    ['a header without an end', part.slice(0, 20)],
+    ['a header that is none', '--x\r\nfoo\r\n\r\na\r\n--x--\r\n'],
+    ['a part without a name', '--x\r\nContent-Disposition: form-data\r\n\r\na\r\n--x--\r\n'],
+    [
+      'a charset that does not exist',
+      '--x\r\nContent-Disposition: form-data; name="sku"\r\nContent-Type: text/plain; charset=klingon\r\n\r\na\r\n--x--\r\n',
+    ],
+  ])('%s is answered with 400', async (_what, body) => {
+    const { status, problem } = await bind(
+      Item,
+      { body, headers: { 'Content-Type': 'multipart/form-data; boundary=x' } },
+      { allowFormData: true },
+    );
+    expect([status, problem?.type]).toEqual([400, 'urn:bindonce:body-malformed']);
+  });
+
+  it.each<[string, string, string]>([
+    ['blanks behind its boundaries', 'multipart/form-data; boundary=x', part.replace('--x\r\n', '--x  \t\r\n')],
+    [
+      'an unquoted boundary that should be quoted',
+      'multipart/form-data; boundary=----=_Part_1',
+      part.replace('--x', '------=_Part_1'),
+    ],
+    ['a quoted boundary', 'multipart/form-data; boundary="a \\"b:c"', part.replace('--x', '--a "b:c')],
+    ['blanks around its parameters', 'multipart/form-data ; charset=utf-8 ; boundary=x', part],
+    ['text behind its last boundary', 'multipart/form-data; boundary=x', part],
+  ])('a form with %s is read', async (_what, type, body) => {
+    const boundary = body.slice(0, body.search(/[ \t]*\r\n/));
+    for (const headers of [{}, { 'Transfer-Encoding': 'chunked' }] as Record<string, string>[]) {
+      const { dto: bound } = await bind(
+        Item,
+        { body: `${body}${boundary}--\r\nepilogue\r\n`, headers: { 'Content-Type': type, ...headers } },
+        { allowFormData: true },
+      );
+      expect(bound).toEqual({ sku: 'a', quantity: 1 });
+    }
+  });
+
+  it.each(['--x!\r\n', '--x\n', '--x-\r\n', `--x${' '.repeat(2_000)}\r\n`])(
+    '%j instead of a boundary is answered with 400, never with an empty dto',
+    async boundary => {
+      class Optional extends dto({ sku: optional(string) }) {}
+      const { status, problem } = await bind(
+        Optional,
+        {
+          body: `${part.replace('--x\r\n', boundary)}--x--\r\n`,
+          headers: { 'Content-Type': 'multipart/form-data; boundary=x' },
+        },
+        { allowFormData: true },
+      );
+      expect([status, problem?.type]).toEqual([400, 'urn:bindonce:body-malformed']);
+    },
+  );
+
+  it('a content type without a boundary is answered with 400', async () => {
+    expect(
+      (await bind(Item, { body: part, headers: { 'Content-Type': 'multipart/form-data' } }, { allowFormData: true }))
+        .status,
+    ).toBe(400);
+  });
+});
+
+it.each<[string, AnyType, string, number, unknown]>([
+  ['the last one counts', int, '{"n":1,"n":2}', 200, 2],
+  ['two that disagree are refused beside an exact number', long, '{"n":1,"n":2}', 400, undefined],
+  ['two that agree are one', long, '{"n":1,"n":1}', 200, 1n],
+])('of two equal names in JSON, %s', async (_what, type, json, expected, n) => {
+  class Numbered extends dto({ n: type }) {}
+  const { status, dto: bound } = await bind(Numbered, { json });
+  expect([status, (bound as { n?: unknown } | undefined)?.n]).toEqual([expected, n]);
+});

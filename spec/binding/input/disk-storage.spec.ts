@@ -1,0 +1,165 @@
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import express from 'express';
+import { bindRequest, dto, file, list } from '../../../lib';
+import { ask } from '../../support/ask';
+import { multipart } from '../../support/multipart';
+import { NodeProcess } from '../../support/servers/node-process';
+import { SmallDisk } from '../../support/small-disk';
+import { TemporaryDirectory } from '../../support/temporary-directory';
+
+class Upload extends dto({ photos: list(file) }) {}
+const form = multipart(
+  [
+    { name: 'photos', filename: 'a.png', value: 'first' },
+    { name: 'photos', filename: 'b.png', value: Buffer.alloc(2_000_000, 'x') },
+  ],
+  'b1',
+);
+const script = join(__dirname, '../../support/programs/upload-server.mjs');
+
+it('files on disk can be read by the user of the process alone, and so can their folder', async () => {
+  const directory = new TemporaryDirectory();
+  const before = process.umask(0);
+  const app = express().post(
+    '/',
+    bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: directory.path } }),
+    (req, res) => {
+      res.json(req.dto.photos.map(({ path }) => [statSync(path).mode & 0o777, statSync(dirname(path)).mode & 0o777]));
+    },
+  );
+  const { body } = await ask(app, form);
+  process.umask(before);
+  expect(body).toEqual([
+    [0o600, 0o700],
+    [0o600, 0o700],
+  ]);
+  await directory.emptied();
+  directory.remove();
+});
+
+/** A process that holds an upload and never answers. */
+async function holding(
+  directory: string,
+): Promise<{ server: NodeProcess; paths: string[]; open: string[]; leave: () => void }> {
+  const server = await NodeProcess.start(script, { TMPDIR: directory, DIRECTORY: directory });
+  const leaving = new AbortController();
+  fetch(`${server.url}/hold`, {
+    method: 'POST',
+    headers: { 'Idempotency-Key': 'k', ...form.headers },
+    body: new Uint8Array(form.body),
+    signal: leaving.signal,
+  }).catch(() => undefined);
+  const line = await server.printed(/^holding /);
+  return {
+    server,
+    leave: () => {
+      leaving.abort();
+    },
+    ...(JSON.parse(line.slice('holding '.length)) as { paths: string[]; open: string[] }),
+  };
+}
+
+describe('a process that is killed', () => {
+  const directory = new TemporaryDirectory();
+  afterAll(() => {
+    directory.remove();
+  });
+
+  it('leaves no spooled body, and the next process removes its uploads, but nothing else', async () => {
+    const dead = await holding(directory.path);
+    const alive = await holding(directory.path);
+    // What is spooled has no name.
+    expect([dead.paths.length, dead.open.filter(path => path.endsWith(' (deleted)')).length]).toEqual([2, 1]);
+    expect(readdirSync(directory.path)).toHaveLength(2);
+    await dead.server.kill();
+    const left = dirname(dead.paths[0] ?? '');
+    const [, machine = ''] = /bindonce-([0-9a-f]+)-/.exec(left) ?? [];
+    // The name of a dead process, but not what such a process makes.
+    const pid = '4194305';
+    const others = ['open', 'a-file', 'a-link', 'another-name', 'yesterday'].map(name =>
+      join(
+        directory.path,
+        name === 'another-name'
+          ? 'bindonce-mine'
+          : `bindonce-${name === 'yesterday' ? '00000000' : machine}-${pid}-1-${name.replace('-', '')}`,
+      ),
+    );
+    const [open = '', aFile = '', aLink = '', another = '', yesterday = ''] = others;
+    for (const folder of [open, another, yesterday]) mkdirSync(folder, 0o700);
+    chmodSync(open, 0o755);
+    writeFileSync(aFile, 'x', { mode: 0o700 });
+    symlinkSync(tmpdir(), aLink);
+    const lastWeek = join(directory.path, `bindonce-00000000-${pid}-1-lastweek`);
+    mkdirSync(lastWeek, 0o700);
+    utimesSync(lastWeek, Date.now() / 1_000 - 700_000, Date.now() / 1_000 - 700_000);
+
+    const next = await NodeProcess.start(script, { TMPDIR: directory.path, DIRECTORY: directory.path });
+    expect((await ask(next.url, { ...form, path: '/disk' })).status).toBe(200);
+    const present = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+    while (present(left) || present(lastWeek)) await pause(5);
+    expect(others.filter(path => !present(path))).toEqual([]);
+    expect(alive.paths.map(path => readFileSync(path).length)).toEqual([5, 2_000_000]);
+    await Promise.all([alive.server.kill(), next.kill()]);
+    dead.leave();
+    alive.leave();
+  });
+});
+
+describe('a file that cannot be removed', () => {
+  const disk = SmallDisk.mount(10);
+  const directory = disk?.path ?? new TemporaryDirectory().path;
+  afterAll(() => {
+    disk?.unmount();
+  });
+  /** Where one may not mount, one is not root, and a folder that may not be written to is enough. */
+  const protect = (): void => {
+    if (disk) disk.protect();
+    else for (const name of readdirSync(directory)) chmodSync(join(directory, name), 0o500);
+  };
+  const unprotect = (): void => {
+    if (disk) disk.unprotect();
+    else for (const name of readdirSync(directory)) chmodSync(join(directory, name), 0o700);
+  };
+
+  it('does not end the process, and is removed when the next file is made', async () => {
+    const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const unhandled: unknown[] = [];
+    const note = (error: unknown): void => {
+      unhandled.push(error);
+    };
+    process.on('unhandledRejection', note);
+    let isFirst = true;
+    const app = express().post(
+      '/',
+      bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory } }),
+      (_req, res) => {
+        if (isFirst) protect();
+        isFirst = false;
+        res.end();
+      },
+    );
+    expect((await ask(app, form)).status).toBe(200);
+    while (warned.mock.calls.length === 0) await pause(5);
+    expect(readdirSync(directory)).toHaveLength(1);
+    unprotect();
+    expect((await ask(app, form)).status).toBe(200);
+    while (readdirSync(directory).length > 0) await pause(5);
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+    expect(warned.mock.calls[0]?.[0]).toMatch(/^bindonce cannot remove .*It tries again/);
+    warned.mockRestore();
+  });
+});

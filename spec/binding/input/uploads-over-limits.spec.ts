@@ -1,0 +1,141 @@
+import express from 'express';
+import { Keyv } from 'keyv';
+import multer from 'multer';
+import os from 'node:os';
+import { setImmediate as turn } from 'node:timers/promises';
+import { bindRequest, dto, file, idempotency, list, optional, string, type BindingOptions } from '../../../lib';
+import { serve } from '../../support/serve';
+import { openFiles } from '../../support/open-files';
+import { chunk, LAST_CHUNK, RawClient } from '../../support/raw-client';
+import { TemporaryDirectory } from '../../support/temporary-directory';
+
+class Upload extends dto({ title: optional(list(string)), photos: list(file) }) {}
+
+const stored = new TemporaryDirectory();
+const own = new TemporaryDirectory();
+const temporary = new TemporaryDirectory();
+beforeAll(() => {
+  jest.spyOn(os, 'tmpdir').mockReturnValue(temporary.path);
+});
+afterAll(() => {
+  jest.restoreAllMocks();
+  for (const directory of [stored, own, temporary]) directory.remove();
+});
+
+const storages: readonly [string, () => BindingOptions['uploads']][] = [
+  ['memory', () => ({ storage: 'memory' })],
+  ['disk', () => ({ storage: 'disk', directory: stored.path })],
+  ["a Multer of the application's own", () => multer({ storage: multer.diskStorage({ destination: own.path }) })],
+];
+
+const field = (value: string, name = 'title'): string =>
+  `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+const open = (name = 'photos'): string =>
+  `--x\r\nContent-Disposition: form-data; name="${name}"; filename="a.png"\r\n\r\n`;
+const photo = (value: string, name = 'photos'): string => `${open(name)}${value}\r\n`;
+const KB50 = 'x'.repeat(50_000);
+const REST = `${photo(KB50)}--x--\r\n`;
+
+/** What a client has sent when it has exceeded the limit. */
+const excesses: readonly [limit: string, where: string, limits: BindingOptions['limits'], body: string][] = [
+  ['formBytes', 'in a file', { formBytes: 10_000 }, photo('a') + open() + KB50],
+  ['formBytes', 'in a field', { formBytes: 10_000 }, photo('a') + field(KB50).slice(0, -2)],
+  ['formBytes', 'between parts', { formBytes: 10_000 }, photo('a') + field('t').repeat(1_000)],
+  ['fieldsBytes', 'after a file', { bodyBytes: 1_000 }, photo('a') + field('x'.repeat(600)).repeat(2) + open()],
+  ['fields', 'after a file', { fields: 1 }, photo('a') + field('t').repeat(2) + open()],
+  ['fieldBytes', 'after a file', { fieldBytes: 10 }, photo('a') + field('x'.repeat(100)) + open()],
+  ['files', 'in the second file', { files: 1 }, photo('a') + open() + KB50],
+  ['fileBytes', 'in the second file', { fileBytes: 1_000 }, photo('a') + open() + KB50],
+  [
+    'parts',
+    'after a file',
+    { fields: 1, files: 2 },
+    `${photo('a')}${'--x\r\nX-Nothing: a\r\n\r\n\r\n'.repeat(4)}${open()}`,
+  ],
+  ["the length of a field's name", 'after a file', {}, photo('a') + field('t', 'n'.repeat(2_000)) + open()],
+  ["the length of a file's name", 'after a file', {}, photo('a') + open('n'.repeat(2_000)) + KB50],
+];
+const framings = ['Content-Length', 'chunked'] as const;
+type Framing = (typeof framings)[number];
+
+const head = (framing: Framing, length: number, more = ''): string =>
+  `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=x\r\n${more}${framing === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`}\r\n\r\n`;
+const framed = (framing: Framing, body: string): string | Buffer => (framing === 'chunked' ? chunk(body) : body);
+
+/** Waits until nothing of a refused form is left; the spec's time is the bound. */
+async function nothingLeft(): Promise<void> {
+  const left = (): number =>
+    [stored, own, temporary].reduce((sum, { files, path }) => sum + files.length + openFiles(path).length, 0);
+  while (left() > 0) await turn();
+}
+
+const rows = storages.flatMap(([storage, uploads]) =>
+  framings.flatMap(framing =>
+    excesses.map(([limit, where, limits, body]) => ({ storage, uploads, framing, limit, where, limits, body })),
+  ),
+);
+
+describe('a form that exceeds a limit is answered within a second, and nothing of it is left', () => {
+  it.each(rows)(
+    '$limit $where, $framing, files in $storage: the client sends no more',
+    async ({ uploads, framing, limits, body }) => {
+      const app = express().post(
+        '/',
+        bindRequest(Upload, { allowFormData: true, uploads: uploads(), ...(limits && { limits }) }),
+      );
+      const { port } = await serve(app);
+      const client = new RawClient(port);
+      // Limits of the whole form are known from a Content-Length that exceeds them; here it does not say so.
+      await client.send(head(framing, limits?.formBytes ?? body.length + REST.length));
+      await client.send(
+        framed(
+          framing,
+          limits?.formBytes !== undefined && framing === 'Content-Length' ? body.slice(0, limits.formBytes - 1) : body,
+        ),
+      );
+      if (limits?.formBytes !== undefined && framing === 'Content-Length') client.leave();
+      else expect(await client.status(1_000)).toBe(413);
+      await nothingLeft();
+      client.leave();
+    },
+  );
+
+  it.each(rows)(
+    '$limit $where, $framing, files in $storage: the client sends the rest',
+    async ({ uploads, framing, limits, body }) => {
+      const whole = body + REST;
+      const app = express().post(
+        '/',
+        bindRequest(Upload, { allowFormData: true, uploads: uploads(), ...(limits && { limits }) }),
+      );
+      const { port } = await serve(app);
+      const client = new RawClient(port);
+      await client.send(head(framing, whole.length));
+      for (let at = 0; at < whole.length; at += 20_000)
+        await client.send(framed(framing, whole.slice(at, at + 20_000)));
+      if (framing === 'chunked') await client.send(LAST_CHUNK);
+      expect(await client.status(1_000)).toBe(413);
+      await nothingLeft();
+      client.leave();
+    },
+  );
+
+  it.each(rows)(
+    '$limit $where, $framing, files in $storage: behind idempotency()',
+    async ({ uploads, framing, limits, body }) => {
+      const whole = body + REST;
+      const app = express().post(
+        '/',
+        idempotency({ store: new Keyv() }),
+        bindRequest(Upload, { allowFormData: true, uploads: uploads(), ...(limits && { limits }) }),
+      );
+      const { port } = await serve(app);
+      const client = new RawClient(port);
+      await client.send(head(framing, whole.length, 'Idempotency-Key: k\r\n') + (framing === 'chunked' ? '' : whole));
+      if (framing === 'chunked') await client.send(Buffer.concat([chunk(whole), Buffer.from(LAST_CHUNK)]));
+      expect(await client.status(1_000)).toBe(413);
+      await nothingLeft();
+      client.leave();
+    },
+  );
+});

@@ -1,0 +1,203 @@
+import express, { type ErrorRequestHandler } from 'express';
+import { Keyv } from 'keyv';
+import multer from 'multer';
+import { rmSync } from 'node:fs';
+import { bindRequest, dto, file, idempotency, int, list, optional, string, type BindingOptions } from '../../../lib';
+import { TemporaryDirectory } from '../../support/temporary-directory';
+import { expressVersions } from '../../support/express-versions';
+import { ask, type Sent } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
+
+class Upload extends dto({ title: optional(string), photos: list(file), count: optional(int) }) {}
+
+const own = new TemporaryDirectory();
+afterEach(() => {
+  for (const path of own.files) rmSync(path);
+});
+afterAll(() => {
+  own.remove();
+});
+
+const photo = (content = 'x'): readonly [string, File] => ['photos', new File([content], 'a.png')];
+const onDisk = (limits?: multer.Options['limits']): BindingOptions => ({
+  allowFormData: true,
+  uploads: multer({ storage: multer.diskStorage({ destination: own.path }), ...(limits && { limits }) }),
+});
+
+describe("a Multer of the application's own", () => {
+  it('stores no file that is not declared', async () => {
+    const undeclared = Array.from({ length: 50 }, (_, index) => [`other${index}`, new File(['x'], 'a.png')] as const);
+    const { status, dto: bound } = await bind(Upload, { multipart: [photo(), ...undeclared] }, onDisk());
+    expect([status, bound?.photos.length, own.files.length]).toEqual([200, 1, 1]);
+  });
+
+  it.each<[string, BindingOptions['limits'], Sent['multipart']]>([
+    ['files', { files: 1 }, [photo(), photo()]],
+    ['fileBytes', { fileBytes: 10 }, [photo(), photo('x'.repeat(11))]],
+    ['fields', { fields: 1 }, [photo(), ['title', 'a'], ['title', 'a']]],
+    ['fieldBytes', { fieldBytes: 10 }, [photo(), ['title', 'x'.repeat(11)]]],
+    ['bodyBytes', { bodyBytes: 20 }, [photo(), ['title', 'x'.repeat(10)], ['title', 'x'.repeat(10)]]],
+    ['formBytes', { formBytes: 1_000 }, [photo(), photo('x'.repeat(1_000))]],
+  ])('is bounded by limits.%s, and no file of a refused request stays', async (_limit, limits, sent = []) => {
+    const { status } = await bind(Upload, { multipart: sent }, { ...onDisk(), ...(limits && { limits }) });
+    expect(status).toBe(413);
+    await own.emptied();
+  });
+
+  it.each<[string, multer.Options['limits'], BindingOptions['limits'], number]>([
+    ['its own', { fileSize: 10 }, { fileBytes: 1_000 }, 413],
+    ['that of bindRequest', { fileSize: 1_000 }, { fileBytes: 10 }, 413],
+    ['neither', { fileSize: 1_000 }, { fileBytes: 1_000 }, 200],
+  ])('has the stricter of two limits: %s is exceeded', async (_whose, theirs, limits, expected) => {
+    const { status } = await bind(
+      Upload,
+      { multipart: [photo('x'.repeat(11))] },
+      { ...onDisk(theirs), ...(limits && { limits }) },
+    );
+    expect(status).toBe(expected);
+  });
+
+  it('has limits that are made for each request', async () => {
+    const uploads = multer({
+      storage: multer.diskStorage({ destination: own.path }),
+      limits: ((req: { headers: NodeJS.Dict<string> }) => ({
+        fileSize: Number(req.headers['x-most']),
+      })) as unknown as NonNullable<multer.Options['limits']>,
+    });
+    const statusOf = async (most: string): Promise<number> =>
+      (
+        await bind(
+          Upload,
+          { multipart: [photo('x'.repeat(11))], headers: { 'X-Most': most } },
+          { allowFormData: true, uploads },
+        )
+      ).status;
+    expect([await statusOf('10'), await statusOf('11')]).toEqual([413, 200]);
+  });
+
+  const refusals: readonly [string, BindingOptions, Sent['multipart'], number][] = [
+    ['a value is not valid', {}, [photo(), ['count', 'x']], 400],
+    [
+      'a value is missing',
+      {},
+      [
+        ['title', 'a'],
+        ['photos[0]', new File(['x'], 'a.png')],
+        ['Count', new File(['x'], 'a.png')],
+      ],
+      400,
+    ],
+    [
+      'a modifier finds a failure',
+      {
+        modifier: (_dto, _Dto, context) => {
+          context.fail('title', 'No.');
+        },
+      },
+      [photo()],
+      400,
+    ],
+    [
+      'a modifier throws',
+      {
+        modifier: () => {
+          throw new Error('no');
+        },
+      },
+      [photo()],
+      500,
+    ],
+    ['a modifier rejects', { modifier: () => Promise.reject(new Error('no')) }, [photo()], 500],
+  ];
+
+  it.each(
+    expressVersions.flatMap(([name, framework]) =>
+      refusals.map(([what, options, sent, status]) => ({ name, framework, what, options, sent, status })),
+    ),
+  )(
+    'keeps no file of a request that is refused because $what: $name',
+    async ({ framework, options, sent = [], status: expected }) => {
+      const { status } = await bind(Upload, { multipart: sent }, { framework, ...onDisk(), ...options });
+      expect(status).toBe(expected);
+      await own.emptied();
+    },
+  );
+
+  it('keeps no file of a request that is refused behind idempotency()', async () => {
+    const app = express().post('/', idempotency({ store: new Keyv() }), bindRequest(Upload, onDisk()), (_req, res) => {
+      res.end();
+    });
+    expect((await ask(app, { key: 'k', multipart: [photo(), ['count', 'x']] })).status).toBe(400);
+    await own.emptied();
+  });
+
+  it.each<[string, BindingOptions]>([
+    ['that succeeds', {}],
+    ['whose modifier looks at it', { modifier: () => undefined }],
+  ])('keeps the files of a request %s, even if its handler fails', async (_which, options) => {
+    const app = express().post('/', bindRequest(Upload, { ...onDisk(), ...options }), () => {
+      throw new Error('no');
+    });
+    app.use(((error, _req, res, next) => {
+      if (res.headersSent) next(error);
+      else res.status(500).end();
+    }) as ErrorRequestHandler);
+    expect((await ask(app, { multipart: [photo()] })).status).toBe(500);
+    expect(own.files).toHaveLength(1);
+  });
+
+  it.each<[string, multer.StorageEngine['_removeFile']]>([
+    [
+      'says that it cannot',
+      (_req, _file, done) => {
+        done(new Error('gone'));
+      },
+    ],
+    [
+      'throws',
+      () => {
+        throw new Error('gone');
+      },
+    ],
+  ])('that is asked to remove a file and %s does not end the process', async (_what, remove) => {
+    const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const storage: multer.StorageEngine = {
+      _handleFile: (_req, { stream }, done) => {
+        stream.resume().on('end', () => {
+          done(null, { size: 1 });
+        });
+      },
+      _removeFile: remove,
+    };
+    expect(
+      (
+        await bind(
+          Upload,
+          { multipart: [photo(), ['count', 'x']] },
+          { allowFormData: true, uploads: multer({ storage }) },
+        )
+      ).status,
+    ).toBe(400);
+    warned.mockRestore();
+  });
+
+  it('that is slow to remove a file does not delay the answer', async () => {
+    const storage: multer.StorageEngine = {
+      _handleFile: (_req, { stream }, done) => {
+        stream.resume().on('end', () => {
+          done(null, { size: 1 });
+        });
+      },
+      _removeFile: () => undefined,
+    };
+    expect(
+      (
+        await bind(
+          Upload,
+          { multipart: [photo(), photo()] },
+          { allowFormData: true, uploads: multer({ storage }), limits: { files: 1 } },
+        )
+      ).status,
+    ).toBe(413);
+  });
+});

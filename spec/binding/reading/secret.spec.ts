@@ -1,0 +1,165 @@
+import type { Request } from 'express';
+import express from 'express';
+import * as v from 'valibot';
+import {
+  configure,
+  dto,
+  fromBody,
+  fromClaim,
+  fromCookie,
+  fromHeader,
+  fromQuery,
+  int,
+  list,
+  problemDetails,
+  queryParam,
+  queryValue,
+  serializerContext,
+  type BindingFailure,
+} from '../../../lib';
+import { ask, problemIn, type Sent } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
+
+const SECRET = 'hunter2';
+const schema = v.object({ nested: v.record(v.string(), v.number()) });
+class Claimed extends dto({
+  age: fromClaim(int),
+  ages: fromClaim(list(int)),
+  profile: fromClaim(schema),
+  visits: fromCookie(int),
+  seen: fromCookie(v.picklist(['a'])),
+  Authorization: fromHeader(int),
+  proxy: fromHeader(int, { name: 'Proxy-Authorization' }),
+  cookie: fromHeader(int),
+  apiKey: fromHeader(int, { name: 'X-Api-Key' }),
+  csrf: fromHeader(v.number(), { name: 'X-CSRF-Token' }),
+}) {}
+const secrets: Sent = {
+  headers: {
+    Authorization: SECRET,
+    'Proxy-Authorization': SECRET,
+    Cookie: `visits=${SECRET}; seen=${SECRET}`,
+    'X-Api-Key': SECRET,
+    'X-CSRF-Token': SECRET,
+  },
+};
+const user = { age: SECRET, ages: ['1', SECRET], profile: { nested: { key: SECRET } } };
+
+it('values that the client did not send, or must not see again, are not quoted: claims, cookies, credential headers', async () => {
+  const facts: BindingFailure[] = [];
+  const { errors, response } = await bind(Claimed, secrets, {
+    user,
+    failureMessage(failure) {
+      facts.push(failure);
+      return undefined;
+    },
+  });
+  expect(errors.map(({ name, detail }) => [name, detail])).toEqual([
+    ['age', 'The value is not an int.'],
+    ['ages[1]', 'The value is not an int.'],
+    ['profile.nested.key', 'The value is not valid.'],
+    ['Authorization', 'The value is not an int.'],
+    ['Proxy-Authorization', 'The value is not an int.'],
+    ['cookie', 'The value is not an int.'],
+    ['X-Api-Key', 'The value is not an int.'],
+    ['X-CSRF-Token', 'The value is not valid.'],
+    ['visits', 'The value is not an int.'],
+    ['seen', 'The value is not valid.'],
+  ]);
+  expect([response.text, JSON.stringify(facts)].join()).not.toContain(SECRET);
+  expect(facts.every(failure => !('value' in failure))).toBe(true);
+});
+
+it('a value that the client sent is quoted, even if it replaces a claim', async () => {
+  class Loose extends dto({
+    age: fromClaim(int, { required: false }),
+    tenant: fromHeader(int, { name: 'X-Tenant' }),
+    page: queryParam(v.number()),
+  }) {}
+  const { errors } = await bind(Loose, { path: '/?age=x&page=y', headers: { 'X-Tenant': 'z' } });
+  expect(errors.map(({ detail }) => detail)).toEqual([
+    'The value "x" is not an int.',
+    expect.stringContaining('"y"'),
+    'The value "z" is not an int.',
+  ]);
+});
+
+it('quoteValues: false quotes nothing at all', async () => {
+  class Sent extends dto({
+    body: fromBody(list(int)),
+    page: queryParam(int),
+    many: queryParam(list(int)),
+    schema: queryParam(v.number()),
+    filter: fromQuery(dto({ n: int })),
+    tenant: fromHeader(int),
+  }) {}
+  const facts: BindingFailure[] = [];
+  const { errors, response } = await bind(
+    Sent,
+    {
+      path: `/?page=${SECRET}&many=1,${SECRET}&many2=1&schema=${SECRET}&n=${SECRET}`,
+      json: [1, SECRET, { a: SECRET }],
+      headers: { tenant: SECRET },
+    },
+    {
+      quoteValues: false,
+      failureMessage(failure) {
+        facts.push(failure);
+        return undefined;
+      },
+    },
+  );
+  expect([errors.length, response.text.includes(SECRET), JSON.stringify(facts).includes(SECRET)]).toEqual([
+    7,
+    false,
+    false,
+  ]);
+});
+
+it('quoteValues of configure() holds for values that are read without a dto, too', async () => {
+  const { queryValue: read } = configure({ binding: { quoteValues: false } });
+  const asked = (value: typeof queryValue) =>
+    ask(
+      express()
+        .set('env', 'test')
+        .get('/', (req: Request) => {
+          value(req, 'n', int);
+        }),
+      { method: 'GET', path: `/?n=${SECRET}` },
+    );
+  expect([(await asked(read)).text.includes(SECRET), (await asked(queryValue)).text.includes(SECRET)]).toEqual([
+    false,
+    true,
+  ]);
+});
+
+describe('a body that is not JSON', () => {
+  class Card extends dto({ pin: int }) {}
+
+  it.each<[string, string, string]>([
+    ['a word', `{"pin":${SECRET}}`, 'The body is not valid JSON: line 1, column 8.'],
+    ['the second line', `{"pin":1,\n ${SECRET}}`, 'The body is not valid JSON: line 2, column 2.'],
+    ['its end', `{"pin":"${SECRET}`, 'The body is not valid JSON: line 1, column 16.'],
+    ['after its end', `{"pin":1} ${SECRET}`, 'The body is not valid JSON: line 1, column 11.'],
+  ])('is not repeated; the answer says where it is wrong: %s', async (_where, body, detail) => {
+    const { problem, response } = await bind(Card, { json: body });
+    expect([problem?.detail, response.text.includes(SECRET)]).toEqual([detail, false]);
+    await expect(serializerContext({ request: Card }).read(body)).rejects.toThrow(detail.replace('body', 'text'));
+  });
+
+  it('is not repeated by problemDetails() either, where express.json() has refused it', async () => {
+    const app = express().use(express.json());
+    app.use(problemDetails());
+    for (const body of [`{"pin":${SECRET}}`, `{"pin":1 ${SECRET}}`]) {
+      const response = await ask(app, { json: body });
+      expect([problemIn(response)?.detail, response.text.includes(SECRET)]).toEqual([
+        expect.stringMatching(/^The body could not be parsed( at position 9.*)?\.$/),
+        false,
+      ]);
+    }
+  });
+});
+
+it('no browser takes a problem for anything else', async () => {
+  expect((await bind(class One extends dto({ n: int }) {})).response.headers['x-content-type-options']).toBe('nosniff');
+});

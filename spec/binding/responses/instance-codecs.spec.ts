@@ -1,0 +1,173 @@
+import express, { type Express, type Request, type Response } from 'express';
+import { Keyv } from 'keyv';
+import {
+  bindRequest,
+  configure,
+  dto,
+  field,
+  idempotency,
+  int,
+  list,
+  long,
+  optional,
+  queryParam,
+  serializerContext,
+  string,
+  type BindingOptions,
+  type JsonConverter,
+} from '../../../lib';
+import { ask } from '../../support/ask';
+import { expressVersions } from '../../support/express-versions';
+
+class Money {
+  constructor(readonly cents: number) {}
+}
+const money: JsonConverter<Money> = {
+  type: Money,
+  read: json => (typeof json === 'number' ? { success: true, value: new Money(json * 100) } : { success: false }),
+  write: ({ cents }) => cents / 100,
+};
+
+class Line extends dto({ lineNumber: int, sku: field(string, { jsonPropertyName: 'SKU' }) }) {}
+class Order extends dto({ orderId: long, allLines: list(Line), note: optional(string) }) {}
+class Decorated {
+  @field(int) unitPrice = 5;
+}
+class Offer extends dto({ basePrice: Money }) {}
+class Nothing extends dto({ page: queryParam(int, { default: 1 }) }) {}
+
+const line = Object.assign(new Line(), { lineNumber: 1, sku: 'tea' });
+const order = Object.assign(new Order(), { orderId: 9007199254740993n, allLines: [line], internal: 'not declared' });
+const snake: BindingOptions = { propertyNamingPolicy: 'snake_case' };
+
+/** The text of what a handler behind `bindRequest` passes to `res.json()`. */
+async function written(
+  value: unknown,
+  options: BindingOptions,
+  framework: () => Express = express,
+  answer: (res: Response, value: unknown) => unknown = (res, it) => res.json(it),
+): Promise<string> {
+  const app = framework()
+    .set('env', 'test')
+    .get('/', bindRequest(Nothing, options), (_req: Request, res: Response) => {
+      answer(res, value);
+    });
+  return (await ask(app, { method: 'GET', path: '/?callback=f' })).text;
+}
+
+describe.each(expressVersions)('%s', (_name, framework) => {
+  it.each<[string, unknown, BindingOptions, string]>([
+    ['a dto', order, snake, '{"order_id":9007199254740993,"all_lines":[{"line_number":1,"SKU":"tea"}]}'],
+    [
+      'an array of dtos, of several classes',
+      [line, new Decorated()],
+      snake,
+      '[{"line_number":1,"SKU":"tea"},{"unit_price":5}]',
+    ],
+    [
+      'a derived class',
+      Object.assign(new (class Long extends Line {})(), { lineNumber: 2, sku: 'x' }),
+      snake,
+      '{"line_number":2,"SKU":"x"}',
+    ],
+    [
+      'a dto with a type that has a converter',
+      Object.assign(new Offer(), { basePrice: new Money(150) }),
+      { converters: [money] },
+      '{"basePrice":1.5}',
+    ],
+    [
+      'by the policy of a serializer context',
+      line,
+      { serializerContext: serializerContext({ propertyNamingPolicy: 'kebab-case' }) },
+      '{"line-number":1,"SKU":"tea"}',
+    ],
+    [
+      'by a policy that makes camel case of other names',
+      Object.assign(new (class View extends dto({ LineTotal: int }) {})(), { LineTotal: 1 }),
+      { propertyNamingPolicy: 'camelCase' },
+      '{"lineTotal":1}',
+    ],
+  ])('writes by its own declaration %s', async (_what, value, options, text) => {
+    expect(await written(value, options, framework)).toBe(text);
+  });
+
+  it.each<[string, unknown]>([
+    ['a plain object', { lineNumber: 1 }],
+    ['an object that holds a dto', { line }],
+    ['an empty array', []],
+    ['an array of a dto and something else', [line, 1]],
+    ['text', 'x'],
+    ['null', null],
+    [
+      'a class with a toJSON of its own',
+      new (class extends Decorated {
+        toJSON(): unknown {
+          return { mine: 1 };
+        }
+      })(),
+    ],
+    ['an object without a prototype', Object.assign(Object.create(null) as object, { lineNumber: 1 })],
+    ['an object that says it is a dto', { constructor: Line, lineNumber: 1 }],
+  ])('leaves to Express %s', async (_what, value) => {
+    expect(await written(value, snake, framework)).toBe(JSON.stringify(value));
+  });
+
+  it("without a policy and converters, res.json() is Express's own", async () => {
+    let isOwn: boolean | undefined;
+    expect(
+      await written(line, {}, framework, (res, value) => {
+        isOwn = !Object.hasOwn(res, 'json');
+        res.json(value);
+      }),
+    ).toBe('{"lineNumber":1,"sku":"tea"}');
+    expect(isOwn).toBe(true);
+  });
+
+  it('`responses` come first, for their statuses', async () => {
+    class View extends dto({ lineNumber: int }) {}
+    const options: BindingOptions = { ...snake, responses: { 200: View } };
+    expect(await written(line, options, framework)).toBe('{"line_number":1}');
+    expect(await written(line, options, framework, (res, value) => res.status(202).json(value))).toBe(
+      '{"line_number":1,"SKU":"tea"}',
+    );
+  });
+
+  it('writes it into the script of res.jsonp(), too', async () => {
+    expect(await written(line, snake, framework, (res, value) => res.jsonp(value))).toContain(
+      'f({"line_number":1,"SKU":"tea"})',
+    );
+  });
+
+  it('reads and writes alike: a bound value is written as it was sent, and replayed', async () => {
+    const { bindRequest: binds } = configure({ binding: snake });
+    const app = framework().post(
+      '/',
+      idempotency({ store: new Keyv() }),
+      binds(Order),
+      (req: Request, res: Response) => {
+        res.json(req.dto);
+      },
+    );
+    const body = '{"order_id":9007199254740993,"all_lines":[{"line_number":1,"SKU":"tea"}],"note":"n"}';
+    for (let time = 0; time < 2; time++) expect((await ask(app, { key: 'k', json: body })).text).toBe(body);
+  });
+});
+
+it('a class that cannot be written is left to Express, with a warning', async () => {
+  class Unwritable {
+    constructor(readonly a = 1) {}
+  }
+  class View extends dto({ unitPrice: Unwritable }) {}
+  const emitWarning = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+  expect(await written(Object.assign(new View(), { unitPrice: new Unwritable() }), snake)).toBe(
+    '{"unitPrice":{"a":1}}',
+  );
+  expect(emitWarning.mock.calls).toEqual([
+    [
+      expect.stringContaining('View.unitPrice: Unwritable has no declared properties'),
+      { code: 'BINDONCE_RESPONSE_CLASS' },
+    ],
+  ]);
+  emitWarning.mockRestore();
+});

@@ -1,0 +1,588 @@
+import BigNumber from 'bignumber.js';
+import express, { Router, type Express, type Request, type RequestHandler, type Response } from 'express';
+import { Keyv } from 'keyv';
+import {
+  bindRequest,
+  bool,
+  dateTime,
+  decimal,
+  double,
+  dto,
+  enumOf,
+  field,
+  guid,
+  idempotency,
+  int,
+  lazy,
+  list,
+  long,
+  nullable,
+  optional,
+  queryParam,
+  serializerContext,
+  string,
+  timeSpan,
+  uri,
+  Version,
+  version,
+  type AnyType,
+  type BindingOptions,
+  type JsonConverter,
+  type ParseResult,
+  type ResponseTypes,
+} from '../../../lib';
+import { send, type WireResponse } from '../../support/listen';
+import { serve } from '../../support/serve';
+import { expressVersions } from '../../support/express-versions';
+import { ask, problemIn } from '../../support/ask';
+
+class Nothing extends dto({ page: queryParam(int, { default: 1 }) }) {}
+class Line extends dto({ sku: string, unitPrice: field(decimal, { jsonPropertyName: 'price' }) }) {}
+class Order extends dto({ orderId: long, lines: list(Line), placedAt: optional(dateTime), note: nullable(string) }) {}
+class Refusal extends dto({ because: string }) {}
+
+interface Answering extends BindingOptions {
+  readonly framework?: () => Express;
+  /** Settings of the application, for example `json spaces`. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly before?: readonly RequestHandler[];
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly path?: string;
+}
+
+/** What goes over the wire when a handler behind `bindRequest` answers. */
+async function answered(
+  answer: (res: Response, req: Request) => unknown,
+  responses: ResponseTypes,
+  {
+    framework = express,
+    settings = {},
+    before = [],
+    method = 'POST',
+    headers = {},
+    path = '/',
+    ...options
+  }: Answering = {},
+): Promise<WireResponse> {
+  const app = framework();
+  for (const [name, value] of Object.entries(settings)) app.set(name, value);
+  app.all('/', ...before, bindRequest(Nothing, { ...options, responses }), (req: Request, res: Response) => {
+    answer(res, req);
+  });
+  app.use((error: Error, _req: Request, res: Response, next: () => void) => {
+    if (res.headersSent) next();
+    else res.status(500).json({ error: error.message, secret: 'x' });
+  });
+  return send((await serve(app)).url + path, { method, headers });
+}
+/** The text of a response whose type is declared. */
+const textOf = async (type: AnyType, value: unknown, options: Answering = {}): Promise<string> =>
+  (await answered(res => res.json(value), { 200: type }, options)).text;
+/** A response for which nothing is declared: Express's own. */
+const plainly = (answer: (res: Response) => unknown, options: Answering = {}): Promise<WireResponse> =>
+  answered(answer, {}, options);
+
+const lines = [
+  { sku: 'tea', unitPrice: new BigNumber('4.50'), cost: 1 },
+  { sku: 'pot', unitPrice: new BigNumber('0.1000000000000000055'), cost: 2 },
+];
+const order = { orderId: 9007199254740993n, lines, placedAt: new Date(0), note: null, margin: 7 };
+const ORDER =
+  '{"orderId":9007199254740993,"lines":[{"sku":"tea","price":4.5},{"sku":"pot","price":0.1000000000000000055}],"placedAt":"1970-01-01T00:00:00.000Z","note":null}';
+
+describe.each(expressVersions)('%s', (_name, framework) => {
+  it('writes the declared properties, under their JSON names, at every level, and no others', async () => {
+    const { status, text, headers } = await answered(res => res.json(order), { 200: Order }, { framework });
+    expect([status, text, headers['content-type'], headers['content-length'], headers.etag === undefined]).toEqual([
+      200,
+      ORDER,
+      'application/json; charset=utf-8',
+      String(Buffer.byteLength(ORDER)),
+      false,
+    ]);
+  });
+
+  it('writes them into the script of res.jsonp(), too', async () => {
+    const { text } = await answered(
+      res => res.jsonp({ orderId: 1n, lines: [{ sku: '\u2028', unitPrice: 1, cost: 1 }], secret: 1 }),
+      { 200: Order },
+      { framework, path: '/?callback=show' },
+    );
+    expect(text).toBe(
+      '/**/ typeof show === \'function\' && show({"orderId":1,"lines":[{"sku":"\\u2028","price":1}]});',
+    );
+  });
+
+  it.each<[string, (res: Response) => unknown, number, string]>([
+    ['res.json()', res => res.json({ orderId: 1n, lines: [], secret: 1 }), 200, '{"orderId":1,"lines":[]}'],
+    [
+      'res.status().json()',
+      res => res.status(409).json({ because: 'sold out', secret: 1 }),
+      409,
+      '{"because":"sold out"}',
+    ],
+    ['res.jsonp()', res => res.jsonp({ orderId: 1n, lines: [], secret: 1 }), 200, '{"orderId":1,"lines":[]}'],
+    [
+      'res.send() of an object',
+      res => res.send({ orderId: 1n, lines: [], secret: 1 }),
+      200,
+      '{"orderId":1,"lines":[]}',
+    ],
+    ['res.send() of an array', res => res.status(206).send([{ because: 'a', secret: 1 }]), 206, '[{"because":"a"}]'],
+    ['res.send() of text', res => res.send('{"secret":1}'), 200, '{"secret":1}'],
+    [
+      'a status for which nothing is declared',
+      res => res.status(404).json({ because: 'gone', secret: 1 }),
+      404,
+      '{"because":"gone","secret":1}',
+    ],
+    [
+      'an error that a handler throws',
+      () => {
+        throw new Error('broken');
+      },
+      500,
+      '{"error":"broken","secret":"x"}',
+    ],
+  ])('goes by the status: %s', async (_how, answer, status, text) => {
+    const response = await answered(answer, { 200: Order, 206: list(Refusal), 409: Refusal }, { framework });
+    expect([response.status, response.text]).toEqual([status, text]);
+  });
+
+  it.each<[string, unknown, unknown]>([
+    ['undefined', undefined, undefined],
+    ['null', null, null],
+    ['nothing declared in it', { secret: 1 }, {}],
+  ])('writes nothing as Express does: %s', async (_what, value, plain) => {
+    const wire = ({ status, text, lines: head }: WireResponse) => ({ status, text, head });
+    expect(wire(await answered(res => res.json(value), { 200: Refusal }, { framework }))).toEqual(
+      wire(await plainly(res => res.json(plain), { framework })),
+    );
+  });
+
+  it.each<[string, unknown]>([
+    ['text', 'x'],
+    ['a number', 7],
+    ['a boolean', false],
+    ['an array', [{ because: 'x', secret: 1 }]],
+  ])('does not show a value that is declared as an object but is not one: %s', async (_what, value) => {
+    const { status, text } = await answered(res => res.json(value), { 200: Refusal }, { framework });
+    expect([status, text]).toEqual([
+      500,
+      expect.stringContaining('The response is declared as Refusal, but the handler passed'),
+    ]);
+  });
+
+  it.each<[string, Readonly<Record<string, unknown>>]>([
+    ['spaces as a number', { 'json spaces': 2 }],
+    ['spaces as text', { 'json spaces': '\t' }],
+    ['no spaces', { 'json spaces': 0 }],
+    ['escape', { 'json escape': true }],
+    [
+      'replacer',
+      { 'json replacer': (key: string, value: unknown) => (key === 'because' ? `${String(value)}!` : value) },
+    ],
+  ])("keeps to the application's settings: json %s", async (_setting, settings) => {
+    const value = { because: '<script>&', all: [], empty: {}, one: [{ because: 'x' }] };
+    class View extends dto({ because: string, all: list(Refusal), empty: Nothing, one: list(Refusal) }) {}
+    expect(await textOf(View, { ...value, secret: 1 }, { framework, settings })).toBe(
+      (await plainly(res => res.json(value), { framework, settings })).text,
+    );
+  });
+
+  it('keeps a content type that the handler has set', async () => {
+    const { headers, text } = await answered(
+      res => res.type('application/hal+json').json({ because: 'x', secret: 1 }),
+      { 200: Refusal },
+      { framework },
+    );
+    expect([headers['content-type'], text]).toEqual(['application/hal+json; charset=utf-8', '{"because":"x"}']);
+  });
+
+  it('a HEAD has the headers of the GET, and a cached response is not sent again', async () => {
+    const get = await answered(res => res.json(order), { 200: Order }, { framework, method: 'GET' });
+    const head = await answered(res => res.json(order), { 200: Order }, { framework, method: 'HEAD' });
+    expect([head.lines, head.text]).toEqual([get.lines, '']);
+    const cached = await answered(
+      res => res.json(order),
+      { 200: Order },
+      { framework, method: 'GET', headers: { 'If-None-Match': get.headers.etag ?? '' } },
+    );
+    expect([cached.status, cached.text]).toEqual([304, '']);
+  });
+
+  it('a refused request is answered with its problem, even if its status has a declared type', async () => {
+    const response = await answered(res => res.json(order), { 400: Refusal }, { framework, path: '/?page=x' });
+    expect([response.status, problemIn(response)?.errors?.map(({ name }) => name)]).toEqual([400, ['page']]);
+  });
+
+  it('behind idempotency() a replay is the same text, in one run', async () => {
+    let runs = 0;
+    const app = framework().post(
+      '/',
+      idempotency({ store: new Keyv() }),
+      bindRequest(Nothing, { responses: { 201: Order } }),
+      (_req: Request, res: Response) => {
+        res.status(201).json({ ...order, note: `run ${++runs}` });
+      },
+    );
+    const texts = [await ask(app, { key: 'k' }), await ask(app, { key: 'k' })].map(({ status, text, headers }) => [
+      status,
+      text,
+      headers['content-type'],
+      headers['content-length'],
+      headers['idempotent-replayed'],
+    ]);
+    const first = [201, ORDER.replace('null', '"run 1"'), 'application/json; charset=utf-8', String(ORDER.length + 3)];
+    expect(texts).toEqual([
+      [...first, undefined],
+      [...first, 'true'],
+    ]);
+  });
+
+  it('a later bindRequest of the same request replaces the types of an earlier one, for its own statuses only', async () => {
+    class Note extends dto({ note: string }) {}
+    const app = framework().get(
+      '/:status',
+      bindRequest(Nothing, { responses: { 200: Refusal, 409: Refusal } }),
+      bindRequest(Nothing, { responses: { 200: Note } }),
+      (req: Request, res: Response) => {
+        res.status(Number(req.params['status'])).json({ because: 'x', note: 'n', secret: 1 });
+      },
+    );
+    const texts = await Promise.all(['/200', '/409'].map(async path => (await ask(app, { method: 'GET', path })).text));
+    expect(texts).toEqual(['{"note":"n"}', '{"because":"x"}']);
+  });
+});
+
+describe.each(expressVersions)('where the types of an endpoint count, %s', (_name, framework) => {
+  const binds = bindRequest(Nothing, { responses: { 200: Refusal } });
+  const answer = (_req: Request, res: Response): void => {
+    res.json({ because: 'x', more: 1 });
+  };
+  const textAt = async (app: Express, path = '/'): Promise<string> => (await ask(app, { method: 'GET', path })).text;
+
+  it("not in another route, after next('route')", async () => {
+    const app = framework()
+      .get('/', binds, (req: Request, res: Response, next: (to?: 'route') => void) => {
+        if (req.query['page'] === '2') next('route');
+        else answer(req, res);
+      })
+      .get('/', answer);
+    expect([await textAt(app), await textAt(app, '/?page=2')]).toEqual(['{"because":"x"}', '{"because":"x","more":1}']);
+  });
+
+  it('in all that comes after it, where app.use has mounted it', async () => {
+    expect(await textAt(framework().use('/shop', binds, answer), '/shop')).toBe('{"because":"x"}');
+    expect(await textAt(framework().use('/shop', binds).get('/shop/orders', answer), '/shop/orders')).toBe(
+      '{"because":"x"}',
+    );
+    expect(await textAt(framework().use('/shop', Router().use(binds).get('/orders', answer)), '/shop/orders')).toBe(
+      '{"because":"x"}',
+    );
+  });
+});
+
+describe('each type is written as it is read', () => {
+  enum Level {
+    Low = 1,
+    High = 2,
+  }
+
+  it.each<[string, AnyType, unknown, string]>([
+    ['long', long, 9007199254740993n, '9007199254740993'],
+    ['long, the smallest', long, -9223372036854775808n, '-9223372036854775808'],
+    ['long that is a number', long, 7, '7'],
+    ['decimal', decimal, new BigNumber('0.1000000000000000055'), '0.1000000000000000055'],
+    ['decimal, a large one', decimal, new BigNumber('1e21'), '1000000000000000000000'],
+    ['decimal, a small one', decimal, new BigNumber('1e-7'), '0.0000001'],
+    ['decimal that is a number', decimal, 4.5, '4.5'],
+    ['decimal that is zero', decimal, new BigNumber('0.00'), '0'],
+    ['int', int, -5, '-5'],
+    ['double', double, 1.5e300, '1.5e+300'],
+    ['double that is no number', double, Number.NaN, 'null'],
+    ['bool', bool, false, 'false'],
+    ['string', string, 'é"\n\u2028', '"é\\"\\n\u2028"'],
+    ['empty string', string, '', '""'],
+    ['dateTime', dateTime, new Date('2026-02-28T12:00:00.123Z'), '"2026-02-28T12:00:00.123Z"'],
+    ['dateTime that is none', dateTime, new Date(Number.NaN), 'null'],
+    ['timeSpan', timeSpan, 5_400_000, '"01:30:00"'],
+    ['timeSpan of days', timeSpan, 90_061_001, '"1.01:01:01.001"'],
+    ['timeSpan, negative', timeSpan, -1_500, '"-00:00:01.5"'],
+    ['timeSpan of nothing', timeSpan, 0, '"00:00:00"'],
+    ['guid', guid, '0f8fad5b-d9cb-469f-a165-70867728950e', '"0f8fad5b-d9cb-469f-a165-70867728950e"'],
+    ['uri', uri, new URL('https://example.org/é'), '"https://example.org/%C3%A9"'],
+    ['version', version, new Version(1, 2, 3), '"1.2.3"'],
+    ['enum', enumOf(Level), Level.High, '2'],
+    ['list of long', list(long), [1n, 9007199254740993n], '[1,9007199254740993]'],
+    ['list of lists of timeSpan', list(list(timeSpan)), [[1_000], []], '[["00:00:01"],[]]'],
+    ['list with nothing in it', list(decimal), [null, undefined, new BigNumber(1)], '[null,null,1]'],
+    ['optional timeSpan', optional(timeSpan), 1_000, '"00:00:01"'],
+    ['nullable timeSpan', nullable(timeSpan), null, 'null'],
+    ['nullable long', nullable(long), 1n, '1'],
+  ])('%s', async (_what, type, value, text) => {
+    class View extends dto({ v: type }) {}
+    expect(await textOf(View, { v: value })).toBe(`{"v":${text}}`);
+    expect(await textOf(type, value)).toBe(text);
+  });
+
+  it('undefined properties are left out', async () => {
+    class View extends dto({ a: optional(long), b: optional(timeSpan), c: string }) {}
+    expect(await textOf(View, { b: undefined, c: 'x' })).toBe('{"c":"x"}');
+  });
+
+  it('a class with tryParse is its text, unless it says how it is written', async () => {
+    const parsed = { tryParse: () => ({ success: false }) as const };
+    class Text {
+      toString(): string {
+        return 'text';
+      }
+      static tryParse = parsed.tryParse;
+    }
+    class Json {
+      toJSON(): unknown {
+        return { a: 1 };
+      }
+      static tryParse = parsed.tryParse;
+    }
+    class Neither {
+      a = 2;
+      static tryParse = parsed.tryParse;
+    }
+    class View extends dto({ text: Text, json: Json, neither: Neither }) {}
+    expect(await textOf(View, { text: new Text(), json: new Json(), neither: new Neither() })).toBe(
+      '{"text":"text","json":{"a":1},"neither":{"a":2}}',
+    );
+  });
+
+  it.each<[string, object, string]>([
+    [
+      'text where a list is',
+      { orderId: 1n, lines: 'none' },
+      'The response is declared as a list of Line, but the handler passed a value that is not an array',
+    ],
+    [
+      'an object where text is',
+      { orderId: 1n, lines: [], note: { secret: 1 } },
+      'The response declares string here, but the handler passed an object',
+    ],
+    [
+      'an array where a date is',
+      { placedAt: ['secret'] },
+      'The response declares dateTime here, but the handler passed an object',
+    ],
+  ])('a value of another shape than declared is not shown: %s', async (_what, value, why) => {
+    expect(await textOf(Order, value)).toContain(why);
+  });
+
+  it('a scalar of another type than declared is written as it is', async () => {
+    expect(await textOf(Order, { orderId: 'x', placedAt: 5 })).toBe('{"orderId":"x","placedAt":5}');
+  });
+});
+
+it('properties may be anywhere on the value: own, inherited, or read by a getter', async () => {
+  class Base {
+    get because(): string {
+      return 'a getter';
+    }
+  }
+  class Derived extends Base {
+    secret = 1;
+  }
+  expect(await textOf(Refusal, new Derived())).toBe('{"because":"a getter"}');
+  expect(await textOf(Refusal, Object.create({ because: 'inherited' }))).toBe('{"because":"inherited"}');
+  expect(await textOf(Refusal, Object.assign(new Refusal(), { because: 'an instance' }))).toBe(
+    '{"because":"an instance"}',
+  );
+  expect(await textOf(Refusal, { because: 'not asked', toJSON: () => ({ secret: 1 }) })).toBe(
+    '{"because":"not asked"}',
+  );
+});
+
+it('a response goes on as deep as the value does, where a type refers to itself', async () => {
+  class Node {
+    @field(long) id!: bigint;
+    @field(list(lazy(() => Node))) children!: Node[];
+  }
+  expect(
+    await textOf(Node, { id: 1n, secret: 1, children: [{ id: 9007199254740993n, secret: 2, children: [] }] }),
+  ).toBe('{"id":1,"children":[{"id":9007199254740993,"children":[]}]}');
+});
+
+it("a value that contains itself is the application's error", async () => {
+  class Node {
+    @field(optional(lazy(() => Node))) next: unknown;
+  }
+  const loop: { next?: unknown } = {};
+  loop.next = loop;
+  const { status, text } = await answered(res => res.json(loop), { 200: Node });
+  expect([status, JSON.parse(text)]).toMatchObject([500, { secret: 'x' }]);
+});
+
+describe('options of the endpoint', () => {
+  class Money {
+    constructor(readonly cents: number) {}
+  }
+  class Offer extends dto({
+    basePrice: Money,
+    allPrices: list(Money),
+    oldPrice: nullable(Money),
+    maybe: optional(Money),
+  }) {}
+  const written: unknown[] = [];
+  const money: JsonConverter<Money> = {
+    type: Money,
+    read: () => ({ success: false }),
+    write(value) {
+      written.push(value);
+      return { eur: value.cents / 100 };
+    },
+  };
+  const value = { basePrice: new Money(150), allPrices: [new Money(1)], oldPrice: null, maybe: undefined };
+
+  it('converters write, but not null or undefined', async () => {
+    expect(await textOf(Offer, value, { converters: [money] })).toBe(
+      '{"basePrice":{"eur":1.5},"allPrices":[{"eur":0.01}],"oldPrice":null}',
+    );
+    expect(written).toEqual([new Money(150), new Money(1)]);
+    expect(await textOf(list(Money), [new Money(1)], { converters: [money] })).toBe('[{"eur":0.01}]');
+  });
+
+  it("an error that a converter throws is the application's", async () => {
+    const { status, text } = await answered(
+      res => res.json(value),
+      { 200: Offer },
+      {
+        converters: [
+          {
+            ...money,
+            write: () => {
+              throw new Error('no rates');
+            },
+          },
+        ],
+      },
+    );
+    expect([status, text]).toEqual([500, '{"error":"no rates","secret":"x"}']);
+  });
+
+  it('the naming policy makes the names, jsonPropertyName wins', async () => {
+    const propertyNamingPolicy = 'snake_case';
+    expect(await textOf(Offer, value, { converters: [money], propertyNamingPolicy })).toBe(
+      '{"base_price":{"eur":1.5},"all_prices":[{"eur":0.01}],"old_price":null}',
+    );
+    expect(await textOf(Line, lines[0], { propertyNamingPolicy })).toBe('{"sku":"tea","price":4.5}');
+  });
+
+  it('a serializer context brings its responses', async () => {
+    expect(
+      (
+        await answered(
+          res => res.status(409).json({ because: 'x', secret: 1 }),
+          {},
+          { serializerContext: serializerContext({ responses: { 409: Refusal } }) },
+        )
+      ).text,
+    ).toBe('{"because":"x"}');
+  });
+});
+
+it('a bound value is written as it was sent', async () => {
+  const app = express().post('/', bindRequest(Order, { responses: { 200: Order } }), (req, res) => {
+    res.json(req.dto);
+  });
+  expect((await ask(app, { json: ORDER })).text).toBe(ORDER);
+});
+
+describe('a type that cannot be written is refused when the middleware is made', () => {
+  class Undeclared {
+    a = 1;
+  }
+
+  it.each<[string, unknown, string]>([
+    [
+      'a class without declarations',
+      { 200: list(Undeclared) },
+      'responses[200]: Undeclared has no declared properties',
+    ],
+    [
+      'a property of it',
+      { 201: class View extends dto({ in: Undeclared }) {} },
+      'responses[201]: View.in: Undeclared has no declared properties',
+    ],
+    ['no type', { 200: 'text' }, 'responses[200]: The text "text"'],
+    ['no status', { ok: Refusal }, 'responses must be an object of types by status'],
+    ['a status that does not exist', { 99: Refusal }, 'responses must be an object of types by status'],
+    ['no object', Refusal.name, 'responses must be an object of types by status'],
+  ])('%s', (_what, responses, message) => {
+    expect(() => bindRequest(Nothing, { responses: responses as ResponseTypes })).toThrow(TypeError);
+    expect(() => bindRequest(Nothing, { responses: responses as ResponseTypes })).toThrow(message);
+  });
+});
+
+describe('an object of another shape than declared is never shown', () => {
+  class Price {
+    constructor(readonly amount: string) {}
+    toString(): string {
+      return this.amount;
+    }
+    static tryParse(text: string | undefined): ParseResult<Price> {
+      return text === undefined ? { success: false } : { success: true, value: new Price(text) };
+    }
+  }
+  enum Level {
+    Low = 1,
+  }
+  const scalars: readonly [string, AnyType][] = [
+    ['string', string],
+    ['bool', bool],
+    ['int', int],
+    ['long', long],
+    ['double', double],
+    ['decimal', decimal],
+    ['dateTime', dateTime],
+    ['timeSpan', timeSpan],
+    ['guid', guid],
+    ['uri', uri],
+    ['version', version],
+    ['enum', enumOf(Level)],
+    ['nullable string', nullable(string)],
+    ['optional int', optional(int)],
+  ];
+  const shows = async (type: AnyType, value: unknown): Promise<[number, boolean]> => {
+    class View extends dto({ v: type }) {}
+    const { status, text } = await answered(res => res.json({ v: value }), { 200: View });
+    return [status, text.includes('private')];
+  };
+
+  it.each(scalars)('instead of a scalar: %s', async (_name, type) => {
+    for (const value of [{ a: 'private' }, ['private'], [{ a: 'private' }], new Map([['a', 'private']])])
+      expect(await shows(type, value)).toEqual([500, false]);
+  });
+
+  it('instead of a scalar, even if it has a toJSON', async () => {
+    for (const [, type] of scalars)
+      expect(await shows(type, { toJSON: () => ({ a: 'private' }) })).toEqual([500, false]);
+  });
+
+  it.each<[string, unknown]>([
+    ['a plain object', { a: 'private' }],
+    ['objects', [{ a: 'private' }]],
+  ])('instead of a class with tryParse: %s', async (_what, value) => {
+    expect(await shows(Price, new Price('5'))).toEqual([200, false]);
+    expect(await shows(Price, value)).toEqual([500, false]);
+  });
+
+  it.each<[string, AnyType, unknown]>([
+    ['an array, for an object', Refusal, [{ because: 'private' }]],
+    ['text, for an object', Refusal, 'private'],
+    ['an object, for a list', list(Refusal), { 0: { because: 'private' } }],
+    ['a Set, for a list', list(string), new Set(['private'])],
+    ['an array, in a list of objects', list(Refusal), [[{ because: 'private' }]]],
+    ['an object, in a list of text', list(string), [{ because: 'private' }]],
+    ['an array, where an object may be missing', optional(Refusal), ['private']],
+  ])('%s', async (_what, type, value) => {
+    expect(await shows(type, value)).toEqual([500, false]);
+  });
+});

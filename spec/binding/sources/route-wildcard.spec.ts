@@ -1,0 +1,116 @@
+import express, { type Express } from 'express';
+import { z } from 'zod';
+import {
+  dto,
+  field,
+  guid,
+  int,
+  list,
+  optional,
+  problemDetails,
+  routeParam,
+  routeValue,
+  string,
+  type AnyType,
+  type ParseResult,
+} from '../../../lib';
+import { expressVersions } from '../../support/express-versions';
+import { ask } from '../../support/ask';
+import { bind } from '../../support/one-endpoint';
+
+const [, [, express4 = express]] = expressVersions as [unknown, readonly [string, () => Express]];
+/** The route of everything below /files, and what its parameter is called, in both majors. */
+const wildcards: readonly [string, () => Express, string, string][] = [
+  ['Express 5', express, '/files/*path', 'path'],
+  ['Express 4', express4, '/files/*', '0'],
+];
+
+class Path {
+  constructor(readonly text: string) {}
+  static tryParse(text: string | undefined): ParseResult<Path> {
+    return { success: true, value: new Path(text ?? '') };
+  }
+}
+
+describe.each(wildcards)('a wildcard of %s', (_version, framework, route, name) => {
+  const reading = async (type: AnyType, path: string): Promise<unknown> => {
+    class File extends dto({ at: routeParam(type, { bindFrom: name }) }) {}
+    const {
+      status,
+      dto: bound,
+      errors,
+    } = await bind(File, { method: 'GET', path: `/files/${path}` }, { framework, route });
+    return status === 200 ? bound?.at : errors;
+  };
+
+  it.each<[string, AnyType, string, unknown]>([
+    ['a string, joined with slashes', string, 'a/b/c.txt', 'a/b/c.txt'],
+    ['a string of one segment', string, 'a,b', 'a,b'],
+    ['a class with tryParse', Path, 'a/b', new Path('a/b')],
+    ['a list of its segments', list(string), 'a/b/c.txt', ['a', 'b', 'c.txt']],
+    ['a list of one segment, comma and all', list(string), 'a,b', ['a,b']],
+    ['a list of segments in brackets', list(string), '[a]/b', ['[a]', 'b']],
+    ['a list of int', list(int), '1/2', [1, 2]],
+    ['a scalar', int, '7', 7],
+    ['a schema of text', z.string(), 'a/b', 'a/b'],
+    ['a schema of text of one segment', z.string(), 'a', 'a'],
+    ['a schema of segments', z.array(z.string()), 'a/b', ['a', 'b']],
+    ['a schema of one segment', z.array(z.string()), 'a,b', ['a,b']],
+  ])('is bound into %s', async (_what, type, path, value) => {
+    expect(await reading(type, path)).toEqual(value);
+  });
+
+  it('is a failure under its name where it cannot be read', async () => {
+    expect(await reading(int, '1/2')).toEqual([{ name, in: 'route', detail: 'The value "1/2" is not an int.' }]);
+    expect(await reading(list(int), '1/x')).toEqual([
+      { name: `${name}[1]`, in: 'route', detail: 'The value "x" is not an int.' },
+    ]);
+    expect(await reading(z.literal('x'), 'a/b')).toMatchObject([{ name, in: 'route' }]);
+  });
+
+  it('is read without a dto in the same way', async () => {
+    const app = framework().get(route, (req, res) => {
+      res.json([
+        routeValue(req, name, string),
+        routeValue(req, name, list(string)),
+        routeValue(req, name, optional(guid), { required: false }) ?? null,
+      ]);
+    });
+    app.use(problemDetails());
+    expect(JSON.parse((await ask(app, { method: 'GET', path: '/files/a/b' })).text)).toEqual(['a/b', ['a', 'b'], null]);
+  });
+
+  it('has the place of the route in the order of sources', async () => {
+    class File extends dto({ at: field(string, { bindFrom: name }) }) {}
+    expect((await bind(File, { json: { at: 'json' }, path: '/files/a/b' }, { framework, route })).dto).toEqual({
+      at: 'a/b',
+    });
+    expect(
+      (await bind(File, { json: { at: 'json' }, path: `/files/a/b?${name}=query` }, { framework, route })).dto,
+    ).toEqual({ at: 'query' });
+  });
+});
+
+it('another parameter is one text, in a list too', async () => {
+  class Ids extends dto({ ids: routeParam(list(string)) }) {}
+  for (const [, framework] of expressVersions)
+    expect((await bind(Ids, { path: '/a,b%2Fc' }, { framework, route: '/:ids' })).dto).toEqual({ ids: ['a', 'b/c'] });
+});
+
+it.each(expressVersions)('a group of a regular expression is one text: %s', async (_name, framework) => {
+  class Ids extends dto({ ids: routeParam(list(string), { bindFrom: '0' }) }) {}
+  expect((await bind(Ids, { path: '/v/a,b/c' }, { framework, route: /^\/v\/(.*)$/ })).dto).toEqual({
+    ids: ['a', 'b/c'],
+  });
+});
+
+it('more segments than a collection may have items are refused', async () => {
+  for (const type of [list(string), z.array(z.string())]) {
+    class File extends dto({ path: routeParam<AnyType>(type) }) {}
+    const options = { route: '/*path', limits: { items: 3 } };
+    expect([
+      (await bind(File, { path: '/a/b/c' }, options)).status,
+      (await bind(File, { path: '/a/b/c/d' }, options)).errors,
+    ]).toMatchObject([200, [{ name: 'path', in: 'route' }]]);
+  }
+});

@@ -1,0 +1,111 @@
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+import Keyv from 'keyv';
+import { configure, type Configuration, type IdempotencyOptions, type Problem } from '../lib';
+import { send } from './support/listen';
+import { expressVersions } from './support/express-versions';
+import { serve } from './support/serve';
+import { keyed } from './support/replays';
+
+const handler: RequestHandler = (_req, res) => {
+  res.send('x');
+};
+
+describe.each(expressVersions)('configure() on %s', (_version, express) => {
+  it('makes middlewares with its defaults, over which an endpoint wins', async () => {
+    const { idempotency } = configure({
+      idempotency: { headerName: 'X-Key', replayedHeader: 'X-Again', addHeaderToResponse: false },
+    });
+    const { url } = await serve(
+      express()
+        .post('/a', idempotency(), handler)
+        .post('/b', idempotency({ replayedHeader: false }), handler)
+        .post('/c', idempotency({ headerName: undefined }), handler),
+    );
+    for (const path of ['/a', '/b', '/c'])
+      expect((await send(url + path, { headers: { 'X-Key': 'k' } })).status).toBe(200);
+    expect((await send(`${url}/a`, { headers: { 'X-Key': 'k' } })).headers['x-again']).toBe('true');
+    expect((await send(`${url}/b`, { headers: { 'X-Key': 'k' } })).headers).not.toHaveProperty('x-again');
+    expect((await send(`${url}/a`, { headers: keyed('k') })).status).toBe(400);
+  });
+
+  it('has no state that another configuration would see', async () => {
+    const one = configure({ idempotency: { headerName: 'X-One' } });
+    const other = configure({ idempotency: { headerName: 'X-Other' } });
+    const { url } = await serve(
+      express()
+        .post('/one', one.idempotency(), handler)
+        .post('/other', other.idempotency(), handler)
+        .post('/none', configure().idempotency(), handler),
+    );
+    const statuses = await Promise.all(
+      [
+        ['/one', 'X-One'],
+        ['/one', 'X-Other'],
+        ['/other', 'X-Other'],
+        ['/none', 'Idempotency-Key'],
+        ['/none', 'X-One'],
+      ].map(async ([path = '', name = '']) => (await send(url + path, { headers: { [name]: 'k' } })).status),
+    );
+    expect(statuses).toEqual([200, 400, 200, 200, 400]);
+  });
+
+  it('hands a problem to onProblem, with request, response and next', async () => {
+    const codes: string[] = [];
+    const onProblem: Configuration['onProblem'] = (problem, req, res, next) => {
+      codes.push(`${req.method} ${problem.code}`);
+      res.setHeader('X-Refused', problem.code);
+      next(problem);
+    };
+    const { idempotency } = configure({
+      onProblem,
+      idempotency: { keyPattern: /^k/, whenKeyReused: 'reject', store: new Keyv() },
+    });
+    const app = express().post('/', idempotency(), handler);
+    const onError: ErrorRequestHandler = (error: Problem, _req, res, next) =>
+      res.headersSent ? next(error) : res.status(error.status).json({ mine: error.title });
+    app.use(onError);
+    const { url } = await serve(app);
+    const answers = [
+      await send(url),
+      await send(url, { headers: keyed('x') }),
+      await send(url, { headers: keyed('k') }),
+      await send(url, { headers: keyed('k'), body: 'other' }),
+    ];
+    expect(answers.map(({ status, text }) => [status, text])).toEqual([
+      [400, '{"mine":"Idempotency key is missing"}'],
+      [400, '{"mine":"Idempotency key is malformed"}'],
+      [200, 'x'],
+      [422, '{"mine":"Idempotency key is already used"}'],
+    ]);
+    expect(codes).toEqual(['POST key-missing', 'POST key-malformed', 'POST key-reused']);
+    expect(answers[0]?.headers['x-refused']).toBe('key-missing');
+  });
+
+  it('leaves the answer to onProblem alone', async () => {
+    const { idempotency } = configure({
+      onProblem: (problem, _req, res) => {
+        res.writeHead(418).end(problem.message);
+      },
+    });
+    const { url } = await serve(express().post('/', idempotency(), handler));
+    expect((await send(url)).status).toBe(418);
+  });
+});
+
+describe('configure()', () => {
+  it.each<[unknown, string]>([
+    [{ idempotecy: {} }, 'configure: there is no option "idempotecy"; did you mean "idempotency"?'],
+    [{ onProblem: true }, 'configure: onProblem must be a function, not true'],
+    [{ idempotency: 1 }, 'configure: idempotency must be an object, not 1'],
+    [{ binding: null }, 'configure: binding must be an object, not null'],
+    [{ idempotency: { headerNam: 'x' } }, 'idempotency: there is no option "headerNam"; did you mean "headerName"?'],
+    [null, 'configure: options must be an object, not null'],
+  ])('refuses %j', (configuration, message) => {
+    expect(() => configure(configuration as Configuration)).toThrow(new TypeError(message));
+  });
+
+  it('refuses the mistakes of an endpoint when its middleware is made', () => {
+    expect(() => configure().idempotency({ waitTimeout: 0 })).toThrow(TypeError);
+    expect(() => configure().idempotency({ wait: 1 } as IdempotencyOptions)).toThrow(TypeError);
+  });
+});

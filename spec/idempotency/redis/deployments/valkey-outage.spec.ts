@@ -1,0 +1,97 @@
+import KeyvValkey from '@keyv/valkey';
+import Keyv from 'keyv';
+import { RedisServer } from '../../../support/servers/redis-server';
+import { signal } from '../../../support/signal';
+import { Shop } from '../../../support/shop';
+
+const STORE_TIMEOUT = 1_000;
+
+/** Its client keeps commands while it is disconnected, and sends them again when it is connected: see redis-faults for @keyv/redis. */
+describe('an application on @keyv/valkey whose server is away', () => {
+  let redis: RedisServer;
+  let shop: Shop;
+  const unhandled: unknown[] = [];
+  const remember = (error: unknown): void => {
+    unhandled.push(error);
+  };
+
+  beforeAll(() => {
+    process.on('unhandledRejection', remember);
+  });
+  afterAll(() => {
+    process.off('unhandledRejection', remember);
+  });
+  beforeEach(async () => {
+    redis = await RedisServer.start();
+  });
+  afterEach(async () => {
+    await shop.close();
+    await redis.stop();
+    expect(unhandled).toEqual([]);
+  });
+
+  const open = async (options: object = {}): Promise<void> => {
+    shop = await Shop.open(new Keyv(new KeyvValkey(redis.url, { useRedisSets: false, ...options })), {
+      storeTimeout: STORE_TIMEOUT,
+      leaseDuration: 1_000,
+    });
+  };
+  const refusedInTime = async (key: string): Promise<void> => {
+    const asked = performance.now();
+    expect(await shop.outcome(key)).toBe(503);
+    expect(performance.now() - asked).toBeLessThan(STORE_TIMEOUT + 10_000);
+    expect(shop.runs).not.toContain(key);
+  };
+
+  it('while a request runs and another waits lets the answer out, says not-stored, and refuses the other', async () => {
+    await open();
+    const [started, mayEnd] = [signal(), signal()];
+    shop.onRun = () => {
+      started.happens();
+      return mayEnd.happened;
+    };
+    const original = shop.outcome('order');
+    await started.happened;
+    const duplicate = shop.outcome('order');
+    await redis.answers(/sub=1/, 'CLIENT', 'LIST');
+    await redis.kill();
+    mayEnd.happens();
+    expect(await Promise.all([original, duplicate])).toEqual(['ran', 503]);
+    expect(shop.kinds('order')).toContain('not-stored');
+    await redis.up();
+    expect(await shop.outcomeInTheEnd('order')).toBe('replayed');
+    expect(shop.runs).toEqual(['order']);
+  });
+
+  it('from the start answers 503 in time, and serves when it is there', async () => {
+    await redis.kill();
+    await open();
+    await refusedInTime('early');
+    await redis.up();
+    expect(await shop.outcomeInTheEnd('early')).toBe('ran');
+  });
+
+  it.each<[string, object]>([
+    ['keeps commands', {}],
+    ['keeps no commands', { enableOfflineQueue: false }],
+    ['gives up each command at once', { maxRetriesPerRequest: 0 }],
+    ['keeps commands for ever', { maxRetriesPerRequest: null }],
+  ])('later on answers 503 in time, over a client that %s', async (_title, options) => {
+    await open(options);
+    expect(await shop.outcomeInTheEnd('before')).toBe('ran');
+    await redis.kill();
+    await refusedInTime('during');
+    await redis.up();
+    expect(await shop.outcomeInTheEnd('during')).toBe('ran');
+    expect(shop.runs.filter(key => key === 'during')).toHaveLength(1);
+  });
+
+  it('while it hangs answers 503 in time, and a call that it carries out late blocks no request', async () => {
+    await open();
+    expect(await shop.outcomeInTheEnd('before')).toBe('ran');
+    redis.pause();
+    await refusedInTime('hanging');
+    redis.resume();
+    expect(await shop.outcomeInTheEnd('hanging')).toBe('ran');
+  });
+});
