@@ -13,6 +13,7 @@ export {
   type Configured,
 } from './configure';
 
+export { apiDocs } from './openapi/api-docs';
 export { openapi, type OpenApiDocument, type OpenApiOptions } from './openapi/openapi';
 export type { OperationOptions } from './binding/operation-options';
 

@@ -21,6 +21,8 @@ export function idempotencyHeader(options: ResolvedOptions, schemas: Schemas): o
         `earlier one gets the response of that one, for ${durationOf(cacheDuration)} after it was stored.`,
     schema: keySchema(options, example, schemas),
     ...(example !== undefined && { example }),
+    // Tells the page of apiDocs() which header it fills.
+    'x-idempotency-key': true,
   };
 }
 

@@ -1,0 +1,76 @@
+import { dirname, join } from 'node:path';
+import type { Request, RequestHandler, Response } from 'express';
+import { openapi, type OpenApiDocument, type OpenApiOptions } from './openapi';
+import type { Routed } from './routes';
+
+/** The files of the page, by the path below the mount point. */
+type Files = ReadonlyMap<string, string>;
+
+/**
+ * Makes a router that serves `openapi.json` and an interactive page below its mount point:
+ * `app.use('/docs', apiDocs(app, { info }))`. The page is made of local files and asks no other host. The document is
+ * made at the first request, when all routes are mounted.
+ * @throws TypeError for an unknown option or an invalid value, and Error if swagger-ui-dist is not installed.
+ */
+export function apiDocs(app: Routed, options: OpenApiOptions): RequestHandler {
+  // Checks the options now. The routes come later.
+  openapi({}, options);
+  const files = filesOfPage();
+  const policy = policyFor(options);
+  let document: OpenApiDocument | undefined;
+  return function apiDocs(req: Request, res: Response, next): void {
+    const file = files.get(req.path);
+    const isRead = req.method === 'GET' || req.method === 'HEAD';
+    if (isRead && req.path === '/openapi.json') res.json((document ??= openapi(app, options)));
+    else if (!isRead || file === undefined) next();
+    // The page's links are relative to its folder.
+    else if (req.path === '/' && !pathOf(req).endsWith('/')) res.redirect(308, `${req.baseUrl}/`);
+    else {
+      res.set({ 'Content-Security-Policy': policy, 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-cache' });
+      res.sendFile(file);
+    }
+  };
+}
+
+const pathOf = ({ originalUrl }: Request): string => originalUrl.split('?', 1)[0] ?? '';
+
+function filesOfPage(): Files {
+  const swagger = dirname(swaggerPackage());
+  const page = join(__dirname, 'page');
+  return new Map([
+    ['/', join(page, 'index.html')],
+    ['/page.js', join(page, 'page.js')],
+    ['/page.css', join(page, 'page.css')],
+    ['/swagger-ui.css', join(swagger, 'swagger-ui.css')],
+    ['/swagger-ui-bundle.js', join(swagger, 'swagger-ui-bundle.js')],
+  ]);
+}
+
+function swaggerPackage(): string {
+  try {
+    return require.resolve('swagger-ui-dist/package.json');
+  } catch (error) {
+    throw new Error(
+      'apiDocs: the page needs the package swagger-ui-dist, which is not installed. Run `npm install swagger-ui-dist`; ' +
+        'with SCARF_ANALYTICS=false its installation reports nothing.',
+      { cause: error },
+    );
+  }
+}
+
+/** Allows the page what it needs and nothing else: its own files, and requests to the servers of the API. */
+function policyFor({ servers = [] }: OpenApiOptions): string {
+  const origins = servers.flatMap(({ url }: { readonly url?: string }) =>
+    url !== undefined && URL.canParse(url) ? [new URL(url).origin] : [],
+  );
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    ["connect-src 'self'", ...origins].join(' '),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
