@@ -131,10 +131,7 @@ describe.each([
     const app = express().post('/', bindConfigured(Dto), (req, res) => {
       res.json([req.dto.iban, req.dto.amountDue]);
     });
-    expect((await ask(app, { json: { account_no: 'DE1', amount_due: 5, amountDue: 6 } })).body).toEqual([
-      'DE1',
-      5,
-    ]);
+    expect((await ask(app, { json: { account_no: 'DE1', amount_due: 5, amountDue: 6 } })).body).toEqual(['DE1', 5]);
   });
 });
 
