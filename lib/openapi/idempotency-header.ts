@@ -9,7 +9,8 @@ import type { ResolvedOptions } from '../idempotency/options';
 
 /** Describes the header of the idempotency key. */
 export function idempotencyHeader(options: ResolvedOptions, schemas: Schemas): object {
-  const { headerName, whenKeyMissing, cacheDuration, swaggerHeaderDescription, swaggerExampleGenerator } = options;
+  const { headerName, whenKeyMissing, cacheDuration, replayedHeader } = options;
+  const { swaggerHeaderDescription, swaggerExampleGenerator } = options;
   const example = swaggerExampleGenerator?.();
   return {
     name: headerName,
@@ -21,8 +22,8 @@ export function idempotencyHeader(options: ResolvedOptions, schemas: Schemas): o
         `earlier one gets the response of that one, for ${durationOf(cacheDuration)} after it was stored.`,
     schema: keySchema(options, example, schemas),
     ...(example !== undefined && { example }),
-    // Tells the page of apiDocs() which header it fills.
-    'x-idempotency-key': true,
+    // Tells the page of apiDocs() which header it fills, and which one marks a replay.
+    'x-idempotency-key': { replayedHeader },
   };
 }
 

@@ -1,5 +1,5 @@
 import Keyv from 'keyv';
-import { configure, idempotency, memoryLeases, type IdempotencyOptions } from '../../lib';
+import { configure, guid, idempotency, memoryLeases, type IdempotencyOptions } from '../../lib';
 
 const MILLISECONDS = 'a whole number of milliseconds from 1 to 2147483647';
 const COUNT = 'a whole number above zero';
@@ -84,6 +84,9 @@ const table: Record<
       [1n, '1'],
     ],
   ],
+  swaggerHeaderDescription: ['text', ['', 'A key.'], [[1, '1']]],
+  swaggerExampleGenerator: [FUNCTION, [() => 'abc'], [['abc', '"abc"']]],
+  swaggerHeaderType: ['a type, for example guid', [guid, class {}], [['guid', '"guid"']]],
   addHeaderToResponse: [
     FLAG,
     [true, false],

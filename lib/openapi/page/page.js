@@ -1,6 +1,6 @@
 /* global SwaggerUIBundle -- made by swagger-ui-bundle.js */
 
-/** An operation that takes an idempotency key, and the name of its header. */
+/** The operations that take an idempotency key, with the names of their headers. */
 const keyed = [];
 
 /** Removes the key headers from the document: the page sends a new key with each request. */
@@ -11,15 +11,21 @@ function takeKeys(document_) {
       const header = (operation.parameters ?? []).find(one => one['x-idempotency-key']);
       if (!header) continue;
       operation.parameters = operation.parameters.filter(one => one !== header);
-      keyed.push({ method: method.toUpperCase(), pattern: new RegExp(`${pattern}$`), header: header.name });
+      const { replayedHeader } = header['x-idempotency-key'];
+      keyed.push({
+        method: method.toUpperCase(),
+        pattern: new RegExp(`${pattern}$`),
+        header: header.name,
+        replayedHeader,
+      });
     }
   }
   return document_;
 }
 
-function headerFor(method, url) {
+function keyedOperation(method, url) {
   const { pathname } = new URL(url, location.href);
-  return keyed.find(one => one.method === method.toUpperCase() && one.pattern.test(pathname))?.header;
+  return keyed.find(one => one.method === method.toUpperCase() && one.pattern.test(pathname));
 }
 
 /** `crypto.randomUUID` exists on secure pages only. */
@@ -32,12 +38,12 @@ function newKey() {
 let sent;
 
 function withKey(request) {
-  const header = request.loadSpec ? undefined : headerFor(request.method ?? 'GET', request.url);
-  if (header) {
+  const operation = request.loadSpec ? undefined : keyedOperation(request.method ?? 'GET', request.url);
+  if (operation) {
     const key = newKey();
-    request.headers[header] = key;
-    sent = { method: request.method, url: request.url, headers: { ...request.headers }, body: request.body, key };
-    sent.started = performance.now();
+    request.headers[operation.header] = key;
+    sent = { method: request.method, url: request.url, headers: { ...request.headers }, body: request.body };
+    Object.assign(sent, { key, replayedHeader: operation.replayedHeader, started: performance.now() });
   } else sent = undefined;
   return request;
 }
@@ -51,9 +57,9 @@ function shown(response) {
 /** Adds a request to the list, with a button that sends it again. */
 function list(request, status, headerOf) {
   const item = document.createElement('li');
-  const isReplay = headerOf('idempotent-replayed') === 'true';
+  const isReplay = request.replayedHeader && headerOf(request.replayedHeader.toLowerCase()) === 'true';
   const ms = Math.round(performance.now() - request.started);
-  const text = `${request.method} ${new URL(request.url, location.href).pathname}: ${status}, ${isReplay ? 'replayed' : 'executed'}, ${ms} ms, key `;
+  const text = `${request.method} ${new URL(request.url, location.href).pathname}: ${status}, ${isReplay ? 'replayed' : 'first response'}, ${ms} ms, key `;
   const key = document.createElement('code');
   key.textContent = request.key;
   const again = document.createElement('button');

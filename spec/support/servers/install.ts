@@ -1,3 +1,4 @@
+import { chromium } from './install-chromium';
 import { openssl } from './install-openssl';
 import { postgres } from './install-postgres';
 import { redis } from './install-redis';
@@ -5,5 +6,5 @@ import { installServer } from './install-server';
 
 /** Jest's global setup: there must be real servers to run the specs against. */
 export default function install(): void {
-  for (const server of [redis, postgres, openssl]) installServer(server);
+  for (const server of [redis, postgres, openssl, chromium]) installServer(server);
 }

@@ -1,0 +1,130 @@
+import express from 'express';
+import type { Browser, Page } from 'playwright-core';
+import {
+  apiDocs,
+  bindRequest,
+  dto,
+  field,
+  idempotency,
+  int,
+  list,
+  routeParam,
+  string,
+  type OpenApiOptions,
+} from '../../lib';
+import { ask } from '../support/ask';
+import { startBrowser } from '../support/browser';
+import { expressVersions } from '../support/express-versions';
+import { serve } from '../support/serve';
+
+const info = { title: 'Shop', version: '1.0.0' };
+
+class Line extends dto({ sku: string, quantity: int }) {}
+class PlaceOrder extends dto({ customerId: routeParam(int), items: field(list(Line)) }) {}
+
+describe.each(expressVersions)('apiDocs() (%s)', (_version, version) => {
+  it('serves the document below any mount point, with the routes that were mounted later', async () => {
+    const app = version();
+    app.use('/internal/docs', apiDocs(app, { info }));
+    app.post('/customers/:customerId/orders', bindRequest(PlaceOrder));
+    const { status, body } = await ask(app, { method: 'GET', path: '/internal/docs/openapi.json' });
+    expect([status, Object.keys((body as { paths: object }).paths)]).toEqual([200, ['/customers/{customerId}/orders']]);
+  });
+
+  it.each<[method: string, path: string, status: number, header: string, value: string]>([
+    ['GET', '/docs', 308, 'location', '/docs/'],
+    ['GET', '/docs?x=1', 308, 'location', '/docs/'],
+    ['GET', '/docs/', 200, 'content-type', 'text/html; charset=utf-8'],
+    ['HEAD', '/docs/page.css', 200, 'content-type', 'text/css; charset=utf-8'],
+    ['GET', '/docs/swagger-ui.css', 200, 'x-content-type-options', 'nosniff'],
+    ['GET', '/docs/../package.json', 404, 'content-type', 'text/html; charset=utf-8'],
+    ['GET', '/docs/absolute-path.js', 404, 'content-type', 'text/html; charset=utf-8'],
+    ['POST', '/docs/', 404, 'content-type', 'text/html; charset=utf-8'],
+  ])('%s %s: %i', async (method, path, status, header, value) => {
+    const app = version();
+    app.use('/docs', apiDocs(app, { info }));
+    const answer = await ask(app, { method, path });
+    expect([answer.status, answer.headers[header]?.toLowerCase()]).toEqual([status, value]);
+  });
+});
+
+it('apiDocs() allows requests to the servers of the API, and to nothing else', async () => {
+  const app = express();
+  app.use('/docs', apiDocs(app, { info, servers: [{ url: 'https://api.example.com/v1' }, { url: '/v2' }] }));
+  const { headers } = await ask(app, { method: 'GET', path: '/docs/' });
+  expect(headers['content-security-policy']).toContain("default-src 'none'");
+  expect(headers['content-security-policy']).toContain("connect-src 'self' https://api.example.com;");
+});
+
+it('apiDocs() checks its options when it is made', () => {
+  expect(() => apiDocs(express(), { titel: 'Shop' } as unknown as OpenApiOptions)).toThrow(
+    'openapi: there is no option "titel"',
+  );
+});
+
+describe('the page of apiDocs()', () => {
+  let browser: Browser;
+  let page: Page;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
+  beforeEach(async () => {
+    page = await browser.newPage({ viewport: { width: 360, height: 740 } });
+  });
+  afterEach(() => page.close());
+
+  /** Opens the page of a shop, and says what went wrong on it, and which other hosts it asked. */
+  async function openShop() {
+    const app = express();
+    const orders: unknown[] = [];
+    const guard = idempotency({ headerName: 'X-Key', replayedHeader: 'X-Again' });
+    app.post('/customers/:customerId/orders', guard, bindRequest(PlaceOrder), (req, res) => {
+      res.status(201).json({ order: orders.push(req.dto) });
+    });
+    app.use('/docs', apiDocs(app, { info }));
+    const { url } = await serve(app);
+    const faults: string[] = [];
+    page.on('request', request => {
+      if (!request.url().startsWith(url) && !request.url().startsWith('data:')) faults.push(request.url());
+    });
+    page.on('console', message => {
+      if (message.type() === 'error') faults.push(message.text());
+    });
+    page.on('pageerror', error => faults.push(error.message));
+    await page.goto(`${url}/docs`);
+    return { orders, faults };
+  }
+
+  it('sends each request with a new key, and again with the same one, and asks no other host', async () => {
+    const { orders, faults } = await openShop();
+    expect(await page.title()).toBe('Shop');
+    await page.locator('.opblock-summary-control').first().click();
+    await page.getByRole('button', { name: 'Try it out' }).click();
+    await page.locator('input[placeholder="customerId"]').fill('7');
+    const execute = page.getByRole('button', { name: 'Execute' });
+    const requests = page.locator('#requests li');
+    await execute.click();
+    await requests.nth(0).waitFor();
+    await requests.nth(0).getByRole('button', { name: 'Send again with the same key' }).click();
+    await requests.nth(1).waitFor();
+    await execute.click();
+    await requests.nth(2).waitFor();
+    const texts = await requests.allInnerTexts();
+    const keys = await requests.locator('code').allInnerTexts();
+    expect(texts.map(text => /: (\d+, [a-z ]+),/.exec(text)?.[1])).toEqual([
+      '201, first response',
+      '201, replayed',
+      '201, first response',
+    ]);
+    expect([keys[0] === keys[1], keys[1] === keys[2]]).toEqual([true, false]);
+    expect(orders).toEqual(Array(2).fill({ customerId: 7, items: [{ sku: 'string', quantity: 0 }] }));
+    expect(faults).toEqual([]);
+  });
+
+  it('is not wider than a phone', async () => {
+    await openShop();
+    await page.locator('.opblock-summary-control').first().click();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+  });
+});

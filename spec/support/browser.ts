@@ -1,0 +1,18 @@
+import { execFileSync } from 'node:child_process';
+import { chromium, type Browser } from 'playwright-core';
+import { executable } from './servers/install-chromium';
+
+/** Starts a Chromium without a window, which asks no host by itself. */
+export function startBrowser(): Promise<Browser> {
+  const executablePath = execFileSync('sh', ['-c', `command -v ${executable() ?? 'chromium'}`], { encoding: 'utf8' });
+  return chromium.launch({
+    executablePath: executablePath.trim(),
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
