@@ -1,0 +1,23 @@
+#!/usr/bin/env node
+import { openapiCommand } from './openapi-command';
+import { UsageError } from './usage-error';
+
+const commands: Readonly<Record<string, (args: string[]) => Promise<number>>> = { openapi: openapiCommand };
+
+async function main([name = '', ...args]: string[]): Promise<number> {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command) return command(args);
+  throw new UsageError(
+    `${name === '' ? 'Name a command' : `There is no command ${JSON.stringify(name)}`}; there are: ${Object.keys(commands).join(', ')}.`,
+  );
+}
+
+// Exits at once: the application may have opened connections that would keep the process running.
+main(process.argv.slice(2)).then(
+  code => process.exit(code),
+  (error: unknown) => {
+    // A stack helps with the application's own errors, and not with a wrong command line.
+    console.error(error instanceof UsageError ? `bindonce: ${error.message}` : error);
+    process.exit(2);
+  },
+);

@@ -1,0 +1,97 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { openapi, type OpenApiOptions } from '../openapi/openapi';
+import { loadApplication } from './load-application';
+import { UsageError } from './usage-error';
+
+const usage = `Usage: bindonce openapi <module> [-o <file>] [options]
+
+Writes the OpenAPI document of the Express application that the module exports, as \`app\` or by default.
+
+  -o, --output <file>    the file to write; default: standard output
+  --check                write nothing; exit with 1 if the file is not up to date
+  --options <module>     module whose default export is the options of openapi()
+  --title, --version     of the API; default: name and version in package.json
+`;
+
+/** Writes or checks the document of an application. @returns the exit code of the process. */
+export async function openapiCommand(args: string[]): Promise<number> {
+  const { values, positionals } = parsed(args);
+  if (values.help) {
+    process.stdout.write(usage);
+    return 0;
+  }
+  const [path, ...others] = positionals;
+  const { output, check } = values;
+  if (path === undefined || others.length > 0) throw new UsageError(`Name one module.\n\n${usage}`);
+  if (check && output === undefined) throw new UsageError('--check needs the file to compare with: -o <file>.');
+  // The application may write to standard output while it is loaded.
+  const write = process.stdout.write.bind(process.stdout);
+  if (output === undefined) process.stdout.write = process.stderr.write.bind(process.stderr) as typeof write;
+  const app = await loadApplication(path);
+  const text = `${JSON.stringify(openapi(app, await optionsOf(values)), undefined, 2)}\n`;
+  if (output === undefined) {
+    await new Promise<void>(done => {
+      write(text, () => {
+        done();
+      });
+    });
+    return 0;
+  }
+  const isUpToDate = existsSync(output) && readFileSync(output, 'utf8') === text;
+  if (!check) {
+    if (!isUpToDate) writeFileSync(output, text);
+    return 0;
+  }
+  if (!isUpToDate) console.error(`${output} is not up to date. Run the same command without --check.`);
+  return isUpToDate ? 0 : 1;
+}
+
+function parsed(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        output: { type: 'string', short: 'o' },
+        check: { type: 'boolean' },
+        options: { type: 'string' },
+        title: { type: 'string' },
+        version: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\n\n${usage}`);
+  }
+}
+
+interface Given {
+  readonly options?: string;
+  readonly title?: string;
+  readonly version?: string;
+}
+
+async function optionsOf({ options, title, version }: Given): Promise<OpenApiOptions> {
+  const given = options === undefined ? {} : await defaultExport(options);
+  const { name = 'API', version: ownVersion = '0.0.0' } = ownPackage();
+  const info = { title: name, version: ownVersion, ...given.info };
+  return {
+    ...given,
+    info: { ...info, ...(title !== undefined && { title }), ...(version !== undefined && { version }) },
+  };
+}
+
+async function defaultExport(path: string): Promise<Partial<OpenApiOptions>> {
+  const { default: options } = (await import(pathToFileURL(resolve(path)).href)) as { default?: unknown };
+  if (typeof options !== 'object' || options === null)
+    throw new UsageError(`${path} has no default export with the options of openapi().`);
+  return options;
+}
+
+/** Reads the package.json of the working directory, if there is one. */
+function ownPackage(): { readonly name?: string; readonly version?: string } {
+  return existsSync('package.json') ? (JSON.parse(readFileSync('package.json', 'utf8')) as object) : {};
+}
