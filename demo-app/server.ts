@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { configure, problemDetails } from 'bindonce';
+import { apiDocs, configure, problemDetails } from 'bindonce';
 import express from 'express';
 import { documents } from './documents';
 import { environment, listenFailure } from './environment';
@@ -17,11 +17,9 @@ async function main(): Promise<void> {
   app.get('/', (req, res) => {
     res.type('text').send(greeting(`http://${req.get('Host') ?? settings.host}`, storage));
   });
-  app.use(
-    orders(configured, storage.ledger('orders')),
-    documents(configured, storage.ledger('documents')),
-    problemDetails(),
-  );
+  app.use(orders(configured, storage.ledger('orders')), documents(configured, storage.ledger('documents')));
+  app.use('/docs', apiDocs(app, { info: { title: 'Demo shop', version: '1.0.0' } }));
+  app.use(problemDetails());
 
   const server = createServer(app).listen(settings.port, settings.host);
   await once(server, 'listening').catch((error: unknown) => {
@@ -42,6 +40,8 @@ function greeting(url: string, { name }: Storage): string {
   curl -i ${url}/customers/42/orders -H 'Idempotency-Key: my-first-order' ${json}
   curl -i ${url}/customers/42/documents -H 'Idempotency-Key: my-first-document' -F title=Invoice -F file=@package.json
   curl ${url}/orders
+
+The API, to try it in a browser: ${url}/docs
 `;
 }
 
