@@ -2,6 +2,7 @@ import { lowest } from './lowest';
 import { packaging } from './packaging';
 import type { Project } from './project';
 import { runTime } from './run-time';
+import { testing } from './testing';
 import { tools } from './tools';
 import { types } from './types';
 
@@ -10,6 +11,7 @@ export const allProjects = (root: string): readonly Project[] => [
   ...runTime,
   ...types(root),
   ...tools(root),
+  testing,
   ...lowest(root),
   ...packaging,
 ];

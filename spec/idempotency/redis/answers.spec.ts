@@ -5,13 +5,13 @@ import express from 'express';
 import Iovalkey from 'iovalkey';
 import Keyv from 'keyv';
 import { idempotency, redisLeases, type RedisClient } from '../../../lib';
+import { leaseStoreContract } from '../../../lib/testing';
 import { send } from '../../servers/listen';
 import { anyRedis } from '../../servers/redis-server';
 import { serve } from '../serve';
 import { signal } from '../signal';
 import { keyed } from '../wire';
 import { clientOf, twoApplicationsOn } from './deployment';
-import { leaseStoreContract } from '../leases/lease-store-contract';
 
 let redis: Awaited<ReturnType<typeof anyRedis>>;
 

@@ -1,12 +1,12 @@
 import express from 'express';
 import type Keyv from 'keyv';
 import { idempotency, redisLeases, type RedisClient } from '../../../lib';
+import { leaseStoreContract } from '../../../lib/testing';
 import { send } from '../../servers/listen';
 import { EventLog } from '../event-log';
 import { serve } from '../serve';
 import { signal } from '../signal';
 import { keyed, visible, visibleReplay } from '../wire';
-import { leaseStoreContract } from '../leases/lease-store-contract';
 
 const DUPLICATES = 20;
 const ROUNDS = 30;

@@ -1,0 +1,75 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(__dirname, '../..');
+const { exports: entries, typesVersions } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  exports: Record<string, unknown>;
+  typesVersions: Record<'*', Record<string, string[]>>;
+};
+const subPaths = Object.keys(entries).filter(path => path !== '.' && path !== './package.json');
+
+/** Every file that an entry names, under any condition. */
+const filesOf = (entry: unknown): string[] =>
+  typeof entry === 'string' ? [entry] : Object.values(entry as object).flatMap(filesOf);
+
+/** Runs a program with the package that was built. */
+function output(kind: 'commonjs' | 'module', program: string): string {
+  const args = ['--test-reporter=tap', `--input-type=${kind}`, '--eval', program];
+  return execFileSync(process.execPath, args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+it.each(Object.entries(entries))('the files of the entry %s exist', (_path, entry) => {
+  expect(filesOf(entry).filter(file => !existsSync(join(root, file)))).toEqual([]);
+});
+
+it('a compiler that does not read `exports` finds the types of each sub-path', () => {
+  const found = Object.entries(typesVersions['*']).map(([path, [file]]) => [`./${path}`, file]);
+  expect(found.map(([path]) => path)).toEqual(subPaths);
+  for (const [path = '', file] of found) expect(filesOf(entries[path])).toContain(file);
+});
+
+describe('bindonce/testing', () => {
+  it('is imported by name and required, as one module', () => {
+    const program = `
+      import { createRequire } from 'node:module';
+      import { leaseStoreContract, leaseStoreSearch } from 'bindonce/testing';
+      const required = createRequire(process.cwd() + '/x.js')('bindonce/testing');
+      console.log(required.leaseStoreContract === leaseStoreContract, required.leaseStoreSearch === leaseStoreSearch);`;
+    expect(output('module', program)).toBe('true true\n');
+  });
+
+  it('loads nothing but its own files', () => {
+    const program = `
+      require('bindonce/testing');
+      const inDist = Object.keys(require.cache).map(file => require('node:path').relative('dist', file));
+      console.log(JSON.stringify(inDist.filter(file => !/^testing[./]/.test(file))));`;
+    expect(output('commonjs', program)).toBe('[]\n');
+  });
+
+  it('says what to pass where there is no test runner', () => {
+    const program = `
+      import { leaseStoreContract } from 'bindonce/testing';
+      try { leaseStoreContract('a store', () => undefined); } catch (error) { console.log(String(error)); }`;
+    expect(output('module', program)).toBe(
+      'TypeError: leaseStoreContract: there is no describe, no it, no after (or afterAll) among the global functions. ' +
+        "Pass those of your test runner: import * as runner from 'node:test' (or 'vitest'), and { runner } as the third argument.\n",
+    );
+  });
+
+  it('runs under node:test', () => {
+    const program = `
+      import * as runner from 'node:test';
+      import { memoryLeases } from 'bindonce';
+      import { leaseStoreContract, leaseStoreSearch } from 'bindonce/testing';
+      leaseStoreContract('memoryLeases()', () => { const leases = memoryLeases(); return { one: leases, other: leases }; }, { runner });
+      leaseStoreSearch('memoryLeases()', () => {
+        let leases = memoryLeases();
+        const steps = ['acquire', 'renew', 'complete', 'release'].map(step => [step, (...args) => leases[step](...args)]);
+        return { store: Object.fromEntries(steps), expire: () => { leases = memoryLeases(); } };
+      }, { runner, depth: 3, atOnce: 1 });`;
+    const text = output('module', program);
+    expect(text).toMatch(/^# fail 0$/m);
+    expect(Number(/^# pass (\d+)$/m.exec(text)?.[1])).toBeGreaterThan(50);
+  });
+});
