@@ -52,6 +52,18 @@ module.exports = {
       to: { path: '^lib/testing[./]' },
     },
     {
+      name: 'client-imports-nothing-else',
+      severity: 'error',
+      from: { path: '^lib/client[./]' },
+      to: { pathNot: '^lib/client/' },
+    },
+    {
+      name: 'nobody-imports-client',
+      severity: 'error',
+      from: { path: '^lib/', pathNot: '^lib/client[./]' },
+      to: { path: '^lib/client[./]' },
+    },
+    {
       name: 'rooms-are-put-together-in-the-index-only',
       severity: 'error',
       from: { path: '^lib/[^/]+/' },

@@ -1,3 +1,4 @@
+import { client } from './client';
 import { lowest } from './lowest';
 import { packaging } from './packaging';
 import type { Project } from './project';
@@ -12,6 +13,7 @@ export const allProjects = (root: string): readonly Project[] => [
   ...types(root),
   ...tools(root),
   testing,
+  client,
   ...lowest(root),
   ...packaging,
 ];

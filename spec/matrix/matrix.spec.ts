@@ -67,6 +67,9 @@ describe('the packed package, in projects outside of the repository', () => {
       expect.arrayContaining([
         'dist/index.d.ts',
         'dist/testing.d.ts',
+        'dist/client.js',
+        'dist/esm/client.js',
+        'dist/esm/package.json',
         'docs/errors.md',
         'docs/examples/express-4/server.js',
       ]),

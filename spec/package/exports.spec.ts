@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import ts from 'typescript';
 
 const root = join(__dirname, '../..');
 const { exports: entries, typesVersions } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -71,5 +72,62 @@ describe('bindonce/testing', () => {
     const text = output('module', program);
     expect(text).toMatch(/^# fail 0$/m);
     expect(Number(/^# pass (\d+)$/m.exec(text)?.[1])).toBeGreaterThan(50);
+  });
+});
+
+describe('bindonce/client', () => {
+  const use = `
+    const answers = [503, 201];
+    const send = idempotentFetch({ baseDelay: 1, fetch: async () => new Response(null, { status: answers.shift() }) });
+    send('http://shop/', { method: 'POST', body: 'x' }).then(({ response, attempts }) => { console.log(response.status, attempts); });`;
+
+  it.each([
+    ['module', "import { idempotentFetch } from 'bindonce/client';"],
+    ['commonjs', "const { idempotentFetch } = require('bindonce/client');"],
+  ] as const)('works as %s', (kind, imports) => {
+    expect(output(kind, imports + use)).toBe('201 2\n');
+  });
+
+  it('is an ES module for bundlers and browsers: of its own files, named with their extension, and without Node', () => {
+    const folder = join(root, 'dist/esm');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.js'));
+    expect(files.length).toBeGreaterThan(5);
+    for (const file of files) {
+      const text = readFileSync(join(folder, file), 'utf8');
+      const imported = ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
+      expect(imported.filter(name => !existsSync(join(folder, dirname(file), name)))).toEqual([]);
+      expect(text).not.toMatch(/\brequire\(|\bexports\.|'node:/);
+    }
+  });
+
+  it('has types for browsers and for Node, without those of the other', () => {
+    const program = join(root, 'spec/package/client-program.ts');
+    const settings: readonly ts.CompilerOptions[] = [
+      {
+        lib: ['lib.es2022.d.ts', 'lib.dom.d.ts'],
+        types: [],
+        module: ts.ModuleKind.ESNext,
+        moduleResolution: ts.ModuleResolutionKind.Bundler,
+      },
+      {
+        lib: ['lib.es2022.d.ts'],
+        types: ['node'],
+        module: ts.ModuleKind.NodeNext,
+        moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      },
+    ];
+    const target = ts.ScriptTarget.ES2022;
+    const found = settings.flatMap(options =>
+      ts.getPreEmitDiagnostics(ts.createProgram([program], { ...options, target, strict: true, noEmit: true })),
+    );
+    expect(found.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))).toEqual([]);
+  });
+
+  it('loads nothing but its own files as CommonJS', () => {
+    const program = `
+      require('bindonce/client');
+      const inDist = Object.keys(require.cache).map(file => require('node:path').relative('dist', file));
+      console.log(JSON.stringify(inDist.filter(file => !/^client[./]/.test(file))));`;
+    expect(output('commonjs', program)).toBe('[]\n');
   });
 });
