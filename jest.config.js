@@ -8,6 +8,8 @@ const compiledWith = tsconfig => ({
       { tsconfig: { allowJs: true, module: 'commonjs', target: 'es2022' }, diagnostics: false, isolatedModules: true },
     ],
   },
+  // lib/client is an ES module for browsers, too, and so names its files as they are published.
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': ['$1.js', '$1.ts'] },
   transformIgnorePatterns: ['/node_modules/(?!(arktype|@ark|arkregex)/)'],
   testEnvironment: 'node',
 });

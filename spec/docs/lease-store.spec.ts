@@ -1,9 +1,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import ts from 'typescript';
-import type { LeaseStore } from '../../lib';
-import { leaseStoreContract } from '../idempotency/leases/lease-store-contract';
-import { leaseStoreSearch } from '../idempotency/leases/lease-store-search';
+import { leaseStoreContract, leaseStoreSearch, type LeaseStore } from '../../lib/testing';
 import { pageOf, snippetsIn } from './pages';
 
 interface Row {
@@ -48,7 +46,7 @@ leaseStoreContract(
   'the store of docs/stores/write-your-own.md',
   () => {
     const table = new Rows();
-    return { one: new TableLeases(table), other: new TableLeases(table), close: () => undefined };
+    return { one: new TableLeases(table), other: new TableLeases(table) };
   },
   { watches: false },
 );

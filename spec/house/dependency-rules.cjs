@@ -28,6 +28,42 @@ module.exports = {
     },
     { name: 'nobody-imports-the-index', severity: 'error', from: { path: '^lib/' }, to: { path: '^lib/index\\.ts$' } },
     {
+      name: 'testing-imports-the-lease-contract-only',
+      severity: 'error',
+      from: { path: '^lib/testing[./]' },
+      to: { path: '^lib/', pathNot: '^lib/(testing|idempotency/leases)/' },
+    },
+    {
+      name: 'testing-runs-without-the-rest-of-the-package',
+      severity: 'error',
+      from: { path: '^lib/testing[./]' },
+      to: { path: '^lib/', pathNot: '^lib/testing/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'testing-needs-node-only',
+      severity: 'error',
+      from: { path: '^lib/testing[./]' },
+      to: { dependencyTypesNot: ['core', 'local', 'type-only'] },
+    },
+    {
+      name: 'nobody-imports-testing',
+      severity: 'error',
+      from: { path: '^lib/', pathNot: '^lib/testing[./]' },
+      to: { path: '^lib/testing[./]' },
+    },
+    {
+      name: 'client-imports-nothing-else',
+      severity: 'error',
+      from: { path: '^lib/client[./]' },
+      to: { pathNot: '^lib/client/' },
+    },
+    {
+      name: 'nobody-imports-client',
+      severity: 'error',
+      from: { path: '^lib/', pathNot: '^lib/client[./]' },
+      to: { path: '^lib/client[./]' },
+    },
+    {
       name: 'rooms-are-put-together-in-the-index-only',
       severity: 'error',
       from: { path: '^lib/[^/]+/' },

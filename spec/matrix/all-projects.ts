@@ -1,7 +1,9 @@
+import { client } from './client';
 import { lowest } from './lowest';
 import { packaging } from './packaging';
 import type { Project } from './project';
 import { runTime } from './run-time';
+import { testing } from './testing';
 import { tools } from './tools';
 import { types } from './types';
 
@@ -10,6 +12,8 @@ export const allProjects = (root: string): readonly Project[] => [
   ...runTime,
   ...types(root),
   ...tools(root),
+  testing,
+  client,
   ...lowest(root),
   ...packaging,
 ];

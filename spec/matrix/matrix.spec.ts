@@ -64,7 +64,15 @@ describe('the packed package, in projects outside of the repository', () => {
       'package.json',
     ]);
     expect(files).toEqual(
-      expect.arrayContaining(['dist/index.d.ts', 'docs/errors.md', 'docs/examples/express-4/server.js']),
+      expect.arrayContaining([
+        'dist/index.d.ts',
+        'dist/testing.d.ts',
+        'dist/client.js',
+        'dist/esm/client.js',
+        'dist/esm/package.json',
+        'docs/errors.md',
+        'docs/examples/express-4/server.js',
+      ]),
     );
     expect(files.filter(file => /^docs\/.*(dist|node_modules)\//.test(file))).toEqual([]);
   });

@@ -1,11 +1,31 @@
-// node pay.mjs http://localhost:3000/payments tea 4.50
-import { fetchWithRetries } from './fetch-with-retries.mjs';
+// Pays an invoice once, however often it is started. Needs: npm install bindonce
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { idempotentFetch } from 'bindonce/client';
 
 const [url, invoice, amount] = process.argv.slice(2);
 
-const response = await fetchWithRetries(url, {
-  method: 'POST',
-  headers: { 'Content-Type': 'application/json' },
-  body: JSON.stringify({ invoice, amount }),
-});
-console.log(response.status, await response.text());
+/** A file for each payment whose outcome is unknown. It outlives a crash, so that the next start sends the same key. */
+const fileOf = name => join(process.env.KEYS ?? '.', `${encodeURIComponent(name)}.json`);
+const storage = {
+  getItem: name =>
+    readFile(fileOf(name), 'utf8').catch(error => (error.code === 'ENOENT' ? null : Promise.reject(error))),
+  setItem: (name, value) => writeFile(fileOf(name), value),
+  removeItem: name => rm(fileOf(name)),
+};
+
+const send = idempotentFetch({ storage });
+
+try {
+  const { response, replayed } = await send(url, {
+    operation: `pay ${invoice}`,
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ invoice, amount }),
+  });
+  console.log(response.status, await response.text(), replayed ? '(replayed)' : '');
+} catch (error) {
+  // Nobody knows yet whether it was paid. Start again later: the key is kept.
+  console.error(error.message);
+  process.exitCode = 1;
+}

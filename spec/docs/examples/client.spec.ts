@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { RequestHandler } from 'express';
 import express from 'express';
 import { promisify } from 'node:util';
@@ -9,6 +12,7 @@ import { example } from './example';
 
 describe('the example of a client', () => {
   let server: Listening;
+  let folder: string;
   let charges: number;
   let tries: { readonly key: string | undefined; readonly at: number }[];
   /** What stands in front of the service for each try, in turn; then nothing does. */
@@ -16,6 +20,7 @@ describe('the example of a client', () => {
 
   beforeEach(async () => {
     [charges, tries, trouble] = [0, [], []];
+    folder = mkdtempSync(join(tmpdir(), 'bindonce-keys-'));
     const { idempotency } = configure({});
     const app = express();
     app.use((req, res, next) => {
@@ -32,11 +37,15 @@ describe('the example of a client', () => {
     });
     server = await listen(app);
   });
-  afterEach(() => server.close());
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+    return server.close();
+  });
 
   const pay = async (path = '/payments', { port }: { readonly port: number } = server): Promise<string> => {
     const args = [example('client/pay.mjs'), `http://127.0.0.1:${port}${path}`, 'tea', '4.50'];
-    return (await promisify(execFile)(process.execPath, args, { timeout: 30_000 })).stdout.trim();
+    const options = { timeout: 30_000, env: { ...process.env, KEYS: folder } };
+    return (await promisify(execFile)(process.execPath, args, options)).stdout.trim();
   };
 
   const answer =
@@ -48,7 +57,7 @@ describe('the example of a client', () => {
   it('pays once if the first answer was lost, and gets that answer', async () => {
     const network = await TcpProxy.before(server.port);
     const lost = network.loseAfter(0);
-    expect([await pay('/payments', network), charges]).toEqual(['201 charge 1', 1]);
+    expect([await pay('/payments', network), charges]).toEqual(['201 charge 1 (replayed)', 1]);
     expect(await lost).toContain('charge 1');
     expect(tries).toHaveLength(2);
     await network.close();
@@ -73,13 +82,16 @@ describe('the example of a client', () => {
   });
 
   it('stops at a replay of any status, because the handler has answered', async () => {
-    expect([await pay('/broken'), charges]).toEqual(['503 out of order 1', 1]);
+    expect([await pay('/broken'), charges]).toEqual(['503 out of order 1 (replayed)', 1]);
     expect(tries).toHaveLength(2);
   });
 
-  it('returns the answer of a server that asks for more patience than it has', async () => {
+  it('gives up before a server that asks for more patience than it has, and sends the same key when started again', async () => {
     trouble = [answer(429, { 'Retry-After': '3600' })];
-    expect(await pay()).toMatch(/^429 /);
-    expect(tries).toHaveLength(1);
+    await expect(pay()).rejects.toMatchObject({ stderr: expect.stringContaining('the answer was 429') as string });
+    expect(readdirSync(folder)).toEqual(['bindonce%3Aoperation%3Apay%20tea.json']);
+    expect([await pay(), charges]).toEqual(['201 charge 1', 1]);
+    expect([tries.length, new Set(tries.map(({ key }) => key)).size]).toEqual([2, 1]);
+    expect(readdirSync(folder)).toEqual([]);
   });
 });

@@ -1,10 +1,9 @@
 import { memoryLeases } from '../../../lib';
-import { leaseStoreContract } from './lease-store-contract';
-import { leaseStoreSearch } from './lease-store-search';
+import { leaseStoreContract, leaseStoreSearch } from '../../../lib/testing';
 
 leaseStoreContract('memoryLeases()', () => {
   const leases = memoryLeases();
-  return { one: leases, other: leases, close: () => undefined };
+  return { one: leases, other: leases };
 });
 
 describe('in fake time', () => {

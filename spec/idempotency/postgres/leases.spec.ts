@@ -1,8 +1,7 @@
 import { Pool } from 'pg';
 import { postgresLeases, type LeaseStore } from '../../../lib';
+import { leaseStoreContract, leaseStoreSearch, type LeaseStoreUnderTest } from '../../../lib/testing';
 import { anyPostgres, PostgresServer } from '../../support/servers/postgres-server';
-import { leaseStoreContract, type LeaseStoreUnderTest } from '../leases/lease-store-contract';
-import { leaseStoreSearch } from '../leases/lease-store-search';
 
 let postgres: Awaited<ReturnType<typeof anyPostgres>>;
 let strict: PostgresServer;

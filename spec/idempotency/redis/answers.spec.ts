@@ -5,13 +5,13 @@ import express from 'express';
 import Iovalkey from 'iovalkey';
 import Keyv from 'keyv';
 import { idempotency, redisLeases, type RedisClient } from '../../../lib';
+import { leaseStoreContract } from '../../../lib/testing';
 import { send } from '../../support/listen';
 import { anyRedis } from '../../support/servers/redis-server';
 import { serve } from '../../support/serve';
 import { signal } from '../../support/signal';
 import { keyed } from '../../support/replays';
 import { clientOf, twoApplicationsOn } from './deployment';
-import { leaseStoreContract } from '../leases/lease-store-contract';
 
 let redis: Awaited<ReturnType<typeof anyRedis>>;
 

@@ -1,12 +1,12 @@
 import express from 'express';
 import type Keyv from 'keyv';
 import { idempotency, redisLeases, type RedisClient } from '../../../lib';
+import { leaseStoreContract } from '../../../lib/testing';
 import { send } from '../../support/listen';
 import { EventLog } from '../../support/event-log';
 import { serve } from '../../support/serve';
 import { signal } from '../../support/signal';
 import { keyed, visible, visibleReplay } from '../../support/replays';
-import { leaseStoreContract } from '../leases/lease-store-contract';
 
 const DUPLICATES = 20;
 const ROUNDS = 30;

@@ -1,8 +1,8 @@
 import KeyvRedis, { createClient } from '@keyv/redis';
 import Keyv from 'keyv';
 import { redisLeases, type RedisClient } from '../../../lib';
+import { leaseStoreSearch } from '../../../lib/testing';
 import { anyRedis } from '../../support/servers/redis-server';
-import { leaseStoreSearch } from '../leases/lease-store-search';
 import { redisDeployment } from './deployment';
 
 let redis: Awaited<ReturnType<typeof anyRedis>>;

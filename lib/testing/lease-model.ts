@@ -1,18 +1,18 @@
-import type { Acquisition } from '../../../lib';
+import type { Acquisition } from '../idempotency/leases/lease-store';
 
-/** What one key can be: what a lease store may know of it. */
+/** The state of one key. */
 export type LeaseState = { readonly kind: 'free' } | { readonly kind: 'running' | 'done'; readonly token: string };
 
-/** One call by one owner, or the passing of time. */
+/** One call by one holder, or the passing of time. */
 export type Move =
   { readonly step: 'acquire' | 'renew' | 'complete' | 'release'; readonly token: string } | { readonly step: 'expire' };
 
-/** An {@link Acquisition} without its time. */
+/** An {@link Acquisition} without its time, or what another step returns. */
 export type Answer = boolean | { readonly kind: Acquisition['kind']; readonly token?: string } | undefined;
 
 export const FREE: LeaseState = { kind: 'free' };
 
-/** The four steps as they are meant: what each answers, and what it leaves. */
+/** Returns what a move must answer, and the state that it must leave. */
 export function play(state: LeaseState, move: Move): readonly [Answer, LeaseState] {
   if (move.step === 'expire') return [undefined, FREE];
   const { step, token } = move;

@@ -1,0 +1,74 @@
+import type { CallTime } from './call-time.js';
+import type { ResolvedOptions } from './options.js';
+import { retryAfter } from './pauses.js';
+import type { PreparedRequest } from './prepared-request.js';
+
+/**
+ * What became of one attempt.
+ * - `answered`: with a definite answer. `settles` says whether it tells what became of earlier attempts, too.
+ * - `unanswered`: another attempt may get a definite answer, not before `pause` milliseconds. `mayHaveRun` says whether
+ *   this one, or the one that it was told of, may have run.
+ */
+export type Outcome =
+  | { readonly kind: 'answered'; readonly response: Response; readonly isReplay: boolean; readonly settles: boolean }
+  | {
+      readonly kind: 'unanswered';
+      readonly response?: Response;
+      readonly cause?: unknown;
+      readonly mayHaveRun: boolean;
+      readonly pause: number;
+    };
+
+/** The server, or a proxy on the way, does not know the outcome, or asks to come again. */
+const COME_AGAIN = [408, 425, 429, 502, 503, 504];
+/** Refused before anything was done: too early, or too many requests. */
+const NOT_RUN = [425, 429];
+/** About the caller or the server at this moment, and not about the operation. */
+const OTHER_MATTERS = [401, 403];
+/** Problems that say that the operation, or another one with this key, has run, but not what came of it. */
+const RAN_BEFORE = ['response-unavailable', 'key-reused'];
+
+/** Sends the request once. @throws the reason of the caller's signal. */
+export async function attempt(
+  { url, init }: PreparedRequest,
+  key: string,
+  time: CallTime,
+  options: ResolvedOptions,
+): Promise<Outcome> {
+  const headers = new Headers(init.headers);
+  headers.set(options.headerName, key);
+  try {
+    return await time.within(options.attemptTimeout, async signal => {
+      const response = await options.fetch(url, { ...init, headers, signal });
+      // Only an answer that has arrived whole is one: its connection may break in the middle.
+      const body = await response.clone().text();
+      return outcomeOf(response, body, options);
+    });
+  } catch (cause) {
+    time.throwIfAborted();
+    return { kind: 'unanswered', cause, mayHaveRun: true, pause: 0 };
+  }
+}
+
+function outcomeOf(response: Response, body: string, { replayedHeader }: ResolvedOptions): Outcome {
+  const { status, headers } = response;
+  // A replay is definite whatever its status, a stored 503 for example: every retry would get it again.
+  if (headers.get(replayedHeader) === 'true') return { kind: 'answered', response, isReplay: true, settles: true };
+  const code = problemCode(response, body);
+  const isInFlight = status === 409 && (code === 'request-in-flight' || headers.has('Retry-After'));
+  if (isInFlight || COME_AGAIN.includes(status))
+    return { kind: 'unanswered', response, mayHaveRun: !NOT_RUN.includes(status), pause: retryAfter(response) };
+  const settles = status < 500 && !OTHER_MATTERS.includes(status) && !RAN_BEFORE.includes(code);
+  return { kind: 'answered', response, isReplay: false, settles };
+}
+
+/** The code of a problem of bindonce: the end of its `type` (RFC 9457). Empty for anything else. */
+function problemCode({ headers }: Response, body: string): string {
+  if (!headers.get('Content-Type')?.startsWith('application/problem+json')) return '';
+  try {
+    const { type } = JSON.parse(body) as { type?: unknown };
+    return typeof type === 'string' ? (/[\w-]*$/.exec(type)?.[0] ?? '') : '';
+  } catch {
+    return '';
+  }
+}

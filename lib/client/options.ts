@@ -1,0 +1,133 @@
+import { memoryStorage, type KeyStorage } from './key-storage.js';
+
+/** Options of `idempotentFetch()`. */
+export interface IdempotentFetchOptions {
+  /**
+   * Where the key of an operation is stored, before its first attempt and until its outcome is known:
+   * `localStorage`, `sessionStorage`, or an object with the same three methods, which may return promises. Default: the
+   * memory of this page or process.
+   */
+  readonly storage?: KeyStorage;
+  /** The beginning of all names in `storage`. Default `bindonce:`. */
+  readonly prefix?: string;
+  /**
+   * How long an operation that did not finish keeps its key, in milliseconds from its first attempt. Later, the
+   * operation starts anew. Default 86 400 000 (a day).
+   */
+  readonly keyLifetime?: number;
+  /**
+   * What happens if `storage` throws: `reject` sends nothing; `memory` continues with a key that a reload loses.
+   * Default `reject`.
+   */
+  readonly whenStorageFails?: 'reject' | 'memory';
+  /** Request headers that are part of an operation, as `additionalHeaders` of the server. Default none. */
+  readonly additionalHeaders?: readonly string[];
+  /** The header that carries the key. Default `Idempotency-Key`. */
+  readonly headerName?: string;
+  /** The response header that marks a replay. Default `Idempotent-Replayed`. */
+  readonly replayedHeader?: string;
+  /**
+   * How long a call may take, all attempts and pauses included, in milliseconds from the call. It gives up as soon as
+   * the next attempt would begin too late. Default 60 000.
+   */
+  readonly deadline?: number;
+  /**
+   * How long one attempt may take until its whole answer is there, in milliseconds. It should exceed the server's
+   * `waitTimeout` (10 s). Default 15 000.
+   */
+  readonly attemptTimeout?: number;
+  /**
+   * The longest pause after the first attempt, in milliseconds. It doubles with each attempt, and the pause is a
+   * random part of it. Default 200.
+   */
+  readonly baseDelay?: number;
+  /** The longest pause that the client chooses by itself, in milliseconds; `Retry-After` may be longer. Default 10 000. */
+  readonly maxDelay?: number;
+  /** The function that sends, called as `fetch` is. Default: the global `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
+/** Options with their defaults. `isShared`: other tabs may use the storage. */
+export type ResolvedOptions = Required<IdempotentFetchOptions> & { readonly isShared: boolean };
+
+interface Rule {
+  /** Completes the sentence "deadline must be …". */
+  readonly expects: string;
+  readonly accepts: (value: unknown) => boolean;
+}
+
+/** A timer with a longer delay fires at once, in browsers and in Node (its delays are 32 bits). */
+const MAX_TIMER = 2_147_483_647;
+
+const milliseconds: Rule = {
+  expects: `a whole number of milliseconds from 1 to ${MAX_TIMER}`,
+  accepts: value => Number.isInteger(value) && (value as number) > 0 && (value as number) <= MAX_TIMER,
+};
+const text: Rule = { expects: 'a string', accepts: value => typeof value === 'string' };
+/** The characters of a header name (RFC 9110, section 5.6.2). */
+const isHeaderName = (value: unknown): boolean =>
+  typeof value === 'string' && /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value);
+const headerName: Rule = { expects: 'an HTTP header name', accepts: isHeaderName };
+
+const rules: Readonly<Record<keyof IdempotentFetchOptions, Rule>> = {
+  storage: {
+    expects: 'an object with getItem, setItem and removeItem',
+    accepts: value =>
+      typeof value === 'object' &&
+      value !== null &&
+      ['getItem', 'setItem', 'removeItem'].every(
+        name => typeof (value as Record<string, unknown>)[name] === 'function',
+      ),
+  },
+  prefix: text,
+  keyLifetime: {
+    expects: 'a number of milliseconds above zero',
+    accepts: value => typeof value === 'number' && value > 0,
+  },
+  whenStorageFails: { expects: '"reject" or "memory"', accepts: value => value === 'reject' || value === 'memory' },
+  additionalHeaders: {
+    expects: 'an array of HTTP header names',
+    accepts: value => Array.isArray(value) && value.every(isHeaderName),
+  },
+  headerName,
+  replayedHeader: headerName,
+  deadline: milliseconds,
+  attemptTimeout: milliseconds,
+  baseDelay: milliseconds,
+  maxDelay: milliseconds,
+  fetch: { expects: 'a function', accepts: value => typeof value === 'function' },
+};
+
+/** Checks options and adds the defaults. @throws TypeError for an unknown option or an invalid value. */
+export function resolveOptions(options: IdempotentFetchOptions): ResolvedOptions {
+  if (typeof options !== 'object' || (options as unknown) === null)
+    throw new TypeError('idempotentFetch: options must be an object. A request is made by the function it returns.');
+  for (const [name, value] of Object.entries(options) as [keyof IdempotentFetchOptions, unknown][]) {
+    if (!Object.hasOwn(rules, name))
+      throw new TypeError(`idempotentFetch: there is no option "${name}"; there are: ${Object.keys(rules).join(', ')}`);
+    if (value !== undefined && !rules[name].accepts(value))
+      throw new TypeError(`idempotentFetch: ${name} must be ${rules[name].expects}, not ${shown(value)}`);
+  }
+  return {
+    prefix: options.prefix ?? 'bindonce:',
+    storage: options.storage ?? memoryStorage(),
+    isShared: options.storage !== undefined,
+    keyLifetime: options.keyLifetime ?? 86_400_000,
+    whenStorageFails: options.whenStorageFails ?? 'reject',
+    additionalHeaders: options.additionalHeaders ?? [],
+    headerName: options.headerName ?? 'Idempotency-Key',
+    replayedHeader: options.replayedHeader ?? 'Idempotent-Replayed',
+    deadline: options.deadline ?? 60_000,
+    attemptTimeout: options.attemptTimeout ?? 15_000,
+    baseDelay: options.baseDelay ?? 200,
+    maxDelay: options.maxDelay ?? 10_000,
+    // Looked up for each call, so that a global fetch that is replaced later (by a tracer, for example) is used.
+    fetch: options.fetch ?? ((...request) => fetch(...request)),
+  };
+}
+
+/** Describes a value for a message: briefly, and never with the contents of an object. */
+function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
+  return typeof value === 'object' && value !== null ? 'an object' : String(value);
+}

@@ -1,0 +1,9 @@
+export type { Acquisition, LeaseStore } from './idempotency/leases/lease-store';
+export {
+  leaseStoreContract,
+  type LeaseStoreContractOptions,
+  type LeaseStoreUnderTest,
+} from './testing/lease-store-contract';
+export { leaseStoreSearch, type LeaseStoreSearchOptions } from './testing/lease-store-search';
+export type { LeaseStoreInTime } from './testing/played-sequence';
+export type { TestRunner, TestRunnerOptions } from './testing/runner';

@@ -1,0 +1,41 @@
+import { LONG, SHORT } from '../check';
+import type { Fact } from '../trial';
+
+export const completeFacts: readonly Fact[] = [
+  [
+    'may be repeated',
+    async ({ one, other, check }) => {
+      await one.acquire('a', LONG);
+      check.answer(await one.complete('a', LONG), true);
+      check.answer(await other.complete('a', LONG), true);
+      await check.holder('done a');
+    },
+  ],
+  [
+    'is false for another token, and changes nothing',
+    async ({ one, other, check }) => {
+      await one.acquire('a', LONG);
+      check.answer(await other.complete('b', LONG), false);
+      await check.holder('running a');
+    },
+  ],
+  [
+    'is false once another run is done, and changes nothing',
+    async ({ one, other, check }) => {
+      await one.acquire('a', LONG);
+      await one.complete('a', LONG);
+      check.answer(await other.complete('b', LONG), false);
+      await check.holder('done a');
+    },
+  ],
+  [
+    'is still accepted when the lease has expired and no token has acquired it since',
+    async ({ one, other, check, acquireOnceExpired }) => {
+      await one.acquire('a', SHORT);
+      await acquireOnceExpired('b');
+      await other.release('b');
+      check.answer(await one.complete('a', LONG), true);
+      await check.holder('done a');
+    },
+  ],
+];

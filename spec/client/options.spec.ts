@@ -1,0 +1,40 @@
+import { idempotentFetch, type IdempotentFetchOptions } from '../../lib/client';
+
+it.each<[string, unknown, string]>([
+  ['no object', null, 'options must be an object. A request is made by the function it returns.'],
+  ['a URL', 'http://shop/', 'options must be an object. A request is made by the function it returns.'],
+  ['an unknown option', { retries: 3 }, 'there is no option "retries"; there are: storage, prefix, keyLifetime, '],
+  ['one that is inherited', { constructor: 1 }, 'there is no option "constructor"; there are: '],
+  ['storage', { storage: {} }, 'storage must be an object with getItem, setItem and removeItem, not an object'],
+  ['prefix', { prefix: 1 }, 'prefix must be a string, not 1'],
+  ['keyLifetime', { keyLifetime: 0 }, 'keyLifetime must be a number of milliseconds above zero, not 0'],
+  ['whenStorageFails', { whenStorageFails: 'run' }, 'whenStorageFails must be "reject" or "memory", not "run"'],
+  [
+    'additionalHeaders',
+    { additionalHeaders: ['a b'] },
+    'additionalHeaders must be an array of HTTP header names, not an object',
+  ],
+  ['headerName', { headerName: '' }, 'headerName must be an HTTP header name, not ""'],
+  ['replayedHeader', { replayedHeader: false }, 'replayedHeader must be an HTTP header name, not false'],
+  ['fetch', { fetch: 'fetch' }, 'fetch must be a function, not "fetch"'],
+  ...['deadline', 'attemptTimeout', 'baseDelay', 'maxDelay'].flatMap(name =>
+    [0, 1.5, 2 ** 31, '1s', Infinity].map((value): [string, unknown, string] => [
+      name,
+      { [name]: value },
+      `${name} must be a whole number of milliseconds from 1 to 2147483647, not ${JSON.stringify(value) === 'null' ? 'Infinity' : JSON.stringify(value)}`,
+    ]),
+  ),
+])('is refused when the client is made: %s', (_title, options, message) => {
+  let error: unknown;
+  try {
+    idempotentFetch(options as IdempotentFetchOptions);
+  } catch (thrown) {
+    error = thrown;
+  }
+  expect(error).toBeInstanceOf(TypeError);
+  expect((error as Error).message.startsWith(`idempotentFetch: ${message}`)).toBe(true);
+});
+
+it('an option that is undefined has its default', () => {
+  expect(idempotentFetch({ deadline: undefined as never })).toBeInstanceOf(Function);
+});

@@ -1,0 +1,171 @@
+import type { IdempotentRequestInit } from '../../lib/client';
+import { answer, client, payment, service } from './service';
+
+/** Sends a first request that is not answered for now, and a second one. @returns whether both have the same key. */
+async function isOneOperation(
+  first: IdempotentRequestInit & { readonly path?: string },
+  second: IdempotentRequestInit & { readonly path?: string },
+  options = {},
+): Promise<boolean> {
+  const { url, keys } = await service([answer(503, { 'Retry-After': '3600' }), answer(201)]);
+  const pay = client(options);
+  await expect(pay(`${url}${first.path ?? ''}`, first)).rejects.toMatchObject({ code: 'gave-up' });
+  await pay(`${url}${second.path ?? ''}`, second);
+  return keys[0] === keys[1];
+}
+
+const form = (...entries: [string, string | Blob, string?][]): FormData => {
+  const made = new FormData();
+  for (const [name, value, file] of entries)
+    if (typeof value === 'string') made.append(name, value);
+    else made.append(name, value, file);
+  return made;
+};
+const post = (body: IdempotentRequestInit['body'], headers: Record<string, string> = {}): IdempotentRequestInit => ({
+  method: 'POST',
+  ...(body !== undefined && { body }),
+  headers,
+});
+
+describe('two requests without the name of an operation', () => {
+  it.each<[string, IdempotentRequestInit & { path?: string }, IdempotentRequestInit & { path?: string }]>([
+    ['text', post('a'), post('a')],
+    [
+      'text and the same bytes',
+      post('a', { 'Content-Type': 'a/b' }),
+      post(new TextEncoder().encode('a'), { 'Content-Type': 'a/b' }),
+    ],
+    ['parameters', post(new URLSearchParams({ a: '1' })), post(new URLSearchParams({ a: '1' }))],
+    ['a Blob', post(new Blob(['a'], { type: 'a/b' })), post(new Blob(['a'], { type: 'a/b' }))],
+    ['forms, each with a boundary of its own', post(form(['a', '1'])), post(form(['a', '1']))],
+    ['forms with a file', post(form(['a', new Blob(['x']), 'f'])), post(form(['a', new Blob(['x']), 'f']))],
+    ['methods in other case', { ...post('a'), method: 'post' }, post('a')],
+    ['another fragment', { ...post('a'), path: '#a' }, { ...post('a'), path: '#b' }],
+    ['headers that are not chosen', post('a', { 'X-Trace': '1' }), post('a', { 'X-Trace': '2' })],
+  ])('are one operation if they are equal: %s', async (_title, first, second) => {
+    expect(await isOneOperation(first, second)).toBe(true);
+  });
+
+  it.each<[string, IdempotentRequestInit & { path?: string }, IdempotentRequestInit & { path?: string }]>([
+    ['body', post('a'), post('b')],
+    ['method', post('a'), { ...post('a'), method: 'PUT' }],
+    ['path', { ...post('a'), path: '/1' }, { ...post('a'), path: '/2' }],
+    ['query', { ...post('a'), path: '?a=1' }, { ...post('a'), path: '?a=2' }],
+    ['media type', post('a', { 'Content-Type': 'a/b' }), post('a', { 'Content-Type': 'a/c' })],
+    ['field', post(form(['a', '1'])), post(form(['a', '2']))],
+    ['name of a field', post(form(['a', '1'])), post(form(['b', '1']))],
+    ['file', post(form(['a', new Blob(['x']), 'f'])), post(form(['a', new Blob(['y']), 'f']))],
+    ['name of a file', post(form(['a', new Blob(['x']), 'f'])), post(form(['a', new Blob(['x']), 'g']))],
+    ['body that is there', post('a'), post(undefined)],
+  ])('are two operations if they differ: %s', async (_title, first, second) => {
+    expect(await isOneOperation(first, second)).toBe(false);
+  });
+
+  it('are two operations if a chosen header differs', async () => {
+    const [first, second] = [post('a', { 'X-Tenant': '1' }), post('a', { 'X-Tenant': '2' })];
+    expect(await isOneOperation(first, second, { additionalHeaders: ['x-tenant'] })).toBe(false);
+  });
+});
+
+it.each<[string, () => IdempotentRequestInit['body'], string, RegExp]>([
+  ['text', () => 'ü', 'text/plain;charset=UTF-8', /^ü$/],
+  [
+    'parameters',
+    () => new URLSearchParams({ a: 'b c' }),
+    'application/x-www-form-urlencoded;charset=UTF-8',
+    /^a=b\+c$/,
+  ],
+  ['bytes', () => new TextEncoder().encode('abc').subarray(1), '', /^bc$/],
+  ['a Blob', () => new Blob(['a'], { type: 'a/b' }), 'a/b', /^a$/],
+  [
+    'a form',
+    () => form(['a', '1'], ['f', new Blob(['x']), 'n']),
+    'multipart/form-data; boundary=',
+    /name="a"\r\n\r\n1\r\n[^]*filename="n"[^]*\r\n\r\nx\r\n/,
+  ],
+])('every attempt sends the whole body, with its type: %s', async (_title, body, type, content) => {
+  const sent: (readonly [string, string])[] = [];
+  const collect = async (req: AsyncIterable<Buffer> & { headers: NodeJS.Dict<string | string[]> }): Promise<void> => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk);
+    sent.push([String(req.headers['content-type'] ?? ''), Buffer.concat(chunks).toString()]);
+  };
+  const { url } = await service(
+    [503, 503, 201].map(status => (req, res) => {
+      void collect(req).then(() => res.status(status).end());
+    }),
+  );
+  await client()(url, { method: 'POST', body: body() ?? null });
+  expect(sent).toHaveLength(3);
+  for (const [sentType, text] of sent) {
+    expect(sentType.startsWith(type)).toBe(true);
+    expect(text).toMatch(content);
+  }
+});
+
+it('every attempt sends what the first one sent, whatever becomes of the body meanwhile', async () => {
+  const bytes = new TextEncoder().encode('{"amount":1}');
+  const sent: string[] = [];
+  const pay = client({
+    fetch: async (_url, init) => {
+      sent.push(await new Response(init?.body as ArrayBuffer).text());
+      bytes.fill(0);
+      return new Response(null, { status: sent.length === 1 ? 503 : 201 });
+    },
+  });
+  await pay('http://shop/', { method: 'POST', body: bytes });
+  expect(sent).toEqual(['{"amount":1}', '{"amount":1}']);
+});
+
+describe('before the first attempt, there is an error for', () => {
+  it.each<[string, string | URL | Request, unknown, string]>([
+    [
+      'a stream',
+      'http://shop/',
+      { method: 'POST', body: new ReadableStream(), duplex: 'half' },
+      'a body of the kind ReadableStream cannot be sent twice',
+    ],
+    [
+      'an iterator',
+      'http://shop/',
+      { method: 'POST', body: (async function* () {})() },
+      'a body of the kind AsyncGenerator cannot be sent twice',
+    ],
+    [
+      'an object',
+      'http://shop/',
+      { method: 'POST', body: { amount: 1 } },
+      'a body of the kind Object cannot be sent twice. Pass text (JSON.stringify of an object)',
+    ],
+    ['a Request', new Request('http://shop/'), {}, 'the URL must be a string or a URL'],
+    [
+      'a key of its own in the headers',
+      'http://shop/',
+      { headers: { 'idempotency-key': 'k' } },
+      'it sets Idempotency-Key itself; pass the key of your own as `key`',
+    ],
+    ['a GET with a body', 'http://shop/', { body: 'a' }, 'body'],
+    ['an invalid URL', 'http://', {}, 'URL'],
+    ['an invalid header', 'http://shop/', { headers: { 'a b': 'c' } }, 'a b'],
+  ])('%s', async (_title, url, init, message) => {
+    const storage = { getItem: jest.fn(), setItem: jest.fn(), removeItem: jest.fn() };
+    const fetch = jest.fn();
+    const error: unknown = await client({ storage, fetch })(url as string, init as IdempotentRequestInit).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect((error as Error).name).toBe('TypeError');
+    expect((error as Error).message).toContain(message);
+    expect([fetch.mock.calls, storage.setItem.mock.calls]).toEqual([[], []]);
+  });
+
+  it('a page without crypto.subtle, unless the application keeps the key', async () => {
+    const { url } = await service();
+    const subtle = jest.spyOn(crypto, 'subtle', 'get').mockReturnValue(undefined as never);
+    try {
+      await expect(client()(url, payment())).rejects.toThrow('idempotentFetch: crypto.subtle is missing');
+      expect((await client()(url, { ...payment(), key: 'order-42' })).response.status).toBe(201);
+    } finally {
+      subtle.mockRestore();
+    }
+  });
+});

@@ -1,0 +1,201 @@
+import type { RequestHandler } from 'express';
+import { IdempotentFetchError } from '../../lib/client';
+import { signal } from '../support/signal';
+import { answer, client, payment, service } from './service';
+
+const problem = (code: string, status: number, type = `urn:bindonce:${code}`) =>
+  answer(status, { 'Content-Type': 'application/problem+json' }, JSON.stringify({ type, status }));
+
+describe('an attempt is repeated, with the same key, after', () => {
+  it.each<[string, RequestHandler[]]>([
+    ...[408, 425, 429, 502, 503, 504].map((status): [string, RequestHandler[]] => [String(status), [answer(status)]]),
+    ['409 with Retry-After', [answer(409, { 'Retry-After': '0' })]],
+    ['409 with the code of a request in flight', [problem('request-in-flight', 409)]],
+    ['409 with that code under another address', [problem('', 409, 'https://example.com/errors#request-in-flight')]],
+    ['several of them', [answer(503), answer(429), answer(502)]],
+  ])('%s', async (_title, trouble) => {
+    const { url, keys, charges } = await service(trouble);
+    const { response, attempts, key, replayed } = await client()(url, payment());
+    expect([response.status, attempts, replayed, charges()]).toEqual([201, trouble.length + 1, false, 1]);
+    expect(keys).toEqual(Array.from({ length: attempts }, () => key));
+    expect(key).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
+  });
+
+  it('the 409 of the server itself, while the first request is running', async () => {
+    const done = signal();
+    const { url, charges } = await service([], {
+      whenInFlight: 'reject',
+      leaseDuration: 1_000,
+      work: () => done.happened,
+    });
+    const pay = client();
+    const first = pay(url, { ...payment(), operation: 'cart 42' });
+    const second = pay(url, { ...payment(), operation: 'cart 42' });
+    setTimeout(() => {
+      done.happens();
+    }, 100);
+    const [one, other] = [await first, await second];
+    expect([one.key, charges()]).toEqual([other.key, 1]);
+    expect([one.replayed, other.replayed].sort()).toEqual([false, true]);
+  });
+});
+
+describe('an answer is definite, and not asked for again, if it is', () => {
+  it.each([200, 301, 400, 401, 404, 409, 410, 413, 422, 500, 501])('%d', async status => {
+    const { url, keys } = await service([answer(status)]);
+    const { response, attempts } = await client()(url, { ...payment(), redirect: 'manual' });
+    expect([response.status, attempts, keys.length]).toEqual([status, 1, 1]);
+  });
+
+  it('a 500 of the handler, which is stored', async () => {
+    const { url, charges } = await service([], { work: () => 500 });
+    const { response, attempts } = await client()(url, payment());
+    expect([response.status, await response.json(), attempts, charges()]).toEqual([500, { charge: 1 }, 1, 1]);
+  });
+
+  it('a replay, whatever its status', async () => {
+    const { url, charges } = await service([], { work: () => 503 });
+    const { response, replayed, attempts } = await client()(url, payment());
+    expect([response.status, replayed, attempts, charges()]).toEqual([503, true, 2, 1]);
+  });
+
+  it('a 409 that says that the response is lost', async () => {
+    const { url, keys } = await service([problem('response-unavailable', 409)]);
+    const { response, attempts } = await client()(url, payment());
+    expect([response.status, attempts, keys.length]).toEqual([409, 1, 1]);
+  });
+
+  it('marked as a replay by another header', async () => {
+    const options = { replayedHeader: 'X-Again', headerName: 'X-Key' };
+    const { url, charges } = await service([], { ...options, work: () => 503 });
+    const { replayed, attempts } = await client(options)(url, payment());
+    expect([replayed, attempts, charges()]).toEqual([true, 2, 1]);
+  });
+});
+
+describe('the client waits', () => {
+  it.each([
+    ['seconds', () => '1'],
+    ['a date', () => new Date(Date.now() + 2_000).toUTCString()],
+  ])('as long as Retry-After says, in %s', async (_title, value) => {
+    const { url, times } = await service([(_req, res) => res.status(503).set('Retry-After', value()).end()]);
+    await client()(url, payment());
+    const [first = 0, second = 0] = times;
+    expect(second - first).toBeGreaterThan(990);
+    expect(second - first).toBeLessThan(10_000);
+  });
+
+  it('a random part of a limit that doubles', async () => {
+    const random = jest.spyOn(Math, 'random').mockReturnValue(0.999);
+    try {
+      const { url, times } = await service([answer(503), answer(503), answer(503), answer(503)]);
+      await client({ baseDelay: 50, maxDelay: 200 })(url, payment());
+      const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+      for (const [index, least] of [49, 99, 199, 199].entries()) expect(pauses[index]).toBeGreaterThan(least);
+      random.mockReturnValue(0);
+      const eager = await service([answer(503), answer(503)]);
+      await client({ baseDelay: 5_000, maxDelay: 5_000 })(eager.url, payment());
+      expect((eager.times.at(-1) ?? 0) - (eager.times[0] ?? 0)).toBeLessThan(4_000);
+    } finally {
+      random.mockRestore();
+    }
+  });
+});
+
+describe('the client gives up', () => {
+  it('before a pause that would end after the deadline, with the last answer', async () => {
+    const { url, keys } = await service([answer(429, { 'Retry-After': '3600' }, 'too many')]);
+    const begun = performance.now();
+    const error = await client()(url, payment()).catch((thrown: unknown) => thrown as IdempotentFetchError);
+    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect(error).toBeInstanceOf(IdempotentFetchError);
+    if (!(error instanceof IdempotentFetchError)) return;
+    expect({ ...error, response: error.response?.status }).toEqual({
+      name: 'IdempotentFetchError',
+      code: 'gave-up',
+      key: keys[0],
+      attempts: 1,
+      response: 429,
+    });
+    expect(await error.response?.text()).toBe('too many');
+    expect(error.message).toBe(
+      'idempotentFetch: gave up after 1 attempt: the answer was 429, and another attempt, in 3600000 ms, would begin ' +
+        'after the deadline. The operation may have run; its key is kept.',
+    );
+  });
+
+  it('at the deadline, in the middle of an attempt, with the cause', async () => {
+    const { url } = await service([() => undefined]);
+    const begun = performance.now();
+    await expect(client({ deadline: 200 })(url, payment())).rejects.toMatchObject({
+      code: 'gave-up',
+      attempts: 1,
+      response: undefined,
+      cause: { name: 'TimeoutError' },
+    });
+    expect(performance.now() - begun).toBeLessThan(5_000);
+  });
+
+  it('where nothing listens, after many attempts', async () => {
+    const nowhere = 'http://127.0.0.1:1/payments';
+    const error = await client({ deadline: 300 })(nowhere, payment()).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'gave-up', cause: { name: 'TypeError' } });
+    expect((error as IdempotentFetchError).attempts).toBeGreaterThan(3);
+  });
+});
+
+describe('a signal', () => {
+  const reason = new Error('The user has left');
+
+  it('that has aborted before sends nothing and stores nothing', async () => {
+    const { url, keys } = await service();
+    const storage = { getItem: jest.fn(), setItem: jest.fn(), removeItem: jest.fn() };
+    const paid = client({ storage })(url, { ...payment(), signal: AbortSignal.abort(reason) });
+    await expect(paid).rejects.toBe(reason);
+    expect([keys.length, storage.setItem.mock.calls.length]).toEqual([0, 0]);
+  });
+
+  it.each<[string, Parameters<typeof service>[0]]>([
+    ['an attempt', [() => undefined]],
+    ['a pause', [answer(503, { 'Retry-After': '20' })]],
+  ])('ends %s at once, and the next call has the same key', async (_title, trouble) => {
+    const { url, keys } = await service(trouble);
+    const [pay, controller] = [client(), new AbortController()];
+    setTimeout(() => {
+      controller.abort(reason);
+    }, 100);
+    await expect(pay(url, { ...payment(), signal: controller.signal })).rejects.toBe(reason);
+    const { key } = await pay(url, payment());
+    expect(keys).toEqual([key, key]);
+  });
+
+  it('that aborts when no other attempt could begin is still the reason', async () => {
+    const { url } = await service([() => undefined]);
+    const controller = new AbortController();
+    setTimeout(() => {
+      controller.abort(reason);
+    }, 50);
+    const random = jest.spyOn(Math, 'random').mockReturnValue(0.999);
+    const pay = client({ baseDelay: 60_000, maxDelay: 60_000 });
+    await expect(pay(url, { ...payment(), signal: controller.signal })).rejects.toBe(reason);
+    random.mockRestore();
+  });
+
+  it('ends an attempt of a `fetch` that does not heed it', async () => {
+    const controller = new AbortController();
+    setTimeout(() => {
+      controller.abort(reason);
+    }, 20);
+    const deaf = client({ fetch: () => new Promise(() => undefined) });
+    await expect(deaf('http://shop/', { ...payment(), signal: controller.signal })).rejects.toBe(reason);
+  });
+
+  it('keeps no listener of a call that is over', async () => {
+    const { url } = await service([answer(503)]);
+    const { signal } = new AbortController();
+    const [add, remove] = [jest.spyOn(signal, 'addEventListener'), jest.spyOn(signal, 'removeEventListener')];
+    await client()(url, { ...payment(), signal });
+    expect(remove.mock.calls.map(([, listener]) => listener)).toEqual(add.mock.calls.map(([, listener]) => listener));
+    expect(add).toHaveBeenCalled();
+  });
+});
