@@ -1,3 +1,4 @@
+import { AssertionError } from 'node:assert';
 import type { Acquisition, LeaseStore } from '../idempotency/leases/lease-store';
 
 /** One key of a store, as one process sees it. Notes each call with its answer, for the message of a failure. */
@@ -10,7 +11,7 @@ export class KeyView {
   ) {}
 
   async acquire(token: string, ms: number): Promise<Acquisition> {
-    return this.noted('acquire', [token, ms], await this.store.acquire(this.key, token, ms));
+    return acquisition(this.noted('acquire', [token, ms], await this.store.acquire(this.key, token, ms)));
   }
 
   async renew(token: string, ms: number): Promise<boolean> {
@@ -38,6 +39,14 @@ export class KeyView {
     this.calls.push(`${this.name}.${method}(${[this.key, ...args].map(shown).join(', ')}) → ${shown(answer)}`);
     return answer;
   }
+}
+
+/** Returns an answer to `acquire`. @throws AssertionError for a value that is not one, from a store without types. */
+export function acquisition(answer: Acquisition | null | undefined): Acquisition {
+  const kinds = ['acquired', 'running', 'done'];
+  if (answer && kinds.includes(answer.kind)) return answer;
+  const message = `The lease store breaks a promise: acquire answers { kind: ${kinds.map(shown).join(' or ')}, … }, not ${shown(answer)}.`;
+  throw new AssertionError({ message, stackStartFn: acquisition });
 }
 
 /** Describes a key, a token or an answer for a message. */

@@ -2,7 +2,7 @@ import { AssertionError } from 'node:assert';
 import { isDeepStrictEqual } from 'node:util';
 import type { LeaseStore } from '../idempotency/leases/lease-store';
 import { LONG } from './check';
-import { shown } from './key-view';
+import { acquisition, shown } from './key-view';
 import { FREE, play, type Answer, type Move } from './lease-model';
 
 /** A lease store, and a way to let time pass in it. */
@@ -42,7 +42,7 @@ async function make(inTime: LeaseStoreInTime, key: string, move: Move): Promise<
       await inTime.expire(key);
       return undefined;
     case 'acquire': {
-      const answer = await store.acquire(key, move.token, LONG);
+      const answer = acquisition(await store.acquire(key, move.token, LONG));
       return answer.kind === 'acquired' ? { kind: answer.kind } : { kind: answer.kind, token: answer.token };
     }
     case 'release':

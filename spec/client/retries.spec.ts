@@ -138,7 +138,7 @@ describe('the client gives up', () => {
 
   it('where nothing listens, after many attempts', async () => {
     const nowhere = 'http://127.0.0.1:1/payments';
-    const error = await client({ deadline: 300 })(nowhere, payment()).catch((thrown: unknown) => thrown);
+    const error = await client({ deadline: 2_000 })(nowhere, payment()).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'gave-up', cause: { name: 'TypeError' } });
     expect((error as IdempotentFetchError).attempts).toBeGreaterThan(3);
   });

@@ -67,6 +67,20 @@ describe('a suite that is declared on a runner', () => {
     expect(all?.length).toBe((without?.length ?? 0) + 5);
   });
 
+  it('reports an answer to acquire that is not one', async () => {
+    const answerless = Object.assign(make().one, { acquire: () => undefined as never });
+    const message =
+      'The lease store breaks a promise: acquire answers { kind: "acquired" or "running" or "done", … }, not undefined.';
+    const failures = await failuresOf(runner => {
+      leaseStoreContract('a store', () => ({ one: answerless, other: answerless }), { watches: false, runner });
+    });
+    expect(new Set(Object.values(failures))).toEqual(new Set([message]));
+    const search = await failuresOf(runner => {
+      leaseStoreSearch('a store', () => ({ store: answerless, expire: () => undefined }), { depth: 1, runner });
+    });
+    expect(Object.values(search)).toEqual([message]);
+  });
+
   it('reports a store that cannot be opened in each test, and has nothing to close then', async () => {
     const failures = await failuresOf(runner => {
       leaseStoreContract('a store', () => Promise.reject(new Error('There is no database')), { runner });
