@@ -17,7 +17,13 @@ const compiledWith = tsconfig => ({
 const compiled = compiledWith('<rootDir>/spec/tsconfig.json');
 
 /** What takes minutes, and what needs the registry: `npm run test:long`. */
-const long = ['spec/faults/mutations.spec.ts', 'spec/matrix/matrix.spec.ts'];
+const long = [
+  'spec/binding/types/scalar-long-texts.spec.ts',
+  'spec/faults/mutations.spec.ts',
+  'spec/faults/storms.spec.ts',
+  'spec/idempotency/acceptance/bounds.spec.ts',
+  'spec/matrix/matrix.spec.ts',
+];
 
 /** @type {import('jest').Config} */
 module.exports = {

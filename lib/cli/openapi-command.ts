@@ -29,7 +29,7 @@ export async function openapiCommand(args: string[]): Promise<number> {
   if (check && output === undefined) throw new UsageError('--check needs the file to compare with: -o <file>.');
   // The application may write to standard output while it is loaded.
   const write = process.stdout.write.bind(process.stdout);
-  if (output === undefined) process.stdout.write = process.stderr.write.bind(process.stderr) as typeof write;
+  if (output === undefined) process.stdout.write = process.stderr.write.bind(process.stderr);
   const app = await loadApplication(path);
   const text = `${JSON.stringify(openapi(app, await optionsOf(values)), undefined, 2)}\n`;
   if (output === undefined) {

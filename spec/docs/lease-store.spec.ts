@@ -63,5 +63,5 @@ leaseStoreSearch(
       },
     };
   },
-  { depth: 5, atOnce: 10 },
+  { depth: 4, atOnce: 10 },
 );

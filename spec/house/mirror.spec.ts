@@ -6,7 +6,7 @@ const specs = readdirSync(join(root, 'spec'), { recursive: true, encoding: 'utf8
   file.endsWith('.spec.ts'),
 );
 /** Folders of lib whose flows, through several files, stand at the top. */
-const rooms = ['idempotency', 'binding'];
+const rooms = ['idempotency', 'binding', 'client', 'testing'];
 
 /** Tells whether `lib` has the file that a spec is named after: `a/b-aspect.spec.ts` is a spec of `a/b.ts`. */
 function hasFile(spec: string): boolean {
