@@ -116,7 +116,7 @@ const rules: Readonly<Record<keyof IdempotencyOptions, Rule>> = {
   addHeaderToResponse: boolean,
   swaggerHeaderDescription: { expects: 'text', accepts: value => typeof value === 'string' },
   swaggerExampleGenerator: fn,
-  swaggerHeaderType: { expects: 'a type, for example guid', accepts: either(object, fn).accepts },
+  swaggerHeaderType: { expects: 'a type, for example guid', accepts: value => either(object, fn).accepts(value) },
   store: { expects: 'a Keyv, for example new Keyv(adapter)', accepts: isKeyvLike },
   leases: objectWith('a LeaseStore', 'acquire', 'renew', 'complete', 'release'),
   scope: fn,
