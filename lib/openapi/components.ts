@@ -1,4 +1,5 @@
 import { stringify } from 'lossless-json';
+import type { Source } from '../binding/declaration/property';
 import type { Describable, JsonSchema, Schemas } from '../binding/types/json-schema';
 import { problemSchemas } from './refusals';
 import { standardSchemaIn, type JsonSchemaOf } from './standard-schema';
@@ -11,12 +12,13 @@ export class Components {
   constructor(private readonly jsonSchemaOf: JsonSchemaOf | undefined) {}
 
   /** Makes schemas for what one endpoint reads or writes. */
-  schemasFor(direction: Schemas['direction'], maxItems: number): Schemas {
+  schemasFor(direction: Schemas['direction'], maxItems: number, source?: Source): Schemas {
     /** The named types that are being described, outermost first: a type may contain itself. */
     const open: Describable[] = [];
     const texts: Schemas = {
       direction,
       maxItems,
+      source,
       of: type => type.schema?.(texts) ?? {},
       named(type, name, make) {
         const at = open.indexOf(type);
@@ -31,16 +33,32 @@ export class Components {
     const schemas: Schemas = {
       ...texts,
       of: type => type.schema?.(schemas) ?? {},
+      ofStandard: schema => this.referable(texts.ofStandard(schema)),
       // The text of the schema with all nested ones tells whether another type of this name is the same.
-      named: (type, name, make) =>
-        name === '' ? make() : { $ref: `#/components/schemas/${this.named(name, textOf(texts.of(type)), make)}` },
+      named: (type, name, make) => ({ $ref: `#/components/schemas/${this.named(name, textOf(texts.of(type)), make)}` }),
     };
     return schemas;
+  }
+
+  /**
+   * Names a schema that refers to parts of itself, as a recursive one does: inside the document, `#` would be the
+   * document.
+   */
+  private referable(schema: JsonSchema): JsonSchema {
+    const text = textOf(schema);
+    if (!/"\$ref":"#/.test(text)) return schema;
+    const { title } = schema;
+    const name = this.named(typeof title === 'string' ? title : 'Schema', text, () => ({}));
+    this.schemas[name] = JSON.parse(
+      text.replace(/"\$ref":"#/g, () => `"$ref":"#/components/schemas/${name}`),
+    ) as JsonSchema;
+    return { $ref: `#/components/schemas/${name}` };
   }
 
   private named(wanted: string, text: string, make: () => JsonSchema): string {
     const known = this.names.get(text);
     if (known !== undefined) return known;
+    // OpenAPI 3.1, section 4.8.7: other characters cannot be in the name of a component.
     const base = wanted.replace(/[^\w.-]/g, '_');
     let name = base;
     for (let count = 2; name in this.schemas; count++) name = `${base}${count}`;

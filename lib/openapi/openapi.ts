@@ -1,10 +1,11 @@
-import { endpoints } from '../binding/bind-request';
+import { endpoints, type EndpointDescription } from '../binding/bind-request';
 import { namingErrors } from '../binding/declaration/declaration-error';
 import { guards } from '../idempotency/idempotency';
 import { boolean, checkOptions, fn, object, oneOf, type Rule } from '../options/check';
 import { warnOnce } from '../warnings/warn-once';
 import { Components } from './components';
 import { operationOf, type Described } from './operation';
+import { freeName, renamed, type PathTemplate } from './path-templates';
 import { routesOf, type Mounts, type Route, type Routed } from './routes';
 import type { JsonSchemaOf } from './standard-schema';
 
@@ -60,8 +61,9 @@ export interface OpenApiDocument {
 
 /**
  * Describes the routes of an Express application or router as an OpenAPI document: what their `idempotency()` and
- * `bindRequest()` read, and what they answer. Call it when all routes are mounted.
- * @throws TypeError for an unknown option or an invalid value, for two operations of one `operationId`, and for a route
+ * `bindRequest()` read, and what they answer. Call it when all routes are mounted. A path that is a regular expression,
+ * or has parts of one, is left out: OpenAPI has no way to write it.
+ * @throws TypeError for an unknown option or an invalid value, for two endpoints with one `operationId`, and for a route
  * that cannot be described; the message names it.
  */
 export function openapi(app: Routed, options: OpenApiOptions): OpenApiDocument {
@@ -71,20 +73,26 @@ export function openapi(app: Routed, options: OpenApiOptions): OpenApiDocument {
   const { info, servers, tags, securityScheme = { type: 'http', scheme: 'bearer' } } = options;
   const version = options.openapi ?? '3.1';
   const components = new Components(options.jsonSchemaOf);
-  const paths: Record<string, Record<string, object>> = {};
-  const names = new OperationNames();
+  const operations: Operation[] = [];
+  const templates = new Map<string, PathTemplate>();
   for (const route of routesOf(app, options.mounts)) {
     const described = describedBy(route);
     const isOurs = described.guard ?? described.endpoint;
     if (described.endpoint?.operation.hidden || !(isOurs ?? options.listOthers)) continue;
-    const path = route.template.path.replace(/(?<=.)\/$/, '') || '/';
+    const template = templateOf(route, templates);
+    const { path } = template;
     // Express runs the route that was added first.
-    if (paths[path]?.[route.method] || !isIn(version, route)) continue;
+    if (operations.some(one => one.path === path && one.method === route.method) || !isIn(version, route)) continue;
     const where = `${route.method.toUpperCase()} ${path}`;
-    const operation = namingErrors(`openapi: ${where}`, () => operationOf(route, described, components));
-    const operationId = names.of(where, described.endpoint?.operation.operationId);
-    (paths[path] ??= {})[route.method] = { operationId, ...operation };
+    const description = namingErrors(`openapi: ${where}`, () =>
+      operationOf({ ...route, template }, described, components),
+    );
+    operations.push({ path, method: route.method, where, endpoint: described.endpoint, description });
   }
+  const names = operationIds(operations);
+  const paths: Record<string, Record<string, object>> = {};
+  for (const one of operations)
+    (paths[one.path] ??= {})[one.method] = { operationId: names.get(one), ...one.description };
   return {
     openapi: version === '3.1' ? '3.1.1' : '3.2.0',
     info,
@@ -98,12 +106,36 @@ export function openapi(app: Routed, options: OpenApiOptions): OpenApiDocument {
   };
 }
 
-/** Finds the middlewares of a route; of several of one kind, the last one binds, and the first one guards. */
+/** An operation before it has a name. */
+interface Operation {
+  readonly path: string;
+  readonly method: string;
+  readonly where: string;
+  readonly endpoint: EndpointDescription | undefined;
+  readonly description: object;
+}
+
+/**
+ * Returns the path of a route. OpenAPI takes `/{id}` and `/{orderId}` for one path (3.1, section 4.8.8.1), as Express
+ * does; like `/A` and `/a`, it is described under the spelling that was added first.
+ */
+function templateOf({ template, isCaseSensitive }: Route, known: Map<string, PathTemplate>): PathTemplate {
+  const own = { ...template, path: template.path.replace(/(?<=.)\/$/, '') || '/' };
+  const plain = own.path.replace(/\{[^}]*\}/g, '{}');
+  const key = isCaseSensitive ? plain : plain.toLowerCase();
+  const first = known.get(key);
+  if (first) return renamed(own, first);
+  known.set(key, own);
+  return own;
+}
+
+/** Finds the middlewares of a route: the first one of several `idempotency()` guards it, and each `bindRequest()` binds. */
 function describedBy({ method, handlers }: Route): Described {
   const guard = handlers
     .flatMap(handler => guards.of(handler) ?? [])
     .find(({ methods }) => methods === undefined || methods.includes(method.toUpperCase()));
-  return { guard, endpoint: handlers.flatMap(handler => endpoints.of(handler) ?? []).at(-1) };
+  const all = [...new Set(handlers.flatMap(handler => endpoints.of(handler) ?? []))];
+  return { guard, endpoint: all.at(-1), before: all.slice(0, -1) };
 }
 
 function isIn(version: string, { method, template }: Route): boolean {
@@ -115,25 +147,33 @@ function isIn(version: string, { method, template }: Route): boolean {
   return false;
 }
 
-/** The names of the operations of one document. */
-class OperationNames {
-  private readonly given = new Map<string, string>();
-
-  /** @throws TypeError if another operation has the name that the application gives. */
-  of(where: string, wanted: string | undefined): string {
-    const name = wanted ?? this.free(camelCase(where));
-    const other = this.given.get(name);
-    if (other !== undefined)
-      throw new TypeError(`openapi: ${other} and ${where} have the same operationId, ${JSON.stringify(name)}.`);
-    this.given.set(name, where);
-    return name;
+/**
+ * Names the operations: as the application says, with a number for each further path or method of one endpoint, else by
+ * method and path.
+ * @throws TypeError if two endpoints have the same name from the application.
+ */
+function operationIds(operations: readonly Operation[]): Map<Operation, string> {
+  const names = new Map<Operation, string>();
+  const taken = new Map<string, Operation>();
+  const give = (operation: Operation, wanted: string): void => {
+    const name = freeName(wanted, one => taken.has(one));
+    names.set(operation, name);
+    taken.set(name, operation);
+  };
+  const wantedBy = ({ endpoint }: Operation): string | undefined => endpoint?.operation.operationId;
+  const given = operations.filter(one => wantedBy(one) !== undefined);
+  for (const one of new Set(given.map(wantedBy))) {
+    const [first, ...others] = given.filter(other => wantedBy(other) === one);
+    const other = others.find(({ endpoint }) => endpoint !== first?.endpoint);
+    if (first && other)
+      throw new TypeError(
+        `openapi: ${first.where} and ${other.where} have the same operationId, ${JSON.stringify(one)}. Give each endpoint ` +
+          'one of its own, or none.',
+      );
+    if (first && one !== undefined) give(first, one);
   }
-
-  private free(name: string): string {
-    let free = name;
-    for (let count = 2; this.given.has(free); count++) free = `${name}${count}`;
-    return free;
-  }
+  for (const one of operations) if (!names.has(one)) give(one, wantedBy(one) ?? camelCase(one.where));
+  return names;
 }
 
 /** Makes `postOrdersById` of `POST /orders/{id}`. */

@@ -3,7 +3,16 @@ import type { JsonSchema } from '../binding/types/json-schema';
 import type { ResolvedOptions } from '../idempotency/options';
 import type { Components } from './components';
 import { idempotencyHeader } from './idempotency-header';
-import { isStructured, placementOf, type ParameterValue } from './placement';
+import type { PathTemplate } from './path-templates';
+import {
+  inPathOnly,
+  isStructured,
+  merged,
+  placementOf,
+  type ParameterValue,
+  type Placement,
+  type SchemasFrom,
+} from './placement';
 import { refusalResponses, refusalsOf } from './refusals';
 import { requestBodyOf } from './request-body';
 import type { Route } from './routes';
@@ -12,51 +21,66 @@ import type { Route } from './routes';
 export interface Described {
   readonly guard: ResolvedOptions | undefined;
   readonly endpoint: EndpointDescription | undefined;
+  /** Endpoints that bind the same request before it. */
+  readonly before?: readonly EndpointDescription[];
 }
 
 /** Describes the requests and responses of one route. */
 export function operationOf(
   { method, template }: Route,
-  { guard, endpoint }: Described,
+  { guard, endpoint, before = [] }: Described,
   components: Components,
 ): object {
-  const maxItems = endpoint?.endpoint.settings.limits.items ?? 0;
-  const schemas = components.schemasFor('request', maxItems);
-  const plan = endpoint?.endpoint.plan;
-  const placed =
-    endpoint && plan
-      ? placementOf(plan, endpoint, method, template.parameters, schemas)
-      : { parameters: template.parameters.map(inPath), body: [] };
-  const requestBody = endpoint && plan && requestBodyOf(plan, endpoint, placed.body, schemas);
-  const parameters = placed.parameters.map(parameterOf);
-  const hasOwnKey = placed.parameters.some(({ name }) => name.toLowerCase() === guard?.headerName.toLowerCase());
-  if (guard && !hasOwnKey) parameters.push(idempotencyHeader(guard, schemas));
+  const placements = [...before, endpoint].map(one => placed(one, method, template, components));
+  const own = merged(placements.flatMap(one => one.parameters));
+  const parameters = own.map(parameterOf);
+  // Two bodies cannot be described; the last one is what the handler gets.
+  const requestBody = placements.map(one => one.requestBody).findLast(one => one !== undefined);
+  const hasOwnKey = own.some(one => one.in === 'header' && one.name.toLowerCase() === guard?.headerName.toLowerCase());
+  if (guard && !hasOwnKey) parameters.push(idempotencyHeader(guard, components.schemasFor('request', 0, 'header')));
   const refusals = refusalsOf({
     guard,
     endpoint,
     hasBody: requestBody !== undefined,
-    hasQuery: placed.parameters.some(one => one.in === 'query'),
+    hasQuery: own.some(one => one.in === 'query'),
   });
   const { summary, description, tags, deprecated } = endpoint?.operation ?? {};
   return {
     ...defined({ summary, description, tags, deprecated }),
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody && { requestBody }),
-    responses: merged(refusalResponses(refusals), responsesOf(endpoint, guard, components)),
-    ...(needsCaller(endpoint) && { security: [{ caller: [] }] }),
+    responses: withRefusals(refusalResponses(refusals), responsesOf(endpoint, guard, components)),
+    ...([...before, endpoint].some(needsCaller) && { security: [{ caller: [] }] }),
   };
 }
 
-const inPath = (name: string): ParameterValue => ({ name, in: 'path', required: true, schema: { type: 'string' } });
+/** What one endpoint reads of a request. */
+function placed(
+  endpoint: EndpointDescription | undefined,
+  method: string,
+  template: PathTemplate,
+  components: Components,
+): Pick<Placement, 'parameters'> & { readonly requestBody?: object | undefined } {
+  const plan = endpoint?.endpoint.plan;
+  if (!endpoint || !plan) return { parameters: template.parameters.map(inPathOnly) };
+  const maxItems = endpoint.endpoint.settings.limits.items;
+  const schemasFrom: SchemasFrom = source => components.schemasFor('request', maxItems, source);
+  const { parameters, body } = placementOf(plan, endpoint, method, template.parameters, schemasFrom);
+  return { parameters, requestBody: requestBodyOf(plan, endpoint, body, schemasFrom) };
+}
 
-function parameterOf({ name, in: where, required, schema }: ParameterValue): object {
+function parameterOf({ name, in: where, required, schema, isExploded }: ParameterValue): object {
   const { description, ...rest } = schema as { readonly description?: string };
   return {
     name,
     in: where,
     required,
     ...defined({ description }),
-    ...(isStructured(schema) ? { content: { 'application/json': { schema: rest } } } : { schema: rest }),
+    ...(isExploded
+      ? { style: 'form', explode: true, schema: rest }
+      : isStructured(schema)
+        ? { content: { 'application/json': { schema: rest } } }
+        : { schema: rest }),
   };
 }
 
@@ -102,7 +126,7 @@ function replayHeaders({ headerName, addHeaderToResponse, replayedHeader }: Reso
 }
 
 /** A status can be both a refusal and a declared response: its content may then be either. */
-function merged(refusals: Record<string, object>, declared: Record<string, object>): Record<string, object> {
+function withRefusals(refusals: Record<string, object>, declared: Record<string, object>): Record<string, object> {
   const all: Record<string, object> = { ...refusals, ...declared };
   for (const [status, response] of Object.entries(declared)) {
     const refusal = refusals[status];

@@ -1,19 +1,55 @@
 import { parse, type Token } from 'path-to-regexp';
 
-/** A path as OpenAPI writes it, `/orders/{id}`, and the names of its parameters. */
+/** A parameter of a path. */
+export interface PathParameter {
+  /** Its name in the document. */
+  readonly name: string;
+  /** Its name in `req.params`; undefined where the route does not see it, below a router without `mergeParams`. */
+  readonly key: string | undefined;
+}
+
+/** A path as OpenAPI writes it, `/orders/{id}`, and its parameters. */
 export interface PathTemplate {
   readonly path: string;
-  readonly parameters: readonly string[];
+  readonly parameters: readonly PathParameter[];
 }
 
 export const rootTemplate: PathTemplate = { path: '', parameters: [] };
 
+/** Joins two paths. A parameter of the first one whose name the second has, too, gets another name and is not seen. */
 export function joined(one: PathTemplate, other: PathTemplate): PathTemplate {
+  const taken = new Set([...one.parameters, ...other.parameters].map(({ name }) => name));
+  let { path } = one;
+  const first = one.parameters.map((parameter): PathParameter => {
+    if (!other.parameters.some(({ name }) => name === parameter.name)) return parameter;
+    const name = freeName(parameter.name, one => taken.has(one));
+    taken.add(name);
+    path = path.replace(`{${parameter.name}}`, `{${name}}`);
+    return { name, key: undefined };
+  });
   return {
-    path: `${one.path}${other.path}`.replace(/\/{2,}/g, '/'),
-    parameters: [...one.parameters, ...other.parameters],
+    path: `${path}${other.path}`.replace(/\/{2,}/g, '/'),
+    parameters: [...first, ...other.parameters],
   };
 }
+
+/** Returns the name, with a number if it is taken. */
+export function freeName(name: string, isTaken: (name: string) => boolean): string {
+  let free = name;
+  for (let count = 2; isTaken(free); count++) free = `${name}${count}`;
+  return free;
+}
+
+/** Gives a path the spelling and the names of another one, which differs in nothing else. */
+export function renamed({ parameters }: PathTemplate, { path, parameters: names }: PathTemplate): PathTemplate {
+  return { path, parameters: parameters.map(({ key, name }, at) => ({ key, name: names[at]?.name ?? name })) };
+}
+
+/** Hides the parameters from routes below, as a router without `mergeParams` does. */
+export const hidden = ({ path, parameters }: PathTemplate): PathTemplate => ({
+  path,
+  parameters: parameters.map(({ name }) => ({ name, key: undefined })),
+});
 
 /** Returns one template for a path of Express 5, and one more for each part of it that may be missing. */
 export function templatesOf(path: string): PathTemplate[] {
@@ -33,7 +69,7 @@ function templatesOfTokens(tokens: readonly Token[]): PathTemplate[] {
 function templatesOfToken(token: Token): PathTemplate[] {
   switch (token.type) {
     case 'text':
-      return [{ path: token.value, parameters: [] }];
+      return [text(token.value)];
     case 'param':
     case 'wildcard':
       return [parameter(token.name)];
@@ -42,22 +78,35 @@ function templatesOfToken(token: Token): PathTemplate[] {
   }
 }
 
-const parameter = (name: string): PathTemplate => ({ path: `{${name}}`, parameters: [name] });
+/** Makes a parameter; a quoted name of Express 5 may hold characters that end the expression. */
+function parameter(key: string): PathTemplate {
+  const name = key.replace(/[{}/?#]/g, '_');
+  return { path: `{${name}}`, parameters: [{ name, key }] };
+}
 
-/** The parts of a path of Express 4: a parameter with its slash, pattern and sign, a wildcard, an escape, text. */
-const PARTS_4 = /(\/?):(\w+)(?:\((?:\\.|[^\\()])*\))?([?*+]?)|(\*)|\\(.)|([^:*\\]+|:)/g;
+/** Makes text of a path; braces would be a parameter. */
+const text = (value: string): PathTemplate => ({
+  path: value.replace(/[{}]/g, encodeURIComponent),
+  parameters: [],
+});
 
-/** Like `templatesOf`, for a path of Express 4. */
+/** The parts of a path of Express 4: a parameter with its slash or dot, pattern and sign, a wildcard, an escape, text. */
+const PARTS_4 = /([/.]?):(\w+)(?:\((?:\\.|[^\\()]|\((?:\\.|[^\\()])*\))*\))?([?*+]?)|(\*)|\\(.)|([^:*\\]+|:)/g;
+/** Characters that Express 4 passes on to the regular expression of a path. */
+const REGEXP_4 = /[?+()[\]|^$]/;
+
+/** Like `templatesOf`, for a path of Express 4; none for a path with parts of a regular expression, such as `/ab?`. */
 export function templatesOf4(path: string): PathTemplate[] {
   let templates: PathTemplate[] = [rootTemplate];
   let wildcards = 0;
-  for (const [, slash = '', name, sign, wildcard, escaped, text = ''] of path.matchAll(PARTS_4)) {
+  for (const [, slash = '', name, sign, wildcard, escaped, plain = ''] of path.matchAll(PARTS_4)) {
+    if (REGEXP_4.test(plain)) return [];
     const part: PathTemplate =
       name !== undefined
         ? joined({ path: slash, parameters: [] }, parameter(name))
         : wildcard
           ? parameter(String(wildcards++))
-          : { path: escaped ?? text, parameters: [] };
+          : text(escaped ?? plain);
     const isOptional = sign === '?' || sign === '*';
     templates = templates.flatMap(one => [...(isOptional ? [one] : []), joined(one, part)]);
   }
@@ -66,11 +115,11 @@ export function templatesOf4(path: string): PathTemplate[] {
 
 /**
  * Returns the path that a router of Express 4 is mounted at; Express keeps only its regular expression, in which each
- * parameter is a group.
+ * parameter is a group. Undefined for a path that cannot be read from it.
  */
-export function mountPath4(regexp: RegExp, keys: readonly { readonly name: string | number }[]): string {
+export function mountPath4(regexp: RegExp, keys: readonly { readonly name: string | number }[]): string | undefined {
   const names = keys.map(({ name }) => String(name));
-  return regexp.source
+  const path = regexp.source
     .replace(/^\^/, '')
     .replace(/\\\/\?\(\?=\\\/\|\$\)$/, '')
     .replace(
@@ -78,4 +127,5 @@ export function mountPath4(regexp: RegExp, keys: readonly { readonly name: strin
       (_group, sign: string) => `/:${names.shift() ?? ''}${sign}`,
     )
     .replace(/\\(.)/g, '$1');
+  return names.length > 0 || /[()[\]|^$*+]|\?(?!\/|$)/.test(path) ? undefined : path;
 }

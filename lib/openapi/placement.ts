@@ -3,7 +3,9 @@ import { memberSchema, mustBeSent } from '../binding/declaration/dto-schema';
 import type { Source } from '../binding/declaration/property';
 import type { Plan } from '../binding/plan/plan';
 import type { SourceProperty } from '../binding/plan/source-properties';
+import { withParts } from '../binding/types/codec';
 import type { JsonSchema, Schemas } from '../binding/types/json-schema';
+import type { PathParameter } from './path-templates';
 
 /** A value of a request, as the document describes it: its name, whether it must be sent, and its schema. */
 export interface Value {
@@ -15,12 +17,16 @@ export interface Value {
 /** A value outside of the body. */
 export interface ParameterValue extends Value {
   readonly in: 'path' | 'query' | 'header' | 'cookie';
+  /** True if the properties of the value are parameters, as for `fromQuery` of a union. */
+  readonly isExploded?: boolean;
 }
 
 /** A value of the body; undefined where a body of that kind has no place for it. */
 export interface BodyValue {
   readonly json: Value | undefined;
   readonly form: Value | undefined;
+  /** True if the value is the whole body. */
+  readonly isWhole?: boolean;
 }
 
 /** Where the values of an endpoint's dto are sent: each in one place. */
@@ -32,24 +38,29 @@ export interface Placement {
 /** Headers that OpenAPI describes elsewhere: as content types and as security (3.1, section 4.8.12.1). */
 const ELSEWHERE = ['accept', 'content-type', 'authorization'];
 
+/** Makes the schemas of what one source reads. */
+export type SchemasFrom = (source: Source) => Schemas;
+
 /** Decides where a client sends the values of a dto on one route. */
 export function placementOf(
   plan: Plan,
   { endpoint: { settings } }: EndpointDescription,
   method: string,
-  pathParameters: readonly string[],
-  schemas: Schemas,
+  pathParameters: readonly PathParameter[],
+  schemasFrom: SchemasFrom,
 ): Placement {
   const parameters: ParameterValue[] = [];
   const body: BodyValue[] = [];
-  const takesForm = settings.allowMultipart;
+  // A property that takes the whole body leaves the query to the others.
+  const prefersQuery = ['get', 'head'].includes(method) || plan.wholeBody !== undefined || plan.content !== undefined;
   for (const sources of plan.sourcesOf.values()) {
-    const value = (source: Source): Value | undefined => valueOf(sources.get(source), schemas);
-    const root = [...sources.values()].find(({ isRoot }) => isRoot);
-    if (root) {
-      const values = valuesOf(root, schemas);
-      if (sources.has('query')) parameters.push(...values.map(one => ({ ...one, in: 'query' as const })));
-      else body.push(...values.map(form => ({ json: undefined, form })));
+    const value = (source: Source): Value | undefined => valueOf(sources.get(source), source, schemasFrom(source));
+    const [source, root] = [...sources].find(([, { isRoot }]) => isRoot) ?? [];
+    if (source && root) {
+      const values = valuesOf(root, schemasFrom(source));
+      if (source === 'query') parameters.push(...(values ?? [wholeOf(root, schemasFrom(source))]).map(inQuery));
+      else if (values) body.push(...values.map(form => ({ json: undefined, form })));
+      else body.push({ json: undefined, form: wholeOf(root, schemasFrom(source)), isWhole: true });
       continue;
     }
     const header = sources.get('header');
@@ -61,45 +72,122 @@ export function placementOf(
     // Claims and permissions come from the caller's token; a client sends only what may take the place of one.
     if (sources.get('claim')?.required === true || sources.has('permission')) continue;
     const routeName = sources.get('route')?.name.toLowerCase();
-    const inPath = pathParameters.find(name => name.toLowerCase() === routeName);
-    const inRoute = value('route');
-    if (inPath !== undefined && inRoute) {
-      parameters.push({ ...inRoute, name: inPath, required: true, in: 'path' });
+    const inPath = pathParameters.find(({ key }) => key?.toLowerCase() === routeName);
+    const inRoute = inPath && value('route');
+    if (inPath && inRoute) {
+      parameters.push({ ...inRoute, name: inPath.name, required: true, in: 'path' });
+      const json = sources.get('json')?.jsonRequired ? value('json') : undefined;
+      if (json) body.push({ json: { ...json, required: true }, form: undefined });
       continue;
     }
-    const json = value('json');
-    const form = takesForm ? value('form') : undefined;
-    const query = value('query');
-    if ((json ?? form) && !['get', 'head'].includes(method)) body.push({ json, form });
-    else if (query) parameters.push({ ...query, in: 'query' });
+    // A schema that is not used would leave its names in the document, so each is made where it is used.
+    const hasJson = sources.get('json')?.codec.isTextOnly === undefined && sources.has('json');
+    const hasForm = sources.has('form') && settings.allowMultipart;
+    const query = prefersQuery || !(hasJson || hasForm) ? value('query') : undefined;
+    if (query) parameters.push(inQuery(query));
+    else if (hasJson || hasForm) body.push({ json: value('json'), form: hasForm ? value('form') : undefined });
   }
   const known = new Set(parameters.filter(one => one.in === 'path').map(({ name }) => name));
-  const others = pathParameters.filter(name => !known.has(name));
+  const others = pathParameters.filter(({ name }) => !known.has(name));
   return {
-    parameters: [
-      ...parameters,
-      ...others.map(name => ({ name, in: 'path' as const, required: true, schema: { type: 'string' } })),
-    ],
+    parameters: merged([...parameters, ...others.map(inPathOnly)]),
     body,
   };
 }
 
-function valueOf(property: SourceProperty | undefined, schemas: Schemas): Value | undefined {
-  return property && { name: property.name, required: mustBeSent(property), schema: memberSchema(property, schemas) };
+const inQuery = (value: Value): ParameterValue => ({ ...value, in: 'query' });
+
+/** Describes a path parameter that no property binds from. */
+export const inPathOnly = ({ name }: PathParameter): ParameterValue => ({
+  name,
+  in: 'path',
+  required: true,
+  schema: { type: 'string' },
+});
+
+/** Makes one parameter of those with the same name, in any case: a client sends one value, which all of them read. */
+export function merged(parameters: readonly ParameterValue[]): ParameterValue[] {
+  const byName = new Map<string, ParameterValue>();
+  for (const one of parameters) {
+    const key = `${one.in} ${one.in === 'cookie' ? one.name : one.name.toLowerCase()}`;
+    const other = byName.get(key);
+    byName.set(key, other && !isAnyText(other) ? (isAnyText(one) ? other : both(other, one)) : one);
+  }
+  return [...byName.values()];
 }
 
-/** Takes the object apart that binds all names of a form or query. */
-function valuesOf({ codec, required }: SourceProperty, schemas: Schemas): Value[] {
-  const { properties = {}, required: names = [] } = (codec.schemaOfNames ?? codec.schema)?.(schemas) ?? {};
-  return Object.entries(properties as Record<string, JsonSchema>).map(([name, schema]) => ({
-    name,
-    required: required && (names as readonly string[]).includes(name),
-    schema,
-  }));
+/** Tells whether nothing more is known of a parameter than that the path has it. */
+const isAnyText = ({ in: where, schema }: ParameterValue): boolean =>
+  where === 'path' && Object.keys(schema).join() === 'type' && schema['type'] === 'string';
+
+/** Makes one value of two that are sent under one name. */
+export function both<V extends Value>(one: V, other: V): V {
+  const isSame = JSON.stringify(one.schema) === JSON.stringify(other.schema);
+  return {
+    ...one,
+    required: one.required || other.required,
+    schema: isSame ? one.schema : { allOf: [one.schema, other.schema] },
+  };
 }
 
-/** Tells whether a value is an object, or a list of objects: outside of JSON it is sent as JSON text. */
-export function isStructured({ type, items, $ref, anyOf }: JsonSchema): boolean {
-  if (type === 'array') return isStructured((items ?? {}) as JsonSchema);
-  return $ref !== undefined || type === 'object' || (Array.isArray(anyOf) && anyOf.some(isStructured));
+function valueOf(property: SourceProperty | undefined, source: Source, schemas: Schemas): Value | undefined {
+  if (!property || (source === 'json' && property.codec.isTextOnly)) return undefined;
+  const schema = memberSchema(property, schemas);
+  return {
+    name: property.name,
+    required: mustBeSent(property),
+    schema: source === 'json' ? schema : { ...withoutNull(schema), ...property.codec.schemaOfText?.(schemas) },
+  };
+}
+
+/** Leaves out null, which text cannot say; JSON text can, below its own level. */
+function withoutNull(schema: JsonSchema): JsonSchema {
+  const { type, enum: values, anyOf, items, ...rest } = schema;
+  if (Array.isArray(anyOf)) {
+    const others = (anyOf as JsonSchema[]).filter(one => one['type'] !== 'null');
+    return others.length === 1 ? { ...rest, ...others[0] } : { ...schema, anyOf: others };
+  }
+  const types = Array.isArray(type) ? (type as string[]).filter(one => one !== 'null') : type;
+  return {
+    ...(types !== undefined && { type: Array.isArray(types) && types.length === 1 ? types[0] : types }),
+    ...rest,
+    ...(Array.isArray(values) && { enum: values.filter(one => one !== null) }),
+    ...(items !== undefined && { items: isStructured(schema) ? items : withoutNull(items as JsonSchema) }),
+  };
+}
+
+/** Takes the object apart that binds all names of a form or query; undefined if its names are not known. */
+function valuesOf({ codec, required }: SourceProperty, schemas: Schemas): Value[] | undefined {
+  const { properties, required: names = [] } = (codec.schemaOfNames ?? codec.schema)?.(schemas) ?? {};
+  if (properties === undefined) return undefined;
+  return Object.entries(properties as Record<string, JsonSchema>).flatMap(([name, schema]) => {
+    const isRequired = required && (names as readonly string[]).includes(name);
+    const member = codec.memberCalled?.(name.toLowerCase())?.codec;
+    const hasFile = member?.shape === 'object' && [...withParts(member)].some(({ shape }) => shape === 'file');
+    // An object with files cannot be sent as JSON: its properties are sent under names of their own.
+    const below = hasFile
+      ? valuesOf({ codec: member, required: isRequired } as SourceProperty, schemas)?.map(one => ({
+          ...one,
+          name: `${name}.${one.name}`,
+        }))
+      : undefined;
+    return below ?? [{ name, required: isRequired, schema: withoutNull(schema) }];
+  });
+}
+
+/** Describes all names of a form or query at once: a union has no properties of its own. */
+const wholeOf = ({ property, codec, required }: SourceProperty, schemas: Schemas): Value & { isExploded: true } => ({
+  name: property,
+  required,
+  schema: (codec.schemaOfNames ?? codec.schema)?.(schemas) ?? {},
+  isExploded: true,
+});
+
+/** Tells whether a value is an object, or a list of objects or lists: outside of JSON it is sent as JSON text. */
+export function isStructured({ type, items, $ref, anyOf, allOf }: JsonSchema): boolean {
+  const types = [type].flat();
+  const item = (items ?? {}) as JsonSchema;
+  if (types.includes('array')) return [item['type']].flat().includes('array') || isStructured(item);
+  const parts = [anyOf, allOf].flatMap(one => (Array.isArray(one) ? (one as JsonSchema[]) : []));
+  return $ref !== undefined || types.includes('object') || parts.some(isStructured);
 }

@@ -1,8 +1,9 @@
 import type { EndpointDescription } from '../binding/bind-request';
 import { mustBeSent } from '../binding/declaration/dto-schema';
 import type { Plan } from '../binding/plan/plan';
-import type { JsonSchema, Schemas } from '../binding/types/json-schema';
-import { isStructured, type BodyValue, type Value } from './placement';
+import { withParts } from '../binding/types/codec';
+import type { JsonSchema } from '../binding/types/json-schema';
+import { both, isStructured, type BodyValue, type SchemasFrom, type Value } from './placement';
 
 interface Content {
   readonly schema: JsonSchema;
@@ -14,16 +15,17 @@ export function requestBodyOf(
   plan: Plan,
   { endpoint: { settings }, operation: { examples } }: EndpointDescription,
   values: readonly BodyValue[],
-  schemas: Schemas,
+  schemasFrom: SchemasFrom,
 ): object | undefined {
   const contents: Record<string, Content> = {};
   const { wholeBody, content } = plan;
-  if (wholeBody) contents['application/json'] = { schema: schemas.of(wholeBody.codec) };
-  if (content) contents['text/plain'] = { schema: { type: 'string' } };
+  if (wholeBody) contents['application/json'] = { schema: schemasFrom('json').of(wholeBody.codec) };
+  if (content && fits(values, 'text')) contents['text/plain'] = { schema: { type: 'string' } };
   if (fits(values, 'json')) contents['application/json'] = { schema: objectOf(values, 'json') };
-  if (settings.allowMultipart && fits(values, 'form')) {
+  // A form cannot hold the JSON that another property requires.
+  if (settings.allowMultipart && fits(values, 'form') && !(wholeBody && mustBeSent(wholeBody))) {
     contents['multipart/form-data'] = formOf(values);
-    if (settings.allowUrlEncoded && !formFiles(values)) contents['application/x-www-form-urlencoded'] = formOf(values);
+    if (settings.allowUrlEncoded && !takesFile(plan)) contents['application/x-www-form-urlencoded'] = formOf(values);
   }
   if (Object.keys(contents).length === 0) return undefined;
   const whole = wholeBody ?? content;
@@ -32,17 +34,20 @@ export function requestBodyOf(
   return { required, content: Object.fromEntries(withExamples) as object };
 }
 
-type Kind = keyof BodyValue;
+type Kind = 'json' | 'form';
 
 /** Tells whether a body of a kind has a place for at least one value, and for all that must be sent. */
-function fits(values: readonly BodyValue[], kind: Kind): boolean {
+function fits(values: readonly BodyValue[], kind: Kind | 'text'): boolean {
+  const isPlaced = (value: BodyValue): boolean => kind !== 'text' && value[kind] !== undefined;
   return (
-    values.some(value => value[kind]) &&
-    values.every(({ json, form, [kind]: here }) => here ?? (json ?? form)?.required !== true)
+    (kind === 'text' || values.some(isPlaced)) &&
+    values.every(value => isPlaced(value) || (value.json ?? value.form)?.required !== true)
   );
 }
 
 function objectOf(values: readonly BodyValue[], kind: Kind): JsonSchema {
+  const [whole] = values.filter(({ isWhole }) => isWhole);
+  if (whole?.[kind]) return whole[kind].schema;
   const here = valuesIn(values, kind);
   const required = here.filter(one => one.required).map(({ name }) => name);
   return {
@@ -54,7 +59,9 @@ function objectOf(values: readonly BodyValue[], kind: Kind): JsonSchema {
 
 /** A form, in which objects are sent as JSON. */
 function formOf(values: readonly BodyValue[]): Content {
-  const structured = valuesIn(values, 'form').filter(({ schema }) => isStructured(schema));
+  const structured = values.some(({ isWhole }) => isWhole)
+    ? []
+    : valuesIn(values, 'form').filter(({ schema }) => isStructured(schema));
   return {
     schema: objectOf(values, 'form'),
     ...(structured.length > 0 && {
@@ -63,10 +70,19 @@ function formOf(values: readonly BodyValue[]): Content {
   };
 }
 
-function formFiles(values: readonly BodyValue[]): boolean {
-  return valuesIn(values, 'form').some(({ schema }) => JSON.stringify(schema).includes('"format":"binary"'));
+function takesFile({ sourceProperties }: Plan): boolean {
+  const codecs = (sourceProperties.get('form') ?? []).flatMap(({ codec }) => [...withParts(codec)]);
+  return codecs.some(({ shape }) => shape === 'file');
 }
 
+/** Returns the values of a kind of body, one for each name; names of a form are the same in any case. */
 function valuesIn(values: readonly BodyValue[], kind: Kind): Value[] {
-  return values.flatMap(({ [kind]: value }) => value ?? []);
+  const byName = new Map<string, Value>();
+  for (const { [kind]: value } of values) {
+    if (!value) continue;
+    const key = kind === 'form' ? value.name.toLowerCase() : value.name;
+    const other = byName.get(key);
+    byName.set(key, other ? both(other, value) : value);
+  }
+  return [...byName.values()];
 }

@@ -31,9 +31,10 @@ export function standardSchemaIn(
   const { vendor, jsonSchema } = own['~standard'];
   const made =
     given?.(schema, direction) ??
-    jsonSchema?.[io]({ target: 'draft-2020-12' }) ??
-    own.toJSONSchema?.({ io }) ??
-    own.toJsonSchema?.();
+    whatItOffers(
+      () => jsonSchema?.[io]({ target: 'draft-2020-12' }) ?? own.toJSONSchema?.({ io }) ?? own.toJsonSchema?.(),
+      vendor,
+    );
   if (!made)
     throw new TypeError(
       `openapi: this schema of ${vendor} offers no JSON Schema. Pass jsonSchemaOf, which gets the schema and returns its ` +
@@ -41,4 +42,16 @@ export function standardSchemaIn(
     );
   // The dialect is that of the whole document.
   return Object.fromEntries(Object.entries(made).filter(([keyword]) => keyword !== '$schema'));
+}
+
+function whatItOffers(make: () => JsonSchema | undefined, vendor: string): JsonSchema | undefined {
+  try {
+    return make();
+  } catch (error) {
+    throw new TypeError(
+      `openapi: this schema of ${vendor} cannot be written as JSON Schema (${(error as Error).message}). Pass ` +
+        'jsonSchemaOf, which gets the schema and returns its JSON Schema, or {} to leave it open.',
+      { cause: error },
+    );
+  }
 }

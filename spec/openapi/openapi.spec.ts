@@ -15,6 +15,7 @@ import {
   field,
   file,
   formField,
+  fromBody,
   fromClaim,
   fromCookie,
   fromForm,
@@ -34,6 +35,7 @@ import {
   queryParam,
   routeParam,
   string,
+  valueParserFor,
   type AnyType,
   type BindingOptions,
   type IdempotencyOptions,
@@ -69,8 +71,18 @@ function documentOf(app: object, options: Partial<OpenApiOptions> = {}): OpenApi
   validate(JSON.parse(JSON.stringify(document)));
   expect(validate.errors).toBeNull();
   const { schemas } = document['components'] as { schemas: object };
-  for (const [, name = ''] of JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g))
-    expect(schemas).toHaveProperty(name);
+  for (const [, pointer = ''] of JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g))
+    expect(schemas).toHaveProperty(pointer.split('/'));
+  // What the published schema cannot say (OpenAPI 3.1, sections 4.8.8.1 and 4.8.10.1).
+  const named = Object.keys(document.paths).map(path => path.replace(/\{[^}]*\}/g, '{}'));
+  expect(named).toEqual([...new Set(named)]);
+  const operations = Object.values(document.paths).flatMap(item => Object.values(item) as Operation[]);
+  for (const { parameters = [] } of operations) {
+    const keys = parameters.map(one => `${one.in} ${one.in === 'header' ? one.name.toLowerCase() : one.name}`);
+    expect(keys).toEqual([...new Set(keys)]);
+  }
+  const ids = operations.map(({ operationId }) => operationId);
+  expect(ids).toEqual([...new Set(ids)]);
   return document;
 }
 
@@ -441,15 +453,317 @@ describe('openapi()', () => {
     expect(documentOf(app).paths).toEqual({});
   });
 
+  describe('tells the truth about', () => {
+    class Page extends dto({ number: int, picture: file }) {}
+    class Both extends dto({ a: field(int, { dontBind: ['json'], required: false }), b: optional(int) }) {}
+    class Money {
+      constructor(readonly text: string) {}
+    }
+    const forms = { options: { allowFormData: { urlEncoded: true } } } as const;
+
+    it.each<[string, AnyType, object, string[]]>([
+      [
+        'headers of one name',
+        dto({ a: fromHeader(string, { name: 'X-A', required: false }), b: fromHeader(string, { name: 'x-a' }) }),
+        {},
+        ['header X-A'],
+      ],
+      [
+        'query parameters of one name in two spellings',
+        dto({ a: queryParam(int, { bindFrom: 'q' }), all: fromQuery(dto({ Q: optional(int), r: string })) }),
+        { method: 'get' },
+        ['query q', 'query r'],
+      ],
+      [
+        'form fields of one name',
+        dto({ a: formField(int, { bindFrom: 'q' }), b: formField(int, { bindFrom: 'Q' }) }),
+        { options: { allowFormData: true } },
+        ['multipart/form-data q'],
+      ],
+      [
+        'a path parameter that two properties read',
+        dto({ a: routeParam(int, { bindFrom: 'id' }), b: routeParam(int, { bindFrom: 'id' }) }),
+        { path: '/:id' },
+        ['path id'],
+      ],
+      [
+        'a path parameter that the JSON body must have, too',
+        dto({ id: field(int, { jsonRequired: true }) }),
+        { path: '/:id' },
+        ['path id', 'application/json id'],
+      ],
+      [
+        'a field of a GET that does not bind from the query',
+        dto({ a: field(int, { dontBind: ['query'] }) }),
+        { method: 'get' },
+        ['application/json a'],
+      ],
+      ['other fields beside plain text, which no text holds', dto({ text: plainText(), a: int }), forms, ['query a']],
+      [
+        'other fields beside a whole body',
+        dto({ body: fromBody(Line), a: int }),
+        forms,
+        ['query a', 'application/json sku', 'application/json quantity'],
+      ],
+      [
+        'lists of a whole form or query, which are empty if they are not sent',
+        dto({ all: fromQuery(dto({ tags: list(string), a: int })) }),
+        { method: 'get' },
+        ['query tags?', 'query a'],
+      ],
+      [
+        'files of a nested dto, which JSON cannot hold, nor an urlencoded form',
+        dto({ form: fromForm(dto({ title: string, cover: Page })) }),
+        forms,
+        ['multipart/form-data title', 'multipart/form-data cover.number', 'multipart/form-data cover.picture'],
+      ],
+      [
+        'names that a nested dto does not bind from the source',
+        dto({ all: fromQuery(dto({ a: field(int, { dontBind: ['query'], required: false }), b: int })) }),
+        { method: 'get' },
+        ['query b'],
+      ],
+      [
+        'a type that a value parser alone reads, which JSON cannot hold',
+        dto({ a: field(Money), b: int }),
+        {
+          options: { valueParsers: [valueParserFor(Money, text => ({ success: true, value: new Money(text ?? '') }))] },
+        },
+        ['query a', 'application/json b'],
+      ],
+      [
+        'a schema that may be missing',
+        dto({ a: field(z.string().optional()), b: field(z.string()) }),
+        {},
+        ['application/json a?', 'application/json b'],
+      ],
+    ])('%s', async (_what, Dto, options, places) => {
+      const operation = await operationOf(Dto, options);
+      const { content } = operation.requestBody ?? {};
+      const [body] = Object.values(content ?? {});
+      const { $ref = '' } = (body?.schema ?? {}) as { $ref?: string };
+      const whole = operation.schemas[$ref.split('/').at(-1) ?? ''];
+      const requestBody = operation.requestBody && {
+        ...operation.requestBody,
+        content: whole ? { 'application/json': { schema: whole } } : (content ?? {}),
+      };
+      expect(placesIn({ ...operation, requestBody } as Operation)).toEqual(places);
+    });
+
+    it.each<[string, AnyType, object, object]>([
+      [
+        'null, which text cannot say',
+        dto({ a: nullable(list(nullable(int))) }),
+        {},
+        { type: 'array', items: { type: 'integer' } },
+      ],
+      [
+        'text that a value parser reads',
+        dto({ a: int }),
+        { valueParsers: [valueParserFor(int, () => ({ success: true, value: 1 }))] },
+        { type: 'string' },
+      ],
+      [
+        'all names of a union',
+        dto({ all: fromQuery(z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])) }),
+        {},
+        { anyOf: [{}, {}] },
+      ],
+      ['an enum of numbers', dto({ a: enumOf({ Low: 1, High: 2 }) }), {}, { type: 'number', enum: [1, 2] }],
+    ])('%s, in a query', async (_what, Dto, options, schema) => {
+      const { parameters } = await operationOf(Dto, { method: 'get', options });
+      expect(parameters).toMatchObject([{ in: 'query', schema }]);
+    });
+
+    it('a list of lists, which a query has as JSON', async () => {
+      const { parameters } = await operationOf(dto({ a: list(nullable(list(int))) }), { method: 'get' });
+      expect(parameters).toMatchObject([{ content: { 'application/json': { schema: { type: 'array' } } } }]);
+    });
+
+    it('a union of forms', async () => {
+      const Dto = dto({ all: fromForm(z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])) });
+      const { requestBody } = await operationOf(Dto, { options: { allowFormData: true } });
+      expect(requestBody?.content['multipart/form-data']?.schema).toMatchObject({ anyOf: [{}, {}] });
+    });
+
+    it('a nested dto whose properties do not bind from JSON', async () => {
+      const { schemas } = await operationOf(dto({ both: Both }));
+      expect(schemas).toMatchObject({ Both: { properties: { b: {} } } });
+      expect(schemas['Both']).not.toHaveProperty('properties.a');
+    });
+
+    it('a class without a name that contains itself', async () => {
+      const Nameless = (() => class extends dto({ children: optional(list(lazy((): AnyType => Nameless))) }) {})();
+      const { schemas } = await operationOf(dto({ tree: Nameless }));
+      expect(schemas).toMatchObject({
+        Dto: { properties: { children: { items: { $ref: '#/components/schemas/Dto' } } } },
+      });
+    });
+
+    it('a schema that refers to itself', async () => {
+      const Tree = z.object({
+        name: z.string(),
+        get children() {
+          return z.array(Tree);
+        },
+      });
+      const { schemas } = await operationOf(dto({ tree: field(Tree) }));
+      expect(schemas).toMatchObject({
+        Schema: { properties: { children: { items: { $ref: '#/components/schemas/Schema' } } } },
+      });
+    });
+
+    it('a schema that is checked later, and fails', async () => {
+      const validate = (): Promise<never> => Promise.reject(new Error('down'));
+      const type = { '~standard': { version: 1, vendor: 'own', validate } } as const;
+      const operation = await operationOf(dto({ a: field(type) }), { jsonSchemaOf: () => ({ type: 'string' }) });
+      expect(placesIn(operation)).toEqual(['application/json a']);
+    });
+
+    it('a default that JSON cannot hold: it is left out', async () => {
+      const { requestBody } = await operationOf(dto({ a: field(string, { default: {} as string }) }));
+      expect(requestBody?.content['application/json']?.schema).toEqual({
+        type: 'object',
+        properties: { a: { type: 'string' } },
+      });
+    });
+
+    it('all endpoints of one route', () => {
+      const app = express();
+      app.post('/:id', bindRequest(dto({ id: routeParam(int), h: fromHeader(string) })), bindRequest(dto({ a: int })));
+      const { paths } = documentOf(app);
+      expect(placesIn(paths['/{id}']?.['post'] as Operation)).toEqual(['path id', 'header h', 'application/json a']);
+    });
+  });
+
+  describe('tells the truth about the paths of', () => {
+    const bound = bindRequest(dto({ q: optional(int) }));
+    const named = bindRequest(dto({ q: optional(int) }), { openapi: { operationId: 'x' } });
+    const guard = idempotency();
+    const router = (options = {}): express.Router => express.Router(options);
+    const old = express4 as unknown as typeof express;
+
+    it.each<[string, (app: express.Express) => unknown, string[], typeof express?]>([
+      ['braces in a path', app => app.get('/a\\{b\\}', bound), ['get /a%7Bb%7D']],
+      ['braces in a path of Express 4', app => app.get('/{b}', bound), ['get /%7Bb%7D'], old],
+      ['a quoted name', app => app.get('/:"a/b}"', bound), ['get /{a_b_} a_b_']],
+      [
+        'one path under two names',
+        app => app.get('/:id', bound).post('/:order', bindRequest(dto({ order: routeParam(int) }))),
+        ['get /{id} id', 'post /{id} id'],
+      ],
+      ['two spellings, of which the first is run', app => app.get('/A', bound).get('/a', bound), ['get /A']],
+      [
+        'a router that tells them apart',
+        app => app.use(router({ caseSensitive: true }).get('/A', bound).get('/a', bound)),
+        ['get /A', 'get /a'],
+      ],
+      [
+        'a router that does not see the parameters before it',
+        app => app.use('/:a', router().get('/:b', bindRequest(dto({ a: optional(int), b: int })))),
+        ['get /{a}/{b} a? b a'],
+      ],
+      [
+        'a name twice',
+        app => app.use('/:id', router({ mergeParams: true }).get('/:id', bound)),
+        ['get /{id2}/{id} id2 id'],
+      ],
+      [
+        'a router in itself',
+        app => app.use(((one: express.Router) => one.get('/a', bound).use('/b', one))(router())),
+        ['get /a'],
+      ],
+      ['a key on a pattern', app => app.use('/a/:x', guard).post('/a/:y/b', bound), ['post /a/{y}/b y key']],
+      ['a key on a wildcard', app => app.use('/a/*rest', guard).post('/A/b', bound), ['post /A/b key']],
+      ['a key on a regular expression', app => app.use(/^\/a/, guard).post('/a/b', bound), ['post /a/b key']],
+      [
+        'a key on another path',
+        app => app.use('/a/c', guard).post('/a/b', bound).post('/a/:x', bound),
+        ['post /a/b', 'post /a/{x} x'],
+      ],
+      ['a key on several paths', app => app.use(['/a', '/b'], guard).post('/b', bound), ['post /b key'], old],
+      [
+        'a key on a parameter of digits',
+        app => app.use('/:id(\\d+)', guard).post('/:id(\\d+)/a', bound),
+        ['post /{id}/a id key'],
+        old,
+      ],
+      ['a pattern in a pattern', app => app.get('/:id((a|b)c)', bound), ['get /{id} id'], old],
+      ['an optional part with a dot', app => app.get('/:a.:b?', bound), ['get /{a} a', 'get /{a}.{b} a b'], old],
+      [
+        'parts of a regular expression',
+        app => app.get('/a(bc)?', bound).get('/ab+', bound).get('/a?b', bound),
+        [],
+        old,
+      ],
+      [
+        'a mount with parts of one',
+        app => app.use('/a(bc)?', router().get('/x', bound)).use('/:a-:b', router().get('/x', bound)),
+        [],
+        old,
+      ],
+      [
+        'names that others have by default',
+        app =>
+          app.get('/x', bound).get('/y', bindRequest(dto({ q: optional(int) }), { openapi: { operationId: 'getX' } })),
+        ['get /x as getX2', 'get /y as getX'],
+      ],
+      ['one endpoint at two paths', app => app.get(['/a', '/b'], named), ['get /a as x', 'get /b as x2']],
+    ])('%s', (_what, mount, expected, version = express) => {
+      const app = version();
+      mount(app);
+      const found = Object.entries(documentOf(app).paths).flatMap(([path, operations]) =>
+        Object.entries(operations).map(([method, operation]) => {
+          const { parameters = [], operationId } = operation as Operation;
+          const others = parameters
+            .filter(({ name }) => name !== 'q')
+            .map(({ name, required }) => (name === 'Idempotency-Key' ? 'key' : `${name}${required ? '' : '?'}`));
+          const id = /^(x|x2|getX|getX2)$/.test(operationId) ? [`as ${operationId}`] : [];
+          return [method, path, ...others, ...id].join(' ');
+        }),
+      );
+      expect(found).toEqual(expected);
+    });
+
+    it.each([
+      ['Express 5', express],
+      ['Express 4', old],
+    ])('an application that is mounted behind idempotency(), under %s', (_version, version) => {
+      const [app, admin, users] = [version(), version(), version()];
+      users.post('/', bound);
+      admin.use('/users', users);
+      app.use(guard).use('/admin', admin);
+      const { paths } = documentOf(app, { mounts: { '/admin': admin, '/admin/users': users } });
+      expect(paths).toMatchObject({
+        '/admin/users': { post: { parameters: [{ name: 'Idempotency-Key' }] } },
+      });
+    });
+  });
+
   it.each<[string, () => unknown, string]>([
     [
-      'two operations of one name',
+      'something that is not an application',
+      () => openapi({}, { info }),
+      'openapi: the first argument must be an Express application or router, not object.',
+    ],
+    [
+      'a mount that is not a router',
+      () => openapi(express(), { info, mounts: { '/a': null as never } }),
+      'openapi: /a must be an Express application or router (option `mounts`), not object.',
+    ],
+    [
+      'a schema that JSON Schema cannot say',
+      () => openapi(express().post('/', bindRequest(dto({ a: field(z.date()) }))), { info }),
+      'cannot be written as JSON Schema (Date cannot be represented in JSON Schema). Pass jsonSchemaOf',
+    ],
+    [
+      'two endpoints of one name',
       () => {
         const app = express();
         for (const path of ['/a', '/b']) app.get(path, bindRequest(dto({ a: int }), { openapi: { operationId: 'x' } }));
         return openapi(app, { info });
       },
-      'openapi: GET /a and GET /b have the same operationId, "x".',
+      'openapi: GET /a and GET /b have the same operationId, "x". Give each endpoint one of its own, or none.',
     ],
     ['no info', () => openapi(express(), {} as OpenApiOptions), 'openapi: info must be { title, version }'],
     [

@@ -8,7 +8,7 @@ import { written, type Codec } from '../types/codec';
 import type { Codecs, DtoClass } from '../types/property-type';
 import { isSent, readJson, readNested, readNothing } from '../types/read-value';
 import { checkUniqueNames, namingErrors } from './declaration-error';
-import { objectSchema } from './dto-schema';
+import { mustBeSent, objectSchema } from './dto-schema';
 import { jsonReaderOf, memberOf, type Member } from './members';
 import { instancesOf, propertiesOf, unsetRemover, type PropertySpec } from './property';
 
@@ -93,10 +93,18 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       );
     },
     schema: schemas =>
-      schemas.named(codec, Dto.name, () =>
+      // A class without a name may contain itself, too.
+      schemas.named(codec, Dto.name || 'Dto', () =>
         objectSchema(schemas.direction === 'request' ? fields : members, ({ jsonName }) => jsonName, schemas),
       ),
-    schemaOfNames: schemas => objectSchema(fields, ({ name }) => name, schemas),
+    // A collection without values cannot be sent, and is empty.
+    schemaOfNames: schemas =>
+      objectSchema(
+        fields,
+        ({ name }) => name,
+        schemas,
+        member => mustBeSent(member) && !member.codec.isCollection,
+      ),
   };
   return codec;
 }

@@ -4,16 +4,21 @@ import { written } from '../types/codec';
 import type { JsonSchema, Schemas } from '../types/json-schema';
 import type { Member } from './members';
 
-/** Describes an object with these members, under the names that `nameOf` returns. */
+/**
+ * Describes an object with these members, under the names that `nameOf` returns. Members that do not bind from the
+ * source are left out.
+ */
 export function objectSchema(
   members: readonly Member[],
   nameOf: (member: Member) => string,
   schemas: Schemas,
+  isRequired = mustBeSent,
 ): JsonSchema {
-  const required = members.filter(member => mustBeSent(member)).map(nameOf);
+  const sent = members.filter(({ dontBind }) => schemas.source === undefined || !dontBind.includes(schemas.source));
+  const required = sent.filter(member => isRequired(member)).map(nameOf);
   return {
     type: 'object',
-    properties: Object.fromEntries(members.map(member => [nameOf(member), memberSchema(member, schemas)])),
+    properties: Object.fromEntries(sent.map(member => [nameOf(member), memberSchema(member, schemas)])),
     ...(required.length > 0 && { required }),
   };
 }
@@ -32,13 +37,28 @@ export function memberSchema(member: Member, schemas: Schemas): JsonSchema {
 /** Tells whether a request without the value is refused: a schema may have a value of its own for it. */
 export function mustBeSent({ required, codec }: Member): boolean {
   if (!required) return false;
-  const value = codec.fromNothing?.();
-  return value === undefined || value === INVALID;
+  if (!codec.fromNothing) return true;
+  const value = attempt(codec.fromNothing);
+  // The value of a promise is not known in time. Its error is nobody's, and would end the process.
+  if (value instanceof Promise) value.catch(() => undefined);
+  return value === INVALID || value instanceof Promise;
 }
 
-/** Returns the default as JSON; undefined if there is none, or if it is made for each request. */
+/**
+ * Returns the default as JSON; undefined if there is none, if it is made for each request, or if JSON cannot hold it.
+ */
 function defaultOf({ codec, spec: { default: given, initial } }: Member): unknown {
   const value = given ?? initial;
   if (value === undefined || typeof value === 'function') return undefined;
-  return JSON.parse(stringify(written(codec, value)) ?? 'null') as unknown;
+  const json = attempt(() => stringify(written(codec, value)));
+  return typeof json === 'string' ? (JSON.parse(json) as unknown) : undefined;
+}
+
+/** Calls code of the application; INVALID if it throws. */
+function attempt(call: () => unknown): unknown {
+  try {
+    return call();
+  } catch {
+    return INVALID;
+  }
 }

@@ -81,7 +81,7 @@ export class CodecTable implements Codecs {
       );
     const json = converter
       ? converting(converter, name)
-      : { fromJson: (value: unknown, location: Location) => location.failValue(value, name) };
+      : { isTextOnly: true, fromJson: (value: unknown, location: Location) => location.failValue(value, name) };
     return {
       name,
       shape: 'scalar',
@@ -107,8 +107,9 @@ const ownTypes: ReadonlyMap<unknown, string> = new Map<unknown, string>([
 function parsing(
   { parse }: ValueParser,
   name: string,
-): Pick<Codec<unknown>, 'fromText' | 'fromItems' | 'fromSegments'> {
+): Pick<Codec<unknown>, 'fromText' | 'fromItems' | 'fromSegments' | 'schemaOfText'> {
   return {
+    schemaOfText: () => ({ type: 'string', title: name }),
     fromItems: undefined,
     fromSegments: undefined,
     fromText(values, location) {

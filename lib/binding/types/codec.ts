@@ -56,6 +56,10 @@ export interface Codec<T> extends Describable {
    * except null and undefined.
    */
   readonly toJson?: (value: unknown) => unknown;
+  /** Describes the text of the type, if that is another than its JSON. */
+  readonly schemaOfText?: (schemas: Schemas) => JsonSchema;
+  /** True if no JSON is read: a value parser reads text only. */
+  readonly isTextOnly?: boolean;
   /** Describes an object under the names that it has in a form or a query. Default: as in JSON. */
   readonly schemaOfNames?: (schemas: Schemas) => JsonSchema;
 }

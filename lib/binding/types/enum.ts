@@ -31,10 +31,11 @@ export function enumOf<const E extends EnumObject | readonly string[]>(
     .join(', ')}${entries.length > 10 ? ', …' : ''})`;
   const names = entries.map(([member]) => member);
   const values = entries.map(([, value]) => value);
+  const kinds = [...new Set(values.map(value => typeof value))];
   return scalar(name, {
     text: read,
     schema: {
-      type: values.every(value => typeof value === 'string') ? 'string' : ['string', 'number'],
+      type: kinds.length === 1 ? kinds[0] : kinds,
       enum: values,
       // Generators of clients read the names of the values from this extension.
       ...(!Array.isArray(members) && { 'x-enum-varnames': names }),

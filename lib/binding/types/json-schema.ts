@@ -10,6 +10,8 @@ export interface Describable {
 /** Makes the schemas of types, for JSON that a client sends or that a response holds. */
 export interface Schemas {
   readonly direction: 'request' | 'response';
+  /** Where the client sends the value; undefined for a response. A nested dto can block a source. */
+  readonly source?: string | undefined;
   /** Items that a collection may have. */
   readonly maxItems: number;
   /** Returns the schema of a nested type. */

@@ -5,6 +5,7 @@ import { INVALID, type Invalid, type Location } from '../reading/location';
 import { isSent, readNested, readSent } from './read-value';
 import { NameTree } from '../reading/name-tree';
 import { written, type Codec } from './codec';
+import type { Schemas } from './json-schema';
 import { failNameless } from './nameless';
 import type { AnyType, Infer, PropertyType } from './property-type';
 
@@ -105,6 +106,14 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
       type: 'array',
       items: schemas.of(item),
       ...(schemas.direction === 'request' && { maxItems: schemas.maxItems }),
+    }),
+    ...(item.isTextOnly && { isTextOnly: true }),
+    ...(item.schemaOfText && {
+      schemaOfText: (schemas: Schemas) => ({
+        type: 'array',
+        items: item.schemaOfText?.(schemas) ?? {},
+        maxItems: schemas.maxItems,
+      }),
     }),
     toJson(value) {
       if (Array.isArray(value)) return value.map(one => written(item, one));

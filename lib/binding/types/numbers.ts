@@ -61,7 +61,14 @@ export const decimal: PropertyType<BigNumber> = scalar('decimal', {
     return exact && exact.sd() <= EXACT_DIGITS ? exact : undefined;
   },
   write: value => (BigNumber.isBigNumber(value) ? exactNumber(value) : value),
-  schema: { type: ['string', 'number'], format: 'decimal', pattern: '^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)$' },
+  schema: {
+    type: ['string', 'number'],
+    format: 'decimal',
+    pattern: '^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)$',
+    maxLength: MAX_LENGTH,
+    exclusiveMinimum: -1e129,
+    exclusiveMaximum: 1e129,
+  },
   writtenSchema: { type: 'number', format: 'decimal' },
   needsExactNumbers: true,
   refusal: ifRounded,

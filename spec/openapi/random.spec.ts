@@ -1,0 +1,704 @@
+import Ajv, { type ErrorObject } from 'ajv/dist/2020';
+import addFormats from 'ajv-formats';
+import express from 'express';
+import fc, { type Arbitrary } from 'fast-check';
+import {
+  bind,
+  bindRequest,
+  bool,
+  dateTime,
+  decimal,
+  double,
+  dto,
+  enumOf,
+  field,
+  guid,
+  int,
+  list,
+  long,
+  nullable,
+  openapi,
+  optional,
+  string,
+  timeSpan,
+  uri,
+  version,
+  type AnyType,
+  type BindingOptions,
+  type Problem,
+  type ProblemError,
+} from '../../lib';
+
+type Schema = Readonly<Record<string, unknown>>;
+type Source = 'json' | 'query' | 'form';
+
+/** A value of a request, in the words of the document. */
+interface Parameter {
+  readonly name: string;
+  readonly required: boolean;
+  readonly schema: Schema;
+  /** True if it is sent as JSON text. */
+  readonly isJson: boolean;
+}
+
+/** What the document says of one endpoint, and how the endpoint binds. */
+interface Described {
+  readonly Dto: AnyType;
+  readonly options: BindingOptions;
+  readonly schemas: Record<string, Schema>;
+  /** The object that the values of each source make. */
+  readonly body: Schema;
+  readonly bodyRequired: boolean;
+  readonly query: readonly Parameter[];
+  readonly form: readonly Parameter[];
+}
+
+enum Level {
+  Low = 1,
+  High = 10,
+}
+const LIMITS = { items: 4 };
+
+function endpointOf(Dto: AnyType, given: BindingOptions = {}): Described {
+  const options: BindingOptions = { ...given, limits: LIMITS, allowFormData: { urlEncoded: true } };
+  const app = express().get('/', bindRequest(Dto, options)).post('/', bindRequest(Dto, options));
+  const { paths, components } = openapi(app, { info: { title: 'Random', version: '1' } }) as unknown as {
+    paths: Record<string, Record<'get' | 'post', Operation>>;
+    components: { schemas: Record<string, Schema> };
+  };
+  const { get, post } = paths['/'] as Record<'get' | 'post', Operation>;
+  const content = post.requestBody?.content ?? {};
+  const form = content['application/x-www-form-urlencoded'];
+  const { properties = {}, required = [] } = (form?.schema ?? {}) as {
+    properties?: Record<string, Schema>;
+    required?: string[];
+  };
+  return {
+    Dto,
+    options,
+    schemas: components.schemas,
+    body: content['application/json']?.schema ?? {},
+    bodyRequired: post.requestBody?.required ?? false,
+    query: (get.parameters ?? []).map(({ name, required: isRequired, schema, content: media }) => ({
+      name,
+      required: isRequired,
+      schema: schema ?? media?.['application/json'].schema ?? {},
+      isJson: media !== undefined,
+    })),
+    form: Object.entries(properties).map(([name, schema]) => ({
+      name,
+      required: required.includes(name),
+      schema,
+      isJson: form?.encoding?.[name]?.contentType === 'application/json',
+    })),
+  };
+}
+
+interface Operation {
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly required: boolean;
+    readonly schema?: Schema;
+    readonly content?: Record<'application/json', { readonly schema: Schema }>;
+  }[];
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: Record<
+      string,
+      { readonly schema: Schema; readonly encoding?: Record<string, { readonly contentType: string }> }
+    >;
+  };
+}
+
+const ajv = addFormats(new Ajv({ strict: false, allErrors: true, verbose: true })).addFormat('decimal', true);
+
+/** Compiles a schema of a document, whose references lead into the document. */
+const validatorOf = (schema: Schema, schemas: Record<string, Schema>): ((value: unknown) => ErrorObject[]) => {
+  const validate = ajv.compile({ ...schema, components: { schemas } });
+  return value => (validate(value) ? [] : [...(validate.errors ?? [])]);
+};
+
+/** The object that the parameters of a query or a form make. */
+const objectOf = (parameters: readonly Parameter[]): Schema => ({
+  type: 'object',
+  properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
+  required: parameters.filter(one => one.required).map(({ name }) => name),
+});
+
+/** Binds, and returns the failures. */
+async function failuresOf(
+  { Dto, options }: Described,
+  sent: Parameters<typeof bind>[1],
+): Promise<readonly ProblemError[]> {
+  try {
+    await bind(Dto, sent, options);
+    return [];
+  } catch (error) {
+    const { errors, status } = error as Problem & { errors?: readonly ProblemError[] };
+    if (typeof status !== 'number') throw error;
+    return errors ?? [{ name: '', in: 'body', detail: (error as Error).message }];
+  }
+}
+
+/** Random types, nested `depth` levels deep. */
+function types(depth: number): Arbitrary<AnyType> {
+  const scalars = fc.constantFrom<AnyType[]>(
+    ...[string, bool, int, long, double, decimal, dateTime, timeSpan, guid, uri, version],
+    ...[enumOf(['red', 'dark blue']), enumOf(Level), enumOf({ Low: 1, High: 'high' })],
+  );
+  if (depth === 0) return scalars;
+  const inner = types(depth - 1);
+  return fc.oneof(
+    { arbitrary: scalars, weight: 3 },
+    { arbitrary: inner.map(list), weight: 2 },
+    { arbitrary: inner.map(nullable), weight: 1 },
+    { arbitrary: dtos(depth - 1), weight: 1 },
+  );
+}
+
+const NAMES = ['id', 'unitPrice', 'customerID', 'URLPath', 'a_b', 'line2'] as const;
+
+function dtos(depth: number): Arbitrary<AnyType> {
+  const properties = fc.tuple(types(depth), fc.constantFrom('bare', 'optional', 'renamed', 'default', 'loose'));
+  return fc
+    .uniqueArray(fc.tuple(fc.constantFrom(...NAMES), properties), { minLength: 1, selector: ([name]) => name })
+    .map(members =>
+      dto(Object.fromEntries(members.map(([name, [type, how]]) => [name, declared(type, how, name)] as const))),
+    );
+}
+
+function declared(type: AnyType, how: string, name: string): AnyType | ReturnType<typeof field> {
+  switch (how) {
+    case 'optional':
+      return optional(type);
+    case 'renamed':
+      return field(type, { bindFrom: `from-${name}`, jsonPropertyName: `${name}.json`, description: 'Renamed.' });
+    case 'default':
+      return field(type, { default: () => null as never });
+    case 'loose':
+      return field(type, { required: false });
+    default:
+      return type;
+  }
+}
+
+const endpoints = fc
+  .tuple(
+    dtos(2),
+    fc.constantFrom('camelCase' as const, 'snake_case' as const, 'kebab-case' as const, 'PascalCase' as const),
+  )
+  .map(([Dto, propertyNamingPolicy]) => endpointOf(Dto, { propertyNamingPolicy }));
+
+/** Values that a schema of the document allows. */
+function valuesOf(schema: Schema, schemas: Record<string, Schema>): Arbitrary<unknown> {
+  const {
+    $ref,
+    anyOf,
+    enum: values,
+    type,
+    format,
+    pattern,
+    items,
+    properties,
+    required = [],
+  } = schema as {
+    readonly $ref?: string;
+    readonly anyOf?: readonly Schema[];
+    readonly enum?: readonly unknown[];
+    readonly type?: string | readonly string[];
+    readonly format?: string;
+    readonly pattern?: string;
+    readonly items?: Schema;
+    readonly properties?: Record<string, Schema>;
+    readonly required?: readonly string[];
+  };
+  if ($ref !== undefined) return valuesOf(schemas[$ref.slice('#/components/schemas/'.length)] ?? {}, schemas);
+  if (anyOf) return fc.oneof(...anyOf.map(one => valuesOf(one, schemas)));
+  if (values) return fc.constantFrom(...values);
+  const { minimum = -1e9, maximum = 1e9, maxItems = 0 } = schema as Record<string, number | undefined>;
+  const ofType = (one: string | undefined): Arbitrary<unknown> => {
+    switch (one) {
+      case 'null':
+        return fc.constant(null);
+      case 'boolean':
+        return fc.boolean();
+      case 'integer':
+        return fc.oneof(fc.integer({ min: minimum, max: maximum }), fc.constantFrom(minimum, maximum, 0));
+      case 'number':
+        // Exponents that a decimal can have, too.
+        return fc.oneof(
+          fc
+            .double({ noNaN: true, noDefaultInfinity: true, min: -1e20, max: 1e20 })
+            .map(one => (Math.abs(one) < 1e-100 ? 0 : one)),
+          fc.integer(),
+        );
+      case 'string':
+        return textsOf(format, pattern);
+      case 'array':
+        return fc.array(valuesOf(items ?? {}, schemas), { maxLength: maxItems });
+      case 'object':
+        return fc.record(
+          Object.fromEntries(Object.entries(properties ?? {}).map(([name, one]) => [name, valuesOf(one, schemas)])),
+          { requiredKeys: required as string[] },
+        );
+      default:
+        throw new Error(`A schema without a type: ${JSON.stringify(schema)}`);
+    }
+  };
+  return fc.oneof(...[type].flat().map(one => ofType(one as string | undefined)));
+}
+
+const offsets = fc.constantFrom('Z', 'z', '+05:30', '-11:00');
+function textsOf(format: string | undefined, pattern: string | undefined): Arbitrary<string> {
+  if (format === 'uuid') return fc.uuid().map(id => (id.startsWith('0') ? id.toUpperCase() : id));
+  if (format === 'date-time')
+    return fc
+      .tuple(fc.date({ min: new Date('0001-01-01'), max: new Date('9998-12-31'), noInvalidDate: true }), offsets)
+      .map(([date, offset]) => date.toISOString().replace('Z', offset));
+  if (format === 'uri') return fc.webUrl({ withFragments: true, withQueryParameters: true, size: 'xsmall' });
+  if (pattern !== undefined) return fc.stringMatching(new RegExp(pattern));
+  return fc.oneof(fc.string({ maxLength: 5 }), fc.constantFrom('', ' ', 'null', 'a,b', '[1]', '[x', '{"a":1}', '5'));
+}
+
+/** What a client may send by mistake. */
+const JUNK: readonly unknown[] = [
+  ...[
+    null,
+    true,
+    false,
+    0,
+    -0.5,
+    5,
+    5.5,
+    2_147_483_648,
+    -1e300,
+    '',
+    ' ',
+    ' 5 ',
+    '5',
+    '+5',
+    '-0',
+    '05',
+    '1e5',
+    '.5',
+    '5.',
+  ],
+  ...['1'.repeat(200), 'true', 'TRUE', 'yes', 'null', 'x', 'Low', 'low', '10', 'RED', 'Dark Blue', 'high', 'HIGH'],
+  ...['2026-01-01', '2026-01-01T10:00', '2026-01-01T10:00:00', '2026-01-01 10:00:00Z', '2026-02-30T10:00:00Z'],
+  ...['2026-13-01T00:00:00Z', '10:30', '1.10:30:00', '24:00:00', 'PT', 'P1D', 'P1Y', 'pt1h', '-PT1.5S', 'PT5H3S'],
+  ...['{3f2504e0-4f89-11d3-9a0c-0305e82c3301}', '3f2504e04f8911d39a0c0305e82c3301', '3f2504e0-4f89-11d3-9a0c'],
+  ...['http:', 'http://a b', 'https://é.example/', 'HTTPS://EXAMPLE.ORG', 'ftp://a/', 'mailto:a@b', '//a/b'],
+  ...['1', '1.2', '1.2.3.4', '1.2.3.4.5', '2147483647.0', '2147483648.0', '1.-2', '1,2', '[1,2]', '[', '{}', '{'],
+  ...[[], [null], [1, 2], ['a'], [[1]], [1, 2, 3, 4, 5], {}, { a: 1 }],
+];
+
+/** A value and one place in it that is changed: another value, nothing, a name more, or a name in another case. */
+function mutated(value: unknown): Arbitrary<unknown> {
+  const replaced = fc.constantFrom(...JUNK);
+  if (typeof value !== 'object' || value === null) return replaced;
+  const entries = Object.entries(value);
+  const below = entries.map(([key, one]) =>
+    mutated(one).map(other =>
+      Array.isArray(value) ? value.with(Number(key), other) : ({ ...value, [key]: other } as unknown),
+    ),
+  );
+  if (Array.isArray(value))
+    return fc.oneof(
+      replaced,
+      ...below,
+      replaced.map(one => [...(value as unknown[]), one]),
+    );
+  const without = entries.map(([key]) => fc.constant(Object.fromEntries(entries.filter(([name]) => name !== key))));
+  const renamed = entries.map(([key, one]) =>
+    fc.constant({ ...Object.fromEntries(entries.filter(([name]) => name !== key)), [key.toUpperCase()]: one }),
+  );
+  return fc.oneof(
+    { arbitrary: replaced, weight: 1 },
+    { arbitrary: fc.constant({ ...value, undeclared: 1 }), weight: 1 },
+    ...[
+      ...below.map(arbitrary => ({ arbitrary, weight: 4 })),
+      ...[...without, ...renamed].map(arbitrary => ({ arbitrary, weight: 1 })),
+    ],
+  );
+}
+
+/** One refusal, by the document or by binding, and the value that is refused. */
+interface Refused {
+  readonly schema: Schema;
+  readonly value: unknown;
+  readonly keyword: string;
+  readonly source: Source;
+  /** The name that an object lacks. */
+  readonly missing?: string;
+  /** True for an item of a list. */
+  readonly isItem: boolean;
+}
+
+interface Difference {
+  readonly what: string;
+  readonly reason: string;
+  /** A type, and JSON or texts that only one of the two refuses. */
+  readonly example: readonly [type: AnyType, sent: unknown, source?: Source];
+  /** The same for something else, which both refuse. */
+  readonly but?: readonly [type: AnyType, sent: unknown, source?: Source];
+  readonly explains: (refused: Refused) => boolean;
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+/** Explains text that a schema refuses, if it matches. */
+const text =
+  (keyword: string, value: unknown, pattern: RegExp) =>
+  ({ schema, value: sent }: Refused): boolean =>
+    schema[keyword] === value && isText(sent) && pattern.test(sent);
+const inText =
+  (explains: Difference['explains']) =>
+  (refused: Refused): boolean =>
+    refused.source !== 'json' && explains(refused);
+const NUMBER = /^\s*[+-]?(\d+[.]?\d*|[.]\d+)(e[+-]?\d+)?\s*$/i;
+const lower = (value: unknown): string => String(value).trim().toLowerCase();
+
+/** What binding accepts although the document does not allow it. Everything else must agree. */
+const LENIENT: readonly Difference[] = [
+  {
+    what: 'null instead of an optional value',
+    reason: 'many clients write null for what they do not have; the document names the form without ambiguity',
+    example: [optional(int), null],
+    but: [int, null],
+    explains: ({ value, keyword }) => value === null && ['type', 'enum'].includes(keyword),
+  },
+  {
+    what: 'the name of an enum value, in any case, or the text of a number',
+    reason: 'clients of other languages send names; the document lists what is written in responses',
+    example: [enumOf(Level), 'low'],
+    but: [enumOf(Level), 'lowest'],
+    explains: ({ schema, value }) =>
+      [schema['enum'], schema['x-enum-varnames']].flat().some(one => one !== undefined && lower(one) === lower(value)),
+  },
+  {
+    what: 'a date without an offset, a time or seconds',
+    reason: 'forms of browsers send them (datetime-local); they mean UTC, which no format of JSON Schema says',
+    example: [dateTime, '2026-01-01T10:00'],
+    but: [dateTime, '2026-02-30T10:00:00Z'],
+    explains: text(
+      'format',
+      'date-time',
+      /^\s*\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d([.]\d+)?)?(Z|[+-]\d\d:\d\d)?)?\s*$/i,
+    ),
+  },
+  {
+    what: 'a GUID in braces or parentheses, or without dashes',
+    reason: '.NET and Windows write them; the format uuid is RFC 9562',
+    example: [guid, '{3f2504e0-4f89-11d3-9a0c-0305e82c3301}'],
+    but: [guid, '{3f2504e0-4f89-11d3-9a0c}'],
+    explains: text('format', 'uuid', /^\s*[({]?[\da-f-]{32,36}[)}]?\s*$/i),
+  },
+  {
+    what: 'a URL that RFC 3986 would have percent-encoded',
+    reason: 'a URL is read as browsers read it (WHATWG); the format uri is RFC 3986',
+    example: [uri, 'https://é.example/a b'],
+    but: [uri, 'ftp://a.example/'],
+    explains: ({ schema, value }) => schema['format'] === 'uri' && isText(value) && /^\s*https?:/i.test(value),
+  },
+  {
+    what: 'a number as text with an exponent, a sign, leading zeros or spaces',
+    reason: 'every language writes numbers a little differently; the pattern is one that all can write',
+    example: [decimal, '1e5'],
+    but: [decimal, '1e5e5'],
+    explains: ({ schema, value }) =>
+      ['decimal', 'int64'].includes(String(schema['format'])) && isText(value) && NUMBER.test(value),
+  },
+  {
+    what: 'a duration in small letters, with spaces, or of more digits',
+    reason: 'the pattern is for generated clients, and keeps to durations that are safe in any combination',
+    example: [timeSpan, 'pt1h'],
+    but: [timeSpan, 'P1Y'],
+    explains: ({ schema, value }) =>
+      String(schema['examples']).includes('PT') && isText(value) && /^\s*-?(p[\dt]|\d+[.:])/i.test(value),
+  },
+  {
+    what: 'a version with spaces, or of ten digits',
+    reason: 'the largest number, 2147483647, is no pattern that a reader would understand',
+    example: [version, '1.2147483647'],
+    but: [version, '1.2147483648'],
+    explains: ({ schema, value }) =>
+      String(schema['pattern']).includes('){1,3}$') &&
+      isText(value) &&
+      /^\s*\d{1,10}([.]\d{1,10}){1,3}\s*$/.test(value),
+  },
+  {
+    what: 'a number with a sign, leading zeros or spaces, in a query or a form',
+    reason: 'people type them; the document describes the JSON number',
+    example: [int, '+05', 'query'],
+    but: [int, '5.0', 'query'],
+    explains: inText(
+      ({ schema, value }) =>
+        ['integer', 'number'].some(type => [schema['type']].flat().includes(type)) &&
+        isText(value) &&
+        NUMBER.test(value),
+    ),
+  },
+  {
+    what: 'true and false in any case, in a query or a form',
+    reason: 'Python and .NET write True',
+    example: [bool, 'TRUE', 'query'],
+    but: [bool, 'yes', 'query'],
+    explains: inText(text('type', 'boolean', /^\s*(true|false)\s*$/i)),
+  },
+  {
+    what: 'empty text instead of an optional value, in a query or a form',
+    reason: 'a form sends every field, the empty ones, too',
+    example: [optional(int), '', 'form'],
+    but: [int, '', 'form'],
+    explains: inText(({ value }) => value === '' || (Array.isArray(value) && value.join('') === '')),
+  },
+  {
+    what: 'a name in another case, in a query or a form',
+    reason: 'names of a query are typed by hand; OpenAPI has no names without case',
+    example: [int, { VALUE: '5' }, 'query'],
+    but: [int, { VALUES: '5' }, 'query'],
+    explains: inText(
+      ({ keyword, missing = '', value }) =>
+        keyword === 'required' && Object.keys(value as object).some(name => lower(name) === lower(missing)),
+    ),
+  },
+  {
+    what: 'the items of a list in one text, with commas or as JSON, or one item without its list',
+    reason: 'clients write lists in all of these ways; the document names one of them',
+    example: [list(int), '1,2', 'query'],
+    but: [list(int), '1,x', 'query'],
+    explains: inText(
+      ({ schema, value, isItem }) =>
+        (schema['type'] === 'array' && !Array.isArray(value)) || (isItem && isText(value) && /^\s*[[{]|,/.test(value)),
+    ),
+  },
+  {
+    what: 'a list of lists, or of objects, whose items are sent one by one',
+    reason: 'the same list, in another way',
+    example: [list(list(int)), ['[1]', '[2]'], 'query'],
+    explains: inText(
+      ({ schema, isItem, value }) => isItem && ['array', 'object'].includes(String(schema['type'])) && isText(value),
+    ),
+  },
+  {
+    what: 'a text that is sent several times, in a query or a form',
+    reason: 'repeated values are joined with commas, as in headers (RFC 9110, section 5.3)',
+    example: [string, ['a', 'b'], 'query'],
+    but: [int, ['1', '2'], 'query'],
+    explains: inText(({ schema, value }) => schema['type'] === 'string' && Array.isArray(value)),
+  },
+];
+
+/** What binding refuses although the document allows it; `keyword` is the message. */
+const LOOSE: readonly Difference[] = [
+  {
+    what: 'a decimal number next to zero',
+    reason: 'more than 128 decimal places: JSON Schema has limits for large numbers, and none for small ones',
+    example: [decimal, 1e-200],
+    explains: ({ keyword }) => /e-\d+ is not a decimal/.test(keyword),
+  },
+  {
+    what: 'an integer of more than 64 bits',
+    reason: 'the format int64 says it; as JSON numbers, the limits would be rounded',
+    example: [long, '9223372036854775808'],
+    explains: ({ keyword }) => /is not a long|more digits than can be read/.test(keyword),
+  },
+  {
+    what: 'a leap second, or more than nine digits of a second',
+    reason: 'RFC 3339 has them, and Date does not',
+    example: [dateTime, '2016-12-31T23:59:60Z'],
+    explains: ({ keyword }) => /:60|[.]\d{10,}/.test(keyword) && keyword.includes('is not a dateTime'),
+  },
+  {
+    what: 'a URI without a host',
+    reason: 'RFC 3986 allows it, and a URL of http needs one',
+    example: [uri, 'http://'],
+    explains: ({ keyword }) => /^The value "https?:.* is not a uri/i.test(keyword),
+  },
+  {
+    what: 'an invalid value under a name in another case, in a query or a form',
+    reason: 'the name is the declared one to binding, and an unknown one to the document',
+    example: [optional(int), { VALUE: 'x' }, 'query'],
+    explains: inText(({ value, keyword }) => value === undefined && !/required/i.test(keyword)),
+  },
+  {
+    what: 'one text of a list that looks like a JSON array of something else',
+    reason: 'it is read as the JSON of the whole list, which a client may send as one text',
+    example: [list(string), ['[1]'], 'query'],
+    explains: inText(
+      ({ keyword, value }) => keyword.includes('is not a string') && /^\[?"\s*[[{]/.test(JSON.stringify(value)),
+    ),
+  },
+];
+
+const explained = (differences: readonly Difference[], refused: Refused): boolean =>
+  differences.some(({ explains }) => explains(refused));
+
+/** What the document refuses in a value, without the other branch of `nullable`. */
+function documentRefuses(errors: readonly ErrorObject[], source: Source): Refused[] {
+  return errors
+    .filter(({ keyword, schemaPath }) => keyword !== 'anyOf' && !schemaPath.endsWith('/anyOf/1/type'))
+    .map(({ keyword, parentSchema = {}, data, params, instancePath }) => ({
+      schema: parentSchema as Schema,
+      value: data as unknown,
+      keyword,
+      source,
+      missing: (params as { missingProperty?: string }).missingProperty,
+      isItem: /\/\d+$/.test(instancePath),
+    }));
+}
+
+/** What binding refuses: the message, and the value that was sent under the name. */
+function bindingRefuses(errors: readonly ProblemError[], sent: unknown, source: Source): Refused[] {
+  return errors.map(({ name, detail }) => ({
+    schema: {},
+    value: (sent as Record<string, unknown> | null)?.[name.replace(/\[\d*\].*$/, '')],
+    keyword: detail,
+    source,
+    isItem: false,
+  }));
+}
+
+async function compare(
+  described: Described,
+  source: Source,
+  value: unknown,
+  errors: readonly ErrorObject[],
+  sent: Parameters<typeof bind>[1],
+): Promise<void> {
+  const failures = await failuresOf(described, sent);
+  const refused = documentRefuses(errors, source);
+  const unexplained =
+    refused.length > 0 && failures.length === 0
+      ? refused.filter(one => !explained(LENIENT, one)).map(one => ({ 'only the document refuses': one }))
+      : refused.length === 0 && failures.length > 0
+        ? bindingRefuses(failures, value, source)
+            .filter(one => !explained(LOOSE, one))
+            .map(one => ({ 'only binding refuses': one }))
+        : [];
+  expect(unexplained).toEqual([]);
+}
+
+/** Few values of many endpoints: most faults are in how types are put together. */
+const BOUNDS = { numRuns: 40, interruptAfterTimeLimit: 5_000 };
+const VALUES = 6;
+
+/** Values by the schema, each followed by a mutation of it. */
+const sampled = (schema: Schema, schemas: Record<string, Schema>): Arbitrary<unknown[]> =>
+  fc
+    .array(
+      valuesOf(schema, schemas).chain(value => mutated(value).map(other => [value, other])),
+      { minLength: VALUES, maxLength: VALUES },
+    )
+    .map(pairs => pairs.flat());
+
+/** Asks the document and binding about one property, `value`. */
+async function verdicts([type, sent, source = 'json']: Difference['example']): Promise<
+  [document: boolean, binding: boolean]
+> {
+  const described = endpointOf(dto({ value: type }));
+  const { schemas, body } = described;
+  if (source === 'json') {
+    const json = { value: sent };
+    const failures = await failuresOf(described, { body: JSON.stringify(json) });
+    return [validatorOf(body, schemas)(json).length === 0, failures.length === 0];
+  }
+  const texts = (typeof sent === 'object' && !Array.isArray(sent) ? sent : { value: sent }) as Texts;
+  const understood = understoodBy(texts, described[source]);
+  const failures = await failuresOf(described, { [source]: texts });
+  return [validatorOf(objectOf(described[source]), schemas)(understood).length === 0, failures.length === 0];
+}
+
+describe('only binding accepts', () => {
+  it.each(LENIENT)('$what', async ({ example, but }) => {
+    expect(await verdicts(example)).toEqual([false, true]);
+    if (but) expect(await verdicts(but)).toEqual([false, false]);
+  });
+});
+
+describe('only the document allows', () => {
+  it.each(LOOSE)('$what', async ({ example }) => {
+    expect(await verdicts(example)).toEqual([true, false]);
+  });
+});
+
+describe('binding agrees with the document', () => {
+  it('about JSON bodies', async () => {
+    await fc.assert(
+      fc.asyncProperty(endpoints, fc.gen(), async (described, gen) => {
+        const { body, schemas } = described;
+        const validate = validatorOf(body, schemas);
+        for (const value of gen(() => sampled(body, schemas)))
+          await compare(described, 'json', value, validate(value), { body: JSON.stringify(value) });
+      }),
+      BOUNDS,
+    );
+  });
+
+  it.each(['query', 'form'] as const)('about the values of a %s', async source => {
+    await fc.assert(
+      fc.asyncProperty(endpoints, fc.gen(), async (described, gen) => {
+        const { schemas, [source]: parameters } = described;
+        const whole = objectOf(parameters);
+        const validate = validatorOf(whole, schemas);
+        for (const value of gen(() => sampled(whole, schemas))) {
+          if (typeof value !== 'object' || value === null || Array.isArray(value)) continue;
+          const texts = textsIn(value as Record<string, unknown>, parameters);
+          const understood = understoodBy(texts, parameters);
+          await compare(described, source, understood, validate(understood), { [source]: texts });
+        }
+      }),
+      BOUNDS,
+    );
+  });
+});
+
+type Texts = Record<string, string | readonly string[]>;
+
+function understoodBy(texts: Texts, parameters: readonly Parameter[]): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, sent]) => {
+      const parameter = parameters.find(one => one.name === name);
+      return [name, parameter ? understand(sent, parameter) : sent];
+    }),
+  );
+}
+
+/** Writes values as the document says: the items of a list one by one, structured values as JSON. */
+function textsIn(values: Record<string, unknown>, parameters: readonly Parameter[]): Texts {
+  const texts = Object.entries(values).map(([name, value]) => {
+    const isJson = parameters.find(one => one.name === name)?.isJson;
+    const textOf = (one: unknown): string => (isText(one) && !isJson ? one : JSON.stringify(one));
+    return [name, Array.isArray(value) && !isJson ? value.map(textOf) : textOf(value)] as const;
+  });
+  // A list without items is not sent.
+  return Object.fromEntries(texts.filter(([, sent]) => sent.length > 0 || isText(sent)));
+}
+
+/** Reads texts as a client of the document would: a number if the schema has one there, JSON where it says JSON. */
+function understand(sent: string | readonly string[], { schema, isJson }: Parameter): unknown {
+  const texts = [sent].flat() as string[];
+  const [only = ''] = texts;
+  if (texts.length === 1 && isJson) return parsed(only);
+  if (schema['type'] === 'array') return texts.map(text => ofType(text, schema['items'] as Schema));
+  return texts.length === 1 ? ofType(only, schema) : texts;
+}
+
+function ofType(
+  text: string,
+  { type, enum: values = [] }: { readonly type?: unknown; readonly enum?: unknown },
+): unknown {
+  const types = [type].flat();
+  const isWhole = types.includes('integer');
+  const value = (isWhole ? /^-?\d+$/ : /^(-?\d+(\.\d+)?(e[+-]?\d+)?|true|false)$/).test(text) ? parsed(text) : text;
+  const isNumber = typeof value === 'number' && (isWhole || types.includes('number'));
+  if (isNumber && (!types.includes('string') || (values as unknown[]).includes(value))) return value;
+  return typeof value === 'boolean' && types.includes('boolean') ? value : text;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
