@@ -14,7 +14,7 @@ type Files = ReadonlyMap<string, string>;
  */
 export function apiDocs(app: Routed, options: OpenApiOptions): RequestHandler {
   // Checks the options now. The routes come later.
-  openapi({}, options);
+  openapi(() => undefined, options);
   const files = filesOfPage();
   const policy = policyFor(options);
   let document: OpenApiDocument | undefined;
