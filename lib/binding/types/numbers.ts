@@ -24,7 +24,7 @@ export const int: PropertyType<number> = scalar('int', {
     if (typeof value === 'number') return (value | 0) === value ? value | 0 : undefined;
     return ifNumber(value, readInt);
   },
-  schema: { type: 'integer', format: 'int32', minimum: -0x8000_0000, maximum: 0x7fff_ffff },
+  schema: { type: 'integer', format: 'int32' },
 });
 
 /** A 64-bit integer, as a bigint. In JSON a number or, for clients without 64-bit numbers, a string. */
