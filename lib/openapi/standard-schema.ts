@@ -37,7 +37,7 @@ export function standardSchemaIn(
     );
   if (!made)
     throw new TypeError(
-      `openapi: this schema of ${vendor} offers no JSON Schema. Pass jsonSchemaOf, which gets the schema and returns its ` +
+      `this schema of ${vendor} offers no JSON Schema. Pass jsonSchemaOf, which gets the schema and returns its ` +
         'JSON Schema, or {} to leave it open; for valibot, toJsonSchema of @valibot/to-json-schema makes it.',
     );
   // The dialect is that of the whole document.
@@ -49,7 +49,7 @@ function whatItOffers(make: () => JsonSchema | undefined, vendor: string): JsonS
     return make();
   } catch (error) {
     throw new TypeError(
-      `openapi: this schema of ${vendor} cannot be written as JSON Schema (${(error as Error).message}). Pass ` +
+      `this schema of ${vendor} cannot be written as JSON Schema (${(error as Error).message}). Pass ` +
         'jsonSchemaOf, which gets the schema and returns its JSON Schema, or {} to leave it open.',
       { cause: error },
     );

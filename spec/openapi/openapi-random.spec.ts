@@ -579,7 +579,7 @@ async function compare(
 }
 
 /** Few values of many endpoints: most faults are in how types are put together. */
-const BOUNDS = { numRuns: 40, interruptAfterTimeLimit: 5_000 };
+const BOUNDS = { numRuns: 30, interruptAfterTimeLimit: 3_500 };
 const VALUES = 6;
 
 /** Values by the schema, each followed by a mutation of it. */

@@ -38,7 +38,7 @@ export function memberSchema(member: Member, schemas: Schemas): JsonSchema {
 export function mustBeSent({ required, codec }: Member): boolean {
   if (!required) return false;
   if (!codec.fromNothing) return true;
-  const value = attempt(codec.fromNothing);
+  const value = attempt(() => codec.fromNothing?.());
   // The value of a promise is not known in time. No one awaits it, and an unhandled rejection would end the process.
   if (value instanceof Promise) value.catch(() => undefined);
   return value === INVALID || value instanceof Promise;
