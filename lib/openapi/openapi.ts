@@ -67,7 +67,7 @@ export interface OpenApiDocument {
  * that cannot be described; the message names it.
  */
 export function openapi(app: Routed, options: OpenApiOptions): OpenApiDocument {
-  checkOptions('openapi', options, { ...rules, info: rules.info });
+  checkOptions('openapi', options, rules);
   if (!isInfo((options as Partial<OpenApiOptions>).info))
     throw new TypeError('openapi: info must be { title, version }');
   const { info, servers, tags, securityScheme = { type: 'http', scheme: 'bearer' } } = options;

@@ -44,55 +44,88 @@ export type SchemasFrom = (source: Source) => Schemas;
 /** Decides where a client sends the values of a dto on one route. */
 export function placementOf(
   plan: Plan,
-  { endpoint: { settings } }: EndpointDescription,
+  endpoint: EndpointDescription,
   method: string,
   pathParameters: readonly PathParameter[],
   schemasFrom: SchemasFrom,
 ): Placement {
-  const parameters: ParameterValue[] = [];
-  const body: BodyValue[] = [];
-  // A property that takes the whole body leaves the query to the others.
-  const prefersQuery = ['get', 'head'].includes(method) || plan.wholeBody !== undefined || plan.content !== undefined;
-  for (const sources of plan.sourcesOf.values()) {
-    const value = (source: Source): Value | undefined => valueOf(sources.get(source), source, schemasFrom(source));
-    const [source, root] = [...sources].find(([, { isRoot }]) => isRoot) ?? [];
-    if (source && root) {
-      const values = valuesOf(root, schemasFrom(source));
-      if (source === 'query') parameters.push(...(values ?? [wholeOf(root, schemasFrom(source))]).map(inQuery));
-      else if (values) body.push(...values.map(form => ({ json: undefined, form })));
-      else body.push({ json: undefined, form: wholeOf(root, schemasFrom(source)), isWhole: true });
-      continue;
-    }
-    const header = sources.get('header');
-    const own = value('header') ?? value('cookie');
-    if (own) {
-      if (!ELSEWHERE.includes(own.name.toLowerCase())) parameters.push({ ...own, in: header ? 'header' : 'cookie' });
-      continue;
-    }
-    // Claims and permissions come from the caller's token; a client sends only what may take the place of one.
-    if (sources.get('claim')?.required === true || sources.has('permission')) continue;
-    const routeName = sources.get('route')?.name.toLowerCase();
-    const inPath = pathParameters.find(({ key }) => key?.toLowerCase() === routeName);
-    const inRoute = inPath && value('route');
-    if (inPath && inRoute) {
-      parameters.push({ ...inRoute, name: inPath.name, required: true, in: 'path' });
-      const json = sources.get('json')?.jsonRequired ? value('json') : undefined;
-      if (json) body.push({ json: { ...json, required: true }, form: undefined });
-      continue;
-    }
-    // A schema that is not used would leave its names in the document, so each is made where it is used.
-    const hasJson = sources.get('json')?.codec.isTextOnly === undefined && sources.has('json');
-    const hasForm = sources.has('form') && settings.allowMultipart;
-    const query = prefersQuery || !(hasJson || hasForm) ? value('query') : undefined;
-    if (query) parameters.push(inQuery(query));
-    else if (hasJson || hasForm) body.push({ json: value('json'), form: hasForm ? value('form') : undefined });
-  }
+  const route: RouteOfDto = {
+    pathParameters,
+    // A property that takes the whole body leaves the query to the others.
+    prefersQuery: ['get', 'head'].includes(method) || plan.wholeBody !== undefined || plan.content !== undefined,
+    takesForm: endpoint.endpoint.settings.allowMultipart,
+    schemasFrom,
+  };
+  const places = [...plan.sourcesOf.values()].map(sources => placeOf(sources, route));
+  const parameters = places.flatMap(place => place.parameters ?? []);
   const known = new Set(parameters.filter(one => one.in === 'path').map(({ name }) => name));
   const others = pathParameters.filter(({ name }) => !known.has(name));
   return {
     parameters: merged([...parameters, ...others.map(inPathOnly)]),
-    body,
+    body: places.flatMap(place => place.body ?? []),
   };
+}
+
+/** What decides where the values of a dto are sent. */
+interface RouteOfDto {
+  readonly pathParameters: readonly PathParameter[];
+  readonly prefersQuery: boolean;
+  readonly takesForm: boolean;
+  readonly schemasFrom: SchemasFrom;
+}
+
+type Sources = ReadonlyMap<Source, SourceProperty>;
+
+/** Decides where a client sends the value of one property: in the place that its declaration names first. */
+function placeOf(sources: Sources, route: RouteOfDto): Partial<Placement> {
+  const [root] = [...sources].filter(([, { isRoot }]) => isRoot);
+  if (root) return placeOfRoot(...root, route);
+  if (sources.has('header') || sources.has('cookie')) return placeInHeaders(sources, route);
+  // Claims and permissions come from the caller's token; a client sends only what may take the place of one.
+  if (sources.get('claim')?.required === true || sources.has('permission')) return {};
+  return placeInPath(sources, route) ?? placeInQueryOrBody(sources, route);
+}
+
+/** Takes apart the property that takes all names of a form or query. */
+function placeOfRoot(source: Source, root: SourceProperty, { schemasFrom }: RouteOfDto): Partial<Placement> {
+  const values = valuesOf(root, schemasFrom(source));
+  if (source === 'query') return { parameters: (values ?? [wholeOf(root, schemasFrom(source))]).map(inQuery) };
+  return {
+    body: values?.map(form => ({ json: undefined, form })) ?? [
+      { json: undefined, form: wholeOf(root, schemasFrom(source)), isWhole: true },
+    ],
+  };
+}
+
+function placeInHeaders(sources: Sources, route: RouteOfDto): Partial<Placement> {
+  const source = sources.has('header') ? 'header' : 'cookie';
+  const value = valueIn(source, sources, route);
+  return value && !ELSEWHERE.includes(value.name.toLowerCase()) ? { parameters: [{ ...value, in: source }] } : {};
+}
+
+/** Returns undefined if the path does not name the property. */
+function placeInPath(sources: Sources, route: RouteOfDto): Partial<Placement> | undefined {
+  const name = sources.get('route')?.name.toLowerCase();
+  const parameter = route.pathParameters.find(({ key }) => key?.toLowerCase() === name);
+  const value = parameter && valueIn('route', sources, route);
+  if (!value) return undefined;
+  const json = sources.get('json')?.jsonRequired ? valueIn('json', sources, route) : undefined;
+  return {
+    parameters: [{ ...value, name: parameter.name, required: true, in: 'path' }],
+    ...(json && { body: [{ json: { ...json, required: true }, form: undefined }] }),
+  };
+}
+
+function placeInQueryOrBody(sources: Sources, route: RouteOfDto): Partial<Placement> {
+  // A schema that is not used would leave its names in the document, so each is made where it is used.
+  const hasJson = sources.get('json')?.codec.isTextOnly === undefined && sources.has('json');
+  const hasForm = sources.has('form') && route.takesForm;
+  const inBody = hasJson || hasForm;
+  const query = route.prefersQuery || !inBody ? valueIn('query', sources, route) : undefined;
+  if (query) return { parameters: [inQuery(query)] };
+  if (!inBody) return {};
+  const form = hasForm ? valueIn('form', sources, route) : undefined;
+  return { body: [{ json: valueIn('json', sources, route), form }] };
 }
 
 const inQuery = (value: Value): ParameterValue => ({ ...value, in: 'query' });
@@ -130,8 +163,11 @@ export function both<V extends Value>(one: V, other: V): V {
   };
 }
 
-function valueOf(property: SourceProperty | undefined, source: Source, schemas: Schemas): Value | undefined {
+/** Describes the value of a property as one source reads it; undefined if the source does not. */
+function valueIn(source: Source, sources: Sources, { schemasFrom }: RouteOfDto): Value | undefined {
+  const property = sources.get(source);
   if (!property || (source === 'json' && property.codec.isTextOnly)) return undefined;
+  const schemas = schemasFrom(source);
   const schema = memberSchema(property, schemas);
   return {
     name: property.name,

@@ -51,10 +51,10 @@ function failuresTable(): string {
 function eventsTable(): string {
   const source = readFileSync(join(root, 'lib/idempotency/events.ts'), 'utf8');
   const [, comment = '', union = ''] =
-    /\/\*\*((?:(?!\*\/).)*)\*\/\s*export type IdempotencyEventKind = ([^;]*);/s.exec(source) ?? [];
+    /\/\*\*((?:(?!\*\/).)*)\*\/\s*export type IdempotencyEventKind =([^;]*);/s.exec(source) ?? [];
   const rows = [...comment.matchAll(/- `([\w-]+)`: (.*)/g)].map(([, kind = '', meaning = '']) => ({ kind, meaning }));
   const kinds = [...union.matchAll(/'([\w-]+)'/g)].map(([, kind]) => kind);
-  if (kinds.join() !== rows.map(({ kind }) => kind).join())
+  if (kinds.length === 0 || kinds.join() !== rows.map(({ kind }) => kind).join())
     throw new Error('The comment of IdempotencyEventKind does not name the same kinds as the type, in the same order');
   return [
     '| `kind` | What happened |',
