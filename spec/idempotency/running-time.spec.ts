@@ -63,10 +63,18 @@ describe('a time in which the process runs', () => {
       isOver = true;
     };
     afterRunning(20, end)();
-    const lastTurn = afterRunning(20, end);
-    // A timer of the same length that starts in the same turn fires right after the deadline's own, before its last turn.
-    setTimeout(lastTurn, 20);
-    await pause(100);
+    const cancel = afterRunning(20, end);
+    // The microtask runs when the deadline's timer has begun the last turn, and before that turn.
+    const { setImmediate: begin } = globalThis;
+    const lastTurn = jest
+      .spyOn(globalThis, 'setImmediate')
+      .mockImplementationOnce((...turn: Parameters<typeof begin>) => {
+        queueMicrotask(cancel);
+        return begin(...turn);
+      });
+    while (lastTurn.mock.calls.length === 0) await pause(5);
+    lastTurn.mockRestore();
+    await pause(20);
     expect(isOver).toBe(false);
   });
 });
