@@ -4,18 +4,11 @@ import type { ResolvedOptions } from '../idempotency/options';
 import type { Components } from './components';
 import { idempotencyHeader } from './idempotency-header';
 import type { PathTemplate } from './path-templates';
-import {
-  inPathOnly,
-  isStructured,
-  merged,
-  placementOf,
-  type ParameterValue,
-  type Placement,
-  type SchemasFrom,
-} from './placement';
+import { inPathOnly, merged, placementOf, type ParameterValue, type Placement, type SchemasFrom } from './placement';
 import { refusalResponses, refusalsOf } from './refusals';
 import { requestBodyOf } from './request-body';
 import type { Route } from './routes';
+import { isStructured } from './values';
 
 /** What the middlewares of one route say about themselves. */
 export interface Described {

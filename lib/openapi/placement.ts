@@ -1,18 +1,10 @@
 import type { EndpointDescription } from '../binding/bind-request';
-import { memberSchema, mustBeSent } from '../binding/declaration/dto-schema';
 import type { Source } from '../binding/declaration/property';
 import type { Plan } from '../binding/plan/plan';
 import type { SourceProperty } from '../binding/plan/source-properties';
-import { withParts } from '../binding/types/codec';
-import type { JsonSchema, Schemas } from '../binding/types/json-schema';
+import type { Schemas } from '../binding/types/json-schema';
 import type { PathParameter } from './path-templates';
-
-/** A value of a request, as the document describes it: its name, whether it must be sent, and its schema. */
-export interface Value {
-  readonly name: string;
-  readonly required: boolean;
-  readonly schema: JsonSchema;
-}
+import { both, valueOf, valuesOf, wholeOf, type Value } from './values';
 
 /** A value outside of the body. */
 export interface ParameterValue extends Value {
@@ -153,77 +145,5 @@ export function merged(parameters: readonly ParameterValue[]): ParameterValue[] 
 const isAnyText = ({ in: where, schema }: ParameterValue): boolean =>
   where === 'path' && Object.keys(schema).join() === 'type' && schema['type'] === 'string';
 
-/** Makes one value of two that are sent under one name. */
-export function both<V extends Value>(one: V, other: V): V {
-  const isSame = JSON.stringify(one.schema) === JSON.stringify(other.schema);
-  return {
-    ...one,
-    required: one.required || other.required,
-    schema: isSame ? one.schema : { allOf: [one.schema, other.schema] },
-  };
-}
-
-/** Describes the value of a property as one source reads it; undefined if the source does not. */
-function valueIn(source: Source, sources: Sources, { schemasFrom }: RouteOfDto): Value | undefined {
-  const property = sources.get(source);
-  if (!property || (source === 'json' && property.codec.isTextOnly)) return undefined;
-  const schemas = schemasFrom(source);
-  const schema = memberSchema(property, schemas);
-  return {
-    name: property.name,
-    required: mustBeSent(property),
-    schema: source === 'json' ? schema : { ...withoutNull(schema), ...property.codec.schemaOfText?.(schemas) },
-  };
-}
-
-/** Leaves out null, which text cannot say; JSON text can, below its own level. */
-function withoutNull(schema: JsonSchema): JsonSchema {
-  const { type, enum: values, anyOf, items, ...rest } = schema;
-  if (Array.isArray(anyOf)) {
-    const others = (anyOf as JsonSchema[]).filter(one => one['type'] !== 'null');
-    return others.length === 1 ? { ...rest, ...others[0] } : { ...schema, anyOf: others };
-  }
-  const types = Array.isArray(type) ? (type as string[]).filter(one => one !== 'null') : type;
-  return {
-    ...(types !== undefined && { type: Array.isArray(types) && types.length === 1 ? types[0] : types }),
-    ...rest,
-    ...(Array.isArray(values) && { enum: values.filter(one => one !== null) }),
-    ...(items !== undefined && { items: isStructured(schema) ? items : withoutNull(items as JsonSchema) }),
-  };
-}
-
-/** Takes the object apart that binds all names of a form or query; undefined if its names are not known. */
-function valuesOf({ codec, required }: SourceProperty, schemas: Schemas): Value[] | undefined {
-  const { properties, required: names = [] } = (codec.schemaOfNames ?? codec.schema)?.(schemas) ?? {};
-  if (properties === undefined) return undefined;
-  return Object.entries(properties as Record<string, JsonSchema>).flatMap(([name, schema]) => {
-    const isRequired = required && (names as readonly string[]).includes(name);
-    const member = codec.memberCalled?.(name.toLowerCase())?.codec;
-    const hasFile = member?.shape === 'object' && [...withParts(member)].some(({ shape }) => shape === 'file');
-    // An object with files cannot be sent as JSON: its properties are sent under names of their own.
-    const below = hasFile
-      ? valuesOf({ codec: member, required: isRequired } as SourceProperty, schemas)?.map(one => ({
-          ...one,
-          name: `${name}.${one.name}`,
-        }))
-      : undefined;
-    return below ?? [{ name, required: isRequired, schema: withoutNull(schema) }];
-  });
-}
-
-/** Describes all names of a form or query at once: a union has no properties of its own. */
-const wholeOf = ({ property, codec, required }: SourceProperty, schemas: Schemas): Value & { isExploded: true } => ({
-  name: property,
-  required,
-  schema: (codec.schemaOfNames ?? codec.schema)?.(schemas) ?? {},
-  isExploded: true,
-});
-
-/** Tells whether a value is an object, or a list of objects or lists: outside of JSON it is sent as JSON text. */
-export function isStructured({ type, items, $ref, anyOf, allOf }: JsonSchema): boolean {
-  const types = [type].flat();
-  const item = (items ?? {}) as JsonSchema;
-  if (types.includes('array')) return [item['type']].flat().includes('array') || isStructured(item);
-  const parts = [anyOf, allOf].flatMap(one => (Array.isArray(one) ? (one as JsonSchema[]) : []));
-  return $ref !== undefined || types.includes('object') || parts.some(isStructured);
-}
+const valueIn = (source: Source, sources: Sources, { schemasFrom }: RouteOfDto): Value | undefined =>
+  valueOf(sources.get(source), source, schemasFrom(source));

@@ -3,7 +3,8 @@ import { mustBeSent } from '../binding/declaration/dto-schema';
 import type { Plan } from '../binding/plan/plan';
 import { withParts } from '../binding/types/codec';
 import type { JsonSchema } from '../binding/types/json-schema';
-import { both, isStructured, type BodyValue, type SchemasFrom, type Value } from './placement';
+import type { BodyValue, SchemasFrom } from './placement';
+import { both, isStructured, type Value } from './values';
 
 interface Content {
   readonly schema: JsonSchema;
