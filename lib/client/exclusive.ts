@@ -5,8 +5,9 @@ interface Locks {
 const last = new Map<string, Promise<unknown>>();
 
 /**
- * Runs the pieces of work on one name one after another: in this page or process, and if they are shared, in all tabs of
- * the origin where there are Web Locks. Without, two tabs that begin an operation in the same instant may take two keys.
+ * Runs the pieces of work on one name one after another: in this page or process, and if they are shared, in all tabs
+ * of the origin where there are Web Locks. Without, two tabs that begin an operation in the same instant may take two
+ * keys.
  */
 export function exclusive<T>(name: string, isShared: boolean, work: () => Promise<T>): Promise<T> {
   const locked = (): Promise<T> => (isShared ? locks()?.request(name, work) : undefined) ?? work();

@@ -1,6 +1,8 @@
 type Maybe<T> = T | Promise<T>;
 
-/** A place for keys: `localStorage`, `sessionStorage`, or an object with the same methods, which may be asynchronous. */
+/**
+ * A place for keys: `localStorage`, `sessionStorage`, or an object with the same methods, which may be asynchronous.
+ */
 export interface KeyStorage {
   getItem(name: string): Maybe<string | null | undefined>;
   setItem(name: string, value: string): unknown;

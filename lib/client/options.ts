@@ -41,7 +41,9 @@ export interface IdempotentFetchOptions {
    * random part of it. Default 200.
    */
   readonly baseDelay?: number;
-  /** The longest pause that the client chooses by itself, in milliseconds; `Retry-After` may be longer. Default 10 000. */
+  /**
+   * The longest pause that the client chooses by itself, in milliseconds; `Retry-After` may be longer. Default 10 000.
+   */
   readonly maxDelay?: number;
   /** The function that sends, called as `fetch` is. Default: the global `fetch`. */
   readonly fetch?: typeof fetch;

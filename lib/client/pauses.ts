@@ -1,4 +1,6 @@
-/** Milliseconds until the next attempt, at random up to a limit that doubles: clients that failed together spread out. */
+/**
+ * Milliseconds until the next attempt, at random up to a limit that doubles: clients that failed together spread out.
+ */
 export function backoff(attempt: number, { baseDelay, maxDelay }: { baseDelay: number; maxDelay: number }): number {
   return Math.random() * Math.min(maxDelay, baseDelay * 2 ** (attempt - 1));
 }

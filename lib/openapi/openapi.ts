@@ -63,8 +63,8 @@ export interface OpenApiDocument {
  * Describes the routes of an Express application or router as an OpenAPI document: what their `idempotency()` and
  * `bindRequest()` read, and what they answer. Call it when all routes are mounted. A path that is a regular expression,
  * or has parts of one, is left out: OpenAPI has no way to write it.
- * @throws TypeError for an unknown option or an invalid value, for two endpoints with one `operationId`, and for a route
- * that cannot be described; the message names it.
+ * @throws TypeError for an unknown option or an invalid value, for two endpoints with one `operationId`, and for a
+ * route that cannot be described; the message names it.
  */
 export function openapi(app: Routed, options: OpenApiOptions): OpenApiDocument {
   checkOptions('openapi', options, rules);
@@ -129,7 +129,9 @@ function templateOf({ template, isCaseSensitive }: Route, known: Map<string, Pat
   return own;
 }
 
-/** Finds the middlewares of a route: the first one of several `idempotency()` guards it, and each `bindRequest()` binds. */
+/**
+ * Finds the middlewares of a route: the first one of several `idempotency()` guards it, and each `bindRequest()` binds.
+ */
 function describedBy({ method, handlers }: Route): Described {
   const guard = handlers
     .flatMap(handler => guards.of(handler) ?? [])

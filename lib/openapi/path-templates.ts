@@ -90,7 +90,9 @@ const text = (value: string): PathTemplate => ({
   parameters: [],
 });
 
-/** The parts of a path of Express 4: a parameter with its slash or dot, pattern and sign, a wildcard, an escape, text. */
+/**
+ * The parts of a path of Express 4: a parameter with its slash or dot, pattern and sign, a wildcard, an escape, text.
+ */
 const PARTS_4 = /([/.]?):(\w+)(?:\((?:\\.|[^\\()]|\((?:\\.|[^\\()])*\))*\))?([?*+]?)|(\*)|\\(.)|([^:*\\]+|:)/g;
 /** Characters that Express 4 passes on to the regular expression of a path. */
 const REGEXP_4 = /[?+()[\]|^$]/;

@@ -1,4 +1,6 @@
-/** The functions of a test runner that the suites call: those of jest, vitest, mocha, node:test, and others like them. */
+/**
+ * The functions of a test runner that the suites call: those of jest, vitest, mocha, node:test, and others like them.
+ */
 export interface TestRunner {
   readonly describe: (title: string, body: () => void) => unknown;
   readonly it: (title: string, body: () => Promise<void>, timeout?: number) => unknown;

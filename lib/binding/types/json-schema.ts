@@ -16,7 +16,9 @@ export interface Schemas {
   readonly maxItems: number;
   /** Returns the schema of a nested type. */
   of(type: Describable): JsonSchema;
-  /** Returns a reference to a schema that has a name, so that it stands in the document once, and may refer to itself. */
+  /**
+   * Returns a reference to a schema that has a name, so that it stands in the document once, and may refer to itself.
+   */
   named(type: Describable, name: string, make: () => JsonSchema): JsonSchema;
   /** Returns the JSON Schema that a Standard Schema offers. @throws TypeError if it offers none. */
   ofStandard(schema: object): JsonSchema;
