@@ -16,13 +16,16 @@ const compiledWith = tsconfig => ({
 
 const compiled = compiledWith('<rootDir>/spec/tsconfig.json');
 
-/** What takes minutes, and what needs the registry: `npm run test:long`. */
+/** What takes long, needs many servers at once, or the registry: `npm run test:long`. */
 const long = [
   'spec/binding/types/scalar-long-texts.spec.ts',
   'spec/faults/mutations.spec.ts',
   'spec/faults/storms.spec.ts',
   'spec/idempotency/acceptance/bounds.spec.ts',
+  'spec/idempotency/redis/deployments/cluster.spec.ts',
+  'spec/idempotency/redis/deployments/sentinel.spec.ts',
   'spec/matrix/matrix.spec.ts',
+  'spec/testing/mistakes.spec.ts',
 ];
 
 /** @type {import('jest').Config} */

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
+import { mistakesIn } from '../support/compile';
 import { send, type WireResponse } from '../support/listen';
 import { NodeProcess } from '../support/servers/node-process';
 import { declarations, notationsIn, operations, programOf, programsIn } from './notations';
@@ -13,7 +14,14 @@ const snippets = snippetsIn(pagesIn(root));
 
 it('every snippet compiles against the package, as CommonJS and as an ES module, and so does every row of the tables of both notations', () => {
   expect(snippets.length).toBeGreaterThan(20);
-  expect(mistakesIn(programsIn(root))).toEqual([]);
+  const programs = programsIn(root).flatMap((source, index) =>
+    ['cts', 'mts'].map(kind => [`snippet-${index}.${kind}`, source] as const),
+  );
+  const config = {
+    extends: '../../tsconfig.json',
+    compilerOptions: { noUnusedLocals: false, noUnusedParameters: false },
+  };
+  expect(mistakesIn(Object.fromEntries(programs), config)).toEqual([]);
 }, 300_000);
 
 describe('the snippets of the README that are marked `run`', () => {
@@ -156,35 +164,3 @@ const withAnyId = (answer: string): RegExp =>
       .map(text => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
       .join('[0-9a-f-]{36}')}$`,
   );
-
-/** What the compiler says about programs that use the package. */
-function mistakesIn(programs: readonly string[]): string[] {
-  const sources = new Map(
-    programs.flatMap((source, index) =>
-      ['cts', 'mts'].map(kind => [join(root, 'spec/docs', `snippet-${index}.${kind}`), source]),
-    ),
-  );
-  const { config } = ts.readConfigFile(join(root, 'spec/tsconfig.json'), path => ts.sys.readFile(path)) as {
-    config: { compilerOptions: object };
-  };
-  const { options } = ts.parseJsonConfigFileContent(
-    {
-      extends: './tsconfig.json',
-      compilerOptions: { ...config.compilerOptions, noUnusedLocals: false, noUnusedParameters: false },
-    },
-    ts.sys,
-    join(root, 'spec'),
-  );
-  const host = ts.createCompilerHost(options);
-  const readSource = host.getSourceFile.bind(host);
-  const fileExists = host.fileExists.bind(host);
-  host.fileExists = name => sources.has(name) || fileExists(name);
-  host.getSourceFile = (name, target) => {
-    const source = sources.get(name);
-    return source === undefined ? readSource(name, target) : ts.createSourceFile(name, source, target);
-  };
-  const diagnostics = ts.getPreEmitDiagnostics(ts.createProgram([...sources.keys()], options, host));
-  return diagnostics.map(
-    ({ file: at, messageText }) => `${at?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`,
-  );
-}

@@ -49,11 +49,11 @@ describe('a lease', () => {
     const renewedOften = signal();
     const leases = new HookedLeases({
       renew: () => {
-        if (++renewals.asked === 12) renewedOften.happens();
+        if (++renewals.asked === 6) renewedOften.happens();
         if (renewals.asked % 3 !== 0) throw new Error('The connection was reset');
       },
     });
-    const { log, state, post } = await served({ leases, leaseDuration: 200 }, run => async (_req, res) => {
+    const { log, state, post } = await served({ leases, leaseDuration: 1_000 }, run => async (_req, res) => {
       await renewedOften.happened;
       res.json({ run });
     });

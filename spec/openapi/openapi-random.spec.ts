@@ -528,6 +528,12 @@ const LOOSE: readonly Difference[] = [
       ({ keyword, value }) => keyword.includes('is not a string') && /^\[?"\s*[[{]/.test(JSON.stringify(value)),
     ),
   },
+  {
+    what: 'one text of a list that has a comma, in a query or a form',
+    reason: 'a single text is split at commas; a list of one value with a comma is sent as JSON',
+    example: [list(uri), ['http://a.example/?,#b'], 'query'],
+    explains: inText(({ value }) => Array.isArray(value) && value.length === 1 && String(value[0]).includes(',')),
+  },
 ];
 
 const explained = (differences: readonly Difference[], refused: Refused): boolean =>

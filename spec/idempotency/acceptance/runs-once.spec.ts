@@ -52,23 +52,31 @@ it.each(rows)(
   },
 );
 
-it.each(stores)('a handler takes five leases on %s, with duplicates all the while: one run', async (_store, make) => {
-  let runs = 0;
-  let over = false;
-  const { url } = await serve(
-    express().put('/', idempotency({ ...make(), leaseDuration: 200, waitTimeout: 100_000 }), async (_req, res) => {
-      runs++;
-      await pause(1_000);
-      res.send('done');
-      over = true;
-    }),
-  );
-  const isOver = (): boolean => over;
-  const answers = [];
-  for (; !isOver(); await pause(15)) answers.push(send(url, { method: 'PUT', headers: keyed('k') }));
-  expect(new Set((await Promise.all(answers)).map(({ text }) => text))).toEqual(new Set(['done']));
-  expect([runs, answers.length > 20]).toEqual([1, true]);
-});
+const withLeases: [title: string, leaseDuration: number, make: () => IdempotencyOptions][] = stores.map(
+  // A lease in memory survives a process that stands still; one whose renewal takes a while may not.
+  ([title, make], index) => [title, index === 0 ? 200 : 1_000, make],
+);
+
+it.each(withLeases)(
+  'a handler takes five leases on %s, with duplicates all the while: one run',
+  async (_store, leaseDuration, make) => {
+    let runs = 0;
+    let over = false;
+    const { url } = await serve(
+      express().put('/', idempotency({ ...make(), leaseDuration, waitTimeout: 100_000 }), async (_req, res) => {
+        runs++;
+        await pause(5 * leaseDuration);
+        res.send('done');
+        over = true;
+      }),
+    );
+    const isOver = (): boolean => over;
+    const answers = [];
+    for (; !isOver(); await pause(leaseDuration / 10)) answers.push(send(url, { method: 'PUT', headers: keyed('k') }));
+    expect(new Set((await Promise.all(answers)).map(({ text }) => text))).toEqual(new Set(['done']));
+    expect([runs, answers.length > 20]).toEqual([1, true]);
+  },
+);
 
 it.each(stores)('the cacheDuration ends under load on %s: one run in each period', async (_store, make) => {
   const period = 150;
