@@ -24,7 +24,7 @@ export function answer(outcome: Outcome, exchange: Exchange): void {
     case 'in-flight':
       throw new Problem(
         'request-in-flight',
-        'The first request with this idempotency key is still being processed. Retry later.',
+        'The first request with this idempotency key has not been answered yet. Retry later.',
         { headers: { 'Retry-After': String(wholeSeconds(outcome.msLeft)) } },
       );
     case 'key-reused':

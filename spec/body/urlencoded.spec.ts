@@ -1,3 +1,4 @@
+import { processorTime } from '../support/processor-time';
 import { readPairs } from '../../lib/body/urlencoded';
 
 describe('pairs', () => {
@@ -77,12 +78,12 @@ describe('pairs', () => {
     );
   });
 
-  it('of 100,000 fields and of 10,000 levels are read in time that grows with their number', () => {
-    const begun = performance.now();
-    expect(readPairs(Array.from({ length: 100_000 }, (_, index) => `a${index}=1`).join('&'), 100_000)).toHaveLength(
-      100_000,
-    );
-    expect(readPairs(`a${'[a]'.repeat(10_000)}=1`, 10)).toHaveLength(1);
-    expect(performance.now() - begun).toBeLessThan(5_000);
+  it('of 100,000 fields and of 10,000 levels are read in time that grows with their number', async () => {
+    const fields = Array.from({ length: 100_000 }, (_, index) => `a${index}=1`).join('&');
+    const time = await processorTime(() => {
+      expect(readPairs(fields, 100_000)).toHaveLength(100_000);
+      expect(readPairs(`a${'[a]'.repeat(10_000)}=1`, 10)).toHaveLength(1);
+    });
+    expect(time).toBeLessThan(5_000);
   });
 });

@@ -133,7 +133,7 @@ describe('the client gives up', () => {
       response: undefined,
       cause: { name: 'TimeoutError' },
     });
-    expect(performance.now() - begun).toBeLessThan(5_000);
+    expect(performance.now() - begun).toBeLessThan(20_000);
   });
 
   it('where nothing listens, after many attempts', async () => {
