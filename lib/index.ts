@@ -14,7 +14,8 @@ export {
 } from './configure';
 
 export { apiDocs } from './openapi/api-docs';
-export { openapi, type OpenApiDocument, type OpenApiOptions } from './openapi/openapi';
+export { openapi, type OpenApiDocument } from './openapi/openapi';
+export type { OpenApiOptions } from './openapi/openapi-options';
 export type { OperationOptions } from './binding/operation-options';
 
 export type { IdempotencyMiddleware } from './idempotency/idempotency';
