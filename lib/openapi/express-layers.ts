@@ -93,7 +93,7 @@ export const routePaths = ({ path }: ExpressRoute, { regexp }: Layer): PathTempl
   textsIn(path).flatMap(regexp ? templatesOf4 : templatesOf);
 
 const textsIn = (paths: unknown): string[] =>
-  ([paths].flat(Infinity) as unknown[]).filter(path => typeof path === 'string');
+  [paths].flat<unknown[], typeof Infinity>(Infinity).filter(path => typeof path === 'string');
 
 /** Methods that OpenAPI has a field for. */
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'];

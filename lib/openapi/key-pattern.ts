@@ -32,7 +32,6 @@ const CASELESS = /^\\[dDsSwWbB^$\\.*+?()[\]{}|/-]$/;
 /** Writes both cases of each letter; undefined for a pattern that is not simple enough. */
 function inAnyCase(source: string): string | undefined {
   // Letters beyond ASCII have other cases than their two, and a group's name is not a letter to match.
-  // eslint-disable-next-line no-control-regex -- ASCII begins with control characters.
   if (/[^\x00-\x7f]/.test(source) || /\(\?(?![:=!]|<[=!])/.test(source)) return undefined;
   const parts = [...source.matchAll(PARTS)].map(([part]) => {
     if (part.startsWith('(?')) return part;

@@ -208,6 +208,12 @@ describe('openapi()', () => {
       expect(namesIn(app)).toEqual(names);
     });
 
+    it('without the limits of an endpoint: others share it', async () => {
+      const { schemas, requestBody } = await operationOf(dto({ all: list(Basket) }));
+      expect(JSON.stringify(schemas)).not.toContain('maxItems');
+      expect(JSON.stringify(requestBody)).toContain('maxItems');
+    });
+
     it('so that each direction refers to its own', async () => {
       const { schemas, responses, requestBody } = await operationOf(dto({ price: Money }), {
         options: { responses: { 200: Money } },
@@ -244,6 +250,11 @@ describe('openapi()', () => {
     ['plain text', dto({ text: plainText() }), { 'text/plain': { schema: { type: 'string' } } }],
   ])('describes a body that is %s', async (_what, Dto, content) => {
     expect((await operationOf(Dto)).requestBody).toMatchObject({ required: true, content });
+  });
+
+  it('describes a response that is not declared as one of any type: without content, it would be empty', async () => {
+    const { responses } = await operationOf(dto({ a: int }));
+    expect(responses['2XX']?.content).toEqual({ '*/*': { schema: {} } });
   });
 
   it('leaves out an empty body', async () => {
@@ -335,6 +346,23 @@ describe('openapi()', () => {
         { schema: { type: 'string', format: 'uuid' } },
       ],
       ['by its pattern', { keyPattern: /^[a-z]+$/ }, { schema: { pattern: '^[a-z]+$' } }],
+      [
+        'by its pattern in words, if JSON Schema cannot say it',
+        { keyPattern: /^(?<a>x)$/i, swaggerHeaderDescription: 'Mine.' },
+        {
+          description: 'Mine.',
+          schema: {
+            type: 'string',
+            minLength: 1,
+            description: 'It must match the JavaScript regular expression /^(?<a>x)$/i.',
+          },
+        },
+      ],
+      [
+        'by its pattern in words, if it is a number',
+        { keyPattern: /^\d{3}$/, swaggerHeaderType: int },
+        { schema: { type: 'integer', description: 'It must match the JavaScript regular expression /^\\d{3}$/.' } },
+      ],
     ])('%s', async (_what, options, header) => {
       expect(await keyHeader(options)).toMatchObject([header]);
     });
