@@ -102,6 +102,7 @@ describe('the document of the demo', () => {
       const { status, request, answer } = await check.send(shop.url, sent);
       faults.push(...answer.map(one => `${what}: ${one}`));
       if (status === 400 && refused.length > 0 && request.length === 0) faults.push(`${what}: refused`);
+      if (status < 400) faults.push(...request.map(one => `${what}: ${one}`));
     }
     return faults;
   }
@@ -111,6 +112,11 @@ describe('the document of the demo', () => {
       'a property of another type',
       text => text.replace('"status":{"type":"integer"}', '"status":{"type":"string"}'),
       'no key: status 400/status: must be string',
+    ],
+    [
+      'a path parameter that is missing',
+      text => text.replaceAll('"in":"path"', '"in":"cookie"'),
+      'an order: path customerId: not described',
     ],
     [
       'a parameter that need not be sent',

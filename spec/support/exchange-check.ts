@@ -80,7 +80,9 @@ export class ExchangeCheck {
       const schema = parameter.schema ?? parameter.content?.['application/json']?.schema ?? {};
       return this.faultsIn(where, schema, parameter.content ? JSON.parse(texts[0] ?? '') : valueOf(texts, schema));
     });
-    return [...faults, ...this.inBody(operation, sent)];
+    const described = new Set((operation.parameters ?? []).filter(one => one.in === 'path').map(({ name }) => name));
+    const unknown = [...values.keys()].filter(name => !described.has(name)).map(name => `path ${name}: not described`);
+    return [...unknown, ...faults, ...this.inBody(operation, sent)];
   }
 
   private inBody({ requestBody }: Operation, { body }: Sent): string[] {
