@@ -9,9 +9,12 @@ import type { ResolvedOptions } from '../idempotency/options';
  */
 export function bodyLimits(
   types: readonly string[],
-  endpoints: readonly EndpointDescription[],
+  all: readonly EndpointDescription[],
   guard: ResolvedOptions | undefined,
 ): string {
+  const endpoints = all.filter(
+    ({ endpoint: { plan } }) => plan && (plan.body.json || plan.body.form || plan.body.text),
+  );
   const settings = endpoints.map(({ endpoint }) => endpoint.settings);
   const least = (...values: readonly number[]): number =>
     Math.min(...values, ...(guard && !guard.ignoreRequestBody ? [guard.maxRequestBytes] : []));

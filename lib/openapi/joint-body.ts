@@ -7,16 +7,15 @@ import { bothSchemas } from './values';
  * Undefined if none of them needs one.
  * @throws TypeError if no media type fits all of them.
  */
-export function jointBody(bodies: readonly EndpointBody[]): Omit<EndpointBody, 'refusesOthers'> | undefined {
-  const lists = bodies.map(({ contents }) => Object.keys(contents)).filter(types => types.length > 0);
-  if (lists.length === 0) return undefined;
-  const types = [...new Set(lists.flat())].filter(type =>
-    bodies.every(({ contents, refusesOthers }) => contents[type] !== undefined || !refusesOthers),
-  );
+export function jointBody(bodies: readonly EndpointBody[]): Omit<EndpointBody, 'accepted'> | undefined {
+  const described = [...new Set(bodies.flatMap(({ contents }) => Object.keys(contents)))];
+  if (described.length === 0) return undefined;
+  const types = described.filter(type => bodies.every(one => typesOf(one)?.includes(type) ?? true));
   if (types.length === 0)
     throw new TypeError(
-      `no request body fits all of its bindRequest() middlewares: they take ${lists.map(list => list.join(' or ')).join(', and ')}. ` +
-        'Let them accept one type in common (allowFormData), or bind the body in one of them.',
+      `no request body fits all of its bindRequest() middlewares: they take ${bodies
+        .flatMap(one => typesOf(one)?.join(' or ') ?? [])
+        .join(', and ')}. Let them accept one type in common (allowFormData), or bind the body in one of them.`,
     );
   return {
     required: bodies.some(({ required }) => required),
@@ -24,6 +23,12 @@ export function jointBody(bodies: readonly EndpointBody[]): Omit<EndpointBody, '
       types.map(type => [type, bodies.flatMap(({ contents }) => contents[type] ?? []).reduce(joined)]),
     ),
   };
+}
+
+/** Returns the media types that the body can have for one endpoint; undefined for all. */
+function typesOf({ contents, accepted }: EndpointBody): readonly string[] | undefined {
+  const described = Object.keys(contents);
+  return accepted && described.length > 0 ? described : accepted;
 }
 
 function joined(one: Content, other: Content): Content {

@@ -1,5 +1,6 @@
 import type { EndpointDescription } from '../binding/bind-request';
 import { mustBeSent } from '../binding/declaration/dto-schema';
+import type { ResolvedOptions } from '../binding/input/resolved-options';
 import type { Plan } from '../binding/plan/plan';
 import { withParts } from '../binding/types/codec';
 import type { JsonSchema } from '../binding/types/json-schema';
@@ -18,8 +19,8 @@ export interface EndpointBody {
   readonly required: boolean;
   /** By media type; empty if the endpoint needs no body. */
   readonly contents: Readonly<Record<string, Content>>;
-  /** Tells whether a request with a body of a media type that `contents` lacks is refused with 415. */
-  readonly refusesOthers: boolean;
+  /** Media types that are not refused with 415; undefined for all. */
+  readonly accepted: readonly string[] | undefined;
 }
 
 /** Describes the body of an endpoint's requests. */
@@ -48,8 +49,16 @@ export function bodyOf(
     required: required && withExamples.length > 0,
     contents: Object.fromEntries(withExamples) as Record<string, Content>,
     // Plain text is the text of a body of any type. A dto that uses no body does not look at it.
-    refusesOthers: !use.text && (use.json || use.form),
+    accepted: use.text || !(use.json || use.form) ? undefined : acceptedTypes(plan, settings),
   };
+}
+
+function acceptedTypes({ body }: Plan, { allowMultipart, allowUrlEncoded }: ResolvedOptions): string[] {
+  return [
+    ...(body.json ? ['application/json'] : []),
+    ...(body.form && allowMultipart ? ['multipart/form-data'] : []),
+    ...(body.form && allowUrlEncoded ? ['application/x-www-form-urlencoded'] : []),
+  ];
 }
 
 type Kind = 'json' | 'form';

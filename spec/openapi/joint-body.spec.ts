@@ -90,13 +90,19 @@ describe('the body of a route with two bindRequest()', () => {
       { 'multipart/form-data': { schema: { required: ['f'] } } },
     ],
     [
+      'is JSON, if one of them has its field in the path, which could be in JSON',
+      [dto({ id: field(int) })],
+      [dto({ a: int }), forms],
+      { 'application/json': { schema: { required: ['a'] } } },
+    ],
+    [
       'has the examples of both',
       [dto({ a: int }), { openapi: { examples: { one: { value: { a: 1 } } } } }],
       [dto({ b: optional(int) }), { openapi: { examples: { two: { value: { a: 2 } } } } }],
       { 'application/json': { examples: { one: {}, two: {} } } },
     ],
   ])('%s', (_what, one, other, content) => {
-    const { requestBody } = describedBy(both(one, other));
+    const { requestBody } = describedBy(both(one, other, '/:id'));
     expect(requestBody).toMatchObject({ required: true, content });
     expect(Object.keys(requestBody?.content ?? {})).toEqual(Object.keys(content));
   });
@@ -109,10 +115,16 @@ describe('the body of a route with two bindRequest()', () => {
       'they take application/json, and multipart/form-data',
     ],
     [
+      'a form, since JSON cannot hold its file, and JSON',
+      [dto({ f: file, note: optional(string) }), multipart],
+      [dto({ a: int })],
+      'they take multipart/form-data, and application/json',
+    ],
+    [
       'a form and a field in the path, which could be in JSON',
       [dto({ id: field(int) })],
       [dto({ f: formField(string) }), multipart],
-      'they take multipart/form-data',
+      'they take application/json, and multipart/form-data',
     ],
   ])('must be of one type: %s', async (_what, one, other, message) => {
     const app = both(one, other, '/:id');
