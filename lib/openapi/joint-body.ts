@@ -19,6 +19,7 @@ export function jointBody(bodies: readonly EndpointBody[]): Omit<EndpointBody, '
     );
   return {
     required: bodies.some(({ required }) => required),
+    numbered: bodies.flatMap(({ numbered }) => numbered),
     contents: Object.fromEntries(
       types.map(type => [type, bodies.flatMap(({ contents }) => contents[type] ?? []).reduce(joined)]),
     ),

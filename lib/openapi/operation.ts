@@ -76,11 +76,14 @@ function placedOf(
 }
 
 function requestBody(
-  { required, contents }: Pick<EndpointBody, 'required' | 'contents'>,
+  { required, contents, numbered }: Omit<EndpointBody, 'accepted'>,
   endpoints: readonly EndpointDescription[],
   guard: ResolvedOptions | undefined,
 ): object {
-  return { description: bodyLimits(Object.keys(contents), endpoints, guard), required, content: contents };
+  const limits = bodyLimits(Object.keys(contents), endpoints, guard);
+  // The page of apiDocs() does not show the patterns of names.
+  const names = numbered.length > 0 ? ` Items are numbered from 0: ${numbered.join(', ')}.` : '';
+  return { description: `${limits}${names}`, required, content: contents };
 }
 
 function parameterOf({ name, in: where, required, schema, isExploded }: ParameterValue): object {

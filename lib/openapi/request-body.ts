@@ -19,6 +19,8 @@ export interface EndpointBody {
   readonly required: boolean;
   /** By media type; empty if the endpoint needs no body. */
   readonly contents: Readonly<Record<string, Content>>;
+  /** The names of the first items of lists whose values are sent one by one: `pages[0].picture`. */
+  readonly numbered: readonly string[];
   /** Media types that are not refused with 415; undefined for all. */
   readonly accepted: readonly string[] | undefined;
 }
@@ -48,6 +50,9 @@ export function bodyOf(
   return {
     required: required && withExamples.length > 0,
     contents: Object.fromEntries(withExamples) as Record<string, Content>,
+    numbered: values.flatMap(({ form }) =>
+      form?.pattern !== undefined && form.name.includes('[0]') ? [form.name] : [],
+    ),
     // Plain text is the text of a body of any type. A dto that uses no body does not look at it.
     accepted: use.text || !(use.json || use.form) ? undefined : acceptedTypes(plan, settings),
   };

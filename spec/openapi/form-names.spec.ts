@@ -87,6 +87,14 @@ describe('the names of a form with files', () => {
     expect([required, encoding]).toEqual([undefined, undefined]);
   });
 
+  it('stand in the description of the body, too: Swagger UI shows no patterns', async () => {
+    const Dto = dto({ all: fromForm(dto({ title: string, pages: list(Page) })) });
+    const { requestBody } = await operationOf(Dto, { options: { allowFormData: true } });
+    expect(requestBody?.description).toMatch(
+      / Items are numbered from 0: pages\[0\].title, pages\[0\].picture, pages\[0\].notes\.$/,
+    );
+  });
+
   it('of a list of lists of files are one name: each file is a list of its own', async () => {
     const { properties } = await formOf(dto({ files: list(list(file)) }));
     expect(properties).toMatchObject({ files: { type: 'array', items: { type: 'string', format: 'binary' } } });
