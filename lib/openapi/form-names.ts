@@ -35,7 +35,7 @@ function namesOf(
   });
 }
 
-/** Describes an object by its names. Those of a dto are described where they stand, without a reference. */
+/** Describes an object under the names that it has in a form or query. */
 function schemaOfNames(codec: Codec<unknown>, schemas: Schemas): JsonSchema {
   return (codec.schemaOfNames ?? codec.schema)?.(schemas) ?? {};
 }

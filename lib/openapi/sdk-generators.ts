@@ -11,7 +11,7 @@ export const sdkGeneratorsRule: Rule = {
   accepts: value => Array.isArray(value) && value.every(one => ALL.includes(one)),
 };
 
-/** The extensions of a document, by the place that they stand in. */
+/** The extensions of a document, by where they are written. */
 export interface SdkExtensions {
   /** At the top of the document. */
   readonly document: (guards: readonly ResolvedOptions[]) => object;

@@ -48,7 +48,7 @@ export class Security {
     const [only, ...others] = Object.keys(this.defined);
     if (only === undefined || others.length > 0)
       throw new TypeError(
-        'it asks who the caller is, and the document has no one security scheme for that. Pass `security` to openapi(), ' +
+        'it authenticates callers, but which security scheme applies is not known. Pass `security` to openapi(), ' +
           `or in the option \`openapi\` of this endpoint; ${this.names}.`,
       );
     return this.checked([{ [only]: [] }]);

@@ -101,7 +101,7 @@ describe('how callers authenticate', () => {
       'several schemes without a word on which applies',
       { allowAnonymous: false },
       { securitySchemes },
-      'openapi: GET /: it asks who the caller is, and the document has no one security scheme for that. Pass `security`',
+      'openapi: GET /: it authenticates callers, but which security scheme applies is not known. Pass `security`',
     ],
     ['no scheme for callers', { allowAnonymous: false }, { securitySchemes: {} }, '`securitySchemes` is empty.'],
     [

@@ -70,6 +70,12 @@ const steps: readonly Step[] = [
     ["body: must have required property 'file'"],
   ],
   [
+    'an upload that is too large',
+    { path: documents, headers: key('i'), body: form({ title: 'x', file: new Blob([new Uint8Array(11_000_000)]) }) },
+    413,
+    ['body/file: must NOT have more than 10485760 characters'],
+  ],
+  [
     'JSON where a form is expected',
     { path: documents, headers: key('h'), body: '{"title":"x"}' },
     400,

@@ -93,7 +93,7 @@ export class ExchangeCheck {
     const value: unknown =
       typeof body === 'string'
         ? JSON.parse(body)
-        : Object.fromEntries([...body].map(([name, one]) => [name, typeof one === 'string' ? one : '']));
+        : Object.fromEntries([...body].map(([name, one]) => [name, typeof one === 'string' ? one : standInFor(one)]));
     return this.faultsIn('body', content.schema ?? {}, value);
   }
 
@@ -135,6 +135,9 @@ export class ExchangeCheck {
       : (validate.errors ?? []).map(({ instancePath, message }) => `${where}${instancePath}: ${message}`);
   }
 }
+
+/** Makes a text of as many characters as a file has bytes. */
+const standInFor = ({ size }: File): string => ' '.repeat(size);
 
 const methodOf = ({ method, body }: Sent): string => method ?? (body === undefined ? 'GET' : 'POST');
 
