@@ -14,8 +14,10 @@ export {
 } from './configure';
 
 export { apiDocs } from './openapi/api-docs';
-export { openapi, type OpenApiDocument, type OpenApiOptions } from './openapi/openapi';
-export type { OperationOptions } from './binding/operation-options';
+export { openapi, type OpenApiDocument } from './openapi/openapi';
+export type { OpenApiOptions } from './openapi/openapi-options';
+export type { SdkGenerator } from './openapi/sdk-generators';
+export type { OperationOptions, SecurityRequirement } from './binding/operation-options';
 
 export type { IdempotencyMiddleware } from './idempotency/idempotency';
 export type { IdempotencyOptions } from './idempotency/options';

@@ -54,6 +54,8 @@ export interface EndpointDescription {
   readonly endpoint: Endpoint;
   readonly responses: ResponseCodecs;
   readonly operation: OperationOptions;
+  /** The option as it was given; undefined if the default applies. */
+  readonly allowAnonymous: boolean | undefined;
 }
 
 /** The descriptions of all endpoints, for the API description. */
@@ -99,7 +101,7 @@ export function bindingOf(Dto: AnyType, options: BindingOptions): Binding {
   const isBuiltIn = !isOwnBinder && !modifier;
 
   return {
-    description: { endpoint, responses, operation },
+    description: { endpoint, responses, operation, allowAnonymous: options.allowAnonymous },
     bind(req, res) {
       if (!settings.allowAnonymous && settings.claims(req) === undefined) {
         // RFC 9110, section 15.5.2: a 401 response names a way to authenticate.

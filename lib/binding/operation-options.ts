@@ -1,5 +1,8 @@
 import { boolean, checkOptions, object, type Rule } from '../options/check';
 
+/** Names of security schemes that a caller needs together, each with its scopes (OpenAPI 3.1, section 4.8.30). */
+export type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
+
 /** What the API description says about an endpoint (OpenAPI 3.1, section 4.8.10). */
 export interface OperationOptions {
   /** A short line about the endpoint. Default none. */
@@ -14,11 +17,21 @@ export interface OperationOptions {
   deprecated?: boolean;
   /** When true, the endpoint is left out. Default false. */
   hidden?: boolean;
+  /**
+   * How callers authenticate at this endpoint, by the names of `securitySchemes` of `openapi()`: one of the objects, with
+   * all schemes that it names; `[]` for anyone. Default: as `allowAnonymous`, claims and permissions say.
+   */
+  security?: readonly SecurityRequirement[];
   /** Examples of the request body by name: `{ small: { summary: 'One item', value: { … } } }`. Default none. */
   examples?: Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>;
 }
 
 const text: Rule = { expects: 'text', accepts: value => typeof value === 'string' };
+
+export const securityRule: Rule = {
+  expects: 'an array of objects that name schemes and their scopes, for example [{ bearer: [] }]',
+  accepts: isSecurity,
+};
 
 const rules: Readonly<Record<keyof OperationOptions, Rule>> = {
   summary: text,
@@ -30,8 +43,23 @@ const rules: Readonly<Record<keyof OperationOptions, Rule>> = {
   operationId: text,
   deprecated: boolean,
   hidden: boolean,
+  security: securityRule,
   examples: object,
 };
+
+function isSecurity(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.every(
+      one =>
+        typeof one === 'object' &&
+        one !== null &&
+        Object.values(one as object).every(
+          scopes => Array.isArray(scopes) && scopes.every(scope => typeof scope === 'string'),
+        ),
+    )
+  );
+}
 
 /** @throws TypeError for an unknown option or an invalid value. */
 export function checkOperation(options: OperationOptions): void {

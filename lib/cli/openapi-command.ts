@@ -2,7 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { openapi, type OpenApiOptions } from '../openapi/openapi';
+import { openapi } from '../openapi/openapi';
+import type { OpenApiOptions } from '../openapi/openapi-options';
 import { loadApplication } from './load-application';
 import { UsageError } from './usage-error';
 

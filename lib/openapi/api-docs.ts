@@ -1,7 +1,8 @@
 import { dirname, join } from 'node:path';
 import type { Request, RequestHandler, Response } from 'express';
-import { openapi, type OpenApiDocument, type OpenApiOptions } from './openapi';
-import type { Routed } from './routes';
+import { openapi, type OpenApiDocument } from './openapi';
+import type { OpenApiOptions } from './openapi-options';
+import type { Routed } from './express-layers';
 
 /** The files of the page, by the path below the mount point. */
 type Files = ReadonlyMap<string, string>;

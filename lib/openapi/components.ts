@@ -1,71 +1,113 @@
 import { stringify } from 'lossless-json';
 import type { Source } from '../binding/declaration/property';
-import type { Describable, JsonSchema, Schemas } from '../binding/types/json-schema';
+import type { Describable, JsonSchema, Schemas, SizeLimits } from '../binding/types/json-schema';
 import { problemSchemas } from './refusals';
 import { standardSchemaIn, type JsonSchemaOf } from './standard-schema';
 
-/** The named schemas of one document. Equal ones of one name share it; others get the name with a number. */
+/**
+ * The named schemas of one document. Equal ones of one name share it. A response whose schema is not the one that
+ * requests have gets the suffix `Response`; any other that differs gets a number.
+ */
 export class Components {
-  readonly schemas: Record<string, JsonSchema> = { ...problemSchemas };
+  private readonly schemas: Record<string, JsonSchema> = { ...problemSchemas };
   private readonly names = new Map<string, string>();
+  /** The texts of the schemas of requests, by wanted name. */
+  private readonly inRequests = new Map<string, Set<string>>();
 
-  constructor(private readonly jsonSchemaOf: JsonSchemaOf | undefined) {}
+  /**
+   * @param draft the components of the same document, made before: they tell which schemas requests have, so that names
+   * do not depend on the order of the routes.
+   */
+  constructor(
+    private readonly jsonSchemaOf: JsonSchemaOf | undefined,
+    private readonly draft?: Components,
+  ) {}
 
   /** Makes schemas for what one endpoint reads or writes. */
-  schemasFor(direction: Schemas['direction'], maxItems: number, source?: Source): Schemas {
+  schemasFor(direction: Schemas['direction'], limits?: SizeLimits, source?: Source): Schemas {
     /** The named types that are being described, outermost first: a type may contain itself. */
     const open: Describable[] = [];
     const texts: Schemas = {
       direction,
-      maxItems,
       source,
       of: type => type.schema?.(texts) ?? {},
       named(type, name, make) {
         const at = open.indexOf(type);
         if (at >= 0) return { recursive: open.length - at };
         open.push(type);
-        const schema = { name, ...make() };
+        const schema = { name, ...make(texts) };
         open.pop();
         return schema;
       },
       ofStandard: schema => standardSchemaIn(schema, direction, this.jsonSchemaOf),
     };
-    const schemas: Schemas = {
-      ...texts,
-      of: type => type.schema?.(schemas) ?? {},
-      ofStandard: schema => this.referable(texts.ofStandard(schema)),
-      // The text of the schema with all nested ones tells whether another type of this name is the same.
-      named: (type, name, make) => ({ $ref: `#/components/schemas/${this.named(name, textOf(texts.of(type)), make)}` }),
+    const schemasWithin = (bounds: SizeLimits | undefined): Schemas => {
+      const schemas: Schemas = {
+        ...texts,
+        limits: bounds,
+        of: type => type.schema?.(schemas) ?? {},
+        ofStandard: schema => this.referable(texts.ofStandard(schema), direction),
+        // The text of the schema with all nested ones tells whether another type of this name is the same.
+        named: (type, name, make) => this.reference(name, textOf(texts.of(type)), direction, () => make(inside)),
+      };
+      return schemas;
     };
-    return schemas;
+    const inside = schemasWithin(undefined);
+    return schemasWithin(limits);
+  }
+
+  /** Returns the schemas that something in the document refers to: of some types, only the parts are described. */
+  usedIn(paths: object): Readonly<Record<string, JsonSchema>> {
+    const used = new Set<string>();
+    const follow = (part: unknown): void => {
+      for (const [, name = ''] of (stringify(part) ?? '').matchAll(/"\$ref":"#\/components\/schemas\/([^"/]+)/g)) {
+        if (used.has(name)) continue;
+        used.add(name);
+        follow(this.schemas[name]);
+      }
+    };
+    follow(paths);
+    return Object.fromEntries(Object.entries(this.schemas).filter(([name]) => used.has(name)));
   }
 
   /**
    * Names a schema that refers to parts of itself, as a recursive one does: inside the document, `#` would be the
    * document.
    */
-  private referable(schema: JsonSchema): JsonSchema {
+  private referable(schema: JsonSchema, direction: Schemas['direction']): JsonSchema {
     const text = textOf(schema);
     if (!/"\$ref":"#/.test(text)) return schema;
     const { title } = schema;
-    const name = this.named(typeof title === 'string' ? title : 'Schema', text, () => ({}));
-    this.schemas[name] = JSON.parse(
-      text.replace(/"\$ref":"#/g, () => `"$ref":"#/components/schemas/${name}`),
-    ) as JsonSchema;
+    const wanted = typeof title === 'string' ? title : 'Schema';
+    const own = (name: string): JsonSchema =>
+      JSON.parse(text.replace(/"\$ref":"#/g, () => `"$ref":"#/components/schemas/${name}`)) as JsonSchema;
+    return this.reference(wanted, text, direction, own);
+  }
+
+  private reference(
+    wanted: string,
+    text: string,
+    direction: Schemas['direction'],
+    make: (name: string) => JsonSchema,
+  ): JsonSchema {
+    // OpenAPI 3.1, section 4.8.7: other characters cannot be in the name of a component.
+    const base = wanted.replace(/[^\w.-]/g, '_');
+    if (direction === 'request') this.inRequests.set(base, (this.inRequests.get(base) ?? new Set()).add(text));
+    const name = this.names.get(text) ?? this.freeName(base, text, direction);
+    if (!this.names.has(text)) {
+      this.names.set(text, name);
+      // The place is taken before the schema is made: it may refer to itself.
+      this.schemas[name] = {};
+      this.schemas[name] = make(name);
+    }
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  private named(wanted: string, text: string, make: () => JsonSchema): string {
-    const known = this.names.get(text);
-    if (known !== undefined) return known;
-    // OpenAPI 3.1, section 4.8.7: other characters cannot be in the name of a component.
-    const base = wanted.replace(/[^\w.-]/g, '_');
-    let name = base;
-    for (let count = 2; name in this.schemas; count++) name = `${base}${count}`;
-    this.names.set(text, name);
-    // The place is taken before the schema is made: it may refer to itself.
-    this.schemas[name] = {};
-    this.schemas[name] = make();
+  private freeName(base: string, text: string, direction: Schemas['direction']): string {
+    const requests = this.draft?.inRequests.get(base);
+    const own = direction === 'response' && requests?.has(text) === false ? `${base}Response` : base;
+    let name = own;
+    for (let count = 2; name in this.schemas; count++) name = `${own}${count}`;
     return name;
   }
 }

@@ -6,6 +6,7 @@ import { bool, string } from '../binding/types/scalar';
 import { guid } from '../binding/types/identifiers';
 import { double, int } from '../binding/types/numbers';
 import type { ResolvedOptions } from '../idempotency/options';
+import { jsonSchemaPattern } from './key-pattern';
 
 /** Describes the header of the idempotency key. */
 export function idempotencyHeader(options: ResolvedOptions, schemas: Schemas): object {
@@ -31,12 +32,15 @@ function keySchema({ swaggerHeaderType, keyPattern }: ResolvedOptions, example: 
   const type = swaggerHeaderType ?? typeLike(example);
   assertType(type);
   const schema = schemas.of(new CodecTable({}).complete(type));
-  const isText = schema['type'] === 'string';
-  return {
-    ...schema,
-    ...(type === string && { minLength: 1 }),
-    ...(isText && keyPattern && { pattern: keyPattern.source }),
-  };
+  return { ...schema, ...(type === string && { minLength: 1 }), ...(keyPattern && patternOf(keyPattern, schema)) };
+}
+
+/** Describes the pattern of the key, in words where JSON Schema cannot say it. */
+function patternOf(keyPattern: RegExp, { type, pattern: own }: JsonSchema): JsonSchema {
+  const pattern = type === 'string' && own === undefined ? jsonSchemaPattern(keyPattern) : undefined;
+  return pattern === undefined
+    ? { description: `It must match the JavaScript regular expression ${String(keyPattern)}.` }
+    : { pattern };
 }
 
 /** Returns the type that an example has the shape of. */

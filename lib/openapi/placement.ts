@@ -3,8 +3,9 @@ import type { Source } from '../binding/declaration/property';
 import type { Plan } from '../binding/plan/plan';
 import type { SourceProperty } from '../binding/plan/source-properties';
 import type { Schemas } from '../binding/types/json-schema';
+import { valuesOf } from './form-names';
 import type { PathParameter } from './path-templates';
-import { both, valueOf, valuesOf, wholeOf, type Value } from './values';
+import { both, valueOf, wholeOf, type Value } from './values';
 
 /** A value outside of the body. */
 export interface ParameterValue extends Value {

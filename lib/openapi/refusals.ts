@@ -5,30 +5,29 @@ import { catalogue, type ProblemCode } from '../problems/catalogue';
 /** What is known of one operation: its middlewares, and what its requests have. */
 export interface Refusing {
   readonly guard: ResolvedOptions | undefined;
-  readonly endpoint: EndpointDescription | undefined;
+  readonly endpoints: readonly EndpointDescription[];
   readonly hasBody: boolean;
   readonly hasQuery: boolean;
 }
 
 /** Lists the problems that the middlewares of an operation can answer with. */
-export function refusalsOf({ guard, endpoint, hasBody, hasQuery }: Refusing): ProblemCode[] {
-  const plan = endpoint?.endpoint.plan;
-  const settings = endpoint?.endpoint.settings;
-  const permissions = plan?.sourceProperties.get('permission') ?? [];
+export function refusalsOf({ guard, endpoints, hasBody, hasQuery }: Refusing): ProblemCode[] {
+  const settings = endpoints.map(({ endpoint }) => endpoint.settings);
+  const permissions = endpoints.flatMap(({ endpoint }) => endpoint.plan?.sourceProperties.get('permission') ?? []);
   const readsBody = guard ? !guard.ignoreRequestBody : hasBody;
   const may: readonly [boolean, ...ProblemCode[]][] = [
     [guard?.whenKeyMissing === 'reject', 'key-missing'],
     [guard !== undefined, 'key-repeated', 'request-in-flight', 'response-unavailable', 'store-unavailable'],
     [guard?.keyPattern !== undefined, 'key-malformed'],
     [guard?.whenKeyReused === 'reject', 'key-reused'],
-    [settings?.allowAnonymous === false, 'unauthenticated'],
+    [settings.some(({ allowAnonymous }) => !allowAnonymous), 'unauthenticated'],
     [permissions.some(({ required }) => required), 'forbidden'],
-    [endpoint !== undefined, 'validation-failed'],
-    [hasBody && endpoint !== undefined, 'body-malformed', 'body-unsupported'],
+    [endpoints.length > 0, 'validation-failed'],
+    [hasBody && endpoints.length > 0, 'body-malformed', 'body-unsupported'],
     [hasBody && readsBody, 'body-too-large'],
     [hasQuery, 'query-too-large'],
     [
-      hasBody && readsBody && (guard !== undefined || settings?.allowMultipart === true),
+      hasBody && readsBody && (guard !== undefined || settings.some(({ allowMultipart }) => allowMultipart)),
       'server-busy',
       'storage-full',
       'storage-unavailable',

@@ -1,38 +1,69 @@
 import type { EndpointDescription } from '../binding/bind-request';
 import { mustBeSent } from '../binding/declaration/dto-schema';
+import type { ResolvedOptions } from '../binding/input/resolved-options';
 import type { Plan } from '../binding/plan/plan';
 import { withParts } from '../binding/types/codec';
 import type { JsonSchema } from '../binding/types/json-schema';
 import type { BodyValue, SchemasFrom } from './placement';
 import { both, isStructured, type Value } from './values';
 
-interface Content {
+/** The body in one media type. */
+export interface Content {
   readonly schema: JsonSchema;
   readonly encoding?: Readonly<Record<string, { readonly contentType: string }>>;
+  readonly examples?: object;
 }
 
-/** Describes the body of an endpoint's requests; undefined if it takes none. */
-export function requestBodyOf(
+/** What one endpoint takes as a body. */
+export interface EndpointBody {
+  readonly required: boolean;
+  /** By media type; empty if the endpoint needs no body. */
+  readonly contents: Readonly<Record<string, Content>>;
+  /** The names of the first items of lists whose values are sent one by one: `pages[0].picture`. */
+  readonly numbered: readonly string[];
+  /** Media types that are not refused with 415; undefined for all. */
+  readonly accepted: readonly string[] | undefined;
+}
+
+/** Describes the body of an endpoint's requests. */
+export function bodyOf(
   plan: Plan,
   { endpoint: { settings }, operation: { examples } }: EndpointDescription,
   values: readonly BodyValue[],
   schemasFrom: SchemasFrom,
-): object | undefined {
+): EndpointBody {
   const contents: Record<string, Content> = {};
-  const { wholeBody, content } = plan;
+  const { wholeBody, content, body: use } = plan;
   if (wholeBody) contents['application/json'] = { schema: schemasFrom('json').of(wholeBody.codec) };
-  if (content && fits(values, 'text')) contents['text/plain'] = { schema: { type: 'string' } };
+  // A text has at most as many characters as bytes.
+  if (content && fits(values, 'text'))
+    contents['text/plain'] = { schema: { type: 'string', maxLength: settings.limits.bodyBytes } };
   if (fits(values, 'json')) contents['application/json'] = { schema: objectOf(values, 'json') };
   // A form cannot hold the JSON that another property requires.
   if (settings.allowMultipart && fits(values, 'form') && !(wholeBody && mustBeSent(wholeBody))) {
     contents['multipart/form-data'] = formOf(values);
     if (settings.allowUrlEncoded && !takesFile(plan)) contents['application/x-www-form-urlencoded'] = formOf(values);
   }
-  if (Object.keys(contents).length === 0) return undefined;
   const whole = wholeBody ?? content;
   const required = whole ? mustBeSent(whole) : values.some(({ json, form }) => (json ?? form)?.required);
   const withExamples = Object.entries(contents).map(([type, one]) => [type, { ...one, ...(examples && { examples }) }]);
-  return { required, content: Object.fromEntries(withExamples) as object };
+  return {
+    required: required && withExamples.length > 0,
+    contents: Object.fromEntries(withExamples) as Record<string, Content>,
+    numbered: values.flatMap(({ form }) =>
+      form?.pattern !== undefined && form.name.includes('[0]') ? [form.name] : [],
+    ),
+    // Plain text is the text of a body of any type. A dto that uses no body does not look at it.
+    accepted: use.text || !(use.json || use.form) ? undefined : acceptedTypes(plan, settings),
+  };
+}
+
+function acceptedTypes({ body }: Plan, { allowMultipart, allowUrlEncoded }: ResolvedOptions): string[] {
+  return [
+    ...(body.json ? ['application/json'] : []),
+    ...(body.form && allowMultipart ? ['multipart/form-data'] : []),
+    ...(body.form && allowUrlEncoded ? ['application/x-www-form-urlencoded'] : []),
+  ];
 }
 
 type Kind = 'json' | 'form';
@@ -50,10 +81,13 @@ function objectOf(values: readonly BodyValue[], kind: Kind): JsonSchema {
   const [whole] = values.filter(({ isWhole }) => isWhole);
   if (whole?.[kind]) return whole[kind].schema;
   const here = valuesIn(values, kind);
+  const named = here.filter(({ pattern }) => pattern === undefined);
+  const numbered = here.flatMap(({ pattern, schema }) => (pattern === undefined ? [] : [[pattern, schema] as const]));
   const required = here.filter(one => one.required).map(({ name }) => name);
   return {
     type: 'object',
-    properties: Object.fromEntries(here.map(({ name, schema }) => [name, schema])),
+    properties: Object.fromEntries(named.map(({ name, schema }) => [name, schema])),
+    ...(numbered.length > 0 && { patternProperties: Object.fromEntries(numbered) }),
     ...(required.length > 0 && { required }),
   };
 }
@@ -62,7 +96,7 @@ function objectOf(values: readonly BodyValue[], kind: Kind): JsonSchema {
 function formOf(values: readonly BodyValue[]): Content {
   const structured = values.some(({ isWhole }) => isWhole)
     ? []
-    : valuesIn(values, 'form').filter(({ schema }) => isStructured(schema));
+    : valuesIn(values, 'form').filter(({ schema, pattern }) => pattern === undefined && isStructured(schema));
   return {
     schema: objectOf(values, 'form'),
     ...(structured.length > 0 && {

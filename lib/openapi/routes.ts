@@ -1,12 +1,18 @@
 import {
-  hidden,
-  joined,
-  mountPath4,
-  rootTemplate,
-  templatesOf,
-  templatesOf4,
-  type PathTemplate,
-} from './path-templates';
+  isApplication,
+  isCaseSensitive,
+  keepsItsPath,
+  matches,
+  methodsOf,
+  mountPaths,
+  routePaths,
+  seesOuterParameters,
+  stackOf,
+  type Layer,
+  type Mounts,
+  type Routed,
+} from './express-layers';
+import { hidden, joined, rootTemplate, templatesOf, type PathTemplate } from './path-templates';
 
 /** A method and path of an application, with the handlers of its requests in their order. */
 export interface Route {
@@ -15,33 +21,6 @@ export interface Route {
   readonly handlers: readonly unknown[];
   /** True if `/A` and `/a` are two paths. */
   readonly isCaseSensitive: boolean;
-}
-
-/** A router, or an application, which has one. */
-export type Routed = object;
-
-/** Routers by the path that they are mounted at. */
-export type Mounts = Readonly<Record<string, Routed>>;
-
-/** What Express keeps of a call of `use`, `get` or `route`. */
-interface Layer {
-  readonly handle: unknown;
-  /** Express 5.3 and later: the path as it was given. */
-  readonly rawPath?: unknown;
-  /** Express 5: true for a mount at the root. */
-  readonly slash?: boolean;
-  /** Express 5: match the beginning of a path. */
-  readonly matchers?: readonly ((path: string) => unknown)[];
-  /** Express 4. */
-  readonly regexp?: RegExp & { readonly fast_slash?: boolean };
-  readonly keys?: readonly { readonly name: string | number }[];
-  readonly route?: ExpressRoute;
-}
-
-interface ExpressRoute {
-  readonly path: unknown;
-  readonly methods: Readonly<Record<string, boolean>>;
-  readonly stack: readonly { readonly method?: string; readonly handle: unknown }[];
 }
 
 /** A middleware that was mounted with `use`. */
@@ -61,11 +40,6 @@ interface Position {
   /** Gets all routers that were walked. */
   readonly met: Set<unknown>;
 }
-
-/** Methods that OpenAPI has a field for. */
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'];
-/** Methods listed for `app.all()`, which answers every method. */
-const METHODS_OF_ALL = ['get', 'put', 'post', 'delete', 'patch'];
 
 /**
  * Finds the routes of an application or router, those of nested routers included. A path that is a regular expression
@@ -91,14 +65,15 @@ export function routesOf(app: Routed, mounts: Mounts = {}): Route[] {
   return found;
 }
 
-function* walk(router: Routed, { prefix, mounted: before, open, met }: Position, mounts: Mounts): Generator<Route> {
+function* walk(router: Routed, position: Position, mounts: Mounts): Generator<Route> {
+  const { prefix, open, met } = position;
   if (open.has(router)) return;
   met.add(router);
-  const mounted = [...before];
+  const mounted = [...position.mounted];
   for (const layer of stackOf(router)) {
-    const { handle, route } = layer;
-    if (route) {
-      yield* routesIn(route, layer, prefix, mounted, isCaseSensitive(router));
+    const { handle } = layer;
+    if (layer.route) {
+      yield* routesIn(layer, { ...position, mounted }, isCaseSensitive(router));
       continue;
     }
     const application = isApplication(handle) ? applicationAt(layer, prefix, mounts) : undefined;
@@ -109,19 +84,15 @@ function* walk(router: Routed, { prefix, mounted: before, open, met }: Position,
     }
     for (const path of mountPaths(layer, mounts)) {
       const here = joined(prefix, path);
-      const seesOuter = (nested as { readonly mergeParams?: boolean }).mergeParams === true;
-      const position = { prefix: seesOuter ? here : hidden(here), mounted, open: new Set([...open, router]), met };
-      yield* walk(nested, position, mounts);
+      const inside = { prefix: seesOuterParameters(nested) ? here : hidden(here), mounted };
+      yield* walk(nested, { ...inside, open: new Set([...open, router]), met }, mounts);
     }
   }
 }
 
-/** Tells whether a layer is an application that was mounted in another one: Express hides it behind a function. */
-const isApplication = (handle: unknown): boolean => (handle as { readonly name?: string }).name === 'mounted_app';
-
 /** Finds the application that `mounts` names at the path of a layer. */
 function applicationAt(layer: Layer, prefix: PathTemplate, mounts: Mounts): Routed | undefined {
-  if (layer.rawPath === undefined && !layer.regexp && layer.slash !== true) return undefined;
+  if (!keepsItsPath(layer)) return undefined;
   const paths = mountPaths(layer, mounts).map(path => joined(prefix, path).path);
   return Object.entries(mounts).find(([path]) => templatesOf(path).some(one => paths.includes(one.path)))?.[1];
 }
@@ -130,43 +101,13 @@ function applicationAt(layer: Layer, prefix: PathTemplate, mounts: Mounts): Rout
 const below = ({ path }: PathTemplate, prefix: PathTemplate): string =>
   path.slice(prefix.path.replace(/\/$/, '').length) || '/';
 
-/** Values of path parameters for which a middleware's own path is tried: it may take digits or a GUID only. */
-const SAMPLES = ['any-7f3a', '7305196842', '3f2504e0-4f89-11d3-9a0c-0305e82c3301'];
-
-/** Tells whether requests for a path meet a layer, for some value of its parameters. */
-function matches({ slash, regexp, matchers = [] }: Layer, path: string): boolean {
-  if (slash === true || regexp?.fast_slash === true) return true;
-  return SAMPLES.some(sample => {
-    const sent = path.replace(/\{[^}]*\}/g, sample);
-    return regexp ? new RegExp(regexp).test(sent) : matchers.some(match => Boolean(match(sent)));
-  });
-}
-
-function isCaseSensitive(router: Routed): boolean {
-  const { caseSensitive, enabled } = router as {
-    readonly caseSensitive?: boolean;
-    readonly enabled?: (setting: string) => boolean;
-  };
-  return caseSensitive ?? enabled?.call(router, 'case sensitive routing') ?? false;
-}
-
-function* routesIn(
-  { path, methods, stack }: ExpressRoute,
-  { regexp }: Layer,
-  prefix: PathTemplate,
-  mounted: readonly Mounted[],
-  caseSensitive: boolean,
-): Generator<Route> {
-  const own = [path]
-    .flat(Infinity)
-    .filter(one => typeof one === 'string')
-    .flatMap(regexp ? templatesOf4 : templatesOf);
-  const named = Object.keys(methods).filter(method => methods[method]);
-  const answersAll = methods['_all'] === true || named.length > METHODS.length;
-  for (const template of own.map(one => joined(prefix, one))) {
+function* routesIn(layer: Layer, { prefix, mounted }: Position, caseSensitive: boolean): Generator<Route> {
+  const { route } = layer;
+  if (!route) return;
+  for (const template of routePaths(route, layer).map(one => joined(prefix, one))) {
     const before = mounted.filter(({ meets }) => meets(template));
-    for (const method of answersAll ? METHODS_OF_ALL : METHODS.filter(one => named.includes(one))) {
-      const handlers = stack.filter(layer => layer.method === undefined || layer.method === method);
+    for (const method of methodsOf(route)) {
+      const handlers = route.stack.filter(one => one.method === undefined || one.method === method);
       yield {
         method,
         template,
@@ -175,33 +116,4 @@ function* routesIn(
       };
     }
   }
-}
-
-function mountPaths({ handle, rawPath, slash, regexp, keys = [] }: Layer, mounts: Mounts): PathTemplate[] {
-  if (slash === true || regexp?.fast_slash === true) return [rootTemplate];
-  if (rawPath !== undefined)
-    return [rawPath]
-      .flat(Infinity)
-      .filter(path => typeof path === 'string')
-      .flatMap(templatesOf);
-  const path4 = regexp && mountPath4(regexp, keys);
-  if (path4 !== undefined) return templatesOf4(path4);
-  const [path] = Object.entries(mounts).find(([, router]) => router === handle) ?? [];
-  if (path !== undefined) return templatesOf(path);
-  if (regexp) return [];
-  if (stackOf(handle as Routed).length === 0) return [];
-  throw new TypeError(
-    'openapi: Express 5.0 to 5.2 do not keep the path that a router is mounted at. Name it in `mounts`, for example ' +
-      "{ '/orders': ordersRouter }, or install Express 5.3.",
-  );
-}
-
-/** Returns the layers of an application (Express 4 or 5) or router; none for any other function. */
-function stackOf(routed: Routed): readonly Layer[] {
-  const { _router, stack } = routed as { readonly _router?: { stack: Layer[] }; readonly stack?: readonly Layer[] };
-  // The getter `router` of an Express 4 application throws.
-  const router =
-    _router ??
-    (stack === undefined && 'lazyrouter' in routed ? undefined : (routed as { router?: { stack: Layer[] } }).router);
-  return stack ?? router?.stack ?? [];
 }

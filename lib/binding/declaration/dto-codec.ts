@@ -94,8 +94,8 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     },
     schema: schemas =>
       // A class without a name may contain itself, too.
-      schemas.named(codec, Dto.name || 'Dto', () =>
-        objectSchema(schemas.direction === 'request' ? fields : members, ({ jsonName }) => jsonName, schemas),
+      schemas.named(codec, Dto.name || 'Dto', inside =>
+        objectSchema(inside.direction === 'request' ? fields : members, ({ jsonName }) => jsonName, inside),
       ),
     // A collection without values cannot be sent, and is empty.
     schemaOfNames: schemas =>

@@ -9,8 +9,14 @@ export type UploadedFile = Express.Multer.File;
 export const file: PropertyType<UploadedFile> = typeWith<UploadedFile>({
   name: 'file',
   shape: 'file',
-  // Swagger UI offers a file only for the format of OpenAPI 3.0.
-  schema: () => ({ type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' }),
+  // Swagger UI offers a file only for the format of OpenAPI 3.0. The length of unencoded data is its number of bytes
+  // (OpenAPI 3.1.1, "Working with Binary Data").
+  schema: ({ limits }) => ({
+    type: 'string',
+    format: 'binary',
+    contentMediaType: 'application/octet-stream',
+    ...(limits && { maxLength: limits.fileBytes }),
+  }),
   fromText: (_values, location) => failNoFile(location),
   fromJson: (_value, location) => failNoFile(location),
   fromFiles(files, location) {

@@ -1,3 +1,5 @@
+import type { ResolvedLimits } from '../reading/limits';
+
 /** A schema of JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -7,19 +9,26 @@ export interface Describable {
   readonly schema?: (schemas: Schemas) => JsonSchema;
 }
 
+/** The limits of an endpoint that a schema can say. */
+export type SizeLimits = Pick<ResolvedLimits, 'items' | 'files' | 'fileBytes'>;
+
 /** Makes the schemas of types, for JSON that a client sends or that a response holds. */
 export interface Schemas {
   readonly direction: 'request' | 'response';
   /** Where the client sends the value; undefined for a response. A nested dto can block a source. */
   readonly source?: string | undefined;
-  /** Items that a collection may have. */
-  readonly maxItems: number;
+  /**
+   * Limits of the endpoint; undefined for a response, and inside a schema that has a name: endpoints with other limits
+   * share it.
+   */
+  readonly limits?: SizeLimits | undefined;
   /** Returns the schema of a nested type. */
   of(type: Describable): JsonSchema;
   /**
    * Returns a reference to a schema that has a name, so that it stands in the document once, and may refer to itself.
+   * @param make gets the schemas for what is inside.
    */
-  named(type: Describable, name: string, make: () => JsonSchema): JsonSchema;
+  named(type: Describable, name: string, make: (inside: Schemas) => JsonSchema): JsonSchema;
   /** Returns the JSON Schema that a Standard Schema offers. @throws TypeError if it offers none. */
   ofStandard(schema: object): JsonSchema;
 }

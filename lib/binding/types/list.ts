@@ -5,7 +5,7 @@ import { INVALID, type Invalid, type Location } from '../reading/location';
 import { isSent, readNested, readSent } from './read-value';
 import { NameTree } from '../reading/name-tree';
 import { written, type Codec } from './codec';
-import type { Schemas } from './json-schema';
+import type { JsonSchema, Schemas } from './json-schema';
 import { failNameless } from './nameless';
 import type { AnyType, Infer, PropertyType } from './property-type';
 
@@ -102,18 +102,10 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
       fromFiles: (files: readonly Express.Multer.File[], location: Location) =>
         each(files, location, one => item.fromFiles?.([one], location) ?? INVALID),
     }),
-    schema: schemas => ({
-      type: 'array',
-      items: schemas.of(item),
-      ...(schemas.direction === 'request' && { maxItems: schemas.maxItems }),
-    }),
+    schema: schemas => arrayOf(item, schemas.of(item), schemas),
     ...(item.isTextOnly && { isTextOnly: true }),
     ...(item.schemaOfText && {
-      schemaOfText: (schemas: Schemas) => ({
-        type: 'array',
-        items: item.schemaOfText?.(schemas) ?? {},
-        maxItems: schemas.maxItems,
-      }),
+      schemaOfText: (schemas: Schemas) => arrayOf(item, item.schemaOfText?.(schemas) ?? {}, schemas),
     }),
     toJson(value) {
       if (Array.isArray(value)) return value.map(one => written(item, one));
@@ -123,6 +115,14 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
     },
   };
   return codec;
+}
+
+/** Describes an array, and the number of items that the endpoint takes. */
+function arrayOf({ shape, isCollection }: Codec<unknown>, items: JsonSchema, { limits }: Schemas): JsonSchema {
+  // The files of a list of lists are sent under one name, too: each is a list of its own.
+  if (shape === 'file' && isCollection) return items;
+  const most = limits && (shape === 'file' ? Math.min(limits.items, limits.files) : limits.items);
+  return { type: 'array', items, ...(most !== undefined && { maxItems: most }) };
 }
 
 /** Two values under one index are two items. */
