@@ -22,6 +22,8 @@ const long = [
   'spec/faults/mutations.spec.ts',
   'spec/faults/storms.spec.ts',
   'spec/idempotency/acceptance/bounds.spec.ts',
+  'spec/idempotency/leases/memory-leases-search.spec.ts',
+  'spec/idempotency/postgres/leases-search.spec.ts',
   'spec/idempotency/redis/deployments/cluster.spec.ts',
   'spec/idempotency/redis/deployments/sentinel.spec.ts',
   'spec/matrix/matrix.spec.ts',

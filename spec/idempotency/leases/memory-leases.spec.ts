@@ -1,30 +1,9 @@
 import { memoryLeases } from '../../../lib';
-import { leaseStoreContract, leaseStoreSearch } from '../../../lib/testing';
+import { leaseStoreContract } from '../../../lib/testing';
 
 leaseStoreContract('memoryLeases()', () => {
   const leases = memoryLeases();
   return { one: leases, other: leases };
-});
-
-describe('in fake time', () => {
-  beforeEach(() => {
-    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
-  });
-  afterEach(() => {
-    jest.useRealTimers();
-  });
-
-  // Time passes for all keys at once: one sequence at a time.
-  leaseStoreSearch(
-    'memoryLeases()',
-    () => ({
-      store: memoryLeases(),
-      expire: () => {
-        jest.advanceTimersByTime(60_001);
-      },
-    }),
-    { depth: 5, atOnce: 1 },
-  );
 });
 
 describe('memoryLeases()', () => {

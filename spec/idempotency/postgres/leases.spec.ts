@@ -1,6 +1,6 @@
 import { Pool } from 'pg';
 import { postgresLeases, type LeaseStore } from '../../../lib';
-import { leaseStoreContract, leaseStoreSearch, type LeaseStoreUnderTest } from '../../../lib/testing';
+import { leaseStoreContract, type LeaseStoreUnderTest } from '../../../lib/testing';
 import { anyPostgres, PostgresServer } from '../../support/servers/postgres-server';
 
 let postgres: Awaited<ReturnType<typeof anyPostgres>>;
@@ -22,17 +22,6 @@ function onTwoPools(url: string): LeaseStoreUnderTest {
 
 leaseStoreContract('postgresLeases() on two pools', () => onTwoPools(postgres.url));
 leaseStoreContract('postgresLeases() where every transaction is serializable', () => onTwoPools(strict.url));
-
-leaseStoreSearch(
-  'postgresLeases()',
-  () => {
-    const pool = new Pool({ connectionString: postgres.url });
-    const expire = (key: string): Promise<unknown> =>
-      pool.query("UPDATE bindonce_leases SET expires = now() WHERE key = sha256(convert_to($1, 'UTF8'))", [key]);
-    return { store: postgresLeases(pool), expire, close: () => pool.end() };
-  },
-  { depth: 4, atOnce: 10 },
-);
 
 describe('a lease on PostgreSQL', () => {
   const LEASE = 500;

@@ -309,9 +309,9 @@ describe('the resources of a request whose client has gone and whose handler nev
     60_000,
   );
 
-  it('is collected: a thousand such requests leave nothing behind', async () => {
+  it('is collected: three hundred such requests leave nothing behind', async () => {
     if (!express) throw new Error('There is no Express');
-    const REQUESTS = 1_000;
+    const REQUESTS = 300;
     const log = new EventLog();
     const requests: WeakRef<Request>[] = [];
     let running = 0;
