@@ -35,12 +35,9 @@ export const troublesOf = ({ again, connection }) => [
  * @param {(trouble: Trouble) => void} onChosen
  */
 export function showTroubles(list, troubles, onChosen) {
-  const items = troubles.map((trouble, index) => {
-    const name = element('b', { id: `trouble-${index}`, textContent: trouble.name });
-    const text = element('span', { id: `trouble-text-${index}`, textContent: trouble.text });
-    const button = element('button', { type: 'button', className: 'choice' }, name, text);
-    button.setAttribute('aria-labelledby', name.id);
-    button.setAttribute('aria-describedby', text.id);
+  const items = troubles.map(trouble => {
+    const words = [element('b', {}, trouble.name), ' ', element('span', {}, trouble.text)];
+    const button = element('button', { type: 'button', className: 'choice' }, ...words);
     button.addEventListener('click', () => onChosen(trouble));
     return element('li', {}, button);
   });
