@@ -8,10 +8,10 @@ import { isDead, isOpen } from './outcome.js';
  * @param {Row} row
  */
 export function endOf(row) {
-  const { start, end, page, event } = row;
+  const { start, end = start, page, event, killed } = row;
   if (isOpen(row)) return Date.now();
-  const seenByShop = event?.durationMs === undefined ? undefined : start + event.durationMs;
-  return (page === 'lost' ? (seenByShop ?? end) : (end ?? seenByShop)) ?? start;
+  if (page === undefined) return isDead(row) ? (killed?.at ?? start) : (event?.at ?? start);
+  return page === 'lost' && event?.durationMs !== undefined ? start + event.durationMs : end;
 }
 
 /**

@@ -51,14 +51,16 @@ export class Orders {
   #item({ orderId, customerId, items, total, cart }) {
     const count = cart === undefined ? 1 : this.countOf(cart);
     const what = items.map(({ sku, quantity }) => `${quantity} × ${sku}`).join(', ');
-    return element(
-      'li',
+    const mark = count > 1 ? element('span', { className: 'verdict bad' }, `Charged ${times(count)}`) : '';
+    const name = element('strong', {}, capitalised(customerId));
+    const words = element(
+      'p',
       {},
-      element('strong', {}, capitalised(customerId)),
-      what,
+      name,
+      element('span', {}, what),
       element('small', {}, `order ${short(orderId)}`),
-      ...(count > 1 ? [element('span', { className: 'verdict bad' }, `Charged ${times(count)}`)] : []),
-      element('span', { className: 'sum' }, money(Number(total))),
+      mark,
     );
+    return element('li', {}, words, element('span', { className: 'sum' }, money(Number(total))));
   }
 }

@@ -41,10 +41,11 @@ export function outcomeOf(row) {
     };
   if (!event)
     return { word: page === 'lost' ? 'No answer' : 'Sent', text: 'the shop has not said anything yet', tone: 'quiet' };
-  if (isDead(row)) return { word: 'Died', text: `process ${killed} was killed during the payment`, tone: 'bad' };
+  if (isDead(row)) return { word: 'Died', text: `process ${event.process} was killed during the payment`, tone: 'bad' };
   const [word, text, tone] = done[event.kind](duration(event.durationMs ?? 0), `process ${event.process}`);
   // A browser repeats a request by itself if its connection, used before, is closed without an answer.
-  const again = killed === undefined ? '' : `, after process ${killed} was killed and the browser had sent it again`;
+  const again =
+    killed === undefined ? '' : `, after process ${killed.process} was killed and the browser had sent it again`;
   const lost = page === 'lost' ? '; this page had lost the connection' : '';
   return { word, text: `${text}${again}${lost}`, tone };
 }
@@ -53,7 +54,7 @@ export function outcomeOf(row) {
  * Tells whether a request ended with its process.
  * @param {Row} row
  */
-export const isDead = ({ event, killed }) => event?.kind === 'paying' && event.process === killed;
+export const isDead = ({ event, killed }) => event?.kind === 'paying' && event.process === killed?.process;
 
 /**
  * Tells whether the handler has run to its end for a request.

@@ -114,4 +114,5 @@ const offline = /** @type {HTMLInputElement} */ (byId('offline'));
 offline.addEventListener('change', () => connection.switchOffline(offline.checked));
 void orders.load();
 follow();
+if (!isSecureContext) say('Open this page on localhost or over https: elsewhere, browsers cannot make keys.');
 if (unfinishedOf(customer)) void order();

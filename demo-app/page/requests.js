@@ -8,7 +8,7 @@
  * @property {number} [end] when this page got the answer, or lost the connection
  * @property {number} tries how often it could not be sent
  * @property {ShopEvent} [event] the latest news from the shop
- * @property {number} [killed] the process that was killed while it took the payment
+ * @property {{ process: number, at: number }} [killed] the process that was killed while it took the payment
  */
 
 /**
@@ -104,10 +104,7 @@ export class Requests {
     this.processes.set(`${kind} ${process}`, event);
     if (kind === 'process-started') return;
     for (const { rows } of this.carts.values())
-      for (const row of rows.values()) {
-        if (row.event?.kind !== 'paying' || row.event.process !== process) continue;
-        row.killed = process;
-        row.end ??= at;
-      }
+      for (const row of rows.values())
+        if (row.event?.kind === 'paying' && row.event.process === process) row.killed = { process, at };
   }
 }

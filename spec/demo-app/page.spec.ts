@@ -16,9 +16,9 @@ let shop: NodeProcess;
 let customers = 0;
 const opened: ShopPage[] = [];
 
-/** Opens the page as a customer who has not ordered before. */
-async function open(options?: BrowserContextOptions): Promise<ShopPage> {
-  const page = await ShopPage.open(browser, shop, `customer${++customers}`, options);
+/** Opens the page; if not told otherwise, as a customer who has not ordered before. */
+async function open(customer = `customer${++customers}`, options?: BrowserContextOptions): Promise<ShopPage> {
+  const page = await ShopPage.open(browser, shop, customer, options);
   opened.push(page);
   return page;
 }
@@ -185,8 +185,11 @@ describe('the page of the demo on Redis', () => {
     expect(headers['x-served-by']).toMatch(new RegExp(`^process (${alive}|3)$`));
   });
 
-  it.each(['light', 'dark'] as const)('is for everyone in the %s scheme, and not wider than a phone', async scheme => {
-    const page = await open({ colorScheme: scheme });
+  it.each([
+    ['light', 'anna'],
+    ['dark', 'ben'],
+  ] as const)('is for everyone in the %s scheme, and not wider than a phone', async (colorScheme, customer) => {
+    const page = await open(customer, { colorScheme });
     await page.button('Click twice').click();
     await page.requests(2);
     await page.button('Lose the connection').click();
@@ -194,14 +197,15 @@ describe('the page of the demo on Redis', () => {
     await page.withoutBindonce();
     await page.button('Click twice').click();
     await page.says(/^Charged twice/);
+    await page.page.mouse.move(0, 0);
     await page.page.evaluate(axe);
     expect(await page.page.evaluate(seriousViolations)).toEqual([]);
-    await page.page.screenshot({ path: join(SCREENSHOTS, `demo-${scheme}.png`) });
+    await page.page.screenshot({ path: join(SCREENSHOTS, `demo-${colorScheme}.png`) });
 
     await page.page.setViewportSize({ width: 360, height: 740 });
     expect(await page.page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
     expect(await page.page.evaluate(seriousViolations)).toEqual([]);
-    await page.page.screenshot({ path: join(SCREENSHOTS, `demo-phone-${scheme}.png`), fullPage: true });
+    await page.page.screenshot({ path: join(SCREENSHOTS, `demo-phone-${colorScheme}.png`), fullPage: true });
   });
 });
 

@@ -20,7 +20,7 @@ export class ShopPage {
     customer: string,
     options: BrowserContextOptions = {},
   ): Promise<ShopPage> {
-    const page = await (await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })).newPage();
+    const page = await (await browser.newContext({ viewport: { width: 1120, height: 920 }, ...options })).newPage();
     const opened = new ShopPage(page, shop, customer);
     page.on('pageerror', error => opened.faults.push(error.message));
     page.on('console', message => {
