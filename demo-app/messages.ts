@@ -4,23 +4,33 @@ import type { IdempotencyEventKind } from 'bindonce';
 export const MOST_EVENTS = 100;
 
 /** An event that the page shows. */
-export interface ShopEvent {
-  /** An outcome of `idempotency()`, or an event of this shop; `unguarded` is an order placed without bindonce. */
-  readonly kind: IdempotencyEventKind | 'paying' | 'unguarded' | 'process-started' | 'process-ended';
-  /** When it happened, in milliseconds since 1970. */
+export type ShopEvent = ProcessEvent | RequestEvent;
+
+interface Happening {
+  /** Milliseconds since 1970. */
   readonly at: number;
-  /** The number of the process, which is not given twice. */
+  /** The number of the process. */
   readonly process: number;
-  /** The request; its path; the cart that is ordered; the idempotency key. */
-  readonly request?: string;
-  readonly path?: string;
-  readonly cart?: string | undefined;
+}
+
+export interface ProcessEvent extends Happening {
+  readonly kind: 'process-started' | 'process-ended';
+}
+
+/** An outcome of `idempotency()`, or: the payment begins, or an order was placed without bindonce. */
+export interface RequestEvent extends Happening {
+  readonly kind: IdempotencyEventKind | 'paying' | 'unguarded';
+  /** Its id: the header X-Request-Id, if the client sends one. */
+  readonly request: string;
+  readonly path: string;
+  /** The header X-Cart: two orders of one cart were meant to be one. */
+  readonly cart: string | undefined;
+  /** The idempotency key. */
   readonly key?: string;
-  /** Milliseconds that the request took. */
+  /** Milliseconds from the receipt of the request to this event. */
   readonly durationMs?: number;
   /** Milliseconds of it in which the handler ran. */
   readonly handlerMs?: number | undefined;
-  readonly status?: number | undefined;
 }
 
 /** A message of a process to the one that has started it. */

@@ -72,7 +72,7 @@ export function orders({ idempotency, bindRequest }: Configured, ledger: Ledger<
     const started = performance.now();
     await place(req, res);
     const durationMs = performance.now() - started;
-    report('unguarded', { durationMs, handlerMs: durationMs, status: res.statusCode });
+    report('unguarded', { durationMs, handlerMs: durationMs });
   });
 
   router.get('/customers/:customerId/orders/:orderId', async (req, res) => {

@@ -67,10 +67,8 @@ export class Processes {
 
   private follow(one: ShopProcess, event: ShopEvent): void {
     if (event.kind === 'process-started') this.admit(one);
-    if (event.request !== undefined) {
-      if (event.kind === 'paying') this.paying.set(event.request, one);
-      else this.paying.delete(event.request);
-    }
+    else if (event.kind === 'paying') this.paying.set(event.request, one);
+    else if ('request' in event) this.paying.delete(event.request);
     this.publish(event);
   }
 

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
-import { tell, type ShopEvent } from './messages';
+import { tell, type RequestEvent } from './messages';
 
-type RequestFacts = Pick<ShopEvent, 'request' | 'path' | 'cart'>;
+type RequestFacts = Pick<RequestEvent, 'request' | 'path' | 'cart'>;
 
 /** The number of this process; see `processes.ts`. */
 export const processNumber = Number(process.argv[2]);
@@ -20,6 +20,7 @@ export function followed(req: Request, res: Response, next: NextFunction): void 
 }
 
 /** Adds an event of the request at hand to the timeline. */
-export function report(kind: ShopEvent['kind'], details: Partial<ShopEvent> = {}): void {
-  tell({ kind, at: Date.now(), process: processNumber, ...current.getStore(), ...details });
+export function report(kind: RequestEvent['kind'], details: Partial<RequestEvent> = {}): void {
+  const facts = current.getStore();
+  if (facts) tell({ kind, at: Date.now(), process: processNumber, ...facts, ...details });
 }

@@ -56,7 +56,7 @@ function idempotencyOptions({ responses }: Storage): IdempotencyOptions {
     ...(responses && { store: responses }),
     // Short, so that nobody waits long for an order whose process was killed. The default is 30 s.
     leaseDuration: 3_000,
-    onEvent: ({ kind, key, durationMs, handlerMs, status }) => report(kind, { key, durationMs, handlerMs, status }),
+    onEvent: ({ kind, key, durationMs, handlerMs }) => report(kind, { key, durationMs, handlerMs }),
   };
 }
 

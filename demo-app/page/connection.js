@@ -47,9 +47,12 @@ export class Connection {
     }
   };
 
-  /** @param {string | undefined} request */
-  isWaitingFor(request) {
-    return request !== undefined && this.#open.has(request);
+  /**
+   * Tells whether this page waits for the answer to a request.
+   * @param {string} request
+   */
+  waitsFor(request) {
+    return this.#open.has(request);
   }
 
   /** Cuts the connections on which the page waits. The shop goes on. */

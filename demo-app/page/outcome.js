@@ -6,7 +6,7 @@ import { duration } from './words.js';
  * @typedef {{ word: string, text: string, tone: Tone }} Outcome
  */
 
-/** @typedef {Record<import('../messages').ShopEvent['kind'], (ms: string, by: string) => [string, string, Tone]>} Table */
+/** @typedef {Record<import('../messages').RequestEvent['kind'], (ms: string, by: string) => [string, string, Tone]>} Table */
 
 /** The words for what the shop did, by kind of event. @type {Table} */
 const done = {
@@ -19,11 +19,9 @@ const done = {
   conflicted: (_ms, by) => ['Refused', `409 by ${by}: the first request is still running`, 'quiet'],
   reused: (_ms, by) => ['Refused', `422 by ${by}: the key belongs to another request`, 'quiet'],
   refused: (_ms, by) => ['Refused', `by ${by}: the request is invalid`, 'quiet'],
-  abandoned: (_ms, by) => ['Left', `the client of ${by} was gone; nothing ran`, 'quiet'],
+  abandoned: (_ms, by) => ['Left', `before ${by} had an answer; nothing ran`, 'quiet'],
   'store-failed': (_ms, by) => ['Refused', `503 by ${by}: the store does not answer; nothing ran`, 'bad'],
   'lease-lost': (_ms, by) => ['Lease lost', `${by} took too long; another process may run it`, 'bad'],
-  'process-started': (_ms, by) => ['Started', by, 'quiet'],
-  'process-ended': (_ms, by) => ['Died', by, 'bad'],
 };
 
 /**
@@ -40,7 +38,7 @@ export function outcomeOf(row) {
       tone: 'quiet',
     };
   if (!event)
-    return { word: page === 'lost' ? 'No answer' : 'Sent', text: 'the shop has not said anything yet', tone: 'quiet' };
+    return { word: page === 'lost' ? 'No answer' : 'Sent', text: 'the shop has not reported it yet', tone: 'quiet' };
   if (isDead(row)) return { word: 'Died', text: `process ${event.process} was killed during the payment`, tone: 'bad' };
   const [word, text, tone] = done[event.kind](duration(event.durationMs ?? 0), `process ${event.process}`);
   // A browser repeats a request by itself if its connection, used before, is closed without an answer.

@@ -80,7 +80,7 @@ function say(text, tone = '') {
 function onEvent(event) {
   requests.happened(event);
   void orders.load();
-  if (event.kind !== 'paying' || !connection.isWaitingFor(event.request)) return;
+  if (event.kind !== 'paying' || !connection.waitsFor(event.request)) return;
   const trouble = midway;
   midway = undefined;
   trouble?.();

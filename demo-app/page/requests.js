@@ -1,4 +1,8 @@
-/** @typedef {import('../messages').ShopEvent} ShopEvent */
+/**
+ * @typedef {import('../messages').ShopEvent} ShopEvent
+ * @typedef {import('../messages').ProcessEvent} ProcessEvent
+ * @typedef {import('../messages').RequestEvent} RequestEvent
+ */
 
 /**
  * A request, as this page and as the shop saw it.
@@ -7,7 +11,7 @@
  * @property {'sent' | 'answered' | 'lost' | 'not-sent'} [page] undefined for a request of another client
  * @property {number} [end] when this page got the answer, or lost the connection
  * @property {number} tries how often it could not be sent
- * @property {ShopEvent} [event] the latest news from the shop
+ * @property {RequestEvent} [event] the latest news from the shop
  * @property {{ process: number, at: number }} [killed] the process that was killed while it took the payment
  */
 
@@ -26,7 +30,7 @@
 export class Requests {
   /** @type {Map<string, Cart>} */
   carts = new Map();
-  /** Starts and ends of processes, each once. @type {Map<string, ShopEvent>} */
+  /** Starts and ends of processes, each once. @type {Map<string, ProcessEvent>} */
   processes = new Map();
   #onChange;
 
@@ -77,9 +81,12 @@ export class Requests {
 
   /** @param {ShopEvent} event */
   happened(event) {
-    const { kind, request, cart, path = '', key = '', at, durationMs = 0 } = event;
-    if (kind === 'process-started' || kind === 'process-ended') this.#process(event);
-    else if (request) this.#row(request, { cart: cart || key || request, path, key }, at - durationMs).event = event;
+    if (!('request' in event)) this.#process(event);
+    else {
+      const { request, cart, path, key = '', at, durationMs = 0 } = event;
+      this.#row(request, { cart: cart || (key && `${path} ${key}`) || request, path, key }, at - durationMs).event =
+        event;
+    }
     this.#onChange();
   }
 
@@ -98,7 +105,7 @@ export class Requests {
     return row;
   }
 
-  /** @param {ShopEvent} event */
+  /** @param {ProcessEvent} event */
   #process(event) {
     const { kind, process, at } = event;
     this.processes.set(`${kind} ${process}`, event);

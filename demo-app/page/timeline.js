@@ -19,6 +19,8 @@ export class Timeline {
   #list;
   #requests;
   #isPlanned = false;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #next;
 
   /**
    * @param {HTMLElement} list
@@ -33,6 +35,7 @@ export class Timeline {
   draw() {
     if (this.#isPlanned) return;
     this.#isPlanned = true;
+    clearTimeout(this.#next);
     requestAnimationFrame(() => {
       this.#isPlanned = false;
       const { carts, processes } = this.#requests;
@@ -40,13 +43,13 @@ export class Timeline {
       const latest = entries.sort((a, b) => b.at - a.at).slice(0, MOST_ENTRIES);
       this.#list.replaceChildren(...latest.map(({ item }) => item));
       const isGrowing = [...carts.values()].some(({ rows }) => [...rows.values()].some(isOpen));
-      if (isGrowing) setTimeout(() => this.draw(), 100);
+      if (isGrowing) this.#next = setTimeout(() => this.draw(), 100);
     });
   }
 }
 
 /**
- * @param {import('../messages').ShopEvent} event
+ * @param {import('../messages').ProcessEvent} event
  * @returns {Entry}
  */
 function processEntry({ kind, process, at }) {
