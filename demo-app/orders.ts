@@ -13,10 +13,12 @@ import {
   queryParam,
   routeParam,
   string,
+  type BoundRequest,
   type Configured,
 } from 'bindonce';
-import { Router } from 'express';
+import { Router, type Response } from 'express';
 import type { Ledger } from './ledger';
+import { report } from './requests';
 
 class OrderLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}
 
@@ -25,6 +27,7 @@ class PlaceOrder extends dto({
   items: field(list(OrderLine)),
   note: optional(string),
   channel: fromHeader(string, { name: 'X-Channel', required: false, fallback: false }),
+  cart: fromHeader(string, { name: 'X-Cart', required: false, fallback: false }),
   rush: queryParam(bool, { default: false }),
 }) {}
 
@@ -36,17 +39,22 @@ export interface Order {
   readonly rush: boolean;
   readonly note?: string;
   readonly channel?: string;
+  /** Two orders of one cart were meant to be one. */
+  readonly cart?: string;
 }
 
 /** Simulates a payment: a real shop would call its payment provider here. */
 async function pay(): Promise<void> {
-  await sleep(300);
+  report('paying');
+  await sleep(600);
 }
+
+type Handler = (req: BoundRequest<typeof PlaceOrder>, res: Response) => Promise<void>;
 
 export function orders({ idempotency, bindRequest }: Configured, ledger: Ledger<Order>): Router {
   const router = Router();
 
-  router.post('/customers/:customerId/orders', idempotency(), bindRequest(PlaceOrder), async (req, res) => {
+  const place: Handler = async (req, res) => {
     const order = orderOf(req.dto);
     await pay();
     await ledger.add(order);
@@ -54,6 +62,17 @@ export function orders({ idempotency, bindRequest }: Configured, ledger: Ledger<
       .status(201)
       .location(`/customers/${encodeURIComponent(order.customerId)}/orders/${order.orderId}`)
       .json(order);
+  };
+
+  router.post('/customers/:customerId/orders', idempotency(), bindRequest(PlaceOrder), place);
+
+  // What the page calls when bindonce is switched off: the same handler runs for each request.
+  const hidden = { openapi: { hidden: true } };
+  router.post('/without/customers/:customerId/orders', bindRequest(PlaceOrder, hidden), async (req, res) => {
+    const started = performance.now();
+    await place(req, res);
+    const durationMs = performance.now() - started;
+    report('unguarded', { durationMs, handlerMs: durationMs });
   });
 
   router.get('/customers/:customerId/orders/:orderId', async (req, res) => {
@@ -71,7 +90,7 @@ export function orders({ idempotency, bindRequest }: Configured, ledger: Ledger<
   return router;
 }
 
-function orderOf({ customerId, items, note, channel, rush }: PlaceOrder): Order {
+function orderOf({ customerId, items, note, channel, cart, rush }: PlaceOrder): Order {
   const total = items.reduce((sum, { quantity, unitPrice }) => sum.plus(unitPrice.times(quantity)), new BigNumber(0));
   return {
     orderId: randomUUID(),
@@ -81,5 +100,6 @@ function orderOf({ customerId, items, note, channel, rush }: PlaceOrder): Order 
     rush,
     ...(note !== undefined && { note }),
     ...(channel !== undefined && { channel }),
+    ...(cart !== undefined && { cart }),
   };
 }

@@ -1,11 +1,12 @@
 import type { Server, ServerResponse } from 'node:http';
+import type { Feed } from './feed';
 import type { Storage } from './storage';
 
 /** Milliseconds that running requests may still take: more than a payment and a timeout of the store together. */
 const GRACE_PERIOD = 5_000;
 
 /** Ends the process on Ctrl-C and SIGTERM, after the running requests have been answered. */
-export function stopOnSignals(server: Server, storage: Storage): void {
+export function stopOnSignals(server: Server, storage: Storage, feed: Feed): void {
   const running = new Set<ServerResponse>();
   let isStopping = false;
   const end = (): void => {
@@ -16,10 +17,11 @@ export function stopOnSignals(server: Server, storage: Storage): void {
       .finally(() => process.exit());
   };
   const stop = (): void => {
-    // Under `npm start`, one Ctrl-C arrives twice: from the terminal and from npm.
+    // One Ctrl-C arrives several times: from the terminal, from npm, and from the process that has started this one.
     if (isStopping) return;
     isStopping = true;
-    server.close();
+    server.closeIdleConnections();
+    feed.end();
     setTimeout(end, GRACE_PERIOD).unref();
     if (running.size === 0) end();
   };

@@ -1,6 +1,7 @@
 import KeyvRedis from '@keyv/redis';
 import { Keyv } from 'keyv';
 import { memoryLedger, redisLedger, type Ledger } from './ledger';
+import { tell } from './messages';
 
 /** The data that the shop must not lose: in this process, or on a Redis that several processes share. */
 export interface Storage {
@@ -8,7 +9,7 @@ export interface Storage {
   /** The store of the idempotency middleware; undefined for its default store in memory. */
   readonly responses: Keyv | undefined;
   ledger<Entry>(name: string): Ledger<Entry>;
-  /** Connects in the background, and prints errors. */
+  /** Connects in the background, and has errors printed. */
   open(): void;
   close(): Promise<void>;
 }
@@ -34,22 +35,22 @@ function redisStorage({ href: url, host }: URL): Storage {
   });
   const responses = new Keyv(redis, { namespace: 'shop' });
   let isStopping = false;
-  let printed = '';
-  const print = (error: unknown): void => {
+  let told = '';
+  const complain = (error: unknown): void => {
     // The error for a name with several addresses (localhost) has no message of its own.
     const { message, code } = error as NodeJS.ErrnoException;
     const reason = message || code || String(error);
-    // The connection is tried again every second; the same reason is printed once.
-    if (isStopping || reason === printed) return;
-    printed = reason;
-    console.error(
+    // The connection is tried again every second; the same reason is told once.
+    if (isStopping || reason === told) return;
+    told = reason;
+    const text =
       `The Redis at ${host} does not answer: ${reason}. ` +
-        'Until it does, requests get 503. Start it, or change REDIS_URL.',
-    );
+      'Until it does, requests get 503. Start it, or change REDIS_URL.';
+    tell({ kind: 'complaint', text });
   };
-  responses.on('error', print);
+  responses.on('error', complain);
   redis.on('connect', () => {
-    printed = '';
+    told = '';
   });
   return {
     name: 'Redis',
@@ -60,7 +61,7 @@ function redisStorage({ href: url, host }: URL): Storage {
       redis
         .getClient()
         .then(client => client.ping())
-        .catch(print);
+        .catch(complain);
     },
     close: () => {
       isStopping = true;

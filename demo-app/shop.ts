@@ -1,0 +1,63 @@
+import { createServer } from 'node:http';
+import type { Socket } from 'node:net';
+import { apiDocs, configure, problemDetails, type IdempotencyOptions } from 'bindonce';
+import express, { type Express } from 'express';
+import { documents } from './documents';
+import { environment } from './environment';
+import { Feed } from './feed';
+import { greeting } from './greeting';
+import { tell } from './messages';
+import { orders } from './orders';
+import { page } from './page';
+import { followed, processNumber, report } from './requests';
+import { stopOnSignals } from './stop';
+import { storageAt, type Storage } from './storage';
+
+/** One process of the shop: answers on the connections that the server passes to it. */
+function main(): void {
+  const { redisUrl } = environment(process.env);
+  const storage = storageAt(redisUrl);
+  const feed = new Feed(storage.name);
+  const server = createServer(shop(storage, feed));
+  stopOnSignals(server, storage, feed);
+  process.on('message', (_message, socket?: Socket) => {
+    if (!socket) return;
+    server.emit('connection', socket);
+    socket.resume();
+  });
+  // The process that passes connections has ended.
+  process.once('disconnect', () => process.exit());
+  tell({ kind: 'process-started', at: Date.now(), process: processNumber });
+  storage.open();
+}
+
+function shop(storage: Storage, feed: Feed): Express {
+  const app = express();
+  app.use(page());
+  app.get('/', (req, res) => {
+    res.type('text').send(greeting(`http://${req.get('Host') ?? 'localhost'}`, storage.name));
+  });
+  app.get('/demo/events', (_req, res) => feed.follow(res));
+  app.post('/demo/crash', (_req, res) => {
+    res.sendStatus(202);
+    tell({ kind: 'crash' });
+  });
+
+  const configured = configure({ idempotency: idempotencyOptions(storage) });
+  app.use(['/customers', '/without/customers'], followed);
+  app.use(orders(configured, storage.ledger('orders')), documents(configured, storage.ledger('documents')));
+  app.use('/docs', apiDocs(app, { info: { title: 'Demo shop', version: '1.0.0' } }));
+  app.use(problemDetails());
+  return app;
+}
+
+function idempotencyOptions({ responses }: Storage): IdempotencyOptions {
+  return {
+    ...(responses && { store: responses }),
+    // Short, so that nobody waits long for an order whose process was killed. The default is 30 s.
+    leaseDuration: 3_000,
+    onEvent: ({ kind, key, durationMs, handlerMs }) => report(kind, { key, durationMs, handlerMs }),
+  };
+}
+
+main();

@@ -1,0 +1,227 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { startBrowser } from '../support/browser';
+import { send } from '../support/listen';
+import { NodeProcess } from '../support/servers/node-process';
+import { RedisServer } from '../support/servers/redis-server';
+import { TemporaryDirectory } from '../support/temporary-directory';
+import { ShopPage } from './shop-page';
+
+const script = join(__dirname, '../../demo-app/dist/server.js');
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+let browser: Browser;
+let shop: NodeProcess;
+let customers = 0;
+const opened: ShopPage[] = [];
+
+/** Opens the page; if not told otherwise, as a customer who has not ordered before. */
+async function open(customer = `customer${++customers}`, options?: BrowserContextOptions): Promise<ShopPage> {
+  const page = await ShopPage.open(browser, shop, customer, options);
+  opened.push(page);
+  return page;
+}
+
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+afterAll(() => browser.close());
+afterEach(async () => {
+  const pages = opened.splice(0);
+  await Promise.all(pages.map(page => page.close()));
+  expect(pages.flatMap(({ faults }) => faults)).toEqual([]);
+});
+
+describe('the page of the demo in memory', () => {
+  beforeAll(async () => {
+    shop = await NodeProcess.start(script, { REDIS_URL: '' });
+  });
+  afterAll(() => shop.kill());
+
+  it('is for browsers: curl gets text', async () => {
+    const html = await send(shop.url, { method: 'GET', headers: { Accept: 'text/html,*/*;q=0.8' } });
+    expect(html.headers['content-type']).toMatch(/^text\/html/);
+    expect(html.headers['content-security-policy']).toContain(
+      "default-src 'none'; script-src 'self'; style-src 'self'",
+    );
+    const text = await send(shop.url, { method: 'GET', headers: { Accept: '*/*' } });
+    expect(text.headers['content-type']).toMatch(/^text\/plain/);
+  });
+
+  it.each<[string, (page: ShopPage) => Promise<void>]>([
+    ['a double-click', page => page.button(/^Place order/).dblclick()],
+    ['a connection lost in mid-request', page => page.button('Lose the connection').click()],
+    ['a reload in mid-request', page => page.button('Reload the page').click()],
+  ])('%s gives one order; without bindonce, two', async (_, doTwice) => {
+    const page = await open();
+    await doTwice(page);
+    await page.says(/^Placed once/);
+    expect(await page.requests(2)).toEqual([
+      expect.stringMatching(/^Executed by process/),
+      expect.stringMatching(/^(Waited|Replayed)/),
+    ]);
+    expect(await page.placed()).toHaveLength(1);
+
+    await page.withoutBindonce();
+    await doTwice(page);
+    await page.says(/^Charged twice/);
+    expect(await page.requests(2)).toEqual(Array(2).fill(expect.stringMatching(/^Executed by process/)));
+    expect(await page.placed()).toHaveLength(3);
+    expect(await page.marks()).toEqual(['Charged twice', 'Charged twice']);
+  });
+
+  it.each<[string, (page: ShopPage, isOffline: boolean) => Promise<void>]>([
+    ['its own switch', (page, isOffline) => page.page.getByRole('switch', { name: 'Offline' }).setChecked(isOffline)],
+    ['the browser', (page, isOffline) => page.page.context().setOffline(isOffline)],
+  ])('offline by %s and back gives one order', async (_, switchOffline) => {
+    const page = await open();
+    await switchOffline(page, true);
+    await page.button(/^Place order/).click();
+    await page.says(/^Offline/);
+    expect(await page.placed()).toEqual([]);
+    await switchOffline(page, false);
+    await page.says(/^Placed once/);
+    expect((await page.requests(2)).sort()).toEqual([
+      expect.stringMatching(/^Executed by process/),
+      expect.stringMatching(/^Not sent/),
+    ]);
+    expect(await page.placed()).toHaveLength(1);
+  });
+
+  it('a second tab is another customer, whose orders the first one sees as they are placed', async () => {
+    const { page } = await open();
+    const [other] = await Promise.all([
+      page.context().waitForEvent('page'),
+      page.getByRole('link', { name: 'Open another tab as Ben' }).click(),
+    ]);
+    expect(await other.getByRole('heading', { name: 'Order as Ben' }).innerText()).toBe('Order as Ben');
+    await other.getByRole('button', { name: /^Place order/ }).click();
+    await page.locator('#orders', { hasText: 'Ben' }).waitFor();
+    await page.locator('#timeline', { hasText: 'Ben' }).waitFor();
+  });
+
+  it('an order of nothing is not sent', async () => {
+    const page = await open();
+    for (const product of ['Tea', 'Coffee']) await page.page.getByLabel(product).fill('0');
+    await page.button(/^Place order/).click();
+    expect(await page.page.getByLabel('Tea').evaluate((input: HTMLInputElement) => input.validationMessage)).toBe(
+      'Choose at least one product.',
+    );
+    expect(await page.placed()).toEqual([]);
+  });
+
+  it('works by keyboard alone, and shows where the focus is', async () => {
+    const page = await open();
+    const press = async (key: string, times = 1): Promise<void> => {
+      for (let time = 0; time < times; time++) await page.page.keyboard.press(key);
+    };
+    const stops = ['API description', 'With bindonce', 'Tea', 'Coffee', 'Place order, €15.20'].concat(
+      ['Click twice', 'Lose the connection', 'Crash the server', 'Reload the page', 'Offline'],
+      'Open another tab as Ben',
+    );
+    for (const stop of stops) {
+      await press('Tab');
+      expect(await page.page.evaluate(focused)).toEqual([stop, 'solid']);
+    }
+    await press('Shift+Tab', stops.length - 1 - 4);
+    await press('Enter');
+    await page.says(/^Placed once/);
+    await press('Shift+Tab', 3);
+    await press('ArrowRight');
+    await press('Tab', 4);
+    await press('Space');
+    await page.says(/^Charged twice/);
+  });
+
+  it('says that orders and responses are lost with the process, and places the order of the crash once', async () => {
+    const page = await open();
+    expect(await page.page.locator('#storage-note').innerText()).toMatch(
+      /its orders and its stored responses are lost/,
+    );
+    await page.button('Crash the server').click();
+    await page.says(/^Placed once/);
+    await page.page.locator('#timeline', { hasText: /Process \d+ died/ }).waitFor();
+    expect(await page.placed()).toHaveLength(1);
+  });
+
+  it('does not keep the shop from stopping', async () => {
+    const page = await open();
+    const asked = performance.now();
+    shop.signal('SIGINT');
+    expect(await shop.ended()).toBe(0);
+    expect(performance.now() - asked).toBeLessThan(5_000);
+    await page.page.locator('#storage', { hasText: 'Connecting to the shop…' }).waitFor();
+  });
+});
+
+describe('the page of the demo on Redis', () => {
+  let redis: RedisServer;
+  const pictures = new TemporaryDirectory();
+  /** Pictures for people are kept in the folder that SCREENSHOTS names. */
+  const { SCREENSHOTS = pictures.path } = process.env;
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    shop = await NodeProcess.start(script, { REDIS_URL: redis.url });
+  });
+  afterAll(async () => {
+    await shop.kill();
+    await redis.stop();
+    pictures.remove();
+  });
+
+  it('a crashed process gives one order, which the other process places', async () => {
+    const page = await open();
+    await page.page.locator('#timeline', { hasText: 'Process 2 started' }).waitFor();
+    await page.button('Crash the server').click();
+    await page.says(/^Placed once/);
+    const timeline = await page.page.locator('#timeline').innerText();
+    const [, dead] = /Process (\d+) died/.exec(timeline) ?? [];
+    const [, alive] = /Executed by process (\d+)/.exec(timeline) ?? [];
+    expect([dead, alive].sort()).toEqual(['1', '2']);
+    expect(await page.placed()).toHaveLength(1);
+    const { headers } = await send(`${shop.url}/customers/1/orders/1`, { method: 'GET' });
+    expect(headers['x-served-by']).toMatch(new RegExp(`^process (${alive}|3)$`));
+  });
+
+  it.each([
+    ['light', 'anna'],
+    ['dark', 'ben'],
+  ] as const)('is for everyone in the %s scheme, and not wider than a phone', async (colorScheme, customer) => {
+    const page = await open(customer, { colorScheme });
+    await page.button('Click twice').click();
+    await page.requests(2);
+    await page.button('Lose the connection').click();
+    await page.says(/^Placed once, with 2/);
+    await page.withoutBindonce();
+    await page.button('Click twice').click();
+    await page.says(/^Charged twice/);
+    await page.page.mouse.move(0, 0);
+    await page.page.evaluate(axe);
+    expect(await page.page.evaluate(seriousViolations)).toEqual([]);
+    await page.page.screenshot({ path: join(SCREENSHOTS, `demo-${colorScheme}.png`) });
+
+    await page.page.setViewportSize({ width: 360, height: 740 });
+    expect(await page.page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+    expect(await page.page.evaluate(seriousViolations)).toEqual([]);
+    await page.page.screenshot({ path: join(SCREENSHOTS, `demo-phone-${colorScheme}.png`), fullPage: true });
+  });
+});
+
+/** Runs in the page: the name of the focused element, and the style of the outline around it. */
+function focused(): string[] {
+  const element = document.activeElement as HTMLInputElement;
+  const label = element.labels?.[0] ?? element;
+  const name = label.querySelector('b, span') ?? label;
+  const outlined = element.type === 'radio' ? (element.nextElementSibling ?? element) : element;
+  return [name.textContent.trim(), getComputedStyle(outlined).outlineStyle];
+}
+
+/** Runs in the page, in which axe is. */
+async function seriousViolations(): Promise<string[]> {
+  const { violations } = await (globalThis as unknown as { axe: typeof import('axe-core') }).axe.run();
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
