@@ -4,7 +4,7 @@ import { idempotentFetch } from '/client/client.js';
 
 /**
  * Returns the function that sends an order until it is answered.
- * @param {typeof fetch} fetch
+ * @param {typeof globalThis.fetch} fetch
  * @returns {(order: Order) => Promise<Response>}
  */
 export function checkout(fetch) {
