@@ -61,8 +61,8 @@ export class Processes {
   private receive(one: ShopProcess, message: Message): void {
     if (message.kind === 'crash') ([...this.paying.values()].at(-1) ?? one).child.kill('SIGKILL');
     else if (message.kind !== 'complaint') this.follow(one, message);
-    // All processes notice that the Redis is away; the oldest says so.
-    else if (this.open.every(({ number }) => number >= one.number)) console.error(message.text);
+    // All processes notice that the Redis is away; the oldest says so, even if it opens later than the others.
+    else if ([...this.running].every(({ number }) => number >= one.number)) console.error(message.text);
   }
 
   private follow(one: ShopProcess, event: ShopEvent): void {
