@@ -27,13 +27,21 @@ const keptOnce = new Set([
  * first. If a middleware has changed the header, its value counts.
  * @param name in lower case.
  */
-export function headerLines(
-  name: string,
-  { headers, headersDistinct }: IncomingMessage,
-): readonly string[] | undefined {
+export function headerLines(name: string, { headers, rawHeaders }: IncomingMessage): readonly string[] | undefined {
   const current = headers[name];
-  const sent = headersDistinct[name];
   if (current === undefined) return undefined;
-  const isAsSent = sent && [current].flat().join(', ') === (keptOnce.has(name) ? sent[0] : sent.join(', '));
+  const sent = linesSent(name, rawHeaders);
+  const isAsSent =
+    sent.length > 0 && [current].flat().join(', ') === (keptOnce.has(name) ? sent[0] : sent.join(', '));
   return isAsSent ? sent : [current].flat();
+}
+
+/** Finds the lines of one header. Node's `headersDistinct` makes a list for every header that was sent. */
+function linesSent(name: string, rawHeaders: readonly string[]): string[] {
+  const lines: string[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const sent = rawHeaders[at] ?? '';
+    if (sent.length === name.length && sent.toLowerCase() === name) lines.push(rawHeaders[at + 1] ?? '');
+  }
+  return lines;
 }

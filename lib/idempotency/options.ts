@@ -20,10 +20,10 @@ import type { IdempotencyEvent } from './events';
 import { isKeyvLike, type KeyvLike } from './stores/keyv-like';
 import type { LeaseStore } from './leases/lease-store';
 import type { RecordedResponse } from './responses/recorded-response';
-import { responsesIn, type ResponseStore } from './responses/response-store';
+import { responsesIn, type Responses } from './responses/response-store';
 import type { CallerOptions } from './identity/caller';
 import { callersOn, type CallersOn } from './identity/scope';
-import { leasesFor } from './leases-for';
+import { leasesFor, leasesNextTo } from './leases-for';
 import { warnOfWorkers } from './workers';
 
 /** Options of {@link idempotency}. */
@@ -66,7 +66,7 @@ export interface IdempotencyOptions {
    * the example, else `string`.
    */
   swaggerHeaderType?: object;
-  /** The store of the responses: a Keyv, version 5 or 6. Default: one bounded Keyv in memory for the whole process. */
+  /** The store of the responses: a Keyv, version 5 or 6. Default: one in memory for the whole process, bounded to 128 MiB. */
   store?: KeyvLike;
   /** The store of the leases (the right to run). Default: next to the responses, in memory or on Redis. */
   leases?: LeaseStore;
@@ -174,7 +174,7 @@ export interface ResolvedOptions
     CallerOptions {
   readonly methods: readonly string[] | undefined;
   readonly keyPattern: RegExp | undefined;
-  readonly responses: ResponseStore;
+  readonly responses: Responses;
 }
 
 /**
@@ -185,7 +185,9 @@ export interface ResolvedOptions
 export function resolveOptions(options: IdempotencyOptions, callers: CallersOn = callersOn): ResolvedOptions {
   checkOptions('idempotency', options, rules);
   if (!options.store && !options.leases) warnOfWorkers();
-  const { store = defaultStore(), leases = leasesFor(store), keyPattern, scope, methods, ...rest } = options;
+  const { store, keyPattern, scope, methods, ...rest } = options;
+  const responses = store ? responsesIn(store) : defaultStore();
+  const leases = options.leases ?? (store ? leasesFor(store) : leasesNextTo(responses));
   return {
     ...withDefaults(defaults, rest),
     leases,
@@ -193,6 +195,6 @@ export function resolveOptions(options: IdempotencyOptions, callers: CallersOn =
     scope,
     methods: methods?.map(method => method.toUpperCase()),
     callersOn: callers,
-    responses: responsesIn(store),
+    responses,
   };
 }

@@ -41,9 +41,11 @@ export async function publish(
 ): Promise<Publication> {
   const result: Result = { run, response, options, isWritten: false };
   const until = performance.now() + options.cacheDuration;
+  const stored = callStore(() => store(result, options.cacheDuration), options.storeTimeout);
+  if (typeof stored === 'boolean') return { kind: stored ? 'published' : 'lost' };
   const letGo = holdLease(run, options, stores, leaseUntil);
   try {
-    const isOurs = await callStore(() => store(result, options.cacheDuration), options.storeTimeout);
+    const isOurs = await stored;
     letGo();
     return { kind: isOurs ? 'published' : 'lost' };
   } catch (error) {
@@ -84,23 +86,28 @@ async function storeOrSee(result: Result, ms: number): Promise<boolean> {
  * @param ms milliseconds that the response is kept.
  * @returns false when another request has taken the lease.
  */
-async function store(result: Result, ms: number): Promise<boolean> {
-  const {
-    run: { cacheKey, token },
-    response,
-    options,
-  } = result;
-  const { leases, responses } = options;
-  try {
-    if (response && !result.isWritten) {
-      await responses.write(cacheKey, token, response, ms + extraLifetime(options));
-    }
-    result.isWritten = true;
-    return await leases.complete(cacheKey, token, ms);
-  } catch (error) {
-    // A store that fails in between may have lost what it reported as written.
+function store(result: Result, ms: number): boolean | Promise<boolean> {
+  const written = write(result, ms);
+  return written ? written.then(() => complete(result, ms)) : complete(result, ms);
+}
+
+function write({ isWritten, run: { cacheKey, token }, response, options }: Result, ms: number): void | Promise<void> {
+  if (response && !isWritten) return options.responses.write(cacheKey, token, response, ms + extraLifetime(options));
+}
+
+function complete(result: Result, ms: number): boolean | Promise<boolean> {
+  const { cacheKey, token } = result.run;
+  result.isWritten = true;
+  // A store that fails in between may have lost what it reported as written.
+  const failed = (error: unknown): never => {
     result.isWritten = false;
     throw error;
+  };
+  try {
+    const completed = result.options.leases.complete(cacheKey, token, ms);
+    return typeof completed === 'boolean' ? completed : completed.then(undefined, failed);
+  } catch (error) {
+    return failed(error);
   }
 }
 

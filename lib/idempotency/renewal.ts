@@ -42,21 +42,22 @@ export function keepRenewing(
 
   const renew = async (): Promise<void> => {
     const asked = performance.now();
+    // Not armed earlier, since a lease does not expire before its first renewal: most handlers end before that.
+    clearTimeout(expiry);
+    expiry = setTimeout(lose, until - asked).unref();
     const isHeld = await stores.renew(run).catch(() => undefined);
     if (hasStopped()) return;
     if (isHeld === false) {
       lose();
       return;
     }
-    if (isHeld) keepFrom(asked);
+    // Both times count from the question: a lease does not begin when its answer arrives. And our own clock ends the
+    // lease, whatever the answer to a renewal that is under way will be: others may run from then on.
+    if (isHeld) {
+      until = asked + leaseDuration;
+      clearTimeout(expiry);
+    }
     renewAfter(asked);
-  };
-  // Both times count from the question: a lease does not begin when its answer arrives. And our own clock ends the
-  // lease, whatever the answer to a renewal that is under way will be: others may run from then on.
-  const keepFrom = (asked: number): void => {
-    clearTimeout(expiry);
-    until = asked + leaseDuration;
-    expiry = setTimeout(lose, until - performance.now()).unref();
   };
   const renewAfter = (asked: number): void => {
     timer = setTimeout(
@@ -66,7 +67,6 @@ export function keepRenewing(
       asked + leaseDuration / RENEWALS_PER_LEASE - performance.now(),
     ).unref();
   };
-  keepFrom(acquired);
   renewAfter(acquired);
   return {
     get until() {

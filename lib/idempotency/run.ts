@@ -75,8 +75,8 @@ async function release({ stores }: Exchange, attempt: Attempt, { renewal }: Run)
 }
 
 /** Takes the response back if none of it was sent. */
-function overtaken({ reporter }: Exchange, { recording, lost }: Run, ending: Ending): RunOutcome | 'overtaken' {
-  if (!lost.aborted) reporter.reportLostLease();
+function overtaken({ reporter }: Exchange, { recording, lease }: Run, ending: Ending): RunOutcome | 'overtaken' {
+  if (!lease.isLost) reporter.reportLostLease();
   if (ending.kind === 'complete' && recording.canBeReplaced) {
     recording.discard();
     return 'overtaken';

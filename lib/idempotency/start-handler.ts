@@ -23,7 +23,7 @@ export interface RequestIdempotency {
 export interface Run {
   readonly recording: Recording;
   readonly renewal: Renewal;
-  readonly lost: AbortSignal;
+  readonly lease: LeaseState;
   /** In milliseconds of the monotonic clock. */
   readonly begun: number;
   readonly wishes: Wishes;
@@ -35,6 +35,24 @@ interface Wishes {
   forget: boolean;
   /** Set when a middleware has refused the request before it reached the handler. */
   refusal?: { readonly reason: unknown };
+}
+
+/** Tells, and signals on demand, that the lease was lost. */
+class LeaseState {
+  isLost = false;
+  private controller: AbortController | undefined;
+
+  /** Made when it is first asked for: few handlers look at it, and it takes 2 µs. */
+  get signal(): AbortSignal {
+    this.controller ??= new AbortController();
+    if (this.isLost) this.lose();
+    return this.controller.signal;
+  }
+
+  lose(): void {
+    this.isLost = true;
+    this.controller?.abort(new Error('The idempotency lease was lost'));
+  }
 }
 
 /** Starts the handler. If anything throws before that, gives the lease back. */
@@ -57,7 +75,7 @@ function start(
   asked: number,
   undo: (() => void)[],
 ): Run {
-  const lost = new AbortController();
+  const lease = new LeaseState();
   const wishes: Wishes = { forget: false };
   const recording = record(req, res, options);
   undo.push(() => {
@@ -66,7 +84,9 @@ function start(
   const guard: RequestIdempotency = {
     key: attempt.key,
     cacheKey: attempt.cacheKey,
-    signal: lost.signal,
+    get signal() {
+      return lease.signal;
+    },
     forget() {
       wishes.forget = true;
       recording.reportDeparture();
@@ -79,7 +99,7 @@ function start(
   });
   echoKey(req, res, options);
   const renewal = keepRenewing(attempt, options.leaseDuration, stores, asked, () => {
-    lost.abort(new Error('The idempotency lease was lost'));
+    lease.lose();
     recording.reportDeparture();
     reporter.reportLostLease();
   });
@@ -88,7 +108,7 @@ function start(
   });
   const begun = performance.now();
   next();
-  return { recording, renewal, lost: lost.signal, begun, wishes };
+  return { recording, renewal, lease, begun, wishes };
 }
 
 /**

@@ -25,23 +25,48 @@ const RETRY_PAUSE = 25;
  * to a store may be repeated without harm: the first one may have been carried out and only its answer lost.
  * @param onLate called with an answer that comes after that time; a client that queues commands while it is
  * disconnected carries them out much later.
+ * @returns the answer; a promise only if the store does not answer at once, as one in memory does.
  * @throws StoreUnavailable
  */
-export async function callStore<T>(call: () => T | Promise<T>, ms: number, onLate?: (answer: T) => void): Promise<T> {
+export function callStore<T>(call: () => T | Promise<T>, ms: number, onLate?: (answer: T) => void): T | Promise<T> {
+  const first = attempt(call);
+  return isPromise(first) ? untilItAnswers(first, call, ms, onLate) : first;
+}
+
+function attempt<T>(call: () => T | Promise<T>): T | Promise<T> {
+  try {
+    return call();
+  } catch (error) {
+    return Promise.reject(error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
+/** Tells a promise, of any library, from an answer. */
+const isPromise = <T>(answer: T | Promise<T>): answer is Promise<T> =>
+  typeof answer === 'object' && answer !== null && 'then' in answer;
+
+async function untilItAnswers<T>(
+  first: Promise<T>,
+  call: () => T | Promise<T>,
+  ms: number,
+  onLate?: (answer: T) => void,
+): Promise<T> {
   const state: { isOver: boolean; failure?: unknown } = { isOver: false };
-  const untilItAnswers = async (): Promise<T> => {
+  const tryAgain = async (): Promise<T> => {
+    let next: () => T | Promise<T> = () => first;
     while (!state.isOver) {
       try {
-        return await call();
+        return await next();
       } catch (error) {
         state.failure = error;
+        next = call;
         await pause(RETRY_PAUSE);
       }
     }
     throw new StoreUnavailable(ms, state.failure);
   };
   try {
-    return await withinTime(untilItAnswers, ms, onLate);
+    return await withinTime(tryAgain, ms, onLate);
   } catch {
     state.isOver = true;
     throw new StoreUnavailable(ms, state.failure);

@@ -34,17 +34,20 @@ export function withTimeouts(options: ResolvedOptions): TimedStores {
   // The answer to a renewal is worth nothing after the lease.
   const renewalTimeout = Math.min(storeTimeout, leaseDuration);
 
-  const renew = ({ cacheKey, token }: RunId): Promise<boolean> =>
+  const renew = async ({ cacheKey, token }: RunId): Promise<boolean> =>
     callStore(() => leases.renew(cacheKey, token, leaseDuration), renewalTimeout);
 
-  const release = ({ cacheKey, token }: RunId): Promise<boolean> =>
+  const release = async ({ cacheKey, token }: RunId): Promise<boolean> =>
     callStore(() => leases.release(cacheKey, token), storeTimeout);
 
-  const acquireOrHold = async ({ cacheKey, token }: RunId, ms: number): Promise<Acquisition> => {
+  const acquireOrHold = ({ cacheKey, token }: RunId, ms: number): Acquisition | Promise<Acquisition> => {
     const earlier = tokenHeldHere(cacheKey, leases);
-    const acquisition = await leases.acquire(cacheKey, earlier ?? token, ms);
-    if (earlier === undefined || acquisition.kind !== 'acquired') return acquisition;
-    return { kind: 'running', token: earlier, msLeft: ms };
+    return earlier === undefined ? leases.acquire(cacheKey, token, ms) : acquireAgain({ cacheKey, token: earlier }, ms);
+  };
+
+  const acquireAgain = async ({ cacheKey, token }: RunId, ms: number): Promise<Acquisition> => {
+    const acquisition = await leases.acquire(cacheKey, token, ms);
+    return acquisition.kind === 'acquired' ? { kind: 'running', token, msLeft: ms } : acquisition;
   };
 
   return {
@@ -65,10 +68,10 @@ export function withTimeouts(options: ResolvedOptions): TimedStores {
       const acquisition = await callStore(() => leases.acquire(cacheKey, token, leaseDuration), renewalTimeout);
       return acquisition.kind === 'acquired';
     },
-    read({ cacheKey, token }, method) {
+    async read({ cacheKey, token }, method) {
       const expected = { method, maxBytes: maxResponseBytes };
       return callStore(() => responses.read(cacheKey, token, expected, storeTimeout), storeTimeout);
     },
-    remove: ({ cacheKey, token }) => callStore(() => responses.remove(cacheKey, token), storeTimeout),
+    remove: async ({ cacheKey, token }) => callStore(() => responses.remove(cacheKey, token), storeTimeout),
   };
 }

@@ -79,7 +79,7 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/i;
 function originOf(req: IncomingMessage, { ignoreHost }: IdentityOptions): readonly [scheme: string, host: string] {
   if (ignoreHost) return NO_ORIGIN;
   const { protocol = 'http', app } = req as Routed;
-  const forwarded = req.headersDistinct['x-forwarded-host']?.[0]?.split(',', 1)[0]?.trim();
+  const forwarded = headerLines('x-forwarded-host', req)?.[0]?.split(',', 1)[0]?.trim();
   const trusted = forwarded !== undefined && app?.get('trust proxy fn')?.(req.socket.remoteAddress, 0) === true;
   const host = trusted ? forwarded : (req.headers.host ?? '');
   return LOOPBACK.test(host) ? NO_ORIGIN : [protocol, host];

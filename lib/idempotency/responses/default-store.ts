@@ -1,66 +1,70 @@
-import { Keyv } from 'keyv';
 import { LRUCache } from 'lru-cache';
 import { SweepInterval } from '../stores/sweep-interval';
+import type { RecordedResponse } from './recorded-response';
+import type { Responses } from './response-store';
 
 /** Bytes of responses that the default store keeps; the least recently used are evicted. 128 MiB. */
 const MAX_BYTES = 134_217_728;
-/** Bytes of an entry besides its key and text, as measured. */
-const ENTRY_BYTES = 230;
+/** Bytes of an entry besides its key, headers and body, as measured. */
+const ENTRY_BYTES = 680;
+/** Bytes of a header line besides its texts, as measured. */
+const LINE_BYTES = 155;
 /** Milliseconds between two sweeps of expired responses. */
 const SWEEP_INTERVAL = 30_000;
+/**
+ * Bytes of a body that is kept as text, one character for each byte. A short Buffer is part of a block of 8 KiB, which
+ * it would keep in memory.
+ */
+const SHORT = 4_096;
 
 const DEFAULT = Symbol.for('bindonce.store');
 
 /** Returns the store of all middlewares without a `store` option: one in the process, bounded and swept. */
-export function defaultStore(): Keyv {
-  return ((globalThis as { [DEFAULT]?: Keyv })[DEFAULT] ??= new Keyv({ store: new BoundedMap() }));
+export function defaultStore(): DefaultStore {
+  return ((globalThis as { [DEFAULT]?: DefaultStore })[DEFAULT] ??= new DefaultStore());
 }
 
-/** The value that Keyv stores in a Map: serialised text (Keyv 5), or an object with that text (Keyv 6). */
-type Entry = string | { readonly value: unknown };
+/** A response as it is kept: as it was recorded, but for a short body. There is nothing to serialise. */
+type Kept = Omit<RecordedResponse, 'body'> & { readonly body: string | Buffer };
 
-/**
- * Copies the text: Keyv concatenates it, and V8 keeps the pieces, which take several times as many bytes as the whole.
- */
-function flat(entry: Entry): Entry {
-  if (typeof entry === 'string') return Buffer.from(entry).toString();
-  return typeof entry.value === 'string' ? { ...entry, value: flat(entry.value) } : entry;
-}
-
-/** A Map that is bounded and swept: Keyv's own keeps every expired entry until it is read. */
-export class BoundedMap {
-  private readonly entries = new LRUCache<string, Entry>({
-    maxSize: MAX_BYTES,
-    sizeCalculation: (entry, key) =>
-      ENTRY_BYTES + key.length + (typeof entry === 'string' ? entry : JSON.stringify(entry)).length,
-  });
+/** Responses in the memory of this process. */
+export class DefaultStore implements Responses {
+  private readonly responses = new LRUCache<string, Kept>({ maxSize: MAX_BYTES, sizeCalculation: bytesOf });
   private readonly sweeping = new SweepInterval(SWEEP_INTERVAL, () => this.sweep());
 
   get size(): number {
-    return this.entries.size;
-  }
-  get(key: string): Entry | undefined {
-    return this.entries.get(key);
-  }
-  has(key: string): boolean {
-    return this.entries.has(key);
-  }
-  delete(key: string): boolean {
-    return this.entries.delete(key);
-  }
-  clear(): void {
-    this.entries.clear();
+    return this.responses.size;
   }
 
-  /** @param ttl milliseconds. */
-  set(key: string, entry: Entry, ttl?: number): this {
-    this.entries.set(key, flat(entry), ttl === undefined ? {} : { ttl });
+  read(cacheKey: string, token: string): RecordedResponse | undefined {
+    const kept = this.responses.get(`${cacheKey}:${token}`);
+    return kept && { ...kept, body: typeof kept.body === 'string' ? Buffer.from(kept.body, 'latin1') : kept.body };
+  }
+
+  write(cacheKey: string, token: string, response: RecordedResponse, ms: number): void {
+    const { body } = response;
+    const kept: Kept = body.length > SHORT ? response : { ...response, body: body.toString('latin1') };
+    this.responses.set(`${cacheKey}:${token}`, kept, { ttl: ms });
     this.sweeping.start();
-    return this;
+  }
+
+  remove(cacheKey: string, token: string): void {
+    this.responses.delete(`${cacheKey}:${token}`);
+  }
+
+  clear(): void {
+    this.responses.clear();
   }
 
   private sweep(): boolean {
-    this.entries.purgeStale();
-    return this.entries.size > 0;
+    this.responses.purgeStale();
+    return this.responses.size > 0;
   }
+}
+
+function bytesOf({ headers, trailers, body }: Kept, key: string): number {
+  let bytes = ENTRY_BYTES + key.length + body.length;
+  for (const lines of [headers, trailers])
+    for (const [name, value] of lines) bytes += LINE_BYTES + name.length + String(value).length;
+  return bytes;
 }

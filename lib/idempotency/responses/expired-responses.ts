@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { holderOf, isMapLike, type KeyvLike } from '../stores/keyv-like';
 import { SweepInterval } from '../stores/sweep-interval';
-import { BoundedMap } from './default-store';
 
 /** Milliseconds between two sweeps; until then, an expired response only takes memory. */
 const SWEEP_INTERVAL = 30_000;
@@ -50,10 +49,10 @@ export class ExpiredResponses {
 
 /**
  * Makes the sweep of a store.
- * @returns undefined for a store that removes expired responses itself: the default store, and every one that is not a
- * collection in this process.
+ * @returns undefined for a store that removes expired responses itself: every one that is not a collection in this
+ * process.
  */
 export function expiredResponsesIn(keyv: KeyvLike): ExpiredResponses | undefined {
   const holder = holderOf(keyv);
-  return isMapLike(holder) && !(holder instanceof BoundedMap) ? new ExpiredResponses(keyv) : undefined;
+  return isMapLike(holder) ? new ExpiredResponses(keyv) : undefined;
 }

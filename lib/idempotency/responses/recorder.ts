@@ -11,6 +11,8 @@ import { ResponseHead } from './response-head';
 import {
   bytesOf,
   isChunk,
+  isUtf8,
+  joined,
   setHeaders,
   trailerLines,
   type Callback,
@@ -23,6 +25,8 @@ const node = ServerResponse.prototype as unknown as Record<
   'writeHead' | 'write' | 'end',
   (this: ServerResponse, ...args: unknown[]) => never
 >;
+
+const NOTHING = Buffer.alloc(0);
 
 /**
  * Observes a response at the level of `ServerResponse` and holds back its end.
@@ -48,8 +52,8 @@ class Recorder implements Recording {
   private impliedBy: 'write' | 'end' | undefined;
   private trailers: readonly HeaderLine[] = [];
   private readonly body: BodyCopy;
-  /** The bytes that wait for `finish()`. */
-  private held: Buffer[] = [];
+  /** The content that waits for `finish()`. */
+  private held: (Buffer | string)[] = [];
   private ended: { readonly callback: Callback | undefined } | undefined;
   private begun = false;
   private isLetGo = false;
@@ -100,7 +104,7 @@ class Recorder implements Recording {
     if (this.ended) {
       if (this.departure.isGone) this.faked.pretendOpen();
       // Also if the client has disconnected: earlier middlewares (a session) do their work at the end.
-      const rest = Buffer.concat(this.held);
+      const rest = joined(this.held);
       const isWritten = this.impliedBy === 'write' && !this.begun;
       this.begin();
       if (isWritten) this.below.write.call(this.res, rest, 'utf8');
@@ -166,10 +170,10 @@ class Recorder implements Recording {
     const done = [chunk, encoding, callback].find(argument => typeof argument === 'function');
     if (this.ended && last !== undefined) return afterEnd(done, this.res);
     if (this.ended || (last !== undefined && !isChunk(last))) return node.end.call(this.res, chunk, encoding, callback);
-    const bytes = last === undefined ? Buffer.alloc(0) : bytesOf(last, encoding);
+    const bytes = last === undefined ? NOTHING : bytesOf(last, encoding);
     const head = this.writtenHead('end');
     const kept = this.keep(bytes, head);
-    if (!this.departure.isGone) this.held.push(kept);
+    if (!this.departure.isGone) this.held.push(head.hasContent && isUtf8(last, encoding) ? last : kept);
     this.ended = { callback: done };
     this.faked.pretendEnded();
     this.resolveEnding(
@@ -272,7 +276,7 @@ class Recorder implements Recording {
 
   private keep(bytes: Buffer, { hasContent }: ResponseHead): Buffer {
     if (hasContent) this.body.add(bytes);
-    return hasContent ? bytes : Buffer.alloc(0);
+    return hasContent ? bytes : NOTHING;
   }
 
   /**

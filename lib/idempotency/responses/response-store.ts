@@ -6,6 +6,23 @@ import type { RecordedResponse } from './recorded-response';
 import { SharedReads } from './shared-reads';
 import { fromStored, toStored, type Expected } from './stored-response';
 
+/** Responses, under the cache key and the token of the run that made them. A store in memory answers at once. */
+export interface Responses {
+  /**
+   * @param ms milliseconds that the caller waits.
+   * @returns undefined if the response is missing, or is not one that could have been recorded.
+   */
+  read(
+    cacheKey: string,
+    token: string,
+    expected: Omit<Expected, 'key'>,
+    ms: number,
+  ): RecordedResponse | undefined | Promise<RecordedResponse | undefined>;
+  /** @param ms milliseconds that the response is kept. */
+  write(cacheKey: string, token: string, response: RecordedResponse, ms: number): void | Promise<void>;
+  remove(cacheKey: string, token: string): void | Promise<void>;
+}
+
 const stores = new WeakMap<KeyvLike, ResponseStore>();
 
 /** Returns the responses in a Keyv; the same object for every middleware that uses it. */
@@ -17,8 +34,8 @@ export function responsesIn(keyv: KeyvLike): ResponseStore {
   return created;
 }
 
-/** Stores responses in Keyv, under the cache key and the token of the run that made them. */
-export class ResponseStore {
+/** Stores responses in Keyv. */
+export class ResponseStore implements Responses {
   private failures = 0;
   private readonly reads = new SharedReads<RecordedResponse>(({ body }) => body.length);
   private readonly expired: ExpiredResponses | undefined;
@@ -40,9 +57,8 @@ export class ResponseStore {
   /**
    * Reads a response. Requests that ask for the same one at about the same time share one call to the store, and one
    * Buffer.
-   * @param ms milliseconds that the caller waits. Requests that come in the second half of them make a call of their
-   * own, so that a read that hangs does not fail them, too.
-   * @returns undefined if the response is missing, or is not one that could have been recorded.
+   * @param ms requests that come in the second half of this time make a call of their own, so that a read that hangs
+   * does not fail them, too.
    */
   read(
     cacheKey: string,
@@ -54,7 +70,6 @@ export class ResponseStore {
     return this.reads.read(key, () => this.ask({ ...expected, key }), ms / 2);
   }
 
-  /** @param ms milliseconds that the response is kept. */
   async write(cacheKey: string, token: string, response: RecordedResponse, ms: number): Promise<void> {
     const key = `${cacheKey}:${token}`;
     this.expired?.written(key, ms);
