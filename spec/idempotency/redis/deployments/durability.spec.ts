@@ -12,19 +12,32 @@ describe('a Redis that is killed and started again', () => {
   // What the machine had not yet written to its disk is lost only when the machine fails too; a process cannot show that.
   it.each<[outcome: string, appendOnly: string, settings: string[]]>([
     ['replayed', '`appendfsync always`', ['--appendonly', 'yes', '--appendfsync', 'always']],
-    ['replayed', '`appendfsync everysec`', ['--appendonly', 'yes', '--appendfsync', 'everysec']],
     ['ran', 'no append-only file', []],
   ])('%s again: what was completed before, with %s', async (outcome, _appendOnly, settings) => {
-    const redis = await RedisServer.start(...settings);
-    const shop = await Shop.open(new Keyv(new KeyvRedis(redis.url)));
-    expect(await shop.outcome('before')).toBe('ran');
-    await redis.kill();
-    await redis.up();
-    expect(await shop.outcomeInTheEnd('before')).toBe(outcome);
-    await shop.close();
-    await redis.stop();
+    expect(await afterKill(settings)).toBe(outcome);
+  });
+
+  it('replayed again: what was completed and written before, with `appendfsync everysec`', async () => {
+    // While its last write is still on the way to the disk, Redis holds the next one back, for two seconds at most.
+    const written = (redis: RedisServer): Promise<void> =>
+      redis.answers(/aof_buffer_length:0\b/, 'INFO', 'persistence');
+    expect(await afterKill(['--appendonly', 'yes', '--appendfsync', 'everysec'], written)).toBe('replayed');
   });
 });
+
+/** Kills a Redis after a response was stored. @returns what becomes of the duplicate when it is up again. */
+async function afterKill(settings: string[], before?: (redis: RedisServer) => Promise<void>): Promise<unknown> {
+  const redis = await RedisServer.start(...settings);
+  const shop = await Shop.open(new Keyv(new KeyvRedis(redis.url)));
+  expect(await shop.outcome('before')).toBe('ran');
+  await before?.(redis);
+  await redis.kill();
+  await redis.up();
+  const outcome = await shop.outcomeInTheEnd('before');
+  await shop.close();
+  await redis.stop();
+  return outcome;
+}
 
 /** Less than an empty Redis takes: whatever needs memory is refused, or evicts. */
 const NO_MEMORY = '1';
