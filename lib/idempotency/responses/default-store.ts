@@ -17,7 +17,7 @@ const SWEEP_INTERVAL = 30_000;
  */
 const SHORT = 4_096;
 
-const DEFAULT = Symbol.for('bindonce.store');
+const DEFAULT = Symbol.for('bindonce.responses');
 
 /** Returns the store of all middlewares without a `store` option: one in the process, bounded and swept. */
 export function defaultStore(): DefaultStore {

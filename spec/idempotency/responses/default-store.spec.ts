@@ -16,7 +16,7 @@ const response = (body: Buffer): RecordedResponse => ({
 
 /** The default store of a process whose clock stands still from the start. */
 function freshStore(): DefaultStore {
-  Reflect.deleteProperty(globalThis, Symbol.for('bindonce.store'));
+  Reflect.deleteProperty(globalThis, Symbol.for('bindonce.responses'));
   let store: DefaultStore | undefined;
   jest.isolateModules(() => {
     store = jest
@@ -25,7 +25,7 @@ function freshStore(): DefaultStore {
       )
       .defaultStore();
   });
-  Reflect.deleteProperty(globalThis, Symbol.for('bindonce.store'));
+  Reflect.deleteProperty(globalThis, Symbol.for('bindonce.responses'));
   if (!store) throw new Error('There is no store');
   return store;
 }
