@@ -14,21 +14,39 @@ export function drainRest(req: IncomingMessage, res: ServerResponse): void {
   if (req.destroyed || req.readableEnded) return;
   // With a 'data' listener, the stream flows even if a 'readable' listener of `chunksOf` is still to be removed.
   req.on('data', discard).resume();
-  const watch = (): void => {
-    if (req.complete) return;
-    const { socket } = req;
-    let seen = socket.bytesRead;
-    let checks = 0;
-    const timer = setInterval(() => {
-      if (socket.bytesRead === seen || ++checks === MOST_CHECKS) socket.destroy();
-      seen = socket.bytesRead;
-    }, CHECK_INTERVAL).unref();
-    req.once('close', () => {
-      clearInterval(timer);
+  if (res.writableFinished) watch(req);
+  // Before node's own listener, which closes a connection that is not kept alive.
+  else
+    res.prependOnceListener('finish', () => {
+      if (!req.complete) closeInStages(req);
+      watch(req);
     });
-  };
-  if (res.writableFinished) watch();
-  else res.once('finish', watch);
 }
 
 const discard = (): void => undefined;
+
+/**
+ * Ends only our side of a connection that node would close after the response: the system answers bytes that arrive
+ * later with a reset, for which the client may lose a response that it has not read yet (RFC 9112, section 9.6).
+ */
+function closeInStages({ socket }: IncomingMessage): void {
+  socket.destroySoon = () => {
+    socket.end();
+  };
+}
+
+function watch(req: IncomingMessage): void {
+  if (req.complete) return;
+  const { socket } = req;
+  let seen = socket.bytesRead;
+  let checks = 0;
+  const timer = setInterval(() => {
+    if (socket.bytesRead === seen || ++checks === MOST_CHECKS) socket.destroy();
+    seen = socket.bytesRead;
+  }, CHECK_INTERVAL).unref();
+  req.once('close', () => {
+    clearInterval(timer);
+    Reflect.deleteProperty(socket, 'destroySoon');
+    if (socket.writableEnded) socket.destroySoon();
+  });
+}

@@ -34,9 +34,12 @@ export class RedisServer {
 
   /** Starts it, or starts it again on the same port; its data is gone then, unless its settings keep it. */
   async up(): Promise<void> {
+    // Not 'inherit': a server that a failed spec has left would hold the pipe of its jest worker open, and jest waits
+    // for that.
     const child = endWithUs(
-      spawn('redis-server', this.commandLine(this.settings), { stdio: ['ignore', 'pipe', 'inherit'] }),
+      spawn('redis-server', this.commandLine(this.settings), { stdio: ['ignore', 'pipe', 'pipe'] }),
     );
+    child.stderr.pipe(process.stderr);
     this.child = child;
     await new Promise<void>((resolve, reject) => {
       child.once('exit', code => {
