@@ -35,8 +35,11 @@ function setHead({ headers, removed = [] }: RecordedResponse, res: ServerRespons
     .map(([name]) => name)
     .filter(name => isOfTheBody(name) && !recorded.has(name.toLowerCase()));
   for (const name of [...removed, ...ofAnotherBody]) node.removeHeader.call(res, name);
-  for (const [name, value] of headers)
-    node.setHeader.call(res, name, name.toLowerCase() === 'set-cookie' ? withCookies(res, value) : value);
+  for (const [name, value] of headers) {
+    // A copy: node appends to the list that it was given, and other replays have the same response.
+    const own = typeof value === 'string' ? value : [...value];
+    node.setHeader.call(res, name, name.toLowerCase() === 'set-cookie' ? withCookies(res, own) : own);
+  }
 }
 
 function withCookies(res: ServerResponse, added: HeaderLine[1]): HeaderLine[1] {
