@@ -31,8 +31,9 @@ export const mutations: readonly Mutation[] = [
   {
     title: 'the lease is completed before the response is stored',
     file: 'idempotency/publish.js',
-    line: 'if (response && !result.isWritten) {',
-    broken: 'await leases.complete(cacheKey, token, ms);\n    if (response && !result.isWritten) {',
+    line: 'const written = write(result, ms);',
+    broken: `const { run: { cacheKey, token }, options: { leases } } = result;
+    const written = leases.complete(cacheKey, token, ms).then(() => write(result, ms));`,
     storm: ['--only', 'dropped', '--only', 'server killed', '--faults', '20'],
     verdict: /answered with 409/,
   },
