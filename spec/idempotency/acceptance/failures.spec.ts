@@ -164,20 +164,20 @@ describe.each(expressVersions)('%s', (version, express) => {
     );
   });
 
-  const working: [how: string, answer: (req: Request, res: Response) => unknown, body: RegExp][] = [
-    ['json', (_req, res) => res.status(201).json({ order: 7 }), /^{"order":7}$/],
+  const working: [how: string, answer: (req: Request, res: Response) => unknown, body: string][] = [
+    ['json', (_req, res) => res.status(201).json({ order: 7 }), '{"order":7}'],
     [
       'a head that it has flushed, and end',
       (_req, res) => {
         res.flushHeaders();
         setTimeout(() => res.end('flushed'), 20);
       },
-      /^flushed$/,
+      'flushed',
     ],
     [
       'five megabytes by a pipeline',
       (_req, res) => pipeline(Readable.from(Array.from({ length: 50 }, () => Buffer.alloc(100_000, 'x'))), res),
-      /^x{5000000}$/,
+      'x'.repeat(5_000_000),
     ],
     [
       'writes that wait for drain',
@@ -185,9 +185,9 @@ describe.each(expressVersions)('%s', (version, express) => {
         for (let piece = 0; piece < 20; piece++) if (!res.write('y'.repeat(100_000))) await once(res, 'drain');
         res.end();
       },
-      /^y{2000000}$/,
+      'y'.repeat(2_000_000),
     ],
-    ['an error', (_req, res) => res.status(502).send('upstream'), /^upstream$/],
+    ['an error', (_req, res) => res.status(502).send('upstream'), 'upstream'],
   ];
 
   it.each(working)(
@@ -216,7 +216,8 @@ describe.each(expressVersions)('%s', (version, express) => {
       expect((await log.first('executed')).key).toBe('k');
       const retry = await send(url, { headers: keyed('k') });
       expect(retry.headers['idempotent-replayed']).toBe('true');
-      expect(retry.text).toMatch(body);
+      // As a whole, so that a failure does not print megabytes.
+      expect(retry.text === body).toBe(true);
       expect(runs).toBe(1);
     },
   );
