@@ -43,8 +43,9 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
   }
 
   reopen(): void {
-    // A client that is connecting would get two connections, and count the answers of both.
-    if (this.client.isReady === false || this.opening) return;
+    // A client that is connecting would get two connections, and count the answers of both. One that is closing waits
+    // for the answers to its commands, which a new connection would not bring.
+    if (!this.client.isOpen || this.client.isReady === false || this.opening) return;
     this.opening = this.openAnew().finally(() => {
       this.opening = undefined;
     });

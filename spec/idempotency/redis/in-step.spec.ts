@@ -1,8 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import KeyvRedis from '@keyv/redis';
+import KeyvRedis, { createClient } from '@keyv/redis';
 import { Keyv } from 'keyv';
-import type { RedisClient } from '../../../lib';
+import { redisLeases, type RedisClient } from '../../../lib';
 import { RedisServer } from '../../support/servers/redis-server';
 import { clientOf } from './deployment';
 import { Shop } from '../../support/shop';
@@ -107,6 +107,23 @@ describe('an answer to another command', () => {
     expect(shop.runs).toEqual(['before']);
     client.eval = given;
     await shop.close();
+  });
+
+  it('does not replace the connection of a client that is closing, which would wait for its commands for ever', async () => {
+    const connected = createClient({ url: redis.url });
+    const leases = redisLeases(connected);
+    expect(await leases.acquire('key', 'token', 10_000)).toEqual({ kind: 'acquired' });
+    const client = connected as unknown as { eval: Eval; close(): Promise<void> };
+    const given = client.eval.bind(client);
+    let closed: Promise<void> | undefined;
+    client.eval = async (_script, options) => {
+      const answer = await given('return 1', options);
+      given('return 2', options).catch(() => undefined);
+      closed = client.close();
+      return answer;
+    };
+    await expect(leases.release('key', 'token')).rejects.toThrow('the answer to another command');
+    await closed;
   });
 
   it.each<[title: string, answer: (other: string) => unknown]>([
