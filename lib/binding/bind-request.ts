@@ -19,7 +19,7 @@ import { resolveOptions, type BindingOptions } from './options';
 import { refuseWithoutForm } from './plan/form-only';
 import { planFor } from './plan/plan';
 import { isDto } from './declaration/property';
-import { whenDone, type Awaitable } from './reading/awaitable';
+import { whenDone, type Awaitable } from '../basics/awaitable';
 import { bindDeclared, RequestBinder } from './request-binder';
 import { CodecTable } from './plan/codec-table';
 import { isSchema } from './types/assert-type';

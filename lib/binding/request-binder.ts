@@ -3,7 +3,7 @@ import type { BinderContext } from './input/binder-context';
 import { isJsonObject } from './reading/json-text';
 import type { Member } from './declaration/members';
 import { isSafe, lookupOf } from './plan/lookup';
-import { after, type Awaitable } from './reading/awaitable';
+import { after, type Awaitable } from '../basics/awaitable';
 import { FoundValues } from './reading/found-values';
 import { ownValue } from './reading/own-value';
 import { INVALID, type Invalid } from './reading/location';

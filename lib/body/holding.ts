@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { oneInProcess } from '../basics/one-in-process';
 import { onExchangeEnd } from '../http/exchange-end';
 import { Problem } from '../problems/problem';
 import { ClientGone } from '../http/client-gone';
@@ -12,16 +13,13 @@ interface Held {
   readonly bounds: Record<HeldIn, number>;
 }
 
-/** Shared by every copy of this module in the process: the memory and the disk are shared, too. */
-const HELD = Symbol.for('bindonce.held');
-
 const GIB = 1_073_741_824;
 
 /** @internal The bounds of the whole process are 256 MiB in memory and 2 GiB on disk. */
-export const held: Held = ((globalThis as { [HELD]?: Held })[HELD] ??= {
+export const held = oneInProcess<Held>('held', () => ({
   bytes: { memory: 0, disk: 0 },
   bounds: { memory: GIB / 4, disk: 2 * GIB },
-});
+}));
 
 /** Bytes that each request may always hold: a few clients with large uploads must not shut out all others. */
 const ALWAYS = 65_536;

@@ -31,6 +31,7 @@ export function headerLines(name: string, { headers, rawHeaders }: IncomingMessa
   const current = headers[name];
   if (current === undefined) return undefined;
   const sent = linesSent(name, rawHeaders);
+  if (sent.length === 1 && sent[0] === current) return sent;
   const isAsSent = sent.length > 0 && [current].flat().join(', ') === (keptOnce.has(name) ? sent[0] : sent.join(', '));
   return isAsSent ? sent : [current].flat();
 }

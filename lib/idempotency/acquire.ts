@@ -1,3 +1,4 @@
+import { after, recovering, type Awaitable } from '../basics/awaitable';
 import { isExchangeOver } from '../http/exchange-end';
 import type { Attempt } from './attempt';
 import type { Exchange } from './exchange';
@@ -22,15 +23,16 @@ export type Decision =
  * Asks for the right to run. While another request has it, waits, and takes over when that one gives up.
  * @returns `running` after `waitTimeout`, or at once with `whenInFlight: 'reject'`.
  */
-export async function decide(exchange: Exchange, attempt: Attempt): Promise<Decision> {
-  try {
-    const decision = await ask(exchange, attempt);
-    const mayWait = decision.kind === 'running' && exchange.options.whenInFlight === 'wait';
-    return mayWait ? await waitForTurn(exchange, attempt, decision) : decision;
-  } catch (error) {
+export function decide(exchange: Exchange, attempt: Attempt): Awaitable<Decision> {
+  const decideNow = (): Awaitable<Decision> =>
+    after(ask(exchange, attempt), decision => {
+      const mayWait = decision.kind === 'running' && exchange.options.whenInFlight === 'wait';
+      return mayWait ? waitForTurn(exchange, attempt, decision) : decision;
+    });
+  return recovering(decideNow, error => {
     if (error instanceof StoreUnavailable) return { kind: 'store-unavailable', error };
     throw error;
-  }
+  });
 }
 
 /** Waits for the end of the run that is under way. */
@@ -51,16 +53,20 @@ async function waitForTurn(exchange: Exchange, attempt: Attempt, first: Decision
 }
 
 /** Asks the lease store once; twice when the first answer took longer than the lease lasts. @throws StoreUnavailable */
-async function ask({ options: { leaseDuration }, stores }: Exchange, attempt: Attempt): Promise<Decision> {
-  for (let tries = 1; tries <= 2; tries++) {
-    const asked = performance.now();
-    const acquisition = await stores.acquire(attempt, leaseDuration);
+function ask(exchange: Exchange, attempt: Attempt, triesLeft = 2): Awaitable<Decision> {
+  const {
+    options: { leaseDuration },
+    stores,
+  } = exchange;
+  const asked = performance.now();
+  return after(stores.acquire(attempt, leaseDuration), acquisition => {
     if (acquisition.kind !== 'acquired') return decisionFor(acquisition, attempt);
     if (performance.now() - asked < leaseDuration) return { kind: 'acquired', asked };
     // The store was slow, or this process was stopped: another request may have run since.
-  }
-  stores.release(attempt).catch(() => undefined);
-  throw new StoreUnavailable(leaseDuration);
+    if (triesLeft > 1) return ask(exchange, attempt, triesLeft - 1);
+    stores.release(attempt).catch(() => undefined);
+    throw new StoreUnavailable(leaseDuration);
+  });
 }
 
 function decisionFor(acquisition: Exclude<Acquisition, { kind: 'acquired' }>, { fingerprint }: Attempt): Decision {

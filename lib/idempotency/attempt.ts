@@ -1,3 +1,4 @@
+import { after, type Awaitable } from '../basics/awaitable';
 import type { Exchange } from './exchange';
 import { identify } from './identity/cache-key';
 import type { Caller } from './identity/caller';
@@ -17,10 +18,11 @@ export interface Attempt extends RunId {
  * @throws Problem when it has no usable key, or a body that cannot be read; ClientGone; Error when its caller cannot be
  * told apart from others.
  */
-export async function identifyAttempt({ req, res, options, reporter }: Exchange): Promise<Attempt> {
+export function identifyAttempt({ req, res, options, reporter }: Exchange): Awaitable<Attempt> {
   const key = readKey(req, options.headerName, options.keyPattern);
   reporter.key = key;
-  const { caller, cacheKey, fingerprint } = await identify(req, res, key, options);
-  reporter.cacheKey = cacheKey;
-  return { key, caller, cacheKey, fingerprint, token: newToken(fingerprint) };
+  return after(identify(req, res, key, options), ({ caller, cacheKey, fingerprint }) => {
+    reporter.cacheKey = cacheKey;
+    return { key, caller, cacheKey, fingerprint, token: newToken(fingerprint) };
+  });
 }

@@ -1,3 +1,4 @@
+import { oneInProcess } from '../basics/one-in-process';
 import { holderOf, namespaceOf, type KeyvLike } from './stores/keyv-like';
 import type { LeaseStore } from './leases/lease-store';
 import { memoryLeasesFor } from './leases/memory-leases';
@@ -7,9 +8,7 @@ import { redisLeasesFor } from './redis/leases';
  * The leases of each store, shared by all middlewares on it, also when two copies of this package are loaded; hence one
  * map in the process, keyed by the object that actually holds the data, and by namespace.
  */
-const SHARED = Symbol.for('bindonce.leases');
-const shared = ((globalThis as { [SHARED]?: WeakMap<object, Map<string | undefined, LeaseStore>> })[SHARED] ??=
-  new WeakMap());
+const shared = oneInProcess('leases', () => new WeakMap<object, Map<string | undefined, LeaseStore>>());
 
 /**
  * Returns the leases that belong to a store: in memory for a Map, on the same server for Redis.

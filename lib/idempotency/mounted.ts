@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
+import { requestNotes } from '../http/request-notes';
 import type { ResolvedOptions } from './options';
 import { isForeign } from './unguarded';
 
-/** Shared by all copies of this module in the process, since they guard the same requests. */
-const GUARD = Symbol.for('bindonce.guard');
+/** The options that requests are guarded with. */
+const guarded = requestNotes<ResolvedOptions>('guard');
 
 /**
  * Marks a request as guarded with these options.
@@ -14,8 +15,7 @@ const GUARD = Symbol.for('bindonce.guard');
  * `req.idempotency`.
  */
 export function mark(req: IncomingMessage, options: ResolvedOptions): boolean {
-  const marked = req as IncomingMessage & { [GUARD]?: ResolvedOptions };
-  const { [GUARD]: first } = marked;
+  const first = guarded.get(req);
   if (first) {
     const names = differences(first, options);
     if (names.length === 0) return false;
@@ -30,7 +30,7 @@ export function mark(req: IncomingMessage, options: ResolvedOptions): boolean {
         'another name.',
     );
   }
-  marked[GUARD] = options;
+  guarded.set(req, options);
   return true;
 }
 

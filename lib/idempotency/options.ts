@@ -157,20 +157,19 @@ const defaults = {
   whenStoreFails: 'reject',
   storeTimeout: 2_000,
   leaseDuration: 30_000,
-  shouldCache: () => true,
   replayedHeader: 'Idempotent-Replayed',
   maxRequestBytes: 10_485_760,
   maxResponseBytes: 10_485_760,
-  onEvent: () => undefined,
 } satisfies IdempotencyOptions;
 
-type SwaggerOption = 'swaggerHeaderDescription' | 'swaggerExampleGenerator' | 'swaggerHeaderType';
+type Optional =
+  'shouldCache' | 'onEvent' | 'swaggerHeaderDescription' | 'swaggerExampleGenerator' | 'swaggerHeaderType';
 
 /** The options after checking, with their defaults. */
 export interface ResolvedOptions
   extends
-    Required<Omit<IdempotencyOptions, 'store' | 'keyPattern' | 'scope' | 'methods' | SwaggerOption>>,
-    Pick<IdempotencyOptions, SwaggerOption>,
+    Required<Omit<IdempotencyOptions, 'store' | 'keyPattern' | 'scope' | 'methods' | Optional>>,
+    Pick<IdempotencyOptions, Optional>,
     CallerOptions {
   readonly methods: readonly string[] | undefined;
   readonly keyPattern: RegExp | undefined;

@@ -10,7 +10,7 @@ export class Reporter {
   cacheKey = '';
   private readonly received = performance.now();
 
-  constructor(private readonly onEvent: (event: IdempotencyEvent) => unknown) {}
+  constructor(private readonly onEvent: ((event: IdempotencyEvent) => unknown) | undefined) {}
 
   report(outcome: Outcome): void {
     switch (outcome.kind) {
@@ -45,6 +45,7 @@ export class Reporter {
   /** Calls `onEvent`. An observer that throws must not change the outcome of the request. */
   private emit(kind: IdempotencyEventKind, { status, handlerMs, error }: Details = {}): void {
     const { key, cacheKey, received, onEvent } = this;
+    if (!onEvent) return;
     try {
       const returned = onEvent({
         kind,

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { after, type Awaitable } from '../basics/awaitable';
 import { ClientGone } from '../http/client-gone';
 import type { Attempt } from './attempt';
 import type { Exchange } from './exchange';
@@ -47,16 +48,16 @@ export async function runAndRecord(
 /**
  * Decides what is stored: a response, only the record that the handler has run (`response` is undefined), or nothing.
  */
-async function whatToKeep(
+function whatToKeep(
   { req, options }: Exchange,
   { caller }: Attempt,
   { wishes }: Run,
   ending: Ending,
-): Promise<{ readonly response: RecordedResponse | undefined } | undefined> {
+): Awaitable<{ readonly response: RecordedResponse | undefined } | undefined> {
   if (ending.kind === 'cut-off' || wishes.forget) return undefined;
   // If a caller has appeared since, the next request with this key may be another caller's.
   const response = caller.hasAppeared() ? undefined : ending.response;
-  return (await isWanted(response, req, options)) ? { response } : undefined;
+  return after(isWanted(response, req, options), wanted => (wanted ? { response } : undefined));
 }
 
 /**
@@ -102,12 +103,10 @@ function outcomeOfReleased({ wishes: { refusal } }: Run, handlerMs: number) {
 /** Returns the status of the response, and the function that lets its end go. */
 function heldResponse({ res }: Exchange, { recording }: Run, ending: Ending): { status: number; letGo: () => void } {
   const status = (ending.kind === 'complete' && ending.response?.status) || res.statusCode;
-  return {
-    status,
-    letGo: () => {
-      sendEnd(recording, res, ending);
-    },
+  const letGo = (): void => {
+    sendEnd(recording, res, ending);
   };
+  return { status, letGo };
 }
 
 /** Lets the end of the response go to the client; closes the connection of one that was cut off. */

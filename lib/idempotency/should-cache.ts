@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
+import type { Awaitable } from '../basics/awaitable';
 import type { ResolvedOptions } from './options';
 import type { RecordedResponse } from './responses/recorded-response';
 import { TimedOut, withinTime } from './running-time';
@@ -10,14 +11,16 @@ import { TimedOut, withinTime } from './running-time';
  * @param response undefined for one that is too large to be kept or shown: the record that the handler ran is kept all
  * the same.
  */
-export async function isWanted(
+export function isWanted(
   response: RecordedResponse | undefined,
   req: IncomingMessage,
   { shouldCache, storeTimeout }: ResolvedOptions,
-): Promise<boolean> {
-  if (!response) return true;
+): Awaitable<boolean> {
+  return !response || !shouldCache || answerOf(() => shouldCache(response, req as Request), storeTimeout);
+}
+
+async function answerOf(ask: () => unknown, storeTimeout: number): Promise<boolean> {
   try {
-    const ask = (): unknown => shouldCache(response, req as Request);
     const answer = await withinTime(ask, storeTimeout);
     if (typeof answer !== 'boolean') {
       warn(`answered ${answer === null ? 'null' : `a value of type ${typeof answer}`} instead of true or false`);

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { onRefusal } from '../problems/refuse';
+import type { Awaitable } from '../basics/awaitable';
+import { REFUSED } from '../problems/refuse';
 import type { Attempt } from './attempt';
 import type { Exchange } from './exchange';
 import type { ResolvedOptions } from './options';
-import { keepRenewing, type Renewal } from './renewal';
+import { Renewal } from './renewal';
 import { record } from './responses/recorder';
 import type { Recording } from './responses/recording';
 
@@ -55,57 +56,72 @@ class LeaseState {
   }
 }
 
+class Guard implements RequestIdempotency {
+  readonly key: string;
+  readonly cacheKey: string;
+  /** Bound, because handlers may take it out of the object. */
+  readonly forget = this.giveUp.bind(this);
+  readonly #lease: LeaseState;
+  readonly #wishes: Wishes;
+  readonly #recording: Recording;
+
+  constructor({ key, cacheKey }: Attempt, lease: LeaseState, wishes: Wishes, recording: Recording) {
+    this.key = key;
+    this.cacheKey = cacheKey;
+    this.#lease = lease;
+    this.#wishes = wishes;
+    this.#recording = recording;
+  }
+
+  get signal(): AbortSignal {
+    return this.#lease.signal;
+  }
+
+  [REFUSED](reason: unknown): void {
+    this.#wishes.refusal = { reason };
+    this.forget();
+  }
+
+  private giveUp(): void {
+    this.#wishes.forget = true;
+    this.#recording.reportDeparture();
+  }
+}
+
 /** Starts the handler. If anything throws before that, gives the lease back. */
-export async function startHandler(exchange: Exchange, attempt: Attempt, asked: number): Promise<Run> {
-  const undo: (() => void)[] = [];
+export function startHandler(exchange: Exchange, attempt: Attempt, asked: number): Awaitable<Run> {
+  const undo: { recording?: Recording; renewal?: Renewal } = {};
   try {
     return start(exchange, attempt, asked, undo);
   } catch (error) {
     // Express catches what a handler throws; without Express, that arrives here, too.
-    for (const step of undo.reverse()) step();
-    await exchange.stores.release(attempt).catch(() => undefined);
-    throw error;
+    undo.renewal?.stop();
+    undo.recording?.discard();
+    const fail = (): never => {
+      throw error;
+    };
+    return exchange.stores.release(attempt).then(fail, fail);
   }
 }
 
-/** @param undo gets the functions that undo, in reverse order, what was set up. */
+/** @param undo gets what is to be undone if this throws. */
 function start(
   { req, res, next, options, stores, reporter }: Exchange,
   attempt: Attempt,
   asked: number,
-  undo: (() => void)[],
+  undo: { recording?: Recording; renewal?: Renewal },
 ): Run {
   const lease = new LeaseState();
   const wishes: Wishes = { forget: false };
-  const recording = record(req, res, options);
-  undo.push(() => {
-    recording.discard();
-  });
-  const guard: RequestIdempotency = {
-    key: attempt.key,
-    cacheKey: attempt.cacheKey,
-    get signal() {
-      return lease.signal;
-    },
-    forget() {
-      wishes.forget = true;
-      recording.reportDeparture();
-    },
-  };
-  Object.assign(req, { idempotency: guard });
-  onRefusal(req, reason => {
-    wishes.refusal = { reason };
-    guard.forget();
-  });
+  const recording = (undo.recording = record(req, res, options));
+  const guard = new Guard(attempt, lease, wishes, recording);
+  (req as { idempotency?: RequestIdempotency }).idempotency = guard;
   echoKey(req, res, options);
-  const renewal = keepRenewing(attempt, options.leaseDuration, stores, asked, () => {
+  const renewal = (undo.renewal = new Renewal(attempt, options.leaseDuration, stores, asked, () => {
     lease.lose();
     recording.reportDeparture();
     reporter.reportLostLease();
-  });
-  undo.push(() => {
-    renewal.stop();
-  });
+  }));
   const begun = performance.now();
   next();
   return { recording, renewal, lease, begun, wishes };

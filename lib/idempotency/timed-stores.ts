@@ -1,3 +1,4 @@
+import { recovering, type Awaitable } from '../basics/awaitable';
 import { tokenHeldHere } from './held-tokens';
 import type { Acquisition } from './leases/lease-store';
 import type { RunId } from './leases/token';
@@ -13,7 +14,7 @@ export interface TimedStores {
    * While this process is storing the response of an earlier run, that run's lease is acquired anew: when the store
    * comes back after the lease has expired, a new request must not be faster than the storing.
    */
-  acquire(run: RunId, ms: number): Promise<Acquisition>;
+  acquire(run: RunId, ms: number): Awaitable<Acquisition>;
   /** Extends the lease by `leaseDuration`. @returns whether the run still holds it. */
   renew(run: RunId): Promise<boolean>;
   /** Acquires an expired lease again for the run that had it. @returns false when another run has it. */
@@ -21,7 +22,7 @@ export interface TimedStores {
   /** Gives up the lease, or the record, of the run. @returns whether there was one. */
   release(run: RunId): Promise<boolean>;
   /** @param method of the request. */
-  read(run: RunId, method: string | undefined): Promise<RecordedResponse | undefined>;
+  read(run: RunId, method: string | undefined): Awaitable<RecordedResponse | undefined>;
   remove(run: RunId): Promise<void>;
 }
 
@@ -40,7 +41,7 @@ export function withTimeouts(options: ResolvedOptions): TimedStores {
   const release = async ({ cacheKey, token }: RunId): Promise<boolean> =>
     callStore(() => leases.release(cacheKey, token), storeTimeout);
 
-  const acquireOrHold = ({ cacheKey, token }: RunId, ms: number): Acquisition | Promise<Acquisition> => {
+  const acquireOrHold = ({ cacheKey, token }: RunId, ms: number): Awaitable<Acquisition> => {
     const earlier = tokenHeldHere(cacheKey, leases);
     return earlier === undefined ? leases.acquire(cacheKey, token, ms) : acquireAgain({ cacheKey, token: earlier }, ms);
   };
@@ -53,22 +54,23 @@ export function withTimeouts(options: ResolvedOptions): TimedStores {
   return {
     renew,
     release,
-    async acquire(run, ms) {
+    acquire(run, ms) {
       const releaseAgain = (): void => {
         release(run).catch(() => undefined);
       };
-      try {
-        return await callStore(() => acquireOrHold(run, ms), storeTimeout, releaseAgain);
-      } catch (error) {
-        releaseAgain();
-        throw error;
-      }
+      return recovering(
+        () => callStore(() => acquireOrHold(run, ms), storeTimeout, releaseAgain),
+        error => {
+          releaseAgain();
+          throw error;
+        },
+      );
     },
     async reacquire({ cacheKey, token }) {
       const acquisition = await callStore(() => leases.acquire(cacheKey, token, leaseDuration), renewalTimeout);
       return acquisition.kind === 'acquired';
     },
-    async read({ cacheKey, token }, method) {
+    read({ cacheKey, token }, method) {
       const expected = { method, maxBytes: maxResponseBytes };
       return callStore(() => responses.read(cacheKey, token, expected, storeTimeout), storeTimeout);
     },

@@ -2,18 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Next } from '../http/next';
 import { answer, type Answering } from './answer';
 
-/** Shared by every copy of this module in the process. */
-const LISTENER = Symbol.for('bindonce.refusal');
+/**
+ * The method of a `req.idempotency` that is called when a later middleware refuses the request before its handler has
+ * run. Shared by every copy of this module in the process.
+ */
+export const REFUSED = Symbol.for('bindonce.refused');
 
-type Listener = (reason: unknown) => void;
-
-interface WithListener {
-  [LISTENER]?: Listener;
-}
-
-/** Calls `listener` when a later middleware refuses the request before its handler has run. */
-export function onRefusal(req: IncomingMessage, listener: Listener): void {
-  (req as WithListener)[LISTENER] = listener;
+interface Listener {
+  [REFUSED](reason: unknown): void;
 }
 
 /**
@@ -27,12 +23,17 @@ export function refuse(
   next: Next,
   answering?: Answering,
 ): void {
-  (req as WithListener)[LISTENER]?.(error);
+  tellListener(req, error);
   answer(error, req, res, next, answering);
 }
 
 /** Ends a request whose client disconnected before its handler ran. It is not answered; a retry is a first request. */
 export function abandon(reason: unknown, req: IncomingMessage, res: ServerResponse): void {
-  (req as WithListener)[LISTENER]?.(reason);
+  tellListener(req, reason);
   res.destroy();
+}
+
+function tellListener(req: IncomingMessage, reason: unknown): void {
+  const { idempotency: listener } = req as { idempotency?: unknown };
+  if (typeof listener === 'object' && listener !== null && REFUSED in listener) (listener as Listener)[REFUSED](reason);
 }

@@ -48,7 +48,7 @@ export const mutations: readonly Mutation[] = [
   {
     title: 'leases are not renewed',
     file: 'idempotency/renewal.js',
-    line: '    renewAfter(acquired);\n',
+    line: '        this.renewAfter(acquired);\n',
     broken: '',
     storm: ['--only', 'none', '--settling', '3000'],
     verdict: /ran again for no reason/,

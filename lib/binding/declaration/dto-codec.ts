@@ -1,4 +1,4 @@
-import { after, type Awaitable } from '../reading/awaitable';
+import { after, type Awaitable } from '../../basics/awaitable';
 import type { ReadFields } from '../reading/compiled';
 import { FoundValues } from '../reading/found-values';
 import { isJsonObject, jsonInText } from '../reading/json-text';

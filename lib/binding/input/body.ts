@@ -5,7 +5,7 @@ import { receive } from '../../body/receive';
 import type { Received } from '../../body/received';
 import { Problem } from '../../problems/problem';
 import type { BodyUse } from '../plan/body-use';
-import { after, type Awaitable } from '../reading/awaitable';
+import { after, type Awaitable } from '../../basics/awaitable';
 import { describeJsonError } from '../reading/json-error';
 import { parseExactly } from '../reading/json-text';
 import { textIn, textIsGone } from './body-text';

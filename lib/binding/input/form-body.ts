@@ -5,7 +5,7 @@ import { valuesByName, type Form } from '../../body/form';
 import { isUntouched, receivedAsForm } from '../../body/receive';
 import { openReceived, type Received } from '../../body/received';
 import { readPairs, type Pair } from '../../body/urlencoded';
-import { after, type Awaitable } from '../reading/awaitable';
+import { after, type Awaitable } from '../../basics/awaitable';
 import type { ResolvedLimits } from '../reading/limits';
 import { textIn } from './body-text';
 import type { Incoming } from './incoming';

@@ -1,4 +1,4 @@
-import { after, type Awaitable } from './awaitable';
+import { after, type Awaitable } from '../../basics/awaitable';
 import { INVALID, type Invalid } from './location';
 
 type Key = string | number;

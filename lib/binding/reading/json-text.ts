@@ -1,5 +1,5 @@
 import { parse as parseLossless } from 'lossless-json';
-import type { Awaitable } from './awaitable';
+import type { Awaitable } from '../../basics/awaitable';
 import type { Invalid, Location } from './location';
 import { isExactNumber } from './exact-number';
 

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../reading/awaitable';
+import type { Awaitable } from '../../basics/awaitable';
 import type { Invalid, Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
 import type { Describable, JsonSchema, Schemas } from './json-schema';

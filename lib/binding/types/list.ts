@@ -1,4 +1,4 @@
-import { after, type Awaitable } from '../reading/awaitable';
+import { after, type Awaitable } from '../../basics/awaitable';
 import { splitAtCommas } from '../reading/comma-separated';
 import { isJson, jsonInText } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';

@@ -1,4 +1,4 @@
-import { after, type Awaitable } from '../reading/awaitable';
+import { after, type Awaitable } from '../../basics/awaitable';
 import { INVALID, type Invalid, type Location } from '../reading/location';
 import type { NameTree, Sent } from '../reading/name-tree';
 import type { Codec } from './codec';

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import objectHash from 'object-hash';
+import { after, type Awaitable } from '../../basics/awaitable';
 import { headerLines } from '../../http/header-lines';
 import { bodyParts } from './body-parts';
 import { identifyCaller, type Caller, type CallerOptions } from './caller';
@@ -35,34 +36,41 @@ interface Routed {
 /**
  * Computes the cache key, which is the same for two requests if and only if all participating values are equal.
  *
- * The parts are hashed as a list, each with its length, and each group with its size, so that `a=bc` and `ab=c` differ.
- * The list is flat: object-hash takes 5 µs for a flat list of strings and 35 µs for a nested one.
+ * The parts are hashed as one text, each with its length in front, and each group with its size, so that `a=bc` and
+ * `ab=c` differ. (For the list itself, object-hash takes twice as long as for its text.)
  *
  * By default everything takes part. With `whenKeyReused: 'reject'` a key belongs to the first request that has it: the
  * cache key is made of caller, origin and key alone, and the rest is the fingerprint, which is compared.
  */
-export async function identify(
+export function identify(
   req: IncomingMessage,
   res: ServerResponse,
   key: string,
   options: IdentityOptions,
-): Promise<Identity> {
+): Awaitable<Identity> {
   const caller = identifyCaller(req, options);
-  const owner = [...group(caller.scope === undefined ? [] : [caller.scope]), ...originOf(req, options), key];
-  const request = [
-    ...resourceOf(req),
-    ...headersOf(req, options.additionalHeaders),
-    ...(options.ignoreRequestBody ? [] : await bodyParts(req, res, options.maxRequestBytes)),
-  ];
-  if (options.whenKeyReused === 'run')
-    return { caller, cacheKey: hash(['request', ...owner, ...request]), fingerprint: SAME };
-  return { caller, cacheKey: hash(['key', ...owner]), fingerprint: hash(request) };
+  const owner = delimited(...group(caller.scope === undefined ? [] : [caller.scope]), ...originOf(req, options), key);
+  const head = delimited(...resourceOf(req), ...headersOf(req, options.additionalHeaders));
+  const body = options.ignoreRequestBody ? [] : bodyParts(req, res, options.maxRequestBytes);
+  return after(body, parts => {
+    const request = head + delimited(...parts);
+    return options.whenKeyReused === 'run'
+      ? { caller, cacheKey: hash(delimited('request') + owner + request), fingerprint: SAME }
+      : { caller, cacheKey: hash(delimited('key') + owner), fingerprint: hash(request) };
+  });
 }
 
 /** The fingerprint of all requests under one cache key, if the cache key tells them apart. */
 const SAME = 'any';
 
-const hash = (parts: readonly string[]): string => objectHash(parts, { algorithm: 'sha256' });
+const hash = (text: string): string => objectHash(text, { algorithm: 'sha256' });
+
+/** Joins texts, each with its length in front: no two lists make the same text. */
+function delimited(...parts: readonly string[]): string {
+  let text = '';
+  for (const part of parts) text += `${part.length}:${part}`;
+  return text;
+}
 
 /** Puts the length of a list in front, so that its items cannot be mistaken for the parts that follow. */
 function group(items: readonly string[]): string[] {
@@ -93,7 +101,7 @@ function resourceOf(req: IncomingMessage): string[] {
   const url = (req as Routed).originalUrl ?? req.url ?? '';
   const mark = url.indexOf('?');
   const [path, query] = mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
-  return [req.method ?? '', path, ...group(canonicalPairs(splitPairs(query)))];
+  return [req.method ?? '', path, ...group(query === '' ? [] : canonicalPairs(splitPairs(query)))];
 }
 
 function headersOf(req: IncomingMessage, names: readonly string[]): string[] {

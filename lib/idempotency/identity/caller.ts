@@ -27,7 +27,8 @@ export interface Caller {
  */
 export function identifyCaller(req: IncomingMessage, options: CallerOptions): Caller {
   const known = knownCaller(req, options);
-  return { scope: known ?? anonymousScope(req, options), hasAppeared: () => hasAppeared(req, options, known) };
+  const appeared = (): boolean => hasAppeared(req, options, known);
+  return { scope: known ?? anonymousScope(req, options), hasAppeared: appeared };
 }
 
 /** Returns the caller that authentication, or the application's `scope`, knows. */

@@ -13,9 +13,9 @@ const SIGNED = /^(?:AWS4-|(?:Digest|OAuth|Hawk|HMAC[\w-]*|Signature|Negotiate|NT
 export function credentialsOf(req: IncomingMessage): string | undefined {
   const { authorization, 'x-api-key': apiKey } = req.headers;
   if (authorization !== undefined && SIGNED.test(authorization)) throw signedAnew(authorization);
-  const hashes = Object.entries({ authorization, 'x-api-key': apiKey, session: sessionOf(req) }).flatMap(
-    ([name, value]) => (value === undefined ? [] : [`${name}:${sha256(String(value))}`]),
-  );
+  const hashes: string[] = [];
+  for (const [name, value] of Object.entries({ authorization, 'x-api-key': apiKey, session: sessionOf(req) }))
+    if (value !== undefined) hashes.push(`${name}:${sha256(String(value))}`);
   return hashes.length > 0 ? hashes.join(' ') : undefined;
 }
 

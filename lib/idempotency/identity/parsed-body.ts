@@ -6,26 +6,31 @@ import { Problem } from '../../problems/problem';
 const MOST_LEVELS = 1_000;
 
 /**
- * Hashes what a parser has left in `req.body`: equal for equal values of a closed list of kinds, and different for all
- * others. Every value begins with a letter for its kind, and every value of variable length with its length.
+ * Writes what a parser has left in `req.body`, as text or, if that is long, as its hash: equal for equal values of a
+ * closed list of kinds, and different for all others. Every value begins with a letter for its kind, and every value of
+ * variable length with its length.
  * @throws Error for a value of any other kind, since its hidden parts could differ; Problem with status 413 for one
  * that is nested too deeply.
  */
-export function digestOfParsed(body: unknown): string {
+export function parsedParts(body: unknown): [kind: string, text: string] {
   const writer = new Writer();
   writer.write(body, 0);
-  return writer.digest();
+  return writer.parts();
 }
 
 /** Characters that are collected before they are hashed. */
 const BLOCK = 65_536;
 
+/** Half of a surrogate pair: JSON can hold it, but UTF-8 has no bytes for it. */
+const HALF_PAIR = /\p{Surrogate}/u;
+
 class Writer {
-  private readonly hash: Hash = createHash('sha256');
+  private hash: Hash | undefined;
   private text = '';
 
-  digest(): string {
-    return this.hash.update(this.text, 'utf16le').digest('hex');
+  parts(): [kind: string, text: string] {
+    if (!this.hash && !HALF_PAIR.test(this.text)) return ['text', this.text];
+    return ['digest', this.hashed().digest('hex')];
   }
 
   write(value: unknown, level: number): void {
@@ -53,8 +58,8 @@ class Writer {
   private writeObject(value: object, level: number): void {
     // Entries, so that the holes of an array are skipped: multer makes 4 294 967 294 of them out of `t[4294967294]=x`.
     if (Array.isArray(value) || isPlain(value))
-      return this.writeAll(Array.isArray(value) ? 'a' : 'o', Object.entries(value).flat(), level);
-    if (types.isMap(value)) return this.writeAll('m', [...value].flat(), level);
+      return this.writePairs(Array.isArray(value) ? 'a' : 'o', Object.entries(value), level);
+    if (types.isMap(value)) return this.writePairs('m', [...value], level);
     if (types.isSet(value)) return this.writeAll('e', [...value], level);
     if (types.isDate(value)) return this.put('d', String(value.getTime()));
     if (ArrayBuffer.isView(value))
@@ -64,10 +69,18 @@ class Writer {
         Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64'),
       );
     if (types.isAnyArrayBuffer(value)) return this.put('f', Buffer.from(value).toString('base64'));
-    if (value instanceof URLSearchParams) return this.writeAll('q', [...value].flat(), level);
+    if (value instanceof URLSearchParams) return this.writePairs('q', [...value], level);
     const written = jsonOf(value);
     if (written === undefined) throw unreadable(`an object of the class ${nameOf(value)}`);
     this.putNamed('j', value, written);
+  }
+
+  private writePairs(kind: string, pairs: readonly (readonly [unknown, unknown])[], level: number): void {
+    this.put(kind, String(pairs.length));
+    for (const [name, value] of pairs) {
+      this.write(name, level);
+      this.write(value, level);
+    }
   }
 
   private writeAll(kind: string, values: readonly unknown[], level: number): void {
@@ -82,10 +95,13 @@ class Writer {
 
   private put(kind: string, text: string): void {
     this.text += `${kind}${text.length}:${text}`;
-    if (this.text.length < BLOCK) return;
-    // UTF-8 has no bytes for half of a surrogate pair, which JSON can hold.
-    this.hash.update(this.text, 'utf16le');
+    if (this.text.length >= BLOCK) this.hashed();
+  }
+
+  private hashed(): Hash {
+    this.hash = (this.hash ?? createHash('sha256')).update(this.text, 'utf16le');
     this.text = '';
+    return this.hash;
   }
 }
 

@@ -40,10 +40,11 @@ export const callersOn: CallersOn = req => {
  * @throws Error when a caller cannot be told apart from others.
  */
 export function textOfCallers(callers: ReturnType<CallersOn>): string | undefined {
-  const present = Object.entries(callers).flatMap(([place, caller]) => {
+  const present: [place: string, parts: readonly Part[]][] = [];
+  for (const [place, caller] of Object.entries(callers)) {
     const parts = isNobody(caller) ? [] : partsOf(caller, place);
-    return parts.length > 0 ? [[place, parts]] : [];
-  });
+    if (parts.length > 0) present.push([place, parts]);
+  }
   return present.length > 0 ? JSON.stringify(present) : undefined;
 }
 

@@ -108,7 +108,7 @@ class MemoryLeases implements LeaseStore {
       if (this.leases.get(key) === lease) this.remove(key);
     };
     // Node calls timers of one duration together, so this one may be called before a renewal that is due earlier.
-    const timer = setTimeout(() => setImmediate(end), Math.min(ms, MAX_TIMER)).unref();
+    const timer = setTimeout(setImmediate, Math.min(ms, MAX_TIMER), end).unref();
     const lease: Lease = { token, expires: performance.now() + ms, timer };
     this.put(key, lease);
   }
@@ -125,7 +125,8 @@ class MemoryLeases implements LeaseStore {
   }
 
   private notify(key: string): void {
-    for (const onChange of [...(this.watchers.get(key) ?? [])]) onChange();
+    const watchers = this.watchers.get(key);
+    if (watchers) for (const onChange of [...watchers]) onChange();
   }
 
   private sweep(): boolean {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { oneInProcess } from '../../basics/one-in-process';
 import { SweepInterval } from '../stores/sweep-interval';
 import type { RecordedResponse } from './recorded-response';
 import type { Responses } from './response-store';
@@ -17,11 +18,9 @@ const SWEEP_INTERVAL = 30_000;
  */
 const SHORT = 4_096;
 
-const DEFAULT = Symbol.for('bindonce.responses');
-
 /** Returns the store of all middlewares without a `store` option: one in the process, bounded and swept. */
 export function defaultStore(): DefaultStore {
-  return ((globalThis as { [DEFAULT]?: DefaultStore })[DEFAULT] ??= new DefaultStore());
+  return oneInProcess('responses', () => new DefaultStore());
 }
 
 /** A response as it is kept: as it was recorded, but for a short body. There is nothing to serialise. */

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { delayClose } from '../../http/delayed-close';
 
 /**
  * Two properties by which node, and other middlewares, see how far a response is. While head and end are held back,
@@ -11,13 +12,11 @@ interface Progress {
   finished: boolean;
 }
 
-const WAYS_TO_CLOSE = ['destroy', 'destroySoon', 'end'] as const;
-
 /** Makes a response that is held back look sent, to the handler and to other middlewares. */
 export class FakedProgress {
   private readonly progress: Progress;
   private destroyWanted = false;
-  private guarded: Socket | null = null;
+  private stopDelaying: (() => void) | undefined;
 
   /** @param socket of the request: a pipelined response has none before its turn. */
   constructor(
@@ -44,14 +43,10 @@ export class FakedProgress {
   pretendEnded(): void {
     this.progress.finished = true;
     const { socket } = this.res;
-    if (!socket) return;
-    this.guarded = socket;
-    for (const way of WAYS_TO_CLOSE) {
-      socket[way] = () => {
+    if (socket)
+      this.stopDelaying = delayClose(socket, () => {
         this.destroyWanted = true;
-        return socket;
-      };
-    }
+      });
   }
 
   /** Delays `res.destroy()`, and the closing of the request's own connection, until the response has been sent. */
@@ -61,8 +56,7 @@ export class FakedProgress {
 
   restoreEnd(): void {
     this.progress.finished = false;
-    const { guarded } = this;
-    if (guarded) for (const way of WAYS_TO_CLOSE) Reflect.deleteProperty(guarded, way);
+    this.stopDelaying?.();
     if (this.destroyWanted)
       this.res.once('finish', () => {
         this.socket.destroySoon();

@@ -16,6 +16,8 @@ type NodeResponse = ServerResponse & {
  */
 const OF_THE_BODY = new Set(['content-length', 'content-type', 'content-encoding', 'content-range', 'trailer']);
 
+const NO_LINES: ReadonlyMap<string, HeaderLine> = new Map();
+
 /** The changes of the handler's side to the headers that were set before. */
 export interface HeadChanges {
   /** Header lines that were added or changed; of `Set-Cookie`, the lines that were added. */
@@ -39,17 +41,22 @@ export function linesOf(res: ServerResponse): HeaderLine[] {
 
 /** The head of a response as earlier middlewares have left it: its headers belong to the current request. */
 export class HeadSnapshot {
+  /** By name, in lower case. */
   private readonly lines: ReadonlyMap<string, HeaderLine>;
   private readonly state;
 
   constructor(private readonly res: ServerResponse) {
-    this.lines = new Map(linesOf(res).map(line => [line[0].toLowerCase(), line]));
+    const lines = linesOf(res);
+    this.lines = lines.length > 0 ? new Map(lines.map(line => [line[0].toLowerCase(), line])) : NO_LINES;
     const { statusCode, statusMessage, sendDate, _removedConnection, _removedContLen, _removedTE } =
       res as NodeResponse;
     this.state = { statusCode, statusMessage, sendDate, _removedConnection, _removedContLen, _removedTE };
   }
 
   changes(): HeadChanges {
+    // Nothing was set before, so every line is the handler's.
+    if (this.lines.size === 0)
+      return { headers: linesOf(this.res).filter(([name]) => !isPerExchange(name)), removed: [] };
     const headers: HeaderLine[] = [];
     const names = new Set<string>();
     const replaced: string[] = [];

@@ -2,7 +2,7 @@ import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from '
 import { watchConnection } from '../../http/exchange-end';
 import { FakedProgress } from './faked-progress';
 import { BodyCopy } from './body-copy';
-import { Departure } from './departure';
+import { Departure, type Consequences } from './departure';
 import { HeadSnapshot } from './head-snapshot';
 import { INVALID_IN_REASON, type HeaderLine } from './recorded-response';
 import type { Ending, Limits, Recording } from './recording';
@@ -39,7 +39,7 @@ export function record(req: IncomingMessage, res: ServerResponse, limits: Limits
   return new Recorder(req, res, limits);
 }
 
-class Recorder implements Recording {
+class Recorder implements Recording, Consequences {
   readonly ending: Promise<Ending>;
   private settleEnding: (ending: Ending) => void = () => undefined;
   private readonly snapshot: HeadSnapshot;
@@ -69,16 +69,9 @@ class Recorder implements Recording {
     this.body = new BodyCopy(limits.maxResponseBytes);
     this.snapshot = new HeadSnapshot(res);
     watchConnection(req, res);
-    this.request = new RequestFacade(req, () => this.closedByHandler());
+    this.request = new RequestFacade(req, this);
     this.faked = new FakedProgress(res, this.request.socket);
-    this.departure = new Departure(limits, {
-      emitClose: () => {
-        this.emitClose();
-      },
-      giveUpOnEnd: () => {
-        this.giveUpOnEnd();
-      },
-    });
+    this.departure = new Departure(limits, this);
     // eslint-disable-next-line @typescript-eslint/unbound-method -- they are called with `res` as `this`.
     const { writeHead, write, end, flushHeaders, addTrailers, destroy, emit } = res;
     this.below = { writeHead, write, end, flushHeaders, addTrailers, destroy, emit };
@@ -211,7 +204,7 @@ class Recorder implements Recording {
   }
 
   /** @returns whether to close the connection now; after the end, it is closed when the response has been sent. */
-  private closedByHandler(): boolean {
+  closedByHandler(): boolean {
     if (this.ended && !this.isLetGo) {
       this.faked.closeAfterEnd();
       return false;
@@ -225,7 +218,7 @@ class Recorder implements Recording {
   /**
    * Ends the run of a handler that has stopped without ending its response: with its client gone, no other event would.
    */
-  private giveUpOnEnd(): void {
+  giveUpOnEnd(): void {
     this.resolveEnding(this.head ? { kind: 'complete', response: undefined } : { kind: 'cut-off' });
   }
 
@@ -250,7 +243,7 @@ class Recorder implements Recording {
     return true;
   }
 
-  private emitClose(): void {
+  emitClose(): void {
     this.request.letGo();
     this.faked.showClosed();
     this.below.emit.call(this.res, 'close');

@@ -2,8 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
 type Method = (...args: unknown[]) => unknown;
+type Destroy = (this: IncomingMessage, error?: Error) => IncomingMessage;
 
 const WAYS_TO_CLOSE = new Set<PropertyKey>(['destroy', 'destroySoon', 'resetAndDestroy', 'end']);
+
+/** Is told when the handler closes the connection. */
+interface ClosingHandler {
+  /** @returns false to leave it open. */
+  closedByHandler(): boolean;
+}
 
 /**
  * Changes a request for the middlewares and the handler after `idempotency()`.
@@ -14,23 +21,27 @@ const WAYS_TO_CLOSE = new Set<PropertyKey>(['destroy', 'destroySoon', 'resetAndD
  * were there: body parsers and on-finished ask the socket, and a handler that checks `req.aborted` would end a response
  * that is half written.
  */
-export class RequestFacade {
+export class RequestFacade implements ProxyHandler<Socket> {
   /** The real socket. */
   readonly socket: Socket;
+  private readonly proxy: Socket;
+  /** The request's own `destroy`. */
+  private readonly below: Destroy;
+  private bound: WeakMap<object, Method> | undefined;
   private isHeld = true;
   private isAbortedByNode = false;
   private abort: (() => void) | undefined;
 
-  /** @param onClose called when the handler closes the connection; returns false to leave it open. */
   constructor(
-    req: IncomingMessage,
-    private readonly onClose: () => boolean,
+    private readonly req: IncomingMessage,
+    private readonly handler: ClosingHandler,
   ) {
     this.socket = req.socket;
+    this.below = Reflect.get<IncomingMessage, 'destroy'>(req, 'destroy');
+    this.proxy = new Proxy(this.socket, this);
     // Writable, because `pipeline` sets the socket of a request that fails to null.
-    const property = { value: this.proxy(), writable: true, configurable: true, enumerable: true };
-    Object.defineProperty(req, 'socket', property);
-    this.keepFromAborting(req);
+    Object.defineProperty(req, 'socket', { value: this.proxy, writable: true, configurable: true, enumerable: true });
+    req.destroy = this.destroy.bind(this);
   }
 
   /** Shows the real state of the request and its socket from now on; aborts a request whose client has disconnected. */
@@ -40,49 +51,47 @@ export class RequestFacade {
     this.abort = undefined;
   }
 
-  private proxy(): Socket {
-    const { socket } = this;
-    const bound = new WeakMap<object, Method>();
-    const proxy: Socket = new Proxy(socket, {
-      get: (_, name) => {
-        if (this.isHeld && name === 'destroyed') return false;
-        if (this.isHeld && name === 'readable') return true;
-        const value: unknown = Reflect.get(socket, name, socket);
-        if (typeof value !== 'function' || !isMethod(socket, name)) return value;
-        const known = bound.get(value) ?? this.methodOf(socket, name, value as Method, () => proxy);
-        bound.set(value, known);
-        return known;
-      },
-      set: (_, name, value) => Reflect.set(socket, name, value, socket),
-    });
-    return proxy;
+  /** A trap of the proxy. */
+  get(socket: Socket, name: PropertyKey): unknown {
+    if (this.isHeld && name === 'destroyed') return false;
+    if (this.isHeld && name === 'readable') return true;
+    const value: unknown = Reflect.get(socket, name, socket);
+    if (typeof value !== 'function' || !isMethod(socket, name)) return value;
+    const bound = (this.bound ??= new WeakMap<object, Method>());
+    const known = bound.get(value) ?? this.methodOf(name, value as Method);
+    bound.set(value, known);
+    return known;
+  }
+
+  /** A trap of the proxy. */
+  set(socket: Socket, name: PropertyKey, value: unknown): boolean {
+    return Reflect.set(socket, name, value, socket);
   }
 
   /** Makes a method that calls the real socket's, and returns the proxy if that returns the socket. */
-  private methodOf(socket: Socket, name: PropertyKey, method: Method, proxy: () => Socket): Method {
+  private methodOf(name: PropertyKey, method: Method): Method {
+    const { socket, proxy } = this;
     return (...args) => {
       if (WAYS_TO_CLOSE.has(name) && !this.isAbortedByNode) {
-        if (!this.onClose()) return proxy();
+        if (!this.handler.closedByHandler()) return proxy;
         this.isHeld = false;
       }
       const returned = Reflect.apply(method, socket, args);
-      return returned === socket ? proxy() : returned;
+      return returned === socket ? proxy : returned;
     };
   }
 
   /** Delays the abort of a complete request until `letGo()`: node aborts it when the client disconnects. */
-  private keepFromAborting(req: IncomingMessage): void {
-    const destroy = req.destroy.bind(req);
-    req.destroy = (error?: NodeJS.ErrnoException) => {
-      if (error?.code !== 'ECONNRESET') return destroy(error);
-      this.abort = () => {
-        this.isAbortedByNode = true;
-        destroy(error);
-        this.isAbortedByNode = false;
-      };
-      if (!req.complete) this.abort();
-      return req;
+  private destroy(error?: NodeJS.ErrnoException): IncomingMessage {
+    const { req, below } = this;
+    if (error?.code !== 'ECONNRESET') return below.call(req, error);
+    this.abort = () => {
+      this.isAbortedByNode = true;
+      below.call(req, error);
+      this.isAbortedByNode = false;
     };
+    if (!req.complete) this.abort();
+    return req;
   }
 }
 

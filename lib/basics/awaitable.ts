@@ -11,6 +11,16 @@ export function after<V, R>(value: Awaitable<V>, use: (value: V) => Awaitable<R>
   return later;
 }
 
+/** Does the work. If it fails, at once or later, returns what `recover` makes of the error, or throws what that throws. */
+export function recovering<V>(work: () => Awaitable<V>, recover: (error: unknown) => Awaitable<V>): Awaitable<V> {
+  try {
+    const value = work();
+    return value instanceof Promise ? value.catch(recover) : value;
+  } catch (error) {
+    return recover(error);
+  }
+}
+
 /**
  * Does the work, and passes its result to `use` or its error to `fail`: synchronously, unless it returns a promise. An
  * error that `use` throws goes to the caller.
