@@ -1,9 +1,19 @@
+import { types } from 'node:util';
+
 /** A value, or a promise of it. A value that is known at once is not awaited. */
 export type Awaitable<T> = T | Promise<T>;
 
+/**
+ * Tells a promise from a value. Asynchronous functions return promises of the language, also where the application has
+ * replaced the global `Promise`.
+ */
+export function isPromise<T>(value: Awaitable<T>): value is Promise<T> {
+  return value instanceof Promise || types.isPromise(value);
+}
+
 /** Calls `use` with the value: synchronously, unless the value is a promise. */
 export function after<V, R>(value: Awaitable<V>, use: (value: V) => Awaitable<R>): Awaitable<R> {
-  if (!(value instanceof Promise)) return use(value);
+  if (!isPromise(value)) return use(value);
   const later = value.then(use);
   // Whoever awaits this promise sees its error. If binding has already failed, no one awaits it, and an unhandled
   // rejection would end the process.
@@ -15,7 +25,7 @@ export function after<V, R>(value: Awaitable<V>, use: (value: V) => Awaitable<R>
 export function recovering<V>(work: () => Awaitable<V>, recover: (error: unknown) => Awaitable<V>): Awaitable<V> {
   try {
     const value = work();
-    return value instanceof Promise ? value.catch(recover) : value;
+    return isPromise(value) ? value.catch(recover) : value;
   } catch (error) {
     return recover(error);
   }
@@ -33,6 +43,6 @@ export function whenDone<V>(work: () => Awaitable<V>, use: (value: V) => void, f
     fail(error);
     return;
   }
-  if (value instanceof Promise) value.then(use, fail);
+  if (isPromise(value)) value.then(use, fail);
   else use(value);
 }

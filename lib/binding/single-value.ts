@@ -1,3 +1,4 @@
+import { isPromise } from '../basics/awaitable';
 import type { Request } from 'express';
 import { boolean, checkOptions } from '../options/check';
 import { answerInHandler } from '../problems/answer-in-handler';
@@ -66,7 +67,7 @@ export function valueReaders(settings: ResolvedOptions, answering?: Answering): 
       const failures = new Failures(settings.limits, settings.quoteValues);
       const location = new Location(failures, source, name);
       const value = readSent(sourceProperty, name, req, location) ?? readNothing(sourceProperty, location, missing);
-      if (value instanceof Promise)
+      if (isPromise(value))
         throw new TypeError(
           `${source}Value: the type of ${JSON.stringify(name)} is read asynchronously; bind it with bindRequest().`,
         );

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import { parse } from 'content-type';
-import { requestNotes } from '../http/request-notes';
 
 /** The kinds of body that the middlewares distinguish. */
 export type BodyKind = 'json' | 'multipart' | 'urlencoded' | 'other';
@@ -27,19 +26,19 @@ export function kindOf({ type }: MediaType): BodyKind {
   return 'other';
 }
 
-/** Requests whose body was read and is no longer in the stream. */
-const usedUp = requestNotes<true>('used-up');
+/** Marks a body that was read and is no longer in the stream. Shared by every copy of this module in the process. */
+const USED_UP = Symbol.for('bindonce.used-up');
 
 /** True when the request declares a length above zero or a transfer coding (RFC 9112, section 6.3), or had a body. */
 export function hasBody(req: IncomingMessage): boolean {
   return (
-    usedUp.has(req) || req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0
+    USED_UP in req || req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0
   );
 }
 
 /** Removes the headers that announce a body; `hasBody` still returns true. */
 export function markUsedUp(req: IncomingMessage): void {
-  usedUp.set(req, true);
+  Object.assign(req, { [USED_UP]: true });
   // Node makes both of these from `rawHeaders` on first access, and relies on all of those.
   const { headers, headersDistinct } = req;
   for (const name of ['content-length', 'transfer-encoding']) {

@@ -2,10 +2,12 @@ import type { Socket } from 'node:net';
 
 const WAYS_TO_CLOSE = ['destroy', 'destroySoon', 'end'] as const;
 
-/** The connections whose methods were replaced. */
-const prepared = new WeakSet<Socket>();
+type Close = (...args: unknown[]) => unknown;
+
 /** What is to be called instead of closing, by connection. */
 const delayed = new WeakMap<Socket, () => void>();
+/** The functions that look there. */
+const ours = new WeakSet<Close>();
 
 /**
  * Delays the closing of a connection by any code of this process.
@@ -21,19 +23,21 @@ export function delayClose(socket: Socket, onClose: () => void): () => void {
 }
 
 /**
- * Replaces the methods once for each connection. To delete them after each response would turn the socket into an
- * object whose properties V8 looks up by hashing, and node would take longer for every later request on it.
+ * Replaces the methods for as long as the connection lasts. To delete them after each response would turn the socket
+ * into an object whose properties V8 looks up by hashing, and node would take longer for every later request on it.
  */
 function prepare(socket: Socket): void {
-  if (prepared.has(socket)) return;
-  prepared.add(socket);
   for (const way of WAYS_TO_CLOSE) {
-    const close = Reflect.get(socket, way) as (...args: unknown[]) => unknown;
-    socket[way] = (...args: unknown[]): never => {
+    // A server accepts any Duplex as a connection, which has no `destroySoon`.
+    const close = Reflect.get(socket, way) as Close | undefined;
+    if (!close || ours.has(close)) continue;
+    const replacement: Close = (...args) => {
       const onClose = delayed.get(socket);
-      if (!onClose) return close.apply(socket, args) as never;
+      if (!onClose) return Reflect.apply(close, socket, args);
       onClose();
-      return socket as never;
+      return socket;
     };
+    ours.add(replacement);
+    Reflect.set(socket, way, replacement);
   }
 }

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
-import { requestNotes } from '../http/request-notes';
 import type { ResolvedOptions } from './options';
 import { isForeign } from './unguarded';
 
-/** The options that requests are guarded with. */
-const guarded = requestNotes<ResolvedOptions>('guard');
+/** Shared by all copies of this module in the process, since they guard the same requests. */
+const GUARD = Symbol.for('bindonce.guard');
 
 /**
  * Marks a request as guarded with these options.
@@ -15,7 +14,8 @@ const guarded = requestNotes<ResolvedOptions>('guard');
  * `req.idempotency`.
  */
 export function mark(req: IncomingMessage, options: ResolvedOptions): boolean {
-  const first = guarded.get(req);
+  const marked = req as IncomingMessage & { [GUARD]?: ResolvedOptions };
+  const { [GUARD]: first } = marked;
   if (first) {
     const names = differences(first, options);
     if (names.length === 0) return false;
@@ -30,7 +30,7 @@ export function mark(req: IncomingMessage, options: ResolvedOptions): boolean {
         'another name.',
     );
   }
-  guarded.set(req, options);
+  marked[GUARD] = options;
   return true;
 }
 

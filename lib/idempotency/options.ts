@@ -162,17 +162,20 @@ const defaults = {
   maxResponseBytes: 10_485_760,
 } satisfies IdempotencyOptions;
 
-type Optional =
-  'shouldCache' | 'onEvent' | 'swaggerHeaderDescription' | 'swaggerExampleGenerator' | 'swaggerHeaderType';
+type SwaggerOption = 'swaggerHeaderDescription' | 'swaggerExampleGenerator' | 'swaggerHeaderType';
 
 /** The options after checking, with their defaults. */
 export interface ResolvedOptions
   extends
-    Required<Omit<IdempotencyOptions, 'store' | 'keyPattern' | 'scope' | 'methods' | Optional>>,
-    Pick<IdempotencyOptions, Optional>,
+    Required<
+      Omit<IdempotencyOptions, 'store' | 'keyPattern' | 'scope' | 'methods' | 'shouldCache' | 'onEvent' | SwaggerOption>
+    >,
+    Pick<IdempotencyOptions, SwaggerOption>,
     CallerOptions {
   readonly methods: readonly string[] | undefined;
   readonly keyPattern: RegExp | undefined;
+  readonly shouldCache: IdempotencyOptions['shouldCache'];
+  readonly onEvent: IdempotencyOptions['onEvent'];
   readonly responses: Responses;
 }
 
@@ -184,7 +187,7 @@ export interface ResolvedOptions
 export function resolveOptions(options: IdempotencyOptions, callers: CallersOn = callersOn): ResolvedOptions {
   checkOptions('idempotency', options, rules);
   if (!options.store && !options.leases) warnOfWorkers();
-  const { store, keyPattern, scope, methods, ...rest } = options;
+  const { store, keyPattern, scope, methods, shouldCache, onEvent, ...rest } = options;
   const responses = store ? responsesIn(store) : defaultStore();
   const leases = options.leases ?? (store ? leasesFor(store) : leasesNextTo(responses));
   return {
@@ -192,6 +195,8 @@ export function resolveOptions(options: IdempotencyOptions, callers: CallersOn =
     leases,
     keyPattern,
     scope,
+    shouldCache,
+    onEvent,
     methods: methods?.map(method => method.toUpperCase()),
     callersOn: callers,
     responses,

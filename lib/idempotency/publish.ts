@@ -105,7 +105,7 @@ function complete(result: Result, ms: number): boolean | Promise<boolean> {
   };
   try {
     const completed = result.options.leases.complete(cacheKey, token, ms);
-    return typeof completed === 'boolean' ? completed : completed.then(undefined, failed);
+    return typeof completed === 'boolean' ? completed : Promise.resolve(completed).then(undefined, failed);
   } catch (error) {
     return failed(error);
   }

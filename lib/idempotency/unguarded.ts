@@ -5,21 +5,22 @@ import type { RequestIdempotency } from './start-handler';
 
 /** The `req.idempotency` of a request that runs without a guard: handlers expect one. */
 class Unguarded implements RequestIdempotency {
-  #signal: AbortSignal | undefined;
+  /** Never aborts. */
+  declare readonly signal: AbortSignal;
 
   constructor(
     readonly key: string,
     readonly cacheKey: string,
-  ) {}
-
-  /** Never aborts. Made when it is first asked for: that takes 5 µs. */
-  get signal(): AbortSignal {
-    return (this.#signal ??= new AbortController().signal);
+  ) {
+    let signal: AbortSignal | undefined;
+    // Made when it is first asked for: that takes 5 µs.
+    const made = (): AbortSignal => (signal ??= new AbortController().signal);
+    Object.defineProperty(this, 'signal', { get: made, enumerable: true });
   }
 
-  forget(): void {
+  readonly forget = (): void => {
     // Nothing is kept.
-  }
+  };
 }
 
 /** Returns true for a request that is not guarded, because of its method or because it has no key. */

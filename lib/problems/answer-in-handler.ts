@@ -1,16 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Request, Response } from 'express';
-import { requestNotes } from '../http/request-notes';
 import { answer, type Answering } from './answer';
 import type { Problem } from './problem';
 
-/** The problems that requests were answered with from within their handlers. */
-const answered = requestNotes<Problem>('answered');
+/** Shared by every copy of this module in the process: one copy's `problemDetails()` must know another's answers. */
+const ANSWERED = Symbol.for('bindonce.answered');
+
+interface WithAnswered {
+  [ANSWERED]?: Problem;
+}
 
 /** True when the request was answered with this problem before the problem was thrown. */
 export function isAnswered(problem: Problem, req: IncomingMessage): boolean {
-  return answered.get(req) === problem;
+  return (req as WithAnswered)[ANSWERED] === problem;
 }
 
 /**
@@ -40,7 +43,7 @@ export function answerInHandler(problem: Problem, req: Request, answering?: Answ
   );
   isThrown = true;
   if (passedOn) return passedOn.error;
-  answered.set(req, problem);
+  (req as WithAnswered)[ANSWERED] = problem;
   keepConnection(req);
   pretendHeadersSent(res);
   // An error handler that answers without checking `headersSent` must not end the process.

@@ -51,6 +51,8 @@ describe.each(expressVersions)('two guards on the way of one request, %s,', (_ve
     ['additionalHeaders', { additionalHeaders: ['X-A'] }, { additionalHeaders: ['X-B'] }],
     ['keyPattern', {}, { keyPattern: /k/ }],
     ['leases, responses', {}, { store }],
+    ['shouldCache', {}, { shouldCache: () => false }],
+    ['onEvent', { onEvent: () => undefined }, {}],
     ['whenKeyReused, ignoreRequestBody', { ignoreRequestBody: true }, { whenKeyReused: 'reject' }],
   ])('with another %s are an error, and nothing runs', async (names, outer, inner) => {
     const { texts, runs } = await answers(idempotency(outer), idempotency(inner));

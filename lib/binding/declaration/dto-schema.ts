@@ -1,3 +1,4 @@
+import { isPromise } from '../../basics/awaitable';
 import { stringify } from 'lossless-json';
 import { INVALID } from '../reading/location';
 import { written } from '../types/codec';
@@ -40,8 +41,8 @@ export function mustBeSent({ required, codec }: Member): boolean {
   if (!codec.fromNothing) return true;
   const value = attempt(() => codec.fromNothing?.());
   // The value of a promise is not known in time. No one awaits it, and an unhandled rejection would end the process.
-  if (value instanceof Promise) value.catch(() => undefined);
-  return value === INVALID || value instanceof Promise;
+  if (isPromise(value)) value.catch(() => undefined);
+  return value === INVALID || isPromise(value);
 }
 
 /**

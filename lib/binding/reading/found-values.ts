@@ -1,4 +1,4 @@
-import { after, type Awaitable } from '../../basics/awaitable';
+import { after, type Awaitable, isPromise } from '../../basics/awaitable';
 import { INVALID, type Invalid } from './location';
 
 type Key = string | number;
@@ -27,7 +27,7 @@ export class FoundValues<T extends object = object> {
     if (value === INVALID) {
       this.isInvalid = true;
       (this.unset ??= new Map()).set(key, value);
-    } else if (value instanceof Promise) this.promise(key, value);
+    } else if (isPromise(value)) this.promise(key, value);
     else {
       this.values[key] = value;
       this.unset?.delete(key);

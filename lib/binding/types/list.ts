@@ -1,4 +1,4 @@
-import { after, type Awaitable } from '../../basics/awaitable';
+import { after, type Awaitable, isPromise } from '../../basics/awaitable';
 import { splitAtCommas } from '../reading/comma-separated';
 import { isJson, jsonInText } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';
@@ -148,7 +148,7 @@ function each<V, T>(
   for (let index = 0; index < count; index++) {
     const item = read(values[index] as V, index);
     if (item === INVALID) valid = false;
-    else if (item instanceof Promise) later = true;
+    else if (isPromise(item)) later = true;
     items.push(item);
   }
   if (!later) return valid ? (items as T[]) : INVALID;

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { after, type Awaitable } from '../../basics/awaitable';
+import { after, type Awaitable, isPromise } from '../../basics/awaitable';
 import { isDeepStrictEqual } from 'node:util';
 import { jsonLike, plainJson, TOO_DEEP } from '../reading/json-text';
 import { splitAtCommas } from '../reading/comma-separated';
@@ -27,7 +27,7 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
   };
   const check = (input: unknown, location: Location): Awaitable<unknown> => {
     const result = validate(input);
-    const here = result instanceof Promise ? location.stay() : location;
+    const here = isPromise(result) ? location.stay() : location;
     return after(result, known => (known.issues ? refuse(known.issues, here) : known.value));
   };
   /** Tells whether the names sent make no difference: the schema returns the same result as for no names. */

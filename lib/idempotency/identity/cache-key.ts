@@ -4,6 +4,7 @@ import { after, type Awaitable } from '../../basics/awaitable';
 import { headerLines } from '../../http/header-lines';
 import { bodyParts } from './body-parts';
 import { identifyCaller, type Caller, type CallerOptions } from './caller';
+import { textOf } from './id-text';
 import { canonicalPairs, splitPairs } from './canonical-pairs';
 
 /** Tells a request apart from all others. */
@@ -105,5 +106,17 @@ function resourceOf(req: IncomingMessage): string[] {
 }
 
 function headersOf(req: IncomingMessage, names: readonly string[]): string[] {
-  return names.flatMap(name => [name.toLowerCase(), ...group(headerLines(name.toLowerCase(), req) ?? [])]);
+  return names.flatMap(given => {
+    const name = given.toLowerCase();
+    const lines: readonly unknown[] = headerLines(name, req) ?? [];
+    return [name, ...group(lines.map(line => (line === '' ? '' : (textOf(line) ?? unreadable(name)))))];
+  });
+}
+
+/** Refuses a header that an earlier middleware has replaced by something that two different requests could share. */
+function unreadable(name: string): never {
+  throw new Error(
+    `idempotency: req.headers[${JSON.stringify(name)}] is neither text nor a number, so requests that differ in it ` +
+      'cannot be told apart. Set it to text.',
+  );
 }

@@ -59,7 +59,7 @@ export class FakedProgress {
     this.stopDelaying?.();
     if (this.destroyWanted)
       this.res.once('finish', () => {
-        this.socket.destroySoon();
+        closeSoon(this.socket);
       });
   }
 
@@ -75,4 +75,10 @@ export class FakedProgress {
   showClosed(): void {
     Object.assign(this.res, { destroyed: true, _closed: true });
   }
+}
+
+/** Closes a connection when all has been written. Only sockets have `destroySoon`; a server accepts any Duplex. */
+function closeSoon(socket: Partial<Pick<Socket, 'destroySoon'>> & Pick<Socket, 'end'>): void {
+  if (socket.destroySoon) socket.destroySoon();
+  else socket.end();
 }

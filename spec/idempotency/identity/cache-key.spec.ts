@@ -303,3 +303,30 @@ it('with ignoreHost, scheme, host and port take no part, and all the rest does',
   ).toBe(1);
   expect(await runsOf(options, { path: '/a/items/1' }, { path: '/a/items/2' })).toBe(2);
 });
+
+describe('an additional header that an earlier middleware has replaced', () => {
+  const replacing =
+    (value: (sent: string) => unknown) =>
+    (app: express.Express): void => {
+      app.use((req, _res, next) => {
+        Object.assign(req.headers, { 'x-one': value(String(req.headers['x-one'])) });
+        next();
+      });
+    };
+  const [one, other] = ['1', '2'].map((id): Sent => ({ headers: { 'X-One': id } })) as [Sent, Sent];
+
+  it('counts if it is a number', async () => {
+    expect(await runsOf(additionalHeaders, one, other, replacing(Number))).toBe(2);
+    expect(await runsOf(additionalHeaders, one, one, replacing(Number))).toBe(1);
+  });
+
+  it.each<[string, (sent: string) => unknown]>([
+    ['an object', id => ({ id })],
+    ['null', () => null],
+  ])('is an error if it is %s, and nothing runs', async (_kind, value) => {
+    const { url, state } = await served(additionalHeaders, replacing(value));
+    const { status, text } = await send(url, { headers: { ...KEY, ...one.headers } });
+    expect([status, state.runs]).toEqual([500, 0]);
+    expect(text).toContain('cannot be told apart. Set it to text.');
+  });
+});

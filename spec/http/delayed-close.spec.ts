@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect, createServer as createTcpServer, type Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { idempotency } from '../../lib';
+import { delayClose } from '../../lib/http/delayed-close';
+
+/** The two ends of a connection. */
+async function connection(): Promise<[near: Socket, far: Socket]> {
+  const server = createTcpServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const near = connect((server.address() as { port: number }).port, '127.0.0.1');
+  const [far] = (await once(server, 'connection')) as [Socket];
+  server.close();
+  return [near, far];
+}
+
+describe('a connection whose closing is delayed', () => {
+  it.each(['destroy', 'destroySoon', 'end'] as const)(
+    'stays open when %s() is called, until the delay ends',
+    async way => {
+      const [near, far] = await connection();
+      let asked = 0;
+      const stop = delayClose(near, () => asked++);
+      near[way]();
+      expect([asked, near.destroyed, near.writable]).toEqual([1, false, true]);
+      stop();
+      near[way]();
+      far.resume();
+      await once(far, 'end');
+      near.destroy();
+      far.destroy();
+    },
+  );
+
+  it('stays open when other code has replaced the methods since the last delay, or removed the replacements', async () => {
+    const [near, far] = await connection();
+    const rounds: (() => void)[] = [
+      () => undefined,
+      () => {
+        const { destroy } = near;
+        near.destroy = error => destroy.call(near, error);
+      },
+      () => Reflect.deleteProperty(near, 'destroy'),
+    ];
+    let asked = 0;
+    for (const change of rounds) {
+      change();
+      const stop = delayClose(near, () => asked++);
+      near.destroy();
+      stop();
+    }
+    expect([asked, near.destroyed]).toEqual([3, false]);
+    near.destroy();
+    far.destroy();
+  });
+});
+
+it('closes a connection that is not a socket after a guarded request that asks for it', async () => {
+  const guard = idempotency();
+  const server = createServer((req: IncomingMessage, res: ServerResponse) => {
+    guard(req, res, () => {
+      res.end('ran');
+    });
+  });
+  let written = '';
+  const duplex = new Duplex({
+    read: () => undefined,
+    write(chunk, _encoding, done) {
+      written += String(chunk);
+      done();
+    },
+  });
+  server.emit('connection', duplex);
+  duplex.push('POST / HTTP/1.1\r\nHost: a\r\nIdempotency-Key: duplex\r\nConnection: close\r\n\r\n');
+  await once(duplex, 'finish');
+  expect(written).toMatch(/^HTTP\/1\.1 200 OK[^]*ran/);
+});

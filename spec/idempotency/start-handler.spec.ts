@@ -1,0 +1,51 @@
+import express, { type RequestHandler } from 'express';
+import { bindRequest, dto, idempotency, int } from '../../lib';
+import { send } from '../support/listen';
+import { keyed } from '../support/replays';
+import { serve } from '../support/serve';
+
+describe('req.idempotency', () => {
+  it('keeps its signal and its functions when it is copied', async () => {
+    let copy: Partial<Express.Request['idempotency']> = {};
+    const app = express().post('/', idempotency(), (req, res) => {
+      copy = { ...req.idempotency };
+      copy.forget?.();
+      res.end();
+    });
+    const { url } = await serve(app);
+    await send(url, { headers: keyed('copied') });
+    expect(Object.keys(copy).sort()).toEqual(['cacheKey', 'forget', 'key', 'signal']);
+    expect(copy.signal).toBeInstanceOf(AbortSignal);
+    expect((await send(url, { headers: keyed('copied') })).headers['idempotent-replayed']).toBeUndefined();
+  });
+
+  it.each<[string, RequestHandler]>([
+    [
+      'copied',
+      (req, _res, next) => {
+        Object.assign(req, { idempotency: { ...req.idempotency } });
+        next();
+      },
+    ],
+    [
+      'wrapped',
+      (req, _res, next) => {
+        Object.assign(req, { idempotency: new Proxy(req.idempotency, {}) });
+        next();
+      },
+    ],
+  ])('is told of a refusal when a middleware has %s it: the key stays usable', async (_how, change) => {
+    let valid = false;
+    const app = express()
+      .post('/', idempotency({ ignoreRequestBody: true }), change, bindRequest(dto({ n: int })), (_req, res) => {
+        res.send('ran');
+      })
+      .use(express.json());
+    const { url } = await serve(app);
+    const ask = () =>
+      send(url, { headers: keyed('refused', { 'Content-Type': 'application/json' }), body: valid ? '{"n":1}' : '{}' });
+    expect((await ask()).status).toBe(400);
+    valid = true;
+    expect((await ask()).text).toBe('ran');
+  });
+});
