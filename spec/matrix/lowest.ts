@@ -16,7 +16,11 @@ export function lowest(root: string): readonly Project[] {
     'dependencies' | 'peerDependencies',
     Ranges
   >;
-  const overrides = lowestOf(dependencies);
+  // npm would give this version to Express 4, too, which needs another major version of it.
+  const overrides = lowestOf(
+    dependencies,
+    Object.keys(dependencies).filter(name => name !== 'path-to-regexp'),
+  );
   const keyv = overrides['keyv'] ?? '';
   const at = (project: Project): Project => ({
     ...project,
