@@ -15,7 +15,7 @@ export function isPromise<T>(value: Awaitable<T>): value is Promise<T> {
 export function after<V, R>(value: Awaitable<V>, use: (value: V) => Awaitable<R>): Awaitable<R> {
   if (!isPromise(value)) return use(value);
   const later = value.then(use);
-  // Whoever awaits this promise sees its error. If binding has already failed, no one awaits it, and an unhandled
+  // Whoever awaits this promise sees its error. If another step has already failed, no one awaits it, and an unhandled
   // rejection would end the process.
   later.catch(() => undefined);
   return later;

@@ -1,4 +1,4 @@
-import { after, type Awaitable, isPromise } from '../../basics/awaitable';
+import { after, isPromise, type Awaitable } from '../../basics/awaitable';
 import { INVALID, type Invalid } from './location';
 
 type Key = string | number;

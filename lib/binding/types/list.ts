@@ -1,4 +1,4 @@
-import { after, type Awaitable, isPromise } from '../../basics/awaitable';
+import { after, isPromise, type Awaitable } from '../../basics/awaitable';
 import { splitAtCommas } from '../reading/comma-separated';
 import { isJson, jsonInText } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';

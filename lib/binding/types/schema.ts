@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { after, type Awaitable, isPromise } from '../../basics/awaitable';
+import { after, isPromise, type Awaitable } from '../../basics/awaitable';
 import { isDeepStrictEqual } from 'node:util';
 import { jsonLike, plainJson, TOO_DEEP } from '../reading/json-text';
 import { splitAtCommas } from '../reading/comma-separated';
