@@ -53,7 +53,7 @@ describe('a lease', () => {
         if (renewals.asked % 3 !== 0) throw new Error('The connection was reset');
       },
     });
-    const { log, state, post } = await served({ leases, leaseDuration: 1_000 }, run => async (_req, res) => {
+    const { log, state, post } = await served({ leases, leaseDuration: 3_000 }, run => async (_req, res) => {
       await renewedOften.happened;
       res.json({ run });
     });

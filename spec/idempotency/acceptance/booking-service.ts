@@ -9,6 +9,8 @@ const script = join(__dirname, '../../support/programs/booking-server.mjs');
 export interface Run {
   /** Milliseconds that it takes. */
   readonly work?: number;
+  /** Its process stops as soon as it has said that it runs. */
+  readonly stops?: boolean;
   readonly then?: 'answer' | 'forget' | 'reject' | 'exit' | 'exitAtOnce' | 'exitOnceWritten';
 }
 
@@ -41,7 +43,9 @@ export class BookingService {
 export function book(
   { url }: NodeProcess,
   key: string,
-  { work = 0, then = 'answer' }: Run = {},
+  { work = 0, stops = false, then = 'answer' }: Run = {},
 ): Promise<WireResponse> {
-  return send(`${url}/bookings`, { headers: { 'Idempotency-Key': key, 'X-Work': String(work), 'X-Then': then } });
+  return send(`${url}/bookings`, {
+    headers: { 'Idempotency-Key': key, 'X-Work': String(work), 'X-Stop': String(stops), 'X-Then': then },
+  });
 }

@@ -12,6 +12,9 @@ import { book, BookingService } from './booking-service';
 /** Milliseconds by which a busy machine may be late. */
 const SLACK = 10_000;
 
+/** A lease that only a process loses that is stopped: one that is merely late holds it. */
+const LONG_LEASE = { leaseDuration: 20_000 };
+
 const texts = (answers: readonly WireResponse[]): Set<string> =>
   new Set(answers.map(({ status, text }) => `${status} ${text}`));
 
@@ -37,7 +40,7 @@ describe('processes', () => {
 
   it('the process of a handler is killed: its key is usable again when the lease is over', async () => {
     const lease = 500;
-    const [a, b] = await startAll({ leaseDuration: lease }, { leaseDuration: lease, whenInFlight: 'reject' });
+    const [a, b] = await startAll({ leaseDuration: lease }, { ...LONG_LEASE, whenInFlight: 'reject' });
     const lost = book(a, key, { work: 60_000 }).catch(() => 'lost');
     await a.printed(/^started/);
     await a.kill();
@@ -51,7 +54,7 @@ describe('processes', () => {
 
   it('a handler rejects on Express 4, which ends its process: its key is usable again when the lease is over', async () => {
     const a = await start({ leaseDuration: 400 }, { EXPRESS: 'express4', SURVIVE: 'no' });
-    const b = await start({ leaseDuration: 400 }, { EXPRESS: 'express4' });
+    const b = await start(LONG_LEASE, { EXPRESS: 'express4' });
     expect(await book(a, key, { then: 'reject' }).catch(() => 'lost')).toBe('lost');
     expect(await a.ended()).toBe(1);
     const started = performance.now();
@@ -62,11 +65,9 @@ describe('processes', () => {
 
   it('a handler takes five leases, with duplicates all the while: one run', async () => {
     // A machine that gives a process no time for a whole lease takes the lease from it, as promised.
-    const [a, b] = await startAll(
-      { leaseDuration: 1_500, waitTimeout: 60_000 },
-      { leaseDuration: 1_500, waitTimeout: 60_000 },
-    );
-    const answers: Promise<WireResponse>[] = [book(a, key, { work: 7_800 })];
+    const options = { leaseDuration: 4_000, waitTimeout: 80_000 };
+    const [a, b] = await startAll(options, options);
+    const answers: Promise<WireResponse>[] = [book(a, key, { work: 5.2 * options.leaseDuration })];
     await a.printed(/^started/);
     let over = false;
     void answers[0]?.then(() => {
@@ -83,10 +84,9 @@ describe('processes', () => {
   });
 
   it('a holder is stopped past its lease and resumed after a takeover: its late release has no effect', async () => {
-    const [a, b] = await startAll({ leaseDuration: 300 }, { leaseDuration: 300 });
-    const stopped = book(a, key, { work: 200, then: 'forget' });
+    const [a, b] = await startAll({ leaseDuration: 300 }, LONG_LEASE);
+    const stopped = book(a, key, { stops: true, work: 200, then: 'forget' });
     await a.printed(/^started/);
-    a.signal('SIGSTOP');
     const published = await book(b, key);
     a.signal('SIGCONT');
     expect((await stopped).status).toBe(201);
@@ -97,10 +97,9 @@ describe('processes', () => {
   it.each(['answer', 'forget'] as const)(
     'a holder is stopped past its lease, the next holder releases and a third acquires: a late %s of the first has no effect',
     async then => {
-      const [a, b, c] = await startAll({ leaseDuration: 400 }, { leaseDuration: 400 }, { leaseDuration: 400 });
-      const first = book(a, key, { work: 200, then });
+      const [a, b, c] = await startAll({ leaseDuration: 400 }, LONG_LEASE, LONG_LEASE);
+      const first = book(a, key, { stops: true, work: 200, then });
       await a.printed(/^started/);
-      a.signal('SIGSTOP');
       await book(b, key, { then: 'forget' });
       const third = book(c, key, { work: 1_000 });
       await c.printed(/^started/);

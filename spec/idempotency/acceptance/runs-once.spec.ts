@@ -54,7 +54,7 @@ it.each(rows)(
 
 const withLeases: [title: string, leaseDuration: number, make: () => IdempotencyOptions][] = stores.map(
   // A lease in memory survives a process that stands still; one whose renewal takes a while may not.
-  ([title, make], index) => [title, index === 0 ? 200 : 1_000, make],
+  ([title, make], index) => [title, index === 0 ? 200 : 3_000, make],
 );
 
 it.each(withLeases)(

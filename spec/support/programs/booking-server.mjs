@@ -1,7 +1,7 @@
 // A server under test in a process of its own, on the version of Express that EXPRESS names; it imports the built package by
 // name. OPTIONS (JSON) are options of idempotency(); REDIS_URL is the shared store; LOG is a file to which every run is
 // appended, outside the library. What a run does is said in headers, which take no part in the identity of a request:
-// X-Work, milliseconds; X-Then, how it ends.
+// X-Work, milliseconds; X-Then, how it ends; X-Stop, whether its process stops until it is told to go on.
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { setTimeout as work } from 'node:timers/promises';
@@ -65,6 +65,7 @@ app.post('/bookings', guard, async (req, res) => {
   const booking = { booking: randomUUID(), at: Date.now() };
   appendFileSync(LOG, `${JSON.stringify({ what: 'start', key, ...booking })}\n`);
   console.log(`started ${key}`);
+  if (req.get('X-Stop') === 'true') process.kill(process.pid, 'SIGSTOP');
   await work(Number(req.get('X-Work') ?? 0));
   return endings[req.get('X-Then') ?? 'answer'](req, res, booking);
 });

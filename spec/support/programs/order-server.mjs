@@ -1,6 +1,7 @@
 // A server under test in a process of its own: it imports the built package by name, as an ES module.
 // OPTIONS (JSON) are options of idempotency(); REDIS_URL is the shared store; LOG is a file to which every start and end of
-// the handler is appended, outside the library.
+// the handler is appended, outside the library. X-Work says how many milliseconds a run takes; X-Stop: true stops its process
+// until it is told to go on.
 import { appendFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as work } from 'node:timers/promises';
@@ -41,6 +42,7 @@ app.post('/orders', guard, async (req, res) => {
   req.idempotency.signal.addEventListener('abort', () => {
     console.log(`aborted ${req.idempotency.key}`);
   });
+  if (req.get('X-Stop') === 'true') process.kill(process.pid, 'SIGSTOP');
   await work(Number(req.get('X-Work') ?? 0));
   log('end', req);
   res.status(201).json({ order: randomUUID() });
