@@ -155,11 +155,10 @@ describe('processes', () => {
   it('the cacheDuration ends under load: one run in each period', async () => {
     const period = 300;
     const processes = await startAll({ cacheDuration: period }, { cacheDuration: period });
-    const until = performance.now() + 1_500;
     const load = processes.flatMap(process =>
       Array.from({ length: 5 }, async () => {
         const seen = new Set<string>();
-        while (performance.now() < until) seen.add((await book(process, key, { work: 5 })).text);
+        while (seen.size < 4) seen.add((await book(process, key, { work: 5 })).text);
         return seen;
       }),
     );
@@ -170,7 +169,6 @@ describe('processes', () => {
       .map(line => (JSON.parse(line) as { at: number }).at)
       .sort();
     expect(starts.length).toBe(answers.size);
-    expect(starts.length).toBeGreaterThan(2);
     // Two clocks, Redis's and the processes', may differ by what they round.
     for (const [index, at] of starts.entries())
       if (index > 0) expect(at - (starts[index - 1] ?? 0)).toBeGreaterThan(period - 20);
