@@ -3,12 +3,16 @@ export interface Environment {
   readonly port: number;
   readonly host: string;
   readonly redisUrl: URL | undefined;
+  /** In milliseconds. */
+  readonly leaseDuration: number;
 }
 
 /** Reads the settings. @throws Error that names the variable to change. */
-export function environment({ PORT, HOST, REDIS_URL }: NodeJS.ProcessEnv): Environment {
+export function environment({ PORT, HOST, REDIS_URL, LEASE_SECONDS }: NodeJS.ProcessEnv): Environment {
   const redisUrl = REDIS_URL ? redisUrlIn(REDIS_URL) : undefined;
-  return { port: portIn(PORT || '3000'), host: HOST || '127.0.0.1', redisUrl };
+  // By default short, so that nobody waits long for an order whose process was killed.
+  const leaseDuration = 1_000 * secondsIn(LEASE_SECONDS || '3');
+  return { port: portIn(PORT || '3000'), host: HOST || '127.0.0.1', redisUrl, leaseDuration };
 }
 
 /** Makes the error for a server that cannot listen: the reason, and the variable to change. */
@@ -35,6 +39,14 @@ function portIn(text: string): number {
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw new Error(
     `PORT is "${text}", which is not a port. Set PORT to a number from 0 to 65535; 0 takes any free port.`,
+  );
+}
+
+function secondsIn(text: string): number {
+  const seconds = Number(text);
+  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= 3_600) return seconds;
+  throw new Error(
+    `LEASE_SECONDS is "${text}", which is not a number of seconds. Set LEASE_SECONDS to a whole number from 1 to 3600.`,
   );
 }
 

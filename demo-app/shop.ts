@@ -15,10 +15,10 @@ import { storageAt, type Storage } from './storage';
 
 /** One process of the shop: answers on the connections that the server passes to it. */
 function main(): void {
-  const { redisUrl } = environment(process.env);
+  const { redisUrl, leaseDuration } = environment(process.env);
   const storage = storageAt(redisUrl);
   const feed = new Feed(storage.name);
-  const server = createServer(shop(storage, feed));
+  const server = createServer(shop(storage, feed, leaseDuration));
   stopOnSignals(server, storage, feed);
   process.on('message', (_message, socket?: Socket) => {
     if (!socket) return;
@@ -31,7 +31,7 @@ function main(): void {
   storage.open();
 }
 
-function shop(storage: Storage, feed: Feed): Express {
+function shop(storage: Storage, feed: Feed, leaseDuration: number): Express {
   const app = express();
   app.use(page());
   app.get('/', (req, res) => {
@@ -43,7 +43,7 @@ function shop(storage: Storage, feed: Feed): Express {
     tell({ kind: 'crash' });
   });
 
-  const configured = configure({ idempotency: idempotencyOptions(storage) });
+  const configured = configure({ idempotency: idempotencyOptions(storage, leaseDuration) });
   app.use(['/customers', '/without/customers'], followed);
   app.use(orders(configured, storage.ledger('orders')), documents(configured, storage.ledger('documents')));
   app.use('/docs', apiDocs(app, { info: { title: 'Demo shop', version: '1.0.0' } }));
@@ -51,11 +51,10 @@ function shop(storage: Storage, feed: Feed): Express {
   return app;
 }
 
-function idempotencyOptions({ responses }: Storage): IdempotencyOptions {
+function idempotencyOptions({ responses }: Storage, leaseDuration: number): IdempotencyOptions {
   return {
     ...(responses && { store: responses }),
-    // Short, so that nobody waits long for an order whose process was killed. The default is 30 s.
-    leaseDuration: 3_000,
+    leaseDuration,
     onEvent: ({ kind, key, durationMs, handlerMs }) => report(kind, { key, durationMs, handlerMs }),
   };
 }

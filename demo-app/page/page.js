@@ -91,7 +91,7 @@ function onShop(storage) {
   const isShared = storage === 'Redis';
   byId('storage').textContent = isShared ? 'Two processes on one Redis' : 'One process, orders in its memory';
   byId('storage-note').textContent = isShared
-    ? 'If a process is killed, the other one takes its order over when its lease has expired, after 3 seconds.'
+    ? 'If a process is killed, the other one takes its order over when its lease has expired.'
     : 'If the process is killed, its orders and its stored responses are lost together. Start the shop with REDIS_URL to see them survive.';
 }
 

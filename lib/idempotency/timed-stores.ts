@@ -41,14 +41,21 @@ export function withTimeouts(options: ResolvedOptions): TimedStores {
   const release = async ({ cacheKey, token }: RunId): Promise<boolean> =>
     callStore(() => leases.release(cacheKey, token), storeTimeout);
 
-  const acquireOrHold = ({ cacheKey, token }: RunId, ms: number): Awaitable<Acquisition> => {
-    const earlier = tokenHeldHere(cacheKey, leases);
-    return earlier === undefined ? leases.acquire(cacheKey, token, ms) : acquireAgain({ cacheKey, token: earlier }, ms);
+  const acquireOrHold = (run: RunId, ms: number): Awaitable<Acquisition> => {
+    const earlier = tokenHeldHere(run.cacheKey, leases);
+    return earlier === undefined ? leases.acquire(run.cacheKey, run.token, ms) : acquireFor(earlier, run, ms);
   };
 
-  const acquireAgain = async ({ cacheKey, token }: RunId, ms: number): Promise<Acquisition> => {
-    const acquisition = await leases.acquire(cacheKey, token, ms);
-    return acquisition.kind === 'acquired' ? { kind: 'running', token, msLeft: ms } : acquisition;
+  const acquireFor = async (earlier: string, { cacheKey, token }: RunId, ms: number): Promise<Acquisition> => {
+    const forEarlier = await leases.acquire(cacheKey, earlier, ms);
+    if (forEarlier.kind !== 'acquired') return forEarlier;
+    if (tokenHeldHere(cacheKey, leases) === earlier) return { kind: 'running', token: earlier, msLeft: ms };
+    // The earlier run has ended meanwhile. If its record has ended, too, the lease was acquired for nobody, and nobody
+    // would give it up.
+    const forOwn = await leases.acquire(cacheKey, token, ms);
+    if (forOwn.kind !== 'running' || forOwn.token !== earlier) return forOwn;
+    await leases.release(cacheKey, earlier);
+    return leases.acquire(cacheKey, token, ms);
   };
 
   return {
