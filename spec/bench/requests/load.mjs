@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 
 /** Connections that send at one time, each one request after the other. */
 const CONNECTIONS = 20;
+
+export const jsonHeaders = (key = randomUUID()) => ({ 'Content-Type': 'application/json', 'Idempotency-Key': key });
 
 /**
  * Sends requests, and checks every answer.

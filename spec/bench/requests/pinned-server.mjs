@@ -36,7 +36,11 @@ export class PinnedServer {
       env: { ...process.env, NODE_ENV: 'production', ...env },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
-    const [{ port }] = await once(child, 'message');
+    const started = once(child, 'message');
+    const ended = once(child, 'exit').then(() => {
+      throw new Error(`The server of "${subject}" ended before it listened.`);
+    });
+    const [{ port }] = await Promise.race([started, ended]);
     return new PinnedServer(child, port);
   }
 
