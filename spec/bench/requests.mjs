@@ -2,27 +2,40 @@
  * What a whole request costs: CPU time of the server process, as a ratio to a bare handler in the same run. The server
  * has the first core, the load the others; each subject is measured between two measurements of the bare handler, in
  * rounds, and the table shows medians. `node requests.mjs [requests per measurement] [rounds] [part of a subject's name]`
+ * With `MARKDOWN=<file>`, the tables are also written there, with the columns of docs/performance.md.
+ * Before it measures, it checks that all subjects answer alike.
  */
+import { writeFileSync } from 'node:fs';
 import { RedisServer } from '../faults/dist/support/servers/redis-server.js';
-import { compare, median } from './requests/compare.mjs';
+import { checkAnswers } from './requests/answers.mjs';
+import { compare } from './requests/compare.mjs';
 import { keepToOtherCores } from './requests/pinned-server.mjs';
 import { scenarios } from './requests/scenarios.mjs';
+import { consoleHead, consoleRow, markdown } from './requests/tables.mjs';
 
 const [, , requests = '4000', rounds = '5', only = ''] = process.argv;
 
 keepToOtherCores();
 const redis = await RedisServer.start();
-const settings = { requests: Number(requests), rounds: Number(rounds), env: { REDIS_URL: redis.url } };
-for (const [key, scenario] of Object.entries(scenarios)) {
-  console.log(`\n| ${scenario.title} | CPU time, bare = 1 | from, to | p99 latency, bare = 1 |\n|---|---|---|---|`);
-  for (const name of Object.keys(scenario.subjects)) {
-    if (!name.includes(only)) continue;
-    const results = await compare({ ...scenario, key }, name, settings);
-    const ratios = results.map(({ ratio }) => ratio);
-    const floor = name === 'bare' ? ` (${median(results.map(one => one.floor)).toFixed(0)} µs)` : '';
-    console.log(
-      `| ${name} | ${median(ratios).toFixed(2)}${floor} | ${Math.min(...ratios).toFixed(2)}, ${Math.max(...ratios).toFixed(2)} | ${median(results.map(({ latency }) => latency)).toFixed(2)} |`,
-    );
+try {
+  const settings = { requests: Number(requests), rounds: Number(rounds), env: { REDIS_URL: redis.url } };
+  const chosen = Object.entries(scenarios)
+    .map(([key, scenario]) => ({
+      scenario: { ...scenario, key },
+      names: Object.keys(scenario.subjects).filter(name => name.includes(only)),
+    }))
+    .filter(({ names }) => names.length > 0);
+  for (const { scenario, names } of chosen) await checkAnswers(scenario, names, settings.env);
+  const measured = {};
+  for (const { scenario, names } of chosen) {
+    console.log(consoleHead(scenario.title));
+    const results = (measured[scenario.key] = {});
+    for (const name of names) {
+      results[name] = await compare(scenario, name, settings);
+      console.log(consoleRow(name, results[name]));
+    }
   }
+  if (process.env.MARKDOWN) writeFileSync(process.env.MARKDOWN, markdown(scenarios, measured, settings));
+} finally {
+  await redis.stop();
 }
-await redis.stop();
