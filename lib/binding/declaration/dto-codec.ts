@@ -1,10 +1,10 @@
 import { after, type Awaitable } from '../../basics/awaitable';
-import type { ReadFields } from '../reading/compiled';
+import { writerOf, type ReadFields } from '../reading/compiled';
 import { FoundValues } from '../reading/found-values';
-import { isJsonObject, jsonInText } from '../reading/json-text';
+import { isJsonObject, jsonInText, type JsonObject } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
-import { written, type Codec } from '../types/codec';
+import { textWriter, written, type Codec } from '../types/codec';
 import type { Codecs, DtoClass } from '../types/property-type';
 import { isSent, readJson, readNested, readNothing } from '../types/read-value';
 import { checkUniqueNames, namingErrors } from './declaration-error';
@@ -21,6 +21,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
   /** The members that are read here. Claims, permissions and headers are read at the root only. */
   let fields: readonly Member[] = [];
   let readFields: ReadFields<FoundValues>;
+  let writeMembers: (value: object) => string;
   // Postponed, because a property can be of this very class.
   codecs.later(() => {
     members = [...properties].map(([property, spec], index) =>
@@ -39,6 +40,9 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     );
     fields = members.filter(({ property }) => properties.get(property)?.kind === 'field');
     readFields = jsonReaderOf(fields, ({ property }) => property, readInJson);
+    writeMembers = writerOf(
+      members.map(({ property, jsonName, codec: own }) => ({ property, jsonName, write: textWriter(own) })),
+    );
   });
 
   const cleared = (dto: (T & object) | Invalid): T | Invalid => {
@@ -51,6 +55,20 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     const found = new FoundValues(create());
     readFields(found, json, location);
     return after(found.settled(), cleared);
+  };
+  const asObject = (value: unknown): JsonObject => {
+    if (isJsonObject(value)) return value;
+    throw new TypeError(
+      `The response is declared as ${Dto.name || 'an object'}, but the handler passed a value that is not an object.`,
+    );
+  };
+  const toJson = (value: unknown): JsonObject => {
+    const object = asObject(value);
+    return Object.fromEntries(
+      members
+        .filter(({ property }) => object[property] !== undefined)
+        .map(({ property, jsonName, codec: own }) => [jsonName, written(own, object[property])]),
+    );
   };
   const isSentBelow = (tree: NameTree, location: Location): boolean =>
     fields.some(member => !isBlocked(member, location) && isSent(member.codec, tree.at(member.name), location));
@@ -81,17 +99,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       }
       return after(found.settled(), cleared);
     },
-    toJson(value) {
-      if (!isJsonObject(value))
-        throw new TypeError(
-          `The response is declared as ${Dto.name || 'an object'}, but the handler passed a value that is not an object.`,
-        );
-      return Object.fromEntries(
-        members
-          .filter(({ property }) => value[property] !== undefined)
-          .map(({ property, jsonName, codec: own }) => [jsonName, written(own, value[property])]),
-      );
-    },
+    toJson: Object.assign(toJson, { text: (value: unknown) => writeMembers(asObject(value)) }),
     schema: schemas =>
       // A class without a name may contain itself, too.
       schemas.named(codec, Dto.name || 'Dto', inside =>

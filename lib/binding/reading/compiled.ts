@@ -42,6 +42,33 @@ export function clearerOf(properties: readonly string[]): (dto: object) => void 
   return compile(`return dto => {\n${lines.join('\n')}\n};`, { has: Object.hasOwn }) as (dto: object) => void;
 }
 
+/** A property, and the field of a JSON object that its value is written to. */
+export interface WrittenField {
+  readonly property: string;
+  readonly jsonName: string;
+  /** Returns undefined for a value that is left out. */
+  readonly write: (value: unknown) => string | undefined;
+}
+
+/** Makes a function that writes the JSON of an object: the values of its declared properties. */
+export function writerOf(fields: readonly WrittenField[]): (value: object) => string {
+  const lines = inOrder(fields).map(({ property, jsonName }) => {
+    const at = fields.findIndex(field => field.property === property);
+    const name = `${JSON.stringify(jsonName)}:`;
+    return `own = value[${JSON.stringify(property)}]; if (own !== undefined && (own = own === null ? 'null' : write${at}(own)) !== undefined) text += (text === '' ? ${JSON.stringify(name)} : ${JSON.stringify(`,${name}`)}) + own;`;
+  });
+  const writers = Object.fromEntries(fields.map(({ write }, at) => [`write${at}`, write]));
+  return compile(
+    `return value => {\nlet text = '', own;\n${lines.join('\n')}\nreturn '{' + text + '}';\n};`,
+    writers,
+  ) as (value: object) => string;
+}
+
+/** Sorts fields as JSON.stringify does: names that are numbers come first. */
+function inOrder(fields: readonly WrittenField[]): WrittenField[] {
+  return Object.values(Object.fromEntries(fields.map(field => [field.jsonName, field])));
+}
+
 /** A property, and the field of a JSON object that it is read from. */
 export interface Field {
   /** Key of the holder's target that its value is stored under. */

@@ -3,8 +3,9 @@ import { stringify } from 'lossless-json';
 import { namingErrors } from '../declaration/declaration-error';
 import type { CodecOfInstance } from './instance-codecs';
 import type { ResponseTypes } from '../types/serializer-options';
-import { written, type Codec } from '../types/codec';
+import { textWriter, written, type Codec } from '../types/codec';
 import type { CodecTable } from '../plan/codec-table';
+import { valueText } from '../reading/value-text';
 
 /** The codecs of an endpoint's responses, by status. */
 export type ResponseCodecs = ReadonlyMap<number, Codec<unknown>>;
@@ -28,7 +29,8 @@ export function writeJson(
   value: unknown,
   { replacer, spaces }: Spelling = {},
 ): string | undefined {
-  return stringify(written(codec, value), replacer, spaces);
+  if (replacer || spaces) return stringify(written(codec, value), replacer, spaces);
+  return value === undefined || value === null ? valueText(value) : textWriter(codec)(value);
 }
 
 /** Express's JSON settings of the application. */

@@ -1,3 +1,4 @@
+import { stringify } from 'lossless-json';
 import type { Awaitable } from '../../basics/awaitable';
 import type { Invalid, Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
@@ -55,7 +56,7 @@ export interface Codec<T> extends Describable {
    * Converts a value to what JSON holds for it. Default: the value as it is. It gets any value that a handler may pass,
    * except null and undefined.
    */
-  readonly toJson?: (value: unknown) => unknown;
+  readonly toJson?: WriteJson;
   /** Describes the text of the type, if that is another than its JSON. */
   readonly schemaOfText?: (schemas: Schemas) => JsonSchema;
   /** True if no JSON is read: a value parser reads text only. */
@@ -71,6 +72,16 @@ export interface ReadJson<T> {
   readonly fast?: (value: unknown) => T | undefined;
 }
 
+/** Converts a value to what JSON holds for it. */
+export interface WriteJson {
+  (value: unknown): unknown;
+  /** Fast path: writes the text that `stringify` makes of the converted value. */
+  readonly text?: WriteText;
+}
+
+/** Writes a value as JSON text. Returns undefined if JSON has no form for it, so that an object leaves it out. */
+export type WriteText = (value: unknown) => string | undefined;
+
 export interface CodecMember {
   readonly jsonName: string;
   readonly name: string;
@@ -80,6 +91,11 @@ export interface CodecMember {
 /** Converts a value to what JSON holds for it; null and undefined stay as they are. */
 export function written(codec: Codec<unknown>, value: unknown): unknown {
   return codec.toJson && value !== undefined && value !== null ? codec.toJson(value) : value;
+}
+
+/** Returns the writer of a type's values as JSON text. It gets any value except null and undefined. */
+export function textWriter({ toJson }: Codec<unknown>): WriteText {
+  return toJson?.text ?? (value => stringify(toJson ? toJson(value) : value));
 }
 
 /** Yields the type and all types that it is composed of, each once: a type can contain itself. */

@@ -4,7 +4,7 @@ import { isJson, jsonInText } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';
 import { isSent, readNested, readSent } from './read-value';
 import { NameTree } from '../reading/name-tree';
-import { written, type Codec } from './codec';
+import { textWriter, written, type Codec, type WriteJson } from './codec';
 import type { JsonSchema, Schemas } from './json-schema';
 import { failNameless } from './nameless';
 import type { AnyType, Infer, PropertyType } from './property-type';
@@ -107,14 +107,27 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
     ...(item.schemaOfText && {
       schemaOfText: (schemas: Schemas) => arrayOf(item, item.schemaOfText?.(schemas) ?? {}, schemas),
     }),
-    toJson(value) {
-      if (Array.isArray(value)) return value.map(one => written(item, one));
-      throw new TypeError(
-        `The response is declared as a ${name}, but the handler passed a value that is not an array.`,
-      );
-    },
+    toJson: listWriter(item, name),
   };
   return codec;
+}
+
+function listWriter(item: Codec<unknown>, name: string): WriteJson {
+  const writeItem = textWriter(item);
+  const asArray = (value: unknown): readonly unknown[] => {
+    if (Array.isArray(value)) return value;
+    throw new TypeError(`The response is declared as a ${name}, but the handler passed a value that is not an array.`);
+  };
+  const toJson = (value: unknown): unknown[] => asArray(value).map(one => written(item, one));
+  return Object.assign(toJson, {
+    text(value: unknown): string {
+      let text = '';
+      // A hole is null, too.
+      for (const one of asArray(value))
+        text += `${text === '' ? '' : ','}${one === undefined || one === null ? 'null' : (writeItem(one) ?? 'null')}`;
+      return `[${text}]`;
+    },
+  });
 }
 
 /** Describes an array, and the number of items that the endpoint takes. */

@@ -1,7 +1,8 @@
 import { isExactNumber } from '../reading/exact-number';
 import { asJson } from '../reading/json-text';
+import { valueText } from '../reading/value-text';
 import type { Location } from '../reading/location';
-import type { Codec, ReadJson } from './codec';
+import type { Codec, ReadJson, WriteJson } from './codec';
 import type { JsonSchema } from './json-schema';
 import type { PropertyType } from './property-type';
 
@@ -40,7 +41,7 @@ export function scalar<T>(
       return text(only) ?? location.failValue(only, name);
     },
     fromJson: fast(json, name, refusal),
-    toJson: value => asScalar(write ? write(value) : value, name),
+    toJson: scalarWriter(name, write),
     schema: ({ direction }) => (direction === 'request' ? schema : writtenSchema),
   });
 }
@@ -54,6 +55,12 @@ function fast<T>(
     (value: unknown, location: Location) => read(value) ?? location.failValue(value, name, refusal?.(value)),
     { fast: read },
   );
+}
+
+/** @param write converts a value to what JSON holds for it. Default: the value as it is. */
+function scalarWriter(name: string, write?: (value: unknown) => unknown): WriteJson {
+  const toJson = (value: unknown): unknown => asScalar(write ? write(value) : value, name);
+  return Object.assign(toJson, { text: (value: unknown) => valueText(toJson(value)) });
 }
 
 /**
@@ -79,7 +86,7 @@ export const string: PropertyType<string> = typeWith({
   takesAnyText: true,
   fromText: values => values.join(','),
   fromJson: fast(value => (typeof value === 'string' ? value : undefined), 'string'),
-  toJson: value => asScalar(value, 'string'),
+  toJson: scalarWriter('string'),
   schema: () => ({ type: 'string' }),
 });
 
