@@ -61,6 +61,8 @@ export {
   type SerializerContext,
   type SerializerTypes,
 } from './binding/responses/serializer-context';
+export { generatedContexts, type RegisterContexts, type RegistrationOptions } from './binding/types/generated-contexts';
+export type { GeneratedContexts } from './binding/reading/compile';
 export type { ResponseTypes, SerializerOptions } from './binding/types/serializer-options';
 export { valueParserFor, type ValueParser } from './binding/types/value-parser';
 export type { Bind } from './binding/bind';

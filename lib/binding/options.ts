@@ -146,6 +146,7 @@ export function resolveOptions(options: BindingOptions): Resolved {
   const serializer = {
     propertyNamingPolicy: compiled.propertyNamingPolicy ?? options.propertyNamingPolicy,
     converters: [...(compiled.converters ?? []), ...(options.converters ?? [])],
+    contexts: [...(compiled.contexts ?? []), ...(options.contexts ?? [])],
   };
   const settings: ResolvedOptions = {
     allowMultipart: allowFormData !== false,
@@ -175,6 +176,7 @@ export function mergeBinding(defaults: BindingOptions, given: BindingOptions): B
     ...withDefaults(defaults, given),
     valueParsers: [...(given.valueParsers ?? []), ...(defaults.valueParsers ?? [])],
     converters: [...(given.converters ?? []), ...(defaults.converters ?? [])],
+    contexts: [...(given.contexts ?? []), ...(defaults.contexts ?? [])],
     limits: withDefaults(defaults.limits ?? {}, given.limits ?? {}),
   };
 }

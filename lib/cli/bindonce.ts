@@ -1,8 +1,12 @@
 #!/usr/bin/env node
+import { generateCommand } from './generate-command';
 import { openapiCommand } from './openapi-command';
 import { UsageError } from './usage-error';
 
-const commands: Readonly<Record<string, (args: string[]) => Promise<number>>> = { openapi: openapiCommand };
+const commands: Readonly<Record<string, (args: string[]) => Promise<number>>> = {
+  generate: generateCommand,
+  openapi: openapiCommand,
+};
 
 async function main([name = '', ...args]: string[]): Promise<number> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;

@@ -1,10 +1,10 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { openapi } from '../openapi/openapi';
 import type { OpenApiOptions } from '../openapi/openapi-options';
+import { defaultExport } from './default-export';
 import { loadApplication } from './load-application';
+import { writeOrCheck } from './output-file';
 import { UsageError } from './usage-error';
 
 const usage = `Usage: bindonce openapi <module> [-o <file>] [options]
@@ -41,13 +41,7 @@ export async function openapiCommand(args: string[]): Promise<number> {
     });
     return 0;
   }
-  const isUpToDate = existsSync(output) && readFileSync(output, 'utf8') === text;
-  if (!check) {
-    if (!isUpToDate) writeFileSync(output, text);
-    return 0;
-  }
-  if (!isUpToDate) console.error(`${output} is not up to date. Run the same command without --check.`);
-  return isUpToDate ? 0 : 1;
+  return writeOrCheck(output, text, check);
 }
 
 function parsed(args: string[]) {
@@ -76,20 +70,13 @@ interface Given {
 }
 
 async function optionsOf({ options, title, version }: Given): Promise<OpenApiOptions> {
-  const given = options === undefined ? {} : await defaultExport(options);
+  const given = options === undefined ? {} : await defaultExport<Partial<OpenApiOptions>>(options, 'openapi()');
   const { name = 'API', version: ownVersion = '0.0.0' } = ownPackage();
   const info = { title: name, version: ownVersion, ...given.info };
   return {
     ...given,
     info: { ...info, ...(title !== undefined && { title }), ...(version !== undefined && { version }) },
   };
-}
-
-async function defaultExport(path: string): Promise<Partial<OpenApiOptions>> {
-  const { default: options } = (await import(pathToFileURL(resolve(path)).href)) as { default?: unknown };
-  if (typeof options !== 'object' || options === null)
-    throw new UsageError(`${path} has no default export with the options of openapi().`);
-  return options;
 }
 
 /** Reads the package.json of the working directory, if there is one. */

@@ -1,5 +1,5 @@
 import { after, type Awaitable } from '../../basics/awaitable';
-import { writerOf, type ReadFields } from '../reading/compiled';
+import type { ReadFields } from '../reading/class-code';
 import { FoundValues } from '../reading/found-values';
 import { isJsonObject, jsonInText, type JsonObject } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';
@@ -15,8 +15,9 @@ import { instancesOf, propertiesOf, unsetRemover, type PropertySpec } from './pr
 /** Makes the codec of a dto class that is nested in another one, or used in a response. */
 export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
   const properties = propertiesOf(Dto);
-  const create = instancesOf(Dto, properties);
-  const removeUnset = unsetRemover(properties);
+  const code = codecs.codeFor(Dto);
+  const create = instancesOf(Dto, properties, code);
+  const removeUnset = unsetRemover(properties, code);
   let members: readonly Member[] = [];
   /** The members that are read here. Claims, permissions and headers are read at the root only. */
   let fields: readonly Member[] = [];
@@ -39,8 +40,8 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       members.map(({ property, jsonName }) => [property, jsonName]),
     );
     fields = members.filter(({ property }) => properties.get(property)?.kind === 'field');
-    readFields = jsonReaderOf(fields, ({ property }) => property, readInJson);
-    writeMembers = writerOf(
+    readFields = jsonReaderOf(code, fields, ({ property }) => property, readInJson);
+    writeMembers = code.writer(
       members.map(({ property, jsonName, codec: own }) => ({ property, jsonName, write: textWriter(own) })),
     );
   });

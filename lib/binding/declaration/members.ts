@@ -1,4 +1,4 @@
-import { readerOf, type ReadFields } from '../reading/compiled';
+import type { ClassCode, ReadFields } from '../reading/class-code';
 import type { FoundValues } from '../reading/found-values';
 import type { Location } from '../reading/location';
 import { ownValue } from '../reading/own-value';
@@ -38,6 +38,7 @@ export function memberOf(
  * to it.
  */
 export function jsonReaderOf(
+  code: ClassCode,
   members: readonly Member[],
   keyOf: (member: Member) => string | number,
   read: (member: Member, value: unknown, location: Location) => unknown,
@@ -49,7 +50,7 @@ export function jsonReaderOf(
     fast: member.dontBind.length > 0 ? undefined : member.codec.fromJson.fast,
     member,
   }));
-  return readerOf(fields, ({ key, jsonName, member }, found, json, location) => {
+  return code.reader(fields, ({ key, jsonName, member }, found, json, location) => {
     location.enter(jsonName);
     found.put(key, read(member, ownValue(json, jsonName), location));
     location.leave();

@@ -1,5 +1,5 @@
 import type { Comparable } from './fits';
-import { clearerOf, makerOf } from '../reading/compiled';
+import type { ClassCode } from '../reading/class-code';
 import { ownValue } from '../reading/own-value';
 import type { AnyType, DtoClass } from '../types/property-type';
 
@@ -151,9 +151,10 @@ function isPlain(value: object): boolean {
 export function instancesOf<T>(
   Dto: DtoClass<T>,
   properties: ReadonlyMap<string, PropertySpec>,
+  code: ClassCode,
 ): () => T & Record<string, unknown> {
   const defaults = [...properties].filter(([, spec]) => spec.default !== undefined);
-  const make = makerOf(Dto);
+  const make = code.maker(Dto);
   return () => {
     const dto = make() as T & Record<string, unknown>;
     for (const [name, spec] of defaults)
@@ -166,9 +167,12 @@ export function instancesOf<T>(
  * Makes a function that removes the properties for which no value was found: `{ ...entity, ...dto }` must keep the
  * entity's values. Returns undefined if the class makes no property itself, so that there is nothing to remove.
  */
-export function unsetRemover(properties: ReadonlyMap<string, PropertySpec>): ((dto: object) => void) | undefined {
+export function unsetRemover(
+  properties: ReadonlyMap<string, PropertySpec>,
+  code: ClassCode,
+): ((dto: object) => void) | undefined {
   const made = [...properties].filter(([, spec]) => spec.isMadeByClass).map(([name]) => name);
-  return made.length === 0 ? undefined : clearerOf(made);
+  return made.length === 0 ? undefined : code.clearer(made);
 }
 
 /**

@@ -1,3 +1,5 @@
+import { ClassCode } from '../reading/class-code';
+import { compilerWith, type Compile } from '../reading/compile';
 import type { JsonConverter } from '../types/json-converter';
 import { plainJson, jsonInText } from '../reading/json-text';
 import type { NamingPolicy } from '../types/naming-policy';
@@ -16,12 +18,14 @@ export class CodecTable implements Codecs {
   private readonly putOff: (() => void)[] = [];
 
   private readonly nameInJson: NamingPolicy;
+  private readonly compile: Compile;
 
   constructor(
     private readonly serializer: SerializerOptions,
     private readonly valueParsers: readonly ValueParser[] = [],
   ) {
     this.nameInJson = namingPolicyOf(serializer);
+    this.compile = compilerWith(serializer.contexts ?? []);
   }
 
   /**
@@ -61,6 +65,10 @@ export class CodecTable implements Codecs {
     if (typeof name !== 'string')
       throw new TypeError(`propertyNamingPolicy must return text for ${JSON.stringify(property)}, not ${String(name)}`);
     return name;
+  }
+
+  codeFor({ name }: { readonly name: string }): ClassCode {
+    return new ClassCode(name, this.compile);
   }
 
   later(work: () => void): void {

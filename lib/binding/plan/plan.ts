@@ -1,5 +1,5 @@
 import type { BodyUse } from './body-use';
-import { setterOf, type ReadFields } from '../reading/compiled';
+import type { ReadFields } from '../reading/class-code';
 import type { FoundValues } from '../reading/found-values';
 import { ownValue } from '../reading/own-value';
 import { jsonReaderOf, memberOf, type Member } from '../declaration/members';
@@ -79,7 +79,7 @@ function planForBody(codec: Codec<unknown>, Dto: AnyType): Plan {
   return {
     create: () => ({}),
     count: 1,
-    set: setterOf(['body']),
+    set: (dto, [value]) => Object.assign(dto, { body: value }),
     sourceProperties: new Map(),
     readFields: () => undefined,
     jsonRequired: [],
@@ -93,6 +93,7 @@ function planForBody(codec: Codec<unknown>, Dto: AnyType): Plan {
 }
 
 function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
+  const code = codecs.codeFor(Dto);
   const specs = propertiesOf(Dto);
   const properties = [...specs.keys()];
   const wholeSources = wholeSourcesOf(Dto, specs);
@@ -133,11 +134,11 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
     needsExactNumbers: inJson.some(({ codec }) => needsExactNumbers(codec)),
   };
   return {
-    create: instancesOf<unknown>(Dto, specs),
+    create: instancesOf<unknown>(Dto, specs, code),
     count: properties.length,
-    set: setting(properties, unsetRemover(specs)),
+    set: setting(code.setter(properties), unsetRemover(specs, code)),
     sourceProperties,
-    readFields: jsonReaderOf(jsonProperties, ({ index }) => index, readIfSent),
+    readFields: jsonReaderOf(code, jsonProperties, ({ index }) => index, readIfSent),
     jsonRequired: jsonProperties.filter(({ jsonRequired }) => jsonRequired),
     sourcesOf,
     required,
@@ -152,8 +153,7 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
 const readIfSent = (member: Member, value: unknown, location: Location): unknown =>
   value === undefined ? undefined : readJson(member, value, location);
 
-function setting(properties: readonly string[], removeUnset: ((dto: object) => void) | undefined): Plan['set'] {
-  const set = setterOf(properties);
+function setting(set: Plan['set'], removeUnset: ((dto: object) => void) | undefined): Plan['set'] {
   if (!removeUnset) return set;
   return (dto, values) => {
     set(dto, values);

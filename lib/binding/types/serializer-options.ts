@@ -1,4 +1,5 @@
 import { either, fn, oneOf, type Rule } from '../../options/check';
+import type { GeneratedContexts } from '../reading/compile';
 import type { JsonConverter } from './json-converter';
 import { namingPolicies, type NamingPolicy, type NamingPolicyName } from './naming-policy';
 import type { AnyType } from './property-type';
@@ -12,6 +13,11 @@ export interface SerializerOptions {
    * `configure()`. Default none.
    */
   converters?: readonly JsonConverter[];
+  /**
+   * Code that `npx bindonce generate` has compiled ahead of time; the function that it exports adds it here. Default
+   * none: code is compiled when a middleware is made.
+   */
+  contexts?: readonly GeneratedContexts[];
 }
 
 /** The types of responses by status. */
@@ -23,6 +29,10 @@ export const serializerRules: Readonly<Record<keyof SerializerOptions, Rule>> = 
     expects: 'an array of { type, read, write }',
     accepts: value => Array.isArray(value) && value.every(isConverter),
   },
+  contexts: {
+    expects: 'what the generated registerContexts() makes of the options',
+    accepts: value => Array.isArray(value) && value.every(isContexts),
+  },
 };
 
 export const responsesRule: Rule = {
@@ -30,6 +40,10 @@ export const responsesRule: Rule = {
   accepts: value =>
     typeof value === 'object' && value !== null && Object.keys(value).every(status => /^[1-5]\d\d$/.test(status)),
 };
+
+function isContexts(value: unknown): boolean {
+  return typeof (value as Partial<GeneratedContexts> | null)?.functions === 'object';
+}
 
 function isConverter(value: unknown): boolean {
   const { type, read, write } = (value ?? {}) as Partial<JsonConverter>;

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { compileFunction } from 'node:vm';
+import { oneInProcess } from '../../basics/one-in-process';
+import { warnOnce } from '../../warnings/warn-once';
+
+/**
+ * Makes a function of code and the values of its constants.
+ * @param owner name of the class that the code belongs to.
+ * @param code the body of a function that returns the result. It consists of declared names, written as JSON, and of
+ * nothing else: no part of a request gets into it.
+ */
+export type Compile = (owner: string, code: string, constants: Readonly<Record<string, unknown>>) => unknown;
+
+/** A function whose parameters are the constants of some code. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- gives generated code, which has no types, their types.
+export type CodeFunction = (...constants: any[]) => (...given: any[]) => unknown;
+
+/** Functions that were compiled ahead of time, by the fingerprints of their code. */
+export interface GeneratedContexts {
+  readonly functions: Readonly<Record<string, CodeFunction>>;
+  readonly whenStale: 'warn' | 'throw';
+}
+
+/** Collects the code that is compiled in this process, while `npx bindonce generate` loads an application. */
+export class CodeCollection {
+  /** The texts of functions, by fingerprint. */
+  readonly texts = new Map<string, { readonly owner: string; readonly text: string }>();
+
+  add(owner: string, text: string): void {
+    this.texts.set(fingerprintOf(owner, text), { owner, text });
+  }
+}
+
+/** The collection of this process, if the command made one. */
+export const collecting = oneInProcess<{ collection?: CodeCollection }>('collecting', () => ({}));
+
+/**
+ * Makes a compiler that takes functions from generated contexts, if there are any. The compiler of the rest,
+ * `compileFunction`, also works where the runtime forbids code from strings.
+ */
+export function compilerWith(contexts: readonly GeneratedContexts[]): Compile {
+  return (owner, code, constants) => {
+    const names = Object.keys(constants);
+    const text = `(${names.join(', ')}) => { ${code} }`;
+    collecting.collection?.add(owner, text);
+    const make =
+      (contexts.length > 0 ? generatedFor(owner, text, contexts) : undefined) ??
+      compileFunction(`'use strict'; ${code}`, names, { filename: 'bindonce:compiled' });
+    return (make as CodeFunction)(...(Object.values(constants) as never[]));
+  };
+}
+
+function generatedFor(owner: string, text: string, contexts: readonly GeneratedContexts[]): CodeFunction | undefined {
+  const fingerprint = fingerprintOf(owner, text);
+  for (const { functions } of contexts) if (Object.hasOwn(functions, fingerprint)) return functions[fingerprint];
+  if (collecting.collection) return undefined;
+  const problem = `the generated contexts have no code for ${owner} as it is declared now`;
+  const remedy = 'Run `npx bindonce generate` again, with a module that uses it';
+  if (contexts.some(({ whenStale }) => whenStale === 'throw')) throw new TypeError(`bindonce: ${problem}. ${remedy}.`);
+  warnOnce('BINDONCE_STALE_CONTEXTS', `bindonce: ${problem}, so it was compiled at start-up. ${remedy}.`);
+  return undefined;
+}
+
+/** Tells apart the code of two classes, and of two declarations of one class. */
+function fingerprintOf(owner: string, text: string): string {
+  return createHash('sha256').update(`${owner}\n${text}`).digest('base64url').slice(0, 16);
+}

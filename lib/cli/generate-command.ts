@@ -1,0 +1,95 @@
+import * as fs from 'node:fs';
+import { extname } from 'node:path';
+import { parseArgs } from 'node:util';
+import { compileClass } from '../binding/compile-class';
+import { isDto } from '../binding/declaration/property';
+import type { BindingOptions } from '../binding/options';
+import { CodeCollection, collecting } from '../binding/reading/compile';
+import type { DtoClass } from '../binding/types/property-type';
+import { contextModule } from './context-module';
+import { defaultExport } from './default-export';
+import { applicationOf } from './load-application';
+import { writeOrCheck } from './output-file';
+import { sourceFiles } from './source-files';
+import { UsageError } from './usage-error';
+import { loadWithoutListening } from './without-listening';
+
+const usage = `Usage: bindonce generate <module, folder or pattern>... [-o <file>] [options]
+
+Compiles the readers and writers of JSON ahead of time. Loads the modules, and writes a module whose function
+registerContexts() adds the code to the options of configure(): the code of every middleware that the modules make, and
+of every dto class that they export.
+
+  -o, --output <file>    the module to write, .js, .mjs, .cjs or .ts; default: bindonce-contexts.js. If it does not
+                         exist yet, it is first written without code, so that the modules can import it
+  --check                write nothing; exit with 1 if the file is not up to date
+  --options <module>     module whose default export is the options of bindRequest(), for the exported dto classes
+  --empty                write the file without code, and load nothing
+`;
+
+/** Writes or checks the generated contexts of a project. @returns the exit code of the process. */
+export async function generateCommand(args: string[]): Promise<number> {
+  const { values, positionals } = parsed(args);
+  if (values.help) {
+    process.stdout.write(usage);
+    return 0;
+  }
+  const { output = 'bindonce-contexts.js', check, empty } = values;
+  if (!/^\.[cm]?[jt]s$/.test(extname(output)))
+    throw new UsageError(`-o takes a file that ends with .js, .mjs, .cjs or .ts, not ${JSON.stringify(output)}.`);
+  if ((positionals.length === 0) !== (empty === true))
+    throw new UsageError(`Name the modules to load, or --empty.\n\n${usage}`);
+  const write = (collection: CodeCollection, isCheck?: boolean): number =>
+    Math.max(...contextModule(output, collection).map(({ path, text }) => writeOrCheck(path, text, isCheck)));
+  const none = new CodeCollection();
+  if (empty) return write(none, check);
+  if (!check && !fs.existsSync(output)) write(none);
+  const collection = await collectionOf(sourceFiles(positionals), values.options);
+  if (collection.texts.size === 0)
+    throw new UsageError(`No dto class and no middleware was found in ${positionals.join(', ')}.`);
+  return write(collection, check);
+}
+
+/** Loads modules, and collects the code that they compile. */
+async function collectionOf(files: readonly string[], options?: string): Promise<CodeCollection> {
+  const collection = new CodeCollection();
+  collecting.collection = collection;
+  const given = options === undefined ? {} : await defaultExport<BindingOptions>(options, 'bindRequest()');
+  for (const file of files) {
+    const loaded = await loadWithoutListening(file);
+    await applicationOf(loaded);
+    for (const Dto of dtosIn(loaded.exports)) {
+      try {
+        compileClass(Dto, given);
+      } catch (error) {
+        console.error(`bindonce: left out: ${(error as Error).message}`);
+      }
+    }
+  }
+  return collection;
+}
+
+/** Returns the exported dto classes. What a CommonJS module exports is the default export. */
+function dtosIn(exports: Readonly<Record<string, unknown>>): Set<DtoClass<unknown>> {
+  const { default: byDefault } = exports;
+  const all = [...Object.values(exports), ...(typeof byDefault === 'object' ? Object.values(byDefault ?? {}) : [])];
+  return new Set(all.filter(isDto));
+}
+
+function parsed(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        output: { type: 'string', short: 'o' },
+        check: { type: 'boolean' },
+        options: { type: 'string' },
+        empty: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\n\n${usage}`);
+  }
+}

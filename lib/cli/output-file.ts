@@ -1,0 +1,17 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/**
+ * Writes a file that a command makes, or checks it. A file that would not change is not touched.
+ * @returns the exit code of the process: 1 if the file is checked and not up to date.
+ */
+export function writeOrCheck(path: string, text: string, check = false): number {
+  if (existsSync(path) && readFileSync(path, 'utf8') === text) return 0;
+  if (check) {
+    console.error(`${path} is not up to date. Run the same command without --check.`);
+    return 1;
+  }
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return 0;
+}

@@ -1,0 +1,41 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { UsageError } from './usage-error';
+
+const MODULE = /\.[cm]?js$/;
+/** Node 22.18 and later load them, too. */
+const TYPESCRIPT = /(?<!\.d)\.[cm]?ts$/;
+
+/**
+ * Finds the modules that paths name: modules, folders with all modules in them, and patterns.
+ * @throws UsageError for a path that names no module.
+ */
+export function sourceFiles(paths: readonly string[]): string[] {
+  return [...new Set(paths.flatMap(filesAt))];
+}
+
+function filesAt(path: string): string[] {
+  const found = fs.existsSync(path) ? (fs.statSync(path).isDirectory() ? filesBelow(path) : [path]) : matching(path);
+  if (found.length === 0) throw new UsageError(`${path} names no module.`);
+  return found;
+}
+
+function filesBelow(folder: string): string[] {
+  const isTypeScript = 'typescript' in process.features && process.features.typescript !== false;
+  return fs
+    .readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter(name => MODULE.test(name) || (isTypeScript && TYPESCRIPT.test(name)))
+    .filter(name => !/(^|[/\\])node_modules[/\\]/.test(name))
+    .sort()
+    .map(name => join(folder, name));
+}
+
+function matching(pattern: string): string[] {
+  if (!/[*?[{]/.test(pattern)) return [];
+  const { globSync } = fs as { globSync?: (pattern: string) => string[] };
+  if (!globSync)
+    throw new UsageError(
+      `${pattern}: Node ${process.versions.node} does not expand patterns (22 does). Leave out the quotation marks, so that the shell does, or name a folder.`,
+    );
+  return globSync(pattern).sort();
+}
