@@ -48,6 +48,14 @@ module.exports = {
       displayName: 'legacy decorators',
       testMatch: ['<rootDir>/spec/legacy-decorators/**/*.spec.ts'],
     },
+    // The specs of binding once more, with the code that `npx bindonce generate` writes.
+    {
+      ...compiled,
+      displayName: 'generated',
+      testMatch: ['<rootDir>/spec/binding/**/*.spec.ts'],
+      testPathIgnorePatterns: ['/node_modules/', ...long, 'spec/binding/reading/compile.spec.ts'],
+      setupFilesAfterEnv: ['<rootDir>/spec/support/generated-contexts.ts'],
+    },
     { ...compiled, displayName: 'long', testMatch: long.map(spec => `<rootDir>/${spec}`) },
   ],
 };

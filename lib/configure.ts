@@ -3,6 +3,7 @@ import { makeBind, type Bind } from './binding/bind';
 import { makeBindRequest } from './binding/bind-request';
 import type { BindHandler } from './binding/express-types';
 import { mergeBinding, resolveOptions as resolveBindingOptions, type BindingOptions } from './binding/options';
+import { makeSerializerContext, type serializerContext } from './binding/responses/serializer-context';
 import type { AnyType, Infer } from './binding/types/property-type';
 import { valueReaders, type ValueReaders } from './binding/single-value';
 import type { CallersOn } from './idempotency/identity/scope';
@@ -40,6 +41,8 @@ export interface Configured extends ValueReaders {
   readonly bindRequest: <D extends AnyType>(Dto: D, options?: BindingOptions<Infer<D>>) => BindHandler<Infer<D>>;
   /** {@link bind} with these defaults. */
   readonly bind: Bind;
+  /** {@link serializerContext} with the serializer options of these defaults. */
+  readonly serializerContext: typeof serializerContext;
   /** Removes a stored response of middlewares with these defaults: {@link IdempotencyMiddleware.purge}. */
   readonly purge: IdempotencyMiddleware['purge'];
 }
@@ -67,6 +70,7 @@ export function configure(configuration: Configuration = {}): Configured {
   return {
     idempotency: (options = {}) => makeIdempotency(withDefaults(idempotency, options), answering, callers),
     bind: makeBind(binding),
+    serializerContext: types => makeSerializerContext(types, binding),
     purge: cacheKey => guard.purge(cacheKey),
     bindRequest: (Dto, options = {}) => makeBindRequest(Dto, mergeBinding(binding, options), answering),
     ...valueReaders(settings, answering),

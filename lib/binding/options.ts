@@ -10,7 +10,13 @@ import type { BinderContext } from './input/binder-context';
 import type { BindingFailure } from './reading/failures';
 import { resolveLimits, type BindingLimits } from './reading/limits';
 import { SerializerContext } from './responses/serializer-context';
-import { responsesRule, serializerRules, type ResponseTypes, type SerializerOptions } from './types/serializer-options';
+import {
+  mergeSerializer,
+  responsesRule,
+  serializerRules,
+  type ResponseTypes,
+  type SerializerOptions,
+} from './types/serializer-options';
 import type { ResolvedOptions } from './input/resolved-options';
 import type { AnyType } from './types/property-type';
 import { uploadReader, type UploadOptions } from './input/uploads';
@@ -143,11 +149,7 @@ export function resolveOptions(options: BindingOptions): Resolved {
   const { types: compiled = {} } = options.serializerContext ?? {};
   const limits = resolveLimits(options.limits);
   const resolved = (req: Request): Claims | undefined => asClaims(claims(req));
-  const serializer = {
-    propertyNamingPolicy: compiled.propertyNamingPolicy ?? options.propertyNamingPolicy,
-    converters: [...(compiled.converters ?? []), ...(options.converters ?? [])],
-    contexts: [...(compiled.contexts ?? []), ...(options.contexts ?? [])],
-  };
+  const serializer = mergeSerializer(options, compiled);
   const settings: ResolvedOptions = {
     allowMultipart: allowFormData !== false,
     allowUrlEncoded: typeof allowFormData === 'object',
@@ -155,7 +157,7 @@ export function resolveOptions(options: BindingOptions): Resolved {
     claims: resolved,
     permissions: permissions ? req => asPermissions(permissions(req)) : req => permissionsIn(resolved(req)),
     valueParsers,
-    serializer: { ...serializer, propertyNamingPolicy: serializer.propertyNamingPolicy ?? 'camelCase' },
+    serializer: { propertyNamingPolicy: 'camelCase', ...serializer },
     writesInstances: serializer.propertyNamingPolicy !== undefined || serializer.converters.length > 0,
     responses: { ...compiled.responses, ...responses },
     failureMessage,
@@ -175,8 +177,7 @@ export function mergeBinding(defaults: BindingOptions, given: BindingOptions): B
   return {
     ...withDefaults(defaults, given),
     valueParsers: [...(given.valueParsers ?? []), ...(defaults.valueParsers ?? [])],
-    converters: [...(given.converters ?? []), ...(defaults.converters ?? [])],
-    contexts: [...(given.contexts ?? []), ...(defaults.contexts ?? [])],
+    ...mergeSerializer(defaults, given),
     limits: withDefaults(defaults.limits ?? {}, given.limits ?? {}),
   };
 }

@@ -134,7 +134,7 @@ it('a body whose request has been answered meanwhile is not held', async () => {
   await client.send(Buffer.alloc(100_000));
   while (held.bytes.memory === 0) await turn();
   answer();
-  expect(await client.status(1_000)).toBe(503);
+  expect(await client.status(10_000)).toBe(503);
   await nothingHeld();
   await client.send(Buffer.alloc(200_000));
   for (let round = 0; round < 20; round++) await turn();
@@ -169,7 +169,7 @@ it('a refused client that sends no more loses its connection, and one that sends
   const head = `POST /memory HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b1\r\nContent-Length: 20000000\r\n\r\n`;
   const [stopping, going] = [new RawClient(port), new RawClient(port)];
   await Promise.all([stopping.send(head), going.send(head)]);
-  expect([await stopping.status(1_000), await going.status(1_000)]).toEqual([413, 413]);
+  expect([await stopping.status(10_000), await going.status(10_000)]).toEqual([413, 413]);
   await going.send(Buffer.alloc(20_000_000));
   await stopping.closed();
   await going.send(

@@ -65,8 +65,8 @@ describe('bindonce openapi', () => {
   });
 
   it.each<[string, string[], string]>([
-    ['no command', [], 'bindonce: Name a command; there are: openapi.'],
-    ['an unknown command', ['opnapi'], 'bindonce: There is no command "opnapi"; there are: openapi.'],
+    ['no command', [], 'bindonce: Name a command; there are: generate, openapi.'],
+    ['an unknown command', ['opnapi'], 'bindonce: There is no command "opnapi"; there are: generate, openapi.'],
     ['no module', ['openapi'], 'bindonce: Name one module.'],
     ['two modules', ['openapi', app, app], 'bindonce: Name one module.'],
     ['an unknown option', ['openapi', app, '--chek'], "bindonce: Unknown option '--chek'."],

@@ -68,7 +68,7 @@ export class CodecTable implements Codecs {
   }
 
   codeFor({ name }: { readonly name: string }): ClassCode {
-    return new ClassCode(name, this.compile);
+    return new ClassCode(name || 'dto', this.compile);
   }
 
   later(work: () => void): void {

@@ -56,7 +56,7 @@ function generatedFor(owner: string, text: string, contexts: readonly GeneratedC
   if (collecting.collection) return undefined;
   const problem = `the generated contexts have no code for ${owner} as it is declared now`;
   const remedy = 'Run `npx bindonce generate` again, with a module that uses it';
-  if (contexts.some(({ whenStale }) => whenStale === 'throw')) throw new TypeError(`bindonce: ${problem}. ${remedy}.`);
+  if (contexts.some(({ whenStale }) => whenStale === 'throw')) throw new TypeError(`${problem}. ${remedy}.`);
   warnOnce('BINDONCE_STALE_CONTEXTS', `bindonce: ${problem}, so it was compiled at start-up. ${remedy}.`);
   return undefined;
 }

@@ -7,11 +7,13 @@ import { responseCodecs, writeJson } from './json-writer';
 import { resolveLimits } from '../reading/limits';
 import { INVALID, Location } from '../reading/location';
 import {
+  mergeSerializer,
   responsesRule,
   serializerRules,
   type ResponseTypes,
   type SerializerOptions,
 } from '../types/serializer-options';
+import { needsExactNumbers, type Codec } from '../types/codec';
 import { CodecTable } from '../plan/codec-table';
 import type { AnyType, Infer } from '../types/property-type';
 
@@ -23,25 +25,28 @@ export interface SerializerTypes<Q extends AnyType = AnyType> extends Serializer
   readonly responses?: ResponseTypes;
 }
 
+const LIMITS = resolveLimits();
+
 /** The compiled JSON reader and writer of one endpoint, made by {@link serializerContext}. */
 export class SerializerContext<Q extends AnyType = AnyType> {
-  private readonly codecs: CodecTable;
+  private readonly reader: Codec<Infer<Q>> | undefined;
+  private readonly parse: (json: string) => unknown;
   private readonly written: ReturnType<typeof responseCodecs>;
 
   constructor(readonly types: SerializerTypes<Q>) {
     const { request, responses = {} } = types;
-    this.codecs = new CodecTable(types);
-    this.written = responseCodecs(responses, this.codecs);
-    if (request !== undefined) this.codecs.complete(request);
+    const codecs = new CodecTable(types);
+    this.written = responseCodecs(responses, codecs);
+    this.reader = request && codecs.complete(request);
+    this.parse = this.reader && needsExactNumbers(this.reader) ? parseExactly : JSON.parse;
   }
 
   /** Reads the JSON of a request. @throws a problem that lists all failures. */
   async read(json: string): Promise<Infer<Q>> {
-    const { request } = this.types;
-    if (request === undefined)
+    if (!this.reader)
       throw new TypeError('serializerContext: it was made without a request type; pass { request: PlaceOrder, … }');
-    const failures = new Failures(resolveLimits());
-    const value = await this.codecs.complete(request).fromJson(parsed(json), new Location(failures, 'json', '', ''));
+    const failures = new Failures(LIMITS);
+    const value = await this.reader.fromJson(this.parsed(json), new Location(failures, 'json', '', ''));
     if (value === INVALID || failures.list.length > 0) throw validationProblem(failures.list);
     return value;
   }
@@ -55,6 +60,14 @@ export class SerializerContext<Q extends AnyType = AnyType> {
       );
     return writeJson(codec, value) ?? '';
   }
+
+  private parsed(json: string): unknown {
+    try {
+      return this.parse(json);
+    } catch (error) {
+      throw new Problem('body-malformed', describeJsonError('The text', json, error), { cause: error });
+    }
+  }
 }
 
 /**
@@ -63,14 +76,14 @@ export class SerializerContext<Q extends AnyType = AnyType> {
  * @throws TypeError for a type that cannot be read or written; the message names the property.
  */
 export function serializerContext<Q extends AnyType>(types: SerializerTypes<Q>): SerializerContext<Q> {
-  checkOptions('serializerContext', types, { ...serializerRules, request: anything, responses: responsesRule });
-  return new SerializerContext(types);
+  return makeSerializerContext(types);
 }
 
-function parsed(json: string): unknown {
-  try {
-    return parseExactly(json);
-  } catch (error) {
-    throw new Problem('body-malformed', describeJsonError('The text', json, error), { cause: error });
-  }
+/** @param defaults the options of the application. */
+export function makeSerializerContext<Q extends AnyType>(
+  types: SerializerTypes<Q>,
+  defaults: SerializerOptions = {},
+): SerializerContext<Q> {
+  checkOptions('serializerContext', types, { ...serializerRules, request: anything, responses: responsesRule });
+  return new SerializerContext({ ...types, ...mergeSerializer(defaults, types) });
 }

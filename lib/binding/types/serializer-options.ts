@@ -20,6 +20,19 @@ export interface SerializerOptions {
   contexts?: readonly GeneratedContexts[];
 }
 
+/** Merges options over defaults. Lists are joined, those of the options first. */
+export function mergeSerializer(
+  defaults: SerializerOptions,
+  given: SerializerOptions,
+): SerializerOptions & Required<Pick<SerializerOptions, 'converters' | 'contexts'>> {
+  const propertyNamingPolicy = given.propertyNamingPolicy ?? defaults.propertyNamingPolicy;
+  return {
+    ...(propertyNamingPolicy !== undefined && { propertyNamingPolicy }),
+    converters: [...(given.converters ?? []), ...(defaults.converters ?? [])],
+    contexts: [...(given.contexts ?? []), ...(defaults.contexts ?? [])],
+  };
+}
+
 /** The types of responses by status. */
 export type ResponseTypes = Readonly<Record<number, AnyType>>;
 

@@ -1,0 +1,200 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { mistakesIn } from '../support/compile';
+
+const root = join(__dirname, '../..');
+
+const dtos = (property = 'unitPrice'): string => `
+import { dto, decimal, dateTime, guid, list, optional, routeParam, string } from 'bindonce';
+export class Line extends dto({ sku: string, ${property}: decimal }) {}
+export class PlaceOrder extends dto({ customerId: routeParam(guid), lines: list(Line), at: optional(dateTime) }) {}
+export const limits = { lines: 10 };
+export default class {}
+`;
+
+/** Reads an order, and writes it; with generated contexts, which are stale or not. */
+const app = `
+import express from 'express';
+import { configure, serializerContext } from 'bindonce';
+import { Line, PlaceOrder } from './dtos.mjs';
+import { registerContexts } from './contexts.mjs';
+const binding = registerContexts({ propertyNamingPolicy: 'snake_case' }, JSON.parse(process.env.REGISTRATION ?? '{}'));
+const { bindRequest, bind } = configure({ binding });
+express().post('/:customerId', bindRequest(PlaceOrder, { responses: { 200: PlaceOrder } })).listen(0, '127.0.0.1');
+if (process.argv[1].endsWith('app.mjs')) {
+  const lines = serializerContext({ request: Line, responses: { 200: Line }, ...binding });
+  const line = await lines.read('{"sku":"tea","unit_price":0.10000000000000000001,"price":1}');
+  console.log(lines.write(200, line));
+  setImmediate(() => process.exit());
+}
+`;
+
+describe('bindonce generate', () => {
+  let folder: string;
+  const file = (name: string): string => join(folder, name);
+  const textOf = (name: string): string => readFileSync(file(name), 'utf8');
+
+  /** Runs node in the folder. */
+  function node(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    return new Promise<{ status: number; stdout: string; stderr: string }>(resolve => {
+      execFile(
+        process.execPath,
+        args,
+        { cwd: folder, encoding: 'utf8', env: { ...process.env, ...env } },
+        (error, stdout, stderr) => {
+          resolve({ status: error ? Number(error.code) : 0, stdout, stderr });
+        },
+      );
+    });
+  }
+  const bindonce = (...args: string[]) => node([join(root, 'dist/cli/bindonce.js'), 'generate', ...args]);
+
+  // In the repository, so that modules find the package by its name.
+  beforeEach(() => {
+    folder = mkdtempSync(join(root, 'spec/support/run-'));
+    writeFileSync(file('dtos.mjs'), dtos());
+    writeFileSync(file('app.mjs'), app);
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  it('writes a module that an application registers: nothing else is compiled at start-up', async () => {
+    expect(await bindonce('app.mjs', 'dtos.mjs', '-o', 'contexts.mjs')).toEqual({ status: 0, stdout: '', stderr: '' });
+    expect(textOf('contexts.mjs')).toContain('export const registerContexts = generatedContexts({\n  // Line\n');
+    // Its own class, at the root and below, under two naming policies.
+    expect(await node(['app.mjs'], { REGISTRATION: '{"whenStale":"throw"}' })).toEqual({
+      status: 0,
+      stdout: '{"sku":"tea","unit_price":0.10000000000000000001}\n',
+      stderr: '',
+    });
+  });
+
+  it('makes the same text again, and leaves a file alone that does not change', async () => {
+    await bindonce('app.mjs', '-o', 'contexts.mjs');
+    const { mtimeMs } = statSync(file('contexts.mjs'));
+    await bindonce('app.mjs', '-o', 'contexts.mjs');
+    expect(statSync(file('contexts.mjs')).mtimeMs).toBe(mtimeMs);
+    expect((await bindonce('app.mjs', '-o', 'contexts.mjs', '--check')).status).toBe(0);
+  });
+
+  it('is missed after a change of a dto: by --check, by a process warning, and as an error if so configured', async () => {
+    await bindonce('app.mjs', 'dtos.mjs', '-o', 'contexts.mjs');
+    writeFileSync(file('dtos.mjs'), dtos('price'));
+    expect(await bindonce('app.mjs', 'dtos.mjs', '-o', 'contexts.mjs', '--check')).toMatchObject({
+      status: 1,
+      stderr: 'contexts.mjs is not up to date. Run the same command without --check.\n',
+    });
+    const sentence =
+      'the generated contexts have no code for Line as it is declared now, so it was compiled at start-up. ' +
+      'Run `npx bindonce generate` again, with a module that uses it.';
+    const { stdout, stderr } = await node(['app.mjs']);
+    expect(stdout).toBe('{"sku":"tea","price":1}\n');
+    expect(stderr).toContain(sentence);
+    expect(stderr.split(sentence)).toHaveLength(2);
+    const strict = await node(['app.mjs'], { REGISTRATION: '{"whenStale":"throw"}' });
+    expect(strict.stderr).toContain(
+      'TypeError: bindRequest: PlaceOrder.lines: the generated contexts have no code for',
+    );
+  });
+
+  it.each([
+    ['contexts.ts', 'commonjs'],
+    ['contexts.ts', 'module'],
+    ['contexts.mjs', 'commonjs'],
+    ['contexts.cjs', 'module'],
+    ['contexts.js', 'commonjs'],
+    ['contexts.js', 'module'],
+    ['made/here/contexts.js', 'module'],
+  ])('writes %s in a package of type %s, and types that strict settings accept', async (output, type) => {
+    writeFileSync(file('package.json'), JSON.stringify({ type }));
+    // In a package of another name.
+    mkdirSync(file('node_modules'));
+    symlinkSync(root, file('node_modules/bindonce'));
+    expect((await bindonce('dtos.mjs', '-o', output)).status).toBe(0);
+    const use = `import { configure, dto, string } from 'bindonce';
+import { registerContexts } from './${basename(output).replace(/ts$/, 'js')}';
+const binding = registerContexts({ propertyNamingPolicy: 'snake_case' }, { whenStale: 'throw' });
+configure({ binding }).bindRequest(dto({ text: string }));
+registerContexts();
+`;
+    const written = [output, output.replace(/([cm]?)js$/, 'd.$1ts')];
+    const programs = {
+      'use.ts': use,
+      ...Object.fromEntries(written.map(one => [basename(one), textOf(one)])),
+    };
+    const compilerOptions = {
+      target: 'es2022',
+      module: 'nodenext',
+      strict: true,
+      noUnusedLocals: true,
+      noUnusedParameters: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      isolatedDeclarations: true,
+      declaration: true,
+      types: ['node'],
+    };
+    expect(mistakesIn(programs, { compilerOptions })).toEqual([]);
+    if (output.endsWith('ts')) return;
+    const { stdout } = await node([
+      '-e',
+      `import('./${output}').then(({ registerContexts }) => console.log(registerContexts().contexts.length))`,
+    ]);
+    expect(stdout).toBe('1\n');
+  });
+
+  it('finds the modules of a folder, with options for what they export', async () => {
+    mkdirSync(file('orders'));
+    writeFileSync(file('orders/dtos.mjs'), dtos());
+    writeFileSync(file('orders/notes.txt'), 'no module');
+    writeFileSync(file('options.mjs'), "export default { propertyNamingPolicy: 'PascalCase' };");
+    expect((await bindonce('orders', '--options', 'options.mjs', '-o', 'contexts.mjs')).status).toBe(0);
+    expect(textOf('contexts.mjs')).toContain('"UnitPrice"');
+  });
+
+  it('writes a module without code, so that an application can be loaded that imports it', async () => {
+    expect((await bindonce('--empty', '-o', 'contexts.mjs')).status).toBe(0);
+    expect(textOf('contexts.mjs')).toContain('generatedContexts({\n})');
+    expect((await node(['app.mjs'])).stdout).toBe('{"sku":"tea","unit_price":0.10000000000000000001}\n');
+  });
+
+  it('names a class that it leaves out, and why', async () => {
+    writeFileSync(file('dtos.mjs'), `${dtos()}\nexport class Dated extends dto({ at: Date }) {}`);
+    expect(await bindonce('dtos.mjs', '-o', 'contexts.mjs')).toMatchObject({
+      status: 0,
+      stderr:
+        'bindonce: left out: bindRequest: Dated.at: Date has no declared properties and no static tryParse; the type for it is dateTime.\n',
+    });
+  });
+
+  it.each<[string, string[], string]>([
+    ['no module', [], 'Name the modules to load, or --empty.'],
+    ['a module with --empty', ['--empty', 'dtos.mjs'], 'Name the modules to load, or --empty.'],
+    ['a module that does not exist', ['orders.mjs'], 'orders.mjs names no module.'],
+    ['an empty folder', ['empty'], 'empty names no module.'],
+    ['a module without dtos', ['options.mjs'], 'No dto class and no middleware was found in options.mjs.'],
+    [
+      'an output that is no module',
+      ['dtos.mjs', '-o', 'contexts.json'],
+      '-o takes a file that ends with .js, .mjs, .cjs',
+    ],
+    [
+      'options that are none',
+      ['dtos.mjs', '--options', 'dtos.mjs'],
+      'has no default export with the options of bindRequest()',
+    ],
+    ['an unknown option', ['dtos.mjs', '--out', 'x.js'], "Unknown option '--out'"],
+  ])('refuses %s', async (_what, args, sentence) => {
+    mkdirSync(file('empty'));
+    writeFileSync(file('options.mjs'), 'export default {};');
+    const { status, stderr } = await bindonce(...args);
+    expect(status).toBe(2);
+    expect(stderr).toContain(`bindonce: ${args.includes('--options') ? 'dtos.mjs ' : ''}${sentence}`);
+  });
+
+  it('explains itself', async () => {
+    expect((await bindonce('--help')).stdout).toMatch(/^Usage: bindonce generate/);
+  });
+});
