@@ -2,7 +2,7 @@ import { dto, file, routeParam, string, type Configured } from 'bindonce';
 import { Router } from 'express';
 import type { Ledger } from './ledger';
 
-class UploadDocument extends dto({ customerId: routeParam(string), title: string, file }) {}
+export class UploadDocument extends dto({ customerId: routeParam(string), title: string, file }) {}
 
 export interface Document {
   readonly customerId: string;

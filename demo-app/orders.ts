@@ -20,9 +20,9 @@ import { Router, type Response } from 'express';
 import type { Ledger } from './ledger';
 import { report } from './requests';
 
-class OrderLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}
+export class OrderLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}
 
-class PlaceOrder extends dto({
+export class PlaceOrder extends dto({
   customerId: routeParam(string),
   items: field(list(OrderLine)),
   note: optional(string),

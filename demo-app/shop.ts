@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { apiDocs, configure, problemDetails, type IdempotencyOptions } from 'bindonce';
 import express, { type Express } from 'express';
+import { registerContexts } from './contexts';
 import { documents } from './documents';
 import { environment } from './environment';
 import { Feed } from './feed';
@@ -43,7 +44,10 @@ function shop(storage: Storage, feed: Feed, leaseDuration: number): Express {
     tell({ kind: 'crash' });
   });
 
-  const configured = configure({ idempotency: idempotencyOptions(storage, leaseDuration) });
+  const configured = configure({
+    idempotency: idempotencyOptions(storage, leaseDuration),
+    binding: registerContexts(),
+  });
   app.use(['/customers', '/without/customers'], followed);
   app.use(orders(configured, storage.ledger('orders')), documents(configured, storage.ledger('documents')));
   app.use('/docs', apiDocs(app, { info: { title: 'Demo shop', version: '1.0.0' } }));

@@ -72,9 +72,12 @@ async function collectionOf(files: readonly string[], options?: string): Promise
 /** Returns the exported dto classes. What a CommonJS module exports is the default export. */
 function dtosIn(exports: Readonly<Record<string, unknown>>): Set<DtoClass<unknown>> {
   const { default: byDefault } = exports;
-  const all = [...Object.values(exports), ...(typeof byDefault === 'object' ? Object.values(byDefault ?? {}) : [])];
+  const all = [...Object.values(exports), ...Object.values(isObject(byDefault) ? byDefault : {})];
   return new Set(all.filter(isDto));
 }
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
 
 function parsed(args: string[]) {
   try {

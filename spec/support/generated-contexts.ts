@@ -26,7 +26,6 @@ jest.mock('../../lib/binding/reading/compile', () => {
 /** Loads the text of a generated module. */
 function functionsIn(text: string): Readonly<Record<string, compile.CodeFunction>> {
   const module = { require: () => ({ generatedContexts: (functions: unknown) => functions }), exports: {} };
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- as node does with a module.
   new Function('require', 'exports', text)(module.require, module.exports);
   return (module.exports as { registerContexts: Readonly<Record<string, compile.CodeFunction>> }).registerContexts;
 }

@@ -8,14 +8,8 @@ const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
  * time of `JSON.stringify`, which is called for each value.
  */
 export function valueText(value: unknown): string | undefined {
-  switch (typeof value) {
-    case 'string':
-      return ESCAPED.test(value) ? JSON.stringify(value) : `"${value}"`;
-    case 'number':
-      return Number.isFinite(value) ? String(value) : 'null';
-    case 'boolean':
-      return value ? 'true' : 'false';
-    default:
-      return stringify(value);
-  }
+  if (typeof value === 'string') return ESCAPED.test(value) ? JSON.stringify(value) : `"${value}"`;
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'null';
+  if (typeof value === 'boolean') return value ? 'true' : 'false';
+  return stringify(value);
 }
