@@ -48,9 +48,16 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-async function respond(sent: Sent): Promise<WireResponse> {
+/** The request that is under way. */
+let current: Promise<unknown> = Promise.resolve();
+// fast-check does not wait for the run that its time limit interrupts; the next spec must not see its request.
+afterEach(() => current.catch(() => undefined));
+
+function respond(sent: Sent): Promise<WireResponse> {
   seen = [];
-  return send(server.url + (sent.path ?? '/'), await toWire(sent));
+  const response = toWire(sent).then(wire => send(server.url + (sent.path ?? '/'), wire));
+  current = response;
+  return response;
 }
 
 /**
