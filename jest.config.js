@@ -53,7 +53,12 @@ module.exports = {
       ...compiled,
       displayName: 'generated',
       testMatch: ['<rootDir>/spec/binding/**/*.spec.ts'],
-      testPathIgnorePatterns: ['/node_modules/', ...long, 'spec/binding/reading/compile.spec.ts'],
+      testPathIgnorePatterns: [
+        '/node_modules/',
+        ...long,
+        'spec/binding/reading/compile.spec.ts',
+        'spec/binding/types/generated-contexts.spec.ts',
+      ],
       setupFilesAfterEnv: ['<rootDir>/spec/support/generated-contexts.ts'],
     },
     { ...compiled, displayName: 'long', testMatch: long.map(spec => `<rootDir>/${spec}`) },

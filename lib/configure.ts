@@ -41,7 +41,7 @@ export interface Configured extends ValueReaders {
   readonly bindRequest: <D extends AnyType>(Dto: D, options?: BindingOptions<Infer<D>>) => BindHandler<Infer<D>>;
   /** {@link bind} with these defaults. */
   readonly bind: Bind;
-  /** {@link serializerContext} with the serializer options of these defaults. */
+  /** {@link serializerContext} with the naming policy, converters and generated contexts of these defaults. */
   readonly serializerContext: typeof serializerContext;
   /** Removes a stored response of middlewares with these defaults: {@link IdempotencyMiddleware.purge}. */
   readonly purge: IdempotencyMiddleware['purge'];

@@ -88,6 +88,7 @@ export function bindingOf(Dto: AnyType, options: BindingOptions): Binding {
     refuseWithoutForm((Dto as { name?: string }).name ?? 'dto', plan);
   const responses = responseCodecs(settings.responses, codecs);
   const ofInstance = settings.writesInstances ? instanceCodecs(codecs, Dto) : undefined;
+  codecs.endPreparation();
   const bindOtherwise = async (context: BinderContext, signal: AbortSignal): Promise<unknown> => {
     const dto = await binder.bind(context, signal);
     context.refuseFailures();

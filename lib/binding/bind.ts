@@ -5,6 +5,7 @@ import { permissionsIn } from '../principal/permissions';
 import { bindingOf } from './bind-request';
 import { MadeRequest, type SentParts } from './made-request';
 import { mergeBinding, type BindingOptions } from './options';
+import { neverThrowing } from './reading/compile';
 import type { AnyType, Infer } from './types/property-type';
 
 /**
@@ -49,7 +50,7 @@ export function makeBind(defaults: BindingOptions = {}): Bind {
   const boundFor = (Dto: AnyType, options: BindingOptions = none): Bound => {
     const byDto = known.get(options) ?? new WeakMap<object, Bound>();
     known.set(options, byDto);
-    const bound = byDto.get(Dto) ?? bindingOf(Dto, { ...mergeBinding(defaults, options), ...ofParts }).bind;
+    const bound = byDto.get(Dto) ?? bindingOf(Dto, optionsOfBind(mergeBinding(defaults, options))).bind;
     byDto.set(Dto, bound);
     return bound;
   };
@@ -68,8 +69,11 @@ export function makeBind(defaults: BindingOptions = {}): Bind {
 
 const sentWith = (req: Request): SentParts => (req as unknown as MadeRequest).sent;
 
-const ofParts: BindingOptions = {
+const optionsOfBind = (options: BindingOptions): BindingOptions => ({
+  ...options,
   allowFormData: { urlEncoded: true },
   claims: req => sentWith(req).claims,
   permissions: req => sentWith(req).permissions ?? permissionsIn(sentWith(req).claims),
-};
+  // The first call prepares the binding, and must not fail.
+  contexts: neverThrowing(options.contexts ?? []),
+});

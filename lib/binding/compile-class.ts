@@ -4,8 +4,8 @@ import { resolveOptions, type BindingOptions } from './options';
 import type { DtoClass } from './types/property-type';
 
 /**
- * Compiles the code for a dto class, as a request has it at its root and as another class has it below.
- * @throws TypeError that names the property if it can be neither.
+ * Compiles the code for a dto class, both as the dto of a request and as the type of a property.
+ * @throws TypeError that names the property if the class can be used as neither.
  */
 export function compileClass(Dto: DtoClass<unknown>, options: BindingOptions): void {
   const { serializer, valueParsers } = resolveOptions(options).settings;

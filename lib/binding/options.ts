@@ -146,10 +146,10 @@ export function resolveOptions(options: BindingOptions): Resolved {
     openapi: operation = {},
   } = options;
   checkOperation(operation);
-  const { types: compiled = {} } = options.serializerContext ?? {};
+  const { types: compiled = {}, defaults = {} } = options.serializerContext ?? {};
   const limits = resolveLimits(options.limits);
   const resolved = (req: Request): Claims | undefined => asClaims(claims(req));
-  const serializer = mergeSerializer(options, compiled);
+  const serializer = mergeSerializer(mergeSerializer(defaults, options), compiled);
   const settings: ResolvedOptions = {
     allowMultipart: allowFormData !== false,
     allowUrlEncoded: typeof allowFormData === 'object',

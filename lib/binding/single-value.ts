@@ -52,6 +52,7 @@ export interface ValueReaders {
 /** Makes the readers for an application's options. */
 export function valueReaders(settings: ResolvedOptions, answering?: Answering): ValueReaders {
   const codecs = new CodecTable(settings.serializer, settings.valueParsers);
+  codecs.endPreparation();
   const codecOf = (type: AnyType): Codec<unknown> => {
     assertType(type);
     try {

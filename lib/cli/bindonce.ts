@@ -16,12 +16,21 @@ async function main([name = '', ...args]: string[]): Promise<number> {
   );
 }
 
+let isOver = false;
+const exit = (code: number): never => {
+  isOver = true;
+  process.exit(code);
+};
+
+process.once('exit', () => {
+  if (isOver) return;
+  console.error('bindonce: not finished: a loaded module has ended the process, or waits for something forever.');
+  process.exitCode = 2;
+});
+
 // Exits at once: the application may have opened connections that would keep the process running.
-main(process.argv.slice(2)).then(
-  code => process.exit(code),
-  (error: unknown) => {
-    // A stack helps with the application's own errors, and not with a wrong command line.
-    console.error(error instanceof UsageError ? `bindonce: ${error.message}` : error);
-    process.exit(2);
-  },
-);
+main(process.argv.slice(2)).then(exit, (error: unknown) => {
+  // A stack helps with the application's own errors, and not with a wrong command line.
+  console.error(error instanceof UsageError ? `bindonce: ${error.message}` : error);
+  exit(2);
+});

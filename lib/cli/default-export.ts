@@ -7,7 +7,9 @@ import { UsageError } from './usage-error';
  * @param owner the function that takes them, for the message.
  */
 export async function defaultExport<O extends object>(path: string, owner: string): Promise<O> {
-  const { default: options } = (await import(pathToFileURL(resolve(path)).href)) as { default?: unknown };
+  const { default: byDefault } = (await import(pathToFileURL(resolve(path)).href)) as { default?: unknown };
+  // What a module that was compiled to CommonJS exports by default is a property of its default export.
+  const { default: options = byDefault } = Object(byDefault) as { default?: unknown };
   if (typeof options !== 'object' || options === null)
     throw new UsageError(`${path} has no default export with the options of ${owner}.`);
   return options as O;

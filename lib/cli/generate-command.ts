@@ -6,9 +6,8 @@ import { isDto } from '../binding/declaration/property';
 import type { BindingOptions } from '../binding/options';
 import { CodeCollection, collecting } from '../binding/reading/compile';
 import type { DtoClass } from '../binding/types/property-type';
-import { contextModule } from './context-module';
+import { contextModule, isGenerated } from './context-module';
 import { defaultExport } from './default-export';
-import { applicationOf } from './load-application';
 import { writeOrCheck } from './output-file';
 import { sourceFiles } from './source-files';
 import { UsageError } from './usage-error';
@@ -35,32 +34,35 @@ export async function generateCommand(args: string[]): Promise<number> {
     return 0;
   }
   const { output = 'bindonce-contexts.js', check, empty } = values;
-  if (!/^\.[cm]?[jt]s$/.test(extname(output)))
+  if (!/^\.[cm]?[jt]s$/.test(extname(output)) || /\.d\.[cm]?ts$/.test(output))
     throw new UsageError(`-o takes a file that ends with .js, .mjs, .cjs or .ts, not ${JSON.stringify(output)}.`);
+  if (fs.existsSync(output) && !isGenerated(output))
+    throw new UsageError(`${output} was not written by this command; it is left as it is. Name another file with -o.`);
   if ((positionals.length === 0) !== (empty === true))
     throw new UsageError(`Name the modules to load, or --empty.\n\n${usage}`);
   const write = (collection: CodeCollection, isCheck?: boolean): number =>
     Math.max(...contextModule(output, collection).map(({ path, text }) => writeOrCheck(path, text, isCheck)));
   const none = new CodeCollection();
   if (empty) return write(none, check);
+  const files = sourceFiles(positionals);
+  const options =
+    values.options === undefined ? {} : await defaultExport<BindingOptions>(values.options, 'bindRequest()');
   if (!check && !fs.existsSync(output)) write(none);
-  const collection = await collectionOf(sourceFiles(positionals), values.options);
+  const collection = await collectionOf(files, options);
   if (collection.texts.size === 0)
     throw new UsageError(`No dto class and no middleware was found in ${positionals.join(', ')}.`);
   return write(collection, check);
 }
 
 /** Loads modules, and collects the code that they compile. */
-async function collectionOf(files: readonly string[], options?: string): Promise<CodeCollection> {
+async function collectionOf(files: readonly string[], options: BindingOptions): Promise<CodeCollection> {
   const collection = new CodeCollection();
   collecting.collection = collection;
-  const given = options === undefined ? {} : await defaultExport<BindingOptions>(options, 'bindRequest()');
   for (const file of files) {
-    const loaded = await loadWithoutListening(file);
-    await applicationOf(loaded);
-    for (const Dto of dtosIn(loaded.exports)) {
+    const { exports } = await loadWithoutListening(file);
+    for (const Dto of dtosIn(exports)) {
       try {
-        compileClass(Dto, given);
+        compileClass(Dto, options);
       } catch (error) {
         console.error(`bindonce: left out: ${(error as Error).message}`);
       }

@@ -6,7 +6,8 @@ import { dirname } from 'node:path';
  * @returns the exit code of the process: 1 if the file is checked and not up to date.
  */
 export function writeOrCheck(path: string, text: string, check = false): number {
-  if (existsSync(path) && readFileSync(path, 'utf8') === text) return 0;
+  // Git may have changed the line breaks.
+  if (existsSync(path) && readFileSync(path, 'utf8').replaceAll('\r\n', '\n') === text) return 0;
   if (check) {
     console.error(`${path} is not up to date. Run the same command without --check.`);
     return 1;

@@ -1,5 +1,5 @@
 import { ClassCode } from '../reading/class-code';
-import { compilerWith, type Compile } from '../reading/compile';
+import { compilerWith, neverThrowing, type Compile } from '../reading/compile';
 import type { JsonConverter } from '../types/json-converter';
 import { plainJson, jsonInText } from '../reading/json-text';
 import type { NamingPolicy } from '../types/naming-policy';
@@ -18,7 +18,7 @@ export class CodecTable implements Codecs {
   private readonly putOff: (() => void)[] = [];
 
   private readonly nameInJson: NamingPolicy;
-  private readonly compile: Compile;
+  private compile: Compile;
 
   constructor(
     private readonly serializer: SerializerOptions,
@@ -26,6 +26,11 @@ export class CodecTable implements Codecs {
   ) {
     this.nameInJson = namingPolicyOf(serializer);
     this.compile = compilerWith(serializer.contexts ?? []);
+  }
+
+  /** Ends the preparation of a middleware: from now on, no request fails because generated contexts are stale. */
+  endPreparation(): void {
+    this.compile = compilerWith(neverThrowing(this.serializer.contexts ?? []));
   }
 
   /**

@@ -6,19 +6,27 @@ import { warnOnce } from '../../warnings/warn-once';
 /**
  * Makes a function of code and the values of its constants.
  * @param owner name of the class that the code belongs to.
- * @param code the body of a function that returns the result. It consists of declared names, written as JSON, and of
- * nothing else: no part of a request gets into it.
+ * @param codeOf writes the body of a function that returns the result. It contains declared names, written as JSON, and
+ * no part of a request.
  */
-export type Compile = (owner: string, code: string, constants: Readonly<Record<string, unknown>>) => unknown;
+export type Compile = (owner: string, codeOf: () => string, constants: Readonly<Record<string, unknown>>) => Compiled;
+
+/** A compiled function; it has at most three parameters. */
+type Compiled = (...given: never[]) => unknown;
 
 /** A function whose parameters are the constants of some code. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- gives generated code, which has no types, their types.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the parameters of generated code get this type.
 export type CodeFunction = (...constants: any[]) => (...given: any[]) => unknown;
 
 /** Functions that were compiled ahead of time, by the fingerprints of their code. */
 export interface GeneratedContexts {
   readonly functions: Readonly<Record<string, CodeFunction>>;
   readonly whenStale: 'warn' | 'throw';
+}
+
+/** Returns the contexts so that they never throw, for code that is first needed when a request is served. */
+export function neverThrowing(contexts: readonly GeneratedContexts[]): GeneratedContexts[] {
+  return contexts.map(({ functions }) => ({ functions, whenStale: 'warn' }));
 }
 
 /** Collects the code that is compiled in this process, while `npx bindonce generate` loads an application. */
@@ -39,25 +47,37 @@ export const collecting = oneInProcess<{ collection?: CodeCollection }>('collect
  * `compileFunction`, also works where the runtime forbids code from strings.
  */
 export function compilerWith(contexts: readonly GeneratedContexts[]): Compile {
-  return (owner, code, constants) => {
+  return (owner, codeOf, constants) => {
     const names = Object.keys(constants);
-    const text = `(${names.join(', ')}) => { ${code} }`;
-    collecting.collection?.add(owner, text);
-    const make =
-      (contexts.length > 0 ? generatedFor(owner, text, contexts) : undefined) ??
-      compileFunction(`'use strict'; ${code}`, names, { filename: 'bindonce:compiled' });
-    return (make as CodeFunction)(...(Object.values(constants) as never[]));
+    const isLookedUp = contexts.length > 0 || collecting.collection !== undefined;
+    const generated = isLookedUp
+      ? generatedFor(owner, `(${names.join(', ')}) => { ${codeOf()} }`, contexts)
+      : undefined;
+    return whenUsed(() => {
+      const make = generated ?? compileFunction(`'use strict'; ${codeOf()}`, names, { filename: 'bindonce:compiled' });
+      return (make as CodeFunction)(...(Object.values(constants) as never[]));
+    });
   };
 }
 
+/**
+ * Makes a function when it is first called: most classes are only read, or only written, and to compile all code of 300
+ * of them at start-up took a third of the time that their middlewares take to be made.
+ */
+function whenUsed(make: () => Compiled): Compiled {
+  let made: Compiled | undefined;
+  return (first, second, third) => (made ??= make())(first, second, third);
+}
+
 function generatedFor(owner: string, text: string, contexts: readonly GeneratedContexts[]): CodeFunction | undefined {
+  collecting.collection?.add(owner, text);
   const fingerprint = fingerprintOf(owner, text);
   for (const { functions } of contexts) if (Object.hasOwn(functions, fingerprint)) return functions[fingerprint];
   if (collecting.collection) return undefined;
-  const problem = `the generated contexts have no code for ${owner} as it is declared now`;
+  const problem = `the generated contexts have no code for ${owner}, or for an earlier declaration of it`;
   const remedy = 'Run `npx bindonce generate` again, with a module that uses it';
   if (contexts.some(({ whenStale }) => whenStale === 'throw')) throw new TypeError(`${problem}. ${remedy}.`);
-  warnOnce('BINDONCE_STALE_CONTEXTS', `bindonce: ${problem}, so it was compiled at start-up. ${remedy}.`);
+  warnOnce('BINDONCE_STALE_CONTEXTS', `bindonce: ${problem}, so it is compiled when it is first used. ${remedy}.`);
   return undefined;
 }
 

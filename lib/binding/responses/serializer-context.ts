@@ -33,9 +33,13 @@ export class SerializerContext<Q extends AnyType = AnyType> {
   private readonly parse: (json: string) => unknown;
   private readonly written: ReturnType<typeof responseCodecs>;
 
-  constructor(readonly types: SerializerTypes<Q>) {
+  /** @param defaults the options of the application. */
+  constructor(
+    readonly types: SerializerTypes<Q>,
+    readonly defaults: SerializerOptions = {},
+  ) {
     const { request, responses = {} } = types;
-    const codecs = new CodecTable(types);
+    const codecs = new CodecTable(mergeSerializer(defaults, types));
     this.written = responseCodecs(responses, codecs);
     this.reader = request && codecs.complete(request);
     this.parse = this.reader && needsExactNumbers(this.reader) ? parseExactly : JSON.parse;
@@ -85,5 +89,5 @@ export function makeSerializerContext<Q extends AnyType>(
   defaults: SerializerOptions = {},
 ): SerializerContext<Q> {
   checkOptions('serializerContext', types, { ...serializerRules, request: anything, responses: responsesRule });
-  return new SerializerContext({ ...types, ...mergeSerializer(defaults, types) });
+  return new SerializerContext(types, defaults);
 }

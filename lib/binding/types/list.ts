@@ -121,10 +121,12 @@ function listWriter(item: Codec<unknown>, name: string): WriteJson {
   const toJson = (value: unknown): unknown[] => asArray(value).map(one => written(item, one));
   return Object.assign(toJson, {
     text(value: unknown): string {
+      const items = asArray(value);
       let text = '';
-      // A hole is null, too.
-      for (const one of asArray(value))
-        text += `${text === '' ? '' : ','}${one === undefined || one === null ? 'null' : (writeItem(one) ?? 'null')}`;
+      for (let index = 0; index < items.length; index++) {
+        const one = items[index];
+        text += `${index === 0 ? '' : ','}${one === undefined || one === null ? 'null' : (writeItem(one) ?? 'null')}`;
+      }
       return `[${text}]`;
     },
   });

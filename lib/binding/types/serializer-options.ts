@@ -15,7 +15,7 @@ export interface SerializerOptions {
   converters?: readonly JsonConverter[];
   /**
    * Code that `npx bindonce generate` has compiled ahead of time; the function that it exports adds it here. Default
-   * none: code is compiled when a middleware is made.
+   * none: code is compiled when it is first used.
    */
   contexts?: readonly GeneratedContexts[];
 }

@@ -1,7 +1,7 @@
 import { compilerWith, CodeCollection, collecting, type CodeFunction } from '../../../lib/binding/reading/compile';
 
-const CODE = 'return value => value + offset;';
-const collected = (owner: string, code: string): CodeCollection => {
+const CODE = (): string => 'return value => value + offset;';
+const collected = (owner: string, code: () => string): CodeCollection => {
   const collection = new CodeCollection();
   collecting.collection = collection;
   try {
@@ -23,18 +23,18 @@ it('takes a function that was generated for the same code of the same class, and
     { functions: {}, whenStale: 'warn' },
     { functions, whenStale: 'warn' },
   ]);
-  const result = (owner: string, code: string): unknown =>
+  const result = (owner: string, code: () => string): unknown =>
     (compile(owner, code, { offset: 1 }) as (value: number) => unknown)(2);
   expect(result('Order', CODE)).toBe('generated 3');
   expect(result('Line', CODE)).toBe(3);
-  expect(result('Order', CODE.replace('+', '-'))).toBe(1);
+  expect(result('Order', () => CODE().replace('+', '-'))).toBe(1);
 });
 
 it('throws if so configured and there is none, but not while code is collected', () => {
   const compile = compilerWith([{ functions: {}, whenStale: 'throw' }]);
   expect(() => compile('Order', CODE, { offset: 1 })).toThrow(
     new TypeError(
-      'the generated contexts have no code for Order as it is declared now. Run `npx bindonce generate` again, with a module that uses it.',
+      'the generated contexts have no code for Order, or for an earlier declaration of it. Run `npx bindonce generate` again, with a module that uses it.',
     ),
   );
   collecting.collection = new CodeCollection();

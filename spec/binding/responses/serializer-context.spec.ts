@@ -200,6 +200,16 @@ describe('an endpoint that names a context', () => {
     );
   });
 
+  it('has its own options before those of the application that the context was made with', async () => {
+    const shop = configure({ binding: { propertyNamingPolicy: 'snake_case' } });
+    const plain = shop.serializerContext({ request: Order, responses: { 201: OrderView } });
+    expect(await post({ serializerContext: plain }, json)).toBe(`201 ${written}`);
+    expect(plain.write(201, view)).toBe(written);
+    expect(await post({ serializerContext: plain, propertyNamingPolicy: 'camelCase' }, json)).toMatch(/^400 /);
+    const own = shop.serializerContext({ responses: { 201: OrderView }, propertyNamingPolicy: 'camelCase' });
+    expect(own.write(201, view)).toContain('"orderId":');
+  });
+
   it('replaces a response of the context', async () => {
     class Total extends dto({ total: decimal }) {}
     expect(await post({ serializerContext: orders, responses: { 201: Total } }, json)).toBe(
