@@ -38,7 +38,7 @@ describe('contexts that throw if they are stale', () => {
 
   it('refuse a middleware and a context for another class', () => {
     expect(() => bindRequest(Place, strict)).not.toThrow();
-    expect(() => bindRequest(View, strict)).toThrow('View: the generated contexts have no code for View');
+    expect(() => bindRequest(View, strict)).toThrow('bindRequest: the generated contexts have no code for View');
     expect(() => serializerContext({ request: View, ...strict })).toThrow('have no code for View');
   });
 
@@ -70,7 +70,7 @@ it.each([
 });
 
 it('contexts that are none are refused', () => {
-  expect(() => bindRequest(Place, { contexts: [{}] } as BindingOptions)).toThrow(
+  expect(() => bindRequest(Place, { contexts: [{}] } as unknown as BindingOptions)).toThrow(
     'contexts must be what the generated registerContexts() makes of the options',
   );
 });
