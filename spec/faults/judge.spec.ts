@@ -256,6 +256,18 @@ describe('the judge of a storm', () => {
       ],
     ],
     [
+      'lease lost before the handler began',
+      [
+        started('a', 1),
+        ended('a', 1),
+        told('executed', 1),
+        stopped(10_000, 10_390, 2),
+        started('b', 2),
+        told('not-stored', 2),
+        answered('a'),
+      ],
+    ],
+    [
       'response not stored',
       [
         started('a', 1),

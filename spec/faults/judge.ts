@@ -170,9 +170,11 @@ class Judge {
         if (tells('not-stored')) return 'response not stored';
       }
     }
-    // A process can be stopped between its right to run and its handler, and begin after others have run.
+    // A process can be stopped between its right to run and its handler, and begin after others have run. It does not
+    // learn that its lease was lost while the store is out of reach, and then stores nothing.
     const isLost =
-      this.kills.has(next.pid) || told.some(({ request, kind }) => request === next.request && kind === 'lease-lost');
+      this.kills.has(next.pid) ||
+      told.some(({ request, kind }) => request === next.request && (kind === 'lease-lost' || kind === 'not-stored'));
     return isLost && this.wasStopped(next.pid, next.from - JUST_RESUMED, next.from)
       ? 'lease lost before the handler began'
       : undefined;

@@ -41,11 +41,13 @@ export class RedisServer {
     );
     child.stderr.pipe(process.stderr);
     this.child = child;
+    let printed = '';
     await new Promise<void>((resolve, reject) => {
-      child.once('exit', code => {
-        reject(new Error(`redis-server ended with ${code}`));
+      child.once('close', code => {
+        reject(new Error(`redis-server ended with ${code}: ${printed.slice(-500)}`));
       });
       child.stdout.on('data', (text: Buffer) => {
+        printed += String(text);
         if (text.includes(this.isUp)) resolve();
       });
     });
@@ -121,13 +123,22 @@ export async function anyRedis(): Promise<{ readonly url: string; stop(): Promis
   return url ? { url, stop: () => Promise.resolve() } : RedisServer.start();
 }
 
+/** The ports that this suite has got. */
+const given = new Set<number>();
+
+/** How many ports each worker of jest has for itself. */
+const SHARE = 1_500;
+
 /**
- * A free port below those that the system hands out by itself (from 32 768 on): between asking for one of those and
- * listening on it, another suite's server or connection can get it.
+ * A free port below those that the system hands out by itself (from 32 768 on), and in the share of this worker: between
+ * asking for a port and listening on it, another suite's server or connection could get it.
  */
 export async function freePort(): Promise<number> {
+  const first = 20_000 + (Number(process.env['JEST_WORKER_ID'] ?? 0) % 8) * SHARE;
   for (;;) {
-    const port = randomInt(20_000, 32_000);
+    const port = randomInt(first, first + SHARE);
+    if (given.has(port)) continue;
+    given.add(port);
     const server = createServer();
     const isFree = await new Promise<boolean>(resolve =>
       server
