@@ -9,13 +9,17 @@ import type { DtoClass } from './types/property-type';
  */
 export function compileClass(Dto: DtoClass<unknown>, options: BindingOptions): void {
   const { serializer, valueParsers } = resolveOptions(options).settings;
+  const uses: readonly ((codecs: CodecTable) => unknown)[] = [
+    codecs => planFor(Dto, codecs),
+    codecs => codecs.complete(Dto),
+  ];
   const errors: unknown[] = [];
-  for (const compile of [planFor, (_Dto: typeof Dto, codecs: CodecTable) => codecs.complete(Dto)]) {
+  for (const prepare of uses) {
     try {
-      compile(Dto, new CodecTable(serializer, valueParsers));
+      prepare(new CodecTable(serializer, valueParsers));
     } catch (error) {
       errors.push(error);
     }
   }
-  if (errors.length > 1) throw errors[0];
+  if (errors.length === uses.length) throw errors[0];
 }

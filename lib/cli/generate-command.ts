@@ -1,11 +1,11 @@
 import * as fs from 'node:fs';
 import { extname } from 'node:path';
-import { parseArgs } from 'node:util';
 import { compileClass } from '../binding/compile-class';
 import { isDto } from '../binding/declaration/property';
 import type { BindingOptions } from '../binding/options';
 import { CodeCollection, collecting } from '../binding/reading/compile';
 import type { DtoClass } from '../binding/types/property-type';
+import { parsedArguments } from './arguments';
 import { contextModule, isGenerated } from './context-module';
 import { defaultExport } from './default-export';
 import { writeOrCheck } from './output-file';
@@ -28,7 +28,12 @@ of every dto class that they export.
 
 /** Writes or checks the generated contexts of a project. @returns the exit code of the process. */
 export async function generateCommand(args: string[]): Promise<number> {
-  const { values, positionals } = parsed(args);
+  const { values, positionals } = parsedArguments(args, usage, {
+    output: { type: 'string', short: 'o' },
+    check: { type: 'boolean' },
+    options: { type: 'string' },
+    empty: { type: 'boolean' },
+  });
   if (values.help) {
     process.stdout.write(usage);
     return 0;
@@ -80,21 +85,3 @@ function dtosIn(exports: Readonly<Record<string, unknown>>): Set<DtoClass<unknow
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
-
-function parsed(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        output: { type: 'string', short: 'o' },
-        check: { type: 'boolean' },
-        options: { type: 'string' },
-        empty: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n\n${usage}`);
-  }
-}

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { openapi } from '../openapi/openapi';
 import type { OpenApiOptions } from '../openapi/openapi-options';
+import { parsedArguments } from './arguments';
 import { defaultExport } from './default-export';
 import { loadApplication } from './load-application';
 import { writeOrCheck } from './output-file';
@@ -19,7 +19,13 @@ Writes the OpenAPI document of the Express application that the module exports, 
 
 /** Writes or checks the document of an application. @returns the exit code of the process. */
 export async function openapiCommand(args: string[]): Promise<number> {
-  const { values, positionals } = parsed(args);
+  const { values, positionals } = parsedArguments(args, usage, {
+    output: { type: 'string', short: 'o' },
+    check: { type: 'boolean' },
+    options: { type: 'string' },
+    title: { type: 'string' },
+    version: { type: 'string' },
+  });
   if (values.help) {
     process.stdout.write(usage);
     return 0;
@@ -42,25 +48,6 @@ export async function openapiCommand(args: string[]): Promise<number> {
     return 0;
   }
   return writeOrCheck(output, text, check);
-}
-
-function parsed(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        output: { type: 'string', short: 'o' },
-        check: { type: 'boolean' },
-        options: { type: 'string' },
-        title: { type: 'string' },
-        version: { type: 'string' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n\n${usage}`);
-  }
 }
 
 interface Given {
