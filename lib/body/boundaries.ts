@@ -9,13 +9,21 @@ type After = { readonly kind: 'part'; readonly at: number } | { readonly kind: '
 /**
  * Yields the bytes of a multipart form as busboy understands them: without blanks after its boundaries (RFC 2046,
  * section 5.1.1, allows them; busboy would skip the part), and without the bytes after the last boundary.
- * @throws a 400 problem when other bytes follow a boundary, when the closing boundary is missing, and when another
- * boundary follows it: busboy would skip those parts silently.
+ * @param boundaryAt called for each boundary, with the position of the line break before it in the form.
+ * @throws a 400 problem for forms that busboy would misread silently, or never finish: other bytes follow a boundary, a
+ * boundary stands in the head of a part, the closing boundary is missing, or another boundary follows it.
  */
-export async function* plainBoundaries(chunks: AsyncIterable<Buffer>, boundary: string): AsyncGenerator<Buffer, void> {
+export async function* plainBoundaries(
+  chunks: AsyncIterable<Buffer>,
+  boundary: string,
+  boundaryAt?: (position: number) => void,
+): AsyncGenerator<Buffer, void> {
   const delimiter = Buffer.from(`\r\n--${boundary}`);
+  const head = new PartHead();
   // The first boundary may come without a line break before it; an additional one does no harm.
   let rest: Buffer = Buffer.from('\r\n');
+  /** The position of `rest` in the form. */
+  let position = -rest.length;
   let hasEnded = false;
   for await (const chunk of chunks) {
     const data = Buffer.concat([rest, chunk]);
@@ -25,16 +33,26 @@ export async function* plainBoundaries(chunks: AsyncIterable<Buffer>, boundary: 
       continue;
     }
     let from = 0;
+    let partFrom = 0;
     // A boundary may continue in the next chunk.
     let upTo = Math.max(0, data.length - delimiter.length + 1);
     for (let found = data.indexOf(delimiter); found >= 0;) {
       const end = found + delimiter.length;
       const after = readAfter(data, end);
-      if (after.kind !== 'part') {
-        hasEnded = after.kind === 'end';
-        upTo = hasEnded ? end + DASHES : found;
+      if (after.kind === 'unknown') {
+        upTo = found;
         break;
       }
+      head.read(data.subarray(partFrom, found));
+      head.endPart();
+      boundaryAt?.(position + found);
+      if (after.kind === 'end') {
+        hasEnded = true;
+        upTo = end + DASHES;
+        break;
+      }
+      head.beginPart();
+      partFrom = after.at;
       if (after.at > end) {
         yield data.subarray(from, end);
         from = after.at;
@@ -42,11 +60,38 @@ export async function* plainBoundaries(chunks: AsyncIterable<Buffer>, boundary: 
       upTo = Math.max(after.at, upTo);
       found = data.indexOf(delimiter, after.at);
     }
+    head.read(data.subarray(partFrom, upTo));
     if (upTo > from) yield data.subarray(from, upTo);
     rest = data.subarray(upTo);
+    position += upTo;
     if (hasEnded) rest = afterEnd(rest, delimiter);
   }
   if (!hasEnded) throw new Problem('body-malformed', 'The multipart form has no closing boundary.');
+}
+
+/** The empty line that ends the head of a part, with the line break before it. */
+const HEAD_END = '\r\n\r\n';
+
+/** Watches the head of a part, from the line break after its boundary. */
+class PartHead {
+  /** The last bytes of a head that has not ended yet. */
+  private open: Buffer | undefined;
+
+  beginPart(): void {
+    this.open = Buffer.alloc(0);
+  }
+
+  /** @param bytes the next bytes of the part. */
+  read(bytes: Buffer): void {
+    if (!this.open) return;
+    const seen = Buffer.concat([this.open, bytes]);
+    this.open = seen.includes(HEAD_END) ? undefined : seen.subarray(1 - HEAD_END.length);
+  }
+
+  endPart(): void {
+    if (this.open)
+      throw new Problem('body-malformed', 'In the multipart form, the head of a part does not end with an empty line.');
+  }
 }
 
 /** Returns the last bytes, since a boundary may begin in them. @throws a 400 problem when there is a boundary. */

@@ -4,13 +4,8 @@ import { Problem } from '../problems/problem';
 import { textOf } from './decode';
 import { bodyTooLarge } from './errors';
 import type { FormOptions } from './form';
+import type { FieldEvent, Truncation } from './form-parts';
 import type { Pair } from './urlencoded';
-
-/** The marks that busboy sets on a field that it has cut off. */
-interface Truncation {
-  readonly nameTruncated: boolean;
-  readonly valueTruncated: boolean;
-}
 
 /** The fields of one form while it is read, in the order in which they begin. */
 export class FormFields {
@@ -23,7 +18,7 @@ export class FormFields {
   ) {}
 
   /** Adds a field, as busboy emits it. */
-  add(name: string | undefined, value: string | undefined, cut: Truncation): void {
+  add(...[name, value, cut]: FieldEvent): void {
     const field: Pair = [name ?? '', value ?? ''];
     const error = errorInName(name, this.options) ?? errorInField(field[0], value, cut);
     if (error) this.refuse(error);

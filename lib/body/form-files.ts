@@ -4,6 +4,7 @@ import multer from 'multer';
 import type { FormOptions } from './form';
 import { ExternalError } from './form-errors';
 import { errorInName, type FormFields } from './form-fields';
+import type { FileEvent } from './form-parts';
 import { isJson } from './media-type';
 import { allFiles } from './parts';
 
@@ -30,10 +31,13 @@ export class FormFiles {
     const { storage } = this.options;
     return {
       _handleFile: (_source, file, done) => {
-        storage._handleFile(this.req as Request, file, (error?: unknown, info?) => {
+        const stored = (error?: unknown, info?: Partial<Express.Multer.File>): void => {
           if (error) this.refuse(new ExternalError(error));
           done(error, info);
-        });
+        };
+        callOrFail(() => {
+          storage._handleFile(this.req as Request, file, stored);
+        }, stored);
       },
       _removeFile: (_source, file, done) => {
         storage._removeFile(this.req as Request, file, done);
@@ -43,7 +47,7 @@ export class FormFiles {
 
   /** Watches the files of a form. This listener is called before multer's own, which calls the filter. */
   watch(busboy: Writable): void {
-    busboy.prependListener('file', (name: string | undefined, stream: Readable) => {
+    busboy.prependListener('file', (...[name, stream]: FileEvent) => {
       this.opening = stream;
       this.open.add(stream);
       // Also before multer's listener: only a failing storage, or `destroy` below, destroys a file.
@@ -74,13 +78,25 @@ export class FormFiles {
       this.fields.addFromFile(file.fieldname, opening);
       settle(null, false);
     } else if (!parts.takesFile(file.fieldname)) settle(null, false);
-    else if (fileFilter) fileFilter(this.req as Request, file, settle);
+    else if (fileFilter)
+      callOrFail(() => {
+        fileFilter(this.req as Request, file, settle);
+      }, settle);
     else settle(null, true);
   }
 
   /** Destroys the files that are half read. */
   destroy(error: Error): void {
     for (const file of this.open) file.destroy(error);
+  }
+}
+
+/** Calls a function of the application, which may throw instead of calling back with the error. */
+function callOrFail(call: () => void, failed: (error: unknown) => void): void {
+  try {
+    call();
+  } catch (error) {
+    failed(error);
   }
 }
 

@@ -1,4 +1,5 @@
 import type multer from 'multer';
+import type { PartRecorder } from './form-parts';
 import type { PartsTaken } from './parts';
 import type { Pair } from './urlencoded';
 
@@ -20,6 +21,8 @@ export type FormOptions = Pick<multer.Options, 'fileFilter' | 'preservePath' | '
   readonly parts?: PartsTaken;
   /** Called with the number of bytes of each chunk, before it is used; when it throws, the form is refused. */
   readonly take?: (bytes: number) => void;
+  /** Records the parts, for `playForm`. */
+  readonly recorder?: PartRecorder;
 };
 
 /** Returns the values by name, an array for a repeated one. It has no prototype: `__proto__` is an ordinary name. */

@@ -13,17 +13,22 @@ export type Received =
   | { readonly kind: 'file'; readonly spool: Spool; readonly coding: string | undefined }
   | { readonly kind: 'parsed'; readonly body: unknown; readonly files: readonly Express.Multer.File[] };
 
-type ReceivedBytes = Extract<Received, { kind: 'bytes' | 'file' }>;
+/** A body whose bytes are known. */
+export type ReceivedBytes = Extract<Received, { kind: 'bytes' | 'file' }>;
 
 /** Returns all the bytes of a received body. */
 export function allBytes(received: ReceivedBytes): Promise<Buffer> {
   return received.kind === 'file' ? buffer(received.spool.chunks()) : Promise.resolve(received.bytes);
 }
 
-/** Yields the bytes of a received body, piece by piece. */
-export async function* openReceived(received: ReceivedBytes): AsyncGenerator<Buffer, void> {
-  if (received.kind === 'file') yield* received.spool.chunks();
-  else yield received.bytes;
+/** Yields the bytes of a received body, or those from `start` up to `end`, piece by piece. */
+export async function* openReceived(
+  received: ReceivedBytes,
+  start = 0,
+  end = sizeOf(received),
+): AsyncGenerator<Buffer, void> {
+  if (received.kind === 'file') yield* received.spool.chunks(start, end);
+  else yield received.bytes.subarray(start, end);
 }
 
 /** Returns the bytes that count towards a limit: none for what an earlier parser left, which has a limit of its own. */

@@ -54,12 +54,13 @@ export class Spool {
   }
 
   /**
-   * Yields all bytes.
+   * Yields all bytes, or those from `start` up to `end`.
    * @throws Problem with status 503 when the disk fails; Error when the file is closed before its end.
    */
-  async *chunks(): AsyncGenerator<Buffer, void> {
-    for (let position = 0; position < this.size;) {
-      const { buffer, bytesRead } = await onDisk(() => this.file.read(Buffer.allocUnsafe(PIECE), 0, PIECE, position));
+  async *chunks(start = 0, end = this.size): AsyncGenerator<Buffer, void> {
+    for (let position = start; position < end;) {
+      const length = Math.min(PIECE, end - position);
+      const { buffer, bytesRead } = await onDisk(() => this.file.read(Buffer.allocUnsafe(length), 0, length, position));
       if (bytesRead === 0) throw new Error('bindonce: a temporary file is shorter than what was written to it.');
       position += bytesRead;
       yield buffer.subarray(0, bytesRead);

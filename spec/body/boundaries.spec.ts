@@ -55,6 +55,12 @@ describe.each([1, 2, 3, 5, 7, 64, 10_000])('a form that arrives in pieces of %d 
     ['1,001 blanks behind a boundary', `--b1${' '.repeat(1_001)}\r\n${head}1\r\n--b1--`],
     ['a part behind its last boundary', `--b1\r\n${head}1\r\n--b1--\r\nepilogue\r\n--b1\r\n${head}2\r\n--b1--`],
     ['no last boundary', `--b1\r\n${head}1\r\n--b1\r\n`],
+    [
+      'a boundary in the head of a part',
+      `--b1\r\nContent-Disposition: form-data; name="a"\r\n--b1\r\n${head}2\r\n--b1--`,
+    ],
+    ['a part without a body', `--b1\r\nContent-Disposition: form-data; name="a"\r\n\r\n--b1\r\n${head}2\r\n--b1--`],
+    ['the last boundary in a head', `--b1\r\nContent-Disposition: form-data; name="a"\r\n\r\n--b1--`],
     ['half a last boundary', `--b1\r\n${head}1\r\n--b1-`],
     ['nothing', ''],
   ])('and has %s is refused with 400', async (_what, form) => {

@@ -21,6 +21,10 @@ function readRaw(body: Buffer | string, type: string, settings: Partial<FormOpti
   });
 }
 
+function diskFull(): never {
+  throw new Error('disk full');
+}
+
 const field = (name: string, value = '1'): Part => ({ name, value });
 const file = (name: string, filename = 'f', value = 'x'): Part => ({ name, filename, value });
 
@@ -130,6 +134,8 @@ describe('a multipart form', () => {
         },
       },
     ],
+    ['storage that throws', { storage: { _handleFile: diskFull, _removeFile: diskFull } }],
+    ['filter that throws', { fileFilter: diskFull }],
   ])("whose %s fails is not the client's fault", async (_title, settings) => {
     const failure: unknown = await read([file('f')], settings).catch((error: unknown) => error);
     expect(failure).not.toBeInstanceOf(Problem);

@@ -2,14 +2,17 @@ import { chunksOf } from '../../body/body-chunks';
 import { drainRest } from '../../body/drain-rest';
 import { bodyTooLarge, tooManyValues } from '../../body/errors';
 import { valuesByName, type Form } from '../../body/form';
+import { readForm } from '../../body/read-form';
 import { isUntouched, receivedAsForm } from '../../body/receive';
-import { openReceived, type Received } from '../../body/received';
+import type { Received } from '../../body/received';
+import { readReceivedForm } from '../../body/received-form';
 import { readPairs, type Pair } from '../../body/urlencoded';
 import { after, type Awaitable } from '../../basics/awaitable';
 import type { ResolvedLimits } from '../reading/limits';
 import { textIn } from './body-text';
 import type { Incoming } from './incoming';
 import { onRefusal } from './refusals';
+import type { FormReader } from './uploads';
 
 /**
  * Tells whether a form can go straight from the connection to where its files are stored: no one else has read it or
@@ -24,7 +27,7 @@ export async function streamForm(incoming: Incoming): Promise<Form> {
   const { req, res, settings } = incoming;
   try {
     if (Number(req.headers['content-length'] ?? 0) > settings.formBytes) throw bodyTooLarge(settings.formBytes);
-    const form = await readUpload(incoming, chunksOf(req));
+    const form = await readUpload(incoming, options => readForm(chunksOf(req), req, options));
     // As multer leaves it for a handler, but flat.
     const body = valuesByName(form);
     receivedAsForm(req, form, body);
@@ -49,7 +52,7 @@ function multipartIn(received: Received, incoming: Incoming): Awaitable<Form> {
       return { fields: boundedPairs(received.body, incoming.settings.limits), files: received.files };
     case 'bytes':
     case 'file':
-      return readUpload(incoming, openReceived(received));
+      return readUpload(incoming, options => readReceivedForm(received, incoming.req, options));
   }
 }
 
@@ -59,8 +62,8 @@ function urlEncodedIn(received: Received, { mediaType, settings: { limits } }: I
   return after(textIn(received, mediaType, limits), text => ({ fields: readPairs(text, limits.fields), files: [] }));
 }
 
-async function readUpload({ req, res, use, settings }: Incoming, chunks: AsyncIterable<Buffer>): Promise<Form> {
-  const { form, discard } = await settings.readUpload(chunks, req, res, use);
+async function readUpload({ req, res, use, settings }: Incoming, read: FormReader): Promise<Form> {
+  const { form, discard } = await settings.readUpload(read, req, res, use);
   onRefusal(req, discard);
   return form;
 }

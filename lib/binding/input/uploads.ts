@@ -5,7 +5,6 @@ import multer, { type Multer } from 'multer';
 import type { Form, FormOptions } from '../../body/form';
 import { holdingOf, type HeldIn } from '../../body/holding';
 import type { PartsTaken } from '../../body/parts';
-import { readForm } from '../../body/read-form';
 import { storageProblem } from '../../body/storage-problem';
 import { onExchangeEnd } from '../../http/exchange-end';
 import { checkOptions, oneOf } from '../../options/check';
@@ -30,13 +29,15 @@ export interface Upload {
   readonly discard: () => void;
 }
 
+/** Reads one form, from wherever it is. */
+export type FormReader = (options: FormOptions) => Promise<Form>;
+
 /**
- * Reads the multipart form of one request. Files that bindonce keeps on disk are removed when the exchange has ended.
- * @param chunks the bytes of the form.
+ * Stores the multipart form of one request. Files that bindonce keeps on disk are removed when the exchange has ended.
  * @param parts tells which files are kept, and which are read as fields.
  */
 export type ReadUpload = (
-  chunks: AsyncIterable<Buffer>,
+  read: FormReader,
   req: IncomingMessage,
   res: ServerResponse,
   parts: PartsTaken,
@@ -71,7 +72,7 @@ export function uploadReader(
   };
   const { isInMemory, storingFor } = isMulter(uploads) ? ownStoring(uploads, bounds) : builtInStoring(uploads, bounds);
   const formBytes = limits.formBytes ?? DEFAULT_FORM_BYTES[isInMemory ? 'memory' : 'disk'];
-  const readUpload: ReadUpload = async (chunks, req, res, parts) => {
+  const readUpload: ReadUpload = async (read, req, res, parts) => {
     const { settings, heldIn, discard, end } = storingFor(req);
     const holding = holdingOf(req, res);
     const take = (bytes: number): void => {
@@ -79,7 +80,7 @@ export function uploadReader(
     };
     if (end) onExchangeEnd(req, res, end);
     try {
-      const form = await readForm(chunks, req, { ...settings, fieldsBytes: limits.bodyBytes, formBytes, parts, take });
+      const form = await read({ ...settings, fieldsBytes: limits.bodyBytes, formBytes, parts, take });
       return {
         form,
         discard: () => {

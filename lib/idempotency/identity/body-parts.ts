@@ -1,24 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { after, type Awaitable } from '../../basics/awaitable';
-import type { Form, FormOptions } from '../../body/form';
-import { measuring } from '../../body/form-files';
+import type { Form } from '../../body/form';
 import { isJson, kindOf, mediaTypeOf, type MediaType } from '../../body/media-type';
-import { filesAndJson } from '../../body/parts';
-import { readForm } from '../../body/read-form';
 import { receive } from '../../body/receive';
-import { allBytes, openReceived, type Received } from '../../body/received';
+import { allBytes, sizeOf, type Received, type ReceivedBytes } from '../../body/received';
+import { measureForm } from '../../body/received-form';
 import { Problem } from '../../problems/problem';
 import { canonicalPairs, splitPairs } from './canonical-pairs';
 import { parsedParts } from './parsed-body';
-
-/** Bounds of a form that is compared by its fields and files; a larger one is compared by its bytes. */
-const MEASURED: FormOptions = {
-  storage: measuring,
-  parts: filesAndJson,
-  preservePath: true,
-  limits: { parts: 100_000, fieldNameSize: 1_000, fieldSize: 10_485_760 },
-};
 
 /**
  * Returns the parts of the body that take part in the cache key:
@@ -52,14 +42,14 @@ function partsOf(received: Received, req: IncomingMessage): Awaitable<string[]> 
   }
 }
 
-function bytesParts(received: Bytes, { type, parameters }: MediaType): string[] {
+function bytesParts(received: ReceivedBytes, { type, parameters }: MediaType): string[] {
   return [type, ...Object.entries(parameters).sort().flat(), ...contentParts(received)];
 }
 
 /** Bytes of a body that takes part as it is: to hash it first takes 2 µs. */
 const SHORT = 4_096;
 
-function contentParts(received: Bytes): string[] {
+function contentParts(received: ReceivedBytes): string[] {
   return received.kind === 'bytes' && received.bytes.length <= SHORT
     ? ['content', received.bytes.toString('latin1')]
     : ['digest', digestOf(received)];
@@ -72,9 +62,9 @@ const UNREADABLE = '\ufffd';
  * A client chooses a new boundary for each attempt, so if the form can be read, neither the media type's parameters nor
  * the raw bytes take part. A form that cannot be read is not refused here: a later parser may accept it.
  */
-async function multipartParts(received: Bytes, req: IncomingMessage, mediaType: MediaType): Promise<string[]> {
+async function multipartParts(received: ReceivedBytes, req: IncomingMessage, mediaType: MediaType): Promise<string[]> {
   try {
-    const parts = formParts(await readForm(openReceived(received), req, MEASURED));
+    const parts = formParts(await measureForm(received, req));
     return parts.some(part => part.includes(UNREADABLE)) ? [...parts, digestOf(received)] : parts;
   } catch (error) {
     if (error instanceof Problem && (error.code === 'body-malformed' || error.code === 'body-too-large'))
@@ -109,8 +99,6 @@ function contentOf({ mimetype, buffer }: Partial<Express.Multer.File>): string {
     : '';
 }
 
-type Bytes = Extract<Received, { kind: 'bytes' | 'file' }>;
-
 /**
  * An urlencoded form that is longer, or has more fields, is compared by its bytes: no user fills in such a form,
  * Express accepts no more fields either, and parsing it would block the process.
@@ -118,7 +106,7 @@ type Bytes = Extract<Received, { kind: 'bytes' | 'file' }>;
 const MOST_BYTES = 262_144;
 const MOST_FIELDS = 1_000;
 
-async function urlEncodedParts(received: Bytes): Promise<string[]> {
+async function urlEncodedParts(received: ReceivedBytes): Promise<string[]> {
   if (sizeOf(received) > MOST_BYTES) return ['bytes', digestOf(received)];
   const text = (await allBytes(received)).toString('latin1');
   return text.split('&', MOST_FIELDS + 1).length > MOST_FIELDS
@@ -126,10 +114,6 @@ async function urlEncodedParts(received: Bytes): Promise<string[]> {
     : ['pairs', ...canonicalPairs(splitPairs(text))];
 }
 
-function sizeOf(received: Bytes): number {
-  return received.kind === 'file' ? received.spool.size : received.bytes.length;
-}
-
-function digestOf(received: Bytes): string {
+function digestOf(received: ReceivedBytes): string {
   return received.kind === 'file' ? received.spool.digest : createHash('sha256').update(received.bytes).digest('hex');
 }

@@ -34,7 +34,7 @@ const open = (name = 'photos'): string =>
   `--x\r\nContent-Disposition: form-data; name="${name}"; filename="a.png"\r\n\r\n`;
 const photo = (value: string, name = 'photos'): string => `${open(name)}${value}\r\n`;
 const KB50 = 'x'.repeat(50_000);
-const REST = `${photo(KB50)}--x--\r\n`;
+const REST = `\r\n${photo(KB50)}--x--\r\n`;
 
 /** What a client has sent when it has exceeded the limit. */
 const excesses: readonly [limit: string, where: string, limits: BindingOptions['limits'], body: string][] = [

@@ -1,0 +1,89 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import type { Form, FormOptions } from './form';
+import { measuring } from './form-files';
+import { announce, PartRecorder, type FilePart, type FormPart } from './form-parts';
+import { mediaTypeOf } from './media-type';
+import { filesAndJson } from './parts';
+import { formFrom, readForm } from './read-form';
+import { openReceived, sizeOf, type ReceivedBytes } from './received';
+
+/** Bytes of memory that the parts of a form may always take; those of a form in memory may take as many as the form. */
+const PARTS_BYTES = 65_536;
+
+/** The parts of the forms that were measured. The key is what holds the bytes of the form. */
+const measured = new WeakMap<object, { readonly boundary: string; readonly parts: readonly FormPart[] }>();
+
+const holderOf = (received: ReceivedBytes): object => (received.kind === 'file' ? received.spool : received.bytes);
+
+const boundaryOf = (req: IncomingMessage): string => mediaTypeOf(req).parameters['boundary'] ?? '';
+
+/**
+ * Measures a received form: its fields, and the names and sizes of its files. Remembers its parts, so that
+ * `readReceivedForm` need not parse it again.
+ * @throws a 400 problem, or 413 for more than 100,000 parts or a field of more than 10 MiB.
+ */
+export async function measureForm(received: ReceivedBytes, req: IncomingMessage): Promise<Form> {
+  const recorder = new PartRecorder(Math.max(PARTS_BYTES, received.kind === 'bytes' ? received.bytes.length : 0));
+  const form = await readForm(openReceived(received), req, {
+    storage: measuring,
+    parts: filesAndJson,
+    preservePath: true,
+    limits: { parts: 100_000, fieldNameSize: 1_000, fieldSize: 10_485_760 },
+    recorder,
+  });
+  const parts = recorder.parts();
+  if (parts) measured.set(holderOf(received), { boundary: boundaryOf(req), parts });
+  return form;
+}
+
+/**
+ * Reads a received form. One that was measured is not parsed again, unless a limit may be exceeded or the names must be
+ * read in another way; that is left to the parser.
+ * @throws what `readForm` throws.
+ */
+export function readReceivedForm(received: ReceivedBytes, req: IncomingMessage, options: FormOptions): Promise<Form> {
+  const { formBytes = Infinity } = options;
+  const known = measured.get(holderOf(received));
+  if (known?.boundary !== boundaryOf(req) || sizeOf(received) > formBytes || !fit(known.parts, options))
+    return readForm(openReceived(received), req, options);
+  return formFrom(req, options, () => {
+    const stream = Readable.from([]);
+    const contentOf = (file: FilePart): AsyncIterable<Buffer> => contentIn(received, file, options);
+    return { stream, start: busboy => void announce(known.parts, busboy, contentOf, () => stream.destroyed) };
+  });
+}
+
+/** Yields copies: a storage may change what it is given, and others read the body after it. */
+async function* contentIn(
+  received: ReceivedBytes,
+  { start, end }: FilePart,
+  { take }: FormOptions,
+): AsyncGenerator<Buffer, void> {
+  for await (const chunk of openReceived(received, start, end)) {
+    take?.(chunk.length);
+    yield Buffer.from(chunk);
+  }
+}
+
+/** Tells whether a parser with these options would surely announce the same parts. */
+function fit(parts: readonly FormPart[], { limits, preservePath, defParamCharset }: FormOptions): boolean {
+  const { fields = Infinity, files = Infinity, fieldSize = Infinity, fileSize = Infinity } = limits;
+  const fieldCount = parts.filter(({ kind }) => kind === 'field').length;
+  if (fieldCount > fields || parts.length - fieldCount > files || parts.length > (limits.parts ?? Infinity))
+    return false;
+  return parts.every(part => {
+    if (part.kind === 'field') return part.length <= fieldSize && isReadAlike(part.event[0], defParamCharset);
+    const { name, info, start, end } = part;
+    const isBare = preservePath || !HAS_FOLDER.test(info.filename ?? '');
+    return end - start <= fileSize && isBare && [name, info.filename].every(text => isReadAlike(text, defParamCharset));
+  });
+}
+
+/** Names of which busboy keeps the last part only. */
+const HAS_FOLDER = /[/\\]|^\.\.?$/;
+
+/** Tells whether a name in UTF-8 reads the same in another charset; `latin1` is the default of multer. */
+function isReadAlike(name = '', charset = 'utf8'): boolean {
+  return charset === 'utf8' || (charset === 'latin1' && /^[\x00-\x7f]*$/.test(name));
+}
