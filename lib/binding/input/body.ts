@@ -7,7 +7,7 @@ import { Problem } from '../../problems/problem';
 import type { BodyUse } from '../plan/body-use';
 import { after, type Awaitable } from '../../basics/awaitable';
 import { describeJsonError } from '../reading/json-error';
-import { parseExactly } from '../reading/json-text';
+import { parseExactly } from '../reading/exact-json';
 import { textIn, textIsGone } from './body-text';
 import { canBeStreamed, formIn, streamForm } from './form-body';
 import { accepts, unsupported, type Incoming } from './incoming';

@@ -1,12 +1,7 @@
-import { parse as parseLossless } from 'lossless-json';
 import type { Awaitable } from '../../basics/awaitable';
 import type { Invalid, Location } from './location';
+import { parseExactly } from './exact-json';
 import { isExactNumber } from './exact-number';
-
-/** Parses JSON so that numbers keep all their digits, for `long` and `decimal`. @throws SyntaxError */
-export function parseExactly(text: string): unknown {
-  return parseLossless(text);
-}
 
 /** Reads JSON out of one text: a query parameter, a form field, a claim or a header. */
 export function jsonInText<T>(

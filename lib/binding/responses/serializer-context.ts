@@ -2,7 +2,7 @@ import { anything, checkOptions } from '../../options/check';
 import { Problem } from '../../problems/problem';
 import { Failures, validationProblem } from '../reading/failures';
 import { describeJsonError } from '../reading/json-error';
-import { parseExactly } from '../reading/json-text';
+import { parseExactly } from '../reading/exact-json';
 import { responseCodecs, writeJson } from './json-writer';
 import { resolveLimits } from '../reading/limits';
 import { INVALID, Location } from '../reading/location';

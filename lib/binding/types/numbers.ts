@@ -54,7 +54,8 @@ export const decimal: PropertyType<BigNumber> = scalar('decimal', {
   text: readDecimal,
   json(value) {
     if (typeof value === 'string') return readDecimal(value);
-    if (isExactNumber(value)) return readDecimal(value.value);
+    // The digits are those of a JSON number, so they need no check.
+    if (isExactNumber(value)) return value.value.length > MAX_LENGTH ? undefined : inRange(new BigNumber(value.value));
     if (typeof value !== 'number') return undefined;
     const exact = inRange(new BigNumber(value));
     // An earlier parser has rounded to a double; only numbers of up to 15 digits are certain to be what was sent.
