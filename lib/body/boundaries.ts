@@ -84,13 +84,16 @@ class PartHead {
   /** @param bytes the next bytes of the part. */
   read(bytes: Buffer): void {
     if (!this.open) return;
-    const seen = Buffer.concat([this.open, bytes]);
+    const seen = this.open.length === 0 ? bytes : Buffer.concat([this.open, bytes]);
     this.open = seen.includes(HEAD_END) ? undefined : seen.subarray(1 - HEAD_END.length);
   }
 
   endPart(): void {
     if (this.open)
-      throw new Problem('body-malformed', 'In the multipart form, the head of a part does not end with an empty line.');
+      throw new Problem(
+        'body-malformed',
+        'In the multipart form, a part has no body, or no empty line between its head and its body.',
+      );
   }
 }
 

@@ -4,7 +4,7 @@ import { Problem } from '../problems/problem';
 import { textOf } from './decode';
 import { bodyTooLarge } from './errors';
 import type { FormOptions } from './form';
-import type { FieldEvent, Truncation } from './form-parts';
+import type { FieldEvent, FieldInfo } from './form-parts';
 import type { Pair } from './urlencoded';
 
 /** The fields of one form while it is read, in the order in which they begin. */
@@ -64,7 +64,7 @@ export function errorInName(name: string | undefined, { limits }: FormOptions): 
 function errorInField(
   name: string,
   value: string | undefined,
-  { nameTruncated, valueTruncated }: Truncation,
+  { nameTruncated, valueTruncated }: FieldInfo,
 ): Error | undefined {
   if (nameTruncated) return new multer.MulterError('LIMIT_FIELD_KEY');
   if (valueTruncated) return new multer.MulterError('LIMIT_FIELD_VALUE', name);

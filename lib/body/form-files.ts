@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 import multer from 'multer';
+import { recovering } from '../basics/awaitable';
 import type { FormOptions } from './form';
 import { ExternalError } from './form-errors';
 import { errorInName, type FormFields } from './form-fields';
@@ -35,9 +36,7 @@ export class FormFiles {
           if (error) this.refuse(new ExternalError(error));
           done(error, info);
         };
-        callOrFail(() => {
-          storage._handleFile(this.req as Request, file, stored);
-        }, stored);
+        callOrFail(() => storage._handleFile(this.req as Request, file, stored), stored);
       },
       _removeFile: (_source, file, done) => {
         storage._removeFile(this.req as Request, file, done);
@@ -78,10 +77,7 @@ export class FormFiles {
       this.fields.addFromFile(file.fieldname, opening);
       settle(null, false);
     } else if (!parts.takesFile(file.fieldname)) settle(null, false);
-    else if (fileFilter)
-      callOrFail(() => {
-        fileFilter(this.req as Request, file, settle);
-      }, settle);
+    else if (fileFilter) callOrFail(() => fileFilter(this.req as Request, file, settle), settle);
     else settle(null, true);
   }
 
@@ -91,13 +87,11 @@ export class FormFiles {
   }
 }
 
-/** Calls a function of the application, which may throw instead of calling back with the error. */
-function callOrFail(call: () => void, failed: (error: unknown) => void): void {
-  try {
-    call();
-  } catch (error) {
-    failed(error);
-  }
+/** Calls a function of the application, which may throw, or be asynchronous and reject, where it should call back. */
+function callOrFail(call: () => unknown, failed: (error: unknown) => void): void {
+  void recovering(call, error => {
+    failed(error || new Error(`A storage or a file filter of the application threw ${String(error)}.`));
+  });
 }
 
 /** The storage of a form that is only measured: it counts the bytes of a file and drops them. */

@@ -1,18 +1,22 @@
-import { Readable, type Writable } from 'node:stream';
+import { getDefaultHighWaterMark, Readable, type Writable } from 'node:stream';
 
-/** The marks that busboy sets on a field that it has cut off. */
-export interface Truncation {
+/** What busboy tells of a field; `…Truncated` if it has cut it off. */
+export interface FieldInfo {
   readonly nameTruncated: boolean;
   readonly valueTruncated: boolean;
+  readonly encoding: string;
+  readonly mimeType: string;
 }
 
 /** What busboy tells of a file. */
 export interface FileInfo {
   readonly filename?: string;
+  readonly encoding: string;
+  readonly mimeType: string;
 }
 
 /** What busboy passes to a listener for `field`. */
-export type FieldEvent = [name: string | undefined, value: string | undefined, info: Truncation];
+export type FieldEvent = [name: string | undefined, value: string | undefined, info: FieldInfo];
 
 /** What busboy passes to a listener for `file`. */
 export type FileEvent = [name: string | undefined, content: Readable, info: FileInfo];
@@ -21,7 +25,7 @@ export type FileEvent = [name: string | undefined, content: Readable, info: File
 export interface FieldPart {
   readonly kind: 'field';
   readonly event: FieldEvent;
-  /** Bytes of the whole part, with its boundary and its head. */
+  /** Bytes of the whole part. Those of the value are not known, but they are fewer. */
   readonly length: number;
 }
 
@@ -43,13 +47,14 @@ interface OpenFile {
   size: number;
 }
 
-/** Bytes of memory that a part takes beside its texts, roughly. */
-const PART_BYTES = 200;
+/** Bytes of memory that a part takes beside its texts, and those of a character, at most. */
+const PART_BYTES = 200,
+  CHARACTER_BYTES = 2;
 
 /** Records the parts of a form while busboy parses it. */
 export class PartRecorder {
-  private readonly announced: (FieldEvent | OpenFile)[] = [];
-  private readonly boundaries: number[] = [];
+  private announced: (FieldEvent | OpenFile)[] = [];
+  private boundaries: number[] = [];
   private bytes = 0;
 
   /** @param mostBytes of memory that the parts of one form may take. */
@@ -57,29 +62,29 @@ export class PartRecorder {
 
   /** Records where in the body a boundary begins, with the line break before it. */
   readonly boundaryAt = (position: number): void => {
-    if (this.hasRoom) this.boundaries.push(position);
+    if (this.hasRoomFor(PART_BYTES)) this.boundaries.push(position);
   };
 
   watch(busboy: Writable): void {
     busboy.on('field', (...event: FieldEvent) => {
-      const [name, value] = event;
-      this.add(event, name, value);
+      const [name, value, { encoding, mimeType }] = event;
+      this.add(event, name, value, encoding, mimeType);
     });
     busboy.on('file', (...[name, content, info]: FileEvent) => {
       const file: OpenFile = { name, info, size: 0 };
       content.on('data', (chunk: Buffer) => {
         file.size += chunk.length;
       });
-      this.add(file, name, info.filename);
+      this.add(file, name, info.filename, info.encoding, info.mimeType);
     });
   }
 
   /**
    * Returns the parts of a form that has been parsed to its end. Returns undefined if they take too much memory, or if
-   * busboy has skipped one (it has no name, say): then it is not known which boundary ends which part.
+   * busboy has skipped one that is no `form-data`: then it is not known which boundary ends which part.
    */
   parts(): readonly FormPart[] | undefined {
-    if (!this.hasRoom || this.announced.length !== this.boundaries.length - 1) return undefined;
+    if (!this.hasRoomFor(0) || this.announced.length !== this.boundaries.length - 1) return undefined;
     return this.announced.map((part, index): FormPart => {
       const [start, end] = this.boundaries.slice(index, index + 2) as [number, number];
       return Array.isArray(part)
@@ -89,14 +94,21 @@ export class PartRecorder {
   }
 
   private add(part: FieldEvent | OpenFile, ...texts: (string | undefined)[]): void {
-    this.bytes += texts.reduce((sum, text = '') => sum + text.length, PART_BYTES);
-    if (this.hasRoom) this.announced.push(part);
+    const characters = texts.reduce((sum, text = '') => sum + text.length, 0);
+    if (this.hasRoomFor(characters * CHARACTER_BYTES)) this.announced.push(part);
   }
 
-  private get hasRoom(): boolean {
-    return this.bytes <= this.mostBytes;
+  /** Counts bytes. Returns false, and forgets the parts, if there are too many. */
+  private hasRoomFor(bytes: number): boolean {
+    this.bytes += bytes;
+    if (this.bytes <= this.mostBytes) return true;
+    [this.announced, this.boundaries] = [[], []];
+    return false;
   }
 }
+
+/** Bytes of a file that its stream buffers, here and in busboy. */
+const BUFFER = getDefaultHighWaterMark(false);
 
 /**
  * Makes a busboy announce parts that were recorded, as if it parsed them. It does not look at its limits.
@@ -109,15 +121,18 @@ export async function announce(
   contentOf: (file: FilePart) => AsyncIterable<Buffer>,
   isRefused: () => boolean,
 ): Promise<void> {
+  const files: Promise<unknown>[] = [];
   for (const part of parts) {
     if (isRefused()) return;
     if (part.kind === 'field') busboy.emit('field', ...part.event);
     else {
-      const content = Readable.from(contentOf(part), { objectMode: false });
-      const closed = new Promise(resolve => content.once('close', resolve));
+      const content = Readable.from(contentOf(part), { objectMode: false, highWaterMark: BUFFER });
+      files.push(new Promise(resolve => content.once('close', resolve)));
       busboy.emit('file', part.name, Object.assign(content, { truncated: false }), part.info);
-      await closed;
+      // Like a parser, which goes on while a file fits into its buffer: a storage or a filter may wait for other files.
+      if (part.end - part.start >= BUFFER) await files.at(-1);
     }
   }
+  await Promise.all(files);
   busboy.emit('close');
 }

@@ -21,7 +21,7 @@ export type FormOptions = Pick<multer.Options, 'fileFilter' | 'preservePath' | '
   readonly parts?: PartsTaken;
   /** Called with the number of bytes of each chunk, before it is used; when it throws, the form is refused. */
   readonly take?: (bytes: number) => void;
-  /** Records the parts, for `playForm`. */
+  /** Records the parts while they are parsed. */
   readonly recorder?: PartRecorder;
 };
 

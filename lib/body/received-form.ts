@@ -42,33 +42,33 @@ export async function measureForm(received: ReceivedBytes, req: IncomingMessage)
  * read in another way; that is left to the parser.
  * @throws what `readForm` throws.
  */
-export function readReceivedForm(received: ReceivedBytes, req: IncomingMessage, options: FormOptions): Promise<Form> {
-  const { formBytes = Infinity } = options;
+export async function readReceivedForm(
+  received: ReceivedBytes,
+  req: IncomingMessage,
+  options: FormOptions,
+): Promise<Form> {
+  const { formBytes = Infinity, take } = options;
+  const size = sizeOf(received);
   const known = measured.get(holderOf(received));
-  if (known?.boundary !== boundaryOf(req) || sizeOf(received) > formBytes || !fit(known.parts, options))
+  if (known?.boundary !== boundaryOf(req) || size > formBytes || !fit(known.parts, options))
     return readForm(openReceived(received), req, options);
+  take?.(size);
   return formFrom(req, options, () => {
+    // Multer reads only the headers of this stream. It is destroyed if the form is refused.
     const stream = Readable.from([]);
-    const contentOf = (file: FilePart): AsyncIterable<Buffer> => contentIn(received, file, options);
+    const contentOf = (file: FilePart): AsyncIterable<Buffer> => contentIn(received, file);
     return { stream, start: busboy => void announce(known.parts, busboy, contentOf, () => stream.destroyed) };
   });
 }
 
 /** Yields copies: a storage may change what it is given, and others read the body after it. */
-async function* contentIn(
-  received: ReceivedBytes,
-  { start, end }: FilePart,
-  { take }: FormOptions,
-): AsyncGenerator<Buffer, void> {
-  for await (const chunk of openReceived(received, start, end)) {
-    take?.(chunk.length);
-    yield Buffer.from(chunk);
-  }
+async function* contentIn(received: ReceivedBytes, { start, end }: FilePart): AsyncGenerator<Buffer, void> {
+  for await (const chunk of openReceived(received, start, end)) yield Buffer.from(chunk);
 }
 
 /** Tells whether a parser with these options would surely announce the same parts. */
 function fit(parts: readonly FormPart[], { limits, preservePath, defParamCharset }: FormOptions): boolean {
-  const { fields = Infinity, files = Infinity, fieldSize = Infinity, fileSize = Infinity } = limits;
+  const { fields = Infinity, files = Infinity, fieldSize = FIELD_SIZE, fileSize = Infinity } = limits;
   const fieldCount = parts.filter(({ kind }) => kind === 'field').length;
   if (fieldCount > fields || parts.length - fieldCount > files || parts.length > (limits.parts ?? Infinity))
     return false;
@@ -79,6 +79,9 @@ function fit(parts: readonly FormPart[], { limits, preservePath, defParamCharset
     return end - start <= fileSize && isBare && [name, info.filename].every(text => isReadAlike(text, defParamCharset));
   });
 }
+
+/** The default of busboy, in bytes. */
+const FIELD_SIZE = 1_048_576;
 
 /** Names of which busboy keeps the last part only. */
 const HAS_FOLDER = /[/\\]|^\.\.?$/;

@@ -136,9 +136,20 @@ describe('a multipart form', () => {
     ],
     ['storage that throws', { storage: { _handleFile: diskFull, _removeFile: diskFull } }],
     ['filter that throws', { fileFilter: diskFull }],
+    ['filter that rejects', { fileFilter: async () => Promise.resolve().then(diskFull) }],
   ])("whose %s fails is not the client's fault", async (_title, settings) => {
     const failure: unknown = await read([file('f')], settings).catch((error: unknown) => error);
     expect(failure).not.toBeInstanceOf(Problem);
     expect(failure).toMatchObject({ message: 'disk full' });
+  });
+
+  it('whose storage throws nothing at all is refused', async () => {
+    const storage = {
+      _handleFile: () => {
+        throw undefined;
+      },
+      _removeFile: diskFull,
+    };
+    await expect(read([file('f')], { storage })).rejects.toThrow('of the application threw undefined');
   });
 });

@@ -46,6 +46,8 @@ async function readUnparsed(parts: readonly Part[], options: Partial<FormOptions
   return outcomeOf(readReceivedForm(received, req, optionsWith(options)));
 }
 
+const file = (name: string, value: string): Part => ({ name, filename: 'f', value });
+
 const texts = (...fragments: string[]): fc.Arbitrary<Buffer> =>
   fc.array(fc.constantFrom(...fragments), { maxLength: 6 }).map(all => Buffer.from(all.join(''), 'latin1'));
 
@@ -160,9 +162,40 @@ describe('a form that was measured', () => {
     ['folders of a file are dropped', { name: 'f', filename: 'in/f', value: 'x' }, {}],
     ['names have another charset', { name: 'f', filename: 'ä', value: 'x' }, { defParamCharset: 'latin1' }],
     ['it has too many parts to remember', { name: 'a', value: '' }, {}],
+    ['too many of its heads are long', { name: 'a', value: '', type: `text/${'x'.repeat(10_000)}` }, {}],
   ])('is parsed again if %s', async (why, part, options) => {
-    const parts = Array.from({ length: why.includes('many') ? 1_000 : 1 }, () => part);
+    const parts = Array.from({ length: why.includes('too many') ? 1_000 : 1 }, () => part);
     expect(await readUnparsed(parts, options)).toBe('refused');
+  });
+
+  it('gives a storage small files before it has read the ones before them, as the parser does', async () => {
+    const received = inMemory(multipart([file('a', 'x'), file('b', 'y')], 'b1').body);
+    await measureForm(received, req);
+    const waiting: (() => void)[] = [];
+    const { files } = await readReceivedForm(
+      received,
+      req,
+      optionsWith({
+        fileFilter: (_req, _file, decide) => {
+          waiting.push(() => {
+            decide(null, true);
+          });
+          if (waiting.length === 2) for (const decideNow of waiting) decideNow();
+        },
+      }),
+    );
+    expect(files.map(({ buffer }) => buffer.toString())).toEqual(['x', 'y']);
+  });
+
+  it('is refused if the process cannot hold as many bytes as it has', async () => {
+    const { body } = multipart([{ name: 'a', value: '1' }], 'b1');
+    const received = inMemory(body);
+    await measureForm(received, req);
+    const take = jest.fn(() => {
+      throw new Error('too much');
+    });
+    await expect(readReceivedForm(received, req, optionsWith({ take }))).rejects.toThrow('too much');
+    expect(take).toHaveBeenCalledWith(body.length);
   });
 
   it('gives a storage bytes that it may change', async () => {
