@@ -1,11 +1,12 @@
 import { request } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import express, { type RequestHandler } from 'express';
 import { bindRequest, dto, idempotency, int, type IdempotencyEvent, type IdempotencyOptions } from '../../lib';
 import { send } from '../support/listen';
 import { EventLog } from '../support/event-log';
 import { HookedLeases } from '../support/hooked-leases';
 import { serve } from '../support/serve';
-import { signal } from '../support/signal';
+import { signal, type Signal } from '../support/signal';
 import { keyed } from '../support/replays';
 
 const CREATED: RequestHandler = (_req, res) => {
@@ -25,6 +26,19 @@ async function eventsOf(
   const { url } = await serve(express().post('/', idempotency({ ...options, onEvent: log.onEvent }), handler));
   for (const body of bodies) await send(url, { headers: keyed('"the key"', { 'Content-Type': 'text/plain' }), body });
   return log.events;
+}
+
+/** Leases that tell when the second request has asked for one. */
+function toldOfTheSecond(asked: Signal): HookedLeases {
+  let requests = 0;
+  return new HookedLeases(
+    {},
+    {
+      acquire: () => {
+        if (++requests === 2) asked.happens();
+      },
+    },
+  );
 }
 
 describe('onEvent', () => {
@@ -154,17 +168,16 @@ describe('onEvent', () => {
 
   it('is told waited by a duplicate that waited, and how long a request took', async () => {
     const log = new EventLog();
-    const mayEnd = signal();
+    const waits = signal();
+    const leases = toldOfTheSecond(waits);
     const { url } = await serve(
-      express().post('/', idempotency({ onEvent: log.onEvent }), (_req, res) => {
-        void mayEnd.happened.then(() => res.status(201).end());
+      express().post('/', idempotency({ leases, onEvent: log.onEvent }), async (_req, res) => {
+        await waits.happened;
+        await pause(30);
+        res.status(201).end();
       }),
     );
-    const answers = Promise.all([send(url, { headers: keyed('k') }), send(url, { headers: keyed('k') })]);
-    setTimeout(() => {
-      mayEnd.happens();
-    }, 60);
-    await answers;
+    await Promise.all([send(url, { headers: keyed('k') }), send(url, { headers: keyed('k') })]);
     expect(log.events).toEqual([
       expect.objectContaining({ kind: 'executed', status: 201 }),
       expect.objectContaining({ kind: 'waited', status: 201 }),
@@ -220,15 +233,7 @@ describe('onEvent', () => {
   it('is told abandoned when the client of a waiting duplicate leaves', async () => {
     const log = new EventLog();
     const [runs, waits, mayEnd] = [signal(), signal(), signal()];
-    let asked = 0;
-    const leases = new HookedLeases(
-      {},
-      {
-        acquire: () => {
-          if (++asked === 2) waits.happens();
-        },
-      },
-    );
+    const leases = toldOfTheSecond(waits);
     const { url } = await serve(
       express().post('/', idempotency({ onEvent: log.onEvent, leases }), (_req, res) => {
         runs.happens();
