@@ -16,8 +16,20 @@ const compiledWith = tsconfig => ({
 
 const compiled = compiledWith('<rootDir>/spec/tsconfig.json');
 
-/** What takes long, needs many servers at once, or the registry: `npm run test:long`. */
+/**
+ * Files and folders of `npm run test:long`: what is around the library (command, demo, documents, package), what needs a
+ * browser, many servers at once or the registry, and what takes long.
+ */
 const long = [
+  'spec/cli',
+  'spec/demo-app',
+  'spec/docs/examples',
+  'spec/docs/lease-store.spec.ts',
+  'spec/docs/snippets.spec.ts',
+  'spec/openapi/api-docs.spec.ts',
+  'spec/package/exports.spec.ts',
+  'spec/processes/demo-app.spec.ts',
+  'spec/processes/demo-document.spec.ts',
   'spec/binding/types/scalar-long-texts.spec.ts',
   'spec/faults/mutations.spec.ts',
   'spec/faults/storms.spec.ts',
@@ -25,10 +37,14 @@ const long = [
   'spec/idempotency/leases/memory-leases-search.spec.ts',
   'spec/idempotency/postgres/leases-search.spec.ts',
   'spec/idempotency/redis/deployments/cluster.spec.ts',
+  'spec/idempotency/redis/leases-search.spec.ts',
   'spec/idempotency/redis/deployments/sentinel.spec.ts',
   'spec/matrix/matrix.spec.ts',
   'spec/testing/mistakes.spec.ts',
 ];
+
+/** A folder is not the file of the same name: `spec/cli/` is not `spec/client`. */
+const ignored = long.map(path => (path.endsWith('.ts') ? path : `${path}/`));
 
 /** @type {import('jest').Config} */
 module.exports = {
@@ -40,7 +56,7 @@ module.exports = {
       ...compiled,
       displayName: 'spec',
       testMatch: ['<rootDir>/spec/**/*.spec.ts'],
-      testPathIgnorePatterns: ['/node_modules/', '/legacy-decorators/', ...long],
+      testPathIgnorePatterns: ['/node_modules/', '/legacy-decorators/', ...ignored],
     },
     // A project of its own, because ts-jest has one set of compiler options for each: decorators are standard or legacy.
     {
@@ -55,12 +71,16 @@ module.exports = {
       testMatch: ['<rootDir>/spec/binding/**/*.spec.ts'],
       testPathIgnorePatterns: [
         '/node_modules/',
-        ...long,
+        ...ignored,
         'spec/binding/reading/compile.spec.ts',
         'spec/binding/types/generated-contexts.spec.ts',
       ],
       setupFilesAfterEnv: ['<rootDir>/spec/support/generated-contexts.ts'],
     },
-    { ...compiled, displayName: 'long', testMatch: long.map(spec => `<rootDir>/${spec}`) },
+    {
+      ...compiled,
+      displayName: 'long',
+      testMatch: long.map(path => `<rootDir>/${path}${path.endsWith('.ts') ? '' : '/**/*.spec.ts'}`),
+    },
   ],
 };

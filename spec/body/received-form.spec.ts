@@ -128,7 +128,7 @@ describe('a form that was measured', () => {
         expect(await outcomeOf(readReceivedForm(received, req, options))).toEqual(parsed);
         if (received.kind === 'file') await received.spool.close();
       }),
-      { numRuns: 1_000 },
+      { numRuns: 300 },
     );
   });
 

@@ -101,7 +101,7 @@ it('no request, however malformed, is a server error, changes a prototype or bri
       expect(keysOfPrototypes()).toEqual(before);
       expect('polluted' in {}).toBe(false);
     }),
-    { numRuns: 700, ...BOUNDS },
+    { numRuns: 350, ...BOUNDS },
   );
 });
 

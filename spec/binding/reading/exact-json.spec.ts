@@ -70,7 +70,7 @@ describe('parseExactly', () => {
         if (exact === 'refused' && plain !== 'refused') expect(outcome(() => parseLossless(text))).toBe('refused');
         else expect(exact).toEqual(plain);
       }),
-      { numRuns: 20_000 },
+      { numRuns: 5_000 },
     );
   });
 
@@ -82,7 +82,7 @@ describe('parseExactly', () => {
         if (outcome(() => JSON.parse(text) as unknown) !== 'refused')
           expect(outcome(() => inDigits(parseExactly(text)))).toEqual(other);
       }),
-      { numRuns: 20_000 },
+      { numRuns: 5_000 },
     );
   });
 

@@ -26,7 +26,7 @@ leaseStoreSearch(
       },
     };
   },
-  { depth: 4, atOnce: 100 },
+  { depth: 3, atOnce: 100 },
 );
 
 it('keeps applications with different prefixes apart', async () => {

@@ -1,0 +1,26 @@
+import { createClient } from '@keyv/redis';
+import { redisLeases } from '../../../lib';
+import { leaseStoreSearch } from '../../../lib/testing';
+import { anyRedis } from '../../support/servers/redis-server';
+
+let redis: Awaited<ReturnType<typeof anyRedis>>;
+
+beforeAll(async () => {
+  redis = await anyRedis();
+});
+afterAll(() => redis.stop());
+
+leaseStoreSearch(
+  'redisLeases()',
+  () => {
+    const client = createClient({ url: redis.url });
+    return {
+      store: redisLeases(client, { prefix: 'search:' }),
+      expire: key => client.pExpire(`search:${key}`, 0),
+      close: () => {
+        client.destroy();
+      },
+    };
+  },
+  { depth: 4, atOnce: 100 },
+);
