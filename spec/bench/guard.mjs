@@ -6,7 +6,7 @@ import { scenarios } from './requests/scenarios.mjs';
 keepToOtherCores();
 const ratios = {};
 for (const [key, name] of JSON.parse(process.argv[2])) {
-  const rounds = await compare({ ...scenarios[key], key }, name, { requests: 500, rounds: 3, warmUp: 1_000, env: {} });
+  const rounds = await compare({ ...scenarios[key], key }, name, { requests: 300, rounds: 3, warmUp: 600, env: {} });
   ratios[name] = median(rounds.map(({ ratio }) => ratio));
 }
 console.log(JSON.stringify(ratios));

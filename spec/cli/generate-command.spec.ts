@@ -91,7 +91,7 @@ describe('bindonce generate', () => {
       stderr: 'contexts.mjs is not up to date. Run the same command without --check.\n',
     });
     const sentence =
-      'the generated contexts have no code for Line, or for an earlier declaration of it, so it is compiled when it is first used. ' +
+      'the generated contexts have no code for Line as it is declared now, so it is compiled when it is first used. ' +
       'Run `npx bindonce generate` again, with a module that uses it.';
     const { stdout, stderr } = await node(['app.mjs']);
     expect(stdout).toBe('{"sku":"tea","price":1}\n');

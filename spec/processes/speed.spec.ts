@@ -19,5 +19,5 @@ it('takes at most twice as much CPU time for a request as when it was last measu
   const measured = JSON.parse(stdout) as Record<string, number>;
   const tooSlow = RATIOS.filter(([, subject, ratio]) => !((measured[subject] ?? Infinity) <= 2 * ratio));
   expect({ tooSlow, measured }).toEqual({ tooSlow: [], measured });
-  // 20 s on a machine that does nothing else.
+  // 12 s on a machine that does nothing else.
 }, 600_000);

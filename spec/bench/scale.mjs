@@ -1,0 +1,155 @@
+/**
+ * What large bodies, large responses and many waiting duplicates cost: CPU time of the server process, as a ratio to the
+ * first subject of a table, and by how much its memory grows at most. In rounds, in which the subjects take turns; medians.
+ * `node scale.mjs [part of a table's title]`
+ */
+import { fork } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
+import { median } from './requests/compare.mjs';
+
+const script = fileURLToPath(new URL('scale/server.mjs', import.meta.url));
+const MB = 1_000_000;
+
+class Server {
+  #child;
+  url;
+
+  static async start(subject) {
+    const server = new Server();
+    server.#child = fork(script, [subject]);
+    const [{ port }] = await once(server.#child, 'message');
+    server.url = `http://127.0.0.1:${port}`;
+    return server;
+  }
+
+  /** The CPU time that the process has taken until now, and its most memory since the last question. */
+  async state() {
+    this.#child.send('state');
+    const [state] = await once(this.#child, 'message');
+    return state;
+  }
+
+  stop() {
+    this.#child.disconnect();
+  }
+}
+
+const sockets = new Agent({ keepAlive: true, maxSockets: Infinity });
+
+/** Sends a request whose body is made as it is sent, and reads the whole answer. */
+async function send(url, headers, pieces) {
+  const sent = request(url, {
+    method: 'POST',
+    agent: sockets,
+    headers: { 'Idempotency-Key': randomUUID(), ...headers },
+  });
+  const [[response]] = await Promise.all([once(sent, 'response'), pipeline(Readable.from(pieces), sent)]);
+  let bytes = 0;
+  for await (const chunk of response) bytes += chunk.length;
+  if (response.statusCode >= 300) throw new Error(`${url} answered ${response.statusCode}`);
+  return bytes;
+}
+
+const noise = randomBytes(65_536);
+
+function* form(bytes) {
+  yield '--b1\r\nContent-Disposition: form-data; name="files"; filename="video"\r\n\r\n';
+  for (let sent = 0; sent < bytes; sent += noise.length) yield noise.subarray(0, bytes - sent);
+  yield '\r\n--b1--\r\n';
+}
+
+const upload = bytes => server => send(server.url, { 'Content-Type': 'multipart/form-data; boundary=b1' }, form(bytes));
+
+const body = JSON.stringify(
+  Array.from({ length: 9_000 }, (_, index) => ({ id: index, name: `Someone ${index}`, at: 1.5 })),
+);
+const jsonHeaders = { 'Content-Type': 'application/json', 'Content-Length': String(body.length) };
+
+async function hundredBodies(server) {
+  for (let index = 0; index < 100; index++) await send(server.url, jsonHeaders, [body]);
+}
+
+const download = bytes => server => send(`${server.url}/?bytes=${bytes}`, { 'Content-Length': '0' }, []);
+
+const many = (count, ask) => Promise.all(Array.from({ length: count }, ask));
+const COUNT = 10_000;
+const short = { 'Content-Type': 'application/json', 'Content-Length': '2' };
+
+const requests = server => many(COUNT, () => send(server.url, short, ['{}']));
+
+function duplicates(server) {
+  const key = { ...short, 'Idempotency-Key': randomUUID() };
+  return many(COUNT, () => send(`${server.url}/slow`, key, ['{}']));
+}
+
+const tables = [
+  {
+    title: 'an upload of 1 GB to disk',
+    rounds: 3,
+    warmUp: upload(50 * MB),
+    subjects: {
+      'multer alone': upload(1_000 * MB),
+      'bindRequest()': upload(1_000 * MB),
+      'idempotency() and bindRequest()': upload(1_000 * MB),
+    },
+  },
+  {
+    title: `a JSON body of ${Math.round(body.length / 1_000)} kB`,
+    rounds: 9,
+    warmUp: hundredBodies,
+    subjects: { 'express.json()': hundredBodies, 'idempotency() and express.json()': hundredBodies },
+  },
+  {
+    title: 'a response of 1 GB',
+    rounds: 5,
+    warmUp: download(50 * MB),
+    subjects: { 'a bare stream': download(1_000 * MB), 'a stream behind idempotency()': download(1_000 * MB) },
+  },
+];
+
+for (const { title, rounds, warmUp, subjects } of tables) {
+  if (!title.includes(process.argv[2] ?? '')) continue;
+  const runs = [];
+  for (const [name, work] of Object.entries(subjects)) {
+    const server = await Server.start(name);
+    await warmUp(server);
+    runs.push({ name, work, server, times: [], growth: 0 });
+  }
+  for (let round = 0; round < rounds; round++)
+    for (const run of runs) {
+      const before = await run.server.state();
+      await run.work(run.server);
+      const after = await run.server.state();
+      run.times.push(after.micros - before.micros);
+      run.growth = Math.max(run.growth, after.peak - before.peak);
+    }
+  console.log(`\n| ${title} | CPU time | from, to | memory |\n|---|---|---|---|`);
+  for (const { name, times, growth, server } of runs) {
+    const ratios = times.map((time, round) => time / runs[0].times[round]);
+    const figure = times === runs[0].times ? `1 (${(median(times) / MB).toFixed(2)} s)` : median(ratios).toFixed(2);
+    const range = `${Math.min(...ratios).toFixed(2)}, ${Math.max(...ratios).toFixed(2)}`;
+    console.log(`| ${name} | ${figure} | ${range} | ${growth > 0 ? '+' : ''}${(growth / MB).toFixed(0)} MB |`);
+    server.stop();
+  }
+}
+
+if ('duplicates'.includes(process.argv[2] ?? '')) {
+  const server = await Server.start('requests and duplicates');
+  await requests(server);
+  const cpuOf = async work => {
+    const before = await server.state();
+    await work(server);
+    return ((await server.state()).micros - before.micros) / MB;
+  };
+  const [first, waiting] = [await cpuOf(requests), await cpuOf(duplicates)];
+  console.log(
+    `\n${COUNT} duplicates that wait for one response: ${waiting.toFixed(2)} s of CPU time; as many first requests: ${first.toFixed(2)} s.`,
+  );
+  server.stop();
+}
+sockets.destroy();
