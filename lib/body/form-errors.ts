@@ -8,8 +8,7 @@ export class ExternalError extends Error {
   }
 }
 
-const LIMIT =
-  /^LIMIT_(FILE_SIZE|FILE_COUNT|FIELD_COUNT|FIELD_VALUE|FIELD_KEY|PART_COUNT|FIELD_NESTING|FIELD_ARRAY_INDEX)$/;
+const LIMIT = /^LIMIT_(FILE_SIZE|FILE_COUNT|FIELD_COUNT|FIELD_VALUE|FIELD_KEY|PART_COUNT)$/;
 
 /** Returns the error to throw for a form: a problem where the form is at fault, else the error itself. */
 export function reasonFor(error: unknown): Error {

@@ -19,13 +19,16 @@ export class FormFields {
 
   /** Adds a field, as busboy emits it. */
   add(...[name, value, cut]: FieldEvent): void {
-    const field: Pair = [name ?? '', value ?? ''];
+    const field: Pair = [unescaped(name ?? ''), value ?? ''];
     const error = errorInName(name, this.options) ?? errorInField(field[0], value, cut);
     if (error) this.refuse(error);
     else if (this.hasRoomFor(Buffer.byteLength(field.join('')))) this.pairs.push(field);
   }
 
-  /** Adds a part that was sent as a file. It gets its place at once: busboy continues before the part has ended. */
+  /**
+   * Adds a part that was sent as a file. Its place among the fields is taken at once, because busboy goes on to later
+   * fields before this part has been read.
+   */
   addFromFile(name: string, stream: Readable): void {
     const { fieldSize = Infinity } = this.options.limits;
     const place = this.pairs.push([name, '']) - 1;
@@ -53,6 +56,9 @@ export class FormFields {
     return this.bytes <= fieldsBytes;
   }
 }
+
+/** Undoes the escapes of browsers in names (HTML Standard, 4.10.22.8), as multer does for files. */
+const unescaped = (name: string): string => name.replace(/%0A|%0D|%22/gi, decodeURIComponent);
 
 /** Checks the name of a field or a file. */
 export function errorInName(name: string | undefined, { limits }: FormOptions): multer.MulterError | undefined {

@@ -17,7 +17,7 @@ export class FormFiles {
   private readonly open = new Set<Readable>();
   /** The file that busboy has emitted last, which is the one that multer passes to `filter`. */
   private opening: Readable | undefined;
-  /** Files that are not stored; their size is not limited. */
+  /** Files that are neither stored nor read; their size is not limited. */
   private readonly dropped = new WeakSet<Readable>();
 
   constructor(
@@ -75,7 +75,7 @@ export class FormFiles {
     };
     if (opening && isJson(file.mimetype.toLowerCase()) && parts.takesJson(file.fieldname)) {
       this.fields.addFromFile(file.fieldname, opening);
-      settle(null, false);
+      decide(null, false);
     } else if (!parts.takesFile(file.fieldname)) settle(null, false);
     else if (fileFilter) callOrFail(() => fileFilter(this.req as Request, file, settle), settle);
     else settle(null, true);

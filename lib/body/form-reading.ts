@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 import multer from 'multer';
+import { Problem } from '../problems/problem';
 import type { Form, FormOptions } from './form';
 import { reasonFor } from './form-errors';
 import { FormFields } from './form-fields';
@@ -25,6 +26,7 @@ export interface FormSource {
 export class FormReading {
   private readonly fields: FormFields;
   private readonly files: FormFiles;
+  private isStarted = false;
   private isRefused = false;
 
   /** @param req the request that the form comes from; a storage or a filter may ask for its caller. */
@@ -44,16 +46,21 @@ export class FormReading {
     // Always quoted: busboy does not accept an unquoted boundary with `=`.
     const type = `multipart/form-data; boundary="${boundary.replace(/["\\]/g, '\\$&')}"`;
     const request = Object.assign(stream, { headers: { 'content-type': type, 'transfer-encoding': 'chunked' } });
-    const { preservePath = false, defParamCharset = 'utf8', limits } = this.options;
-    const options: multer.Options & { streamHandler: (request: Readable, busboy: Writable) => void } = {
+    const { preservePath = false, defParamCharset = 'utf8', defCharset, limits } = this.options;
+    const options: multer.Options & {
+      defCharset: string | undefined;
+      streamHandler: (request: Readable, busboy: Writable) => void;
+    } = {
       limits,
       preservePath,
       defParamCharset,
+      defCharset,
       storage: this.files.storage,
       fileFilter: (_request, file, decide) => {
         this.files.filter(file, decide as (error: unknown, accepted?: boolean) => void);
       },
       streamHandler: (_request, busboy) => {
+        this.isStarted = true;
         this.listen(busboy);
         start(busboy);
       },
@@ -64,6 +71,11 @@ export class FormReading {
       undefined as never,
       (error?: unknown) => {
         if (error) this.refuse(error);
+        // Multer leaves a form alone if it cannot read the content type: one with a tab in its boundary, say.
+        else if (!this.isStarted)
+          this.refuse(
+            new Problem('body-malformed', 'The multipart form has a boundary with characters that are not allowed.'),
+          );
         else resolve({ fields: this.fields.pairs, files: (request as { files?: Express.Multer.File[] }).files ?? [] });
       },
     );

@@ -11,6 +11,8 @@ export interface Form {
 
 /** How a form is read: the storage of its files, and the limits of everything in it. */
 export type FormOptions = Pick<multer.Options, 'fileFilter' | 'preservePath' | 'defParamCharset'> & {
+  /** The charset of fields that name none. Multer has this option since 2.5; its declarations lack it. */
+  readonly defCharset?: string;
   readonly storage: multer.StorageEngine;
   readonly limits: NonNullable<Exclude<multer.Options['limits'], (...given: never[]) => unknown>>;
   /** Bytes of all fields together: multer bounds each, and their number. */

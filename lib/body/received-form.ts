@@ -8,7 +8,7 @@ import { filesAndJson } from './parts';
 import { formFrom, readForm } from './read-form';
 import { openReceived, sizeOf, type ReceivedBytes } from './received';
 
-/** Bytes of memory that the parts of a form may always take; those of a form in memory may take as many as the form. */
+/** Bytes of memory for the parts of a form; of one that is in memory itself, as many as it has, if those are more. */
 const PARTS_BYTES = 65_536;
 
 /** The parts of the forms that were measured. The key is what holds the bytes of the form. */
@@ -21,7 +21,8 @@ const boundaryOf = (req: IncomingMessage): string => mediaTypeOf(req).parameters
 /**
  * Measures a received form: its fields, and the names and sizes of its files. Remembers its parts, so that
  * `readReceivedForm` need not parse it again.
- * @throws a 400 problem, or 413 for more than 100,000 parts or a field of more than 10 MiB.
+ * @throws a 400 problem, or 413 for more than 100,000 parts, a name of more than 1,000 characters or a
+ * field of more than 10 MiB.
  */
 export async function measureForm(received: ReceivedBytes, req: IncomingMessage): Promise<Form> {
   const recorder = new PartRecorder(Math.max(PARTS_BYTES, received.kind === 'bytes' ? received.bytes.length : 0));
@@ -67,10 +68,16 @@ async function* contentIn(received: ReceivedBytes, { start, end }: FilePart): As
 }
 
 /** Tells whether a parser with these options would surely announce the same parts. */
-function fit(parts: readonly FormPart[], { limits, preservePath, defParamCharset }: FormOptions): boolean {
+function fit(parts: readonly FormPart[], options: FormOptions): boolean {
+  const { limits, preservePath, defParamCharset, defCharset = 'utf8' } = options;
   const { fields = Infinity, files = Infinity, fieldSize = FIELD_SIZE, fileSize = Infinity } = limits;
   const fieldCount = parts.filter(({ kind }) => kind === 'field').length;
-  if (fieldCount > fields || parts.length - fieldCount > files || parts.length > (limits.parts ?? Infinity))
+  if (
+    defCharset !== 'utf8' ||
+    fieldCount > fields ||
+    parts.length - fieldCount > files ||
+    parts.length > (limits.parts ?? Infinity)
+  )
     return false;
   return parts.every(part => {
     if (part.kind === 'field') return part.length <= fieldSize && isReadAlike(part.event[0], defParamCharset);

@@ -90,7 +90,8 @@ export interface IdempotencyOptions {
   leaseDuration?: number;
   /**
    * Returns whether a response is stored. `false`, or a promise of it within `storeTimeout`: the next duplicate runs
-   * the handler again. Default: every response is stored.
+   * the handler again. If it throws, is late or returns anything else, the response is stored, with a process warning.
+   * Default: every response is stored.
    */
   shouldCache?: (response: RecordedResponse, req: Request) => boolean | Promise<boolean>;
   /** Response header that is `true` on a replay, or false for none. Default `'Idempotent-Replayed'`. */

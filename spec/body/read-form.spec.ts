@@ -4,6 +4,7 @@ import multer from 'multer';
 import { Problem } from '../../lib';
 import type { Form, FormOptions } from '../../lib/body/form';
 import { measuring } from '../../lib/body/form-files';
+import { filesAndJson } from '../../lib/body/parts';
 import { readForm } from '../../lib/body/read-form';
 import { multipart, type Part } from '../support/multipart';
 
@@ -58,6 +59,24 @@ describe('a multipart form', () => {
     ]);
   });
 
+  it('has the names that browsers escape as they were, for fields as for files', async () => {
+    const { fields, files } = await read([field('a%22b'), file('a%22b', 'c%0D%0Ad.txt')]);
+    expect(fields).toEqual([['a"b', '1']]);
+    expect(files).toMatchObject([{ fieldname: 'a"b', originalname: 'c\r\nd.txt' }]);
+  });
+
+  it('with JSON that is sent as a file longer than files may be is refused with 413', async () => {
+    const part: Part = { ...file('a', 'blob', '{"a":1}'), type: 'application/json' };
+    await expect(read([part], { parts: filesAndJson, limits: { fileSize: 5 } })).rejects.toMatchObject({ status: 413 });
+    expect((await read([part], { parts: filesAndJson, limits: { fileSize: 7 } })).fields).toEqual([['a', '{"a":1}']]);
+  });
+
+  it('has fields in the default charset of a Multer', async () => {
+    const { body, headers } = multipart([{ name: 'a', value: Buffer.from('\xe4', 'latin1') }], 'b1');
+    const { fields } = await readRaw(body, headers['Content-Type'], { defCharset: 'latin1' });
+    expect(fields).toEqual([['a', 'ä']]);
+  });
+
   it('may have neither', async () => {
     expect(await read([])).toEqual({ fields: [], files: [] });
   });
@@ -107,6 +126,11 @@ describe('a multipart form', () => {
       '--b1\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--b1--\r\n',
     ],
     ['that is none', 'multipart/form-data; boundary=b1', 'nothing like it'],
+    [
+      'with a boundary that multer does not read',
+      'multipart/form-data; boundary="b\t1"',
+      '--b\t1\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--b\t1--\r\n',
+    ],
   ])('%s is refused with 400', async (_title, type, body) => {
     await expect(readRaw(body, type)).rejects.toMatchObject({ name: 'Problem', status: 400, code: 'body-malformed' });
   });

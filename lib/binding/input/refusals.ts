@@ -7,7 +7,10 @@ export function onRefusal(req: IncomingMessage, discard: () => void): void {
   waiting.set(req, [...(waiting.get(req) ?? []), discard]);
 }
 
-/** Keeps the stored files: the request is bound, and its handler owns them. */
+/**
+ * Keeps the stored files from now on: the request is bound. Files of bindonce are still removed when the exchange has
+ * ended; those of a Multer of the application belong to the handler.
+ */
 export function keepStored(req: IncomingMessage): void {
   waiting.delete(req);
 }

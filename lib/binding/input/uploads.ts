@@ -45,7 +45,10 @@ export type ReadUpload = (
 
 /** How one form is stored. */
 interface Storing {
-  readonly settings: Pick<FormOptions, 'storage' | 'limits' | 'fileFilter' | 'preservePath' | 'defParamCharset'>;
+  readonly settings: Pick<
+    FormOptions,
+    'storage' | 'limits' | 'fileFilter' | 'preservePath' | 'defParamCharset' | 'defCharset'
+  >;
   /** Where bindonce holds the files, for its limits; undefined if a Multer of the application stores them. */
   readonly heldIn: HeldIn | undefined;
   /** Removes the stored files if the form is refused. */
@@ -146,7 +149,7 @@ type OwnMulter = Omit<FormOptions, 'limits'> & {
 };
 
 function ownStoring(own: Multer, limits: FormOptions['limits']): StoringFor {
-  const { storage, fileFilter, preservePath, defParamCharset, limits: given } = own as unknown as OwnMulter;
+  const { storage, fileFilter, preservePath, defParamCharset, defCharset, limits: given } = own as unknown as OwnMulter;
   const isInMemory = storage.constructor.name === 'MemoryStorage';
   return {
     isInMemory,
@@ -157,6 +160,7 @@ function ownStoring(own: Multer, limits: FormOptions['limits']): StoringFor {
         ...(fileFilter && { fileFilter }),
         ...(preservePath !== undefined && { preservePath }),
         ...(defParamCharset !== undefined && { defParamCharset }),
+        ...(defCharset !== undefined && { defCharset }),
       },
       heldIn: isInMemory ? 'memory' : undefined,
       // If the form was refused while it was read, multer has already removed them.

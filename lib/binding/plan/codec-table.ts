@@ -147,7 +147,7 @@ function converting(converter: JsonConverter, name: string): Pick<Codec<unknown>
   };
 }
 
-/** Adds a converter to a type's own codec. For a dto, the converter also reads text that holds JSON. */
+/** Returns what a converter replaces of a type's own codec. For a dto, it also reads text that holds JSON. */
 function converted(own: Codec<unknown>, converter: JsonConverter): Partial<Codec<unknown>> {
   const json = converting(converter, own.name);
   return own.shape === 'object' ? { ...json, fromText: textThrough(json.fromJson, own.name) } : json;

@@ -72,8 +72,8 @@ function codeOfReader(fields: readonly ReadField[]): string {
     if (!fast) return rest;
     return `sent = json[${name}]; value = sent === inherited[${name}] ? undefined : read${at}(sent); if (value !== undefined) target[${JSON.stringify(key)}] = value; else ${rest}`;
   });
-  // JSON.parse makes only objects that inherit from Object.prototype. (After a property load, V8 reads the prototype at
-  // no cost.)
+  // JSON.parse makes only objects that inherit from Object.prototype; the fields of other parsers' objects are read by
+  // `goOn`. (After a property load, V8 reads the prototype at no cost.)
   const guard = `let sent = json[${JSON.stringify(fields[0]?.jsonName)}]; const prototype = prototypeOf(json); if (prototype !== inherited && prototype !== null) { for (const field of fields) goOn(field, holder, json, location); return; }`;
   return `return (holder, json, location) => {\n${guard}\nconst { target } = holder; let value;\n${lines.join('\n')}\n};`;
 }

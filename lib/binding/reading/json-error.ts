@@ -10,6 +10,8 @@ export function describeJsonError(what: string, text: string, error: unknown): s
   // V8 names the position in some messages only.
   const found = error instanceof InvalidJson ? error : errorOf(text);
   if (!(found instanceof InvalidJson)) return `${what} is not valid JSON: it is nested too deeply.`;
+  // JSON.parse accepts two values of one name, so what it refused comes later.
+  if (found.isDuplicate && found !== error) return `${what} is not valid JSON.`;
   const where = lineAndColumn(text, found.position);
   return found.isDuplicate
     ? `${what} is not valid JSON: an object has one name with two different values, the second at ${where}.`
