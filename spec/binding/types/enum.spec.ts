@@ -87,7 +87,11 @@ it('a failure names at most ten members', async () => {
   }) {}
   const { errors } = await bind(Many, { method: 'GET', path: '/?one=x&few=red,x' });
   expect(errors).toEqual([
-    { name: 'one', in: 'query', detail: 'The value "x" is not an allowed value (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, …).' },
+    {
+      name: 'one',
+      in: 'query',
+      detail: 'The value "x" is not an allowed value (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, …).',
+    },
     { name: 'few[1]', in: 'query', detail: 'The value "x" is not an allowed value (Red, Blue).' },
   ]);
 });

