@@ -25,7 +25,7 @@ export function enumOf<const E extends EnumObject | readonly string[]>(
   const byValue = new Map(entries.map(([, value]) => [String(value), value]));
   const read = (text: string): string | number | undefined =>
     byValue.get(text.trim()) ?? byName.get(text.trim().toLowerCase());
-  const name = `allowed value (${entries
+  const name = `enum (${entries
     .map(([member]) => member)
     .slice(0, 10)
     .join(', ')}${entries.length > 10 ? ', …' : ''})`;

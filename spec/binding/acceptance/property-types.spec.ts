@@ -195,7 +195,7 @@ const rows: readonly Row[] = [
     text: 'cLOSED',
     value: Status.Closed,
     refused: 'lost',
-    expected: 'an allowed value (Open, Closed)',
+    expected: 'an enum (Open, Closed)',
   },
   {
     name: 'Enum, by value',
@@ -203,7 +203,7 @@ const rows: readonly Row[] = [
     text: '1',
     value: Status.Open,
     refused: '3',
-    expected: 'an allowed value (Open, Closed)',
+    expected: 'an enum (Open, Closed)',
   },
   {
     name: 'Enum of texts',
@@ -211,7 +211,7 @@ const rows: readonly Row[] = [
     text: 'green',
     value: Colour.Green,
     refused: 'Blue',
-    expected: 'an allowed value (Red, Green)',
+    expected: 'an enum (Red, Green)',
   },
   {
     name: 'a type with tryParse',
