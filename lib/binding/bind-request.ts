@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
 import { Described } from '../description/described';
 import { ClientGone } from '../http/client-gone';
+import { shareShapes } from '../http/common-shape';
 import type { Next } from '../http/next';
 import type { Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
@@ -32,6 +33,7 @@ export function makeBindRequest<D extends AnyType>(
 ): BindHandler<Infer<D>> {
   const { bind, writeResponses, description } = bindingOf(Dto, options);
   return endpoints.as(description, function bindRequest(req: IncomingMessage, res: Response, next: Next): void {
+    shareShapes(req, res);
     whenDone(
       () => bind(req as Request, res),
       dto => {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Described } from '../description/described';
+import { shareShapes } from '../http/common-shape';
 import { ClientGone } from '../http/client-gone';
 import type { Next } from '../http/next';
 import type { Answering } from '../problems/answer';
@@ -62,6 +63,7 @@ export function makeIdempotency(
       next();
       return;
     }
+    shareShapes(req, res);
     guard(req, res, next).catch((error: unknown) => {
       refuse(error, req, res, next, answering);
     });
@@ -77,7 +79,9 @@ async function serve(exchange: Exchange): Promise<Outcome> {
   try {
     attempt = await identifyAttempt(exchange);
   } catch (error) {
-    return error instanceof ClientGone ? { kind: 'abandoned' } : { kind: 'refused', error };
+    // The file of a body is closed when its client disconnects, so reading it fails then.
+    const isAbandoned = error instanceof ClientGone || isAnsweredOrGone(exchange);
+    return isAbandoned ? { kind: 'abandoned' } : { kind: 'refused', error };
   }
   const decision = await decide(exchange, attempt);
   if (decision.kind !== 'acquired' || isAnsweredOrGone(exchange)) {
