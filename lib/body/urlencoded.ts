@@ -16,7 +16,17 @@ export type Pair = readonly [name: string, value: string, ...fault: readonly 'un
 export function readPairs(text: string, limit: number): Pair[] {
   const parts = text.split('&', limit + 1);
   if (parts.length > limit) throw tooManyValues(limit);
-  return parts.filter(part => part !== '').flatMap(part => (isDecodable(part) ? decoded(part) : [unreadable(part)]));
+  return parts
+    .filter(part => part !== '')
+    .flatMap(part => (PLAIN.test(part) ? [plain(part)] : isDecodable(part) ? decoded(part) : [unreadable(part)]));
+}
+
+/** Text that is not encoded, and does not look like a path: qs takes 4 µs for it, and changes nothing. */
+const PLAIN = /^[^%+[\]]*$/;
+
+function plain(part: string): Pair {
+  const mark = part.indexOf('=');
+  return mark < 0 ? [part, ''] : [part.slice(0, mark), part.slice(mark + 1)];
 }
 
 function decoded(part: string): Pair[] {

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { processorTime } from '../support/processor-time';
 import { readPairs } from '../../lib/body/urlencoded';
 
@@ -66,6 +67,20 @@ describe('pairs', () => {
     ['t[4294967294]=x', [['t[4294967294]', 'x']]],
   ])('of %p are %j', (text, pairs) => {
     expect(readPairs(text, 100)).toEqual(pairs);
+  });
+
+  it('of text that is not encoded are those of the same text encoded', () => {
+    const name = fc.stringMatching(/^[^%+[\]&=]*$/u);
+    const value = fc.stringMatching(/^[^%+[\]&]*$/u);
+    const encoded = (text: string): string =>
+      Buffer.from(text).reduce((all, byte) => `${all}%${byte.toString(16).padStart(2, '0')}`, '');
+    fc.assert(
+      fc.property(fc.array(fc.tuple(name, value), { maxLength: 3 }), pairs => {
+        expect(readPairs(pairs.map(([name, value]) => `${name}=${value}`).join('&'), 10)).toEqual(
+          readPairs(pairs.map(([name, value]) => `${encoded(name)}=${encoded(value)}`).join('&'), 10),
+        );
+      }),
+    );
   });
 
   it('may be as many as the limit', () => {
