@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +18,6 @@ export class Spool {
   private constructor(
     private readonly file: FileHandle,
     /** In bytes. */ readonly size: number,
-    /** SHA-256 of the bytes, in hex. */ readonly digest: string,
   ) {}
 
   /**
@@ -30,14 +28,12 @@ export class Spool {
     const folder = await makeTemporaryFolder(tmpdir());
     const file = await onDisk(() => open(join(folder.path, 'body'), 'wx+', 0o600)).finally(() => folder.remove());
     try {
-      const sha = createHash('sha256');
       let size = 0;
       for await (const chunk of chunks) {
         await onDisk(() => file.appendFile(chunk));
-        sha.update(chunk);
         size += chunk.length;
       }
-      return new Spool(file, size, sha.digest('hex'));
+      return new Spool(file, size);
     } catch (error) {
       await closed(file);
       throw error;

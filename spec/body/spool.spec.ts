@@ -168,17 +168,14 @@ describe('a body that is too large for memory', () => {
 });
 
 describe('a spool', () => {
-  it('knows size and digest, and gives its bytes until it is closed', async () => {
+  it('knows its size, and gives its bytes until it is closed', async () => {
     const spool = await Spool.of(
       (async function* chunks() {
         yield Buffer.from('ab');
         yield Buffer.from('c');
       })(),
     );
-    expect(spool).toMatchObject({
-      size: 3,
-      digest: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
-    });
+    expect(spool.size).toBe(3);
     expect([String(await buffer(spool.chunks())), String(spool.read(1)), String(spool.read(3))]).toEqual([
       'abc',
       'bc',

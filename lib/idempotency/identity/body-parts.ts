@@ -4,7 +4,7 @@ import { after, type Awaitable } from '../../basics/awaitable';
 import type { Form } from '../../body/form';
 import { isJson, kindOf, mediaTypeOf, type MediaType } from '../../body/media-type';
 import { receive } from '../../body/receive';
-import { allBytes, sizeOf, type Received, type ReceivedBytes } from '../../body/received';
+import { allBytes, openReceived, sizeOf, type Received, type ReceivedBytes } from '../../body/received';
 import { measureForm } from '../../body/received-form';
 import { Problem } from '../../problems/problem';
 import { canonicalPairs, splitPairs } from './canonical-pairs';
@@ -38,21 +38,22 @@ function partsOf(received: Received, req: IncomingMessage): Awaitable<string[]> 
     }
     case 'json':
     case 'other':
-      return ['bytes', coding, ...bytesParts(received, mediaType)];
+      return after(bytesParts(received, mediaType), parts => ['bytes', coding, ...parts]);
   }
 }
 
-function bytesParts(received: ReceivedBytes, { type, parameters }: MediaType): string[] {
-  return [type, ...Object.entries(parameters).sort().flat(), ...contentParts(received)];
+function bytesParts(received: ReceivedBytes, { type, parameters }: MediaType): Awaitable<string[]> {
+  const typeParts = [type, ...Object.entries(parameters).sort().flat()];
+  return after(contentParts(received), parts => [...typeParts, ...parts]);
 }
 
 /** Bytes of a body that takes part as it is: to hash it first takes 2 µs. */
 const SHORT = 4_096;
 
-function contentParts(received: ReceivedBytes): string[] {
+function contentParts(received: ReceivedBytes): Awaitable<string[]> {
   return received.kind === 'bytes' && received.bytes.length <= SHORT
     ? ['content', received.bytes.toString('latin1')]
-    : ['digest', digestOf(received)];
+    : digestOf(received).then(digest => ['digest', digest]);
 }
 
 /** Invalid UTF-8 is decoded to this character; forms that contain it are compared by their bytes, too. */
@@ -65,10 +66,10 @@ const UNREADABLE = '\ufffd';
 async function multipartParts(received: ReceivedBytes, req: IncomingMessage, mediaType: MediaType): Promise<string[]> {
   try {
     const parts = formParts(await measureForm(received, req));
-    return parts.some(part => part.includes(UNREADABLE)) ? [...parts, digestOf(received)] : parts;
+    return parts.some(part => part.includes(UNREADABLE)) ? [...parts, await digestOf(received)] : parts;
   } catch (error) {
     if (error instanceof Problem && (error.code === 'body-malformed' || error.code === 'body-too-large'))
-      return ['unreadable', ...bytesParts(received, mediaType)];
+      return ['unreadable', ...(await bytesParts(received, mediaType))];
     throw error;
   }
 }
@@ -107,13 +108,16 @@ const MOST_BYTES = 262_144;
 const MOST_FIELDS = 1_000;
 
 async function urlEncodedParts(received: ReceivedBytes): Promise<string[]> {
-  if (sizeOf(received) > MOST_BYTES) return ['bytes', digestOf(received)];
+  if (sizeOf(received) > MOST_BYTES) return ['bytes', await digestOf(received)];
   const text = (await allBytes(received)).toString('latin1');
   return text.split('&', MOST_FIELDS + 1).length > MOST_FIELDS
-    ? ['bytes', digestOf(received)]
+    ? ['bytes', await digestOf(received)]
     : ['pairs', ...canonicalPairs(splitPairs(text))];
 }
 
-function digestOf(received: ReceivedBytes): string {
-  return received.kind === 'file' ? received.spool.digest : createHash('sha256').update(received.bytes).digest('hex');
+/** Returns the hash of the bytes. Only what needs it pays for it: hashing takes as long as reading a form. */
+async function digestOf(received: ReceivedBytes): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of openReceived(received)) hash.update(chunk);
+  return hash.digest('hex');
 }
