@@ -41,7 +41,7 @@ export interface Configured extends ValueReaders {
   readonly bindRequest: <D extends AnyType>(Dto: D, options?: BindingOptions<Infer<D>>) => BindHandler<Infer<D>>;
   /** {@link bind} with these defaults. */
   readonly bind: Bind;
-  /** {@link serializerContext} with the naming policy, converters and generated contexts of these defaults. */
+  /** {@link serializerContext} with the naming policy, converters, generated contexts and limits of these defaults. */
   readonly serializerContext: typeof serializerContext;
   /** Removes a stored response of middlewares with these defaults: {@link IdempotencyMiddleware.purge}. */
   readonly purge: IdempotencyMiddleware['purge'];
@@ -70,7 +70,7 @@ export function configure(configuration: Configuration = {}): Configured {
   return {
     idempotency: (options = {}) => makeIdempotency(withDefaults(idempotency, options), answering, callers),
     bind: makeBind(binding),
-    serializerContext: types => makeSerializerContext(types, binding),
+    serializerContext: types => makeSerializerContext(types, binding, settings),
     purge: cacheKey => guard.purge(cacheKey),
     bindRequest: (Dto, options = {}) => makeBindRequest(Dto, mergeBinding(binding, options), answering),
     ...valueReaders(settings, answering),

@@ -4,7 +4,7 @@ import { Failures, validationProblem } from '../reading/failures';
 import { describeJsonError } from '../reading/json-error';
 import { parseExactly } from '../reading/exact-json';
 import { responseCodecs, writeJson } from './json-writer';
-import { resolveLimits } from '../reading/limits';
+import { resolveLimits, type ResolvedLimits } from '../reading/limits';
 import { INVALID, Location } from '../reading/location';
 import {
   mergeSerializer,
@@ -25,7 +25,14 @@ export interface SerializerTypes<Q extends AnyType = AnyType> extends Serializer
   readonly responses?: ResponseTypes;
 }
 
-const LIMITS = resolveLimits();
+/** The application's rules for the JSON that a context reads. */
+export interface ReadingRules {
+  readonly limits: ResolvedLimits;
+  /** Whether failures quote the values that they refuse. */
+  readonly quoteValues: boolean;
+}
+
+const DEFAULT_RULES: ReadingRules = { limits: resolveLimits(), quoteValues: true };
 
 /** The compiled JSON reader and writer of one endpoint, made by {@link serializerContext}. */
 export class SerializerContext<Q extends AnyType = AnyType> {
@@ -33,10 +40,10 @@ export class SerializerContext<Q extends AnyType = AnyType> {
   private readonly parse: (json: string) => unknown;
   private readonly written: ReturnType<typeof responseCodecs>;
 
-  /** @param defaults the options of the application. */
   constructor(
     readonly types: SerializerTypes<Q>,
-    readonly defaults: SerializerOptions = {},
+    readonly defaults: SerializerOptions,
+    private readonly rules: ReadingRules,
   ) {
     const { request, responses = {} } = types;
     const codecs = new CodecTable(mergeSerializer(defaults, types));
@@ -45,11 +52,17 @@ export class SerializerContext<Q extends AnyType = AnyType> {
     this.parse = this.reader && needsExactNumbers(this.reader) ? parseExactly : JSON.parse;
   }
 
-  /** Reads the JSON of a request. @throws a problem that lists all failures. */
+  /** Reads the JSON of a request. @throws a problem that lists all failures; TypeError if it is not text. */
   async read(json: string): Promise<Infer<Q>> {
     if (!this.reader)
       throw new TypeError('serializerContext: it was made without a request type; pass { request: PlaceOrder, … }');
-    const failures = new Failures(LIMITS);
+    const given: unknown = json;
+    if (typeof given !== 'string') {
+      const what = given instanceof Uint8Array ? 'bytes: call toString() on them' : `a value of type ${typeof given}`;
+      throw new TypeError(`serializerContext: read() takes the text of the JSON, and was given ${what}.`);
+    }
+    const { limits, quoteValues } = this.rules;
+    const failures = new Failures(limits, quoteValues);
     const value = await this.reader.fromJson(this.parsed(json), new Location(failures, 'json', '', ''));
     if (value === INVALID || failures.list.length > 0) throw validationProblem(failures.list);
     return value;
@@ -83,11 +96,15 @@ export function serializerContext<Q extends AnyType>(types: SerializerTypes<Q>):
   return makeSerializerContext(types);
 }
 
-/** @param defaults the options of the application. */
+/**
+ * @param defaults the options of the application.
+ * @param rules those of the application.
+ */
 export function makeSerializerContext<Q extends AnyType>(
   types: SerializerTypes<Q>,
   defaults: SerializerOptions = {},
+  rules: ReadingRules = DEFAULT_RULES,
 ): SerializerContext<Q> {
   checkOptions('serializerContext', types, { ...serializerRules, request: anything, responses: responsesRule });
-  return new SerializerContext(types, defaults);
+  return new SerializerContext(types, defaults, rules);
 }

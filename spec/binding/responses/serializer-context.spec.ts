@@ -105,6 +105,25 @@ describe('read', () => {
     expect(await serializerContext({ request }).read(text)).toEqual(value);
   });
 
+  it.each([
+    [Buffer.from('1'), 'bytes: call toString() on them.'],
+    [{ n: 1 }, 'a value of type object.'],
+  ])('says that it takes text: %j', async (given, what) => {
+    await expect(serializerContext({ request: long }).read(given as unknown as string)).rejects.toThrow(
+      new TypeError(`serializerContext: read() takes the text of the JSON, and was given ${what}`),
+    );
+  });
+
+  it('has the limits of the application, and quotes values only if that does', async () => {
+    const application = configure({ binding: { limits: { items: 2 }, quoteValues: false } });
+    const numbers = application.serializerContext({ request: list(int) });
+    expect(await numbers.read('[1,2]')).toEqual([1, 2]);
+    expect((await refusal(numbers.read('[1,2,3]'))).errors).toMatchObject([
+      { detail: 'There are 3 items; 2 are allowed.' },
+    ]);
+    expect((await refusal(numbers.read('["secret"]'))).errors).toMatchObject([{ detail: 'The value is not an int.' }]);
+  });
+
   it('never takes a claim or a permission from the JSON', async () => {
     class Guarded extends dto({
       sku: string,
