@@ -16,42 +16,34 @@ interface WithParsed {
   files?: readonly Express.Multer.File[] | Readonly<Record<string, readonly Express.Multer.File[]>>;
 }
 
-/** True when another reader has taken the body, or is about to, and has left something of it on the request. */
-export function isLeftBehind(req: IncomingMessage): boolean {
-  if (!req.readableDidRead && !isReadElsewhere(req)) return false;
-  const { body, rawBody } = req as WithParsed;
-  return (
-    Buffer.isBuffer(rawBody) ||
-    (body !== undefined && !isPlaceholder(req)) ||
-    filesLeftBehind(req as WithParsed).length > 0
-  );
-}
-
 /**
- * Returns what another reader has left: the exact bytes (`req.rawBody`), or else the values that a parser made of them.
- * @throws Error when there is neither.
+ * Returns what another reader of the body has left on the request: the exact bytes (`req.rawBody`), or else the values
+ * that a parser made of them. Returns undefined if there is neither, or no other reader.
  */
-export function leftBehind(req: IncomingMessage): Received {
-  if (!isLeftBehind(req)) throw readElsewhere();
+export function leftBehind(req: IncomingMessage): Received | undefined {
+  if (!req.readableDidRead && !isReadElsewhere(req)) return undefined;
   const { body, rawBody } = req as WithParsed;
   // A parser that leaves bytes has decompressed them.
   if (Buffer.isBuffer(rawBody)) return { kind: 'bytes', bytes: rawBody, coding: undefined };
   if (Buffer.isBuffer(body)) return { kind: 'bytes', bytes: body, coding: undefined };
-  return { kind: 'parsed', body, files: filesLeftBehind(req as WithParsed) };
+  const files = filesLeftBehind(req as WithParsed);
+  const isLeft = files.length > 0 || (body !== undefined && !isPlaceholder(req));
+  return isLeft ? { kind: 'parsed', body, files } : undefined;
 }
 
-/** Returns what the other reader of the stream leaves when it is done; it may have called `next()` before that. */
+/**
+ * Returns what the other reader of the stream leaves when it is done; it may have called `next()` before that.
+ * @throws Error when it leaves nothing; ClientGone.
+ */
 export async function leftByOtherReader(req: IncomingMessage, res: ServerResponse): Promise<Received> {
   await otherReader(req);
   // Once a response has been sent meanwhile, node discards the body.
   if (isExchangeOver(req, res) || (req.destroyed && !req.complete)) throw new ClientGone();
   if (req.readableEnded && !req.readableDidRead) return { kind: 'none' };
-  try {
-    return leftBehind(req);
-  } catch (error) {
-    drainRest(req, res);
-    throw error;
-  }
+  const left = leftBehind(req);
+  if (left) return left;
+  drainRest(req, res);
+  throw readElsewhere();
 }
 
 function filesLeftBehind({ file, files }: WithParsed): Express.Multer.File[] {

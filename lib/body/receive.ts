@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isReadElsewhere } from './body-chunks';
 import { bodyTooLarge } from './errors';
 import type { Form } from './form';
-import { isLeftBehind, leftBehind, leftByOtherReader } from './left-behind';
+import { leftBehind, leftByOtherReader } from './left-behind';
 import { hasBody, markUsedUp } from './media-type';
 import { readWhole } from './read-whole';
 import { sizeOf, type Received } from './received';
@@ -28,7 +28,8 @@ export function receive(req: IncomingMessage, res: ServerResponse, limit: number
   if (known) return known.then(within);
   // The second case: an earlier parser has already read an empty body to its end.
   if (!hasBody(req) || (req.readableEnded && !req.readableDidRead)) return { kind: 'none' };
-  if (isLeftBehind(req)) return within(leftBehind(req));
+  const left = leftBehind(req);
+  if (left) return within(left);
   if (req.readableDidRead || isReadElsewhere(req)) return leftByOtherReader(req, res).then(within);
   return ((req as WithReceived)[RECEIVED] = readWhole(req, res, limit)).then(within);
 }

@@ -38,6 +38,17 @@ export class TimedOut extends Error {
   override readonly name = 'TimedOut';
 }
 
+/** Makes a call. An error that it throws at once is a rejection, like one that comes later. */
+export function attempt<T>(call: () => T | Promise<T>): T | Promise<T> {
+  try {
+    return call();
+  } catch (error) {
+    return Promise.reject(asError(error));
+  }
+}
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
 /**
  * Makes a call, and waits for its answer for at most `ms` milliseconds in which this process could run.
  * @param onLate called with an answer that comes after that time.
@@ -50,15 +61,15 @@ export function withinTime<T>(call: () => T | Promise<T>, ms: number, onLate?: (
       isOver = true;
       reject(new TimedOut(`No answer within ${ms} ms`));
     });
-    Promise.resolve()
-      .then(call)
-      .finally(stop)
-      .then(answer => {
-        if (isOver) onLate?.(answer);
-        else resolve(answer);
-      })
-      .catch((error: unknown) => {
-        reject(error instanceof Error ? error : new Error(String(error)));
-      });
+    const answered = (answer: T): void => {
+      stop();
+      if (isOver) onLate?.(answer);
+      else resolve(answer);
+    };
+    const failed = (error: unknown): void => {
+      stop();
+      reject(asError(error));
+    };
+    Promise.resolve(attempt(call)).then(answered, failed).catch(failed);
   });
 }

@@ -28,7 +28,12 @@ type Kept = Omit<RecordedResponse, 'body'> & { readonly body: string | Buffer };
 
 /** Responses in the memory of this process. */
 export class DefaultStore implements Responses {
-  private readonly responses = new LRUCache<string, Kept>({ maxSize: MAX_BYTES, sizeCalculation: bytesOf });
+  private readonly responses = new LRUCache<string, Kept>({
+    maxSize: MAX_BYTES,
+    sizeCalculation: bytesOf,
+    // It would set a timer every millisecond to read the clock less often.
+    ttlResolution: 0,
+  });
   private readonly sweeping = new SweepInterval(SWEEP_INTERVAL, () => this.sweep());
 
   get size(): number {

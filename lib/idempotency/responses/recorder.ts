@@ -11,8 +11,6 @@ import { ResponseHead } from './response-head';
 import {
   bytesOf,
   isChunk,
-  isUtf8,
-  joined,
   setHeaders,
   trailerLines,
   type Callback,
@@ -53,7 +51,7 @@ class Recorder implements Recording, Consequences {
   private trailers: readonly HeaderLine[] = [];
   private readonly body: BodyCopy;
   /** The content that waits for `finish()`. */
-  private held: (Buffer | string)[] = [];
+  private held: Buffer[] = [];
   private ended: { readonly callback: Callback | undefined } | undefined;
   private begun = false;
   private isLetGo = false;
@@ -97,7 +95,7 @@ class Recorder implements Recording, Consequences {
     if (this.ended) {
       if (this.departure.isGone) this.faked.pretendOpen();
       // Also if the client has disconnected: earlier middlewares (a session) do their work at the end.
-      const rest = joined(this.held);
+      const rest = Buffer.concat(this.held);
       const isWritten = this.impliedBy === 'write' && !this.begun;
       this.begin();
       if (isWritten) this.below.write.call(this.res, rest, 'utf8');
@@ -166,7 +164,7 @@ class Recorder implements Recording, Consequences {
     const bytes = last === undefined ? NOTHING : bytesOf(last, encoding);
     const head = this.writtenHead('end');
     const kept = this.keep(bytes, head);
-    if (!this.departure.isGone) this.held.push(head.hasContent && isUtf8(last, encoding) ? last : kept);
+    if (!this.departure.isGone) this.held.push(kept);
     this.ended = { callback: done };
     this.faked.pretendEnded();
     this.resolveEnding(

@@ -17,20 +17,6 @@ export function bytesOf(chunk: Chunk, encoding: unknown): Buffer {
     : Buffer.from(chunk);
 }
 
-/** Tells whether a chunk is text that node sends as UTF-8. */
-export function isUtf8(chunk: Chunk | undefined, encoding: unknown): chunk is string {
-  return typeof chunk === 'string' && (typeof encoding !== 'string' || /^utf-?8$/i.test(encoding));
-}
-
-/**
- * Joins chunks, of which texts are UTF-8. A single text stays one: node sends it and the head in one piece, which takes
- * a tenth less of the whole request than a Buffer after the head.
- */
-export function joined(chunks: readonly (Buffer | string)[]): Buffer | string {
-  const [only = ''] = chunks;
-  return chunks.length < 2 ? only : Buffer.concat(chunks.map(chunk => Buffer.from(chunk as string)));
-}
-
 /** Sets the headers of `writeHead`: an object, a flat list of names and values, or a list of pairs. */
 export function setHeaders(res: ServerResponse, headers: HeadersArgument): void {
   if (!Array.isArray(headers)) {
