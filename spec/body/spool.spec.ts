@@ -189,7 +189,7 @@ describe('a spool', () => {
   it('that is closed while it is read never gives bytes of another file', async () => {
     const spool = await Spool.of(
       (async function* chunks() {
-        yield Buffer.alloc(200_000, 'a');
+        yield Buffer.alloc(600_000, 'a');
       })(),
     );
     const chunks = spool.chunks();
@@ -199,7 +199,7 @@ describe('a spool', () => {
       Array.from({ length: 20 }, () =>
         Spool.of(
           (async function* more() {
-            yield Buffer.alloc(200_000, 'b');
+            yield Buffer.alloc(600_000, 'b');
           })(),
         ),
       ),
@@ -212,7 +212,7 @@ describe('a spool', () => {
     const mark = randomBytes(16).toString('hex');
     const reached = new AbortController();
     const failing = (async function* chunks() {
-      yield Buffer.from(mark);
+      yield Buffer.from(mark.padEnd(600_000));
       if (!reached.signal.aborted) await once(reached.signal, 'abort');
       throw new Error('cut off');
     })();
