@@ -56,7 +56,8 @@ async function readToFile(
     (async function* all() {
       const size = inMemory.reduce((sum, { length }) => sum + length, 0);
       holding.take('disk', size);
-      yield Buffer.concat(inMemory.splice(0));
+      // One by one: what was yielded last stays in memory until the client sends more.
+      for (let chunk = inMemory.shift(); chunk; chunk = inMemory.shift()) yield chunk;
       holding.giveBackMemory();
       for await (const chunk of rest) {
         holding.take('disk', chunk.length);

@@ -8,7 +8,7 @@ import { makeTemporaryFolder } from './temporary-folder';
 /** Bytes that are read at once where the process waits for them. */
 const PIECE = 65_536;
 
-/** Bytes that are written or read at once while the process goes on: each such step costs 50 µs, however short it is. */
+/** Bytes that are read at once while the process goes on: each such step costs 50 µs, however short it is. */
 const BLOCK = 262_144;
 
 /**
@@ -32,9 +32,9 @@ export class Spool {
     const file = await onDisk(() => open(join(folder.path, 'body'), 'wx+', 0o600)).finally(() => folder.remove());
     try {
       let size = 0;
-      for await (const block of blocksOf(chunks)) {
-        await onDisk(() => file.appendFile(block));
-        size += block.length;
+      for await (const chunk of chunks) {
+        await onDisk(() => file.appendFile(chunk));
+        size += chunk.length;
       }
       return new Spool(file, size);
     } catch (error) {
@@ -71,20 +71,6 @@ export class Spool {
     this.isOpen = false;
     return closed(this.file);
   }
-}
-
-/** Joins chunks to blocks of at least `BLOCK` bytes; the last one may be shorter. */
-async function* blocksOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
-  let waiting: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of chunks) {
-    waiting.push(chunk);
-    size += chunk.length;
-    if (size < BLOCK) continue;
-    yield Buffer.concat(waiting, size);
-    [waiting, size] = [[], 0];
-  }
-  if (size > 0) yield Buffer.concat(waiting, size);
 }
 
 /** Closes a file. An error is ignored, since nothing can be done about it. */

@@ -20,5 +20,7 @@ export function shareShapes(req: IncomingMessage, res: ServerResponse): void {
 
 function putAgain(object: object, name: string): void {
   const property = Object.getOwnPropertyDescriptor(object, name);
-  if (property && Reflect.deleteProperty(object, name)) Object.defineProperty(object, name, property);
+  if (!property?.configurable || !Object.isExtensible(object)) return;
+  Reflect.deleteProperty(object, name);
+  Reflect.defineProperty(object, name, property);
 }

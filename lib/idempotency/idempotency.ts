@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Described } from '../description/described';
 import { shareShapes } from '../http/common-shape';
 import { ClientGone } from '../http/client-gone';
+import { isExchangeOver } from '../http/exchange-end';
 import type { Next } from '../http/next';
 import type { Answering } from '../problems/answer';
 import { refuse } from '../problems/refuse';
@@ -80,7 +81,8 @@ async function serve(exchange: Exchange): Promise<Outcome> {
     attempt = await identifyAttempt(exchange);
   } catch (error) {
     // The file of a body is closed when its client disconnects, so reading it fails then.
-    const isAbandoned = error instanceof ClientGone || isAnsweredOrGone(exchange);
+    const { req, res } = exchange;
+    const isAbandoned = error instanceof ClientGone || isExchangeOver(req, res) || res.writableEnded;
     return isAbandoned ? { kind: 'abandoned' } : { kind: 'refused', error };
   }
   const decision = await decide(exchange, attempt);

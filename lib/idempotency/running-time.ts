@@ -38,17 +38,6 @@ export class TimedOut extends Error {
   override readonly name = 'TimedOut';
 }
 
-/** Makes a call. An error that it throws at once is a rejection, like one that comes later. */
-export function attempt<T>(call: () => T | Promise<T>): T | Promise<T> {
-  try {
-    return call();
-  } catch (error) {
-    return Promise.reject(asError(error));
-  }
-}
-
-const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
-
 /**
  * Makes a call, and waits for its answer for at most `ms` milliseconds in which this process could run.
  * @param onLate called with an answer that comes after that time.
@@ -68,8 +57,12 @@ export function withinTime<T>(call: () => T | Promise<T>, ms: number, onLate?: (
     };
     const failed = (error: unknown): void => {
       stop();
-      reject(asError(error));
+      reject(error instanceof Error ? error : new Error(String(error)));
     };
-    Promise.resolve(attempt(call)).then(answered, failed).catch(failed);
+    new Promise<T>(settle => {
+      settle(call());
+    })
+      .then(answered, failed)
+      .catch(failed);
   });
 }

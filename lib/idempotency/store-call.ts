@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { attempt, withinTime } from './running-time';
+import { withinTime } from './running-time';
 
 /** A store failed, or did not answer, for the whole time that a call may take. */
 export class StoreUnavailable extends Error {
@@ -31,6 +31,14 @@ const RETRY_PAUSE = 25;
 export function callStore<T>(call: () => T | Promise<T>, ms: number, onLate?: (answer: T) => void): T | Promise<T> {
   const first = attempt(call);
   return isPromise(first) ? untilItAnswers(first, call, ms, onLate) : first;
+}
+
+function attempt<T>(call: () => T | Promise<T>): T | Promise<T> {
+  try {
+    return call();
+  } catch (error) {
+    return Promise.reject(error instanceof Error ? error : new Error(String(error)));
+  }
 }
 
 /** Tells a promise, of any library, from an answer. */

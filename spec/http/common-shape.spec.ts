@@ -1,7 +1,8 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { json, type Response } from 'express';
 import { bindRequest, dto, idempotency, string } from '../../lib';
+import { shareShapes } from '../../lib/http/common-shape';
 import { ask } from '../support/ask';
 import { expressVersions } from '../support/express-versions';
 import { serve } from '../support/serve';
@@ -45,5 +46,11 @@ describe.each(expressVersions)('a request on %s', (_title, express) => {
     const { body } = await ask(url, { path: '/orders/7?a=1', key: 'k-1' });
 
     expect(body).toEqual({ url: '/orders/7?a=1', locals: { user: 'u-1' } });
+  });
+
+  it('keeps the locals of a response that takes no more properties', () => {
+    const [req, res] = [{ originalUrl: '/' }, Object.preventExtensions({ locals: { user: 'u-1' } })];
+    shareShapes(req as unknown as IncomingMessage, res as unknown as ServerResponse);
+    expect([req, res]).toEqual([{ originalUrl: '/' }, { locals: { user: 'u-1' } }]);
   });
 });

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterRunning } from '../../lib/idempotency/running-time';
+import { afterRunning, withinTime } from '../../lib/idempotency/running-time';
 import { signal } from '../support/signal';
 
 /** Nothing in this process runs for so many milliseconds. */
@@ -79,5 +79,17 @@ describe('a time in which the process runs', () => {
     lastTurn.mockRestore();
     await pause(20);
     expect(isOver).toBe(false);
+  });
+});
+
+describe('a call within its time', () => {
+  it('is answered by a promise whose `then` is not that of the language', async () => {
+    const own = Promise.resolve('answer');
+    const { then } = own;
+    // Libraries that trace promises replace it; not every one returns a promise.
+    own.then = function traced(this: Promise<string>, ...given: Parameters<typeof then>) {
+      void then.apply(this, given);
+    } as typeof then;
+    expect(await withinTime(() => own, 1_000)).toBe('answer');
   });
 });
