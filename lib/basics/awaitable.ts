@@ -21,7 +21,9 @@ export function after<V, R>(value: Awaitable<V>, use: (value: V) => Awaitable<R>
   return later;
 }
 
-/** Does the work. If it fails, at once or later, returns what `recover` makes of the error, or throws what that throws. */
+/**
+ * Does the work. If it fails, at once or later, returns what `recover` makes of the error, or throws what that throws.
+ */
 export function recovering<V>(work: () => Awaitable<V>, recover: (error: unknown) => Awaitable<V>): Awaitable<V> {
   try {
     const value = work();

@@ -21,7 +21,7 @@ export function readPairs(text: string, limit: number): Pair[] {
     .flatMap(part => (PLAIN.test(part) ? [plain(part)] : isDecodable(part) ? decoded(part) : [unreadable(part)]));
 }
 
-/** Text that is not encoded, and does not look like a path: qs takes 4 µs for it, and changes nothing. */
+/** Text in which nothing is encoded and no name has brackets: qs takes 4 µs for it, and changes nothing. */
 const PLAIN = /^[^%+[\]]*$/;
 
 function plain(part: string): Pair {

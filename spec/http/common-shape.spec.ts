@@ -47,10 +47,10 @@ describe.each(expressVersions)('a request on %s', (_title, express) => {
 
     expect(body).toEqual({ url: '/orders/7?a=1', locals: { user: 'u-1' } });
   });
+});
 
-  it('keeps the locals of a response that takes no more properties', () => {
-    const [req, res] = [{ originalUrl: '/' }, Object.preventExtensions({ locals: { user: 'u-1' } })];
-    shareShapes(req as unknown as IncomingMessage, res as unknown as ServerResponse);
-    expect([req, res]).toEqual([{ originalUrl: '/' }, { locals: { user: 'u-1' } }]);
-  });
+it('a response that takes no more properties keeps its locals', () => {
+  const [req, res] = [{ originalUrl: '/' }, Object.preventExtensions({ locals: { user: 'u-1' } })];
+  shareShapes(req as unknown as IncomingMessage, res as unknown as ServerResponse);
+  expect([req, res]).toEqual([{ originalUrl: '/' }, { locals: { user: 'u-1' } }]);
 });

@@ -98,7 +98,7 @@ export function serializerContext<Q extends AnyType>(types: SerializerTypes<Q>):
 
 /**
  * @param defaults the options of the application.
- * @param rules those of the application.
+ * @param rules the application's rules for what is read.
  */
 export function makeSerializerContext<Q extends AnyType>(
   types: SerializerTypes<Q>,

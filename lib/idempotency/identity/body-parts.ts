@@ -115,7 +115,7 @@ async function urlEncodedParts(received: ReceivedBytes): Promise<string[]> {
     : ['pairs', ...canonicalPairs(splitPairs(text))];
 }
 
-/** Returns the hash of the bytes. Only what needs it pays for it: hashing takes as long as reading a form. */
+/** Returns the hash of the bytes. It is made only where it takes part: a form that can be read does not pay for it. */
 async function digestOf(received: ReceivedBytes): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of openReceived(received)) hash.update(chunk);

@@ -11,8 +11,8 @@ export interface RunId {
 }
 
 /**
- * Makes the token of one run, `<fingerprint>.<UUID>`: it names this run and no other. Node keeps random bytes
- * in stock for UUIDs; to fetch them for each token takes 2 µs more.
+ * Makes the token of one run, `<fingerprint>.<UUID>`: it names this run and no other. Node keeps random bytes in stock
+ * for UUIDs; to fetch them for each token takes 2 µs more.
  */
 export function newToken(fingerprint: string): string {
   return `${fingerprint}.${randomUUID()}`;
