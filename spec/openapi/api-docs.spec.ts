@@ -93,6 +93,7 @@ describe('the page of apiDocs()', () => {
     });
     page.on('pageerror', error => faults.push(error.message));
     await page.goto(`${url}/docs`);
+    await page.locator('.opblock').first().waitFor();
     return { orders, faults };
   }
 
