@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request } from 'express';
 import type { ResolvedOptions } from './options';
 import { isForeign } from './unguarded';
@@ -32,6 +32,19 @@ export function mark(req: IncomingMessage, options: ResolvedOptions): boolean {
   }
   marked[GUARD] = options;
   return true;
+}
+
+/**
+ * Only a response that has not begun can be recorded. (One that has ended is another matter: an earlier middleware has
+ * answered the request.)
+ * @throws Error when an earlier middleware has sent the head of the response, and not its end.
+ */
+export function requireUnbegun(res: ServerResponse): void {
+  if (!res.headersSent || res.writableEnded) return;
+  throw new Error(
+    'idempotency: a middleware that is mounted before idempotency() has sent the head of the response, so the ' +
+      'response cannot be stored and replayed, and the handler does not run. Mount idempotency() before it.',
+  );
 }
 
 function differences(first: ResolvedOptions, second: ResolvedOptions): string[] {

@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler, RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import multer from 'multer';
 import { idempotency } from '../../lib';
 import { send, type WireRequest, type WireResponse } from '../support/listen';
@@ -227,32 +227,5 @@ describe.each(expressVersions)('on %s', (_version, express) => {
     expect(visibleReplay(await send(`${url}/v1/orders/7?a=1`, { headers: keyed('k') }))).toEqual(visible(first));
     expect((await send(`${url}/v1/orders/8?a=1`, { headers: keyed('k') })).text).toContain('"id":"8"');
     expect(runs).toBe(2);
-  });
-});
-
-describe.each(expressVersions)('a request without a key whose response has begun, on %s', (_title, express) => {
-  it('is refused to the error handler, which ends the response', async () => {
-    const refusals: unknown[] = [];
-    const handleError: ErrorRequestHandler = (error, _req, res, next) => {
-      refusals.push(error);
-      if (res.headersSent) res.end('refused');
-      else next(error);
-    };
-    const app = express()
-      .post(
-        '/',
-        (_req, res, next) => {
-          res.flushHeaders();
-          next();
-        },
-        idempotency(),
-        (_req, res) => res.end('ran'),
-      )
-      .use(handleError);
-    const { url } = await serve(app);
-
-    const answer = await send(url, { headers: {}, body: '' });
-
-    expect([answer.text, refusals]).toEqual(['refused', [expect.objectContaining({ status: 400 })]]);
   });
 });

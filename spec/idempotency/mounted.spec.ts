@@ -90,3 +90,37 @@ describe.each(expressVersions)('two guards on the way of one request, %s,', (_ve
     },
   );
 });
+
+describe.each(expressVersions)('a guard behind a middleware that has begun the response, %s,', (_version, express) => {
+  it.each<[string, Record<string, string>]>([
+    ['with a key', keyed('k')],
+    ['without a key', {}],
+  ])(
+    'refuses a request %s to the error handlers, which end the response, and nothing runs',
+    async (_title, headers) => {
+      const refusals: string[] = [];
+      const endResponse: ErrorRequestHandler = (error: Error, _req, res, next) => {
+        refusals.push(error.message);
+        if (res.headersSent) res.end('refused');
+        else next(error);
+      };
+      const begin: RequestHandler = (_req, res, next) => {
+        res.flushHeaders();
+        next();
+      };
+      const handler: RequestHandler = (_req, res) => res.end('ran');
+      const { url } = await serve(express().post('/', begin, idempotency(), handler).use(endResponse));
+
+      const answer = await send(url, { headers });
+
+      expect([answer.text, refusals]).toEqual([
+        'refused',
+        [
+          expect.stringMatching(
+            /^idempotency: a middleware that .* has sent the head .* Mount idempotency\(\) before it\.$/,
+          ),
+        ],
+      ]);
+    },
+  );
+});
