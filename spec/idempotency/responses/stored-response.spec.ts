@@ -26,7 +26,7 @@ const LONG = 'x'.repeat(10_000_000);
 
 const broken: [title: string, record: unknown][] = [
   ['null', null],
-  ['text', 'x'],
+  ['a text', 'x'],
   ['an array', [valid]],
   ['another version', { ...valid, version: 2 }],
   ['another key', { ...valid, key: 'l' }],
@@ -113,42 +113,30 @@ const broken: [title: string, record: unknown][] = [
     `removed ${String(JSON.stringify(removed)).slice(0, 20)}`,
     { ...valid, removed },
   ]),
-  [
-    'a getter that throws',
-    {
-      ...valid,
-      get headers() {
-        throw new Error('gone');
-      },
-    },
-  ],
-  [
-    'a proxy that throws',
-    new Proxy(valid, {
-      get() {
-        throw new Error('gone');
-      },
-    }),
-  ],
 ];
+
+/** Damages the record in what Keyv keeps: an object with the record as its value. */
+function inRecord(damage: (record: string) => string, kept: string): string {
+  const { value, ...rest } = JSON.parse(kept) as { value: string };
+  return JSON.stringify({ value: damage(value), ...rest });
+}
 
 describe('a record of the store', () => {
   it.each(broken)('with %s is not a response', async (_title, record) => {
+    const text = JSON.stringify(record);
     const ms = await processorTime(() => {
-      expect(fromStored(record, POST)).toBeUndefined();
+      expect(fromStored(text, POST)).toBeUndefined();
     });
     expect(ms).toBeLessThan(1_000);
   });
 
-  it('is read once, property by property, so that a getter cannot give one value to the check and another to the client', () => {
-    let asked = 0;
-    const record = {
-      ...valid,
-      get status() {
-        return ++asked === 1 ? 200 : 101;
-      },
-    };
-    expect(fromStored(record, POST)?.status).toBe(200);
+  it.each<[string, unknown]>([
+    ['missing', undefined],
+    ['not a text', valid],
+    ['not JSON', JSON.stringify(valid).slice(1)],
+    ['bytes', Buffer.from(JSON.stringify(valid))],
+  ])('that is %s is not a response', (_title, record) => {
+    expect(fromStored(record, POST)).toBeUndefined();
   });
 
   it.each<[string, string, object, object]>([
@@ -172,8 +160,8 @@ describe('a record of the store', () => {
       },
     ],
   ])('with %s is a response', (_title, method, record, more) => {
-    const read = fromStored({ ...record, ...more }, { ...POST, method });
-    expect(read && toStored('k', read)).toEqual({ ...record, ...more });
+    const read = fromStored(JSON.stringify({ ...record, ...more }), { ...POST, method });
+    expect(read && JSON.parse(toStored('k', read))).toEqual({ ...record, ...more });
   });
 
   it.each<[string, string, object]>([
@@ -182,7 +170,7 @@ describe('a record of the store', () => {
     ['a body, for 304', 'GET', { status: 304 }],
     ['a length without a body, for POST', 'POST', { body: '' }],
   ])('with %s is not a response', (_title, method, more) => {
-    expect(fromStored({ ...valid, ...more }, { ...POST, method })).toBeUndefined();
+    expect(fromStored(JSON.stringify({ ...valid, ...more }), { ...POST, method })).toBeUndefined();
   });
 
   it.each<[string, string | ((text: string) => string)]>([
@@ -210,7 +198,7 @@ describe('a record of the store', () => {
     );
     const { url, port } = await serve(app);
     await send(url, { headers: keyed('k') });
-    for (const [key, text] of [...map]) map.set(key, typeof damage === 'string' ? damage : damage(text));
+    for (const [key, text] of [...map]) map.set(key, typeof damage === 'string' ? damage : inRecord(damage, text));
     const request = (key: string): string =>
       `POST / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nIdempotency-Key: ${key}\r\nContent-Length: 0\r\n`;
     const client = connect(port, '127.0.0.1');
