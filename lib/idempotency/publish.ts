@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { holdLease } from './holding';
+import { areJoint } from './leases/joint-leases';
 import type { RunId } from './leases/token';
 import type { ResolvedOptions } from './options';
 import type { RecordedResponse } from './responses/recorded-response';
@@ -88,7 +89,34 @@ async function storeOrSee(result: Result, ms: number): Promise<boolean> {
  */
 function store(result: Result, ms: number): boolean | Promise<boolean> {
   const written = write(result, ms);
-  return written ? written.then(() => complete(result, ms)) : complete(result, ms);
+  return written ? completeAfter(written, result, ms) : complete(result, ms);
+}
+
+async function completeAfter(written: Promise<void>, result: Result, ms: number): Promise<boolean> {
+  const isOurs = await completeWith(written, result, ms);
+  if (isOurs !== undefined) return isOurs;
+  await written;
+  return complete(result, ms);
+}
+
+/**
+ * Completes the lease without waiting until the response is written, if the store itself can make sure that it is.
+ * @returns undefined if it cannot, or has found no response.
+ */
+async function completeWith(written: Promise<void>, result: Result, ms: number): Promise<boolean | undefined> {
+  const {
+    run: { cacheKey, token },
+    options: { leases, responses },
+  } = result;
+  const responseKey = responses.keyOnServer?.(cacheKey, token);
+  if (!areJoint(leases) || responseKey === undefined) return undefined;
+  // If the lease is completed, the response is there, whatever becomes of the answer to the write.
+  written.catch(() => undefined);
+  // Keyv takes several microtasks to pass the response to its client.
+  await new Promise(resolve => {
+    process.nextTick(resolve);
+  });
+  return leases.completeIfStored(cacheKey, token, ms, responseKey);
 }
 
 function write({ isWritten, run: { cacheKey, token }, response, options }: Result, ms: number): void | Promise<void> {

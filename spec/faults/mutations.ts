@@ -58,8 +58,8 @@ export const mutations: readonly Mutation[] = [
     file: 'idempotency/redis/leases.js',
     line: "        return this.runOnReplicas('acquire'",
     broken: `
-        if (!await this.dialogue.connection.evaluate("return redis.call('GET', KEYS[1])", this.prefix + key, [])) {
-            await this.dialogue.connection.evaluate("redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])", this.prefix + key, ['r:' + token, String(ms)]);
+        if (!await this.dialogue.connection.evaluate("return redis.call('GET', KEYS[1])", [this.prefix + key], [])) {
+            await this.dialogue.connection.evaluate("redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])", [this.prefix + key], ['r:' + token, String(ms)]);
             return { kind: 'acquired' };
         }
         return this.runOnReplicas('acquire'`,

@@ -1,6 +1,8 @@
-import KeyvRedis, { createClient } from '@keyv/redis';
+import KeyvRedis, { createClient, createKeyv } from '@keyv/redis';
 import { Keyv } from 'keyv';
+import { Keyv as Keyv6 } from 'keyv-6';
 import { RedisServer } from '../support/servers/redis-server';
+import { TcpProxy } from '../support/servers/tcp-proxy';
 import { Shop } from '../support/shop';
 
 /** Commands that clients send when they connect, and those of this spec. */
@@ -45,19 +47,64 @@ class Commands {
   }
 }
 
-it('waits for three commands for a first request, and for two for a replay', async () => {
-  const redis = await RedisServer.start();
-  const shop = await Shop.open(new Keyv(new KeyvRedis(redis.url)));
-  const commands = new Commands(redis);
-  try {
+describe('on Redis', () => {
+  let redis: RedisServer;
+  let proxy: TcpProxy;
+  let commands: Commands;
+  let shop: Shop;
+  beforeEach(async () => {
+    redis = await RedisServer.start();
+    proxy = await TcpProxy.before(redis.port);
+    commands = new Commands(redis);
     await commands.watch();
-    expect(await shop.outcome('order')).toBe('ran');
-    expect(await commands.next()).toEqual(['eval', 'set', 'eval']);
-    expect(await shop.outcome('order')).toBe('replayed');
-    expect(await commands.next()).toEqual(['eval', 'get']);
-  } finally {
+  });
+  afterEach(async () => {
     commands.stop();
     await shop.close();
+    await proxy.close();
     await redis.stop();
+  });
+
+  /** The commands that a request sends, and how often it waits for their answers. */
+  async function cost(request: () => Promise<unknown>) {
+    const before = proxy.answers;
+    await request();
+    return { waits: proxy.answers - before, commands: (await commands.next()).join(' ') };
   }
+
+  const url = (): string => `redis://127.0.0.1:${proxy.port}`;
+
+  it.each<[title: string, open: () => Parameters<typeof Shop.open>[0]]>([
+    ['a Keyv', () => new Keyv(new KeyvRedis(url()))],
+    ['a Keyv with a namespace', () => new Keyv(new KeyvRedis(url()), { namespace: 'shop' })],
+    ['what `createKeyv` makes', () => createKeyv(url(), { namespace: 'shop' })],
+    ['a Keyv 6', () => new Keyv6(new KeyvRedis(url()), { namespace: 'shop' })],
+  ])('%s: a first request waits for two answers to three commands, a replay for two', async (_title, open) => {
+    shop = await Shop.open(open());
+    await shop.outcome('opens the connection');
+    await commands.next();
+    expect(await cost(async () => expect(await shop.outcome('order')).toBe('ran'))).toEqual({
+      waits: 2,
+      commands: 'eval set eval',
+    });
+    expect(await cost(async () => expect(await shop.outcome('order')).toBe('replayed'))).toEqual({
+      waits: 2,
+      commands: 'eval get',
+    });
+  });
+
+  it('a Keyv that takes its time to write: after three requests, each waits for three answers', async () => {
+    const serialize = async (data: unknown): Promise<string> => {
+      await new Promise(setImmediate);
+      return JSON.stringify(data);
+    };
+    const deserialize = (text: unknown): never => JSON.parse(String(text)) as never;
+    shop = await Shop.open(new Keyv({ store: new KeyvRedis(url()), serialize, deserialize }));
+    for (const key of ['1', '2', '3']) {
+      expect(await shop.outcome(key)).toBe('ran');
+      expect(await commands.next()).toEqual(['eval', 'eval', 'set', 'eval']);
+    }
+    expect(await cost(() => shop.outcome('4'))).toEqual({ waits: 3, commands: 'eval set eval' });
+    for (const key of ['1', '2', '3', '4']) expect(await shop.outcome(key)).toBe('replayed');
+  });
 });

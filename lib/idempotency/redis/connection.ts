@@ -1,9 +1,12 @@
+/** The keys that a script uses. On a Cluster there is one. */
+export type Keys = readonly [string, ...string[]];
+
 /** The connection that leases need, over a client of any library. */
 export interface RedisConnection {
   /** Opens a client that the application has closed, or that has given up. Called only when a request begins. */
   open(): Promise<void>;
-  /** Runs a script that uses one key. Opens a client that was never open. */
-  evaluate(script: string, key: string, args: readonly string[]): Promise<unknown>;
+  /** Runs a script. Opens a client that was never open. */
+  evaluate(script: string, keys: Keys, args: readonly string[]): Promise<unknown>;
   /**
    * Runs a script, and then waits on the same connection until `replicas` replicas have what the script wrote, for at
    * most `ms` milliseconds (redis.io, "WAIT"). Missing if the client cannot guarantee that both use one connection.
@@ -11,7 +14,7 @@ export interface RedisConnection {
    */
   evaluateAndWait?(
     script: string,
-    key: string,
+    keys: Keys,
     args: readonly string[],
     replicas: number,
     ms: number,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { textOf, unreadable, wholeNumberIn } from './answers';
-import type { RedisConnection } from './connection';
+import type { Keys, RedisConnection } from './connection';
 import { isIoredisClient, overIoredis } from './ioredis';
 import { isNodeRedisClient, overNodeRedis } from './node-redis';
 import { numbered } from './scripts';
@@ -33,21 +33,21 @@ export class RedisDialogue {
   }
 
   /** Runs a script. @throws Error for the answer to another question. */
-  async ask(script: string, key: string, args: readonly string[]): Promise<string> {
+  async ask(script: string, keys: Keys, args: readonly string[]): Promise<string> {
     const number = nextNumber();
-    return this.answerTo(number, await this.connection.evaluate(script, key, [...args, number]));
+    return this.answerTo(number, await this.connection.evaluate(script, keys, [...args, number]));
   }
 
   /** Runs a script. @returns its answer, and how many replicas have what it wrote. @throws Error as `ask` does. */
   async askReplicas(
     script: string,
-    key: string,
+    keys: Keys,
     args: readonly string[],
     replicas: number,
     ms: number,
   ): Promise<readonly [answer: string, reached: number]> {
     const number = nextNumber();
-    const answers = await this.connection.evaluateAndWait?.(script, key, [...args, number], replicas, ms);
+    const answers = await this.connection.evaluateAndWait?.(script, keys, [...args, number], replicas, ms);
     if (!answers) throw new Error('bindonce: this Redis client cannot wait for replicas');
     return [this.answerTo(number, answers[0]), wholeNumberIn(answers[1])];
   }
@@ -58,7 +58,7 @@ export class RedisDialogue {
    */
   async isInStep(key: string): Promise<boolean> {
     try {
-      return (await this.ask(NOTHING, key, [])) === '';
+      return (await this.ask(NOTHING, [key], [])) === '';
     } catch {
       return false;
     }

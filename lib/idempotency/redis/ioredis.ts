@@ -29,7 +29,8 @@ export function isIoredisClient(client: object): client is IoredisClient {
 
 /** Makes the connection over a client, which connects by itself and keeps commands until it is connected. */
 export function overIoredis(client: IoredisClient): RedisConnection {
-  const evaluate: RedisConnection['evaluate'] = (script, key, args) => client.eval(script, 1, key, ...args);
+  const evaluate: RedisConnection['evaluate'] = (script, keys, args) =>
+    client.eval(script, keys.length, ...keys, ...args);
   // A client that the application has closed stays closed.
   const open = (): Promise<void> => Promise.resolve();
   const reopen = (): void => {
@@ -42,12 +43,12 @@ export function overIoredis(client: IoredisClient): RedisConnection {
     open,
     evaluate,
     reopen,
-    async evaluateAndWait(script, key, args, replicas, ms) {
+    async evaluateAndWait(script, keys, args, replicas, ms) {
       // A pipeline that breaks half-way is not continued on the next connection, where WAIT would mean nothing.
       const pipeline = client.pipeline() as IoredisPipeline;
       const answers =
         (await pipeline
-          .eval(script, 1, key, ...args)
+          .eval(script, keys.length, ...keys, ...args)
           .wait(replicas, ms)
           .exec()) ?? [];
       for (const [error] of answers) if (error) throw error;

@@ -1,4 +1,5 @@
 import { positiveInteger, checkOptions, milliseconds, type Rule } from '../../options/check';
+import type { JointLeases } from '../leases/joint-leases';
 import type { Acquisition, LeaseStore } from '../leases/lease-store';
 import { acquisitionIn, isYes } from './answers';
 import { dialogueUnder, dialogueWith, type RedisDialogue } from './dialogue';
@@ -51,7 +52,10 @@ export function redisLeases(client: RedisClient, options: RedisLeasesOptions = {
  */
 export function redisLeasesFor(adapter: object, namespace: string | undefined): LeaseStore | undefined {
   const dialogue = dialogueUnder(adapter);
-  return dialogue && leasesOn(dialogue, { prefix: prefixFor(namespace) });
+  if (!dialogue) return undefined;
+  const prefix = prefixFor(namespace);
+  // A script on a Cluster must not use the keys of two slots.
+  return dialogue.reachesReplicas ? new LeasesBesideResponses(dialogue, prefix) : new RedisLeases(dialogue, prefix);
 }
 
 const PREFIX = 'bindonce:lease:';
@@ -72,9 +76,9 @@ class RedisLeases implements LeaseStore {
 
   constructor(
     private readonly dialogue: RedisDialogue,
-    private readonly prefix: string,
-    private readonly replicas: number,
-    private readonly replicaTimeout: number,
+    protected readonly prefix: string,
+    private readonly replicas = 0,
+    private readonly replicaTimeout = 0,
   ) {
     this.notifications = new RedisNotifications(dialogue);
   }
@@ -100,8 +104,8 @@ class RedisLeases implements LeaseStore {
     return this.notifications.watch(this.prefix + key, onChange);
   }
 
-  private run(step: keyof typeof scripts, key: string, args: readonly string[]): Promise<string> {
-    return this.dialogue.ask(scripts[step], this.prefix + key, args);
+  protected run(step: keyof typeof scripts, key: string, args: readonly string[], ...more: string[]): Promise<string> {
+    return this.dialogue.ask(scripts[step], [this.prefix + key, ...more], args);
   }
 
   /**
@@ -121,7 +125,7 @@ class RedisLeases implements LeaseStore {
     if (replicas === 0) return read(await this.run(step, key, args));
     const [text, reached] = await dialogue.askReplicas(
       scripts[step],
-      this.prefix + key,
+      [this.prefix + key],
       args,
       replicas,
       replicaTimeout,
@@ -130,5 +134,20 @@ class RedisLeases implements LeaseStore {
     if (counts(answer) && reached < replicas)
       throw new Error(`${reached} Redis replicas have the lease, but ${replicas} must have it`);
     return answer;
+  }
+}
+
+/** Times in a row that a response was not there, after which it is not looked for any more. */
+const MOST_MISSES = 3;
+
+/** Leases on the connection over which a Keyv stores the responses. */
+class LeasesBesideResponses extends RedisLeases implements JointLeases {
+  private misses = 0;
+
+  async completeIfStored(key: string, token: string, ms: number, responseKey: string): Promise<boolean | undefined> {
+    if (this.misses === MOST_MISSES) return undefined;
+    const answer = await this.run('completeIfStored', key, [token, this.prefix + key, String(ms)], responseKey);
+    this.misses = answer === 'missing' ? this.misses + 1 : 0;
+    return answer === 'missing' ? undefined : isYes(answer);
   }
 }

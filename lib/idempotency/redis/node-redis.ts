@@ -1,4 +1,4 @@
-import type { RedisConnection, RedisSubscriber } from './connection';
+import type { Keys, RedisConnection, RedisSubscriber } from './connection';
 import { keepInStep } from './in-step';
 import type { NodeRedisClient } from './node-redis-client';
 import { DuplicateSubscriber, listenerOf } from './node-redis-subscriber';
@@ -37,9 +37,9 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
 
   constructor(protected readonly client: Client) {}
 
-  async evaluate(script: string, key: string, args: readonly string[]): Promise<unknown> {
+  async evaluate(script: string, keys: Keys, args: readonly string[]): Promise<unknown> {
     await this.openOnce();
-    return this.client.eval(script, { keys: [key], arguments: [...args] });
+    return this.client.eval(script, { keys: [...keys], arguments: [...args] });
   }
 
   reopen(): void {
@@ -112,7 +112,7 @@ class OverMaster extends OverNodeRedis<NodeRedisClient> implements RedisConnecti
 
   async evaluateAndWait(
     script: string,
-    key: string,
+    keys: Keys,
     args: readonly string[],
     replicas: number,
     ms: number,
@@ -120,7 +120,7 @@ class OverMaster extends OverNodeRedis<NodeRedisClient> implements RedisConnecti
     await this.openOnce();
     const pipeline = this.client.multi() as NodeRedisPipeline;
     return (await pipeline
-      .eval(script, { keys: [key], arguments: [...args] })
+      .eval(script, { keys: [...keys], arguments: [...args] })
       .wait(replicas, ms)
       .execAsPipeline()) as [unknown, unknown];
   }
@@ -135,12 +135,12 @@ class OverMaster extends OverNodeRedis<NodeRedisClient> implements RedisConnecti
 class OverCluster extends OverNodeRedis<NodeRedisCluster> implements RedisConnection {
   private lastLook = -SILENCE;
 
-  override async evaluate(script: string, key: string, args: readonly string[]): Promise<unknown> {
+  override async evaluate(script: string, keys: Keys, args: readonly string[]): Promise<unknown> {
     const timer = setInterval(() => {
-      this.lookFor(key);
+      this.lookFor(keys[0]);
     }, SILENCE).unref();
     try {
-      return await super.evaluate(script, key, args);
+      return await super.evaluate(script, keys, args);
     } finally {
       clearInterval(timer);
     }

@@ -4,8 +4,14 @@ ${step}
 end
 return ARGV[#ARGV] .. ' ' .. step()`;
 
+const COMPLETE = `local held = redis.call('GET', KEYS[1])
+if held and string.sub(held, 3) ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], 'd:' .. ARGV[1], 'PX', ARGV[3])
+redis.pcall('PUBLISH', ARGV[2], 'done')
+return 1`;
+
 /**
- * The four steps on Redis, each one script and so one atomic step (redis.io, "Scripting with Lua"). A lease is the
+ * The steps on Redis, each one script and so one atomic step (redis.io, "Scripting with Lua"). A lease is the
  * string `r:<token>` (running) or `d:<token>` (done) with an expiry; its key is KEYS[1]. A notification that the run
  * has ended goes to a channel. It may fail, for a user who may not publish there: waiters poll.
  */
@@ -25,11 +31,14 @@ return 'running ' .. redis.call('PTTL', KEYS[1]) .. ' ' .. token`),
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])`),
 
   /** ARGV: token, channel, ms. A lease that has expired, but that no other token has taken, may still be completed. */
-  complete: numbered(`local held = redis.call('GET', KEYS[1])
-if held and string.sub(held, 3) ~= ARGV[1] then return 0 end
-redis.call('SET', KEYS[1], 'd:' .. ARGV[1], 'PX', ARGV[3])
-redis.pcall('PUBLISH', ARGV[2], 'done')
-return 1`),
+  complete: numbered(COMPLETE),
+
+  /**
+   * The same, unless there is nothing under KEYS[2], where the response is stored: then returns `missing`. (PTTL returns
+   * -2, and unlike EXISTS needs no permission that the other scripts do not.)
+   */
+  completeIfStored: numbered(`if redis.call('PTTL', KEYS[2]) == -2 then return 'missing' end
+${COMPLETE}`),
 
   /** ARGV: token, channel. */
   release: numbered(`local held = redis.call('GET', KEYS[1])

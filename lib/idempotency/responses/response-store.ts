@@ -1,4 +1,4 @@
-import { holderOf, layersUnder, namespaceOf, type KeyvLike } from '../stores/keyv-like';
+import { holderOf, keyOnRedis, layersUnder, namespaceOf, type KeyvLike } from '../stores/keyv-like';
 import { dialogueUnder, type RedisDialogue } from '../redis/dialogue';
 import { prefixFor } from '../redis/leases';
 import { expiredResponsesIn, type ExpiredResponses } from './expired-responses';
@@ -21,6 +21,8 @@ export interface Responses {
   /** @param ms milliseconds that the response is kept. */
   write(cacheKey: string, token: string, response: RecordedResponse, ms: number): void | Promise<void>;
   remove(cacheKey: string, token: string): void | Promise<void>;
+  /** Returns the key of a response on the server, if that is known. */
+  keyOnServer?(cacheKey: string, token: string): string | undefined;
 }
 
 const stores = new WeakMap<KeyvLike, ResponseStore>();
@@ -81,6 +83,10 @@ export class ResponseStore implements Responses {
     this.reads.forget(key);
     await this.keyv.delete(key);
     this.expired?.removed(key);
+  }
+
+  keyOnServer(cacheKey: string, token: string): string | undefined {
+    return keyOnRedis(this.keyv, `${cacheKey}:${token}`);
   }
 
   private async ask(expected: Expected): Promise<RecordedResponse | undefined> {

@@ -45,7 +45,7 @@ export function toStored(key: string, response: RecordedResponse): string {
  * @returns undefined for anything but a response that could have been recorded here.
  */
 export function fromStored(stored: unknown, { key, method, maxBytes }: Expected): RecordedResponse | undefined {
-  if (typeof stored !== 'string') return undefined;
+  if (typeof stored !== 'string' || stored.length > mostCharacters(maxBytes)) return undefined;
   try {
     const {
       version,
@@ -81,6 +81,11 @@ export function fromStored(stored: unknown, { key, method, maxBytes }: Expected)
   }
 }
 
+/** Returns more characters than the longest text has: its body, and the rest even if each character is escaped. */
+const mostCharacters = (maxBytes: number): number => base64Length(maxBytes) + 10 * MAX_HEAD;
+
+const base64Length = (bytes: number): number => 4 * Math.ceil(bytes / 3);
+
 /** Returns true for the status of a final response; 101 and other 1xx are not final. */
 function isStatus(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 200 && (value as number) <= 999;
@@ -98,7 +103,7 @@ function isImpliedBy(value: unknown): value is RecordedResponse['impliedBy'] {
 
 /** Returns the bytes of base64 as `toStored` writes it, at most `max`. */
 function bytesOf(value: unknown, max: number): Buffer | undefined {
-  if (typeof value !== 'string' || value.length > Math.ceil(max / 3) * 4) return undefined;
+  if (typeof value !== 'string' || value.length > base64Length(max)) return undefined;
   const bytes = Buffer.from(value, 'base64');
   return bytes.length <= max && bytes.toString('base64') === value ? bytes : undefined;
 }

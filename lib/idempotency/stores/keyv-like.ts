@@ -47,6 +47,17 @@ export function namespaceOf(keyv: KeyvLike): string | undefined {
   return keyv.namespace ?? (adapter as Partial<KeyvLike>).namespace;
 }
 
+/**
+ * Returns the key under which `@keyv/redis` stores the value of a key. Keyv 5 may put its namespace in front before the
+ * adapter puts its own.
+ * @returns undefined for other adapters.
+ */
+export function keyOnRedis(keyv: KeyvLike, key: string): string | undefined {
+  const adapter = holderOf(keyv) as Partial<KeyvLike> & { createKeyPrefix?(key: string, namespace?: string): string };
+  const { useKeyPrefix = false, namespace } = keyv as KeyvLike & { readonly useKeyPrefix?: boolean };
+  return adapter.createKeyPrefix?.(useKeyPrefix && namespace ? `${namespace}:${key}` : key, adapter.namespace);
+}
+
 const isStore = (value: unknown): value is object => hasMethods(value, 'get', 'set', 'delete');
 
 function hasMethods(value: unknown, ...names: readonly string[]): boolean {

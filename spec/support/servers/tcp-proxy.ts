@@ -1,8 +1,13 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** Stands between a process and a server, and can lose an answer of the server as a network does: with its connection. */
+/**
+ * Stands between a process and a server, counts how often the process waits for the server, and can lose an answer of the
+ * server as a network does: with its connection.
+ */
 export class TcpProxy {
+  /** Times that the server has answered something; what the process has sent together is answered together. */
+  answers = 0;
   private readonly sockets = new Set<Socket>();
   /** Answers that still get through before one is lost; undefined: all do. */
   private left: number | undefined;
@@ -74,7 +79,13 @@ export class TcpProxy {
         });
     }
     near.pipe(far);
+    let isWaiting = false;
+    near.on('data', () => {
+      isWaiting = true;
+    });
     far.on('data', (answer: Buffer) => {
+      if (isWaiting) this.answers++;
+      isWaiting = false;
       if (this.left === undefined || this.left-- > 0) {
         near.write(answer);
         return;
