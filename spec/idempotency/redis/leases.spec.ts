@@ -1,6 +1,9 @@
 import KeyvRedis, { createClient } from '@keyv/redis';
 import Keyv from 'keyv';
 import { redisLeases, type RedisClient } from '../../../lib';
+import { areJoint } from '../../../lib/idempotency/leases/joint-leases';
+import { leasesFor } from '../../../lib/idempotency/leases-for';
+import { keyOnRedis } from '../../../lib/idempotency/stores/keyv-like';
 import { leaseStoreSearch } from '../../../lib/testing';
 import { anyRedis } from '../../support/servers/redis-server';
 import { redisDeployment } from './deployment';
@@ -47,6 +50,23 @@ it('leaves nothing behind: leases and records run out by themselves', async () =
   expect(await client.pTTL('expiring:lease')).toBeGreaterThan(40_000);
   expect(await client.pTTL('expiring:record')).toBeGreaterThan(50_000);
   client.destroy();
+});
+
+it('completes a run together with the write of its response only if the response is there', async () => {
+  const keyv = new Keyv(new KeyvRedis(redis.url));
+  const leases = leasesFor(keyv);
+  if (!areJoint(leases)) throw new Error('These leases cannot look for responses');
+  const key = `joint-${Date.now()}`;
+  await leases.acquire(key, 'a', 60_000);
+  expect(await leases.completeIfStored(key, 'a', 60_000, 'response')).toBeUndefined();
+  expect(await leases.acquire(key, 'b', 60_000)).toMatchObject({ kind: 'running', token: 'a' });
+  const responseKey = keyOnRedis(keyv, 'response') ?? '';
+  await keyv.set('response', 'there', 60_000);
+  expect(await leases.completeIfStored(key, 'b', 60_000, responseKey)).toBe(false);
+  expect(await leases.completeIfStored(key, 'a', 60_000, responseKey)).toBe(true);
+  expect(await leases.completeIfStored(key, 'a', 60_000, responseKey)).toBe(true);
+  expect(await leases.acquire(key, 'b', 60_000)).toEqual({ kind: 'done', token: 'a' });
+  await keyv.disconnect();
 });
 
 it.each<[string, object, string]>([
