@@ -62,9 +62,10 @@ export async function readReceivedForm(
   });
 }
 
-/** Yields copies: a storage may change what it is given, and others read the body after it. */
+/** Yields bytes that a storage may change: others read the body after it. */
 async function* contentIn(received: ReceivedBytes, { start, end }: FilePart): AsyncGenerator<Buffer, void> {
-  for await (const chunk of openReceived(received, start, end)) yield Buffer.from(chunk);
+  if (received.kind === 'file') yield* received.spool.chunks(start, end);
+  else yield Buffer.from(received.bytes.subarray(start, end));
 }
 
 /** Tells whether a parser with these options would surely announce the same parts. */

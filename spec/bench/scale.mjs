@@ -10,6 +10,8 @@ import { Agent, request } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
+import { createClient } from '@keyv/redis';
+import { RedisServer } from '../faults/dist/support/servers/redis-server.js';
 import { median } from './requests/compare.mjs';
 
 const script = fileURLToPath(new URL('scale/server.mjs', import.meta.url));
@@ -19,9 +21,9 @@ class Server {
   #child;
   url;
 
-  static async start(subject) {
+  static async start(subject, env) {
     const server = new Server();
-    server.#child = fork(script, [subject]);
+    server.#child = fork(script, [subject], { env: { ...process.env, ...env } });
     const [{ port }] = await once(server.#child, 'message');
     server.url = `http://127.0.0.1:${port}`;
     return server;
@@ -87,36 +89,90 @@ function duplicates(server) {
   return many(COUNT, () => send(`${server.url}/slow`, key, ['{}']));
 }
 
+async function inTurns(server, count) {
+  for (let sent = 0; sent < count; sent += 100) await many(100, () => send(server.url, short, ['{}']));
+}
+
+/** Sets the leases and the responses of so many keys, of the size and with the lifetime of real ones. */
+async function fill(redis, keys) {
+  const client = createClient({ url: redis.url });
+  await client.connect();
+  for (let from = 0; from < keys; from += 5_000) {
+    const pipeline = client.multi();
+    for (let index = from; index < from + 5_000; index++) {
+      const key = String(index).padStart(64, 'f');
+      pipeline.set(`bindonce:lease:${key}`, `d:any.${randomUUID()}`, { PX: 3_600_000 });
+      pipeline.set(`keyv:${key}`, 'x'.repeat(300), { PX: 3_600_000 });
+    }
+    await pipeline.execAsPipeline();
+  }
+  client.destroy();
+}
+
+const empty = await RedisServer.start();
+const full = await RedisServer.start();
+
+/**
+ * - `server`: the subject of the server, if it has another name here; `env`: its environment.
+ * - `work`: what is measured; `warmUp`: what comes before.
+ */
 const tables = [
   {
     title: 'an upload of 1 GB to disk',
     rounds: 3,
     warmUp: upload(50 * MB),
-    subjects: {
-      'multer alone': upload(1_000 * MB),
-      'bindRequest()': upload(1_000 * MB),
-      'idempotency() and bindRequest()': upload(1_000 * MB),
-    },
+    work: upload(1_000 * MB),
+    subjects: { 'multer alone': {}, 'bindRequest()': {}, 'idempotency() and bindRequest()': {} },
   },
   {
     title: `a JSON body of ${Math.round(body.length / 1_000)} kB`,
     rounds: 9,
     warmUp: hundredBodies,
-    subjects: { 'express.json()': hundredBodies, 'idempotency() and express.json()': hundredBodies },
+    work: hundredBodies,
+    subjects: { 'express.json()': {}, 'idempotency() and express.json()': {} },
   },
   {
     title: 'a response of 1 GB',
     rounds: 5,
     warmUp: download(50 * MB),
-    subjects: { 'a bare stream': download(1_000 * MB), 'a stream behind idempotency()': download(1_000 * MB) },
+    work: download(1_000 * MB),
+    subjects: { 'a bare stream': {}, 'a stream behind idempotency()': {} },
+  },
+  {
+    title: '2,000 first requests, keys in memory',
+    rounds: 15,
+    warmUp: server => inTurns(server, 5_000),
+    work: server => inTurns(server, 2_000),
+    subjects: {
+      'few keys': { server: 'in memory' },
+      '100,000 keys': { server: 'in memory', warmUp: server => inTurns(server, 100_000) },
+    },
+  },
+  {
+    title: '2,000 first requests, keys in Redis',
+    rounds: 15,
+    warmUp: server => inTurns(server, 5_000),
+    work: server => inTurns(server, 2_000),
+    subjects: {
+      'few keys': { server: 'on Redis', env: { REDIS_URL: empty.url } },
+      '1,000,000 keys': {
+        server: 'on Redis',
+        env: { REDIS_URL: full.url },
+        warmUp: async server => {
+          await fill(full, 1_000_000);
+          await inTurns(server, 5_000);
+        },
+      },
+    },
   },
 ];
 
-for (const { title, rounds, warmUp, subjects } of tables) {
+for (const { title, rounds, subjects, ...all } of tables) {
   if (!title.includes(process.argv[2] ?? '')) continue;
   const runs = [];
-  for (const [name, work] of Object.entries(subjects)) {
-    const server = await Server.start(name);
+  for (const [name, own] of Object.entries(subjects)) {
+    const { work, warmUp } = { ...all, ...own };
+    const server = await Server.start(own.server ?? name, own.env);
     await warmUp(server);
     runs.push({ name, work, server, times: [], growth: 0 });
   }
@@ -152,4 +208,5 @@ if ('duplicates'.includes(process.argv[2] ?? '')) {
   );
   server.stop();
 }
+await Promise.all([empty.stop(), full.stop()]);
 sockets.destroy();

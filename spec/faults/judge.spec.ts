@@ -244,6 +244,18 @@ describe('the judge of a storm', () => {
       ],
     ],
     [
+      'lease lost',
+      [
+        started('a', 1),
+        stopped(10_050, 10_350),
+        started('b', 2),
+        told('lease-lost', 2),
+        ended('a', 1),
+        told('executed', 1),
+        answered('a'),
+      ],
+    ],
+    [
       'lease lost before the handler began',
       [
         started('a', 1),
@@ -288,6 +300,20 @@ describe('the judge of a storm', () => {
         flushed(10_300),
         started('b', 2),
         told('executed', 2),
+        answered('b'),
+      ],
+    ],
+    [
+      'data flushed',
+      [
+        started('a', 1),
+        ended('a', 1),
+        stopped(10_150, 10_650),
+        flushed(10_300),
+        started('b', 2),
+        ended('b', 2),
+        told('executed', 2),
+        told('executed', 1),
         answered('b'),
       ],
     ],

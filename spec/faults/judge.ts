@@ -157,6 +157,7 @@ class Judge {
   private reasonFor(run: Run, next: Run, told: readonly Told[]): string | undefined {
     const ofRun = told.filter(({ request }) => request === run.request);
     const tells = (kind: string, before = Infinity): boolean => ofRun.some(one => one.kind === kind && one.at < before);
+    const tellsOfNext = (kind: string): boolean => told.some(one => one.request === next.request && one.kind === kind);
     // The right to run comes some time before the handler; and a run whose lease was flushed away is published at its end if
     // nobody has the key then.
     if (this.flushedBetween(run.from - this.bounds.aftermath, Math.max(next.from, ...ofRun.map(({ at }) => at))))
@@ -168,25 +169,34 @@ class Judge {
       if (this.troubled(run.pid, run.from, next.from)) {
         if (tells('lease-lost') || this.kills.has(run.pid)) return 'lease lost';
         if (tells('not-stored')) return 'response not stored';
+        // One that was stopped publishes its response if the other run has lost the lease in turn by then.
+        if (this.wasStopped(run.pid, run.from, next.from) && tellsOfNext('lease-lost')) return 'lease lost';
       }
     }
     // A process can be stopped between its right to run and its handler, and begin after others have run. It does not
     // learn that its lease was lost while the store is out of reach, and then stores nothing.
-    const isLost =
-      this.kills.has(next.pid) ||
-      told.some(({ request, kind }) => request === next.request && (kind === 'lease-lost' || kind === 'not-stored'));
+    const isLost = this.kills.has(next.pid) || tellsOfNext('lease-lost') || tellsOfNext('not-stored');
     return isLost && this.wasStopped(next.pid, next.from - JUST_RESUMED, next.from)
       ? 'lease lost before the handler began'
       : undefined;
   }
 
-  /** At most one run of a key is published, unless the store has lost it meanwhile. */
-  private judgePublications(key: string, { told }: History): void {
+  /**
+   * At most one run of a key is published, unless the store has lost it meanwhile. A run is published between the end of
+   * its handler and the time when it is told: a process can be stopped in between.
+   */
+  private judgePublications(key: string, { runs, told }: History): void {
     const published = told.filter(({ kind }) => kind === 'executed').sort((a, b) => a.at - b.at);
+    const endOf = ({ request, at }: Told): number =>
+      Math.min(at, ...runs.filter(run => run.request === request).map(({ until }) => until));
     for (const [index, next] of published.entries()) {
       const before = published[index - 1];
-      if (before && !this.flushedBetween(before.at - this.bounds.aftermath, next.at))
-        this.violations.push(`${key} was published twice`);
+      if (!before) continue;
+      const from = Math.min(endOf(before), endOf(next));
+      if (!this.flushedBetween(from - this.bounds.aftermath, next.at))
+        this.violations.push(
+          `${key} was published twice: ${runs.map(describe).join(', then ')}. ${this.happenings(from - 2_000, next.at + 1_000, told)}`,
+        );
     }
   }
 

@@ -1,35 +1,34 @@
-import { open } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import multer from 'multer';
-import { onDisk } from '../../body/storage-problem';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type multer from 'multer';
 import { makeTemporaryFolder, type TemporaryFolder } from '../../body/temporary-folder';
+
+/**
+ * Bytes of a file that may wait in memory for a write to end: the next write takes them all, and each costs 200 µs,
+ * however short it is.
+ */
+const WAITING = 262_144;
 
 /** Stores the files of one form in a folder of their own, which only the user of this process can open. */
 export class DiskStorage implements multer.StorageEngine {
   private folder: Promise<TemporaryFolder> | undefined;
-  private readonly engine: multer.StorageEngine;
 
-  constructor(parent: string) {
-    this.engine = multer.diskStorage({
-      destination: (_req, _file, done) => {
-        resolveOptions(
-          (this.folder ??= makeTemporaryFolder(parent)).then(({ path }) => path),
-          done,
-        );
-      },
-      filename: (_req, _file, done) => {
-        resolveOptions(this.newFile(), done);
-      },
-    });
+  constructor(private readonly parent: string) {}
+
+  _handleFile(...[, { stream }, done]: Parameters<multer.StorageEngine['_handleFile']>): void {
+    this.store(stream).then(stored => {
+      done(null, stored);
+    }, done);
   }
 
-  _handleFile(...given: Parameters<multer.StorageEngine['_handleFile']>): void {
-    this.engine._handleFile(...given);
-  }
-
-  _removeFile(...given: Parameters<multer.StorageEngine['_removeFile']>): void {
-    this.engine._removeFile(...given);
+  _removeFile(...[, { path }, done]: Parameters<multer.StorageEngine['_removeFile']>): void {
+    unlink(path).then(() => {
+      done(null);
+    }, done);
   }
 
   /** Removes all files that still exist. */
@@ -38,24 +37,12 @@ export class DiskStorage implements multer.StorageEngine {
     await folder?.remove();
   }
 
-  /**
-   * Creates the file before multer does, with mode 0600: multer's own files would get the default mode of the process.
-   */
-  private async newFile(): Promise<string> {
-    const name = randomBytes(16).toString('hex');
-    const { path = '' } = (await this.folder) ?? {};
-    await onDisk(async () => (await open(join(path, name), 'wx', 0o600)).close());
-    return name;
+  private async store(content: Readable): Promise<Partial<Express.Multer.File>> {
+    const { path: destination } = await (this.folder ??= makeTemporaryFolder(this.parent));
+    const filename = randomBytes(16).toString('hex');
+    const path = join(destination, filename);
+    const file = createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: WAITING });
+    await pipeline(content, file);
+    return { destination, filename, path, size: file.bytesWritten };
   }
-}
-
-function resolveOptions(value: Promise<string>, done: (error: Error | null, value: string) => void): void {
-  value.then(
-    text => {
-      done(null, text);
-    },
-    (error: unknown) => {
-      done(error as Error, '');
-    },
-  );
 }

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createClient } from '@keyv/redis';
-import { bindRequest, dto, file, idempotency, list, redisLeases } from 'bindonce';
+import KeyvRedis from '@keyv/redis';
+import { bindRequest, dto, file, idempotency, list } from 'bindonce';
 import express from 'express';
+import { Keyv } from 'keyv';
 import multer from 'multer';
 
 const GIB = 1_073_741_824;
@@ -52,6 +53,8 @@ const subjects = {
   'idempotency() and express.json()': app => app.post('/', guard, json, ok),
   'a bare stream': app => app.post('/', stream),
   'a stream behind idempotency()': app => app.post('/', guard, stream),
+  'in memory': app => app.post('/', guard, ok),
+  'on Redis': app => app.post('/', idempotency({ store: new Keyv(new KeyvRedis(process.env.REDIS_URL)) }), ok),
   'requests and duplicates': app =>
     app.post('/', guard, ok).post('/slow', counting, guard, (_req, res) => {
       void released.then(() => res.status(201).json({ id: 1 }));
