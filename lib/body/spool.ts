@@ -10,7 +10,7 @@ import { WriteBehind } from './write-behind';
 const PIECE = 65_536;
 
 /** Bytes that are read at once while the process goes on: each such step costs 50 to 200 µs, however short it is. */
-const BLOCK = 262_144;
+const BLOCK = 524_288;
 
 /**
  * A body that was too large for memory, in a file whose name has been removed: no other process can open it, and the
