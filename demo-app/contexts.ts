@@ -36,6 +36,15 @@ sent = json["sku"]; value = sent === inherited["sku"] ? undefined : read0(sent);
 sent = json["quantity"]; value = sent === inherited["quantity"] ? undefined : read1(sent); if (value !== undefined) target["quantity"] = value; else goOn(fields[1], holder, json, location);
 sent = json["unitPrice"]; value = sent === inherited["unitPrice"] ? undefined : read2(sent); if (value !== undefined) target["unitPrice"] = value; else goOn(fields[2], holder, json, location);
 }; },
+  // OrderLine
+  'v6k0Hz7Qb4fWF_qh': (write0, write1, write2) => { return value => {
+let own;
+return {
+"sku": (own = value["sku"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write0(own),
+"quantity": (own = value["quantity"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write1(own),
+"unitPrice": (own = value["unitPrice"]) === undefined || own === null ? own : write2(own),
+};
+}; },
   // PlaceOrder
   'Cfpox1Bh5YtFMYVz': (write0, write1, write2, write3, write4, write5) => { return value => {
 let text = '', own;
@@ -46,6 +55,18 @@ own = value["channel"]; if (own !== undefined && (own = own === null ? 'null' : 
 own = value["cart"]; if (own !== undefined && (own = own === null ? 'null' : write4(own)) !== undefined) text += (text === '' ? "\"cart\":" : ",\"cart\":") + own;
 own = value["rush"]; if (own !== undefined && (own = own === null ? 'null' : write5(own)) !== undefined) text += (text === '' ? "\"rush\":" : ",\"rush\":") + own;
 return '{' + text + '}';
+}; },
+  // PlaceOrder
+  'KKtJay4-HMTiu2bC': (write0, write1, write2, write3, write4, write5) => { return value => {
+let own;
+return {
+"customerId": (own = value["customerId"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write0(own),
+"items": (own = value["items"]) === undefined || own === null ? own : write1(own),
+"note": (own = value["note"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write2(own),
+"channel": (own = value["channel"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write3(own),
+"cart": (own = value["cart"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write4(own),
+"rush": (own = value["rush"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write5(own),
+};
 }; },
   // PlaceOrder
   'RGeZApYTsztI9f9Q': (fields, goOn, prototypeOf, inherited, read1) => { return (holder, json, location) => {
@@ -104,5 +125,14 @@ let sent = json["title"]; const prototype = prototypeOf(json); if (prototype !==
 const { target } = holder; let value;
 sent = json["title"]; value = sent === inherited["title"] ? undefined : read0(sent); if (value !== undefined) target["title"] = value; else goOn(fields[0], holder, json, location);
 goOn(fields[1], holder, json, location);
+}; },
+  // UploadDocument
+  'cNbxH6bVCx68gIiG': (write0, write1, write2) => { return value => {
+let own;
+return {
+"customerId": (own = value["customerId"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write0(own),
+"title": (own = value["title"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write1(own),
+"file": (own = value["file"]) === undefined || own === null ? own : write2(own),
+};
 }; },
 });

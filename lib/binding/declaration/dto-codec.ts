@@ -22,7 +22,8 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
   /** The members that are read here. Claims, permissions and headers are read at the root only. */
   let fields: readonly Member[] = [];
   let readFields: ReadFields<FoundValues>;
-  let writeMembers: (value: object) => string;
+  let writeText: (value: object) => string;
+  let writePlain: (value: object) => object;
   // Postponed, because a property can be of this very class.
   codecs.later(() => {
     members = [...properties].map(([property, spec], index) =>
@@ -41,9 +42,12 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     );
     fields = members.filter(({ property }) => properties.get(property)?.kind === 'field');
     readFields = jsonReaderOf(code, fields, ({ property }) => property, readInJson);
-    writeMembers = code.writer(
-      members.map(({ property, jsonName, codec: own }) => ({ property, jsonName, write: textWriter(own) })),
-    );
+    const written = members.map(({ property, jsonName, codec: own }) => {
+      const { plain = never, keeps = false } = own.toJson ?? {};
+      return { property, jsonName, text: textWriter(own), plain, keeps };
+    });
+    writeText = code.textWriter(written);
+    writePlain = code.plainWriter(written);
   });
 
   const cleared = (dto: (T & object) | Invalid): T | Invalid => {
@@ -100,7 +104,10 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       }
       return after(found.settled(), cleared);
     },
-    toJson: Object.assign(toJson, { text: (value: unknown) => writeMembers(asObject(value)) }),
+    toJson: Object.assign(toJson, {
+      text: (value: unknown) => writeText(asObject(value)),
+      plain: (value: unknown) => writePlain(asObject(value)),
+    }),
     schema: schemas =>
       // A class without a name may contain itself, too.
       schemas.named(codec, Dto.name || 'Dto', inside =>
@@ -117,6 +124,9 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
   };
   return codec;
 }
+
+/** The plain form of a type that has none; it is never asked for. */
+const never = (): undefined => undefined;
 
 /** Finds a property that binds only at the root of a request, such as a claim or a header. */
 function notNestable(

@@ -55,9 +55,15 @@ export class ClassCode {
   }
 
   /** Makes a function that writes the JSON of an object: the values of its declared properties. */
-  writer(fields: readonly WrittenField[]): (value: object) => string {
-    const writers = Object.fromEntries(fields.map(({ write }, at) => [`write${at}`, write]));
-    return this.compile(this.owner, () => codeOfWriter(fields), writers) as (value: object) => string;
+  textWriter(fields: readonly WrittenField[]): (value: object) => string {
+    const writers = Object.fromEntries(fields.map(({ text }, at) => [`write${at}`, text]));
+    return this.compile(this.owner, () => codeOfTextWriter(fields), writers) as (value: object) => string;
+  }
+
+  /** Makes a function that converts an object to the one that JSON holds for it, of its declared properties. */
+  plainWriter(fields: readonly WrittenField[]): (value: object) => object {
+    const writers = Object.fromEntries(fields.map(({ plain }, at) => [`write${at}`, plain]));
+    return this.compile(this.owner, () => codeOfPlainWriter(fields), writers) as (value: object) => object;
   }
 }
 
@@ -78,12 +84,23 @@ function codeOfReader(fields: readonly ReadField[]): string {
   return `return (holder, json, location) => {\n${guard}\nconst { target } = holder; let value;\n${lines.join('\n')}\n};`;
 }
 
-function codeOfWriter(fields: readonly WrittenField[]): string {
+function codeOfTextWriter(fields: readonly WrittenField[]): string {
   const lines = inOrder(fields).map(field => {
     const name = `${JSON.stringify(field.jsonName)}:`;
     return `own = value[${JSON.stringify(field.property)}]; if (own !== undefined && (own = own === null ? 'null' : write${fields.indexOf(field)}(own)) !== undefined) text += (text === '' ? ${JSON.stringify(name)} : ${JSON.stringify(`,${name}`)}) + own;`;
   });
   return `return value => {\nlet text = '', own;\n${lines.join('\n')}\nreturn '{' + text + '}';\n};`;
+}
+
+function codeOfPlainWriter(fields: readonly WrittenField[]): string {
+  const lines = fields.map(({ property, jsonName, keeps }, at) => {
+    // In brackets, `__proto__` is a name like any other.
+    const name = jsonName === '__proto__' ? '["__proto__"]' : JSON.stringify(jsonName);
+    // Most values are texts and numbers, which are written as they are.
+    const isAsItIs = keeps ? " || typeof own === 'string' || typeof own === 'number'" : '';
+    return `${name}: (own = value[${JSON.stringify(property)}]) === undefined || own === null${isAsItIs} ? own : write${at}(own),`;
+  });
+  return `return value => {\nlet own;\nreturn {\n${lines.join('\n')}\n};\n};`;
 }
 
 /** A property, and the field of a JSON object that it is read from. */
@@ -103,12 +120,16 @@ interface Holder {
 /** Reads the fields of a JSON object, one after the other. */
 export type ReadFields<H extends Holder> = (holder: H, json: JsonObject, location: Location) => void;
 
-/** A property, and the field of a JSON object that its value is written to. */
+/** A property, the field of a JSON object that its value is written to, and two ways to write it. */
 interface WrittenField {
   readonly property: string;
   readonly jsonName: string;
-  /** Returns undefined for a value that is left out. */
-  readonly write: (value: unknown) => string | undefined;
+  /** The value as JSON text; undefined for a value that is left out. */
+  readonly text: (value: unknown) => string | undefined;
+  /** The value as JSON.stringify is to write it. */
+  readonly plain: (value: unknown) => unknown;
+  /** True if `plain` returns texts and numbers as they are. */
+  readonly keeps: boolean;
 }
 
 /** Sorts fields as JSON.stringify does: names that are numbers come first. */

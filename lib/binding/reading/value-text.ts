@@ -13,3 +13,12 @@ export function valueText(value: unknown): string | undefined {
   if (typeof value === 'boolean') return value ? 'true' : 'false';
   return stringify(value);
 }
+
+/** Thrown for a value that `JSON.stringify` cannot write, or not with all its digits. */
+export const NOT_PLAIN = new Error('This value has no plain form.');
+
+/** Returns a value of JSON, other than an object or an array, if `JSON.stringify` writes it as `valueText` does. */
+export function plainValue(value: unknown): unknown {
+  if (typeof value === 'bigint' || (typeof value === 'object' && value !== null)) throw NOT_PLAIN;
+  return value;
+}

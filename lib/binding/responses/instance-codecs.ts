@@ -55,7 +55,9 @@ function codecFor(Dto: new () => unknown, codecs: CodecTable): Codec<unknown> | 
 /** Makes the codec of an array whose items may be of several classes. */
 function arrayOf(items: readonly Codec<unknown>[]): Codec<unknown> {
   const write = (value: unknown): unknown[] => (value as unknown[]).map((one, at) => items[at]?.toJson?.(one) ?? one);
-  return { name: 'array', shape: 'list', fromText: refuse, fromJson: refuse, toJson: write };
+  const plain = (value: unknown): unknown[] => (value as unknown[]).map((one, at) => items[at]?.toJson?.plain?.(one));
+  const toJson = Object.assign(write, { plain });
+  return { name: 'array', shape: 'list', parts: () => items, fromText: refuse, fromJson: refuse, toJson };
 }
 
 const refuse = (): never => {

@@ -2,6 +2,7 @@ import { stringify } from 'lossless-json';
 import type { Awaitable } from '../../basics/awaitable';
 import type { Invalid, Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
+import { NOT_PLAIN } from '../reading/value-text';
 import type { Describable, JsonSchema, Schemas } from './json-schema';
 
 /**
@@ -75,8 +76,16 @@ export interface ReadJson<T> {
 /** Converts a value to what JSON holds for it. */
 export interface WriteJson {
   (value: unknown): unknown;
-  /** Fast path: writes the text that `stringify` makes of the converted value. */
+  /** Writes the text that `stringify` makes of the converted value, faster. */
   readonly text?: WriteText;
+  /**
+   * Fast path: converts a value to one of which `JSON.stringify` makes the same text. Used only if all parts of the type
+   * have it.
+   * @throws NOT_PLAIN for a value of which it would not.
+   */
+  readonly plain?: (value: unknown) => unknown;
+  /** True if `plain` returns texts and numbers as they are. */
+  readonly keeps?: boolean;
 }
 
 /** Writes a value as JSON text. Returns undefined if JSON has no form for it, so that an object leaves it out. */
@@ -93,9 +102,37 @@ export function written(codec: Codec<unknown>, value: unknown): unknown {
   return codec.toJson && value !== undefined && value !== null ? codec.toJson(value) : value;
 }
 
-/** Returns the writer of a type's values as JSON text. It gets any value except null and undefined. */
-export function textWriter({ toJson }: Codec<unknown>): WriteText {
-  return toJson?.text ?? (value => stringify(toJson ? toJson(value) : value));
+/**
+ * Returns the writer of a type's values as JSON text. It gets any value except null and undefined.
+ *
+ * To convert an object and to call `JSON.stringify` for the whole takes a third less time than to join the texts of its
+ * properties on Node 20, and half as long on Node 24.
+ */
+export function textWriter(codec: Codec<unknown>): WriteText {
+  const { toJson, parts } = codec;
+  const exactly: WriteText = toJson?.text ?? (value => stringify(toJson ? toJson(value) : value));
+  const plain = toJson?.plain;
+  if (!plain || !parts) return exactly;
+  return value => {
+    if (!isPlain(codec)) return exactly(value);
+    try {
+      return JSON.stringify(plain(value));
+    } catch (error) {
+      if (error !== NOT_PLAIN) throw error;
+      return exactly(value);
+    }
+  };
+}
+
+const plainness = new WeakMap<Codec<unknown>, boolean>();
+
+/** True if the type, and each that it is composed of, has a plain form. */
+function isPlain(codec: Codec<unknown>): boolean {
+  const known = plainness.get(codec);
+  if (known !== undefined) return known;
+  const isSo = [...withParts(codec)].every(part => part.toJson?.plain !== undefined);
+  plainness.set(codec, isSo);
+  return isSo;
 }
 
 /** Yields the type and all types that it is composed of, each once: a type can contain itself. */

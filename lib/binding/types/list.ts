@@ -114,6 +114,7 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
 
 function listWriter(item: Codec<unknown>, name: string): WriteJson {
   const writeItem = textWriter(item);
+  const plainItem = item.toJson?.plain;
   const asArray = (value: unknown): readonly unknown[] => {
     if (Array.isArray(value)) return value;
     throw new TypeError(`The response is declared as a ${name}, but the handler passed a value that is not an array.`);
@@ -129,6 +130,7 @@ function listWriter(item: Codec<unknown>, name: string): WriteJson {
       }
       return `[${text}]`;
     },
+    plain: (value: unknown) => asArray(value).map(one => (one === undefined || one === null ? null : plainItem?.(one))),
   });
 }
 

@@ -1,6 +1,6 @@
 import { isExactNumber } from '../reading/exact-number';
 import { asJson } from '../reading/json-text';
-import { valueText } from '../reading/value-text';
+import { plainValue, valueText } from '../reading/value-text';
 import type { Location } from '../reading/location';
 import type { Codec, ReadJson, WriteJson } from './codec';
 import type { JsonSchema } from './json-schema';
@@ -41,7 +41,7 @@ export function scalar<T>(
       return text(only) ?? location.failValue(only, name);
     },
     fromJson: fast(json, name, refusal),
-    toJson: scalarWriter(name, write),
+    toJson: scalarWriter(name, write, needsExactNumbers),
     schema: ({ direction }) => (direction === 'request' ? schema : writtenSchema),
   });
 }
@@ -57,10 +57,19 @@ function fast<T>(
   );
 }
 
-/** @param write converts a value to what JSON holds for it. Default: the value as it is. */
-function scalarWriter(name: string, write?: (value: unknown) => unknown): WriteJson {
+/**
+ * @param write converts a value to what JSON holds for it. Default: the value as it is.
+ * @param isExact true if that may be a number with more digits than a double has.
+ */
+function scalarWriter(name: string, write?: (value: unknown) => unknown, isExact = false): WriteJson {
   const toJson = (value: unknown): unknown => asScalar(write ? write(value) : value, name);
-  return Object.assign(toJson, { text: (value: unknown) => valueText(toJson(value)) });
+  return Object.assign(toJson, {
+    text: (value: unknown) => valueText(toJson(value)),
+    ...(!isExact && {
+      plain: (value: unknown) => plainValue(toJson(value)),
+      keeps: !write,
+    }),
+  });
 }
 
 /**

@@ -44,8 +44,12 @@ export const dateTime: PropertyType<Date> = scalar('dateTime', {
     // An offset can move the date out of the years with four digits.
     return Number.isNaN(date.getTime()) || date.toISOString().length !== 24 ? undefined : date;
   },
+  // What `toJSON` of a valid date calls, in half the time.
+  write: value => (isValidDate(value) && value.toJSON === Date.prototype.toJSON ? value.toISOString() : value),
   schema: { type: 'string', format: 'date-time' },
 });
+
+const isValidDate = (value: unknown): value is Date => value instanceof Date && !Number.isNaN(value.getTime());
 
 /**
  * Returns undefined for a date that does not exist: Date turns February 30th into March 2nd, and 24:00 into the next
