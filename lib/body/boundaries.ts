@@ -70,7 +70,7 @@ export async function* plainBoundaries(
 }
 
 /** The empty line that ends the head of a part, with the line break before it. */
-const HEAD_END = '\r\n\r\n';
+export const HEAD_END = '\r\n\r\n';
 
 /** Watches the head of a part, from the line break after its boundary. */
 class PartHead {
@@ -117,7 +117,7 @@ const TAB = 0x09,
  * Reads the bytes after a boundary.
  * @throws a 400 problem for any but blanks and a line break, or the dashes of the end.
  */
-function readAfter(data: Buffer, start: number): After {
+export function readAfter(data: Buffer, start: number): After {
   let at = start;
   while (data[at] === BLANK || data[at] === TAB) at++;
   const [first, second] = [data[at], data[at + 1]];

@@ -1,4 +1,5 @@
 import { getDefaultHighWaterMark, Readable, type Writable } from 'node:stream';
+import { isJson } from './media-type';
 
 /** What busboy tells of a field; `…Truncated` if it has cut it off. */
 export interface FieldInfo {
@@ -29,13 +30,17 @@ export interface FieldPart {
   readonly length: number;
 }
 
-/** A file of a parsed form. Its content is the bytes of the body from `start` up to `end`. */
-export interface FilePart {
+/** The bytes of a body from `start` up to `end`. */
+export interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A file of a parsed form, and the place of its content. */
+export interface FilePart extends Place {
   readonly kind: 'file';
   readonly name: string | undefined;
   readonly info: FileInfo;
-  readonly start: number;
-  readonly end: number;
 }
 
 export type FormPart = FieldPart | FilePart;
@@ -107,18 +112,53 @@ export class PartRecorder {
   }
 }
 
+/**
+ * Returns the parts of a form that was parsed without the content of some files, with their places in the whole form.
+ * @param apart where that content is in the whole form.
+ * @returns undefined if it is not of files whose bytes are only stored: then the parts of the whole form are others.
+ */
+export function withContent(parts: readonly FormPart[], apart: readonly Place[]): readonly FormPart[] | undefined {
+  const left = [...apart];
+  let before = 0;
+  const placed = parts.map((part): FormPart => {
+    if (part.kind === 'field') return part;
+    const start = part.start + before;
+    const [next] = left;
+    if (next?.start === start && part.end === part.start && !isJsonFile(part)) {
+      left.shift();
+      before += next.end - next.start;
+    }
+    return { ...part, start, end: part.end + before };
+  });
+  return left.length === 0 ? placed : undefined;
+}
+
+/** True for a file that may be read as a field. */
+export const isJsonFile = ({ info }: FilePart): boolean => isJson(info.mimeType.toLowerCase());
+
 /** Bytes of a file that its stream buffers, here and in busboy. */
 const BUFFER = getDefaultHighWaterMark(false);
 
+/** The content of a file, as the stream that a storage gets. */
+export type Content = Readable & {
+  /** Stores the content at a path without reading it. Returns its size in bytes; undefined if that is not possible. */
+  readonly moveTo?: (path: string) => Promise<number | undefined>;
+};
+
+/** Makes the stream of a file's content. */
+export function contentFrom(chunks: AsyncIterable<Buffer>, moveTo?: Content['moveTo']): Content {
+  return Object.assign(Readable.from(chunks, { objectMode: false, highWaterMark: BUFFER }), { moveTo });
+}
+
 /**
  * Makes a busboy announce parts that were recorded, as if it parsed them. It does not look at its limits.
- * @param contentOf yields the content of a file.
+ * @param contentOf opens the content of a file.
  * @param isRefused tells whether the form has been refused meanwhile.
  */
 export async function announce(
   parts: readonly FormPart[],
   busboy: Writable,
-  contentOf: (file: FilePart) => AsyncIterable<Buffer>,
+  contentOf: (file: FilePart) => Content,
   isRefused: () => boolean,
 ): Promise<void> {
   const files: Promise<unknown>[] = [];
@@ -126,7 +166,7 @@ export async function announce(
     if (isRefused()) return;
     if (part.kind === 'field') busboy.emit('field', ...part.event);
     else {
-      const content = Readable.from(contentOf(part), { objectMode: false, highWaterMark: BUFFER });
+      const content = contentOf(part);
       files.push(new Promise(resolve => content.once('close', resolve)));
       busboy.emit('file', part.name, Object.assign(content, { truncated: false }), part.info);
       // Like a parser, which goes on while a file fits into its buffer: a storage or a filter may wait for other files.

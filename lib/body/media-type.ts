@@ -15,6 +15,12 @@ export function mediaTypeOf(req: IncomingMessage): MediaType {
   return parse(req.headers['content-type'] ?? '');
 }
 
+/** Returns the boundary that the content type of a multipart form names; empty if it names none, or is another. */
+export function boundaryOf(req: IncomingMessage): string {
+  const mediaType = mediaTypeOf(req);
+  return kindOf(mediaType) === 'multipart' ? (mediaType.parameters['boundary'] ?? '') : '';
+}
+
 /** True for `application/json` and every type with the suffix `+json` (RFC 6839, section 3.1). */
 export const isJson = (type: string): boolean => type === 'application/json' || /^[^/]+\/[^/]+\+json$/.test(type);
 

@@ -6,7 +6,7 @@ import { bodyTooLarge } from './errors';
 import type { Form, FormOptions } from './form';
 import { ExternalError } from './form-errors';
 import { FormReading, type FormSource } from './form-reading';
-import { mediaTypeOf } from './media-type';
+import { boundaryOf } from './media-type';
 
 /**
  * Parses multipart/form-data (RFC 7578).
@@ -28,7 +28,7 @@ export function formFrom(
   sourceFor: (boundary: string) => FormSource,
 ): Promise<Form> {
   return new Promise((resolve, reject) => {
-    const { boundary = '' } = mediaTypeOf(req).parameters;
+    const boundary = boundaryOf(req);
     if (boundary === '')
       reject(new Problem('body-malformed', 'The content type of the multipart form names no boundary.'));
     else new FormReading(req, options, sourceFor(boundary), reject).read(boundary, resolve);

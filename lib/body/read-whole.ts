@@ -4,6 +4,7 @@ import { chunksOf } from './body-chunks';
 import { drainRest } from './drain-rest';
 import { bodyTooLarge } from './errors';
 import { holdingOf, type Holding } from './holding';
+import { boundaryOf } from './media-type';
 import { putBack, putBackFile } from './put-back';
 import type { Received } from './received';
 import { Spool } from './spool';
@@ -64,6 +65,7 @@ async function readToFile(
         yield chunk;
       }
     })(),
+    req.headers['content-encoding'] === undefined ? boundaryOf(req) : '',
   );
   onExchangeEnd(req, res, () => {
     void spool.close();

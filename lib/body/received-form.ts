@@ -2,8 +2,18 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Form, FormOptions } from './form';
 import { measuring } from './form-files';
-import { announce, PartRecorder, type FilePart, type FormPart } from './form-parts';
-import { mediaTypeOf } from './media-type';
+import {
+  announce,
+  contentFrom,
+  isJsonFile,
+  PartRecorder,
+  withContent,
+  type Content,
+  type FilePart,
+  type FormPart,
+  type Place,
+} from './form-parts';
+import { boundaryOf } from './media-type';
 import { filesAndJson } from './parts';
 import { formFrom, readForm } from './read-form';
 import { openReceived, sizeOf, type ReceivedBytes } from './received';
@@ -16,8 +26,6 @@ const measured = new WeakMap<object, { readonly boundary: string; readonly parts
 
 const holderOf = (received: ReceivedBytes): object => (received.kind === 'file' ? received.spool : received.bytes);
 
-const boundaryOf = (req: IncomingMessage): string => mediaTypeOf(req).parameters['boundary'] ?? '';
-
 /**
  * Measures a received form: its fields, and the names and sizes of its files. Remembers its parts, so that
  * `readReceivedForm` need not parse it again.
@@ -25,17 +33,48 @@ const boundaryOf = (req: IncomingMessage): string => mediaTypeOf(req).parameters
  * field of more than 10 MiB.
  */
 export async function measureForm(received: ReceivedBytes, req: IncomingMessage): Promise<Form> {
-  const recorder = new PartRecorder(Math.max(PARTS_BYTES, received.kind === 'bytes' ? received.bytes.length : 0));
-  const form = await readForm(openReceived(received), req, {
+  const ownBytes = received.kind === 'bytes' ? received.bytes.length : 0;
+  const { form, parts } =
+    (await measureWithoutContent(received, req)) ?? (await measure(openReceived(received), req, ownBytes));
+  if (parts) measured.set(holderOf(received), { boundary: boundaryOf(req), parts });
+  return form;
+}
+
+interface Measured {
+  readonly form: Form;
+  /** Undefined if they take too much memory. */
+  readonly parts: readonly FormPart[] | undefined;
+}
+
+async function measure(chunks: AsyncIterable<Buffer>, req: IncomingMessage, bytesHeld = 0): Promise<Measured> {
+  const recorder = new PartRecorder(Math.max(PARTS_BYTES, bytesHeld));
+  const form = await readForm(chunks, req, {
     storage: measuring,
     parts: filesAndJson,
     preservePath: true,
     limits: { parts: 100_000, fieldNameSize: 1_000, fieldSize: 10_485_760 },
     recorder,
   });
-  const parts = recorder.parts();
-  if (parts) measured.set(holderOf(received), { boundary: boundaryOf(req), parts });
-  return form;
+  return { form, parts: recorder.parts() };
+}
+
+/**
+ * Measures a form without reading the files that were set apart. Returns undefined if there are none, or if the parser
+ * takes one of them for something else.
+ */
+async function measureWithoutContent(received: ReceivedBytes, req: IncomingMessage): Promise<Measured | undefined> {
+  if (received.kind !== 'file' || received.spool.apart.length === 0) return undefined;
+  const { form, parts } = await measure(received.spool.chunksTogether(), req);
+  const placed = parts && withContent(parts, received.spool.apart);
+  const files = placed && withSizes(form.files, placed);
+  return files && { form: { ...form, files }, parts: placed };
+}
+
+/** Gives files their sizes with content. They are in the order of their parts; multer drops those without a name. */
+function withSizes(files: Form['files'], parts: readonly FormPart[]): Form['files'] | undefined {
+  const stored = parts.filter(part => part.kind === 'file' && part.info.filename && !isJsonFile(part)) as FilePart[];
+  if (stored.length !== files.length) return undefined;
+  return stored.map(({ start, end }, index) => ({ ...(files[index] as Express.Multer.File), size: end - start }));
 }
 
 /**
@@ -57,15 +96,22 @@ export async function readReceivedForm(
   return formFrom(req, options, () => {
     // Multer reads only the headers of this stream. It is destroyed if the form is refused.
     const stream = Readable.from([]);
-    const contentOf = (file: FilePart): AsyncIterable<Buffer> => contentIn(received, file);
+    const contentOf = (file: FilePart): Content => contentIn(received, file);
     return { stream, start: busboy => void announce(known.parts, busboy, contentOf, () => stream.destroyed) };
   });
 }
 
-/** Yields bytes that a storage may change: others read the body after it. */
-async function* contentIn(received: ReceivedBytes, { start, end }: FilePart): AsyncGenerator<Buffer, void> {
-  if (received.kind === 'file') yield* received.spool.chunks(start, end);
-  else yield Buffer.from(received.bytes.subarray(start, end));
+function contentIn(received: ReceivedBytes, { start, end }: Place): Content {
+  // A storage may change the bytes that it gets, and others read the body after it.
+  if (received.kind === 'bytes') return contentFrom(copyOf(received.bytes.subarray(start, end)));
+  const { spool } = received;
+  return contentFrom(spool.chunks(start, end), async path =>
+    (await spool.moveTo(path, start, end)) ? end - start : undefined,
+  );
+}
+
+async function* copyOf(bytes: Buffer): AsyncGenerator<Buffer, void> {
+  yield Buffer.from(bytes);
 }
 
 /** Tells whether a parser with these options would surely announce the same parts. */

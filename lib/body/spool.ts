@@ -1,10 +1,8 @@
-import { readSync } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onDisk } from './storage-problem';
-import { makeTemporaryFolder } from './temporary-folder';
-import { WriteBehind } from './write-behind';
+import { filesApart, type Piece } from './files-apart';
+import { SpoolFile } from './spool-file';
+import { makeTemporaryFolder, type TemporaryFolder } from './temporary-folder';
 
 /** Bytes that are read at once where the process waits for them. */
 const PIECE = 65_536;
@@ -12,38 +10,49 @@ const PIECE = 65_536;
 /** Bytes that are read at once while the process goes on: each such step costs 50 to 200 µs, however short it is. */
 const BLOCK = 524_288;
 
+/** Bytes of a body that are in a file of their own. */
+interface Apart {
+  readonly file: SpoolFile;
+  /** Position in the body. */
+  readonly start: number;
+  end: number;
+}
+
 /**
- * A body that was too large for memory, in a file whose name has been removed: no other process can open it, and the
- * system frees it when this process ends, even if it crashes.
+ * A body that was too large for memory, on disk. Long files of a multipart form are files of their own, which can be
+ * moved to where they are to be stored.
  */
 export class Spool {
-  private isOpen = true;
+  private written = 0;
+  private readonly separate: Apart[] = [];
+  private folder: TemporaryFolder | undefined;
 
-  private constructor(
-    private readonly file: FileHandle,
-    /** In bytes. */ readonly size: number,
-  ) {}
+  private constructor(private readonly main: SpoolFile) {}
 
   /**
-   * Writes chunks to a temporary file, waiting for the disk. If the chunks or the disk fail, no file is left behind.
+   * Writes chunks to temporary files, waiting for the disk. If the chunks or the disk fail, no file is left behind.
+   * @param boundary of a multipart form.
    * @throws the error of the chunks, or a 507 or 503 problem when the disk does not take them.
    */
-  static async of(chunks: AsyncIterable<Buffer>): Promise<Spool> {
-    const folder = await makeTemporaryFolder(tmpdir());
-    const file = await onDisk(() => open(join(folder.path, 'body'), 'wx+', 0o600)).finally(() => folder.remove());
+  static async of(chunks: AsyncIterable<Buffer>, boundary = ''): Promise<Spool> {
+    const spool = new Spool(await SpoolFile.unnamed());
     try {
-      const behind = new WriteBehind(file);
-      let size = 0;
-      for await (const chunk of chunks) {
-        size += chunk.length;
-        await onDisk(() => behind.write(chunk));
-      }
-      await onDisk(() => behind.end());
-      return new Spool(file, size);
+      await spool.writeAll(boundary === '' ? together(chunks) : filesApart(chunks, boundary));
+      return spool;
     } catch (error) {
-      await closed(file);
+      await spool.close();
       throw error;
     }
+  }
+
+  /** In bytes. */
+  get size(): number {
+    return this.written;
+  }
+
+  /** The places in the body that are files of their own, in their order. */
+  get apart(): readonly { readonly start: number; readonly end: number }[] {
+    return this.separate;
   }
 
   /**
@@ -51,8 +60,8 @@ export class Spool {
    * @returns no bytes after the end, or when the file is closed.
    */
   read(position: number): Buffer {
-    const piece = Buffer.allocUnsafe(PIECE);
-    return this.isOpen ? piece.subarray(0, readSync(this.file.fd, piece, 0, PIECE, position)) : piece.subarray(0, 0);
+    const { file, offset, length } = this.at(position);
+    return file.readNow(offset, Math.min(PIECE, length));
   }
 
   /**
@@ -61,20 +70,71 @@ export class Spool {
    */
   async *chunks(start = 0, end = this.size): AsyncGenerator<Buffer, void> {
     for (let position = start; position < end;) {
-      const length = Math.min(BLOCK, end - position);
-      const { buffer, bytesRead } = await onDisk(() => this.file.read(Buffer.allocUnsafe(length), 0, length, position));
-      if (bytesRead === 0) throw new Error('bindonce: a temporary file is shorter than what was written to it.');
-      position += bytesRead;
-      yield buffer.subarray(0, bytesRead);
+      const { file, offset, length } = this.at(position);
+      const chunk = await file.read(offset, Math.min(BLOCK, length, end - position));
+      position += chunk.length;
+      yield chunk;
     }
   }
 
-  /** Never rejects. Readers have the handle, not its number: after it is closed, they cannot read another file. */
-  close(): Promise<void> {
-    this.isOpen = false;
-    return closed(this.file);
+  /** Yields all bytes that are not apart. */
+  async *chunksTogether(): AsyncGenerator<Buffer, void> {
+    for (let position = 0; position < this.main.size;) {
+      const chunk = await this.main.read(position, Math.min(BLOCK, this.main.size - position));
+      position += chunk.length;
+      yield chunk;
+    }
+  }
+
+  /**
+   * Moves the bytes from `start` up to `end` to a file. They can be read here as before, until that file is changed.
+   * @returns false if they are not apart, were moved before, or `path` is on another file system.
+   */
+  async moveTo(path: string, start: number, end: number): Promise<boolean> {
+    const found = this.separate.find(one => one.start === start && one.end === end);
+    return found !== undefined && found.file.moveTo(path);
+  }
+
+  /** Never rejects. */
+  async close(): Promise<void> {
+    await Promise.all([this.main, ...this.separate.map(({ file }) => file)].map(file => file.close()));
+    await this.folder?.remove();
+  }
+
+  private async writeAll(pieces: AsyncIterable<Piece>): Promise<void> {
+    for await (const { bytes, isApart } of pieces) {
+      if (bytes.length === 0) continue;
+      const file = isApart ? await this.fileForNext() : this.main;
+      await file.write(bytes);
+      this.written += bytes.length;
+      const last = this.separate.at(-1);
+      if (isApart && last) last.end = this.written;
+    }
+    for (const file of [this.main, ...this.separate.map(one => one.file)]) await file.end();
+  }
+
+  /** Returns the file that bytes which are apart are written to: that of the bytes before them, or a new one. */
+  private async fileForNext(): Promise<SpoolFile> {
+    const last = this.separate.at(-1);
+    if (last?.end === this.size) return last.file;
+    this.folder ??= await makeTemporaryFolder(tmpdir());
+    const file = await SpoolFile.named(join(this.folder.path, String(this.separate.length)));
+    this.separate.push({ file, start: this.size, end: this.size });
+    return file;
+  }
+
+  /** Finds the file that has the byte at a position, where it is there, and how many bytes follow it in that file. */
+  private at(position: number): { readonly file: SpoolFile; readonly offset: number; readonly length: number } {
+    let before = 0;
+    for (const { file, start, end } of this.separate) {
+      if (position < start) return { file: this.main, offset: position - before, length: start - position };
+      if (position < end) return { file, offset: position - start, length: end - position };
+      before += end - start;
+    }
+    return { file: this.main, offset: position - before, length: this.size - position };
   }
 }
 
-/** Closes a file. An error is ignored, since nothing can be done about it. */
-const closed = (file: FileHandle): Promise<void> => file.close().catch(() => undefined);
+async function* together(chunks: AsyncIterable<Buffer>): AsyncGenerator<Piece, void> {
+  for await (const bytes of chunks) yield { bytes, isApart: false };
+}

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import multer from 'multer';
 import type { Form, FormOptions } from '../../lib/body/form';
@@ -17,6 +18,14 @@ const inMemory = (bytes: Buffer): ReceivedBytes => ({ kind: 'bytes', bytes, codi
 
 async function onDisk(bytes: Buffer): Promise<Extract<ReceivedBytes, { kind: 'file' }>> {
   return { kind: 'file', spool: await Spool.of(Readable.from([bytes])), coding: undefined };
+}
+
+/** A form that arrived in chunks of so many bytes, and whose long files are apart. */
+async function inChunks(bytes: Buffer, length: number): Promise<Extract<ReceivedBytes, { kind: 'file' }>> {
+  const chunks = Array.from({ length: Math.ceil(bytes.length / length) }, (_, index) =>
+    bytes.subarray(index * length, (index + 1) * length),
+  );
+  return { kind: 'file', spool: await Spool.of(Readable.from(chunks), 'b1'), coding: undefined };
 }
 
 /** What a form was read as, or that it was refused. */
@@ -130,6 +139,25 @@ describe('a form that was measured', () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it('is measured and read as the parser does it, if it arrives in chunks of any length, and its files are set apart', async () => {
+    let apart = 0;
+    await fc.assert(
+      fc.asyncProperty(forms, settings, fc.integer({ min: 1, max: 80 }), async (bytes, given, length) => {
+        const received = await inChunks(bytes, length);
+        const { spool } = received;
+        apart += spool.apart.length;
+        expect(await buffer(spool.chunks())).toEqual(bytes);
+        const options = optionsWith(given);
+        const parsed = await outcomeOf(readForm(openReceived(received), req, options));
+        expect(await outcomeOf(measureForm(received, req))).toEqual(await outcomeOf(measureForm(inMemory(bytes), req)));
+        expect(await outcomeOf(readReceivedForm(received, req, options))).toEqual(parsed);
+        await spool.close();
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(apart).toBeGreaterThan(100);
   });
 
   it.each<[string, Part[], Partial<FormOptions>]>([

@@ -1,51 +1,83 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { closeSync, openSync, readdirSync, readlinkSync, readSync, statSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import express, { type RequestHandler } from 'express';
 import { idempotency, type IdempotencyOptions } from '../../lib';
+import { namePrefix } from '../../lib/body/leftovers';
 import { Spool } from '../../lib/body/spool';
 import { EventLog } from '../support/event-log';
 import { multipart } from '../support/multipart';
 import { serve } from '../support/serve';
 import { signal } from '../support/signal';
+import { TemporaryDirectory } from '../support/temporary-directory';
 import { send } from '../support/listen';
 
-/** The temporary files of this process that hold a body, as paths that lead to them though they have no names any more. */
+const directory = new TemporaryDirectory();
+afterAll(() => {
+  directory.remove();
+});
+
+/** The open temporary files of this process that hold a part of a body, also those that have no names any more. */
 function spooled(mark: string): string[] {
   return readdirSync('/proc/self/fd')
     .map(descriptor => `/proc/self/fd/${descriptor}`)
     .filter(path => {
       try {
-        if (!readlinkSync(path).startsWith(`${tmpdir()}/bindonce-`)) return false;
-        const file = openSync(path, 'r');
-        const beginning = Buffer.alloc(300);
-        readSync(file, beginning);
-        closeSync(file);
-        return beginning.includes(mark);
+        return readlinkSync(path).startsWith(`${tmpdir()}/bindonce-`) && beginsWith(path, mark);
       } catch {
         return false;
       }
     });
 }
 
-/** Nobody is told when a temporary file is closed, so this looks again and again, until the spec's time is over. */
+/** The temporary files of this process that hold a part of a body and have names. */
+function named(mark: string): string[] {
+  return readdirSync(tmpdir())
+    .filter(name => name.startsWith(namePrefix()))
+    .flatMap(folder => {
+      try {
+        return readdirSync(join(tmpdir(), folder)).map(name => join(tmpdir(), folder, name));
+      } catch {
+        return [];
+      }
+    })
+    .filter(path => {
+      try {
+        return beginsWith(path, mark);
+      } catch {
+        return false;
+      }
+    });
+}
+
+function beginsWith(path: string, mark: string): boolean {
+  const file = openSync(path, 'r');
+  const beginning = Buffer.alloc(300);
+  readSync(file, beginning);
+  closeSync(file);
+  return beginning.includes(mark);
+}
+
+/** Nobody is told when a temporary file is gone, so this looks again and again, until the spec's time is over. */
 async function noneLeft(mark: string): Promise<void> {
-  while (spooled(mark).length > 0) await pause(5);
+  while (spooled(mark).length > 0 || named(mark).length > 0) await pause(5);
 }
 
 const SIZE = 3_000_000;
 
-/** A form of 3 MB that is known by its mark. */
+/** A form of 3 MB. Its field and its file are known by a mark. */
 function upload(end = '--b1--\r\n') {
   const mark = randomBytes(16).toString('hex');
   const { body, headers } = multipart(
     [
       { name: 'mark', value: mark },
-      { name: 'f', filename: 'f', value: Buffer.alloc(SIZE, 'x') },
+      { name: 'f', filename: 'f', value: mark.padEnd(SIZE, 'x') },
     ],
     'b1',
   );
@@ -61,7 +93,7 @@ const served = (handler: RequestHandler, options: IdempotencyOptions = {}) =>
 
 describe('a body that is too large for memory', () => {
   it('is in one file without a name, that only its owner can read, while the handler runs, and gone after the response', async () => {
-    const { mark, body, headers } = upload();
+    const mark = randomBytes(16).toString('hex');
     let seen: unknown[] = [];
     const { url } = await served((_req, res) => {
       seen = spooled(mark).map(path => [
@@ -71,8 +103,20 @@ describe('a body that is too large for memory', () => {
       ]);
       res.end();
     });
-    await send(url, { headers, body });
+    await send(url, { headers: { 'Idempotency-Key': mark }, body: mark.padEnd(SIZE) });
     expect(seen).toEqual([[0o600, 0, true]]);
+    await noneLeft(mark);
+  });
+
+  it('and is a form with a long file, has that in a file of its own, that only its owner can read, until the response', async () => {
+    const { mark, body, headers } = upload();
+    let seen: unknown[] = [];
+    const { url } = await served((_req, res) => {
+      seen = named(mark).map(path => [statSync(path).mode & 0o777, statSync(dirname(path)).mode & 0o777]);
+      res.send(`${spooled(mark).length}`);
+    });
+    expect((await send(url, { headers, body })).text).toBe('2');
+    expect(seen).toEqual([[0o600, 0o700]]);
     await noneLeft(mark);
   });
 
@@ -132,7 +176,7 @@ describe('a body that is too large for memory', () => {
     sent.destroy();
     await log.first('executed');
     await noneLeft(mark);
-    expect((await send(url, { headers, body })).text).toBe('1');
+    expect((await send(url, { headers, body })).text).toBe('2');
   });
 
   it.each<[string, string, IdempotencyOptions, number]>([
@@ -186,6 +230,37 @@ describe('a spool', () => {
     await expect(buffer(spool.chunks())).rejects.toMatchObject({ code: 'storage-unavailable' });
   });
 
+  it('of a form has long files apart, gives the same bytes, and moves each file once', async () => {
+    const { body } = multipart(
+      [
+        { name: 'a', value: '1' },
+        { name: 'f', filename: 'f', value: Buffer.alloc(100_000, 'x') },
+        { name: 'g', filename: 'g', value: Buffer.alloc(50, 'y') },
+        { name: 'h', filename: 'h', value: Buffer.alloc(100_000, 'z') },
+      ],
+      'b1',
+    );
+    const spool = await Spool.of(
+      Readable.from([body.subarray(0, 50_000), body.subarray(50_000, 150_000), body.subarray(150_000)]),
+      'b1',
+    );
+    expect(spool.size).toBe(body.length);
+    const pieces: Buffer[] = [];
+    for (let position = 0; position < body.length; position += pieces.at(-1)?.length ?? 0)
+      pieces.push(spool.read(position));
+    const places = spool.apart.map(({ start, end }) => String(body.subarray(start, end)));
+    expect(places).toEqual(['x'.repeat(100_000), 'z'.repeat(100_000)]);
+    const path = join(directory.path, 'moved');
+    const [{ start, end } = { start: 0, end: 0 }] = spool.apart;
+    expect(await spool.moveTo(path, start, end - 1)).toBe(false);
+    expect(await spool.moveTo(path, start, end)).toBe(true);
+    expect(await spool.moveTo(`${path} again`, start, end)).toBe(false);
+    expect(Buffer.concat(pieces).equals(body)).toBe(true);
+    expect((await buffer(spool.chunks())).equals(body)).toBe(true);
+    await spool.close();
+    expect(readFileSync(path, 'utf8')).toBe('x'.repeat(100_000));
+  });
+
   it('that is closed while it is read never gives bytes of another file', async () => {
     const spool = await Spool.of(
       (async function* chunks() {
@@ -212,13 +287,15 @@ describe('a spool', () => {
     const mark = randomBytes(16).toString('hex');
     const reached = new AbortController();
     const failing = (async function* chunks() {
-      yield Buffer.from(mark.padEnd(600_000));
+      yield Buffer.from(
+        `--b1\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\n${mark.padEnd(600_000)}`,
+      );
       if (!reached.signal.aborted) await once(reached.signal, 'abort');
       throw new Error('cut off');
     })();
-    const spooling = Spool.of(failing);
+    const spooling = Spool.of(failing, 'b1');
     reached.abort();
     await expect(spooling).rejects.toThrow('cut off');
-    expect(spooled(mark)).toEqual([]);
+    expect([...spooled(mark), ...named(mark)]).toEqual([]);
   });
 });

@@ -1,19 +1,21 @@
+import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import express from 'express';
-import { bindRequest, dto, file, list } from '../../../lib';
+import { bindRequest, dto, file, idempotency, list } from '../../../lib';
 import { ask } from '../../support/ask';
 import { multipart } from '../../support/multipart';
 import { NodeProcess } from '../../support/servers/node-process';
@@ -50,6 +52,55 @@ it('files on disk can be read by the user of the process alone, and so can their
   directory.remove();
 });
 
+describe('a long file that idempotency() has received', () => {
+  const disk = SmallDisk.mount(10);
+  const directory = new TemporaryDirectory();
+  afterAll(() => {
+    disk?.unmount();
+    directory.remove();
+  });
+
+  it.each([
+    ['is moved', directory.path, true],
+    ['is copied to another file system', disk?.path ?? '/dev/shm', false],
+  ])('%s, and is gone after the response', async (_what, path, isMoved) => {
+    const app = express().post(
+      '/',
+      idempotency(),
+      bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: path } }),
+      (req, res) => {
+        res.json(
+          req.dto.photos.map(photo => [
+            photo.size,
+            readFileSync(photo.path, 'latin1').slice(0, 5),
+            statSync(photo.path).size,
+            statSync(photo.path).mode & 0o777,
+            openFiles().includes(photo.path),
+          ]),
+        );
+      },
+    );
+    const headers = { ...form.headers, 'Idempotency-Key': randomUUID() };
+    const { body } = await ask(app, { ...form, headers });
+    expect(body).toEqual([
+      [5, 'first', 5, 0o600, false],
+      [2_000_000, 'xxxxx', 2_000_000, 0o600, isMoved],
+    ]);
+    while (readdirSync(path).some(name => name.startsWith('bindonce-'))) await pause(5);
+  });
+});
+
+/** The paths of the files that this process has open. */
+function openFiles(): string[] {
+  return readdirSync('/proc/self/fd').flatMap(descriptor => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${descriptor}`)];
+    } catch {
+      return [];
+    }
+  });
+}
+
 /** A process that holds an upload and never answers. */
 async function holding(
   directory: string,
@@ -78,15 +129,15 @@ describe('a process that is killed', () => {
     directory.remove();
   });
 
-  it('leaves no spooled body, and the next process removes its uploads, but nothing else', async () => {
+  it('leaves no body but its long files, and the next process removes those and the uploads, but nothing else', async () => {
     const dead = await holding(directory.path);
     const alive = await holding(directory.path);
-    // What is spooled has no name.
+    // What is spooled has no name, except for long files.
     expect([dead.paths.length, dead.open.filter(path => path.endsWith(' (deleted)')).length]).toEqual([2, 1]);
-    expect(readdirSync(directory.path)).toHaveLength(2);
     await dead.server.kill();
-    const left = dirname(dead.paths[0] ?? '');
-    const [, machine = ''] = /bindonce-([0-9a-f]+)-/.exec(left) ?? [];
+    const [prefix = '', machine = ''] = /bindonce-([0-9a-f]+)-\d+-/.exec(dead.paths[0] ?? '') ?? [];
+    const left = readdirSync(directory.path).filter(name => name.startsWith(prefix));
+    expect(left).toHaveLength(2);
     // The name of a dead process, but not what such a process makes.
     const pid = '4194305';
     const others = ['open', 'a-file', 'a-link', 'another-name', 'yesterday'].map(name =>
@@ -109,7 +160,7 @@ describe('a process that is killed', () => {
     const next = await NodeProcess.start(script, { TMPDIR: directory.path, DIRECTORY: directory.path });
     expect((await ask(next.url, { ...form, path: '/disk' })).status).toBe(200);
     const present = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-    while (present(left) || present(lastWeek)) await pause(5);
+    while ([...left, basename(lastWeek)].some(name => present(join(directory.path, name)))) await pause(5);
     expect(others.filter(path => !present(path))).toEqual([]);
     expect(alive.paths.map(path => readFileSync(path).length)).toEqual([5, 2_000_000]);
     await Promise.all([alive.server.kill(), next.kill()]);
