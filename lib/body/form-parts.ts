@@ -146,7 +146,7 @@ export type Content = Readable & {
 };
 
 /** Makes the stream of a file's content. */
-export function contentFrom(chunks: AsyncIterable<Buffer>, moveTo?: Content['moveTo']): Content {
+export function contentFrom(chunks: Iterable<Buffer> | AsyncIterable<Buffer>, moveTo?: Content['moveTo']): Content {
   return Object.assign(Readable.from(chunks, { objectMode: false, highWaterMark: BUFFER }), { moveTo });
 }
 

@@ -110,7 +110,7 @@ function contentIn(received: ReceivedBytes, { start, end }: Place): Content {
   );
 }
 
-async function* copyOf(bytes: Buffer): AsyncGenerator<Buffer, void> {
+function* copyOf(bytes: Buffer): Generator<Buffer, void> {
   yield Buffer.from(bytes);
 }
 
