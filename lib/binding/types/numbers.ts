@@ -1,5 +1,6 @@
 import BigNumber = require('bignumber.js');
 import { LosslessNumber } from 'lossless-json';
+import { bigNumberOf } from '../reading/big-number';
 import { isExactNumber } from '../reading/exact-number';
 import type { PropertyType } from './property-type';
 import { scalar } from './scalar';
@@ -55,7 +56,7 @@ export const decimal: PropertyType<BigNumber> = scalar('decimal', {
   json(value) {
     if (typeof value === 'string') return readDecimal(value);
     // The digits are those of a JSON number, so they need no check.
-    if (isExactNumber(value)) return value.value.length > MAX_LENGTH ? undefined : inRange(new BigNumber(value.value));
+    if (isExactNumber(value)) return value.value.length > MAX_LENGTH ? undefined : inRange(bigNumberOf(value.value));
     if (typeof value !== 'number') return undefined;
     const exact = inRange(new BigNumber(value));
     // An earlier parser has rounded to a double; only numbers of up to 15 digits are certain to be what was sent.
@@ -124,7 +125,7 @@ function readDouble(text: string): number | undefined {
 function readDecimal(text: string): BigNumber | undefined {
   const trimmed = numeral(text);
   if (trimmed.length > MAX_LENGTH || !NUMBER.test(trimmed)) return undefined;
-  return inRange(new BigNumber(trimmed));
+  return inRange(bigNumberOf(trimmed));
 }
 
 /**
@@ -133,8 +134,10 @@ function readDecimal(text: string): BigNumber | undefined {
  */
 function exactNumber(value: BigNumber): LosslessNumber | null {
   if (!value.isFinite()) return null;
-  const [fixed, exponential] = [value.toFixed(), value.toExponential()];
-  return new LosslessNumber(fixed.length <= 40 || fixed.length <= exponential.length ? fixed : exponential);
+  const fixed = value.toFixed();
+  if (fixed.length <= 40) return new LosslessNumber(fixed);
+  const exponential = value.toExponential();
+  return new LosslessNumber(fixed.length <= exponential.length ? fixed : exponential);
 }
 
 const inRange = (value: BigNumber): BigNumber | undefined =>
