@@ -12,13 +12,36 @@ const MOST_FILES = 8;
 /** Bytes of a head that is looked at. A part with a longer one is not set apart. */
 const MOST_HEAD = 16_384;
 
+/** Bytes, and chunks, that are looked at together, so that bytes which arrive one by one are not looked at again each time. */
+const BLOCK_BYTES = 65_536;
+const BLOCK_CHUNKS = 1_000;
+
+/** Yields the bytes of a body with nothing apart. */
+export async function* together(chunks: AsyncIterable<Buffer>): AsyncGenerator<Piece, void> {
+  for await (const bytes of chunks) yield { bytes, isApart: false };
+}
+
 /**
- * Yields the bytes of a multipart form as they are, and sets files apart that are too long to arrive at once. What
- * remains without them is a form of the same parts, in which those files are empty.
+ * Yields the bytes of a multipart form as they are, and sets files apart that do not arrive in one block. What remains
+ * without them is a form of the same parts, in which those files are empty.
+ * @param blockBytes bytes of a block, at least.
  */
-export async function* filesApart(chunks: AsyncIterable<Buffer>, boundary: string): AsyncGenerator<Piece, void> {
+export async function* filesApart(
+  chunks: AsyncIterable<Buffer>,
+  boundary: string,
+  blockBytes = BLOCK_BYTES,
+): AsyncGenerator<Piece, void> {
   const form = new ArrivingForm(boundary);
-  for await (const chunk of chunks) yield* form.read(chunk);
+  let block: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    block.push(chunk);
+    size += chunk.length;
+    if (size < blockBytes && block.length < BLOCK_CHUNKS) continue;
+    yield* form.read(block);
+    [block, size] = [[], 0];
+  }
+  yield* form.read(block);
   yield form.rest();
 }
 
@@ -36,11 +59,11 @@ class ArrivingForm {
     this.delimiter = Buffer.from(`\r\n--${boundary}`);
   }
 
-  *read(chunk: Buffer): Generator<Piece, void> {
+  *read(block: readonly Buffer[]): Generator<Piece, void> {
     const { delimiter } = this;
-    const data = Buffer.concat([this.held, chunk]);
+    const data = Buffer.concat([this.held, ...block]);
     let from = this.added;
-    // A boundary may continue in the next chunk.
+    // A boundary may continue in the next block.
     let upTo = Math.max(0, data.length - delimiter.length + 1);
     for (let found = this.nextBoundary(data, 0); found >= 0;) {
       if (this.isApart) {
@@ -48,24 +71,26 @@ class ArrivingForm {
         from = found;
         this.isApart = false;
       }
-      const head = headAt(data, found + delimiter.length);
-      if (head === 'end') {
+      const after = followedBy(data, found + delimiter.length);
+      if (after.kind === 'end') {
         this.isOver = true;
         upTo = data.length;
         break;
       }
-      const next = head === 'incomplete' ? -1 : this.nextBoundary(data, head.start);
-      // The content may begin with what looks like a boundary, together with the end of the head.
-      if (head === 'incomplete' || (next < 0 && data.length < head.end + delimiter.length)) {
-        if (data.length - found <= MOST_HEAD) upTo = found;
-        break;
-      }
-      if (next < 0 && this.files < MOST_FILES && isOfFile(data.toString('latin1', head.start, head.end))) {
-        yield { bytes: data.subarray(from, head.end), isApart: false };
-        from = head.end;
-        upTo = Math.max(from, upTo);
-        this.isApart = true;
-        this.files++;
+      const start = after.kind === 'part' ? after.at : data.length;
+      const next = this.nextBoundary(data, start);
+      if (next < 0) {
+        const end = endOfHead(data, start);
+        // The content may begin with what looks like a boundary, together with the end of the head.
+        if (end === undefined || data.length < end + delimiter.length) {
+          if (data.length - found <= MOST_HEAD) upTo = found;
+        } else if (this.files < MOST_FILES && isOfFile(data.toString('latin1', start, end))) {
+          yield { bytes: data.subarray(from, end), isApart: false };
+          from = end;
+          upTo = Math.max(from, upTo);
+          this.isApart = true;
+          this.files++;
+        }
       }
       found = next;
     }
@@ -84,26 +109,19 @@ class ArrivingForm {
   }
 }
 
-/** The head of a part. */
-interface Head {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Finds the head of the part after a boundary. After the last boundary, or one that is malformed, there is none. */
-function headAt(data: Buffer, afterBoundary: number): Head | 'incomplete' | 'end' {
-  const after = followedBy(data, afterBoundary);
-  if (after.kind === 'end') return 'end';
-  const end = after.kind === 'part' ? data.indexOf(HEAD_END, after.at) : -1;
-  return after.kind === 'unknown' || end < 0 ? 'incomplete' : { start: after.at, end: end + HEAD_END.length };
-}
-
+/** Tells what follows a boundary; the form ends with one that is malformed. */
 function followedBy(data: Buffer, at: number): ReturnType<typeof readAfter> {
   try {
     return readAfter(data, at);
   } catch {
     return { kind: 'end' };
   }
+}
+
+/** Finds where the head of a part ends, if it does. */
+function endOfHead(data: Buffer, start: number): number | undefined {
+  const found = data.indexOf(HEAD_END, start);
+  return found < 0 ? undefined : found + HEAD_END.length;
 }
 
 /** True for the head of a file; the parser decides later whether it is one. */

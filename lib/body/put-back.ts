@@ -17,10 +17,18 @@ export function putBackFile(req: IncomingMessage, spool: Spool): void {
   const refill = (): void => {
     // A flowing stream passes a piece on at once and is empty again.
     while (req.readableLength === 0) {
-      const piece = spool.read(position);
+      const piece = pieceAt(position);
       if (piece.length === 0) return;
       position += piece.length;
       req.unshift(piece);
+    }
+  };
+  const pieceAt = (at: number): Buffer => {
+    try {
+      return spool.read(at);
+    } catch (error) {
+      req.destroy(error as Error);
+      return Buffer.alloc(0);
     }
   };
   const read = req.read.bind(req);

@@ -3,6 +3,7 @@ import { onExchangeEnd } from '../http/exchange-end';
 import { chunksOf } from './body-chunks';
 import { drainRest } from './drain-rest';
 import { bodyTooLarge } from './errors';
+import { filesApart, together } from './files-apart';
 import { holdingOf, type Holding } from './holding';
 import { boundaryOf } from './media-type';
 import { putBack, putBackFile } from './put-back';
@@ -53,25 +54,27 @@ async function readToFile(
   rest: AsyncIterable<Buffer>,
   holding: Holding,
 ): Promise<Spool> {
-  const spool = await Spool.of(
-    (async function* all() {
-      const size = inMemory.reduce((sum, { length }) => sum + length, 0);
-      holding.take('disk', size);
-      // One by one: what was yielded last stays in memory until the client sends more.
-      for (let chunk = inMemory.shift(); chunk; chunk = inMemory.shift()) yield chunk;
-      holding.giveBackMemory();
-      for await (const chunk of rest) {
-        holding.take('disk', chunk.length);
-        yield chunk;
-      }
-    })(),
-    req.headers['content-encoding'] === undefined ? boundaryOf(req) : '',
-  );
+  const boundary = req.headers['content-encoding'] === undefined ? boundaryOf(req) : '';
+  const all = allOf(inMemory, rest, holding);
+  const spool = await Spool.of(boundary === '' ? together(all) : filesApart(all, boundary));
   onExchangeEnd(req, res, () => {
     void spool.close();
   });
   putBackFile(req, spool);
   return spool;
+}
+
+/** Yields first what is in memory, together: it may be as many chunks as bytes. */
+async function* allOf(inMemory: Buffer[], rest: AsyncIterable<Buffer>, holding: Holding): AsyncGenerator<Buffer, void> {
+  const size = inMemory.reduce((sum, { length }) => sum + length, 0);
+  holding.take('disk', size);
+  // No variable has it, or it would stay in memory until the end.
+  yield Buffer.concat(inMemory.splice(0), size);
+  holding.giveBackMemory();
+  for await (const chunk of rest) {
+    holding.take('disk', chunk.length);
+    yield chunk;
+  }
 }
 
 /** Yields the chunks of the body. @throws a 413 problem at the first byte over the limit. */

@@ -47,15 +47,17 @@ export class SpoolFile {
   /** Reads at most so many bytes. @throws Problem with status 503 when the disk fails; Error when the file is closed. */
   async read(position: number, length: number): Promise<Buffer> {
     const { buffer, bytesRead } = await onDisk(() => this.file.read(Buffer.allocUnsafe(length), 0, length, position));
-    if (bytesRead === 0) throw new Error('bindonce: a temporary file is shorter than what was written to it.');
+    if (bytesRead === 0) throw tooShort();
     return buffer.subarray(0, bytesRead);
   }
 
-  /** Reads synchronously, usually from the system's cache. Returns no bytes after the end, or when the file is closed. */
+  /** Reads like `read`, but synchronously. Returns no bytes when the file is closed. */
   readNow(position: number, length: number): Buffer {
-    if (!this.isOpen) return Buffer.alloc(0);
+    if (!this.isOpen || length === 0) return Buffer.alloc(0);
     const piece = Buffer.allocUnsafe(length);
-    return piece.subarray(0, readSync(this.file.fd, piece, 0, length, position));
+    const bytesRead = readSync(this.file.fd, piece, 0, length, position);
+    if (bytesRead === 0) throw tooShort();
+    return piece.subarray(0, bytesRead);
   }
 
   /** Moves the file, if it has a name. Returns false if it cannot be moved: `to` may be on another file system. */
@@ -79,5 +81,10 @@ export class SpoolFile {
     await this.file.close().catch(() => undefined);
   }
 }
+
+const tooShort = (): Error =>
+  new Error(
+    'bindonce: a temporary file is shorter than what was written to it. If the handler changes uploaded files in place, it must do so after everything else has read the request.',
+  );
 
 const created = (path: string): Promise<FileHandle> => onDisk(() => open(path, 'wx+', 0o600));

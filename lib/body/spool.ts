@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { filesApart, type Piece } from './files-apart';
+import type { Piece } from './files-apart';
 import { SpoolFile } from './spool-file';
 import { makeTemporaryFolder, type TemporaryFolder } from './temporary-folder';
 
@@ -9,6 +9,9 @@ const PIECE = 65_536;
 
 /** Bytes that are read at once while the process goes on: each such step costs 50 to 200 µs, however short it is. */
 const BLOCK = 524_288;
+
+/** The most files of all requests together that are apart: a process may have only so many files open, usually 1,024. */
+const MOST_APART = 128;
 
 /** Bytes of a body that are in a file of their own. */
 interface Apart {
@@ -23,6 +26,8 @@ interface Apart {
  * moved to where they are to be stored.
  */
 export class Spool {
+  /** The files of all spools of this process that are apart. */
+  private static openFiles = 0;
   private written = 0;
   private readonly separate: Apart[] = [];
   private folder: TemporaryFolder | undefined;
@@ -30,14 +35,13 @@ export class Spool {
   private constructor(private readonly main: SpoolFile) {}
 
   /**
-   * Writes chunks to temporary files, waiting for the disk. If the chunks or the disk fail, no file is left behind.
-   * @param boundary of a multipart form.
-   * @throws the error of the chunks, or a 507 or 503 problem when the disk does not take them.
+   * Writes a body to temporary files, waiting for the disk. If the pieces or the disk fail, no file is left behind.
+   * @throws the error of the pieces, or a 507 or 503 problem when the disk does not take them.
    */
-  static async of(chunks: AsyncIterable<Buffer>, boundary = ''): Promise<Spool> {
+  static async of(pieces: AsyncIterable<Piece>): Promise<Spool> {
     const spool = new Spool(await SpoolFile.unnamed());
     try {
-      await spool.writeAll(boundary === '' ? together(chunks) : filesApart(chunks, boundary));
+      await spool.writeAll(pieces);
       return spool;
     } catch (error) {
       await spool.close();
@@ -58,6 +62,7 @@ export class Spool {
   /**
    * Reads synchronously, usually from the system's cache, since the file has just been written.
    * @returns no bytes after the end, or when the file is closed.
+   * @throws Error when a file was moved and has been made shorter.
    */
   read(position: number): Buffer {
     const { file, offset, length } = this.at(position);
@@ -97,30 +102,43 @@ export class Spool {
 
   /** Never rejects. */
   async close(): Promise<void> {
-    await Promise.all([this.main, ...this.separate.map(({ file }) => file)].map(file => file.close()));
+    await Promise.all(this.files().map(file => file.close()));
+    Spool.openFiles -= this.separate.splice(0).length;
     await this.folder?.remove();
   }
 
   private async writeAll(pieces: AsyncIterable<Piece>): Promise<void> {
+    let own: Apart | undefined;
+    let wasApart = false;
     for await (const { bytes, isApart } of pieces) {
       if (bytes.length === 0) continue;
-      const file = isApart ? await this.fileForNext() : this.main;
-      await file.write(bytes);
+      if (isApart !== wasApart) own = isApart ? await this.openApart() : undefined;
+      wasApart = isApart;
+      await (own?.file ?? this.main).write(bytes);
       this.written += bytes.length;
-      const last = this.separate.at(-1);
-      if (isApart && last) last.end = this.written;
+      if (own) own.end = this.written;
     }
-    for (const file of [this.main, ...this.separate.map(one => one.file)]) await file.end();
+    for (const file of this.files()) await file.end();
   }
 
-  /** Returns the file that bytes which are apart are written to: that of the bytes before them, or a new one. */
-  private async fileForNext(): Promise<SpoolFile> {
-    const last = this.separate.at(-1);
-    if (last?.end === this.size) return last.file;
-    this.folder ??= await makeTemporaryFolder(tmpdir());
-    const file = await SpoolFile.named(join(this.folder.path, String(this.separate.length)));
-    this.separate.push({ file, start: this.size, end: this.size });
-    return file;
+  private files(): SpoolFile[] {
+    return [this.main, ...this.separate.map(({ file }) => file)];
+  }
+
+  /** Opens a file for bytes that are apart. Returns undefined if it cannot: they are as safe with the others. */
+  private async openApart(): Promise<Apart | undefined> {
+    if (Spool.openFiles === MOST_APART) return undefined;
+    Spool.openFiles++;
+    try {
+      this.folder ??= await makeTemporaryFolder(tmpdir());
+      const file = await SpoolFile.named(join(this.folder.path, String(this.separate.length)));
+      const opened = { file, start: this.written, end: this.written };
+      this.separate.push(opened);
+      return opened;
+    } catch {
+      Spool.openFiles--;
+      return undefined;
+    }
   }
 
   /** Finds the file that has the byte at a position, where it is there, and how many bytes follow it in that file. */
@@ -133,8 +151,4 @@ export class Spool {
     }
     return { file: this.main, offset: position - before, length: this.size - position };
   }
-}
-
-async function* together(chunks: AsyncIterable<Buffer>): AsyncGenerator<Piece, void> {
-  for await (const bytes of chunks) yield { bytes, isApart: false };
 }

@@ -7,11 +7,14 @@ const part = (disposition: string, content: string, boundary = '--b1'): string =
 
 const file = 'name="f"; filename="f"';
 
-/** What is apart of a form that arrives in these chunks; what remains; and all of it. */
-async function split(...chunks: string[]): Promise<{ apart: string[]; rest: string; all: string }> {
+/** What is apart of a form that arrives in these blocks, what remains, and all of it. */
+const split = (...blocks: string[]): ReturnType<typeof splitOf> => splitOf(blocks, 1);
+
+async function splitOf(chunks: string[], blockBytes?: number): Promise<{ apart: string[]; rest: string; all: string }> {
   const apart: string[] = [];
   let [rest, all, wasApart] = ['', '', false];
-  for await (const { bytes, isApart } of filesApart(Readable.from(chunks.map(chunk => Buffer.from(chunk))), 'b1')) {
+  const arriving = Readable.from(chunks.map(chunk => Buffer.from(chunk)));
+  for await (const { bytes, isApart } of filesApart(arriving, 'b1', blockBytes)) {
     const text = bytes.toString();
     all += text;
     if (!isApart) rest += text;
@@ -70,4 +73,15 @@ it.each([
   ['a malformed boundary', '--b1?\r\n'],
 ])('sets nothing apart behind %s', async (_what, end) => {
   expect((await split(`${end}${part(file, long).slice(0, -50)}`, part(file, long).slice(-50))).apart).toEqual([]);
+});
+
+it('looks at bytes together that arrive one by one: a file of less than 64 KiB is not apart', async () => {
+  const form = (size: number): string => `${part(file, 'x'.repeat(size))}--b1--\r\n`;
+  expect((await splitOf([...form(900)])).apart).toEqual([]);
+  expect((await splitOf(form(200_000).match(/.{1,100}/gs) ?? [])).apart).toHaveLength(1);
+});
+
+it('looks at each byte a few times only: boundaries without heads do not make it search all that follows', async () => {
+  const hostile = '\r\n--b1'.repeat(300_000);
+  expect((await splitOf([hostile, '\r\n\r\n'])).apart).toEqual([]);
 });

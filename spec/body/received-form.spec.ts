@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import multer from 'multer';
+import { filesApart, together } from '../../lib/body/files-apart';
 import type { Form, FormOptions } from '../../lib/body/form';
 import { allFiles, filesAndJson } from '../../lib/body/parts';
 import { readForm } from '../../lib/body/read-form';
@@ -17,7 +18,7 @@ const req = { headers: { 'content-type': 'multipart/form-data; boundary=b1' } } 
 const inMemory = (bytes: Buffer): ReceivedBytes => ({ kind: 'bytes', bytes, coding: undefined });
 
 async function onDisk(bytes: Buffer): Promise<Extract<ReceivedBytes, { kind: 'file' }>> {
-  return { kind: 'file', spool: await Spool.of(Readable.from([bytes])), coding: undefined };
+  return { kind: 'file', spool: await Spool.of(together(Readable.from([bytes]))), coding: undefined };
 }
 
 /** A form that arrived in chunks of so many bytes, and whose long files are apart. */
@@ -25,7 +26,7 @@ async function inChunks(bytes: Buffer, length: number): Promise<Extract<Received
   const chunks = Array.from({ length: Math.ceil(bytes.length / length) }, (_, index) =>
     bytes.subarray(index * length, (index + 1) * length),
   );
-  return { kind: 'file', spool: await Spool.of(Readable.from(chunks), 'b1'), coding: undefined };
+  return { kind: 'file', spool: await Spool.of(filesApart(Readable.from(chunks), 'b1', 1)), coding: undefined };
 }
 
 /** What a form was read as, or that it was refused. */

@@ -1,6 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -9,6 +18,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import express, { type RequestHandler } from 'express';
 import { idempotency, type IdempotencyOptions } from '../../lib';
+import { filesApart, together } from '../../lib/body/files-apart';
 import { namePrefix } from '../../lib/body/leftovers';
 import { Spool } from '../../lib/body/spool';
 import { EventLog } from '../support/event-log';
@@ -120,6 +130,19 @@ describe('a body that is too large for memory', () => {
     await noneLeft(mark);
   });
 
+  it('and is cut short by the handler is not read to a false end', async () => {
+    const { mark, body, headers } = upload();
+    const { url } = await served((req, res) => {
+      for (const path of named(mark)) truncateSync(path, 10);
+      req
+        .on('error', error => res.send(error.message))
+        .on('end', () => res.send('end'))
+        .resume();
+    });
+    await expect(send(url, { headers, body })).rejects.toThrow();
+    await noneLeft(mark);
+  });
+
   it('is gone after a replay', async () => {
     const { mark, body, headers } = upload();
     const { url } = await served((_req, res) => {
@@ -213,12 +236,7 @@ describe('a body that is too large for memory', () => {
 
 describe('a spool', () => {
   it('knows its size, and gives its bytes until it is closed', async () => {
-    const spool = await Spool.of(
-      (async function* chunks() {
-        yield Buffer.from('ab');
-        yield Buffer.from('c');
-      })(),
-    );
+    const spool = await Spool.of(together(Readable.from([Buffer.from('ab'), Buffer.from('c')])));
     expect(spool.size).toBe(3);
     expect([String(await buffer(spool.chunks())), String(spool.read(1)), String(spool.read(3))]).toEqual([
       'abc',
@@ -230,54 +248,75 @@ describe('a spool', () => {
     await expect(buffer(spool.chunks())).rejects.toMatchObject({ code: 'storage-unavailable' });
   });
 
-  it('of a form has long files apart, gives the same bytes, and moves each file once', async () => {
-    const { body } = multipart(
-      [
-        { name: 'a', value: '1' },
-        { name: 'f', filename: 'f', value: Buffer.alloc(100_000, 'x') },
-        { name: 'g', filename: 'g', value: Buffer.alloc(50, 'y') },
-        { name: 'h', filename: 'h', value: Buffer.alloc(100_000, 'z') },
-      ],
-      'b1',
+  const form = multipart(
+    [
+      { name: 'a', value: '1' },
+      { name: 'f', filename: 'f', value: Buffer.alloc(100_000, 'x') },
+      { name: 'g', filename: 'g', value: Buffer.alloc(50, 'y') },
+      { name: 'h', filename: 'h', value: Buffer.alloc(100_000, 'z') },
+    ],
+    'b1',
+  ).body;
+  const spoolForm = (): Promise<Spool> =>
+    Spool.of(
+      filesApart(
+        Readable.from([form.subarray(0, 50_000), form.subarray(50_000, 150_000), form.subarray(150_000)]),
+        'b1',
+        1,
+      ),
     );
-    const spool = await Spool.of(
-      Readable.from([body.subarray(0, 50_000), body.subarray(50_000, 150_000), body.subarray(150_000)]),
-      'b1',
-    );
-    expect(spool.size).toBe(body.length);
+  const readNow = (spool: Spool): Buffer => {
     const pieces: Buffer[] = [];
-    for (let position = 0; position < body.length; position += pieces.at(-1)?.length ?? 0)
+    for (let position = 0; position < spool.size; position += pieces.at(-1)?.length ?? 0)
       pieces.push(spool.read(position));
-    const places = spool.apart.map(({ start, end }) => String(body.subarray(start, end)));
-    expect(places).toEqual(['x'.repeat(100_000), 'z'.repeat(100_000)]);
+    return Buffer.concat(pieces);
+  };
+
+  it('of a form has long files apart, gives the same bytes, and moves each file once', async () => {
+    const spool = await spoolForm();
+    expect(spool.size).toBe(form.length);
+    const contents = spool.apart.map(({ start, end }) => String(form.subarray(start, end)));
+    expect(contents).toEqual(['x'.repeat(100_000), 'z'.repeat(100_000)]);
     const path = join(directory.path, 'moved');
     const [{ start, end } = { start: 0, end: 0 }] = spool.apart;
     expect(await spool.moveTo(path, start, end - 1)).toBe(false);
     expect(await spool.moveTo(path, start, end)).toBe(true);
     expect(await spool.moveTo(`${path} again`, start, end)).toBe(false);
-    expect(Buffer.concat(pieces).equals(body)).toBe(true);
-    expect((await buffer(spool.chunks())).equals(body)).toBe(true);
+    expect(readNow(spool).equals(form)).toBe(true);
+    expect((await buffer(spool.chunks())).equals(form)).toBe(true);
     await spool.close();
     expect(readFileSync(path, 'utf8')).toBe('x'.repeat(100_000));
   });
 
+  it('whose file was moved and made shorter gives an error, not fewer bytes', async () => {
+    const spool = await spoolForm();
+    const path = join(directory.path, 'cut');
+    const [{ start, end } = { start: 0, end: 0 }] = spool.apart;
+    await spool.moveTo(path, start, end);
+    truncateSync(path, 10);
+    expect(() => readNow(spool)).toThrow('shorter than what was written');
+    await expect(buffer(spool.chunks())).rejects.toThrow('shorter than what was written');
+    await spool.close();
+  });
+
+  it('has nothing apart while all spools of the process have 128 files open', async () => {
+    const others = await Promise.all(Array.from({ length: 64 }, spoolForm));
+    const spool = await spoolForm();
+    expect(spool.apart).toEqual([]);
+    expect((await buffer(spool.chunks())).equals(form)).toBe(true);
+    await Promise.all([spool, ...others].map(one => one.close()));
+    const next = await spoolForm();
+    expect(next.apart).toHaveLength(2);
+    await next.close();
+  });
+
   it('that is closed while it is read never gives bytes of another file', async () => {
-    const spool = await Spool.of(
-      (async function* chunks() {
-        yield Buffer.alloc(600_000, 'a');
-      })(),
-    );
+    const spool = await Spool.of(together(Readable.from([Buffer.alloc(600_000, 'a')])));
     const chunks = spool.chunks();
     await chunks.next();
     await spool.close();
     const others = await Promise.all(
-      Array.from({ length: 20 }, () =>
-        Spool.of(
-          (async function* more() {
-            yield Buffer.alloc(600_000, 'b');
-          })(),
-        ),
-      ),
+      Array.from({ length: 20 }, () => Spool.of(together(Readable.from([Buffer.alloc(600_000, 'b')])))),
     );
     await expect(chunks.next()).rejects.toMatchObject({ code: 'storage-unavailable' });
     await Promise.all(others.map(other => other.close()));
@@ -293,7 +332,7 @@ describe('a spool', () => {
       if (!reached.signal.aborted) await once(reached.signal, 'abort');
       throw new Error('cut off');
     })();
-    const spooling = Spool.of(failing, 'b1');
+    const spooling = Spool.of(filesApart(failing, 'b1', 1));
     reached.abort();
     await expect(spooling).rejects.toThrow('cut off');
     expect([...spooled(mark), ...named(mark)]).toEqual([]);
