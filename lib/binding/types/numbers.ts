@@ -58,9 +58,10 @@ export const decimal: PropertyType<BigNumber> = scalar('decimal', {
     // The digits are those of a JSON number, so they need no check.
     if (isExactNumber(value)) return value.value.length > MAX_LENGTH ? undefined : inRange(bigNumberOf(value.value));
     if (typeof value !== 'number') return undefined;
-    const exact = inRange(new BigNumber(value));
+    const text = Object.is(value, -0) ? '-0' : String(value);
+    const exact = inRange(bigNumberOf(text));
     // An earlier parser has rounded to a double; only numbers of up to 15 digits are certain to be what was sent.
-    return exact && exact.sd() <= EXACT_DIGITS ? exact : undefined;
+    return exact && (text.length <= EXACT_DIGITS || exact.sd() <= EXACT_DIGITS) ? exact : undefined;
   },
   write: value => (BigNumber.isBigNumber(value) ? exactNumber(value) : value),
   schema: {

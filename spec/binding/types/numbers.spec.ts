@@ -1,3 +1,5 @@
+import { BigNumber } from 'bignumber.js';
+import express from 'express';
 import { decimal, double, dto, int, long, optional, queryParam } from '../../../lib';
 import { bind } from '../../support/one-endpoint';
 
@@ -111,6 +113,26 @@ describe('a number in a JSON body', () => {
       expect(bound?.decimal?.toFixed()).toBe(json.replaceAll('"', ''));
     },
   );
+
+  it.each([
+    '0',
+    '-0',
+    '7',
+    '-3',
+    '12.50',
+    '0.99',
+    '-0.1',
+    '1e5',
+    '1e21',
+    '1e-7',
+    '123456789.012345',
+    '99999999999999.5',
+  ])('decimal reads %s as bignumber.js does, also if an earlier parser has read it', async json => {
+    const sent = { json: `{"decimal":${json}}` };
+    const [own, parsed] = [await bind(JsonNumbers, sent), await bind(JsonNumbers, sent, { before: [express.json()] })];
+    const read = new BigNumber(json).toObject();
+    expect([own.dto?.decimal?.toObject(), parsed.dto?.decimal?.toObject()]).toEqual([read, read]);
+  });
 
   it.each<[Name, string]>([
     ['int', '"42"'],
