@@ -9,39 +9,44 @@ export interface Piece {
 /** The files of one form that are set apart, at most: each is an open file of the process. */
 const MOST_FILES = 8;
 
-/** Bytes of a head that is looked at. A part with a longer one is not set apart. */
+/** Bytes of a head, at most. A part with a longer one is not set apart. */
 const MOST_HEAD = 16_384;
-
-/** Bytes, and chunks, that are looked at together, so that bytes which arrive one by one are not looked at again each time. */
-const BLOCK_BYTES = 65_536;
-const BLOCK_CHUNKS = 1_000;
 
 /** Yields the bytes of a body with nothing apart. */
 export async function* together(chunks: AsyncIterable<Buffer>): AsyncGenerator<Piece, void> {
   for await (const bytes of chunks) yield { bytes, isApart: false };
 }
 
+/** Bytes, and chunks, of a block. A small one takes little memory while a client pauses. */
+const BLOCK_BYTES = 16_384;
+const BLOCK_CHUNKS = 1_000;
+
+/** Yields chunks in blocks, so that bytes which arrive one by one are looked at together. */
+export async function* inBlocks(chunks: AsyncIterable<Buffer>): AsyncGenerator<readonly Buffer[], void> {
+  let block: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of chunks)
+    for (let at = 0; at < chunk.length; at += BLOCK_BYTES) {
+      const slice = chunk.subarray(at, at + BLOCK_BYTES);
+      block.push(slice);
+      size += slice.length;
+      if (size < BLOCK_BYTES && block.length < BLOCK_CHUNKS) continue;
+      yield block;
+      [block, size] = [[], 0];
+    }
+  yield block;
+}
+
 /**
  * Yields the bytes of a multipart form as they are, and sets files apart that do not arrive in one block. What remains
  * without them is a form of the same parts, in which those files are empty.
- * @param blockBytes bytes of a block, at least.
  */
 export async function* filesApart(
-  chunks: AsyncIterable<Buffer>,
+  blocks: AsyncIterable<readonly Buffer[]>,
   boundary: string,
-  blockBytes = BLOCK_BYTES,
 ): AsyncGenerator<Piece, void> {
   const form = new ArrivingForm(boundary);
-  let block: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of chunks) {
-    block.push(chunk);
-    size += chunk.length;
-    if (size < blockBytes && block.length < BLOCK_CHUNKS) continue;
-    yield* form.read(block);
-    [block, size] = [[], 0];
-  }
-  yield* form.read(block);
+  for await (const block of blocks) yield* form.read(block);
   yield form.rest();
 }
 
@@ -95,7 +100,8 @@ class ArrivingForm {
       found = next;
     }
     yield { bytes: data.subarray(from, upTo), isApart: this.isApart };
-    this.held = data.subarray(upTo);
+    // A copy, because `data` would stay in memory until the client sends more.
+    this.held = Buffer.from(data.subarray(upTo));
     this.added = Math.max(0, this.added - upTo);
   }
 

@@ -3,7 +3,7 @@ import { onExchangeEnd } from '../http/exchange-end';
 import { chunksOf } from './body-chunks';
 import { drainRest } from './drain-rest';
 import { bodyTooLarge } from './errors';
-import { filesApart, together } from './files-apart';
+import { filesApart, inBlocks, together } from './files-apart';
 import { holdingOf, type Holding } from './holding';
 import { boundaryOf } from './media-type';
 import { putBack, putBackFile } from './put-back';
@@ -56,7 +56,7 @@ async function readToFile(
 ): Promise<Spool> {
   const boundary = req.headers['content-encoding'] === undefined ? boundaryOf(req) : '';
   const all = allOf(inMemory, rest, holding);
-  const spool = await Spool.of(boundary === '' ? together(all) : filesApart(all, boundary));
+  const spool = await Spool.of(boundary === '' ? together(all) : filesApart(inBlocks(all), boundary));
   onExchangeEnd(req, res, () => {
     void spool.close();
   });
@@ -64,12 +64,13 @@ async function readToFile(
   return spool;
 }
 
-/** Yields first what is in memory, together: it may be as many chunks as bytes. */
+/** Yields first what is in memory, chunk by chunk: what was yielded last stays in memory until the client sends more. */
 async function* allOf(inMemory: Buffer[], rest: AsyncIterable<Buffer>, holding: Holding): AsyncGenerator<Buffer, void> {
   const size = inMemory.reduce((sum, { length }) => sum + length, 0);
   holding.take('disk', size);
-  // No variable has it, or it would stay in memory until the end.
-  yield Buffer.concat(inMemory.splice(0), size);
+  // There may be as many chunks as bytes, and to shift a long array takes as long as it is.
+  inMemory.reverse();
+  for (let chunk = inMemory.pop(); chunk; chunk = inMemory.pop()) yield chunk;
   holding.giveBackMemory();
   for await (const chunk of rest) {
     holding.take('disk', chunk.length);

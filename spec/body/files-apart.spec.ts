@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { filesApart } from '../../lib/body/files-apart';
+import { filesApart, inBlocks } from '../../lib/body/files-apart';
 
 /** A part of a form whose content is as given. */
 const part = (disposition: string, content: string, boundary = '--b1'): string =>
@@ -8,13 +8,20 @@ const part = (disposition: string, content: string, boundary = '--b1'): string =
 const file = 'name="f"; filename="f"';
 
 /** What is apart of a form that arrives in these blocks, what remains, and all of it. */
-const split = (...blocks: string[]): ReturnType<typeof splitOf> => splitOf(blocks, 1);
+const split = (...blocks: string[]) =>
+  piecesOf(Readable.from(blocks.map(block => [Buffer.from(block)])), blocks.join(''));
 
-async function splitOf(chunks: string[], blockBytes?: number): Promise<{ apart: string[]; rest: string; all: string }> {
+/** The same of one that arrives in these chunks. */
+const splitChunks = (...chunks: string[]) =>
+  piecesOf(inBlocks(Readable.from(chunks.map(chunk => Buffer.from(chunk)))), chunks.join(''));
+
+async function piecesOf(
+  blocks: AsyncIterable<readonly Buffer[]>,
+  form: string,
+): Promise<{ apart: string[]; rest: string }> {
   const apart: string[] = [];
   let [rest, all, wasApart] = ['', '', false];
-  const arriving = Readable.from(chunks.map(chunk => Buffer.from(chunk)));
-  for await (const { bytes, isApart } of filesApart(arriving, 'b1', blockBytes)) {
+  for await (const { bytes, isApart } of filesApart(blocks, 'b1')) {
     const text = bytes.toString();
     all += text;
     if (!isApart) rest += text;
@@ -22,8 +29,8 @@ async function splitOf(chunks: string[], blockBytes?: number): Promise<{ apart: 
     else apart.push(text);
     if (text !== '') wasApart = isApart;
   }
-  expect(all).toBe(chunks.join(''));
-  return { apart, rest, all };
+  expect(all).toBe(form);
+  return { apart, rest };
 }
 
 const long = 'x'.repeat(100);
@@ -75,13 +82,13 @@ it.each([
   expect((await split(`${end}${part(file, long).slice(0, -50)}`, part(file, long).slice(-50))).apart).toEqual([]);
 });
 
-it('looks at bytes together that arrive one by one: a file of less than 64 KiB is not apart', async () => {
+it('looks at bytes together that arrive one by one: a file of less than 16 KiB is not apart', async () => {
   const form = (size: number): string => `${part(file, 'x'.repeat(size))}--b1--\r\n`;
-  expect((await splitOf([...form(900)])).apart).toEqual([]);
-  expect((await splitOf(form(200_000).match(/.{1,100}/gs) ?? [])).apart).toHaveLength(1);
+  expect((await splitChunks(...form(900))).apart).toEqual([]);
+  expect((await splitChunks(...(form(200_000).match(/.{1,100}/gs) ?? []))).apart).toHaveLength(1);
 });
 
 it('looks at each byte a few times only: boundaries without heads do not make it search all that follows', async () => {
   const hostile = '\r\n--b1'.repeat(300_000);
-  expect((await splitOf([hostile, '\r\n\r\n'])).apart).toEqual([]);
+  expect((await split(hostile, '\r\n\r\n')).apart).toEqual([]);
 });

@@ -21,12 +21,12 @@ async function onDisk(bytes: Buffer): Promise<Extract<ReceivedBytes, { kind: 'fi
   return { kind: 'file', spool: await Spool.of(together(Readable.from([bytes]))), coding: undefined };
 }
 
-/** A form that arrived in chunks of so many bytes, and whose long files are apart. */
-async function inChunks(bytes: Buffer, length: number): Promise<Extract<ReceivedBytes, { kind: 'file' }>> {
-  const chunks = Array.from({ length: Math.ceil(bytes.length / length) }, (_, index) =>
+/** A form that arrived in blocks of so many bytes, and whose long files are apart. */
+async function inBlocks(bytes: Buffer, length: number): Promise<Extract<ReceivedBytes, { kind: 'file' }>> {
+  const blocks = Array.from({ length: Math.ceil(bytes.length / length) }, (_, index) => [
     bytes.subarray(index * length, (index + 1) * length),
-  );
-  return { kind: 'file', spool: await Spool.of(filesApart(Readable.from(chunks), 'b1', 1)), coding: undefined };
+  ]);
+  return { kind: 'file', spool: await Spool.of(filesApart(Readable.from(blocks), 'b1')), coding: undefined };
 }
 
 /** What a form was read as, or that it was refused. */
@@ -142,11 +142,11 @@ describe('a form that was measured', () => {
     );
   });
 
-  it('is measured and read as the parser does it, if it arrives in chunks of any length, and its files are set apart', async () => {
+  it('is measured and read as the parser does it, if it arrives in blocks of any length, and its files are set apart', async () => {
     let apart = 0;
     await fc.assert(
       fc.asyncProperty(forms, settings, fc.integer({ min: 1, max: 80 }), async (bytes, given, length) => {
-        const received = await inChunks(bytes, length);
+        const received = await inBlocks(bytes, length);
         const { spool } = received;
         apart += spool.apart.length;
         expect(await buffer(spool.chunks())).toEqual(bytes);

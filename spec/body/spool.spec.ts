@@ -18,7 +18,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import express, { type RequestHandler } from 'express';
 import { idempotency, type IdempotencyOptions } from '../../lib';
-import { filesApart, together } from '../../lib/body/files-apart';
+import { filesApart, inBlocks, together } from '../../lib/body/files-apart';
 import { namePrefix } from '../../lib/body/leftovers';
 import { Spool } from '../../lib/body/spool';
 import { EventLog } from '../support/event-log';
@@ -257,14 +257,12 @@ describe('a spool', () => {
     ],
     'b1',
   ).body;
-  const spoolForm = (): Promise<Spool> =>
-    Spool.of(
-      filesApart(
-        Readable.from([form.subarray(0, 50_000), form.subarray(50_000, 150_000), form.subarray(150_000)]),
-        'b1',
-        1,
-      ),
-    );
+  const spoolForm = (): Promise<Spool> => {
+    const blocks = [form.subarray(0, 50_000), form.subarray(50_000, 150_000), form.subarray(150_000)].map(block => [
+      block,
+    ]);
+    return Spool.of(filesApart(Readable.from(blocks), 'b1'));
+  };
   const readNow = (spool: Spool): Buffer => {
     const pieces: Buffer[] = [];
     for (let position = 0; position < spool.size; position += pieces.at(-1)?.length ?? 0)
@@ -332,7 +330,7 @@ describe('a spool', () => {
       if (!reached.signal.aborted) await once(reached.signal, 'abort');
       throw new Error('cut off');
     })();
-    const spooling = Spool.of(filesApart(failing, 'b1', 1));
+    const spooling = Spool.of(filesApart(inBlocks(failing), 'b1'));
     reached.abort();
     await expect(spooling).rejects.toThrow('cut off');
     expect([...spooled(mark), ...named(mark)]).toEqual([]);
