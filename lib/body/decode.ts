@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import type { Awaitable } from '../basics/awaitable';
 import { Problem } from '../problems/problem';
 import { bodyTooLarge } from './errors';
 import type { MediaType } from './media-type';
@@ -15,9 +16,13 @@ const decoders = {
  * Undoes the content coding (RFC 9110, section 8.4.1).
  * @param limit bytes after decoding: a small body can decompress to a huge one.
  */
-export async function uncompressed(bytes: Buffer, coding: string | undefined, limit: number): Promise<Buffer> {
+export function uncompressed(bytes: Buffer, coding: string | undefined, limit: number): Awaitable<Buffer> {
   const name = coding?.trim().toLowerCase() ?? 'identity';
   if (name === 'identity' || name === '') return bytes;
+  return decoded(bytes, name, limit);
+}
+
+async function decoded(bytes: Buffer, name: string, limit: number): Promise<Buffer> {
   if (!Object.hasOwn(decoders, name))
     throw new Problem('body-unsupported', `The content encoding "${name.slice(0, 40)}" is not supported.`);
   try {

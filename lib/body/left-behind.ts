@@ -46,7 +46,10 @@ export async function leftByOtherReader(req: IncomingMessage, res: ServerRespons
   throw readElsewhere();
 }
 
-function filesLeftBehind({ file, files }: WithParsed): Express.Multer.File[] {
+const NO_FILES: readonly Express.Multer.File[] = [];
+
+function filesLeftBehind({ file, files }: WithParsed): readonly Express.Multer.File[] {
+  if (!file && !files) return NO_FILES;
   const byField = Object.entries<Express.Multer.File | readonly Express.Multer.File[]>(files ?? []);
   return [
     ...(file ? [file] : []),

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { onExchangeEnd } from '../http/exchange-end';
-import { chunksOf } from './body-chunks';
+import { arrivedBody, chunksOf, packetParsed } from './body-chunks';
 import { drainRest } from './drain-rest';
 import { bodyTooLarge } from './errors';
 import { filesApart, inBlocks, together } from './files-apart';
@@ -33,6 +33,12 @@ export async function readWhole(req: IncomingMessage, res: ServerResponse, limit
 
 async function readAll(req: IncomingMessage, res: ServerResponse, limit: number, holding: Holding): Promise<Received> {
   const coding = req.headers['content-encoding'];
+  await packetParsed();
+  const arrived = arrivedBody(req, Math.min(limit, IN_MEMORY));
+  if (arrived) {
+    holding.take('memory', arrived.length);
+    return { kind: 'bytes', bytes: arrived, coding };
+  }
   const chunks = bounded(req, limit);
   const inMemory: Buffer[] = [];
   let size = 0;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { after, type Awaitable } from '../basics/awaitable';
 import { isReadElsewhere } from './body-chunks';
 import { bodyTooLarge } from './errors';
 import type { Form } from './form';
@@ -11,7 +12,7 @@ import { sizeOf, type Received } from './received';
 const RECEIVED = Symbol.for('bindonce.received');
 
 interface WithReceived {
-  [RECEIVED]?: Promise<Received>;
+  [RECEIVED]?: Awaitable<Received>;
 }
 
 /**
@@ -19,19 +20,21 @@ interface WithReceived {
  * without a promise where nothing must be awaited.
  * @param limit bytes; a longer body is refused with 413.
  */
-export function receive(req: IncomingMessage, res: ServerResponse, limit: number): Received | Promise<Received> {
+export function receive(req: IncomingMessage, res: ServerResponse, limit: number): Awaitable<Received> {
   const within = (received: Received): Received => {
     if (sizeOf(received) > limit) throw bodyTooLarge(limit);
     return received;
   };
   const known = (req as WithReceived)[RECEIVED];
-  if (known) return known.then(within);
+  if (known) return after(known, within);
   // The second case: an earlier parser has already read an empty body to its end.
   if (!hasBody(req) || (req.readableEnded && !req.readableDidRead)) return { kind: 'none' };
   const left = leftBehind(req);
   if (left) return within(left);
   if (req.readableDidRead || isReadElsewhere(req)) return leftByOtherReader(req, res).then(within);
-  return ((req as WithReceived)[RECEIVED] = readWhole(req, res, limit)).then(within);
+  const reading = readWhole(req, res, limit);
+  (req as WithReceived)[RECEIVED] = reading;
+  return reading.then(received => within(((req as WithReceived)[RECEIVED] = received)));
 }
 
 /** True when the body can still be streamed: neither bindonce nor another reader has touched it. */
@@ -46,5 +49,5 @@ export function isUntouched(req: IncomingMessage): boolean {
 export function receivedAsForm(req: IncomingMessage, { files }: Form, body: unknown): void {
   req.read();
   markUsedUp(req);
-  (req as WithReceived)[RECEIVED] = Promise.resolve({ kind: 'parsed', body, files });
+  (req as WithReceived)[RECEIVED] = { kind: 'parsed', body, files };
 }

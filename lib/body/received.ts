@@ -1,4 +1,5 @@
 import { buffer } from 'node:stream/consumers';
+import type { Awaitable } from '../basics/awaitable';
 import type { Spool } from './spool';
 
 /**
@@ -17,8 +18,8 @@ export type Received =
 export type ReceivedBytes = Extract<Received, { kind: 'bytes' | 'file' }>;
 
 /** Returns all the bytes of a received body. */
-export function allBytes(received: ReceivedBytes): Promise<Buffer> {
-  return received.kind === 'file' ? buffer(received.spool.chunks()) : Promise.resolve(received.bytes);
+export function allBytes(received: ReceivedBytes): Awaitable<Buffer> {
+  return received.kind === 'file' ? buffer(received.spool.chunks()) : received.bytes;
 }
 
 /** Yields the bytes of a received body, or those from `start` up to `end`, piece by piece. */

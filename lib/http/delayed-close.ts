@@ -4,10 +4,14 @@ const WAYS_TO_CLOSE = ['destroy', 'destroySoon', 'end'] as const;
 
 type Close = (...args: unknown[]) => unknown;
 
-/** What is to be called instead of closing, by connection. */
-const delayed = new WeakMap<Socket, () => void>();
-/** The functions that look there. */
-const ours = new WeakSet<Close>();
+/** What a connection has instead of its methods that close it. */
+interface Delay {
+  /** Called instead of closing; undefined while nothing is delayed. */
+  onClose: (() => void) | undefined;
+  readonly replacements: Partial<Record<(typeof WAYS_TO_CLOSE)[number], Close>>;
+}
+
+const delays = new WeakMap<Socket, Delay>();
 
 /**
  * Delays the closing of a connection by any code of this process.
@@ -15,29 +19,31 @@ const ours = new WeakSet<Close>();
  * @returns a function that ends the delay; it closes nothing.
  */
 export function delayClose(socket: Socket, onClose: () => void): () => void {
-  prepare(socket);
-  delayed.set(socket, onClose);
+  const delay = delays.get(socket) ?? { onClose, replacements: {} };
+  delays.set(socket, delay);
+  delay.onClose = onClose;
+  replaceMethods(socket, delay);
   return () => {
-    delayed.delete(socket);
+    delay.onClose = undefined;
   };
 }
 
 /**
- * Replaces the methods for as long as the connection lasts. To delete them after each response would turn the socket
- * into an object whose properties V8 looks up by hashing, and node would take longer for every later request on it.
+ * Replaces the methods for as long as the connection lasts, and again when other code has replaced them. To delete them
+ * after each response would turn the socket into an object whose properties V8 looks up by hashing, and node would take
+ * longer for every later request on it.
  */
-function prepare(socket: Socket): void {
+function replaceMethods(socket: Socket, delay: Delay): void {
   for (const way of WAYS_TO_CLOSE) {
     // A server accepts any Duplex as a connection, which has no `destroySoon`.
     const close = Reflect.get(socket, way) as Close | undefined;
-    if (!close || ours.has(close)) continue;
+    if (!close || close === delay.replacements[way]) continue;
     const replacement: Close = (...args) => {
-      const onClose = delayed.get(socket);
-      if (!onClose) return Reflect.apply(close, socket, args);
-      onClose();
+      if (!delay.onClose) return Reflect.apply(close, socket, args);
+      delay.onClose();
       return socket;
     };
-    ours.add(replacement);
+    delay.replacements[way] = replacement;
     Reflect.set(socket, way, replacement);
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Awaitable } from '../basics/awaitable';
 import { holdLease } from './holding';
 import { areJoint } from './leases/joint-leases';
 import type { RunId } from './leases/token';
@@ -33,18 +34,27 @@ interface Result {
  * is renewed and storing is tried until it succeeds, another run's response is stored, or `cacheDuration` is over.
  * @param leaseUntil when the lease expires by our own clock, in milliseconds of the monotonic clock.
  */
-export async function publish(
+export function publish(
   run: RunId,
   response: RecordedResponse | undefined,
   options: ResolvedOptions,
   stores: TimedStores,
   leaseUntil: number,
-): Promise<Publication> {
+): Awaitable<Publication> {
   const result: Result = { run, response, options, isWritten: false };
   const until = performance.now() + options.cacheDuration;
   const stored = callStore(() => store(result, options.cacheDuration), options.storeTimeout);
   if (typeof stored === 'boolean') return { kind: stored ? 'published' : 'lost' };
-  const letGo = holdLease(run, options, stores, leaseUntil);
+  return whenStored(stored, result, until, holdLease(run, options, stores, leaseUntil));
+}
+
+/** @param letGo ends the holding of the lease. */
+async function whenStored(
+  stored: Promise<boolean>,
+  result: Result,
+  until: number,
+  letGo: () => void,
+): Promise<Publication> {
   try {
     const isOurs = await stored;
     letGo();

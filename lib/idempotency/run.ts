@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { after, type Awaitable } from '../basics/awaitable';
+import { after, isPromise, type Awaitable } from '../basics/awaitable';
 import { ClientGone } from '../http/client-gone';
 import type { Attempt } from './attempt';
 import type { Exchange } from './exchange';
@@ -25,14 +25,17 @@ export async function runAndRecord(
   attempt: Attempt,
   asked: number,
 ): Promise<RunOutcome | 'overtaken'> {
-  const run = await startHandler(exchange, attempt, asked);
+  const started = startHandler(exchange, attempt, asked);
+  const run = isPromise(started) ? await started : started;
   const ending = await run.recording.ending;
   const handlerMs = performance.now() - run.begun;
-  const kept = await whatToKeep(exchange, attempt, run, ending);
+  const keeping = whatToKeep(exchange, attempt, run, ending);
+  const kept = isPromise(keeping) ? await keeping : keeping;
   run.renewal.stop();
-  const settlement = kept
-    ? await publish(attempt, kept.response, exchange.options, exchange.stores, run.renewal.until)
-    : await release(exchange, attempt, run);
+  const settling = kept
+    ? publish(attempt, kept.response, exchange.options, exchange.stores, run.renewal.until)
+    : release(exchange, attempt, run);
+  const settlement = isPromise(settling) ? await settling : settling;
   switch (settlement.kind) {
     case 'lost':
       return overtaken(exchange, run, ending);

@@ -1,3 +1,4 @@
+import { after, type Awaitable } from '../../basics/awaitable';
 import { textOf, uncompressed } from '../../body/decode';
 import type { MediaType } from '../../body/media-type';
 import { allBytes, type Received } from '../../body/received';
@@ -6,13 +7,15 @@ import { warnOnce } from '../../warnings/warn-once';
 import type { ResolvedLimits } from '../reading/limits';
 
 /** Decodes the text of a received body. @throws a 400, 413 or 415 problem if it is not text within the limits. */
-export async function textIn(received: Received, mediaType: MediaType, limits: ResolvedLimits): Promise<string> {
+export function textIn(received: Received, mediaType: MediaType, limits: ResolvedLimits): Awaitable<string> {
   switch (received.kind) {
     case 'none':
       return '';
     case 'bytes':
     case 'file':
-      return textOf(await uncompressed(await allBytes(received), received.coding, limits.bodyBytes), mediaType);
+      return after(allBytes(received), bytes =>
+        after(uncompressed(bytes, received.coding, limits.bodyBytes), decoded => textOf(decoded, mediaType)),
+      );
     case 'parsed':
       if (typeof received.body === 'string') return received.body;
   }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import objectHash from 'object-hash';
 import { after, type Awaitable } from '../../basics/awaitable';
 import type { Form } from '../../body/form';
 import { isJson, kindOf, mediaTypeOf, type MediaType } from '../../body/media-type';
@@ -17,15 +18,15 @@ import { parsedParts } from './parsed-body';
  * - of any other body, and of a form that cannot be read, media type and raw bytes;
  * - of a body that an earlier middleware has parsed, the result of its parsing.
  */
-export function bodyParts(req: IncomingMessage, res: ServerResponse, limit: number): Awaitable<string[]> {
+export function bodyParts(req: IncomingMessage, res: ServerResponse, limit: number): Awaitable<readonly unknown[]> {
   return after(receive(req, res, limit), received => partsOf(received, req));
 }
 
-function partsOf(received: Received, req: IncomingMessage): Awaitable<string[]> {
+function partsOf(received: Received, req: IncomingMessage): Awaitable<readonly unknown[]> {
   if (received.kind === 'none') return ['none'];
   const mediaType = mediaTypeOf(req);
   if (received.kind === 'parsed') {
-    const files = received.files.length > 0 ? formParts({ fields: [], files: received.files }) : [];
+    const files = received.files.length > 0 ? [hashOf(partsOfForm({ fields: [], files: received.files }))] : [];
     return ['parsed', mediaType.type, ...parsedParts(received.body), ...files];
   }
   const { coding = '' } = received;
@@ -65,8 +66,9 @@ const UNREADABLE = '\ufffd';
  */
 async function multipartParts(received: ReceivedBytes, req: IncomingMessage, mediaType: MediaType): Promise<string[]> {
   try {
-    const parts = formParts(await measureForm(received, req));
-    return parts.some(part => part.includes(UNREADABLE)) ? [...parts, await digestOf(received)] : parts;
+    const form = partsOfForm(await measureForm(received, req));
+    const isReadable = ![...form.fields, ...form.files].some(text => text.includes(UNREADABLE));
+    return isReadable ? [hashOf(form)] : [hashOf(form), await digestOf(received)];
   } catch (error) {
     if (error instanceof Problem && (error.code === 'body-malformed' || error.code === 'body-too-large'))
       return ['unreadable', ...(await bytesParts(received, mediaType))];
@@ -74,10 +76,17 @@ async function multipartParts(received: ReceivedBytes, req: IncomingMessage, med
   }
 }
 
-function formParts({ fields, files }: Form): string[] {
-  const filePairs = files.map(file => [file.fieldname, nameOf(file), `${file.size}${contentOf(file)}`] as const);
-  return [String(fields.length), ...canonicalPairs(fields), String(files.length), ...canonicalPairs(filePairs)];
+interface PartsOfForm {
+  readonly fields: readonly string[];
+  readonly files: readonly string[];
 }
+
+function partsOfForm({ fields, files }: Form): PartsOfForm {
+  const filePairs = files.map(file => [file.fieldname, nameOf(file), `${file.size}${contentOf(file)}`] as const);
+  return { fields: canonicalPairs(fields), files: canonicalPairs(filePairs) };
+}
+
+const hashOf = (form: PartsOfForm): string => objectHash(form, { algorithm: 'sha256' });
 
 /**
  * Returns the name of a file as multer gives it, or express-fileupload or formidable, if they came before bindonce.

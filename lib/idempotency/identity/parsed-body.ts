@@ -6,31 +6,45 @@ import { Problem } from '../../problems/problem';
 const MOST_LEVELS = 1_000;
 
 /**
- * Writes what a parser has left in `req.body`, as text or, if that is long, as its hash: equal for equal values of a
- * closed list of kinds, and different for all others. Every value begins with a letter for its kind, and every value of
- * variable length with its length.
+ * Returns what a parser has left in `req.body` as values that JSON tells apart: equal for equal values of a closed list
+ * of kinds, and different for all others.
  * @throws Error for a value of any other kind, since its hidden parts could differ; Problem with status 413 for one
  * that is nested too deeply.
  */
-export function parsedParts(body: unknown): [kind: string, text: string] {
+export function parsedParts(body: unknown): readonly unknown[] {
+  if (isJsonValue(body, 0)) return ['json', body];
   const writer = new Writer();
   writer.write(body, 0);
   return writer.parts();
 }
 
+/** Returns true for what JSON tells apart from every other value: what a JSON parser has made, and the like. */
+function isJsonValue(value: unknown, level: number): boolean {
+  if (typeof value === 'object') return value === null || (level < MOST_LEVELS && isJsonObject(value, level + 1));
+  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+}
+
+function isJsonObject(value: object, level: number): boolean {
+  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return false;
+  const names = Object.keys(value);
+  // An array may have holes, or properties besides its items.
+  if (Array.isArray(value)) return names.length === value.length && value.every(item => isJsonValue(item, level));
+  return isPlain(value) && names.every(name => isJsonValue((value as Readonly<Record<string, unknown>>)[name], level));
+}
+
 /** Characters that are collected before they are hashed. */
 const BLOCK = 65_536;
 
-/** Half of a surrogate pair: JSON can hold it, but UTF-8 has no bytes for it. */
-const HALF_PAIR = /\p{Surrogate}/u;
-
+/**
+ * Writes a value as text or, if that is long, as its hash. Every value begins with a letter for its kind, and every
+ * value of variable length with its length.
+ */
 class Writer {
   private hash: Hash | undefined;
   private text = '';
 
-  parts(): [kind: string, text: string] {
-    if (!this.hash && !HALF_PAIR.test(this.text)) return ['text', this.text];
-    return ['digest', this.hashed().digest('hex')];
+  parts(): readonly [kind: string, text: string] {
+    return this.hash ? ['digest', this.hashed().digest('hex')] : ['text', this.text];
   }
 
   write(value: unknown, level: number): void {

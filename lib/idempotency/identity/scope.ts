@@ -26,9 +26,12 @@ const IDS = ['sub', 'userId', 'uid', 'id', '_id'];
 /** Properties within whose values an id is unique (`iss`: RFC 7519, section 4.1.2). */
 const REALMS = ['iss', 'provider', 'tenantId', 'tenant', 'orgId', 'org_id', 'tid'];
 
+const NO_CALLERS = {};
+
 /** Returns the callers as authentication middlewares leave them, each under its place. */
 export const callersOn: CallersOn = req => {
   const { auth, user } = req as { auth?: unknown; user?: unknown };
+  if (auth === undefined && user === undefined) return NO_CALLERS;
   return {
     'req.auth': payloadOf(typeof auth === 'function' ? (Reflect.apply(auth, req, []) as unknown) : auth),
     'req.user': user,

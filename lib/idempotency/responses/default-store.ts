@@ -24,9 +24,16 @@ export function defaultStore(): DefaultStore {
 }
 
 /** A response as it is kept: as it was recorded, but for a short body. There is nothing to serialise. */
-type Kept = Omit<RecordedResponse, 'body'> & { readonly body: string | Buffer };
+interface Kept {
+  readonly cacheKey: string;
+  readonly response: RecordedResponse;
+  /** The body, if it is short; that of the response is empty then. */
+  readonly text: string | undefined;
+}
 
-/** Responses in the memory of this process. */
+const NOTHING = Buffer.alloc(0);
+
+/** Responses in the memory of this process, under their tokens: no two runs have the same. */
 export class DefaultStore implements Responses {
   private readonly responses = new LRUCache<string, Kept>({
     maxSize: MAX_BYTES,
@@ -41,19 +48,27 @@ export class DefaultStore implements Responses {
   }
 
   read(cacheKey: string, token: string): RecordedResponse | undefined {
-    const kept = this.responses.get(`${cacheKey}:${token}`);
-    return kept && { ...kept, body: typeof kept.body === 'string' ? Buffer.from(kept.body, 'latin1') : kept.body };
+    const kept = this.responses.get(token);
+    // A lease store that mixes up its answers must not show a response to another caller.
+    if (kept?.cacheKey !== cacheKey) return undefined;
+    const { response, text } = kept;
+    return text === undefined ? response : { ...response, body: Buffer.from(text, 'latin1') };
   }
 
   write(cacheKey: string, token: string, response: RecordedResponse, ms: number): void {
     const { body } = response;
-    const kept: Kept = body.length > SHORT ? response : { ...response, body: body.toString('latin1') };
-    this.responses.set(`${cacheKey}:${token}`, kept, { ttl: ms });
+    const isShort = body.length <= SHORT;
+    const kept: Kept = {
+      cacheKey,
+      response: isShort ? { ...response, body: NOTHING } : response,
+      text: isShort ? body.toString('latin1') : undefined,
+    };
+    this.responses.set(token, kept, { ttl: ms });
     this.sweeping.start();
   }
 
-  remove(cacheKey: string, token: string): void {
-    this.responses.delete(`${cacheKey}:${token}`);
+  remove(_cacheKey: string, token: string): void {
+    this.responses.delete(token);
   }
 
   clear(): void {
@@ -66,8 +81,8 @@ export class DefaultStore implements Responses {
   }
 }
 
-function bytesOf({ headers, trailers, body }: Kept, key: string): number {
-  let bytes = ENTRY_BYTES + key.length + body.length;
+function bytesOf({ cacheKey, response: { headers, trailers, body }, text = '' }: Kept, token: string): number {
+  let bytes = ENTRY_BYTES + cacheKey.length + token.length + body.length + text.length;
   for (const lines of [headers, trailers])
     for (const [name, value] of lines) bytes += LINE_BYTES + name.length + String(value).length;
   return bytes;

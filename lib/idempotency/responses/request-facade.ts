@@ -39,8 +39,7 @@ export class RequestFacade implements ProxyHandler<Socket> {
     this.socket = req.socket;
     this.below = Reflect.get<IncomingMessage, 'destroy'>(req, 'destroy');
     this.proxy = new Proxy(this.socket, this);
-    // Writable, because `pipeline` sets the socket of a request that fails to null.
-    Object.defineProperty(req, 'socket', { value: this.proxy, writable: true, configurable: true, enumerable: true });
+    req.socket = this.proxy;
     req.destroy = this.destroy.bind(this);
   }
 

@@ -56,15 +56,7 @@ export class ResponseHead {
       impliedBy,
       changes: { headers, removed },
     } = this;
-    return {
-      status,
-      ...(reason !== undefined && { reason }),
-      headers,
-      ...(removed.length > 0 && { removed }),
-      ...(impliedBy && { impliedBy }),
-      body,
-      trailers,
-    };
+    return { status, reason, headers, removed: removed.length > 0 ? removed : undefined, impliedBy, body, trailers };
   }
 }
 

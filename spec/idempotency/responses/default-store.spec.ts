@@ -44,17 +44,25 @@ describe('the default store', () => {
     expect(store.read('k', 't')).toBeUndefined();
   });
 
+  it('returns no response to the wrong key: a lease store may mix up its answers', () => {
+    const store = defaultStore();
+    store.write('alice', 't', response(Buffer.from('x')), 1_000);
+    expect(store.read('bob', 't')).toBeUndefined();
+    expect(store.read('alice', 't')).toBeDefined();
+    store.clear();
+  });
+
   it('keeps what was used last, and no more than 128 MiB', () => {
     const store = defaultStore();
-    store.write('used', 't', response(MEGABYTE), 60_000);
+    store.write('used', 'used', response(MEGABYTE), 60_000);
     for (let index = 0; index < 160; index++) {
-      store.write(`k${index}`, 't', response(MEGABYTE), 60_000);
-      store.read('used', 't');
+      store.write('k', `t${index}`, response(MEGABYTE), 60_000);
+      store.read('used', 'used');
     }
-    const kept = Array.from({ length: 160 }, (_, index) => store.read(`k${index}`, 't') !== undefined);
+    const kept = Array.from({ length: 160 }, (_, index) => store.read('k', `t${index}`) !== undefined);
     expect(kept.filter(Boolean).length).toBeLessThan(128);
     expect(kept.filter(Boolean).length).toBeGreaterThan(100);
-    expect([kept[0], kept[159], store.read('used', 't') !== undefined]).toEqual([false, true, true]);
+    expect([kept[0], kept[159], store.read('used', 'used') !== undefined]).toEqual([false, true, true]);
     store.clear();
   });
 
@@ -87,12 +95,12 @@ describe('the default store', () => {
       const store = freshStore();
       // An entry of the time 0 has no time for lru-cache.
       jest.advanceTimersByTime(1);
-      store.write('short', 't', response(Buffer.from('x')), 1_000);
-      store.write('long', 't', response(Buffer.from('x')), 50_000);
+      store.write('k', 'short', response(Buffer.from('x')), 1_000);
+      store.write('k', 'long', response(Buffer.from('x')), 50_000);
       expect(store.size).toBe(2);
       jest.advanceTimersByTime(30_000);
       expect(store.size).toBe(1);
-      expect(store.read('long', 't')).toBeDefined();
+      expect(store.read('k', 'long')).toBeDefined();
       jest.advanceTimersByTime(30_000);
       expect(store.size).toBe(0);
       jest.advanceTimersByTime(30_000);
