@@ -26,7 +26,7 @@ export async function* chunksOf(req: IncomingMessage): AsyncGenerator<Buffer, vo
   }
 }
 
-/** Waits until node has parsed the packet with the head, which may have the whole body: before the tick is over. */
+/** Waits until node has parsed the bytes of the body that came in one packet with the head: before the tick is over. */
 export function packetParsed(): Promise<void> {
   return new Promise(resolve => {
     process.nextTick(resolve);
@@ -39,7 +39,10 @@ export function packetParsed(): Promise<void> {
  * @returns undefined if it is empty or longer, more of it is to come, or it is not ours to read.
  */
 export function arrivedBody(req: IncomingMessage, most: number): Buffer | undefined {
-  const hasArrived = req.complete && req.readableLength > 0 && req.readableLength <= most;
+  const { readableLength } = req;
+  if (readableLength === 0 || readableLength > most) return undefined;
+  // Node considers a request complete a little later than its last byte arrives.
+  const hasArrived = req.complete || readableLength === Number(req.headers['content-length']);
   if (!hasArrived || req.readableDidRead || req.readableEncoding !== null || req.destroyed || isReadElsewhere(req))
     return undefined;
   const chunks: Buffer[] = [];
