@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { withinTime } from './running-time';
+import { afterRunning } from './running-time';
 
 /** A store failed, or did not answer, for the whole time that a call may take. */
 export class StoreUnavailable extends Error {
@@ -45,30 +45,29 @@ function attempt<T>(call: () => T | Promise<T>): T | Promise<T> {
 const isPromise = <T>(answer: T | Promise<T>): answer is Promise<T> =>
   typeof answer === 'object' && answer !== null && 'then' in answer;
 
-async function untilItAnswers<T>(
+function untilItAnswers<T>(
   first: Promise<T>,
   call: () => T | Promise<T>,
   ms: number,
   onLate?: (answer: T) => void,
 ): Promise<T> {
-  const state: { isOver: boolean; failure?: unknown } = { isOver: false };
-  const tryAgain = async (): Promise<T> => {
-    let next: () => T | Promise<T> = () => first;
-    while (!state.isOver) {
-      try {
-        return await next();
-      } catch (error) {
-        state.failure = error;
-        next = call;
-        await pause(RETRY_PAUSE);
-      }
-    }
-    throw new StoreUnavailable(ms, state.failure);
-  };
-  try {
-    return await withinTime(tryAgain, ms, onLate);
-  } catch {
-    state.isOver = true;
-    throw new StoreUnavailable(ms, state.failure);
-  }
+  return new Promise((resolve, reject) => {
+    let isOver = false;
+    let failure: unknown;
+    const stop = afterRunning(ms, () => {
+      isOver = true;
+      reject(new StoreUnavailable(ms, failure));
+    });
+    const answered = (answer: T): void => {
+      stop();
+      if (isOver) onLate?.(answer);
+      else resolve(answer);
+    };
+    const failed = async (error: unknown): Promise<void> => {
+      failure = error;
+      await pause(RETRY_PAUSE);
+      if (!isOver) await Promise.resolve(attempt(call)).then(answered, failed);
+    };
+    void first.then(answered, failed);
+  });
 }

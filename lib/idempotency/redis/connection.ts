@@ -3,8 +3,11 @@ export type Keys = readonly [string, ...string[]];
 
 /** The connection that leases need, over a client of any library. */
 export interface RedisConnection {
-  /** Opens a client that the application has closed, or that has given up. Called only when a request begins. */
-  open(): Promise<void>;
+  /**
+   * Opens a client that the application has closed, or that has given up. Called only when a request begins.
+   * @returns a promise only if the client is not open.
+   */
+  open(): Promise<void> | undefined;
   /** Runs a script. Opens a client that was never open. */
   evaluate(script: string, keys: Keys, args: readonly string[]): Promise<unknown>;
   /**

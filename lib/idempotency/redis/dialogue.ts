@@ -27,8 +27,8 @@ export class RedisDialogue {
     return this.connection.evaluateAndWait !== undefined;
   }
 
-  /** Opens the client if it is closed; to be called when a request begins. */
-  open(): Promise<void> {
+  /** Opens the client if it is closed; to be called when a request begins. @returns a promise only if it is closed. */
+  open(): Promise<void> | undefined {
     return this.connection.open();
   }
 

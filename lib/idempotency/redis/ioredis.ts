@@ -32,7 +32,7 @@ export function overIoredis(client: IoredisClient): RedisConnection {
   const evaluate: RedisConnection['evaluate'] = (script, keys, args) =>
     client.eval(script, keys.length, ...keys, ...args);
   // A client that the application has closed stays closed.
-  const open = (): Promise<void> => Promise.resolve();
+  const open = (): undefined => undefined;
   const reopen = (): void => {
     client.disconnect(true);
   };

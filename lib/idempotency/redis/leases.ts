@@ -84,7 +84,8 @@ class RedisLeases implements LeaseStore {
   }
 
   async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
-    await this.dialogue.open();
+    const opening = this.dialogue.open();
+    if (opening) await opening;
     return this.runOnReplicas('acquire', key, [token, String(ms)], acquisitionIn, ({ kind }) => kind === 'acquired');
   }
 

@@ -38,7 +38,8 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
   constructor(protected readonly client: Client) {}
 
   async evaluate(script: string, keys: Keys, args: readonly string[]): Promise<unknown> {
-    await this.openOnce();
+    const opening = this.openOnce();
+    if (opening) await opening;
     return this.client.eval(script, { keys: [...keys], arguments: [...args] });
   }
 
@@ -56,19 +57,18 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
   /**
    * A cluster that is connecting refuses commands, so all callers that find it closed wait for one connection attempt.
    */
-  async open(): Promise<void> {
+  open(): Promise<void> | undefined {
     if (!this.client.isOpen)
       this.opening ??= this.connect().finally(() => {
         this.opening = undefined;
       });
     this.wasOpen = true;
-    await this.opening;
+    return this.opening;
   }
 
   /** The work that is left of an earlier request must not reopen a client that the application has closed. */
-  protected async openOnce(): Promise<void> {
-    if (this.wasOpen) await this.opening;
-    else await this.open();
+  protected openOnce(): Promise<void> | undefined {
+    return this.wasOpen ? this.opening : this.open();
   }
 
   /**
