@@ -5,7 +5,7 @@ import { drainRest } from './drain-rest';
 import { ClientGone } from '../http/client-gone';
 import { readElsewhere } from './errors';
 import { kindOf, mediaTypeOf } from './media-type';
-import type { Received } from './received';
+import { BytesInMemory, type Received } from './received';
 
 /** The properties that body parsers and multer set on a request. */
 interface WithParsed {
@@ -24,8 +24,8 @@ export function leftBehind(req: IncomingMessage): Received | undefined {
   if (!req.readableDidRead && !isReadElsewhere(req)) return undefined;
   const { body, rawBody } = req as WithParsed;
   // A parser that leaves bytes has decompressed them.
-  if (Buffer.isBuffer(rawBody)) return { kind: 'bytes', bytes: rawBody, coding: undefined };
-  if (Buffer.isBuffer(body)) return { kind: 'bytes', bytes: body, coding: undefined };
+  if (Buffer.isBuffer(rawBody)) return new BytesInMemory([rawBody], undefined);
+  if (Buffer.isBuffer(body)) return new BytesInMemory([body], undefined);
   const files = filesLeftBehind(req as WithParsed);
   const isLeft = files.length > 0 || (body !== undefined && !isPlaceholder(req));
   return isLeft ? { kind: 'parsed', body, files } : undefined;

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Spool } from './spool';
 
 /** Replaces the last byte, which was left in the stream, by the complete body, for the parsers that follow. */
-export function putBack(req: IncomingMessage, bytes: Buffer): void {
-  if (bytes.length === 0) return;
+export function putBack(req: IncomingMessage, chunks: readonly Buffer[]): void {
+  if (chunks.length === 0) return;
   req.read();
-  req.unshift(bytes);
+  for (const chunk of chunks.toReversed()) req.unshift(chunk);
 }
 
 /**

@@ -7,11 +7,14 @@ import { filesApart, inBlocks, together } from './files-apart';
 import { holdingOf, type Holding } from './holding';
 import { boundaryOf } from './media-type';
 import { putBack, putBackFile } from './put-back';
-import type { Received } from './received';
+import { BytesInMemory, type Received } from './received';
 import { Spool } from './spool';
 
 /** Bytes of a body that are kept in memory; a longer one is spooled to disk. */
 const IN_MEMORY = 1_048_576;
+
+/** Chunks that are kept apart; more are joined, since each takes memory besides its bytes. */
+const MOST_CHUNKS = 1_000;
 
 /**
  * Reads the whole body from the connection and puts it back into the request stream. Its memory or its file is released
@@ -37,20 +40,20 @@ async function readAll(req: IncomingMessage, res: ServerResponse, limit: number,
   const arrived = arrivedBody(req, Math.min(limit, IN_MEMORY));
   if (arrived) {
     holding.take('memory', arrived.length);
-    return { kind: 'bytes', bytes: arrived, coding };
+    return new BytesInMemory([arrived], coding);
   }
   const chunks = bounded(req, limit);
   const inMemory: Buffer[] = [];
   let size = 0;
   for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
     inMemory.push(next.value);
+    if (inMemory.length === MOST_CHUNKS) inMemory.splice(0, MOST_CHUNKS, Buffer.concat(inMemory));
     size += next.value.length;
     holding.take('memory', next.value.length);
     if (size > IN_MEMORY) return { kind: 'file', coding, spool: await readToFile(req, res, inMemory, chunks, holding) };
   }
-  const bytes = Buffer.concat(inMemory);
-  putBack(req, bytes);
-  return { kind: 'bytes', bytes, coding };
+  putBack(req, inMemory);
+  return new BytesInMemory(inMemory, coding);
 }
 
 async function readToFile(

@@ -24,7 +24,7 @@ const PARTS_BYTES = 65_536;
 /** The parts of the forms that were measured. The key is what holds the bytes of the form. */
 const measured = new WeakMap<object, { readonly boundary: string; readonly parts: readonly FormPart[] }>();
 
-const holderOf = (received: ReceivedBytes): object => (received.kind === 'file' ? received.spool : received.bytes);
+const holderOf = (received: ReceivedBytes): object => (received.kind === 'file' ? received.spool : received);
 
 /**
  * Measures a received form: its fields, and the names and sizes of its files. Remembers its parts, so that
@@ -33,7 +33,7 @@ const holderOf = (received: ReceivedBytes): object => (received.kind === 'file' 
  * field of more than 10 MiB.
  */
 export async function measureForm(received: ReceivedBytes, req: IncomingMessage): Promise<Form> {
-  const ownBytes = received.kind === 'bytes' ? received.bytes.length : 0;
+  const ownBytes = received.kind === 'bytes' ? received.size : 0;
   const { form, parts } =
     (await measureWithoutContent(received, req)) ?? (await measure(openReceived(received), req, ownBytes));
   if (parts) measured.set(holderOf(received), { boundary: boundaryOf(req), parts });

@@ -10,9 +10,27 @@ import type { Spool } from './spool';
  */
 export type Received =
   | { readonly kind: 'none' }
-  | { readonly kind: 'bytes'; readonly bytes: Buffer; readonly coding: string | undefined }
+  | BytesInMemory
   | { readonly kind: 'file'; readonly spool: Spool; readonly coding: string | undefined }
   | { readonly kind: 'parsed'; readonly body: unknown; readonly files: readonly Express.Multer.File[] };
+
+/** A body in memory, as the chunks in which it came. They are joined only if that is asked for: a hash is not. */
+export class BytesInMemory {
+  readonly kind = 'bytes';
+  readonly size: number;
+  private joined: Buffer | undefined;
+
+  constructor(
+    readonly chunks: readonly Buffer[],
+    readonly coding: string | undefined,
+  ) {
+    this.size = chunks.reduce((size, { length }) => size + length, 0);
+  }
+
+  get bytes(): Buffer {
+    return (this.joined ??= this.chunks.length === 1 && this.chunks[0] ? this.chunks[0] : Buffer.concat(this.chunks));
+  }
+}
 
 /** A body whose bytes are known. */
 export type ReceivedBytes = Extract<Received, { kind: 'bytes' | 'file' }>;
@@ -29,6 +47,7 @@ export async function* openReceived(
   end = sizeOf(received),
 ): AsyncGenerator<Buffer, void> {
   if (received.kind === 'file') yield* received.spool.chunks(start, end);
+  else if (end - start === received.size) yield* received.chunks;
   else yield received.bytes.subarray(start, end);
 }
 
@@ -36,7 +55,7 @@ export async function* openReceived(
 export function sizeOf(received: Received): number {
   switch (received.kind) {
     case 'bytes':
-      return received.bytes.length;
+      return received.size;
     case 'file':
       return received.spool.size;
     case 'none':

@@ -42,6 +42,7 @@ const bytes = (size: number): Buffer =>
 const bodies: [title: string, pieces: Buffer[]][] = [
   ['1 byte', [bytes(1)]],
   ['many pieces', Array.from({ length: 50 }, (_, index) => bytes(index + 1))],
+  ['2,500 pieces of one byte', Array.from({ length: 2_500 }, () => bytes(1))],
   ['64 KB', [bytes(65_536)]],
   ['300 KB', [bytes(100_000), bytes(200_000)]],
   ['5 MB', Array.from({ length: 50 }, () => bytes(100_000))],

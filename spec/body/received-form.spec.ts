@@ -7,7 +7,7 @@ import { filesApart, together } from '../../lib/body/files-apart';
 import type { Form, FormOptions } from '../../lib/body/form';
 import { allFiles, filesAndJson } from '../../lib/body/parts';
 import { readForm } from '../../lib/body/read-form';
-import { openReceived, type ReceivedBytes } from '../../lib/body/received';
+import { BytesInMemory, openReceived, type ReceivedBytes } from '../../lib/body/received';
 import { measureForm, readReceivedForm } from '../../lib/body/received-form';
 import { Spool } from '../../lib/body/spool';
 import { Problem } from '../../lib/problems/problem';
@@ -15,7 +15,7 @@ import { multipart, type Part } from '../support/multipart';
 
 const req = { headers: { 'content-type': 'multipart/form-data; boundary=b1' } } as IncomingMessage;
 
-const inMemory = (bytes: Buffer): ReceivedBytes => ({ kind: 'bytes', bytes, coding: undefined });
+const inMemory = (bytes: Buffer): ReceivedBytes => new BytesInMemory([bytes], undefined);
 
 async function onDisk(bytes: Buffer): Promise<Extract<ReceivedBytes, { kind: 'file' }>> {
   return { kind: 'file', spool: await Spool.of(together(Readable.from([bytes]))), coding: undefined };

@@ -59,7 +59,7 @@ function bodyIn(received: Received, incoming: Incoming): Awaitable<Body> {
   const { kind, use } = incoming;
   if (use.text) return textBody(received, incoming);
   if (!accepts(kind, incoming)) {
-    const isEmpty = received.kind === 'none' || (received.kind === 'bytes' && received.bytes.length === 0);
+    const isEmpty = received.kind === 'none' || (received.kind === 'bytes' && received.size === 0);
     if (isEmpty) return NONE;
     throw unsupported(incoming);
   }

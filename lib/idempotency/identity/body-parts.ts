@@ -52,7 +52,7 @@ function bytesParts(received: ReceivedBytes, { type, parameters }: MediaType): A
 const SHORT = 4_096;
 
 function contentParts(received: ReceivedBytes): Awaitable<string[]> {
-  return received.kind === 'bytes' && received.bytes.length <= SHORT
+  return received.kind === 'bytes' && received.size <= SHORT
     ? ['content', received.bytes.toString('latin1')]
     : digestOf(received).then(digest => ['digest', digest]);
 }
