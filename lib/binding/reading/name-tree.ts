@@ -21,7 +21,8 @@ export class NameTree {
   readonly values: Sent[] = [];
   /** Position of each value in the order of sending. */
   private readonly orders: number[] = [];
-  private readonly deeper: Deeper[] = [];
+  /** Undefined for a leaf: most names have one part. */
+  private deeper: Deeper[] | undefined;
   private children: Map<string, NameTree> | undefined;
 
   /** @param key the part of the name that leads here, spelled as it was first sent; undefined for the root. */
@@ -50,7 +51,7 @@ export class NameTree {
 
   /** True if no name continues below. */
   get isLeaf(): boolean {
-    return this.deeper.length === 0;
+    return this.deeper === undefined;
   }
 
   get isEmpty(): boolean {
@@ -59,7 +60,7 @@ export class NameTree {
 
   /** True if one empty text is all that was sent, here or below. */
   get holdsEmptyText(): boolean {
-    const [first, second] = [...this.values, ...this.deeper.map(({ value }) => value)];
+    const [first, second] = [...this.values, ...(this.deeper ?? []).map(({ value }) => value)];
     return first === '' && second === undefined;
   }
 
@@ -129,16 +130,17 @@ export class NameTree {
     if (from >= name.length) {
       this.values.push(value);
       this.orders.push(order);
-    } else this.deeper.push({ name, from, value, order });
+    } else (this.deeper ??= []).push({ name, from, value, order });
   }
 
   private open(): ReadonlyMap<string, NameTree> {
     if (this.children) return this.children;
     const children = new Map<string, NameTree>();
-    for (const { name, from, value, order } of this.deeper) {
+    for (const { name, from, value, order } of this.deeper ?? []) {
       const [key, next] = step(name, from);
-      let child = children.get(key.toLowerCase());
-      if (!child) children.set(key.toLowerCase(), (child = new NameTree(key)));
+      const anyCase = key.toLowerCase();
+      let child = children.get(anyCase);
+      if (!child) children.set(anyCase, (child = new NameTree(key)));
       child.add(name, next, value, order);
     }
     return (this.children = children);

@@ -40,17 +40,21 @@ interface RouteParameters {
   readonly wildcards: ReadonlyMap<string, readonly string[]>;
 }
 
+const NO_WILDCARDS: RouteParameters['wildcards'] = new Map();
+
 /** Reads `req.params`. A wildcard is an array in Express 5; in Express 4 it is text without a name. */
 function parametersOf(req: Request): RouteParameters {
+  const params = req.params as Readonly<Record<string, string | string[] | undefined>>;
   const texts: Pair[] = [];
-  const wildcards = new Map<string, readonly string[]>();
-  for (const [name, value] of Object.entries(req.params as Record<string, string | string[] | undefined>)) {
-    if (Array.isArray(value)) wildcards.set(name.toLowerCase(), value);
+  let wildcards: Map<string, readonly string[]> | undefined;
+  for (const name of Object.keys(params)) {
+    const value = params[name];
+    if (Array.isArray(value)) (wildcards ??= new Map()).set(name.toLowerCase(), value);
     else if (value !== undefined && /^\d+$/.test(name) && hasWildcard(req))
-      wildcards.set(name, value === '' ? [] : value.split('/'));
+      (wildcards ??= new Map()).set(name, value === '' ? [] : value.split('/'));
     else if (value !== undefined) texts.push([name, value]);
   }
-  return { texts, wildcards };
+  return { texts, wildcards: wildcards ?? NO_WILDCARDS };
 }
 
 /** Tells whether an Express 4 route has a wildcard; a group of a regular expression has no name, either. */
