@@ -29,8 +29,8 @@ export function writeJson(
   value: unknown,
   { replacer, spaces }: Spelling = {},
 ): string | undefined {
-  if (replacer || spaces) return stringify(written(codec, value), replacer, spaces);
-  return value === undefined || value === null ? valueText(value) : textWriter(codec)(value);
+  if (replacer) return stringify(written(codec, value), replacer, spaces);
+  return value === undefined || value === null ? valueText(value) : textWriter(codec)(value, spaces);
 }
 
 /** Express's JSON settings of the application. */

@@ -91,6 +91,9 @@ export interface WriteJson {
 /** Writes a value as JSON text. Returns undefined if JSON has no form for it, so that an object leaves it out. */
 export type WriteText = (value: unknown) => string | undefined;
 
+/** The same, with the indentation that `JSON.stringify` makes of `spaces`. */
+export type WriteIndented = (value: unknown, spaces?: string | number) => string | undefined;
+
 export interface CodecMember {
   readonly jsonName: string;
   readonly name: string;
@@ -108,18 +111,20 @@ export function written(codec: Codec<unknown>, value: unknown): unknown {
  * To convert an object and to call `JSON.stringify` for the whole takes a third less time than to join the texts of its
  * properties on Node 20, and half as long on Node 24.
  */
-export function textWriter(codec: Codec<unknown>): WriteText {
+export function textWriter(codec: Codec<unknown>): WriteIndented {
   const { toJson, parts } = codec;
-  const exactly: WriteText = toJson?.text ?? (value => stringify(toJson ? toJson(value) : value));
+  const spelled: WriteIndented = (value, spaces) => stringify(toJson ? toJson(value) : value, undefined, spaces);
+  const exactly: WriteIndented = (value, spaces) =>
+    toJson?.text && !spaces ? toJson.text(value) : spelled(value, spaces);
   const plain = toJson?.plain;
   if (!plain || !parts) return exactly;
-  return value => {
-    if (!isPlain(codec)) return exactly(value);
+  return (value, spaces) => {
+    if (!isPlain(codec)) return exactly(value, spaces);
     try {
-      return JSON.stringify(plain(value));
+      return JSON.stringify(plain(value), undefined, spaces);
     } catch (error) {
       if (error !== NOT_PLAIN) throw error;
-      return exactly(value);
+      return exactly(value, spaces);
     }
   };
 }

@@ -177,6 +177,7 @@ describe.each(expressVersions)('%s', (_name, framework) => {
   it.each<[string, Readonly<Record<string, unknown>>]>([
     ['spaces as a number', { 'json spaces': 2 }],
     ['spaces as text', { 'json spaces': '\t' }],
+    ['more spaces than JSON.stringify makes', { 'json spaces': 12 }],
     ['no spaces', { 'json spaces': 0 }],
     ['escape', { 'json escape': true }],
     [
