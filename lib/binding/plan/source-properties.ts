@@ -4,6 +4,8 @@ import { isTaken, type WholeSources } from './whole-source';
 
 /** A property of the dto of a request, as one source supplies it; `name` is the name of the value in the source. */
 export interface SourceProperty extends Member {
+  /** The name in lower case. */
+  readonly anyCase: string;
   /** True if the property takes all names of the source (`fromForm`, `fromQuery`). */
   readonly isRoot: boolean;
 }
@@ -23,7 +25,7 @@ export function sourcePropertiesOf(
           !(isTaken(source, wholeSources) && !isRoot) &&
           (member.codec.shape !== 'file' || source === 'form'),
       )
-      .map(([source, name]) => [source, { ...member, name, isRoot, dontBind: [] }]),
+      .map(([source, name]) => [source, { ...member, name, anyCase: name.toLowerCase(), isRoot, dontBind: [] }]),
   );
 }
 

@@ -36,7 +36,9 @@ export class NameTree {
   }
 
   static leaf(value: Sent): NameTree {
-    return NameTree.of([['', value]]);
+    const leaf = new NameTree();
+    leaf.add('', 0, value, 0);
+    return leaf;
   }
 
   /** True for the root, which holds all names. */
@@ -165,6 +167,9 @@ function step(name: string, from: number): readonly [key: string, next: number] 
   const key = property ?? index;
   return key === undefined ? [name.slice(from), name.length] : [key, BELOW.lastIndex];
 }
+
+/** True if a name may have several parts. */
+export const hasParts = (name: string): boolean => /[.[\]]/.test(name);
 
 /** Counts the levels of a name without splitting it. */
 export function levelsOf(name: string): number {

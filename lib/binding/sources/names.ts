@@ -3,7 +3,7 @@ import type { FoundValues } from '../reading/found-values';
 import type { Location } from '../reading/location';
 import { readFlat } from '../types/read-value';
 import type { SourceProperty } from '../plan/source-properties';
-import { NameTree, levelsOf, type Sent } from '../reading/name-tree';
+import { hasParts, levelsOf, NameTree, type Sent } from '../reading/name-tree';
 
 /** A name and the value sent under it, and whether they could not be decoded. */
 export type SentPair = readonly [name: string, value: Sent, ...fault: readonly 'unreadable'[]];
@@ -16,7 +16,18 @@ export function readByName(
   sourceProperties: readonly SourceProperty[],
   found: FoundValues,
 ): void {
-  if (pairs.length === 0 && !sourceProperties.some(sourceProperty => sourceProperty.isRoot)) return;
+  const hasRoot = sourceProperties.some(sourceProperty => sourceProperty.isRoot);
+  if (pairs.length === 0 && !hasRoot) return;
+  const single = hasRoot ? undefined : singleValues(pairs);
+  if (single) {
+    for (const sourceProperty of sourceProperties) {
+      const value = single.get(sourceProperty.anyCase);
+      if (value === undefined) continue;
+      const location = input.locationOf(source, sourceProperty.name);
+      found.put(sourceProperty.index, readFlat(sourceProperty, NameTree.leaf(value), location));
+    }
+    return;
+  }
   const root = NameTree.of(
     pairs.filter(pair => isReadable(pair, name => input.locationOf(source, name)) && isShallow(pair[0], source, input)),
   );
@@ -28,6 +39,20 @@ export function readByName(
     // A required object that takes all names exists even if none of them was sent.
     found.put(index, isRoot ? codec.fromNames?.(tree, location, required) : readFlat(sourceProperty, tree, location));
   }
+}
+
+/**
+ * Returns the values by their names in lower case, if each name has one value and no part below: most requests are like
+ * that, and need no tree.
+ */
+function singleValues(pairs: readonly SentPair[]): ReadonlyMap<string, Sent> | undefined {
+  const values = new Map<string, Sent>();
+  for (const [name, value, fault] of pairs) {
+    const anyCase = name.toLowerCase();
+    if (fault !== undefined || hasParts(name) || values.has(anyCase)) return undefined;
+    values.set(anyCase, value);
+  }
+  return values;
 }
 
 /** Refuses a name or value that cannot be decoded, even under an unknown name: decoded, it might be a declared one. */

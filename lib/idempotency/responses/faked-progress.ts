@@ -10,6 +10,8 @@ import { delayClose } from '../../http/delayed-close';
 interface Progress {
   _header: string | null;
   finished: boolean;
+  destroyed: boolean;
+  _closed: boolean;
 }
 
 /** Makes a response that is held back look sent, to the handler and to other middlewares. */
@@ -73,7 +75,8 @@ export class FakedProgress {
   }
 
   showClosed(): void {
-    Object.assign(this.res, { destroyed: true, _closed: true });
+    this.progress.destroyed = true;
+    this.progress._closed = true;
   }
 }
 
