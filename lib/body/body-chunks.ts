@@ -41,10 +41,12 @@ export function packetParsed(): Promise<void> {
 export function arrivedBody(req: IncomingMessage, most: number): Buffer | undefined {
   const { readableLength } = req;
   if (readableLength === 0 || readableLength > most) return undefined;
+  const { 'content-length': length, 'transfer-encoding': coding } = req.headers;
   // Node considers a request complete a little later than its last byte arrives.
-  const hasArrived = req.complete || readableLength === Number(req.headers['content-length']);
-  if (!hasArrived || req.readableDidRead || req.readableEncoding !== null || req.destroyed || isReadElsewhere(req))
-    return undefined;
+  const hasArrived = req.complete || (coding === undefined && readableLength === Number(length));
+  // One that an earlier middleware has paused flows again only with the listeners of `chunksOf`.
+  const isOurs = !req.readableDidRead && req.readableFlowing !== false && !isReadElsewhere(req);
+  if (!hasArrived || !isOurs || req.readableEncoding !== null || req.destroyed) return undefined;
   const chunks: Buffer[] = [];
   while (req.readableLength > 0) chunks.push(req.read() as Buffer);
   const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);

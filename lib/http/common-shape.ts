@@ -13,13 +13,14 @@ const SHAPES_ARE_LOST = parseInt(process.versions.v8, 10) < 13;
  */
 export function shareShapes(req: IncomingMessage, res: ServerResponse): void {
   if (!SHAPES_ARE_LOST) return;
-  // Two properties that the router, or Express, has set; it does not matter which.
-  putAgain(req, 'next');
-  putAgain(res, 'req');
+  // Two properties that Express sets; it does not matter which.
+  putAgain(req, 'originalUrl');
+  putAgain(res, 'locals');
 }
 
 function putAgain(object: object, name: string): void {
-  if (!Object.isExtensible(object) || !Object.hasOwn(object, name)) return;
-  const value: unknown = Reflect.get(object, name);
-  if (Reflect.deleteProperty(object, name)) Reflect.set(object, name, value);
+  const property = Object.getOwnPropertyDescriptor(object, name);
+  if (!property?.configurable || !Object.isExtensible(object)) return;
+  Reflect.deleteProperty(object, name);
+  Reflect.defineProperty(object, name, property);
 }

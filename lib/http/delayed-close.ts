@@ -13,6 +13,9 @@ interface Delay {
 
 const delays = new WeakMap<Socket, Delay>();
 
+/** All replacements: other code may put an earlier one back. */
+const ours = new WeakSet<Close>();
+
 /**
  * Delays the closing of a connection by any code of this process.
  * @param onClose called instead of closing.
@@ -37,13 +40,14 @@ function replaceMethods(socket: Socket, delay: Delay): void {
   for (const way of WAYS_TO_CLOSE) {
     // A server accepts any Duplex as a connection, which has no `destroySoon`.
     const close = Reflect.get(socket, way) as Close | undefined;
-    if (!close || close === delay.replacements[way]) continue;
+    if (!close || close === delay.replacements[way] || ours.has(close)) continue;
     const replacement: Close = (...args) => {
       if (!delay.onClose) return Reflect.apply(close, socket, args);
       delay.onClose();
       return socket;
     };
     delay.replacements[way] = replacement;
+    ours.add(replacement);
     Reflect.set(socket, way, replacement);
   }
 }

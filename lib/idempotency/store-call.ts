@@ -68,6 +68,7 @@ function untilItAnswers<T>(
       await pause(RETRY_PAUSE);
       if (!isOver) await Promise.resolve(attempt(call)).then(answered, failed);
     };
-    void first.then(answered, failed);
+    // What has a `then` may not be a promise, or not one of the language.
+    void Promise.resolve(first).then(answered, failed);
   });
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { Agent, request, type IncomingMessage, type RequestListener } from 'node:http';
+import { Agent, createServer, request, type IncomingMessage, type RequestListener } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import express, { type Request } from 'express';
@@ -374,4 +375,41 @@ describe('a form behind idempotency()', () => {
       JSON.parse((await send(url, { headers: { 'Idempotency-Key': 'k', ...form.headers }, body: form.body })).text),
     ).toEqual({ title: 'Ü', size });
   });
+});
+
+it('a body that an earlier middleware has paused is received and read again', async () => {
+  const answer = await post(
+    (req, res) => {
+      req.pause();
+      void (async () => {
+        await receive(req, res, MANY);
+        express.raw({ type: () => true })(req, res as never, () => {
+          res.end((req as IncomingMessage & { body?: Buffer }).body);
+        });
+      })();
+    },
+    [Buffer.from('hello')],
+    { 'Content-Length': '5' },
+  );
+  expect(String(answer)).toBe('hello');
+});
+
+it('a body of chunks is received whole beside a Content-Length that a lenient server has let through', async () => {
+  let received: Buffer | undefined;
+  const server = createServer({ insecureHTTPParser: true }, (req, res) => {
+    void (async () => {
+      const body = await receive(req, res, MANY);
+      if (body.kind === 'bytes') received = body.bytes;
+      res.end();
+    })();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const head = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n';
+  socket.write(`${head}5\r\nhello\r\n`);
+  setImmediate(() => socket.write('5\r\nworld\r\n0\r\n\r\n'));
+  await once(socket, 'data');
+  expect(String(received)).toBe('helloworld');
+  socket.destroy();
+  server.close();
 });

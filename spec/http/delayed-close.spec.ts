@@ -56,6 +56,22 @@ describe('a connection whose closing is delayed', () => {
   });
 });
 
+it('has one replacement of a method, also if other code replaces it now and then, and puts it back', async () => {
+  const [near, far] = await connection();
+  const found = new Set<unknown>();
+  for (let round = 0; round < 20; round++) {
+    const { destroy } = near;
+    found.add(destroy);
+    const isOthers = round % 2 === 1;
+    if (isOthers) near.destroy = error => destroy.call(near, error);
+    delayClose(near, () => undefined)();
+    if (isOthers) near.destroy = destroy;
+  }
+  expect(found.size).toBeLessThanOrEqual(2);
+  near.destroy();
+  far.destroy();
+});
+
 it('closes a connection that is not a socket after a guarded request that asks for it', async () => {
   const guard = idempotency();
   const server = createServer((req: IncomingMessage, res: ServerResponse) => {

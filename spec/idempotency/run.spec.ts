@@ -169,6 +169,15 @@ describe('run and record', () => {
     ]);
   });
 
+  it('sends the first client what the handler wrote, also if shouldCache changes the bytes', async () => {
+    const { url } = await serve(
+      app({ shouldCache: ({ body }) => Boolean(body.fill('x')) }, (_req, res) => {
+        res.end(Buffer.from('written'));
+      }),
+    );
+    expect((await send(url, { headers: keyed('k') })).text).toBe('written');
+  });
+
   it('stores the response when shouldCache throws, and warns', async () => {
     const warn = jest.spyOn(process, 'emitWarning');
     const { url } = await serve(

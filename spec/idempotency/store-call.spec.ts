@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import express from 'express';
 import Keyv from 'keyv';
 import { idempotency, type IdempotencyOptions } from '../../lib';
+import { callStore, StoreUnavailable } from '../../lib/idempotency/store-call';
 import { send, type WireResponse } from '../support/listen';
 import { EventLog } from '../support/event-log';
 import { HookedLeases, type Hooks } from '../support/hooked-leases';
@@ -173,5 +174,51 @@ describe('an answer of the store that is lost', () => {
     await turn();
     expect((await post()).text).toBe('{"run":1}');
     expect(state.runs).toBe(1);
+  });
+});
+
+describe('a store whose answer is not a promise of the language', () => {
+  const boom = new Error('boom');
+  const throwing = {
+    then() {
+      throw boom;
+    },
+  };
+
+  it.each<[string, () => object]>([
+    ['whose `then` throws', () => throwing],
+    [
+      'whose `then` cannot be read',
+      () => ({
+        get then(): never {
+          throw boom;
+        },
+      }),
+    ],
+    [
+      'that becomes a promise that fails',
+      () => ({
+        then(use: (value: unknown) => void) {
+          use(Promise.reject(boom));
+        },
+      }),
+    ],
+  ])('and %s is asked again', async (_what, answer) => {
+    let calls = 0;
+    const call = (): Promise<number> => (calls++ === 0 ? (answer() as Promise<number>) : Promise.resolve(7));
+    expect(await callStore(call, 20_000)).toBe(7);
+  });
+
+  it('and that becomes a promise that never settles has its time', async () => {
+    const answer = {
+      then(use: (value: unknown) => void) {
+        use(never());
+      },
+    } as unknown as Promise<number>;
+    await expect(callStore(() => answer, 50)).rejects.toThrow(StoreUnavailable);
+  });
+
+  it('and only has a property `then` is the answer', async () => {
+    expect(await callStore(() => ({ kind: 'done', then: undefined }), 20_000)).toEqual({ kind: 'done' });
   });
 });

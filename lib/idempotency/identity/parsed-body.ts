@@ -12,24 +12,38 @@ const MOST_LEVELS = 1_000;
  * that is nested too deeply.
  */
 export function parsedParts(body: unknown): readonly unknown[] {
-  if (isJsonValue(body, 0)) return ['json', body];
+  if (new JsonCheck().accepts(body)) return ['json', body];
   const writer = new Writer();
   writer.write(body, 0);
   return writer.parts();
 }
 
-/** Returns true for what JSON tells apart from every other value: what a JSON parser has made, and the like. */
-function isJsonValue(value: unknown, level: number): boolean {
-  if (typeof value === 'object') return value === null || (level < MOST_LEVELS && isJsonObject(value, level + 1));
-  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
-}
+/** Values and characters of a body whose JSON is made in one piece. */
+const MOST_JSON = 1_048_576;
 
-function isJsonObject(value: object, level: number): boolean {
-  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return false;
-  const names = Object.keys(value);
-  // An array may have holes, or properties besides its items.
-  if (Array.isArray(value)) return names.length === value.length && value.every(item => isJsonValue(item, level));
-  return isPlain(value) && names.every(name => isJsonValue((value as Readonly<Record<string, unknown>>)[name], level));
+/** Finds what JSON tells apart from every other value: what a JSON parser has made, and the like, unless it is long. */
+class JsonCheck {
+  private room = MOST_JSON;
+
+  accepts(value: unknown, level = 0): boolean {
+    if (--this.room < 0) return false;
+    if (typeof value === 'string') return (this.room -= value.length) >= 0;
+    if (typeof value === 'object') return value === null || (level < MOST_LEVELS && this.acceptsAll(value, level + 1));
+    return typeof value === 'boolean' || Number.isFinite(value);
+  }
+
+  private acceptsAll(value: object, level: number): boolean {
+    if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return false;
+    const names = Object.keys(value);
+    if (!Array.isArray(value)) {
+      const properties = value as Readonly<Record<string, unknown>>;
+      return isPlain(value) && names.every(name => this.accepts(name) && this.accepts(properties[name], level));
+    }
+    // Multer makes arrays with holes, which are undefined here, and with properties besides their items.
+    if (names.length !== value.length) return false;
+    for (let index = 0; index < value.length; index++) if (!this.accepts(value[index], level)) return false;
+    return true;
+  }
 }
 
 /** Characters that are collected before they are hashed. */

@@ -14,6 +14,6 @@ export class BodyCopy {
 
   /** The whole body; undefined if it was too long. */
   get content(): Buffer | undefined {
-    return this.chunks?.length === 1 ? this.chunks[0] : this.chunks && Buffer.concat(this.chunks);
+    return this.chunks && Buffer.concat(this.chunks);
   }
 }

@@ -95,7 +95,7 @@ class Recorder implements Recording, Consequences {
     if (this.ended) {
       if (this.departure.isGone) this.faked.pretendOpen();
       // Also if the client has disconnected: earlier middlewares (a session) do their work at the end.
-      const rest = Buffer.concat(this.held);
+      const rest = this.held.length === 1 && this.held[0] ? this.held[0] : Buffer.concat(this.held);
       const isWritten = this.impliedBy === 'write' && !this.begun;
       this.begin();
       if (isWritten) this.below.write.call(this.res, rest, 'utf8');

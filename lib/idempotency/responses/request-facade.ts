@@ -39,7 +39,9 @@ export class RequestFacade implements ProxyHandler<Socket> {
     this.socket = req.socket;
     this.below = Reflect.get<IncomingMessage, 'destroy'>(req, 'destroy');
     this.proxy = new Proxy(this.socket, this);
-    req.socket = this.proxy;
+    // An application may have defined a getter.
+    if (!Reflect.set(req, 'socket', this.proxy))
+      Object.defineProperty(req, 'socket', { value: this.proxy, writable: true, configurable: true, enumerable: true });
     req.destroy = this.destroy.bind(this);
   }
 

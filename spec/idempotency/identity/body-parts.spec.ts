@@ -421,6 +421,18 @@ describe('a body that a parser has made into', () => {
         return { t };
       },
     ],
+    [
+      'a property of an array that has as many holes',
+      () => Object.assign(['a'], { 4294967295: '10', length: 2 }),
+      () => Object.assign(['a'], { 4294967295: '9999', length: 2 }),
+    ],
+    ['a hole or null', () => Object.assign(['a'], { x: 1, length: 2 }), () => ['a', null]],
+    ['2 MB of text', () => ({ a: `${BIG}a` }), () => ({ a: `${BIG}b` })],
+    [
+      'text whose JSON is longer than any text may be',
+      () => `${'\x01'.repeat(100_000_000)}a`,
+      () => `${'\x01'.repeat(100_000_000)}b`,
+    ],
     ['900 levels', () => nested(900, 1), () => nested(900, 2)],
     ['a bigint or a number', () => ({ a: 1n }), () => ({ a: 1 })],
   ])('%s is another request when its content is another, and the same when it is not', async (_title, one, other) => {

@@ -305,6 +305,21 @@ describe.each(expressVersions)('on %s, what a handler sees of its connection', (
     expect(lines).toEqual(['127.0.0.1']);
   });
 
+  it('is the connection, also if an application has defined a getter for it', async () => {
+    const app = express().post(
+      '/',
+      (req, _res, next) => {
+        const { socket } = req;
+        Object.defineProperty(req, 'socket', { get: () => socket, configurable: true });
+        next();
+      },
+      idempotency(),
+      (req, res) => res.json({ address: req.socket.remoteAddress }),
+    );
+    const { text } = await send((await serve(app)).url, { headers: { 'Idempotency-Key': 'k' } });
+    expect(JSON.parse(text)).toEqual({ address: '127.0.0.1' });
+  });
+
   it('is encrypted over TLS', async () => {
     const { key, authority: cert, remove } = makeCertificate();
     const app = express().post('/', idempotency(), (req, res) => {
