@@ -4,11 +4,10 @@ const WAYS_TO_CLOSE = ['destroy', 'destroySoon', 'end'] as const;
 
 type Close = (...args: unknown[]) => unknown;
 
-/** What a connection has instead of its methods that close it. */
+/** Shared by the replaced methods of one connection. */
 interface Delay {
   /** Called instead of closing; undefined while nothing is delayed. */
   onClose: (() => void) | undefined;
-  readonly replacements: Partial<Record<(typeof WAYS_TO_CLOSE)[number], Close>>;
 }
 
 const delays = new WeakMap<Socket, Delay>();
@@ -22,7 +21,7 @@ const ours = new WeakSet<Close>();
  * @returns a function that ends the delay; it closes nothing.
  */
 export function delayClose(socket: Socket, onClose: () => void): () => void {
-  const delay = delays.get(socket) ?? { onClose, replacements: {} };
+  const delay = delays.get(socket) ?? { onClose };
   delays.set(socket, delay);
   delay.onClose = onClose;
   replaceMethods(socket, delay);
@@ -40,13 +39,12 @@ function replaceMethods(socket: Socket, delay: Delay): void {
   for (const way of WAYS_TO_CLOSE) {
     // A server accepts any Duplex as a connection, which has no `destroySoon`.
     const close = Reflect.get(socket, way) as Close | undefined;
-    if (!close || close === delay.replacements[way] || ours.has(close)) continue;
+    if (!close || ours.has(close)) continue;
     const replacement: Close = (...args) => {
       if (!delay.onClose) return Reflect.apply(close, socket, args);
       delay.onClose();
       return socket;
     };
-    delay.replacements[way] = replacement;
     ours.add(replacement);
     Reflect.set(socket, way, replacement);
   }

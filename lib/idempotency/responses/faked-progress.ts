@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import { delayClose } from '../../http/delayed-close';
 
 /**
- * Two properties by which node, and other middlewares, see how far a response is. While head and end are held back,
- * these are set as if both had been sent: `headersSent` and `writableEnded` are true, and a second response fails as it
- * would without bindonce. (express-session and finalhandler read `_header`, on-finished reads `finished`.)
+ * Properties by which node, and other middlewares, see how far a response is. While head and end are held back, the
+ * first two are set as if both had been sent: `headersSent` and `writableEnded` are true, and a second response fails
+ * as it would without bindonce. (express-session and finalhandler read `_header`, on-finished reads `finished`.)
  */
 interface Progress {
   _header: string | null;
