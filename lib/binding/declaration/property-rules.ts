@@ -17,8 +17,11 @@ const rules: Readonly<Record<keyof PropertyOptions, Rule>> = {
   fallback: boolean,
 };
 
-const flat: readonly (keyof PropertyOptions)[] = ['bindFrom', 'required', 'default', 'description'];
-const named: readonly (keyof PropertyOptions)[] = [
+const only = (...names: readonly (keyof PropertyOptions)[]): Readonly<Record<string, Rule>> =>
+  Object.fromEntries(names.map(name => [name, rules[name]]));
+
+const flat = only('bindFrom', 'required', 'default', 'description');
+const named = only(
   'name',
   'required',
   'default',
@@ -27,21 +30,23 @@ const named: readonly (keyof PropertyOptions)[] = [
   'bindFrom',
   'dontBind',
   'description',
-];
+);
+const none = only();
 
-const names: Readonly<Record<PropertyKind, readonly (keyof PropertyOptions)[]>> = {
-  field: ['bindFrom', 'jsonPropertyName', 'dontBind', 'required', 'jsonRequired', 'default', 'description'],
+/** The options that each kind of property has. */
+const rulesOf: Readonly<Record<PropertyKind, Readonly<Record<string, Rule>>>> = {
+  field: only('bindFrom', 'jsonPropertyName', 'dontBind', 'required', 'jsonRequired', 'default', 'description'),
   formField: flat,
   queryParam: flat,
   routeParam: flat,
   fromClaim: named,
-  fromHeader: named,
+  fromHeader: { ...named, name: headerName },
   fromCookie: named,
-  hasPermission: ['name', 'required'],
-  fromBody: [],
-  fromForm: [],
-  fromQuery: [],
-  plainText: [],
+  hasPermission: only('name', 'required'),
+  fromBody: none,
+  fromForm: none,
+  fromQuery: none,
+  plainText: none,
 };
 
 /**
@@ -49,14 +54,9 @@ const names: Readonly<Record<PropertyKind, readonly (keyof PropertyOptions)[]>> 
  * @throws TypeError for an option that this kind of property does not have, or an invalid value.
  */
 export function checkProperty(kind: PropertyKind, options: PropertyOptions): void {
-  checkOptions(kind, options, rulesOf(kind));
+  checkOptions(kind, options, rulesOf[kind]);
   for (const source of options.dontBind ?? []) {
     if (!sources.includes(source))
       throw new TypeError(`${kind}: dontBind has ${JSON.stringify(source)}; there are: ${sources.join(', ')}`);
   }
-}
-
-function rulesOf(kind: PropertyKind): Readonly<Record<string, Rule>> {
-  const own = Object.fromEntries(names[kind].map(name => [name, rules[name]]));
-  return kind === 'fromHeader' ? { ...own, name: headerName } : own;
 }

@@ -97,25 +97,32 @@ export function declareProperty(holder: object, name: string, spec: PropertySpec
   (holder as Declared)[PROPERTIES]?.set(name, spec);
 }
 
+const known = new WeakMap<DtoClass<unknown>, ReadonlyMap<string, PropertySpec>>();
+
 /**
  * Returns the declared properties of a class and its base classes; a derived class's declaration replaces its base's.
+ * A class is complete before it can be used, so that each is looked at once.
  */
 export function propertiesOf(Dto: DtoClass<unknown>): ReadonlyMap<string, PropertySpec> {
-  return withInitialisers(Dto, declarationsOf(Dto));
+  const properties =
+    known.get(Dto) ?? withInitialisers(Dto, new Map([...declarationsOf(Dto)].reverse().flatMap(one => [...one])));
+  known.set(Dto, properties);
+  return properties;
 }
 
 /** Tells whether a class has declarations, its own or inherited. */
 export function isDto(type: unknown): type is DtoClass<unknown> {
-  return typeof type === 'function' && declarationsOf(type).size > 0;
+  return typeof type === 'function' && declarationsOf(type).next().done === false;
 }
 
-function declarationsOf(Dto: object): Declarations {
-  const all: Declarations = new Map();
-  for (const holder of [...baseClasses(Dto)].reverse().flatMap(own => [own, metadataOf(own)])) {
-    if (!holder || !Object.hasOwn(holder, PROPERTIES)) continue;
-    for (const [name, spec] of (holder as Declared)[PROPERTIES] ?? []) all.set(name, spec);
+/** Yields the declarations of a class and then those of its base classes. */
+function* declarationsOf(Dto: object): Generator<Declarations> {
+  for (const own of baseClasses(Dto)) {
+    for (const holder of [metadataOf(own), own]) {
+      const declared = holder && Object.hasOwn(holder, PROPERTIES) ? (holder as Declared)[PROPERTIES] : undefined;
+      if (declared) yield declared;
+    }
   }
-  return all;
 }
 
 /**

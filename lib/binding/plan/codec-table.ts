@@ -85,6 +85,7 @@ export class CodecTable implements Codecs {
     const parser = this.valueParsers.find(one => one.type === type);
     const converter = this.serializer.converters?.find(one => one.type === type);
     const own = ownCodec(type, this);
+    if (own && !parser && !converter) return own;
     if (own) return { ...own, ...(converter && converted(own, converter)), ...(parser && parsing(parser, own.name)) };
     const name = (type as { name?: string }).name || 'value';
     const meant = ownTypes.get(type);

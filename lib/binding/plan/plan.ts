@@ -107,7 +107,11 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
       checkPlacement(spec, codec, wholeSources);
       const member = memberOf(property, properties.indexOf(property), spec, codec, codecs);
       const own = sourcePropertiesOf(member, spec, wholeSources);
-      for (const [source, one] of own) sourceProperties.set(source, [...(sourceProperties.get(source) ?? []), one]);
+      for (const [source, one] of own) {
+        const others = sourceProperties.get(source);
+        if (others) others.push(one);
+        else sourceProperties.set(source, [one]);
+      }
       if (takesWholeBody(spec.kind)) whole.set(spec.kind, member);
       else if (spec.required && own.size === 0)
         throw new TypeError(

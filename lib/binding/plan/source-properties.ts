@@ -17,6 +17,13 @@ export function sourcePropertiesOf(
   wholeSources: WholeSources,
 ): Map<Source, SourceProperty> {
   const isRoot = spec.kind === 'fromForm' || spec.kind === 'fromQuery';
+  // Most properties have one name in all sources.
+  const made = new Map<string, SourceProperty>();
+  const under = (name: string): SourceProperty => {
+    const one = made.get(name) ?? { ...member, name, anyCase: name.toLowerCase(), isRoot, dontBind: [] };
+    made.set(name, one);
+    return one;
+  };
   return new Map(
     namesOf(member, spec)
       .filter(
@@ -25,7 +32,7 @@ export function sourcePropertiesOf(
           !(isTaken(source, wholeSources) && !isRoot) &&
           (member.codec.shape !== 'file' || source === 'form'),
       )
-      .map(([source, name]) => [source, { ...member, name, anyCase: name.toLowerCase(), isRoot, dontBind: [] }]),
+      .map(([source, name]) => [source, under(name)]),
   );
 }
 
