@@ -5,23 +5,9 @@ import { generatedContexts, type RegisterContexts } from 'bindonce';
 /** Adds the generated contexts to the options of `configure({ binding })`. */
 export const registerContexts: RegisterContexts = generatedContexts({
   // OrderLine
-  '0G0i0gBqSbW-V2Y-': (fields, goOn, prototypeOf, inherited, read0, read1, read2) => { return (holder, json, location) => {
-let sent = json["sku"]; const prototype = prototypeOf(json); if (prototype !== inherited && prototype !== null) { for (const field of fields) goOn(field, holder, json, location); return; }
-const { target } = holder; let value;
-sent = json["sku"]; value = sent === inherited["sku"] ? undefined : read0(sent); if (value !== undefined) target[0] = value; else goOn(fields[0], holder, json, location);
-sent = json["quantity"]; value = sent === inherited["quantity"] ? undefined : read1(sent); if (value !== undefined) target[1] = value; else goOn(fields[1], holder, json, location);
-sent = json["unitPrice"]; value = sent === inherited["unitPrice"] ? undefined : read2(sent); if (value !== undefined) target[2] = value; else goOn(fields[2], holder, json, location);
-}; },
+  '39f61d561135a85d4b1e3cfb': (Dto) => { return () => new Dto(); },
   // OrderLine
-  '6jAuAFVg8xyUSVdq': () => { return (dto, values) => {
-if (values[0] !== undefined) dto["sku"] = values[0];
-if (values[1] !== undefined) dto["quantity"] = values[1];
-if (values[2] !== undefined) dto["unitPrice"] = values[2];
-}; },
-  // OrderLine
-  'OfYdVhE1qF1LHjz7': (Dto) => { return () => new Dto(); },
-  // OrderLine
-  'VPCdGXNzI4a1J6W-': (write0, write1, write2) => { return value => {
+  '54f09d1973732386b527a5be': (write0, write1, write2) => { return value => {
 let text = '', own;
 own = value["sku"]; if (own !== undefined && (own = own === null ? 'null' : write0(own)) !== undefined) text += (text === '' ? "\"sku\":" : ",\"sku\":") + own;
 own = value["quantity"]; if (own !== undefined && (own = own === null ? 'null' : write1(own)) !== undefined) text += (text === '' ? "\"quantity\":" : ",\"quantity\":") + own;
@@ -29,7 +15,7 @@ own = value["unitPrice"]; if (own !== undefined && (own = own === null ? 'null' 
 return '{' + text + '}';
 }; },
   // OrderLine
-  'giaj8D-s0buyYs5l': (fields, goOn, prototypeOf, inherited, read0, read1, read2) => { return (holder, json, location) => {
+  '8226a3f03facd1bbb262ce65': (fields, goOn, prototypeOf, inherited, read0, read1, read2) => { return (holder, json, location) => {
 let sent = json["sku"]; const prototype = prototypeOf(json); if (prototype !== inherited && prototype !== null) { for (const field of fields) goOn(field, holder, json, location); return; }
 const { target } = holder; let value;
 sent = json["sku"]; value = sent === inherited["sku"] ? undefined : read0(sent); if (value !== undefined) target["sku"] = value; else goOn(fields[0], holder, json, location);
@@ -37,7 +23,7 @@ sent = json["quantity"]; value = sent === inherited["quantity"] ? undefined : re
 sent = json["unitPrice"]; value = sent === inherited["unitPrice"] ? undefined : read2(sent); if (value !== undefined) target["unitPrice"] = value; else goOn(fields[2], holder, json, location);
 }; },
   // OrderLine
-  'v6k0Hz7Qb4fWF_qh': (write0, write1, write2) => { return value => {
+  'bfa9341f3ed06f87d617faa1': (write0, write1, write2) => { return value => {
 let own;
 return {
 "sku": (own = value["sku"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write0(own),
@@ -45,8 +31,22 @@ return {
 "unitPrice": (own = value["unitPrice"]) === undefined || own === null ? own : write2(own),
 };
 }; },
+  // OrderLine
+  'd06d22d2006a49b5be57663e': (fields, goOn, prototypeOf, inherited, read0, read1, read2) => { return (holder, json, location) => {
+let sent = json["sku"]; const prototype = prototypeOf(json); if (prototype !== inherited && prototype !== null) { for (const field of fields) goOn(field, holder, json, location); return; }
+const { target } = holder; let value;
+sent = json["sku"]; value = sent === inherited["sku"] ? undefined : read0(sent); if (value !== undefined) target[0] = value; else goOn(fields[0], holder, json, location);
+sent = json["quantity"]; value = sent === inherited["quantity"] ? undefined : read1(sent); if (value !== undefined) target[1] = value; else goOn(fields[1], holder, json, location);
+sent = json["unitPrice"]; value = sent === inherited["unitPrice"] ? undefined : read2(sent); if (value !== undefined) target[2] = value; else goOn(fields[2], holder, json, location);
+}; },
+  // OrderLine
+  'ea302e005560f31c9449576a': () => { return (dto, values) => {
+if (values[0] !== undefined) dto["sku"] = values[0];
+if (values[1] !== undefined) dto["quantity"] = values[1];
+if (values[2] !== undefined) dto["unitPrice"] = values[2];
+}; },
   // PlaceOrder
-  'Cfpox1Bh5YtFMYVz': (write0, write1, write2, write3, write4, write5) => { return value => {
+  '09fa68c75061e58b45318573': (write0, write1, write2, write3, write4, write5) => { return value => {
 let text = '', own;
 own = value["customerId"]; if (own !== undefined && (own = own === null ? 'null' : write0(own)) !== undefined) text += (text === '' ? "\"customerId\":" : ",\"customerId\":") + own;
 own = value["items"]; if (own !== undefined && (own = own === null ? 'null' : write1(own)) !== undefined) text += (text === '' ? "\"items\":" : ",\"items\":") + own;
@@ -57,7 +57,7 @@ own = value["rush"]; if (own !== undefined && (own = own === null ? 'null' : wri
 return '{' + text + '}';
 }; },
   // PlaceOrder
-  'KKtJay4-HMTiu2bC': (write0, write1, write2, write3, write4, write5) => { return value => {
+  '28ab496b2e3e1cc4e2bb66c2': (write0, write1, write2, write3, write4, write5) => { return value => {
 let own;
 return {
 "customerId": (own = value["customerId"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write0(own),
@@ -69,14 +69,14 @@ return {
 };
 }; },
   // PlaceOrder
-  'RGeZApYTsztI9f9Q': (fields, goOn, prototypeOf, inherited, read1) => { return (holder, json, location) => {
+  '446799029613b33b48f5ff50': (fields, goOn, prototypeOf, inherited, read1) => { return (holder, json, location) => {
 let sent = json["items"]; const prototype = prototypeOf(json); if (prototype !== inherited && prototype !== null) { for (const field of fields) goOn(field, holder, json, location); return; }
 const { target } = holder; let value;
 goOn(fields[0], holder, json, location);
 sent = json["note"]; value = sent === inherited["note"] ? undefined : read1(sent); if (value !== undefined) target[2] = value; else goOn(fields[1], holder, json, location);
 }; },
   // PlaceOrder
-  'RSMHL6Ic_b3z3pD3': () => { return (dto, values) => {
+  '4523072fa21cfdbdf3de90f7': () => { return (dto, values) => {
 if (values[0] !== undefined) dto["customerId"] = values[0];
 if (values[1] !== undefined) dto["items"] = values[1];
 if (values[2] !== undefined) dto["note"] = values[2];
@@ -85,26 +85,20 @@ if (values[4] !== undefined) dto["cart"] = values[4];
 if (values[5] !== undefined) dto["rush"] = values[5];
 }; },
   // PlaceOrder
-  'S7gane74g4CDFs1z': (Dto) => { return () => new Dto(); },
+  '4bb81a9deef883808316cd73': (Dto) => { return () => new Dto(); },
   // PlaceOrder
-  'Y3QDXuisS9SGvKUm': (fields, goOn, prototypeOf, inherited, read1) => { return (holder, json, location) => {
+  '6374035ee8ac4bd486bca526': (fields, goOn, prototypeOf, inherited, read1) => { return (holder, json, location) => {
 let sent = json["items"]; const prototype = prototypeOf(json); if (prototype !== inherited && prototype !== null) { for (const field of fields) goOn(field, holder, json, location); return; }
 const { target } = holder; let value;
 goOn(fields[0], holder, json, location);
 sent = json["note"]; value = sent === inherited["note"] ? undefined : read1(sent); if (value !== undefined) target["note"] = value; else goOn(fields[1], holder, json, location);
 }; },
   // PlaceOrder
-  'hyA4bhxJzoXvn7Ta': (has) => { return dto => {
+  '8720386e1c49ce85ef9fb4da': (has) => { return dto => {
 if (dto["rush"] === undefined && has(dto, "rush")) delete dto["rush"];
 }; },
   // UploadDocument
-  '0C62pyjG519UTPwK': (fields, goOn, prototypeOf, inherited, read0) => { return (holder, json, location) => {
-let sent = json["title"]; const prototype = prototypeOf(json); if (prototype !== inherited && prototype !== null) { for (const field of fields) goOn(field, holder, json, location); return; }
-const { target } = holder; let value;
-sent = json["title"]; value = sent === inherited["title"] ? undefined : read0(sent); if (value !== undefined) target[1] = value; else goOn(fields[0], holder, json, location);
-}; },
-  // UploadDocument
-  'Ate4kaNMzBOpZuQt': (write0, write1, write2) => { return value => {
+  '02d7b891a34ccc13a966e42d': (write0, write1, write2) => { return value => {
 let text = '', own;
 own = value["customerId"]; if (own !== undefined && (own = own === null ? 'null' : write0(own)) !== undefined) text += (text === '' ? "\"customerId\":" : ",\"customerId\":") + own;
 own = value["title"]; if (own !== undefined && (own = own === null ? 'null' : write1(own)) !== undefined) text += (text === '' ? "\"title\":" : ",\"title\":") + own;
@@ -112,27 +106,33 @@ own = value["file"]; if (own !== undefined && (own = own === null ? 'null' : wri
 return '{' + text + '}';
 }; },
   // UploadDocument
-  'QhcEzaStFwHv4Vnv': (Dto) => { return () => new Dto(); },
+  '421704cda4ad1701efe159ef': (Dto) => { return () => new Dto(); },
   // UploadDocument
-  '_M4GIqfa4gAESzVH': () => { return (dto, values) => {
-if (values[0] !== undefined) dto["customerId"] = values[0];
-if (values[1] !== undefined) dto["title"] = values[1];
-if (values[2] !== undefined) dto["file"] = values[2];
-}; },
-  // UploadDocument
-  'bWoRE9QZ4xS2YZXL': (fields, goOn, prototypeOf, inherited, read0) => { return (holder, json, location) => {
+  '6d6a1113d419e314b66195cb': (fields, goOn, prototypeOf, inherited, read0) => { return (holder, json, location) => {
 let sent = json["title"]; const prototype = prototypeOf(json); if (prototype !== inherited && prototype !== null) { for (const field of fields) goOn(field, holder, json, location); return; }
 const { target } = holder; let value;
 sent = json["title"]; value = sent === inherited["title"] ? undefined : read0(sent); if (value !== undefined) target["title"] = value; else goOn(fields[0], holder, json, location);
 goOn(fields[1], holder, json, location);
 }; },
   // UploadDocument
-  'cNbxH6bVCx68gIiG': (write0, write1, write2) => { return value => {
+  '70d6f11fa6d50b1ebc808886': (write0, write1, write2) => { return value => {
 let own;
 return {
 "customerId": (own = value["customerId"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write0(own),
 "title": (own = value["title"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write1(own),
 "file": (own = value["file"]) === undefined || own === null ? own : write2(own),
 };
+}; },
+  // UploadDocument
+  'd02eb6a728c6e75f544cfc0a': (fields, goOn, prototypeOf, inherited, read0) => { return (holder, json, location) => {
+let sent = json["title"]; const prototype = prototypeOf(json); if (prototype !== inherited && prototype !== null) { for (const field of fields) goOn(field, holder, json, location); return; }
+const { target } = holder; let value;
+sent = json["title"]; value = sent === inherited["title"] ? undefined : read0(sent); if (value !== undefined) target[1] = value; else goOn(fields[0], holder, json, location);
+}; },
+  // UploadDocument
+  'fcce0622a7dae200044b3547': () => { return (dto, values) => {
+if (values[0] !== undefined) dto["customerId"] = values[0];
+if (values[1] !== undefined) dto["title"] = values[1];
+if (values[2] !== undefined) dto["file"] = values[2];
 }; },
 });

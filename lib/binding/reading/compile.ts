@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { compileFunction } from 'node:vm';
 import { oneInProcess } from '../../basics/one-in-process';
+import { sha256 } from '../../basics/sha256';
 import { warnOnce } from '../../warnings/warn-once';
 
 /**
@@ -83,5 +83,5 @@ function generatedFor(owner: string, text: string, contexts: readonly GeneratedC
 
 /** Tells apart the code of two classes, and of two declarations of one class. */
 function fingerprintOf(owner: string, text: string): string {
-  return createHash('sha256').update(`${owner}\n${text}`).digest('base64url').slice(0, 16);
+  return sha256(`${owner}\n${text}`).slice(0, 24);
 }

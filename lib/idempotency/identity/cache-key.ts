@@ -5,7 +5,7 @@ import { bodyParts } from './body-parts';
 import { identifyCaller, type Caller, type CallerOptions } from './caller';
 import { canonicalPairs, splitPairs } from './canonical-pairs';
 import { textOf } from './id-text';
-import { sha256 } from './sha256';
+import { sha256 } from '../../basics/sha256';
 
 /** Tells a request apart from all others. */
 export interface Identity {
