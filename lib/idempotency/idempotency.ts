@@ -13,7 +13,7 @@ import { identifyAttempt, type Attempt } from './attempt';
 import { isAnsweredOrGone, type Exchange } from './exchange';
 import type { CallersOn } from './identity/scope';
 import type { RunId } from './leases/token';
-import { mark, requireUnbegun } from './mounted';
+import { mark, requireRecordable } from './mounted';
 import { resolveOptions, type IdempotencyOptions, type ResolvedOptions } from './options';
 import type { Outcome } from './outcome';
 import { purge } from './purge';
@@ -53,7 +53,7 @@ export function makeIdempotency(
       next();
       return;
     }
-    requireUnbegun(res);
+    requireRecordable(req, res);
     const exchange = { req, res, next, options, stores, reporter: new Reporter(options.onEvent) };
     const outcome = await serve(exchange);
     exchange.reporter.report(outcome);

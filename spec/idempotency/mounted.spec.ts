@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { Keyv } from 'keyv';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { configure, idempotency, type IdempotencyOptions } from '../../lib';
@@ -123,4 +126,31 @@ describe.each(expressVersions)('a guard behind a middleware that has begun the r
       ]);
     },
   );
+});
+
+it('over HTTP/2 it is an error that says what to do, and nothing runs', async () => {
+  const errors: unknown[] = [];
+  const guard = idempotency() as unknown as (req: unknown, res: unknown, next: (error: unknown) => void) => void;
+  const server = createServer((req, res) => {
+    guard(req, res, error => {
+      errors.push(error);
+      res.writeHead(500).end();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  try {
+    const stream = client.request({ ':method': 'POST', ':path': '/', 'idempotency-key': 'k' });
+    stream.end('{}');
+    const [headers] = (await once(stream, 'response')) as [{ ':status': number }];
+    expect(headers[':status']).toBe(500);
+    expect(errors).toEqual([
+      new Error(
+        'idempotency: this request came over HTTP/2 (node:http2), whose responses cannot be recorded, so the handler does not run. Serve HTTP/1.1 with node:http or node:https, and let a proxy in front of it speak HTTP/2.',
+      ),
+    ]);
+  } finally {
+    client.destroy();
+    server.close();
+  }
 });
