@@ -44,11 +44,11 @@ export class PinnedServer {
     return new PinnedServer(child, port);
   }
 
-  /** The CPU time that the process has taken until now, in microseconds. */
-  async micros() {
-    this.#child.send('cpu');
-    const [{ micros }] = await once(this.#child, 'message');
-    return micros;
+  /** @param {'cpu' | 'start profile' | 'end profile'} question */
+  async ask(question) {
+    this.#child.send(question);
+    const [{ answer }] = await once(this.#child, 'message');
+    return answer;
   }
 
   stop() {

@@ -1,0 +1,48 @@
+/** 300 endpoints with three dto classes each: the request, the response, and an item of both. */
+import { bool, configure, dateTime, double, dto, guid, int, list, optional, string } from 'bindonce';
+import { order } from '../json/values.mjs';
+
+const COUNT = 300;
+
+/**
+ * Makes a class with a name, by which its generated code is found, and with a property of its own: V8 would compile the
+ * code of equal classes once.
+ */
+const named = (name, properties) =>
+  ({ [name]: class extends dto({ ...properties, [`of${name}`]: optional(int) }) {} })[name];
+
+const classesOf = index => {
+  const Line = named(`Line${index}`, { sku: string, quantity: int, unitPrice: double });
+  const properties = {
+    id: guid,
+    email: string,
+    currency: string,
+    placedAt: dateTime,
+    note: optional(string),
+    discount: double,
+    priority: int,
+    gift: bool,
+    express: bool,
+    items: list(Line),
+  };
+  return { Order: named(`Order${index}`, properties), Placed: named(`Placed${index}`, properties) };
+};
+
+const place = (req, res) => res.json(req.dto);
+
+/** Mounts the endpoints. @param app undefined if only their middlewares are wanted. */
+export function mount(app, binding) {
+  const { bindRequest } = configure({ binding });
+  for (let index = 0; index < COUNT; index++) {
+    const { Order, Placed } = classesOf(index);
+    const handler = bindRequest(Order, { responses: { 200: Placed } });
+    app?.post(`/orders/${index}`, handler, place);
+  }
+}
+
+/** A request for each of the endpoints. */
+export const requests = Array.from({ length: COUNT }, (_, index) => ({
+  path: `/orders/${index}`,
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify(order(1)),
+}));

@@ -1,0 +1,4 @@
+/** Makes the middlewares of all endpoints, for `npx bindonce generate`. */
+import { mount } from './endpoints.mjs';
+
+mount();
