@@ -1,7 +1,8 @@
 import './metadata-symbol';
 import type { Fits } from './fits';
 import { namingErrors } from './declaration-error';
-import { declareProperty, defaultOf, type PropertyKind, type PropertyOptions, type PropertySpec } from './property';
+import { defaultOf } from './instances';
+import { declareProperty, type PropertyKind, type PropertyOptions, type PropertySpec } from './property';
 import { checkProperty } from './property-rules';
 import { assertType } from '../types/assert-type';
 import { isOptional, type AnyType, type Infer } from '../types/property-type';

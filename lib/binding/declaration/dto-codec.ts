@@ -10,7 +10,8 @@ import { isSent, readJson, readNested, readNothing } from '../types/read-value';
 import { checkUniqueNames, namingErrors } from './declaration-error';
 import { mustBeSent, objectSchema } from './dto-schema';
 import { jsonReaderOf, memberOf, type Member } from './members';
-import { instancesOf, propertiesOf, unsetRemover, type PropertySpec } from './property';
+import { instancesOf, unsetRemover } from './instances';
+import { propertiesOf, type PropertySpec } from './property';
 
 /** Makes the codec of a dto class that is nested in another one, or used in a response. */
 export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {

@@ -1,6 +1,7 @@
 import './metadata-symbol';
 import { field, type Property } from './declare';
-import { declareProperty, defaultOf, type PropertySpec } from './property';
+import { defaultOf } from './instances';
+import { declareProperty, type PropertySpec } from './property';
 import type { AnyType, Infer } from '../types/property-type';
 
 /** The declarations of a dto: a bare type is `field(type)`. */

@@ -7,15 +7,8 @@ import type { Location } from '../reading/location';
 import { checkHasNoFile, checkPlacement, checkNestable } from './placement';
 import { noParts, partsFor } from './parts';
 import { namingErrors, checkUniqueNames } from '../declaration/declaration-error';
-import {
-  instancesOf,
-  isDto,
-  propertiesOf,
-  unsetRemover,
-  type PropertyKind,
-  type PropertySpec,
-  type Source,
-} from '../declaration/property';
+import { instancesOf, unsetRemover } from '../declaration/instances';
+import { isDto, propertiesOf, type PropertyKind, type PropertySpec, type Source } from '../declaration/property';
 import { sourcePropertiesOf, type SourceProperty } from './source-properties';
 import { wholeSourcesOf } from './whole-source';
 import { needsExactNumbers, type Codec } from '../types/codec';
