@@ -38,7 +38,7 @@ export class MadeRequest extends IncomingMessage {
     const [type, body] = bodyOf(sent);
     this.params = params;
     this.method = 'POST';
-    this.url = `/?${typeof query === 'string' ? query.replace(/^\?/, '') : encoded(query)}`;
+    this.url = `/?${typeof query === 'string' ? query.replace(/^\?/, '') : encoded(query, 'query')}`;
     const lines = headersOf(sent, type, body?.length);
     this.rawHeaders = [...lines].flatMap(([name, values]) => values.flatMap(value => [name, value]));
     this.headersDistinct = Object.fromEntries(lines);
@@ -60,8 +60,8 @@ function headersOf(
   const lines = new Map<string, string[]>();
   const add = (name: string, value: string): unknown =>
     lines.set(name.toLowerCase(), [...(lines.get(name.toLowerCase()) ?? []), value]);
-  for (const [name, value] of pairsOf(headers)) add(name, value);
-  for (const [name, value] of Object.entries(cookies)) add('cookie', serialize(name, value));
+  for (const [name, value] of pairsOf(headers, 'headers')) add(name, value);
+  for (const [name, value] of pairsOf(cookies, 'cookies')) add('cookie', serialize(name, value));
   if (type !== undefined && !lines.has('content-type')) add('content-type', type);
   lines.delete('transfer-encoding');
   return lines.set('content-length', [String(length ?? 0)]);
@@ -74,7 +74,7 @@ function headersOf(
 function bodyOf({ body, form }: SentParts): [type?: string, bytes?: Buffer] {
   if (body !== undefined && form !== undefined)
     throw new TypeError('bind: give either body or form; a request has one body');
-  if (form !== undefined) return ['application/x-www-form-urlencoded', Buffer.from(encoded(form))];
+  if (form !== undefined) return ['application/x-www-form-urlencoded', Buffer.from(encoded(form, 'form'))];
   if (body === undefined) return [];
   if (typeof body === 'string') return ['application/json', Buffer.from(body)];
   if (body instanceof Uint8Array) return ['application/json', Buffer.from(body)];
@@ -86,10 +86,20 @@ function bodyOf({ body, form }: SentParts): [type?: string, bytes?: Buffer] {
   return ['application/json', Buffer.from(text)];
 }
 
-const encoded = (values: SentValues): string => new URLSearchParams(pairsOf(values)).toString();
+const encoded = (values: SentValues, part: string): string => new URLSearchParams(pairsOf(values, part)).toString();
 
-function pairsOf(values: SentValues): [name: string, value: string][] {
+/** @throws TypeError for null and objects, which none of these parts can hold; undefined is left out. */
+function pairsOf(values: SentValues, part: string): [name: string, value: string][] {
   return Object.entries(values).flatMap(([name, value]) =>
-    [value].flat().map((one): [string, string] => [name, String(one)]),
+    [value]
+      .flat()
+      .filter((one: Scalar | undefined) => one !== undefined)
+      .map((one: Scalar | object | null): [string, string] => {
+        if (typeof one !== 'object') return [name, String(one)];
+        const given = one === null ? 'null' : 'an object';
+        throw new TypeError(
+          `bind: ${part}.${name} is ${given}; give text, a number, a boolean, or an array of them, or leave it out`,
+        );
+      }),
   );
 }

@@ -4,8 +4,9 @@ import { tooManyValues } from './errors';
 /**
  * One `name=value` of a query or a form, as it was sent: `a[0].b` is a name like any other here. `unreadable` marks
  * invalid percent-encoding: the name is decoded as far as possible, and the value is not the one that the client meant.
+ * `item` marks the one item of a collection: the name had an index or brackets, which a parser has removed.
  */
-export type Pair = readonly [name: string, value: string, ...fault: readonly 'unreadable'[]];
+export type Pair = readonly [name: string, value: string, ...mark: readonly ('unreadable' | 'item')[]];
 
 /**
  * Reads `a=1&b=2` text. qs decodes each pair by itself: given all at once, it would nest them, change the shape of the

@@ -91,6 +91,15 @@ it('takes lists, whole bodies, whole forms and texts', async () => {
   expect(await bind(dto({ page: queryParam(int) }), { query: '?page=2' })).toEqual({ page: 2 });
 });
 
+it('leaves out what is undefined, and refuses what no request can hold', async () => {
+  class Any extends dto({ a: queryParam(optional(string)), b: fromHeader(optional(string)) }) {}
+  const absent = undefined as unknown as string;
+  expect(await bind(Any, { query: { a: absent }, headers: { b: absent }, cookies: { c: absent } })).toEqual({});
+  await expect(bind(Any, { query: { a: null as unknown as string } })).rejects.toThrow(
+    'bind: query.a is null; give text, a number, a boolean, or an array of them, or leave it out',
+  );
+});
+
 it('rejects with the problem that bindRequest answers with, which lists all failures', async () => {
   const [status, ...failures] = await failuresOf(
     bind(PlaceOrder, { body: '{"lines":[{"sku":"tea","price":"x"}]}', query: { rush: 'maybe' } }),

@@ -76,8 +76,15 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
         .map(({ property, jsonName, codec: own }) => [jsonName, written(own, object[property])]),
     );
   };
-  const isSentBelow = (tree: NameTree, location: Location): boolean =>
-    fields.some(member => !isBlocked(member, location) && isSent(member.codec, tree.at(member.name), location));
+  // A list asks about the same names at two levels: without its answers kept, each level would take twice the time.
+  const answers = new WeakMap<NameTree, boolean>();
+  const isSentBelow = (tree: NameTree, location: Location): boolean => {
+    const answer =
+      answers.get(tree) ??
+      fields.some(member => !isBlocked(member, location) && isSent(member.codec, tree.at(member.name), location));
+    answers.set(tree, answer);
+    return answer;
+  };
 
   const codec: Codec<T> = {
     name: Dto.name || 'object',

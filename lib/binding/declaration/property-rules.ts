@@ -49,6 +49,12 @@ const rulesOf: Readonly<Record<PropertyKind, Readonly<Record<string, Rule>>>> = 
   plainText: none,
 };
 
+const ownSources: Readonly<Partial<Record<PropertyKind, Source>>> = {
+  fromClaim: 'claim',
+  fromHeader: 'header',
+  fromCookie: 'cookie',
+};
+
 /**
  * Checks the options of a property.
  * @throws TypeError for an option that this kind of property does not have, or an invalid value.
@@ -58,5 +64,9 @@ export function checkProperty(kind: PropertyKind, options: PropertyOptions): voi
   for (const source of options.dontBind ?? []) {
     if (!sources.includes(source))
       throw new TypeError(`${kind}: dontBind has ${JSON.stringify(source)}; there are: ${sources.join(', ')}`);
+    if (source === ownSources[kind])
+      throw new TypeError(
+        `${kind}: dontBind has ${JSON.stringify(source)}, so that only what the client sends elsewhere would be read; declare it with field`,
+      );
   }
 }

@@ -74,11 +74,17 @@ function boundedPairs(body: unknown, { fields }: ResolvedLimits): Pair[] {
   return pairs;
 }
 
-/** Flattens the nested form of an earlier parser: `{ a: { b: ['1', '2'] } }` is `a[b]=1&a[b]=2`. */
+/**
+ * Flattens the nested form of an earlier parser: `{ a: { b: ['1', '2'] } }` is `a[b]=1&a[b]=2`. An array of one text was
+ * sent as `a[]` or `a[0]`, so that the text is one item.
+ */
 function flatPairs(value: unknown, name = ''): Pair[] {
   if (typeof value === 'string') return [[name, value]];
   // Only the entries of an array: multer makes one with 4 294 967 294 holes from `t[4294967294]=x`.
-  return Object.entries(value ?? {}).flatMap(([key, child]) =>
-    flatPairs(child, name === '' ? key : Array.isArray(value) && typeof child === 'string' ? name : `${name}[${key}]`),
-  );
+  const entries = Object.entries(value ?? {});
+  return entries.flatMap(([key, child]) => {
+    if (name === '') return flatPairs(child, key);
+    if (!Array.isArray(value) || typeof child !== 'string') return flatPairs(child, `${name}[${key}]`);
+    return entries.length === 1 ? [[name, child, 'item']] : [[name, child]];
+  });
 }

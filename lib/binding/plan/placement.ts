@@ -16,9 +16,19 @@ export function checkPlacement({ kind }: PropertySpec, codec: Codec<unknown>, wh
 
 /** @throws TypeError for a type that contains a file but is not read from a form. */
 export function checkHasNoFile(codec: Codec<unknown>): void {
-  if ([...withParts(codec)].some(({ shape }) => shape === 'file'))
+  if (hasFile(codec))
     throw new TypeError('it contains a file, and files come only from a form; declare it with fromForm.');
 }
+
+/** @throws TypeError for a type that contains a file: what multer says about it has its path on the server, or its bytes. */
+export function checkIsWritable(codec: Codec<unknown>): void {
+  if (hasFile(codec))
+    throw new TypeError(
+      'it contains a file, which a response cannot; declare what the response says about it, for example its size.',
+    );
+}
+
+const hasFile = (codec: Codec<unknown>): boolean => [...withParts(codec)].some(({ shape }) => shape === 'file');
 
 /** @throws TypeError for a nested dto with a property that binds only at the root of a request. */
 export function checkNestable(codec: Codec<unknown>): void {

@@ -8,6 +8,7 @@ interface Deeper {
   readonly name: string;
   readonly from: number;
   readonly value: Sent;
+  readonly mark: string | undefined;
   /** Position in the order of sending. */
   readonly order: number;
 }
@@ -21,6 +22,8 @@ export class NameTree {
   readonly values: Sent[] = [];
   /** Position of each value in the order of sending. */
   private readonly orders: number[] = [];
+  /** True if a value here is known to be one item of a collection. */
+  private isItem = false;
   /** Undefined for a leaf: most names have one part. */
   private deeper: Deeper[] | undefined;
   private children: Map<string, NameTree> | undefined;
@@ -28,10 +31,11 @@ export class NameTree {
   /** @param key the part of the name that leads here, spelled as it was first sent; undefined for the root. */
   private constructor(private readonly key?: string) {}
 
-  static of(pairs: Iterable<readonly [name: string, value: Sent, ...rest: unknown[]]>): NameTree {
+  /** @param pairs a value with the mark `item` is one item of a collection. */
+  static of(pairs: Iterable<readonly [name: string, value: Sent, ...mark: readonly string[]]>): NameTree {
     const root = new NameTree();
     let order = 0;
-    for (const [name, value] of pairs) root.add(name, 0, value, order++);
+    for (const [name, value, mark] of pairs) root.add(name, 0, value, order++, mark);
     return root;
   }
 
@@ -113,6 +117,7 @@ export class NameTree {
   get isOneValue(): boolean {
     return (
       this.values.length === 1 &&
+      !this.isItem &&
       (this.isLeaf || this.below().every(([key, { values }]) => values.length === 0 || !/^\d*$/.test(key)))
     );
   }
@@ -128,22 +133,23 @@ export class NameTree {
     return indexed === INVALID ? INVALID : [...this.unindexed, ...indexed.flatMap(([, item]) => item.values)];
   }
 
-  private add(name: string, from: number, value: Sent, order: number): void {
+  private add(name: string, from: number, value: Sent, order: number, mark?: string): void {
     if (from >= name.length) {
       this.values.push(value);
       this.orders.push(order);
-    } else (this.deeper ??= []).push({ name, from, value, order });
+      this.isItem ||= mark === 'item';
+    } else (this.deeper ??= []).push({ name, from, value, order, mark });
   }
 
   private open(): ReadonlyMap<string, NameTree> {
     if (this.children) return this.children;
     const children = new Map<string, NameTree>();
-    for (const { name, from, value, order } of this.deeper ?? []) {
+    for (const { name, from, value, order, mark } of this.deeper ?? []) {
       const [key, next] = step(name, from);
       const anyCase = key.toLowerCase();
       let child = children.get(anyCase);
       if (!child) children.set(anyCase, (child = new NameTree(key)));
-      child.add(name, next, value, order);
+      child.add(name, next, value, order, mark);
     }
     return (this.children = children);
   }

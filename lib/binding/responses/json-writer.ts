@@ -5,6 +5,7 @@ import type { CodecOfInstance } from './instance-codecs';
 import type { ResponseTypes } from '../types/serializer-options';
 import { textWriter, written, type Codec } from '../types/codec';
 import type { CodecTable } from '../plan/codec-table';
+import { checkIsWritable } from '../plan/placement';
 import { valueText } from '../reading/value-text';
 
 /** The codecs of an endpoint's responses, by status. */
@@ -16,10 +17,14 @@ export type ResponseCodecs = ReadonlyMap<number, Codec<unknown>>;
  */
 export function responseCodecs(responses: ResponseTypes, codecs: CodecTable): ResponseCodecs {
   return new Map(
-    Object.entries(responses).map(([status, type]) => [
-      Number(status),
-      namingErrors(`responses[${status}]`, () => codecs.complete(type)),
-    ]),
+    Object.entries(responses).map(([status, type]) => {
+      const codec = namingErrors(`responses[${status}]`, () => {
+        const made = codecs.complete(type);
+        checkIsWritable(made);
+        return made;
+      });
+      return [Number(status), codec];
+    }),
   );
 }
 
@@ -48,27 +53,39 @@ type Send = (...values: unknown[]) => Response;
 export function writeResponsesAs(codecs: ResponseCodecs, res: Response, ofInstance?: CodecOfInstance): void {
   const [json, jsonp] = [res.json.bind(res) as Send, res.jsonp.bind(res) as Send];
   const { route } = res.req as { route?: unknown };
-  const codecFor = (values: readonly unknown[]): Codec<unknown> | undefined => {
-    // After next('route') another route responds. Express 4 still accepts a status next to the value.
-    const isOurs = (route === undefined || (res.req as { route?: unknown }).route === route) && values.length === 1;
-    return isOurs ? (codecs.get(res.statusCode) ?? ofInstance?.(values[0])) : undefined;
+  const codecFor = (value: unknown): Codec<unknown> | undefined => {
+    // After next('route') another route responds.
+    const isOurs = route === undefined || (res.req as { route?: unknown }).route === route;
+    return isOurs ? (codecs.get(res.statusCode) ?? ofInstance?.(value)) : undefined;
   };
-  res.jsonp = (...values: unknown[]) => {
-    const codec = codecFor(values);
+  res.jsonp = (...given: unknown[]) => {
+    const value = valueIn(given, res);
+    const codec = codecFor(value);
     // Express makes the script, in which a number is a double in any case.
-    return codec ? jsonp(JSON.parse(writeJson(codec, values[0]) ?? 'null')) : jsonp(...values);
+    return jsonp(codec ? JSON.parse(writeJson(codec, value) ?? 'null') : value);
   };
-  res.json = (...values: unknown[]) => {
-    const codec = codecFor(values);
-    if (!codec) return json(...values);
+  res.json = (...given: unknown[]) => {
+    const value = valueIn(given, res);
+    const codec = codecFor(value);
+    if (!codec) return json(value);
     const { app } = res;
-    const text = writeJson(codec, values[0], {
+    const text = writeJson(codec, value, {
       replacer: app.get('json replacer') as Spelling['replacer'],
       spaces: app.get('json spaces') as Spelling['spaces'],
     });
     if (!res.get('Content-Type')) res.set('Content-Type', 'application/json');
     return res.send(app.get('json escape') ? escaped(text) : text);
   };
+}
+
+/** Returns the value of a call, and sets the status that Express 4 still accepts next to it, on either side. */
+function valueIn([first, ...others]: readonly unknown[], res: Response): unknown {
+  const [second] = others;
+  // Express 5 has no `app.del()`, and ignores a second argument.
+  if (others.length !== 1 || !('del' in res.app)) return first;
+  const isStatusLast = typeof second === 'number';
+  res.statusCode = (isStatusLast ? second : first) as number;
+  return isStatusLast ? first : second;
 }
 
 /** Applies Express's `json escape` setting, for browsers that treat JSON as HTML. */

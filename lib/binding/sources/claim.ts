@@ -40,13 +40,11 @@ function readClaim(value: unknown, sourceProperty: SourceProperty, location: Loc
     : readText(sourceProperty, [String(value)], location);
 }
 
-/** Tells whether a claim is read as JSON: objects, arrays of objects, and every value for a schema. */
+/** Tells whether a claim is read as JSON: objects, arrays of objects or nulls, and every value for a schema. */
 function isJson(value: unknown, { codec }: SourceProperty): boolean {
   if (codec.shape === 'schema') return typeof value !== 'string';
   const values = [value].flat();
-  return (
-    values.some(one => typeof one === 'object' && one !== null) || (values.some(isRounded) && needsExactNumbers(codec))
-  );
+  return values.some(one => typeof one === 'object') || (values.some(isRounded) && needsExactNumbers(codec));
 }
 
 /** Tells whether the parser of the token may have rounded a number: a double holds 15 digits exactly. */

@@ -5,8 +5,8 @@ import { readFlat } from '../types/read-value';
 import type { SourceProperty } from '../plan/source-properties';
 import { hasParts, levelsOf, NameTree, type Sent } from '../reading/name-tree';
 
-/** A name and the value sent under it, and whether they could not be decoded. */
-export type SentPair = readonly [name: string, value: Sent, ...fault: readonly 'unreadable'[]];
+/** A name and the value sent under it, and what is to be known about them, as in `Pair`. */
+export type SentPair = readonly [name: string, value: Sent, ...mark: readonly ('unreadable' | 'item')[]];
 
 /** Reads properties by their case-insensitive names. A property that takes all names gets the whole tree. */
 export function readByName(
@@ -47,17 +47,17 @@ export function readByName(
  */
 function singleValues(pairs: readonly SentPair[]): ReadonlyMap<string, Sent> | undefined {
   const values = new Map<string, Sent>();
-  for (const [name, value, fault] of pairs) {
+  for (const [name, value, mark] of pairs) {
     const anyCase = name.toLowerCase();
-    if (fault !== undefined || hasParts(name) || values.has(anyCase)) return undefined;
+    if (mark !== undefined || hasParts(name) || values.has(anyCase)) return undefined;
     values.set(anyCase, value);
   }
   return values;
 }
 
 /** Refuses a name or value that cannot be decoded, even under an unknown name: decoded, it might be a declared one. */
-export function isReadable([name, , fault]: SentPair, locationOf: (name: string) => Location): boolean {
-  if (fault === undefined) return true;
+export function isReadable([name, , mark]: SentPair, locationOf: (name: string) => Location): boolean {
+  if (mark !== 'unreadable') return true;
   locationOf(name).fail('invalid', 'The percent-encoding is not valid UTF-8; a percent sign itself is sent as %25.');
   return false;
 }

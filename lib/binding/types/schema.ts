@@ -181,6 +181,7 @@ function plainNames(tree: NameTree, location: Location): unknown {
     const { values } = tree;
     return values.length === 1 ? values[0] : areTooMany(values, location) ? INVALID : values;
   }
+  if (location.isTooDeep()) return INVALID;
   // A value must not be lost silently: the schema would never see it.
   if (tree.hasNameless && !tree.isRoot) return failNameless(location);
   if (tree.isArray && !tree.isRoot) {

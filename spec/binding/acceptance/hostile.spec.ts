@@ -3,8 +3,21 @@ import { processorTime, worked } from '../../support/processor-time';
 import express from 'express';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { bindRequest, decimal, dto, int, list, optional, string, type AnyType } from '../../../lib';
-import type { Sent } from '../../support/ask';
+import { z } from 'zod';
+import {
+  bindRequest,
+  decimal,
+  dto,
+  fromQuery,
+  int,
+  lazy,
+  list,
+  optional,
+  queryValue,
+  string,
+  type AnyType,
+} from '../../../lib';
+import { ask, type Sent } from '../../support/ask';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Target extends dto({ t: optional(list(string)), n: optional(int), name: optional(string) }) {}
@@ -55,6 +68,26 @@ describe('a bounded, quick answer', () => {
       expect(allowed.includes(status) || (Dto === Target && status === 200)).toBe(true);
       expect(response.text.length).toBeLessThan(3_000);
     }
+  });
+
+  it('30 levels of a type that refers to itself, on forty branches', async () => {
+    class Node extends dto({ name: optional(string), c: list(lazy((): AnyType => Node)) }) {}
+    class Tree extends dto({ tree: fromQuery(Node) }) {}
+    const branches = Array.from({ length: 40 }, (_, index) => `c.x${index}.${'c.'.repeat(28)}z=1`);
+    const started = worked();
+    expect((await bind(Tree, { method: 'GET', path: `/?${branches.join('&')}` })).status).toBe(200);
+    expect(worked() - started).toBeLessThan(QUICK);
+  });
+
+  it.each([
+    ['names', '.b'],
+    ['indexes', '[0]'],
+  ])('2,000 levels of %s in one value that a schema reads', async (_what, level) => {
+    const app = express().get('/', (req, res) => {
+      res.json(queryValue(req, 'a', z.any()));
+    });
+    const { status, text } = await ask(app, { method: 'GET', path: `/?a[0]${level.repeat(2_000)}=1` });
+    expect([status, text]).toEqual([400, expect.stringContaining('There are more than 32 levels')]);
   });
 
   it.each([

@@ -92,6 +92,14 @@ it.each<[string, () => AnyType, RegExp]>([
 
 it.each<[string, () => AnyType]>([
   ['an unknown source', () => class Order extends dto({ rush: field(bool, { dontBind: ['body' as Source] }) }) {}],
+  [
+    'a claim that must not be bound from the claims',
+    () => class Order extends dto({ rush: fromClaim(bool, { required: false, dontBind: ['claim'] }) }) {},
+  ],
+  [
+    'a header that must not be bound from the headers',
+    () => class Order extends dto({ rush: fromHeader(bool, { required: false, dontBind: ['header'] }) }) {},
+  ],
   ['a file from the query', () => class Order extends dto({ rush: queryParam(file) }) {}],
   ['a file from the route', () => class Order extends dto({ rush: routeParam(file) }) {}],
   ['files from a header', () => class Order extends dto({ rush: fromHeader(list(file)) }) {}],
@@ -378,4 +386,13 @@ describe('options of a declaration are checked when the class is made', () => {
       return Decorated;
     }).toThrow(`rush: ${message}`);
   });
+});
+
+it.each<[string, () => AnyType]>([
+  ['a file', () => class Photo extends dto({ cover: file, title: string }) {}],
+  ['a list of files, nested', () => list(class Album extends dto({ photos: list(file) }) {})],
+])('%s in a response is refused when the middleware is made', (_what, declare) => {
+  expect(() => bindRequest(Line, { responses: { 200: declare() } })).toThrow(
+    'responses[200]: it contains a file, which a response cannot',
+  );
 });

@@ -587,3 +587,33 @@ describe('an object of another shape than declared is never shown', () => {
     expect(await shows(type, value)).toEqual([500, false]);
   });
 });
+
+describe('a status beside the value, which Express 4 accepts on either side', () => {
+  const express4 = expressVersions[1]?.[1] ?? express;
+  it.each<[string, unknown[]]>([
+    ['before it', [201, order]],
+    ['after it', [order, 201]],
+  ])('%s: declared properties only', async (_where, given) => {
+    for (const method of ['json', 'jsonp'] as const) {
+      const { status, text } = await answered(
+        res => (res[method] as (...values: unknown[]) => unknown)(...given),
+        { 201: Order },
+        { framework: express4, ...(method === 'jsonp' && { path: '/?callback=show' }) },
+      );
+      expect([
+        status,
+        text.includes('"orderId":9007199254740993') || method === 'jsonp',
+        text.includes('margin'),
+      ]).toEqual([201, true, false]);
+    }
+  });
+
+  it('a status for which nothing is declared: as without bindonce', async () => {
+    const { status, text } = await answered(
+      res => (res.json as (...values: unknown[]) => unknown)(202, { a: 1 }),
+      { 201: Order },
+      { framework: express4 },
+    );
+    expect([status, text]).toEqual([202, '{"a":1}']);
+  });
+});

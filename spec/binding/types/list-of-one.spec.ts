@@ -1,7 +1,10 @@
+import express, { type RequestHandler } from 'express';
+import multer from 'multer';
 import {
   dto,
   enumOf,
   fromClaim,
+  fromForm,
   fromHeader,
   fromQuery,
   guid,
@@ -49,6 +52,8 @@ describe('a claim that is an array is its elements', () => {
     ['one empty text', list(string), [''], ['']],
     ['one empty text, where the list may be missing', optional(list(string)), [''], ['']],
     ['no element', list(string), [], []],
+    ['null', list(string), [null], 400],
+    ['null beside a text', list(string), ['a', null], 400],
     ['one number with a comma', list(int), ['1,2'], 400],
     ['a list of lists, whose one element is one text', list(list(string)), ['a,b'], [['a', 'b']]],
     ['a schema', z.array(z.string()), ['guests,admin'], ['guests,admin']],
@@ -80,6 +85,28 @@ it.each<[string, AnyType, string, unknown]>([
   ['empty brackets, of a schema', z.array(z.string()), 'v[]=Oslo, Norway', ['Oslo, Norway']],
 ])('a name that says that it is a collection has one item: %s', async (_what, type, names, expected) => {
   expect(await named(type, names)).toEqual(threeTimes(expected));
+});
+
+describe.each<[string, 'form' | 'multipart', RequestHandler]>([
+  ['express.urlencoded({ extended: true })', 'form', express.urlencoded({ extended: true })],
+  ['multer', 'multipart', multer().none()],
+])('behind %s, a name that says that it is a collection has one item', (_what, kind, parser) => {
+  it.each<[string, AnyType, string, string, unknown]>([
+    ['empty brackets', list(string), 'v[]', 'Oslo, Norway', ['Oslo, Norway']],
+    ['an index', list(string), 'v[0]', 'a,b', ['a,b']],
+    ['empty brackets, with what is no JSON', list(string), 'v[]', '[1', ['[1']],
+    ['empty brackets, with JSON', list(string), 'v[]', '["a","b"]', ['["a","b"]']],
+    ['an index, with a number', list(int), 'v[0]', '1,2', 400],
+    ['no brackets', list(string), 'v', 'a,b', ['a', 'b']],
+  ])('%s', async (_name, type, name, value, expected) => {
+    class Flat extends dto({ v: type }) {}
+    class Whole extends dto({ all: fromForm(Flat) }) {}
+    const before = { before: [parser], allowFormData: { urlEncoded: true } } as const;
+    const flat = await bind(Flat, { [kind]: [[name, value]] }, before);
+    expect(flat.status === 200 ? flat.dto?.v : flat.status).toEqual(expected);
+    const whole = await bind(Whole, { [kind]: [[name, value]] }, before);
+    expect(whole.status === 200 ? whole.dto?.all.v : whole.status).toEqual(expected);
+  });
 });
 
 describe('text that begins with a bracket and is not a JSON array', () => {
