@@ -14,7 +14,7 @@ export interface RequestIdempotency {
   readonly key: string;
   /** The key that the response is stored under; `purge()` takes it. */
   readonly cacheKey: string;
-  /** Aborts when the lease is lost: another request may run the handler from then on. */
+  /** Aborts when the lease is lost, or given back: another request may run the handler from then on. */
   readonly signal: AbortSignal;
   /** "Nothing happened here": the response is sent but not stored, and a retry runs the handler again. */
   forget(): void;
@@ -52,20 +52,27 @@ const SIGNAL = {
   enumerable: true,
 };
 
-/** Tells, and signals on demand, that the lease was lost. */
+/** Tells that the lease was lost, and signals on demand that it is over. */
 class LeaseState {
   isLost = false;
+  private isOver = false;
   private controller: AbortController | undefined;
 
   lose(): void {
     this.isLost = true;
+    this.end();
+  }
+
+  /** To be called before another request may run, if the handler may still be at work. */
+  end(): void {
+    this.isOver = true;
     this.controller?.abort(new Error('The idempotency lease was lost'));
   }
 
   /** Made when it is first asked for: few handlers look at it, and it takes 5 µs. */
   get signal(): AbortSignal {
     this.controller ??= new AbortController();
-    if (this.isLost) this.lose();
+    if (this.isOver) this.end();
     return this.controller.signal;
   }
 }

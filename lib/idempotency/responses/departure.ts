@@ -32,16 +32,15 @@ export class Departure {
    * that.
    */
   private since = 0;
-  private readonly end: number;
+  /** When the run is over at the latest: `cacheDuration` after the client has left. */
+  private end = Infinity;
   private timer: NodeJS.Timeout | undefined;
   private hasStopped = false;
 
   constructor(
     private readonly patience: Patience,
     private readonly consequences: Consequences,
-  ) {
-    this.end = performance.now() + patience.cacheDuration;
-  }
+  ) {}
 
   /** To be called when the handler has written the head, or a part of the body. */
   wrote(): void {
@@ -53,6 +52,7 @@ export class Departure {
   clientLeft(): void {
     this.isGone = true;
     this.since = performance.now();
+    this.end = this.since + this.patience.cacheDuration;
     if (!this.isHeldBack) this.report();
     if (!this.hasStopped) this.wait();
   }

@@ -213,13 +213,44 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
   );
 
   it('and that never begins is told when cacheDuration is over: nothing of its request stays, and the key is free', async () => {
-    const { closed, state, log, retry } = await orphaned({ leaseDuration: 500, cacheDuration: 2_000 }, () => undefined);
-    expect((await retry()).status).toBe(409);
+    const { req, closed, state, log, retry } = await orphaned(
+      { leaseDuration: 500, cacheDuration: 2_000 },
+      () => undefined,
+    );
+    const { signal: over } = req.idempotency;
+    expect([(await retry()).status, over.aborted]).toEqual([409, false]);
     const after = await closed();
+    if (!over.aborted) await once(over, 'abort');
     await log.first('not-stored');
     expect(after).toBeGreaterThan(1_500);
     expect([(await retry()).text, state.runs, state.closes.length]).toEqual(['second', 2, 1]);
   }, 60_000);
+
+  it('and that has run for longer than cacheDuration by then keeps its key', async () => {
+    const { res, log, state, retry } = await orphaned({ leaseDuration: 10_000, cacheDuration: 300 }, () => pause(600));
+    expect([(await retry()).status, state.runs]).toEqual([409, 1]);
+    res.send('late');
+    await log.first('executed');
+    expect([(await retry()).text, state.runs]).toEqual(['late', 1]);
+  }, 60_000);
+
+  it.each<[string, (req: Request, res: Response) => unknown]>([
+    ['destroys its response', (_req, res) => res.write('half') && res.destroy()],
+    ['throws in the middle of its response', (req, res) => res.write('half') && req.next?.(new Error('broken'))],
+  ])('or that %s learns by its signal, at once, that others may run', async (_how, breakOff) => {
+    const over: boolean[] = [];
+    const app = express()
+      .set('env', 'test')
+      .post('/', idempotency(), (req, res) => {
+        const { signal: lost } = req.idempotency;
+        lost.addEventListener('abort', () => over.push(lost.aborted));
+        if (over.length > 0) res.send('second');
+        else breakOff(req, res);
+      });
+    const { url } = await serve(app);
+    await expect(send(url, { headers: keyed('k') })).rejects.toThrow();
+    expect([(await send(url, { headers: keyed('k') })).text, over]).toEqual(['second', [true]]);
+  });
 
   it('and that goes on writing for cacheDuration has run', async () => {
     let interval: NodeJS.Timeout | undefined;
