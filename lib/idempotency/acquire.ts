@@ -17,7 +17,8 @@ export type Decision =
   | { readonly kind: 'running'; readonly msLeft: number }
   /** Give up: the key belongs to a request with another fingerprint. */
   | { readonly kind: 'key-reused' }
-  | { readonly kind: 'store-unavailable'; readonly error: StoreUnavailable };
+  /** `wasRunning` is true if another request ran when the store last answered. */
+  | { readonly kind: 'store-unavailable'; readonly error: StoreUnavailable; readonly wasRunning: boolean };
 
 /**
  * Asks for the right to run. While another request has it, waits, and takes over when that one gives up.
@@ -30,7 +31,7 @@ export function decide(exchange: Exchange, attempt: Attempt): Awaitable<Decision
       return mayWait ? waitForTurn(exchange, attempt, decision) : decision;
     });
   return recovering(decideNow, error => {
-    if (error instanceof StoreUnavailable) return { kind: 'store-unavailable', error };
+    if (error instanceof StoreUnavailable) return { kind: 'store-unavailable', error, wasRunning: false };
     throw error;
   });
 }
@@ -47,6 +48,9 @@ async function waitForTurn(exchange: Exchange, attempt: Attempt, first: Decision
       decision = await ask(exchange, attempt);
     }
     return decision.kind === 'done' ? { ...decision, waited: true } : decision;
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return { kind: 'store-unavailable', error, wasRunning: true };
+    throw error;
   } finally {
     change.stop();
   }

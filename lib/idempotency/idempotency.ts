@@ -11,6 +11,7 @@ import { decide, type Decision } from './acquire';
 import { answer } from './answer';
 import { identifyAttempt, type Attempt } from './attempt';
 import { isAnsweredOrGone, type Exchange } from './exchange';
+import { tokenHeldHere } from './held-tokens';
 import type { CallersOn } from './identity/scope';
 import type { RunId } from './leases/token';
 import { mark, requireRecordable } from './mounted';
@@ -125,10 +126,14 @@ async function outcomeWithoutRun(
       return isAnsweredOrGone(exchange) ? { kind: 'abandoned' } : { kind: 'in-flight', msLeft: decision.msLeft };
     case 'key-reused':
       return decision;
-    case 'store-unavailable':
-      return hasRun || options.whenStoreFails === 'reject'
-        ? { ...decision, hasRun }
-        : { ...decision, kind: 'unguarded', key, cacheKey };
+    case 'store-unavailable': {
+      const { error, wasRunning } = decision;
+      // This process may know of a run that the store cannot tell of.
+      const isDone = hasRun || tokenHeldHere(cacheKey, options.leases) !== undefined;
+      return isDone || wasRunning || options.whenStoreFails === 'reject'
+        ? { kind: 'store-unavailable', error, hasRun: isDone }
+        : { kind: 'unguarded', error, key, cacheKey };
+    }
   }
 }
 

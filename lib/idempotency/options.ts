@@ -82,7 +82,10 @@ export interface IdempotencyOptions {
   waitTimeout?: number;
   /** A known key on a request with other values: it runs as another request, or gets 422. Default `'run'`. */
   whenKeyReused?: 'run' | 'reject';
-  /** When the store is out of reach before the handler runs: 503, or run without the guarantee. Default `'reject'`. */
+  /**
+   * When the store is out of reach before the handler runs: 503, or run without the guarantee, unless this process knows
+   * that the request has run or is running. Default `'reject'`.
+   */
   whenStoreFails?: 'reject' | 'run';
   /** How long each call to the store may take, in milliseconds. Default 2 000. */
   storeTimeout?: number;
@@ -180,6 +183,12 @@ export interface ResolvedOptions
   readonly responses: Responses;
 }
 
+/** @throws TypeError if a replay would overwrite the key with its own mark. */
+function checkHeaders({ headerName, replayedHeader }: Pick<ResolvedOptions, 'headerName' | 'replayedHeader'>): void {
+  if (String(replayedHeader).toLowerCase() === headerName.toLowerCase())
+    throw new TypeError(`idempotency: headerName and replayedHeader must be two headers, not both ${headerName}`);
+}
+
 /**
  * Checks the options and adds the defaults.
  * @param callers finds the callers of a request; default: where authentication middlewares leave them.
@@ -191,8 +200,10 @@ export function resolveOptions(options: IdempotencyOptions, callers: CallersOn =
   const { store, keyPattern, scope, methods, shouldCache, onEvent, ...rest } = options;
   const responses = store ? responsesIn(store) : defaultStore();
   const leases = options.leases ?? (store ? leasesFor(store) : leasesNextTo(responses));
+  const known = withDefaults(defaults, rest);
+  checkHeaders(known);
   return {
-    ...withDefaults(defaults, rest),
+    ...known,
     leases,
     keyPattern,
     scope,

@@ -13,7 +13,7 @@ export interface Rule {
 export function checkOptions(owner: string, options: unknown, rules: Readonly<Record<string, Rule>>): void {
   if (isRequestOrResponse(options))
     throw new TypeError(`${owner} was passed to Express without being called. Mount what it returns: ${owner}(…).`);
-  if (typeof options !== 'object' || options === null)
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw new TypeError(`${owner}: options must be an object, not ${describe(options)}`);
   for (const [name, value] of Object.entries(options)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;

@@ -279,9 +279,16 @@ describe('an option', () => {
     [5_000, '5000'],
     [true, 'true'],
     [() => undefined, 'a function'],
+    [[], 'an array'],
   ])('cannot be given as %p', (options, shown) => {
     expect(() => idempotency(options as IdempotencyOptions)).toThrow(
       new TypeError(`idempotency: options must be an object, not ${shown}`),
+    );
+  });
+
+  it('the header of the key cannot mark replays, too', () => {
+    expect(() => idempotency({ headerName: 'X-Key', replayedHeader: 'x-key' })).toThrow(
+      new TypeError('idempotency: headerName and replayedHeader must be two headers, not both X-Key'),
     );
   });
 

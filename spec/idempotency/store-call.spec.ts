@@ -72,6 +72,16 @@ describe.each(outages)('a lease store that is %s', (_title, outage) => {
     expect(log.kinds).toEqual(['store-failed', 'store-failed']);
   });
 
+  it('while a response is being stored here does not run its duplicate, even if it is configured to run', async () => {
+    const { leases, repair } = failing('complete', outage);
+    const { state, post } = await served({ leases, whenStoreFails: 'run', whenInFlight: 'reject' });
+    expect((await post()).text).toBe('{"run":1}');
+    Object.assign(leases, { acquire: outage });
+    const duplicate = await post();
+    expect([duplicate.status, duplicate.text.includes('was executed'), state.runs]).toEqual([503, true, 1]);
+    repair();
+  });
+
   it('when the run is completed lets the response go, and no duplicate runs while the lease lasts', async () => {
     const { log, state, post } = await served({ leases: failing('complete', outage).leases, waitTimeout: 50 });
     expect((await post()).text).toBe('{"run":1}');

@@ -130,18 +130,21 @@ describe.each(rows)('the store is $how ($version)', ({ express, how }) => {
     agent.destroy();
   });
 
-  it('at acquire, while a duplicate waits: it gets 503 in time, and the original its answer', async () => {
-    const { fault, url, runs } = await service(400);
-    const first = send(url, { headers: keyed('k') });
-    while (runs() === 0) await pause(1);
-    const waiting = send(url, { headers: keyed('k') });
-    await pause(20);
-    fault.at = 'acquire';
-    const started = performance.now();
-    expect((await waiting).status).toBe(503);
-    expect(performance.now() - started).toBeLessThan(400 + BOUND);
-    expect([(await first).status, runs()]).toEqual([201, 1]);
-  });
+  it.each(['reject', 'run'] as const)(
+    'at acquire, while a duplicate waits: it gets 503 in time, and the original its answer (whenStoreFails: %s)',
+    async whenStoreFails => {
+      const { fault, url, runs } = await service(400, { whenStoreFails });
+      const first = send(url, { headers: keyed('k') });
+      while (runs() === 0) await pause(1);
+      const waiting = send(url, { headers: keyed('k') });
+      await pause(20);
+      fault.at = 'acquire';
+      const started = performance.now();
+      expect((await waiting).status).toBe(503);
+      expect(performance.now() - started).toBeLessThan(400 + BOUND);
+      expect([(await first).status, runs()]).toEqual([201, 1]);
+    },
+  );
 
   it('at renew: the handler learns that its lease is over, and answers all the same', async () => {
     const { fault, url, agent, aborted } = await service(500);
