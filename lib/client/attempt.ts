@@ -19,8 +19,8 @@ export type Outcome =
       readonly pause: number;
     };
 
-/** The server, or a proxy on the way, does not know the outcome, or asks to come again. */
-const COME_AGAIN = [408, 425, 429, 502, 503, 504];
+/** The server, or a proxy on the way, does not know the outcome, or asks to come again. (520 to 524 are Cloudflare's.) */
+const COME_AGAIN = [408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524];
 /** Refused before anything was done: too early, or too many requests. */
 const NOT_RUN = [425, 429];
 /** About the caller or the server at this moment, and not about the operation. */
@@ -58,7 +58,9 @@ function outcomeOf(response: Response, body: string, { replayedHeader }: Resolve
   const isInFlight = status === 409 && (code === 'request-in-flight' || headers.has('Retry-After'));
   if (isInFlight || COME_AGAIN.includes(status))
     return { kind: 'unanswered', response, mayHaveRun: !NOT_RUN.includes(status), pause: retryAfter(response) };
-  const settles = status < 500 && !OTHER_MATTERS.includes(status) && !RAN_BEFORE.includes(code);
+  // A redirect may lead to the login page of a session that has expired; one that is not followed has no status.
+  const isOwn = status > 0 && !response.redirected;
+  const settles = isOwn && status < 500 && !OTHER_MATTERS.includes(status) && !RAN_BEFORE.includes(code);
   return { kind: 'answered', response, isReplay: false, settles };
 }
 

@@ -3,7 +3,7 @@ import { CallTime } from './call-time.js';
 import { IdempotentFetchError } from './fetch-error.js';
 import { resolveOptions, type IdempotentFetchOptions, type ResolvedOptions } from './options.js';
 import { backoff } from './pauses.js';
-import { prepare, type IdempotentRequestInit, type PreparedRequest } from './prepared-request.js';
+import { checkName, prepare, type IdempotentRequestInit, type PreparedRequest } from './prepared-request.js';
 import { storageFailed, StoredKeys, type OpenKey } from './stored-keys.js';
 
 /** A definite answer. */
@@ -37,7 +37,10 @@ export function idempotentFetch(options: IdempotentFetchOptions = {}): Idempoten
   const resolved = resolveOptions(options);
   const keys = new StoredKeys(resolved);
   return Object.assign((url: string | URL, init: IdempotentRequestInit = {}) => send(url, init, resolved, keys), {
-    forget: (operation: string) => keys.forget(operation),
+    forget: async (operation: string) => {
+      checkName('operation', operation);
+      await keys.forget(operation);
+    },
   });
 }
 
@@ -56,7 +59,8 @@ async function send(
     if (outcome.kind === 'answered') {
       const { response, isReplay: replayed, settles } = outcome;
       // An earlier attempt may have run, and a 401 now, for example, does not tell: its key is still needed.
-      if (settles || !mayHaveRun) await time.within(options.deadline, () => keys.close(own)).catch(() => undefined);
+      if (settles || !mayHaveRun)
+        await time.within(options.deadline, () => keys.close(own, settles)).catch(() => undefined);
       return { response, replayed, key: own.key, attempts };
     }
     mayHaveRun ||= outcome.mayHaveRun;

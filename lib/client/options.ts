@@ -129,7 +129,7 @@ export function resolveOptions(options: IdempotentFetchOptions): ResolvedOptions
 }
 
 /** Describes a value for a message: briefly, and never with the contents of an object. */
-function shown(value: unknown): string {
+export function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }

@@ -1,5 +1,5 @@
 import { sha256 } from './digest.js';
-import type { ResolvedOptions } from './options.js';
+import { shown, type ResolvedOptions } from './options.js';
 
 /** What `fetch` takes, and what names the operation. */
 export interface IdempotentRequestInit extends RequestInit {
@@ -32,6 +32,7 @@ export async function prepare(
   init: IdempotentRequestInit,
   { headerName, additionalHeaders }: ResolvedOptions,
 ): Promise<PreparedRequest> {
+  for (const name of ['key', 'operation'] as const) checkName(name, init[name]);
   const headers = new Headers(init.headers);
   if (headers.has(headerName))
     throw new TypeError(`idempotentFetch: it sets ${headerName} itself; pass the key of your own as \`key\`.`);
@@ -43,7 +44,11 @@ export async function prepare(
   const body = content && ('form' in content ? content.form : content.bytes);
   const sent = { ...init, headers, signal: null, ...(body && { body }) };
   // Throws now what fetch would reject with, as it does when the network fails.
-  const { method, url: href } = new Request(url, sent);
+  const { method, url: href, mode } = new Request(url, sent);
+  if (mode === 'no-cors')
+    throw new TypeError(
+      "idempotentFetch: with mode 'no-cors', the browser sends no key and shows no answer. Use 'cors', and let the server allow the header.",
+    );
   const digest = async (): Promise<string> => {
     const chosen = additionalHeaders.map(name => [name.toLowerCase(), headers.get(name)]);
     return sha256(
@@ -51,6 +56,12 @@ export async function prepare(
     );
   };
   return { url: href, init: sent, digest };
+}
+
+/** @throws TypeError for a name that others would share: blank text, and what becomes text like `null`. */
+export function checkName(name: 'key' | 'operation', value: unknown): void {
+  if (value !== undefined && (typeof value !== 'string' || value.trim() === ''))
+    throw new TypeError(`idempotentFetch: ${name} must be text that is not blank, not ${shown(value)}`);
 }
 
 async function contentOf(body: unknown): Promise<Content> {

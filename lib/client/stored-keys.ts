@@ -8,6 +8,8 @@ interface Entry {
   readonly digest: string;
   /** When the operation began, in milliseconds since 1970. */
   readonly since: number;
+  /** True if a second call has got the key. */
+  readonly isJoined?: boolean;
 }
 
 /** The key of an operation, for one call. */
@@ -24,7 +26,7 @@ export class StoredKeys {
   /** With `whenStorageFails: 'memory'`: entries that the storage did not take, or would not give back. */
   private readonly unstored = new Map<string, Entry>();
   private isReadable = true;
-  /** Keys of finished operations that the storage did not remove. */
+  /** Keys of finished operations that the storage did not remove, or that it did not show. */
   private readonly finished = new Set<string>();
 
   constructor(private readonly options: ResolvedOptions) {}
@@ -42,7 +44,10 @@ export class StoredKeys {
         await this.write(name, { key, digest, since: Date.now() });
         return { key, name, isFound: false };
       }
-      if (entry.digest === digest) return { key: entry.key, name, isFound: true };
+      if (entry.digest === digest) {
+        if (!entry.isJoined) await this.write(name, { ...entry, isJoined: true }).catch(() => undefined);
+        return { key: entry.key, name, isFound: true };
+      }
       throw new IdempotentFetchError(
         'operation-changed',
         `"${operation ?? digest}" has an unfinished request with other values, which may have run. Finish it with the ` +
@@ -52,12 +57,17 @@ export class StoredKeys {
     });
   }
 
-  /** Removes the key of a finished operation, unless the operation has begun anew, in another tab for example. */
-  async close({ name, key }: OpenKey): Promise<void> {
+  /**
+   * Removes the key of a finished operation, unless the operation has begun anew, in another tab for example.
+   * @param isSettled false if all that is known is that the call itself ran nothing: another call with the key may have.
+   */
+  async close({ name, key }: OpenKey, isSettled: boolean): Promise<void> {
     if (name === undefined) return;
     await this.exclusive(name, async () => {
       const entry = await this.read(name).catch(() => undefined);
+      if (!isSettled && entry?.isJoined) return;
       if (entry?.key === key) await this.remove(name, key);
+      else if (!entry) this.finished.add(key);
     });
   }
 
@@ -126,9 +136,9 @@ export function storageFailed(cause: unknown): IdempotentFetchError {
 /** Reads an entry. Anything else under its name counts as none. */
 function entryIn(text: string | null | undefined): Entry | undefined {
   try {
-    const { key, digest, since } = JSON.parse(text ?? 'null') as Entry;
+    const { key, digest, since, isJoined } = JSON.parse(text ?? 'null') as Entry;
     return typeof key === 'string' && typeof digest === 'string' && typeof since === 'number'
-      ? { key, digest, since }
+      ? { key, digest, since, isJoined: isJoined === true }
       : undefined;
   } catch {
     return undefined;

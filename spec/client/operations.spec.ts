@@ -117,6 +117,44 @@ describe('the key of an operation', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
+  it.each(['reject', 'memory'] as const)(
+    'is not used again if the storage fails while it is removed (%s)',
+    async whenStorageFails => {
+      let isBroken = false;
+      class Failing extends Shelf {
+        override getItem(name: string): string | null {
+          if (isBroken) throw new Error('The storage is not available');
+          return super.getItem(name);
+        }
+      }
+      const { url, keys } = await service([
+        (_req, _res, next) => {
+          isBroken = true;
+          next();
+        },
+      ]);
+      const pay = client({ storage: new Failing(), whenStorageFails });
+      await pay(url, payment());
+      isBroken = false;
+      await pay(url, payment());
+      expect(new Set(keys).size).toBe(2);
+    },
+  );
+
+  it.each<[string, unknown, string]>([
+    ['key', '', '""'],
+    ['key', ' ', '" "'],
+    ['key', null, 'null'],
+    ['operation', '', '""'],
+    ['operation', { id: 42 }, 'an object'],
+  ])('cannot have the %s %j', async (name, value, shown) => {
+    const { url, keys } = await service();
+    await expect(client()(url, { ...payment(), [name]: value })).rejects.toThrow(
+      new TypeError(`idempotentFetch: ${name} must be text that is not blank, not ${shown}`),
+    );
+    expect(keys).toEqual([]);
+  });
+
   it('that the application keeps itself is sent as it is, and not stored', async () => {
     const storage = { getItem: jest.fn(), setItem: jest.fn(), removeItem: jest.fn() };
     const { url, keys } = await service([answer(503)]);
@@ -133,6 +171,44 @@ describe('an operation that may have run keeps its key', () => {
     expect((await pay(url, payment())).response.status).toBe(status);
     await pay(url, payment());
     expect(new Set(keys).size).toBe(1);
+  });
+
+  it('when the answer is the page to which it was redirected', async () => {
+    const { url, keys } = await service([
+      answer(503),
+      (_req, res) => {
+        res.redirect('/login');
+      },
+      answer(200, {}, 'Please log in'),
+    ]);
+    const pay = client();
+    expect((await pay(url, payment())).response.redirected).toBe(true);
+    await pay(url, payment());
+    expect([keys[0], keys[1]]).toEqual([keys[3], keys[3]]);
+  });
+
+  it('when another call has joined it, and only this one was refused', async () => {
+    const storage = new Shelf();
+    const [refused, done] = [signal(), signal()];
+    const { url, keys } = await service([
+      (_req, res) => {
+        void refused.happened.then(() => res.status(401).end());
+      },
+      (_req, res) => {
+        void done.happened.then(() => res.status(503).set('Retry-After', '3600').end());
+      },
+    ]);
+    const [first, second] = [client({ storage }), client({ storage })];
+    const one = first(url, payment());
+    while (keys.length < 1) await new Promise(resolve => setTimeout(resolve, 5));
+    const other = second(url, payment());
+    while (keys.length < 2) await new Promise(resolve => setTimeout(resolve, 5));
+    refused.happens();
+    expect((await one).response.status).toBe(401);
+    done.happens();
+    await expect(other).rejects.toMatchObject({ code: 'gave-up' });
+    await client({ storage })(url, payment());
+    expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
   });
 
   it('when an earlier page has begun it, too', async () => {

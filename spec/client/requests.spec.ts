@@ -169,3 +169,11 @@ describe('before the first attempt, there is an error for', () => {
     }
   });
 });
+
+it('a request whose key the browser would leave out is refused', async () => {
+  const { url, keys } = await service();
+  await expect(client()(url, { ...payment(), mode: 'no-cors' })).rejects.toThrow(
+    "idempotentFetch: with mode 'no-cors', the browser sends no key and shows no answer.",
+  );
+  expect(keys).toEqual([]);
+});

@@ -8,7 +8,10 @@ const problem = (code: string, status: number, type = `urn:bindonce:${code}`) =>
 
 describe('an attempt is repeated, with the same key, after', () => {
   it.each<[string, RequestHandler[]]>([
-    ...[408, 425, 429, 502, 503, 504].map((status): [string, RequestHandler[]] => [String(status), [answer(status)]]),
+    ...[408, 425, 429, 502, 503, 504, 520, 524].map((status): [string, RequestHandler[]] => [
+      String(status),
+      [answer(status)],
+    ]),
     ['409 with Retry-After', [answer(409, { 'Retry-After': '0' })]],
     ['409 with the code of a request in flight', [problem('request-in-flight', 409)]],
     ['409 with that code under another address', [problem('', 409, 'https://example.com/errors#request-in-flight')]],
