@@ -23,6 +23,11 @@ export type Outcome =
 const COME_AGAIN = [408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524];
 /** Refused before anything was done: too early, or too many requests. */
 const NOT_RUN = [425, 429];
+/**
+ * The longest pause in milliseconds while another attempt runs. `Retry-After` says then when the key is free if that
+ * attempt has died; as a rule, its answer is there much sooner.
+ */
+const LONGEST_IN_FLIGHT = 2_000;
 /** About the caller or the server at this moment, and not about the operation. */
 const OTHER_MATTERS = [401, 403];
 /** Problems that say that the operation, or another one with this key, has run, but not what came of it. */
@@ -55,9 +60,11 @@ function outcomeOf(response: Response, body: string, { replayedHeader }: Resolve
   // A replay is definite whatever its status, a stored 503 for example: every retry would get it again.
   if (headers.get(replayedHeader) === 'true') return { kind: 'answered', response, isReplay: true, settles: true };
   const code = problemCode(response, body);
-  const isInFlight = status === 409 && (code === 'request-in-flight' || headers.has('Retry-After'));
-  if (isInFlight || COME_AGAIN.includes(status))
-    return { kind: 'unanswered', response, mayHaveRun: !NOT_RUN.includes(status), pause: retryAfter(response) };
+  const isInFlight = status === 409 && code === 'request-in-flight';
+  if (isInFlight || (status === 409 && headers.has('Retry-After')) || COME_AGAIN.includes(status)) {
+    const pause = Math.min(retryAfter(response), isInFlight ? LONGEST_IN_FLIGHT : Infinity);
+    return { kind: 'unanswered', response, mayHaveRun: !NOT_RUN.includes(status), pause };
+  }
   // A redirect may lead to the login page of a session that has expired; one that is not followed has no status.
   const isOwn = status > 0 && !response.redirected;
   const settles = isOwn && status < 500 && !OTHER_MATTERS.includes(status) && !RAN_BEFORE.includes(code);

@@ -24,6 +24,16 @@ describe('an attempt is repeated, with the same key, after', () => {
     expect(key).toMatch(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
   });
 
+  it('a request in flight, long before the lease of its server is over', async () => {
+    const inFlight = JSON.stringify({ type: 'urn:bindonce:request-in-flight' });
+    const { url, times } = await service([
+      answer(409, { 'Content-Type': 'application/problem+json', 'Retry-After': '30' }, inFlight),
+    ]);
+    expect((await client()(url, payment())).response.status).toBe(201);
+    const [first = 0, second = 0] = times;
+    expect([second - first >= 1_990, second - first < 20_000]).toEqual([true, true]);
+  });
+
   it('the 409 of the server itself, while the first request is running', async () => {
     const done = signal();
     const { url, charges } = await service([], {
