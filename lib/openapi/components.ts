@@ -25,19 +25,20 @@ export class Components {
 
   /** Makes schemas for what one endpoint reads or writes. */
   schemasFor(direction: Schemas['direction'], limits?: SizeLimits, source?: Source): Schemas {
-    /** The named types that are being described, outermost first: a type may contain itself. */
-    const open: Describable[] = [];
+    /**
+     * The named types in the text that is being made, in the order in which they come: a type may contain itself. Each is
+     * described once; types that refer to each other would take factorial time otherwise.
+     */
+    let seen: Describable[] = [];
     const texts: Schemas = {
       direction,
       source,
       of: type => type.schema?.(texts) ?? {},
       named(type, name, make) {
-        const at = open.indexOf(type);
-        if (at >= 0) return { recursive: open.length - at };
-        open.push(type);
-        const schema = { name, ...make(texts) };
-        open.pop();
-        return schema;
+        const at = seen.indexOf(type);
+        if (at >= 0) return { seen: at };
+        seen.push(type);
+        return { name, ...make(texts) };
       },
       ofStandard: schema => standardSchemaIn(schema, direction, this.jsonSchemaOf),
     };
@@ -48,7 +49,10 @@ export class Components {
         of: type => type.schema?.(schemas) ?? {},
         ofStandard: schema => this.referable(texts.ofStandard(schema), direction),
         // The text of the schema with all nested ones tells whether another type of this name is the same.
-        named: (type, name, make) => this.reference(name, textOf(texts.of(type)), direction, () => make(inside)),
+        named: (type, name, make) => {
+          seen = [];
+          return this.reference(name, textOf(texts.of(type)), direction, () => make(inside));
+        },
       };
       return schemas;
     };

@@ -162,6 +162,41 @@ describe('openapi()', () => {
     });
   });
 
+  it('describes classes that all refer to each other, each once', async () => {
+    const classes: AnyType[] = [];
+    const others = (own: number): Record<string, AnyType> =>
+      Object.fromEntries(
+        Array.from({ length: 12 }, (_, index) => index)
+          .filter(index => index !== own)
+          .map(index => [`of${index}`, list(lazy((): AnyType => classes[index] ?? int))]),
+      );
+    for (let index = 0; index < 12; index++) {
+      const name = `Node${index}`;
+      classes.push({ [name]: class extends dto(others(index)) {} }[name] as AnyType);
+    }
+    const { schemas } = await operationOf(dto({ first: classes[0] ?? int }));
+    expect(Object.keys(schemas).filter(name => name.startsWith('Node'))).toHaveLength(12);
+    expect(schemas).toMatchObject({
+      Node3: { properties: { of7: { items: { $ref: '#/components/schemas/Node7' } } } },
+    });
+  });
+
+  it('describes a class that is sent as text or as an object, and is written as an object', async () => {
+    class Point extends dto({ x: int, y: int }) {
+      static tryParse(): { success: false } {
+        return { success: false };
+      }
+    }
+    const { requestBody, responses, schemas } = await operationOf(dto({ at: field(Point) }), {
+      options: { responses: { 200: dto({ at: field(Point) }) } },
+    });
+    const point = { $ref: '#/components/schemas/Point' };
+    const texts = JSON.stringify([requestBody, responses, schemas]);
+    expect(texts).toContain(JSON.stringify({ at: { anyOf: [{ type: 'string', title: 'Point' }, point] } }));
+    expect(texts).toContain(JSON.stringify({ at: point }));
+    expect(schemas).toMatchObject({ Point: { properties: { x: {}, y: {} } } });
+  });
+
   describe('names the schema of a class', () => {
     class Money extends dto({ amount: decimal }) {}
     class Basket extends dto({ lines: field(list(Line)), next: optional(lazy((): AnyType => Basket)) }) {}

@@ -6,7 +6,7 @@ export const noParts: PartsTaken = { takesFile: () => false, takesJson: () => fa
 
 /**
  * Decides which files of a form are kept: those whose name is declared, even if only to refuse them there; all, if a
- * property takes the whole form. A file of JSON is read as a field if no file is declared under its name: generated
+ * schema takes the whole form. A file of JSON is read as a field if no file is declared under its name: generated
  * clients send objects like this (RFC 7578, section 4.4).
  */
 export function partsFor(sourceProperties: readonly SourceProperty[]): PartsTaken {
@@ -15,7 +15,8 @@ export function partsFor(sourceProperties: readonly SourceProperty[]): PartsTake
   const codecOf = (name: string): Codec<unknown> | undefined =>
     byName.get(firstPart(name)) ?? root?.memberCalled?.(firstPart(name))?.codec;
   return {
-    takesFile: name => root !== undefined || codecOf(name) !== undefined,
+    // Only the names of a schema are unknown.
+    takesFile: name => codecOf(name) !== undefined || (root !== undefined && !root.memberCalled),
     takesJson(name) {
       const codec = codecOf(name);
       return codec !== undefined && ![...withParts(codec)].some(({ shape }) => shape === 'file');

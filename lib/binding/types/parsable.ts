@@ -24,7 +24,11 @@ export function parsableCodec(type: Parsable<unknown>, asObject?: Codec<unknown>
       if (typeof value === 'string') return parse(value, location);
       return asObject ? asObject.fromJson(value, location) : location.failValue(value, name);
     },
-    schema: () => ({ type: 'string', title: name }),
+    schema(schemas) {
+      const text = { type: 'string', title: name };
+      if (!asObject) return text;
+      return schemas.direction === 'response' ? schemas.of(asObject) : { anyOf: [text, schemas.of(asObject)] };
+    },
     toJson: asObject?.toJson ?? (value => asText(value, type, name)),
   };
 }

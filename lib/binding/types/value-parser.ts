@@ -11,13 +11,13 @@ export interface ValueParser {
  * does not read JSON; converters do.
  * @param type the class or type, as used in declarations.
  * @param parse gets the text of one value.
- * @throws TypeError if `parse` is not a function.
+ * @throws TypeError if there is no type, or `parse` is not a function.
  */
 export function valueParserFor<X extends AnyType>(
   type: X,
   parse: (input: string | undefined) => ParseResult<Infer<X>>,
 ): ValueParser {
-  if (typeof parse !== 'function')
+  if ((type as unknown) === undefined || (type as unknown) === null || typeof parse !== 'function')
     throw new TypeError('valueParserFor takes a type and a function (input) => ({ success, value })');
   return { type, parse };
 }

@@ -19,6 +19,21 @@ export interface ChangeWatch {
   stop(): void;
 }
 
+/** Without notifications, a waiter polls: whatever a store does wrong here, its request goes on. */
+async function startWatching(
+  cacheKey: string,
+  leases: LeaseStore,
+  onChange: () => void,
+): Promise<(() => void) | undefined> {
+  const stop = await leases.watch?.(cacheKey, onChange);
+  if (typeof stop !== 'function') return undefined;
+  return () => {
+    void Promise.resolve()
+      .then(stop)
+      .catch(() => undefined);
+  };
+}
+
 /** Watches a key. A change that comes before the call of `next` is not lost. */
 export function watchForChange(cacheKey: string, leases: LeaseStore): ChangeWatch {
   let interval = POLL_INTERVAL.unwatched;
@@ -33,9 +48,13 @@ export function watchForChange(cacheKey: string, leases: LeaseStore): ChangeWatc
   let stopWatching = (): void => {
     stopped = true;
   };
-  leases.watch?.(cacheKey, onChange).then(
+  startWatching(cacheKey, leases, onChange).then(
     stop => {
-      if (stopped) return stop();
+      if (!stop) return;
+      if (stopped) {
+        stop();
+        return;
+      }
       stopWatching = stop;
       interval = POLL_INTERVAL.watched;
       // Poll once for a change that came before we listened.

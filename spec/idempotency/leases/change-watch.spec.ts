@@ -1,5 +1,5 @@
 import express from 'express';
-import { idempotency, type LeaseStore } from '../../../lib';
+import { idempotency, memoryLeases, type LeaseStore } from '../../../lib';
 import { watchForChange } from '../../../lib/idempotency/leases/change-watch';
 import { send } from '../../support/listen';
 import { serve } from '../../support/serve';
@@ -62,5 +62,48 @@ describe('a duplicate that waits', () => {
     await next;
     expect(performance.now() - begun).toBeLessThan(20_000);
     change.stop();
+  });
+});
+
+describe('a duplicate whose store fails to notify', () => {
+  const failures: [how: string, watch: unknown][] = [
+    [
+      'throws',
+      () => {
+        throw new Error('not now');
+      },
+    ],
+    ['returns no promise', () => () => undefined],
+    ['returns nothing', () => undefined],
+    [
+      'has a stop function that throws',
+      () =>
+        Promise.resolve(() => {
+          throw new Error('not now');
+        }),
+    ],
+    ['has a stop function that rejects', () => Promise.resolve(() => Promise.reject(new Error('not now')))],
+  ];
+
+  it.each(failures)('polls, and gets its answer: the store %s', async (_how, watch) => {
+    const leases: LeaseStore = Object.assign(memoryLeases(), { watch: watch as NonNullable<LeaseStore['watch']> });
+    const running = signal();
+    const done = signal();
+    let runs = 0;
+    const { url } = await serve(
+      express().post('/', idempotency({ leases }), async (_req, res) => {
+        runs++;
+        running.happens();
+        await done.happened;
+        res.send('done');
+      }),
+    );
+    const first = send(url, { headers: keyed('k') });
+    await running.happened;
+    const second = send(url, { headers: keyed('k') });
+    setTimeout(() => {
+      done.happens();
+    }, 50);
+    expect([(await first).text, (await second).text, runs]).toEqual(['done', 'done', 1]);
   });
 });
