@@ -21,6 +21,12 @@ export class FoundValues<T extends object = object> {
     return this.values[key] !== undefined || this.unset?.has(key) === true;
   }
 
+  /** Removes a value that was found; a failure to read it remains. */
+  clear(key: Key): void {
+    this.values[key] = undefined;
+    this.unset?.delete(key);
+  }
+
   /** @param value undefined if none was found, INVALID if it could not be read, which has been reported. */
   put(key: Key, value: unknown): void {
     if (value === undefined) return;

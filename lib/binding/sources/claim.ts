@@ -16,12 +16,15 @@ export const claim: ValueSource = {
     const byType = new Map(Object.entries(claims).map(([type, value]) => [type.toLowerCase(), value]));
     const valueOf = (type: string): unknown => ownOrInherited(claims, type) ?? byType.get(type.toLowerCase());
     for (const sourceProperty of sourceProperties) {
-      const value = valueOf(sourceProperty.name);
-      if (value !== undefined && value !== null)
-        found.put(
-          sourceProperty.index,
-          readClaim(asJson(value), sourceProperty, input.locationOf('claim', sourceProperty.name)),
-        );
+      const { index, name, codec } = sourceProperty;
+      const value = valueOf(name);
+      if (value === undefined || (value === null && !codec.takesNull)) continue;
+      // What the client has sent counts only if the caller does not have the claim, whatever its value is read as.
+      found.clear(index);
+      found.put(
+        index,
+        value === null ? null : readClaim(asJson(value), sourceProperty, input.locationOf('claim', name)),
+      );
     }
   },
 };

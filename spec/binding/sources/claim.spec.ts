@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
-import { bool, dateTime, dto, fromClaim, guid, int, string, type Claims } from '../../../lib';
+import { z } from 'zod';
+import { bool, dateTime, dto, fromClaim, guid, int, nullable, string, type Claims, type Property } from '../../../lib';
 import type { Sent } from '../../support/ask';
 import { bind } from '../../support/one-endpoint';
 
@@ -188,5 +189,34 @@ describe('claims', () => {
   ])('that differ in case only: the exact one wins, %s the others', async (_where, user) => {
     class Both extends dto({ lower: fromClaim(string, { name: 'sub' }), upper: fromClaim(string, { name: 'SUB' }) }) {}
     expect((await bind(Both, {}, { user })).dto).toEqual({ lower: 'exact', upper: 'other' });
+  });
+});
+
+describe('a claim that the caller has is not replaced by what the client sends', () => {
+  it.each<[string, Property<unknown>, unknown, unknown]>([
+    [
+      'read as undefined by a schema',
+      fromClaim(z.enum(['admin']).optional().catch(undefined), { required: false }),
+      'user',
+      undefined,
+    ],
+    [
+      'read as undefined later',
+      fromClaim(
+        z.string().transform(async () => Promise.resolve(undefined)),
+        { required: false },
+      ),
+      'user',
+      undefined,
+    ],
+    ['empty', fromClaim(int, { required: false }), '', undefined],
+    ['null, where the type takes it', fromClaim(nullable(int), { required: false }), null, null],
+  ])('%s', async (_how, property, claimed, expected) => {
+    class Who extends dto({ role: property }) {}
+    for (const role of ['admin', 9]) {
+      const { status, dto: bound } = await bind(Who, { json: { role } }, { user: { role: claimed } });
+      if (status === 200) expect(bound?.role).toBe(expected);
+      else expect(status).toBe(400);
+    }
   });
 });
