@@ -68,7 +68,10 @@ export interface IdempotencyOptions {
   swaggerHeaderType?: object;
   /** The store of the responses: a Keyv, version 5 or 6. Default: one in memory for the whole process, bounded to 128 MiB. */
   store?: KeyvLike;
-  /** The store of the leases (the right to run). Default: next to the responses, in memory or on Redis. */
+  /**
+   * The store of the leases (the right to run). Give a `store` that the same processes share, too: without it, a
+   * duplicate in another process gets 409. Default: next to the responses, in memory or on Redis.
+   */
   leases?: LeaseStore;
   /**
    * Returns text that tells callers apart: requests with the same text may share a response. Called for each request,
