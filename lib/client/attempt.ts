@@ -19,7 +19,9 @@ export type Outcome =
       readonly pause: number;
     };
 
-/** The server, or a proxy on the way, does not know the outcome, or asks to come again. (520 to 524 are Cloudflare's.) */
+/**
+ * The server, or a proxy on the way, does not know the outcome, or asks to come again. (520 to 524 are Cloudflare's.)
+ */
 const COME_AGAIN = [408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524];
 /** Refused before anything was done: too early, or too many requests. */
 const NOT_RUN = [425, 429];

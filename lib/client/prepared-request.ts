@@ -47,7 +47,8 @@ export async function prepare(
   const { method, url: href, mode } = new Request(url, sent);
   if (mode === 'no-cors')
     throw new TypeError(
-      "idempotentFetch: with mode 'no-cors', the browser sends no key and shows no answer. Use 'cors', and let the server allow the header.",
+      "idempotentFetch: with mode 'no-cors', the browser sends no key and shows no answer. Use 'cors', and let the " +
+        'server allow the header.',
     );
   const digest = async (): Promise<string> => {
     const chosen = additionalHeaders.map(name => [name.toLowerCase(), headers.get(name)]);

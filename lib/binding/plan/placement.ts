@@ -20,7 +20,10 @@ export function checkHasNoFile(codec: Codec<unknown>): void {
     throw new TypeError('it contains a file, and files come only from a form; declare it with fromForm.');
 }
 
-/** @throws TypeError for a type that contains a file: what multer says about it has its path on the server, or its bytes. */
+/**
+ * @throws TypeError for a type that contains a file: what multer says about it has its path on the server, or its
+ * bytes.
+ */
 export function checkIsWritable(codec: Codec<unknown>): void {
   if (hasFile(codec))
     throw new TypeError(

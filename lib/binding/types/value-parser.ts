@@ -11,7 +11,7 @@ export interface ValueParser {
  * does not read JSON; converters do.
  * @param type the class or type, as used in declarations.
  * @param parse gets the text of one value.
- * @throws TypeError if there is no type, or `parse` is not a function.
+ * @throws TypeError if `type` is missing, or if `parse` is not a function.
  */
 export function valueParserFor<X extends AnyType>(
   type: X,

@@ -3,7 +3,8 @@ import { bool, dateTime, decimal, double, dto, enumOf, guid, int, list, long, op
 export const currencies = ['EUR', 'USD', 'GBP'];
 
 export class Line extends dto({ sku: string, quantity: int, unitPrice: double }) {}
-export class Order extends dto({
+/** The properties of an order. */
+export const orderOf = Item => ({
   id: guid,
   email: string,
   currency: enumOf(currencies),
@@ -13,8 +14,9 @@ export class Order extends dto({
   priority: int,
   gift: bool,
   express: bool,
-  items: list(Line),
-}) {}
+  items: list(Item),
+});
+export class Order extends dto(orderOf(Line)) {}
 
 export class ExactLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}
 export class ExactOrder extends dto({ number: long, email: string, items: list(ExactLine) }) {}

@@ -1,5 +1,6 @@
 /** 300 endpoints with three dto classes each: the request, the response, and an item of both. */
-import { bool, configure, dateTime, double, dto, guid, int, list, optional, string } from 'bindonce';
+import { configure, double, dto, int, optional, string } from 'bindonce';
+import { orderOf } from '../json/dtos.mjs';
 import { order } from '../json/values.mjs';
 
 const COUNT = 300;
@@ -13,18 +14,7 @@ const named = (name, properties) =>
 
 const classesOf = index => {
   const Line = named(`Line${index}`, { sku: string, quantity: int, unitPrice: double });
-  const properties = {
-    id: guid,
-    email: string,
-    currency: string,
-    placedAt: dateTime,
-    note: optional(string),
-    discount: double,
-    priority: int,
-    gift: bool,
-    express: bool,
-    items: list(Line),
-  };
+  const properties = orderOf(Line);
   return { Order: named(`Order${index}`, properties), Placed: named(`Placed${index}`, properties) };
 };
 
