@@ -17,10 +17,14 @@ const decoders = {
  * @param limit bytes after decoding: a small body can decompress to a huge one.
  */
 export function uncompressed(bytes: Buffer, coding: string | undefined, limit: number): Awaitable<Buffer> {
-  const name = coding?.trim().toLowerCase() ?? 'identity';
-  if (name === 'identity' || name === '') return bytes;
-  return decoded(bytes, name, limit);
+  const name = nameOf(coding);
+  return name === 'identity' ? bytes : decoded(bytes, name, limit);
 }
+
+/** Tells whether a `Content-Encoding` changes the bytes of a body. */
+export const isCoded = (coding: string | undefined): boolean => nameOf(coding) !== 'identity';
+
+const nameOf = (coding = ''): string => coding.trim().toLowerCase() || 'identity';
 
 async function decoded(bytes: Buffer, name: string, limit: number): Promise<Buffer> {
   if (!Object.hasOwn(decoders, name))

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { Problem } from '../problems/problem';
 import { plainBoundaries } from './boundaries';
+import { isCoded } from './decode';
 import { bodyTooLarge } from './errors';
 import type { Form, FormOptions } from './form';
 import { ExternalError } from './form-errors';
@@ -11,7 +12,7 @@ import { boundaryOf } from './media-type';
 /**
  * Parses multipart/form-data (RFC 7578).
  * @param req the request that the chunks come from.
- * @throws a 400 or 413 problem; the error of a storage, a filter, `take` or the chunks.
+ * @throws a 400, 413 or 415 problem; the error of a storage, a filter, `take` or the chunks.
  */
 export function readForm(chunks: AsyncIterable<Buffer>, req: IncomingMessage, options: FormOptions): Promise<Form> {
   return formFrom(req, options, boundary => {
@@ -29,7 +30,9 @@ export function formFrom(
 ): Promise<Form> {
   return new Promise((resolve, reject) => {
     const boundary = boundaryOf(req);
-    if (boundary === '')
+    if (isCoded(req.headers['content-encoding']))
+      reject(new Problem('body-unsupported', 'A multipart form is accepted only without a Content-Encoding.'));
+    else if (boundary === '')
       reject(new Problem('body-malformed', 'The content type of the multipart form names no boundary.'));
     else new FormReading(req, options, sourceFor(boundary), reject).read(boundary, resolve);
   });

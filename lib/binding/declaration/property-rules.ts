@@ -61,6 +61,7 @@ const ownSources: Readonly<Partial<Record<PropertyKind, Source>>> = {
  */
 export function checkProperty(kind: PropertyKind, options: PropertyOptions): void {
   checkOptions(kind, options, rulesOf[kind]);
+  checkFallback(kind, options);
   for (const source of options.dontBind ?? []) {
     if (!sources.includes(source))
       throw new TypeError(`${kind}: dontBind has ${JSON.stringify(source)}; there are: ${sources.join(', ')}`);
@@ -70,4 +71,18 @@ export function checkProperty(kind: PropertyKind, options: PropertyOptions): voi
           'declare it with field',
       );
   }
+}
+
+/** @throws TypeError for an option of the fallback on a property that has none: it would silently have no effect. */
+function checkFallback(kind: PropertyKind, { required, fallback, bindFrom }: PropertyOptions): void {
+  if (!(kind in ownSources) || required === false) return;
+  if (fallback)
+    throw new TypeError(
+      `${kind}: fallback: true has an effect only with required: false; add that, or remove fallback`,
+    );
+  if (bindFrom !== undefined)
+    throw new TypeError(
+      `${kind}: bindFrom ${JSON.stringify(bindFrom)} is read only with required: false, which allows other sources; ` +
+        `to name the ${ownSources[kind]}, use name`,
+    );
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isCoded } from '../../body/decode';
 import type { MediaType } from '../../body/media-type';
 import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
@@ -14,10 +15,9 @@ export type TextOrigin = 'text parser' | 'JSON parser' | 'unknown';
  */
 export function originOf(text: string, { headers }: IncomingMessage, { parameters }: MediaType): TextOrigin {
   const length = Number(headers['content-length'] ?? Number.NaN);
-  const isCoded = !/^(?:identity)?$/i.test(headers['content-encoding']?.trim() ?? '');
   const isUtf8 = /^utf-?8$/i.test(parameters['charset'] ?? 'utf-8') && !text.includes('\ufffd');
   const bytes = Buffer.byteLength(text);
-  if (isCoded || !isUtf8 || Number.isNaN(length) || bytes > length) return 'unknown';
+  if (isCoded(headers['content-encoding']) || !isUtf8 || Number.isNaN(length) || bytes > length) return 'unknown';
   return bytes === length ? 'text parser' : 'JSON parser';
 }
 

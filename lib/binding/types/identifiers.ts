@@ -98,4 +98,6 @@ export const version: PropertyType<Version> = scalar('version', {
     return result.success ? result.value : undefined;
   },
   schema: { type: 'string', pattern: '^[0-9]{1,9}([.][0-9]{1,9}){1,3}$' },
+  // The largest number has ten digits; a pattern cannot say which others of that length are too large to be read.
+  writtenSchema: { type: 'string', pattern: '^[0-9]{1,10}([.][0-9]{1,10}){1,3}$' },
 });

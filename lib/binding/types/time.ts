@@ -9,10 +9,11 @@ const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{
 const WRITTEN_DATE = /^[1-9]\d{3}-(?:0[1-9]|1[0-2])-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 const CLOCK = /^(-)?(?:(\d{1,9})\.)?(\d{1,2}):(\d\d)(?::(\d\d)(?:\.(\d{1,7}))?)?$/;
 /**
- * The same forms for clients, whose regular expressions may know less. Durations of this length are safe integers in
- * any case.
+ * The same forms for clients, whose regular expressions may know less. Durations of up to seven digits of days are safe
+ * integers in any case; one that is written may have more days.
  */
-const CLOCK_PATTERN = '^-?([0-9]{1,7}[.])?([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,7})?)?$';
+const clockPattern = (digitsOfDays: number): string =>
+  `^-?([0-9]{1,${digitsOfDays}}[.])?([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,7})?)?$`;
 const DURATION_PATTERN =
   '^-?P([0-9]{1,7}D)?(T[0-9]{1,9}H([0-9]{1,9}M)?([0-9]{1,9}([.][0-9]{1,9})?S)?|T[0-9]{1,9}M([0-9]{1,9}([.][0-9]{1,9})?S)?|T[0-9]{1,9}([.][0-9]{1,9})?S)$|^-?P[0-9]{1,7}D$';
 const ISO_DURATION = /^(-)?P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d{1,9}))?S)?)?$/i;
@@ -74,7 +75,8 @@ export const timeSpan: PropertyType<number> = scalar('timeSpan', {
     return total(clock ?? ISO_DURATION.exec(trimmed));
   },
   write: value => (typeof value === 'number' && Number.isFinite(value) ? clockOf(value) : value),
-  schema: { type: 'string', pattern: `${CLOCK_PATTERN}|${DURATION_PATTERN}`, examples: ['01:30:00', 'PT1H30M'] },
+  schema: { type: 'string', pattern: `${clockPattern(7)}|${DURATION_PATTERN}`, examples: ['01:30:00', 'PT1H30M'] },
+  writtenSchema: { type: 'string', pattern: clockPattern(9), examples: ['01:30:00'] },
 });
 
 function total(match: RegExpExecArray | null): number | undefined {

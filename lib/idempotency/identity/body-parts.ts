@@ -70,7 +70,7 @@ async function multipartParts(received: ReceivedBytes, req: IncomingMessage, med
     const isReadable = ![...form.fields, ...form.files].some(text => text.includes(UNREADABLE));
     return isReadable ? [hashOf(form)] : [hashOf(form), await digestOf(received)];
   } catch (error) {
-    if (error instanceof Problem && (error.code === 'body-malformed' || error.code === 'body-too-large'))
+    if (error instanceof Problem && ['body-malformed', 'body-too-large', 'body-unsupported'].includes(error.code))
       return ['unreadable', ...(await bytesParts(received, mediaType))];
     throw error;
   }

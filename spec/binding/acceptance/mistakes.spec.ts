@@ -10,6 +10,7 @@ import {
   formField,
   fromBody,
   fromClaim,
+  fromCookie,
   fromForm,
   fromHeader,
   hasPermission,
@@ -99,6 +100,14 @@ it.each<[string, () => AnyType]>([
   [
     'a header that must not be bound from the headers',
     () => class Order extends dto({ rush: fromHeader(bool, { required: false, dontBind: ['header'] }) }) {},
+  ],
+  [
+    'a fallback that is asked for and does not exist',
+    () => class Order extends dto({ rush: fromHeader(optional(bool), { fallback: true }) }) {},
+  ],
+  [
+    'a name for sources that are not read',
+    () => class Order extends dto({ rush: fromCookie(bool, { bindFrom: 'x-rush' }) }) {},
   ],
   ['a file from the query', () => class Order extends dto({ rush: queryParam(file) }) {}],
   ['a file from the route', () => class Order extends dto({ rush: routeParam(file) }) {}],

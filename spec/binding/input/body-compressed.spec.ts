@@ -2,6 +2,7 @@ import express from 'express';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { dto, int, optional, plainText, string } from '../../../lib';
 import type { Sent } from '../../support/ask';
+import { multipart } from '../../support/multipart';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Item extends dto({ sku: string, quantity: optional(int) }) {}
@@ -26,6 +27,17 @@ it.each(packers)('%s: JSON, a form and text are unpacked', async (coding, pack) 
     (await bind(Item, packed(coding, pack('sku=b&quantity=3'), 'application/x-www-form-urlencoded'), urlEncoded)).dto,
   ).toEqual({ sku: 'b', quantity: 3 });
   expect((await bind(Note, packed(coding, pack('text'), 'text/plain'))).dto).toEqual({ text: 'text' });
+});
+
+it.each(packers)('%s: a multipart form is refused', async (coding, pack) => {
+  const { body, headers } = multipart([{ name: 'sku', value: 'a' }], 'b1');
+  const { status, problem } = await bind(Item, packed(coding, pack(body), headers['Content-Type']), {
+    allowFormData: true,
+  });
+  expect([status, problem?.detail]).toEqual([415, 'A multipart form is accepted only without a Content-Encoding.']);
+  expect((await bind(Item, packed('identity', body, headers['Content-Type']), { allowFormData: true })).status).toBe(
+    200,
+  );
 });
 
 it('identity leaves a body unpacked', async () => {

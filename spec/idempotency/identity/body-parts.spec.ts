@@ -1,6 +1,7 @@
 import { processorTime } from '../../support/processor-time';
 import { parse } from 'node:querystring';
 import { runInNewContext } from 'node:vm';
+import { gzipSync } from 'node:zlib';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { BigNumber, idempotency, type IdempotencyOptions } from '../../../lib';
 import { send, type WireResponse } from '../../support/listen';
@@ -107,6 +108,15 @@ describe('a multipart form', () => {
       expect(state.runs).toBe(2);
     },
   );
+
+  it('that is compressed is compared by its bytes', async () => {
+    const { url, state } = await served();
+    const { body, headers } = multipart([field('a', '1')], 'b1');
+    const coded = { headers: keyed('k', { ...headers, 'Content-Encoding': 'gzip' }) };
+    for (const level of [1, 1, 0])
+      expect((await send(url, { ...coded, body: gzipSync(body, { level }) })).status).toBe(200);
+    expect(state.runs).toBe(2);
+  });
 
   it('takes no part where the body is ignored', async () => {
     const { state, post } = await served({ ignoreRequestBody: true });
