@@ -17,7 +17,7 @@ import {
 import { withDefaults } from '../options/merge';
 import { defaultStore } from './responses/default-store';
 import type { IdempotencyEvent } from './events';
-import { isKeyvLike, type KeyvLike } from './stores/keyv-like';
+import { holderOf, isKeyvLike, isMapLike, type KeyvLike } from './stores/keyv-like';
 import type { LeaseStore } from './leases/lease-store';
 import type { RecordedResponse } from './responses/recorded-response';
 import { responsesIn, type Responses } from './responses/response-store';
@@ -199,7 +199,7 @@ function checkHeaders({ headerName, replayedHeader }: Pick<ResolvedOptions, 'hea
  */
 export function resolveOptions(options: IdempotencyOptions, callers: CallersOn = callersOn): ResolvedOptions {
   checkOptions('idempotency', options, rules);
-  if (!options.store && !options.leases) warnOfWorkers();
+  if (!options.leases && (!options.store || isMapLike(holderOf(options.store)))) warnOfWorkers();
   const { store, keyPattern, scope, methods, shouldCache, onEvent, ...rest } = options;
   const responses = store ? responsesIn(store) : defaultStore();
   const leases = options.leases ?? (store ? leasesFor(store) : leasesNextTo(responses));

@@ -26,25 +26,32 @@ async function warningsOf(
   return stderr.split('\n').filter(line => line.includes('BINDONCE_WORKERS'));
 }
 
-describe('idempotency() without a store', () => {
+describe('idempotency() whose responses are in memory', () => {
   it.each([
-    ['a cluster worker', { worker: true }, 'a cluster worker'],
-    ['a process that PM2 has started', { env: { NODE_APP_INSTANCE: '0' } }, 'NODE_APP_INSTANCE'],
-    ['a process that PM2 has started under another name for its instances', { env: { pm_id: '3' } }, 'pm_id'],
-  ])('in %s warns once that each would run a request, and says what to pass', async (_title, where, sign) => {
-    const warnings = await warningsOf('{}', where);
-    expect(warnings).toHaveLength(1);
-    expect(warnings[0]).toContain(sign);
-    expect(warnings[0]).toContain('Each of them would run the same request once. Pass a store that they share');
-  });
+    ['{}', 'a cluster worker', { worker: true }, 'a cluster worker'],
+    ['{ store: new Keyv() }', 'a cluster worker', { worker: true }, 'a cluster worker'],
+    ['{}', 'a process that PM2 has started', { env: { NODE_APP_INSTANCE: '0' } }, 'NODE_APP_INSTANCE'],
+    ['{}', 'one that PM2 has started under another name for its instances', { env: { pm_id: '3' } }, 'pm_id'],
+  ])(
+    'with %s in %s warns once that each would run a request, and says what to pass',
+    async (options, _, where, sign) => {
+      const warnings = await warningsOf(options, where);
+      expect(warnings).toHaveLength(1);
+      expect(warnings[0]).toContain(sign);
+      expect(warnings[0]).toContain('Each of them would run the same request once. Pass a store that they share');
+    },
+  );
 
   it('in a process of its own does not warn', async () => {
     expect(await warningsOf('{}')).toEqual([]);
   });
 });
 
-describe.each(['{ store: new Keyv() }', '{ leases: memoryLeases() }'])('idempotency(%s)', options => {
-  it('does not warn in a cluster worker', async () => {
-    expect(await warningsOf(options, { worker: true, env: { pm_id: '3' } })).toEqual([]);
-  });
-});
+describe.each(['{ leases: memoryLeases() }', '{ store: new Keyv(), leases: memoryLeases() }'])(
+  'idempotency(%s)',
+  options => {
+    it('does not warn in a cluster worker: leases in one process were asked for', async () => {
+      expect(await warningsOf(options, { worker: true, env: { pm_id: '3' } })).toEqual([]);
+    });
+  },
+);
