@@ -2,7 +2,7 @@ import type { Binder } from './binder';
 import type { BinderContext } from './input/binder-context';
 import { isJsonObject } from './reading/json-text';
 import type { Member } from './declaration/members';
-import { isSafe, lookupOf } from './plan/lookup';
+import { usuallyHasNoBody, lookupOf } from './plan/lookup';
 import { after, type Awaitable } from '../basics/awaitable';
 import { FoundValues } from './reading/found-values';
 import { ownValue } from './reading/own-value';
@@ -67,7 +67,7 @@ function bindWhole(input: RequestInput, found: FoundValues): void {
   if (wholeBody && body.kind === 'json' && (body.value !== null || wholeBody.codec.takesNull))
     found.put(wholeBody.index, wholeBody.codec.fromJson(body.value, input.locationOf('json', '')));
   // A GET without a body is an empty list.
-  if (wholeBody?.codec.shape === 'list' && body.kind === 'none' && isSafe(req.method)) found.put(wholeBody.index, []);
+  if (wholeBody?.codec.shape === 'list' && body.kind === 'none' && usuallyHasNoBody(req.method)) found.put(wholeBody.index, []);
   if (content && body.kind === 'text') found.put(content.index, body.text);
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { closeSoon } from '../http/close-soon';
 
 /** Milliseconds between two checks of a connection on which the rest of a refused body arrives. */
 const CHECK_INTERVAL = 5_000;
@@ -47,6 +48,6 @@ function watch(req: IncomingMessage): void {
   req.once('close', () => {
     clearInterval(timer);
     Reflect.deleteProperty(socket, 'destroySoon');
-    if (socket.writableEnded) socket.destroySoon();
+    if (socket.writableEnded) closeSoon(socket);
   });
 }

@@ -2,9 +2,8 @@ import { after, recovering, type Awaitable } from '../basics/awaitable';
 import { isExchangeOver } from '../http/exchange-end';
 import type { Attempt } from './attempt';
 import type { Exchange } from './exchange';
-import { watchForChange } from './leases/change-watch';
-import type { Acquisition } from './leases/lease-store';
 import { fingerprintOf, PURGE } from './leases/token';
+import { waitInQueue, type Answer, type Waiter } from './leases/wait-queue';
 import { StoreUnavailable } from './store-call';
 
 /** The next step of a request. */
@@ -26,45 +25,42 @@ export type Decision =
  */
 export function decide(exchange: Exchange, attempt: Attempt): Awaitable<Decision> {
   const decideNow = (): Awaitable<Decision> =>
-    after(ask(exchange, attempt), decision => {
+    after(ask(exchange, attempt), answer => {
+      const decision = decisionFor(answer, attempt, false);
       const mayWait = decision.kind === 'running' && exchange.options.whenInFlight === 'wait';
-      return mayWait ? waitForTurn(exchange, attempt, decision) : decision;
+      return mayWait ? waitForTurn(exchange, attempt, decision.msLeft) : decision;
     });
-  return recovering(decideNow, error => {
-    if (error instanceof StoreUnavailable) return { kind: 'store-unavailable', error, wasRunning: false };
-    throw error;
-  });
+  return recovering(decideNow, error => withoutStore(error, false));
 }
 
 /** Waits for the end of the run that is under way. */
-async function waitForTurn(exchange: Exchange, attempt: Attempt, first: Decision): Promise<Decision> {
+async function waitForTurn(exchange: Exchange, attempt: Attempt, msLeft: number): Promise<Decision> {
   const { req, res, options } = exchange;
   const deadline = performance.now() + options.waitTimeout;
-  const change = watchForChange(attempt.cacheKey, options.leases);
-  let decision = first;
+  const waiter: Waiter = {
+    deadline,
+    ask: () => ask(exchange, attempt),
+    waitsAfter: answer =>
+      decisionFor(answer, attempt, true).kind === 'running' &&
+      performance.now() < deadline &&
+      !isExchangeOver(req, res),
+  };
   try {
-    while (decision.kind === 'running' && performance.now() < deadline && !isExchangeOver(req, res)) {
-      await change.next(Math.min(decision.msLeft, deadline - performance.now()));
-      decision = await ask(exchange, attempt);
-    }
-    return decision.kind === 'done' ? { ...decision, waited: true } : decision;
+    return decisionFor(await waitInQueue(attempt.cacheKey, options.leases, waiter, msLeft), attempt, true);
   } catch (error) {
-    if (error instanceof StoreUnavailable) return { kind: 'store-unavailable', error, wasRunning: true };
-    throw error;
-  } finally {
-    change.stop();
+    return withoutStore(error, true);
   }
 }
 
 /** Asks the lease store once; twice when the first answer took longer than the lease lasts. @throws StoreUnavailable */
-function ask(exchange: Exchange, attempt: Attempt, triesLeft = 2): Awaitable<Decision> {
+function ask(exchange: Exchange, attempt: Attempt, triesLeft = 2): Awaitable<Answer> {
   const {
     options: { leaseDuration },
     stores,
   } = exchange;
   const asked = performance.now();
   return after(stores.acquire(attempt, leaseDuration), acquisition => {
-    if (acquisition.kind !== 'acquired') return decisionFor(acquisition, attempt);
+    if (acquisition.kind !== 'acquired') return acquisition;
     if (performance.now() - asked < leaseDuration) return { kind: 'acquired', asked };
     // The store was slow, or this process was stopped: another request may have run since.
     if (triesLeft > 1) return ask(exchange, attempt, triesLeft - 1);
@@ -73,7 +69,14 @@ function ask(exchange: Exchange, attempt: Attempt, triesLeft = 2): Awaitable<Dec
   });
 }
 
-function decisionFor(acquisition: Exclude<Acquisition, { kind: 'acquired' }>, { fingerprint }: Attempt): Decision {
-  if (![fingerprint, PURGE].includes(fingerprintOf(acquisition.token))) return { kind: 'key-reused' };
-  return acquisition.kind === 'done' ? { ...acquisition, waited: false } : acquisition;
+function decisionFor(answer: Answer, { fingerprint }: Attempt, waited: boolean): Decision {
+  if (answer.kind === 'acquired') return answer;
+  if (![fingerprint, PURGE].includes(fingerprintOf(answer.token))) return { kind: 'key-reused' };
+  return answer.kind === 'done' ? { ...answer, waited } : answer;
+}
+
+/** Returns the decision when the store cannot be asked. @throws any other error. */
+function withoutStore(error: unknown, wasRunning: boolean): Decision {
+  if (error instanceof StoreUnavailable) return { kind: 'store-unavailable', error, wasRunning };
+  throw error;
 }

@@ -5,13 +5,13 @@ export type Outcome =
   | RunOutcome
   /** The request was refused before it was identified. */
   | { readonly kind: 'refused'; readonly error: unknown }
-  /** There is no one left to answer, and the handler has not run for this request. */
+  /** There is no one left to answer. If the handler has run for this request, another run's response counts. */
   | { readonly kind: 'abandoned' }
   /** An earlier run of the same request is done. */
   | { readonly kind: 'replayed'; readonly response: RecordedResponse; readonly waited: boolean }
   /** An earlier run is done, but its response was not kept. */
   | { readonly kind: 'response-unavailable' }
-  /** Another request runs, and holds the lease for `msLeft` more milliseconds. */
+  /** Another request runs, or may begin to; it holds the lease for `msLeft` more milliseconds. */
   | { readonly kind: 'in-flight'; readonly msLeft: number }
   /** The key belongs to a request with other values. */
   | { readonly kind: 'key-reused' }
@@ -34,5 +34,5 @@ export type RunOutcome = {
   /** The client disconnected before the handler ran. */
   | { readonly kind: 'abandoned' }
   /** Another run's response counts, and a part of this one has been sent. */
-  | { readonly kind: 'overtaken' }
+  | { readonly kind: 'overtaken'; readonly handlerMs: number }
 );

@@ -1,4 +1,6 @@
+import { isPromise } from '../basics/awaitable';
 import { Problem } from '../problems/problem';
+import { warnOnce } from '../warnings/warn-once';
 import type { IdempotencyEvent, IdempotencyEventKind } from './events';
 import type { Outcome } from './outcome';
 
@@ -17,6 +19,8 @@ export class Reporter {
       case 'executed':
       case 'not-stored':
         return this.emit(outcome.kind, outcome);
+      case 'overtaken':
+        return this.emit('not-stored', outcome);
       case 'refused':
         return this.emit('refused', { status: statusOf(outcome), error: outcome.error });
       case 'abandoned':
@@ -32,8 +36,6 @@ export class Reporter {
         return this.emit('store-failed', { status: 503, error: outcome.error });
       case 'unguarded':
         return this.emit('store-failed', { error: outcome.error });
-      case 'overtaken':
-        return;
     }
   }
 
@@ -57,7 +59,7 @@ export class Reporter {
         ...(status !== undefined && { status }),
         ...(error !== undefined && { error }),
       });
-      if (returned instanceof Promise) returned.catch(warn);
+      if (isPromise(returned)) returned.catch(warn);
     } catch (thrown) {
       warn(thrown);
     }
@@ -72,5 +74,5 @@ function statusOf(refused: Extract<Outcome, { kind: 'refused' }>): number | unde
 }
 
 function warn(error: unknown): void {
-  process.emitWarning(`bindonce: onEvent failed: ${String(error)}`);
+  warnOnce('BINDONCE_ON_EVENT', `bindonce: onEvent failed: ${String(error)}`);
 }

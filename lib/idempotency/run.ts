@@ -39,7 +39,7 @@ export async function runAndRecord(
   const settlement = isPromise(settling) ? await settling : settling;
   switch (settlement.kind) {
     case 'lost':
-      return overtaken(exchange, run, ending);
+      return overtaken(exchange, run, ending, handlerMs);
     case 'published':
       return { kind: kept?.response ? 'executed' : 'not-stored', handlerMs, ...heldResponse(exchange, run, ending) };
     case 'failed':
@@ -80,7 +80,12 @@ async function release({ stores }: Exchange, attempt: Attempt, { renewal }: Run)
 }
 
 /** Takes the response back if none of it was sent. */
-function overtaken({ reporter }: Exchange, { recording, lease }: Run, ending: Ending): RunOutcome | 'overtaken' {
+function overtaken(
+  { reporter }: Exchange,
+  { recording, lease }: Run,
+  ending: Ending,
+  handlerMs: number,
+): RunOutcome | 'overtaken' {
   if (!lease.isLost) reporter.reportLostLease();
   if (ending.kind === 'complete' && recording.canBeReplaced) {
     recording.discard();
@@ -88,6 +93,7 @@ function overtaken({ reporter }: Exchange, { recording, lease }: Run, ending: En
   }
   return {
     kind: 'overtaken',
+    handlerMs,
     letGo: () => {
       recording.abort();
     },

@@ -1,6 +1,7 @@
 import { stringify } from 'lossless-json';
 import type { Source } from '../binding/declaration/property';
 import type { Describable, JsonSchema, Schemas, SizeLimits } from '../binding/types/json-schema';
+import { freeName } from './path-templates';
 import { problemSchemas } from './refusals';
 import { standardSchemaIn, type JsonSchemaOf } from './standard-schema';
 
@@ -110,9 +111,7 @@ export class Components {
   private freeName(base: string, text: string, direction: Schemas['direction']): string {
     const requests = this.draft?.inRequests.get(base);
     const own = direction === 'response' && requests?.has(text) === false ? `${base}Response` : base;
-    let name = own;
-    for (let count = 2; name in this.schemas; count++) name = `${own}${count}`;
-    return name;
+    return freeName(own, name => Object.hasOwn(this.schemas, name));
   }
 }
 

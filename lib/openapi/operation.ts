@@ -1,4 +1,5 @@
 import type { EndpointDescription } from '../binding/bind-request';
+import { usuallyHasNoBody } from '../binding/plan/lookup';
 import type { JsonSchema } from '../binding/types/json-schema';
 import type { ResolvedOptions } from '../idempotency/options';
 import { bodyLimits } from './body-limits';
@@ -46,7 +47,8 @@ export function operationOf(
   const refusals = refusalsOf({
     guard,
     endpoints,
-    hasBody: body !== undefined,
+    readsBody: body !== undefined,
+    guardsBody: guard?.ignoreRequestBody === false && !usuallyHasNoBody(method),
     hasQuery: own.some(one => one.in === 'query'),
   });
   const { summary, description, tags, deprecated } = endpoints.at(-1)?.operation ?? {};

@@ -1,5 +1,6 @@
 import type { EndpointDescription } from '../binding/bind-request';
 import type { Source } from '../binding/declaration/property';
+import { usuallyHasNoBody } from '../binding/plan/lookup';
 import type { Plan } from '../binding/plan/plan';
 import type { SourceProperty } from '../binding/plan/source-properties';
 import type { Schemas } from '../binding/types/json-schema';
@@ -45,7 +46,7 @@ export function placementOf(
   const route: RouteOfDto = {
     pathParameters,
     // A property that takes the whole body leaves the query to the others.
-    prefersQuery: ['get', 'head'].includes(method) || plan.wholeBody !== undefined || plan.content !== undefined,
+    prefersQuery: usuallyHasNoBody(method) || plan.wholeBody !== undefined || plan.content !== undefined,
     takesForm: endpoint.endpoint.settings.allowMultipart,
     schemasFrom,
   };

@@ -6,15 +6,17 @@ import { catalogue, type ProblemCode } from '../problems/catalogue';
 export interface Refusing {
   readonly guard: ResolvedOptions | undefined;
   readonly endpoints: readonly EndpointDescription[];
-  readonly hasBody: boolean;
+  /** Whether an endpoint reads the body. */
+  readonly readsBody: boolean;
+  /** Whether the guard reads the body. */
+  readonly guardsBody: boolean;
   readonly hasQuery: boolean;
 }
 
 /** Lists the problems that the middlewares of an operation can answer with. */
-export function refusalsOf({ guard, endpoints, hasBody, hasQuery }: Refusing): ProblemCode[] {
+export function refusalsOf({ guard, endpoints, readsBody, guardsBody, hasQuery }: Refusing): ProblemCode[] {
   const settings = endpoints.map(({ endpoint }) => endpoint.settings);
   const permissions = endpoints.flatMap(({ endpoint }) => endpoint.plan?.sourceProperties.get('permission') ?? []);
-  const readsBody = guard ? !guard.ignoreRequestBody : hasBody;
   const may: readonly [boolean, ...ProblemCode[]][] = [
     [guard?.whenKeyMissing === 'reject', 'key-missing'],
     [guard !== undefined, 'key-repeated', 'request-in-flight', 'response-unavailable', 'store-unavailable'],
@@ -23,11 +25,11 @@ export function refusalsOf({ guard, endpoints, hasBody, hasQuery }: Refusing): P
     [settings.some(({ allowAnonymous }) => !allowAnonymous), 'unauthenticated'],
     [permissions.some(({ required }) => required), 'forbidden'],
     [endpoints.length > 0, 'validation-failed'],
-    [hasBody && endpoints.length > 0, 'body-malformed', 'body-unsupported'],
-    [hasBody && readsBody, 'body-too-large'],
+    [readsBody, 'body-malformed', 'body-unsupported'],
+    [readsBody || guardsBody, 'body-too-large'],
     [hasQuery, 'query-too-large'],
     [
-      hasBody && readsBody && (guard !== undefined || settings.some(({ allowMultipart }) => allowMultipart)),
+      guardsBody || (readsBody && settings.some(({ allowMultipart }) => allowMultipart)),
       'server-busy',
       'storage-full',
       'storage-unavailable',

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { connect } from 'node:net';
+import { DuplexConnection } from '../support/duplex-connection';
 import express from 'express';
 import { bindRequest, dto, file, idempotency, problemDetails, type BindingOptions } from '../../lib';
 import { serve } from '../support/serve';
@@ -42,4 +44,17 @@ describe.each(['/streamed', '/guarded'])('a client of %s that is refused while i
     socket.end();
     expect(await closed).toEqual([false]);
   });
+});
+
+it('a connection that is not a socket is closed after a refused request', async () => {
+  const server = createServer(express().post('/', idempotency({ maxRequestBytes: 2 })));
+  const connection = new DuplexConnection();
+  server.emit('connection', connection);
+  connection.push(
+    'POST / HTTP/1.1\r\nHost: a\r\nIdempotency-Key: k\r\nConnection: close\r\nContent-Length: 6\r\n\r\nabc',
+  );
+  await connection.reads('}');
+  connection.push('def');
+  await connection.ended;
+  expect(connection.written).toMatch(/^HTTP\/1\.1 413 /);
 });

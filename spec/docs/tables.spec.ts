@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pageOf, pagesIn } from './pages';
 import { tableFor } from './tables';
@@ -29,4 +29,14 @@ it.each(tables)('$file: the table says what the code says: $marker', ({ file, ma
       ),
     );
   else expect(table).toBe(made);
+});
+
+it('the page of errors has a row for the code of each warning', () => {
+  const files = readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf8' }).filter(file =>
+    file.endsWith('.ts'),
+  );
+  const codes = files.flatMap(file => readFileSync(join(root, 'lib', file), 'utf8').match(/'BINDONCE_[A-Z_]+'/g) ?? []);
+  const { text } = pageOf(root, 'docs/errors.md');
+  expect(codes.length).toBeGreaterThan(10);
+  expect(codes.filter(code => !text.includes(`\`${code.slice(1, -1)}\``))).toEqual([]);
 });

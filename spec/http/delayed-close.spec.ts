@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
-import { Duplex } from 'node:stream';
 import { idempotency } from '../../lib';
 import { delayClose } from '../../lib/http/delayed-close';
+import { DuplexConnection } from '../support/duplex-connection';
 
 /** The two ends of a connection. */
 async function connection(): Promise<[near: Socket, far: Socket]> {
@@ -79,16 +79,9 @@ it('closes a connection that is not a socket after a guarded request that asks f
       res.end('ran');
     });
   });
-  let written = '';
-  const duplex = new Duplex({
-    read: () => undefined,
-    write(chunk, _encoding, done) {
-      written += String(chunk);
-      done();
-    },
-  });
-  server.emit('connection', duplex);
-  duplex.push('POST / HTTP/1.1\r\nHost: a\r\nIdempotency-Key: duplex\r\nConnection: close\r\n\r\n');
-  await once(duplex, 'finish');
-  expect(written).toMatch(/^HTTP\/1\.1 200 OK[^]*ran/);
+  const connection = new DuplexConnection();
+  server.emit('connection', connection);
+  connection.push('POST / HTTP/1.1\r\nHost: a\r\nIdempotency-Key: duplex\r\nConnection: close\r\n\r\n');
+  await connection.ended;
+  expect(connection.written).toMatch(/^HTTP\/1\.1 200 OK[^]*ran/);
 });

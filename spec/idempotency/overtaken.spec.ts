@@ -113,10 +113,12 @@ describe('a run whose lease was lost to another', () => {
   it('does not let an HTTP/1.0 client take half of its answer for a whole one', async () => {
     const [begun, mayEnd] = [signal(), signal()];
     let runs = 0;
+    const log = new EventLog();
+    const leases = new HookedLeases({ renew: never });
     const { url, port } = await serve(
       express().post(
         '/',
-        idempotency({ leases: new HookedLeases({ renew: never }), leaseDuration: LEASE, storeTimeout: 100 }),
+        idempotency({ leases, leaseDuration: LEASE, storeTimeout: 100, onEvent: log.onEvent }),
         (_req, res) => {
           if (++runs > 1) {
             res.end('second');
@@ -144,6 +146,7 @@ describe('a run whose lease was lost to another', () => {
     expect((await send(url, { headers: keyed('k') })).text).toBe('second');
     mayEnd.happens();
     expect(await outcome).toMatch(/ECONNRESET/);
+    expect(log.kinds).toEqual(['lease-lost', 'executed', 'not-stored']);
   });
 });
 

@@ -1,4 +1,4 @@
-import express from 'express';
+import express, { type RequestHandler } from 'express';
 import { z } from 'zod';
 import * as v from 'valibot';
 import { toJsonSchema } from '@valibot/to-json-schema';
@@ -197,6 +197,13 @@ describe('openapi()', () => {
     expect(schemas).toMatchObject({ Point: { properties: { x: {}, y: {} } } });
   });
 
+  it('names a schema as its class, if that is the name of what every object has', async () => {
+    class Holder extends dto({
+      made: field({ constructor: class extends dto({ a: int }) {} }.constructor as AnyType),
+    }) {}
+    expect(Object.keys((await operationOf(Holder)).schemas)).toContain('constructor');
+  });
+
   describe('names the schema of a class', () => {
     class Money extends dto({ amount: decimal }) {}
     class Basket extends dto({ lines: field(list(Line)), next: optional(lazy((): AnyType => Basket)) }) {}
@@ -321,16 +328,33 @@ describe('openapi()', () => {
       ['of a body', dto({ a: int }), {}, undefined, ['400', '413', '415']],
       ['of an upload', dto({ a: file }), { allowFormData: true }, undefined, ['400', '413', '415', '503', '507']],
       ['of callers', dto({ a: hasPermission('x') }), { allowAnonymous: false }, undefined, ['400', '401', '403']],
-      ['of an idempotent endpoint', dto({ a: fromHeader(string) }), {}, {}, ['400', '409', '503']],
+      ['of an idempotent endpoint', dto({ a: fromHeader(string) }), {}, {}, ['400', '409', '413', '503', '507']],
       [
-        'of a reused key',
+        'of a reused key, without reading the body',
         dto({ a: fromHeader(string) }),
         {},
-        { whenKeyReused: 'reject' },
+        { whenKeyReused: 'reject', ignoreRequestBody: true },
         ['400', '409', '422', '503'],
+      ],
+      [
+        'of a body that only the endpoint reads',
+        dto({ a: int }),
+        {},
+        { ignoreRequestBody: true },
+        ['400', '409', '413', '415', '503'],
       ],
     ])('%s', async (_what, Dto, options, guard, expected) => {
       expect(await refusals(Dto, options, guard)).toEqual(expected);
+    });
+
+    const ok: RequestHandler = (_req, res) => void res.end();
+
+    it('of a guard alone, which reads the body where a request has one', () => {
+      const app = express();
+      app.route('/').all(idempotency()).get(ok).post(ok);
+      const { get, post } = documentOf(app).paths['/'] as Record<string, Operation>;
+      expect(Object.keys(get?.responses ?? {})).toEqual(['400', '409', '503', '2XX']);
+      expect(Object.keys(post?.responses ?? {})).toEqual(['400', '409', '413', '503', '507', '2XX']);
     });
   });
 

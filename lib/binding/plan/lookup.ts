@@ -46,11 +46,11 @@ export function namesBelow(path: readonly string[], { source, codec }: Lookup): 
 }
 
 function preferredSource(plan: Plan, req: IncomingMessage): Source {
-  if (isSafe(req.method) || plan.content) return 'query';
+  if (usuallyHasNoBody(req.method) || plan.content) return 'query';
   const kind = hasBody(req) ? kindOf(mediaTypeOf(req)) : undefined;
   const sendsForm = kind === undefined ? !plan.body.json : kind === 'urlencoded' || kind === 'multipart';
   return sendsForm ? 'form' : 'json';
 }
 
-/** Tells whether requests of a method usually have no body (RFC 9110, section 9.3.1). */
-export const isSafe = (method: string | undefined): boolean => method === 'GET' || method === 'HEAD';
+/** Tells whether requests of a method, in any case, usually have no body (RFC 9110, section 9.3.1). */
+export const usuallyHasNoBody = (method = ''): boolean => /^(?:get|head)$/i.test(method);

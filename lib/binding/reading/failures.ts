@@ -1,3 +1,4 @@
+import { isPromise } from '../../basics/awaitable';
 import { Problem, type ProblemError } from '../../problems/problem';
 import type { ResolvedLimits } from './limits';
 
@@ -68,7 +69,7 @@ export function validationProblem(
     const { name, in: source, pointer, detail } = failure;
     const message: unknown = messageFor?.(failure);
     // Only text counts. A promise resolves too late to be used, and its rejection must not end the process.
-    if (message instanceof Promise) message.catch(() => undefined);
+    if (isPromise(message)) message.catch(() => undefined);
     return {
       name,
       in: source,

@@ -4,6 +4,7 @@ import type { Location } from '../reading/location';
 import type { SourceProperty } from '../plan/source-properties';
 import { readItems, readJson, readText } from '../types/read-value';
 import { needsExactNumbers } from '../types/codec';
+import { isRounded } from '../types/numbers';
 import type { ValueSource } from './value-source';
 
 /** The claims of the caller; claim types are case-insensitive. */
@@ -47,10 +48,7 @@ function readClaim(value: unknown, sourceProperty: SourceProperty, location: Loc
 function isJson(value: unknown, { codec }: SourceProperty): boolean {
   if (codec.shape === 'schema') return typeof value !== 'string';
   const values = [value].flat();
-  return values.some(one => typeof one === 'object') || (values.some(isRounded) && needsExactNumbers(codec));
-}
-
-/** Tells whether the parser of the token may have rounded a number: a double holds 15 digits exactly. */
-function isRounded(value: unknown): boolean {
-  return typeof value === 'number' && !Number.isSafeInteger(value) && Number(value.toPrecision(15)) !== value;
+  // The parser of the token may have rounded a number.
+  const hasRounded = values.some(one => typeof one === 'number' && isRounded(one));
+  return values.some(one => typeof one === 'object') || (hasRounded && needsExactNumbers(codec));
 }

@@ -1,5 +1,6 @@
 import BigNumber = require('bignumber.js');
 import { LosslessNumber } from 'lossless-json';
+import { warnOnce } from '../../warnings/warn-once';
 import { bigNumberOf } from '../reading/big-number';
 import { isExactNumber } from '../reading/exact-number';
 import type { PropertyType } from './property-type';
@@ -57,11 +58,8 @@ export const decimal: PropertyType<BigNumber> = scalar('decimal', {
     if (typeof value === 'string') return readDecimal(value);
     // The digits are those of a JSON number, so they need no check.
     if (isExactNumber(value)) return value.value.length > MAX_LENGTH ? undefined : inRange(bigNumberOf(value.value));
-    if (typeof value !== 'number') return undefined;
-    const text = Object.is(value, -0) ? '-0' : String(value);
-    const exact = inRange(bigNumberOf(text));
-    // An earlier parser has rounded to a double; only numbers of up to 15 digits are certain to be what was sent.
-    return exact && (text.length <= EXACT_DIGITS || exact.sd() <= EXACT_DIGITS) ? exact : undefined;
+    if (typeof value !== 'number' || isRounded(value)) return undefined;
+    return inRange(bigNumberOf(Object.is(value, -0) ? '-0' : String(value)));
   },
   write: value => (BigNumber.isBigNumber(value) ? exactNumber(value) : value),
   schema: {
@@ -78,26 +76,22 @@ export const decimal: PropertyType<BigNumber> = scalar('decimal', {
 });
 
 /**
- * Explains the refusal of a number that an earlier parser has rounded to a double, so that the number sent is unknown.
+ * Tells whether an earlier parser may have rounded a number to this double. Nobody can tell that of a fraction with more
+ * digits than a double has: 0.1 may have been sent with twenty.
  */
-function ifRounded(value: unknown): string | undefined {
-  if (
-    typeof value !== 'number' ||
-    !Number.isFinite(value) ||
-    (Number.isInteger(value) ? Number.isSafeInteger(value) : Number(value.toPrecision(EXACT_DIGITS)) === value)
-  )
-    return undefined;
-  warnOnce();
-  return 'The number has more digits than can be read exactly here; send it as a string.';
+export function isRounded(value: number): boolean {
+  if (Number.isInteger(value)) return !Number.isSafeInteger(value);
+  return String(value).length > EXACT_DIGITS && Number(value.toPrecision(EXACT_DIGITS)) !== value;
 }
 
-let isWarned = false;
-function warnOnce(): void {
-  if (!isWarned)
-    process.emitWarning(
-      'bindonce: a number for a long or a decimal was rounded by a JSON parser before bindRequest(), and was refused. Mount bindRequest() before express.json().',
-    );
-  isWarned = true;
+/** Explains the refusal of a rounded number: the one that was sent is unknown. */
+function ifRounded(value: unknown): string | undefined {
+  if (typeof value !== 'number' || !Number.isFinite(value) || !isRounded(value)) return undefined;
+  warnOnce(
+    'BINDONCE_ROUNDED_NUMBER',
+    'bindonce: a number for a long or a decimal was refused, because a JSON parser before bindRequest() has rounded it. Mount bindRequest() before express.json(), or send such numbers, and write them in tokens, as text.',
+  );
+  return 'The number has more digits than can be read exactly here; send it as a string.';
 }
 
 /** Trims the text of a number. Returns empty text, which is not a number, if it is too long. */

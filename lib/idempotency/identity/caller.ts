@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
+import { isPromise } from '../../basics/awaitable';
 import { warnOnce } from '../../warnings/warn-once';
 import { credentialsOf, warnOfCookies } from './credentials';
 import { textOfCallers, type CallersOn } from './scope';
@@ -46,7 +47,7 @@ function notText(own: unknown): TypeError {
       ? 'null'
       : Array.isArray(own)
         ? 'an array'
-        : own instanceof Promise
+        : isPromise(own)
           ? 'a promise'
           : `a value of type ${typeof own}`;
   return new TypeError(

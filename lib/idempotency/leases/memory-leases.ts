@@ -2,6 +2,7 @@ import { positiveInteger, checkOptions, type Rule } from '../../options/check';
 import { isMapLike } from '../stores/keyv-like';
 import { SweepInterval } from '../stores/sweep-interval';
 import type { Acquisition, LeaseStore } from './lease-store';
+import { Watchers } from './watchers';
 
 /** In milliseconds of the monotonic clock: changes of the wall clock do not end leases. */
 interface Lease {
@@ -13,6 +14,7 @@ interface Lease {
 
 /** How often expired records are swept, in milliseconds; between sweeps they only take memory. */
 const SWEEP_INTERVAL = 10_000;
+const SHORTEST_SWEEP_INTERVAL = 1_000;
 
 /** Node fires a timer with a longer delay at once. */
 const MAX_TIMER = 2_147_483_647;
@@ -49,7 +51,9 @@ export function memoryLeasesFor(store: object): LeaseStore | undefined {
  */
 class MemoryLeases implements LeaseStore {
   private readonly leases = new Map<string, Lease>();
-  private readonly watchers = new Map<string, Set<() => void>>();
+  private readonly watchers = new Watchers();
+  /** Time of the last sweep, in milliseconds of the monotonic clock. */
+  private swept = -Infinity;
   private readonly sweeping = new SweepInterval(SWEEP_INTERVAL, () => this.sweep());
 
   constructor(private readonly maxKeys: number) {}
@@ -61,7 +65,7 @@ class MemoryLeases implements LeaseStore {
     if (lease && lease.token !== token) {
       return { kind: 'running', token: lease.token, msLeft: Math.max(0, lease.expires - performance.now()) };
     }
-    if (this.leases.size >= this.maxKeys && !this.leases.has(key))
+    if (!this.leases.has(key) && this.isFull())
       throw new Error(`There are ${this.maxKeys} keys in memory, and maxKeys allows no more`);
     this.run(key, token, ms);
     return { kind: 'acquired' };
@@ -79,7 +83,7 @@ class MemoryLeases implements LeaseStore {
     if (lease && lease.token !== token) return false;
     this.put(key, { token, expires: performance.now() + ms, timer: undefined });
     this.sweeping.start();
-    this.notify(key);
+    this.watchers.notify(key);
     return true;
   }
 
@@ -90,12 +94,13 @@ class MemoryLeases implements LeaseStore {
   }
 
   watch(key: string, onChange: () => void): Promise<() => void> {
-    const watchers = this.watchers.get(key) ?? new Set();
-    this.watchers.set(key, watchers.add(onChange));
-    return Promise.resolve(() => {
-      watchers.delete(onChange);
-      if (watchers.size === 0 && this.watchers.get(key) === watchers) this.watchers.delete(key);
-    });
+    return Promise.resolve(this.watchers.add(key, onChange));
+  }
+
+  /** Expired records do not count, but are looked for once in a second only: there may be a million records. */
+  private isFull(): boolean {
+    if (this.leases.size >= this.maxKeys && performance.now() >= this.swept + SHORTEST_SWEEP_INTERVAL) this.sweep();
+    return this.leases.size >= this.maxKeys;
   }
 
   private live(key: string): Lease | undefined {
@@ -121,16 +126,11 @@ class MemoryLeases implements LeaseStore {
   private remove(key: string): void {
     clearTimeout(this.leases.get(key)?.timer);
     this.leases.delete(key);
-    this.notify(key);
-  }
-
-  private notify(key: string): void {
-    const watchers = this.watchers.get(key);
-    if (watchers) for (const onChange of [...watchers]) onChange();
+    this.watchers.notify(key);
   }
 
   private sweep(): boolean {
-    const now = performance.now();
+    const now = (this.swept = performance.now());
     let isRecordLeft = false;
     for (const [key, { expires, timer }] of this.leases) {
       if (timer) continue;

@@ -1,3 +1,4 @@
+import { Watchers } from '../leases/watchers';
 import { PostgresListener } from './listener';
 import type { PostgresPool } from './pool';
 
@@ -12,7 +13,7 @@ export function notificationsOf(pool: PostgresPool): PostgresNotifications {
 
 /** Notifies all waiters of this process, over one connection that listens while there are any. */
 export class PostgresNotifications {
-  private readonly watchers = new Map<string, Set<() => void>>();
+  private readonly watchers = new Watchers();
   private listener: Promise<PostgresListener> | undefined;
 
   constructor(private readonly pool: PostgresPool) {}
@@ -20,12 +21,10 @@ export class PostgresNotifications {
   async watch(key: string, onChange: () => void): Promise<() => void> {
     // The only connection is needed to complete the run; listening on it would block that.
     if (this.pool.options?.max === 1) throw new Error('bindonce: this pool has no connection to spare');
-    const watchers = this.watchers.get(key) ?? new Set();
-    this.watchers.set(key, watchers.add(onChange));
+    const remove = this.watchers.add(key, onChange);
     const leave = (): void => {
-      watchers.delete(onChange);
-      if (watchers.size === 0 && this.watchers.get(key) === watchers) this.watchers.delete(key);
-      if (this.watchers.size === 0) this.stopListening();
+      remove();
+      if (this.watchers.isEmpty) this.stopListening();
     };
     try {
       await (this.listener ??= this.listen());
@@ -44,18 +43,14 @@ export class PostgresNotifications {
     const listener = PostgresListener.open(
       this.pool,
       key => {
-        this.notify(key);
+        this.watchers.notify(key);
       },
       () => {
         if (this.listener === listener) this.listener = undefined;
-        for (const key of [...this.watchers.keys()]) this.notify(key);
+        for (const key of this.watchers.keys()) this.watchers.notify(key);
       },
     );
     return listener;
-  }
-
-  private notify(key: string): void {
-    for (const onChange of [...(this.watchers.get(key) ?? [])]) onChange();
   }
 
   private stopListening(): void {

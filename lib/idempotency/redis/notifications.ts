@@ -1,32 +1,26 @@
+import { Watchers } from '../leases/watchers';
 import type { RedisConnection, RedisSubscriber } from './connection';
-
-/** The watchers of one channel in this process. */
-interface Watched {
-  readonly watchers: Set<() => void>;
-  subscribed: Promise<unknown>;
-}
 
 /** Notifies all waiters of this process, over one extra connection that is open only while there are any. */
 export class RedisNotifications {
   private subscriber: RedisSubscriber | undefined;
-  private readonly channels = new Map<string, Watched>();
+  /** The subscription to each watched channel. */
+  private readonly subscriptions = new Map<string, Promise<unknown>>();
+  private readonly watchers = new Watchers();
 
   constructor(private readonly connection: Pick<RedisConnection, 'subscriber'>) {}
 
   async watch(channel: string, onChange: () => void): Promise<() => void> {
     const subscriber = this.open();
-    const watched = this.channels.get(channel) ?? { watchers: new Set(), subscribed: subscriber.subscribe(channel) };
-    this.channels.set(channel, watched);
-    // A new function, because the same one may watch twice.
-    const watcher = (): void => {
-      onChange();
-    };
-    watched.watchers.add(watcher);
+    const subscription = this.subscriptions.get(channel) ?? subscriber.subscribe(channel);
+    this.subscriptions.set(channel, subscription);
+    const remove = this.watchers.add(channel, onChange);
     const stop = (): void => {
-      this.leave(channel, watched, watcher);
+      remove();
+      if (!this.watchers.has(channel)) this.leave(channel);
     };
     try {
-      await watched.subscribed;
+      await subscription;
       return stop;
     } catch (error) {
       stop();
@@ -38,24 +32,18 @@ export class RedisNotifications {
   private open(): RedisSubscriber {
     if (this.subscriber?.isOpen) return this.subscriber;
     const subscriber = this.connection.subscriber(channel => {
-      this.notify(channel);
+      this.watchers.notify(channel);
     });
     this.subscriber = subscriber;
-    for (const [channel, watched] of this.channels) {
-      watched.subscribed = subscriber.subscribe(channel);
-      watched.subscribed.catch(() => undefined);
+    for (const channel of this.subscriptions.keys()) {
+      const subscription = subscriber.subscribe(channel);
+      subscription.catch(() => undefined);
+      this.subscriptions.set(channel, subscription);
     }
     return subscriber;
   }
 
-  private notify(channel: string): void {
-    for (const watcher of [...(this.channels.get(channel)?.watchers ?? [])]) watcher();
-  }
-
-  private leave(channel: string, watched: Watched, watcher: () => void): void {
-    watched.watchers.delete(watcher);
-    if (watched.watchers.size > 0 || this.channels.get(channel) !== watched) return;
-    this.channels.delete(channel);
-    this.subscriber?.unsubscribe(channel).catch(() => undefined);
+  private leave(channel: string): void {
+    if (this.subscriptions.delete(channel)) this.subscriber?.unsubscribe(channel).catch(() => undefined);
   }
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { closeSoon } from '../../http/close-soon';
 import { delayClose } from '../../http/delayed-close';
 
 /**
@@ -78,10 +79,4 @@ export class FakedProgress {
     this.progress.destroyed = true;
     this.progress._closed = true;
   }
-}
-
-/** Closes a connection when all has been written. Only sockets have `destroySoon`; a server accepts any Duplex. */
-function closeSoon(socket: Partial<Pick<Socket, 'destroySoon'>> & Pick<Socket, 'end'>): void {
-  if (socket.destroySoon) socket.destroySoon();
-  else socket.end();
 }

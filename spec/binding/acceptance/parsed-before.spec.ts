@@ -38,7 +38,9 @@ it('a number that express.json() has rounded is refused as that, and the applica
       { name: 'count', detail: 'The value 1.5 is not a long.' },
     ]);
   }
-  expect(warn.mock.calls).toEqual([[expect.stringContaining('Mount bindRequest() before express.json()')]]);
+  expect(warn.mock.calls).toEqual([
+    [expect.stringContaining('Mount bindRequest() before express.json()'), { code: 'BINDONCE_ROUNDED_NUMBER' }],
+  ]);
   warn.mockRestore();
 });
 
@@ -120,6 +122,9 @@ describe('numbers that a parser before has rounded', () => {
   it.each([
     ['a long', json],
     ['a decimal of 17 digits', '{"price":12345678901234567}'],
+    ['a decimal that is round after it', '{"price":100000000000000001}'],
+    ['a decimal that may have been any of many', '{"price":1e21}'],
+    ['a fraction of 17 digits', '{"price":0.12345678901234567}'],
   ])('are refused: %s', async (_what, sent) => {
     expect((await bind(Exact, { json: sent }, { before: [express.json()] })).status).toBe(400);
   });

@@ -53,6 +53,19 @@ describe('memoryLeases()', () => {
     }
   });
 
+  it('accept a new key when one of those they keep has expired', () => {
+    jest.useFakeTimers();
+    try {
+      const leases = memoryLeases({ maxKeys: 2 });
+      for (const key of ['one', 'two']) void leases.complete(key, 'a', 2_000);
+      expect(() => leases.acquire('three', 'b', 60_000)).toThrow('maxKeys allows no more');
+      jest.advanceTimersByTime(2_001);
+      expect(leases.acquire('three', 'b', 60_000)).toEqual({ kind: 'acquired' });
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it.each([{ maxKeys: 0 }, { maxKeys: '1' }, { keys: 1 }])('refuse the options %j', options => {
     expect(() => memoryLeases(options as object)).toThrow(TypeError);
   });
