@@ -44,8 +44,8 @@ export interface Order {
 }
 
 /** Simulates a payment: a real shop would call its payment provider here. */
-async function pay(): Promise<void> {
-  report('paying');
+async function pay(key: string | undefined): Promise<void> {
+  report('paying', key === undefined ? {} : { key });
   await sleep(600);
 }
 
@@ -56,7 +56,9 @@ export function orders({ idempotency, bindRequest }: Configured, ledger: Ledger<
 
   const place: Handler = async (req, res) => {
     const order = orderOf(req.dto);
-    await pay();
+    // Without bindonce, there is no guard.
+    const { idempotency: guard } = req as { readonly idempotency?: { readonly key: string } };
+    await pay(guard?.key);
     await ledger.add(order);
     res
       .status(201)

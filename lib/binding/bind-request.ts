@@ -73,6 +73,8 @@ interface Binding {
 
 /** Prepares the binding of one endpoint: its binder makes the dto, then its modifier may change it. */
 export function bindingOf(Dto: AnyType, options: BindingOptions): Binding {
+  if (typeof (options as unknown) === 'function')
+    throw new TypeError('bindRequest takes the dto first, and then the options: bindRequest(Dto, { … }).');
   const { settings, binder: given = new RequestBinder(), modifier, operation } = resolveOptions(options);
   const { request = Dto } = options.serializerContext?.types ?? {};
   if (request !== Dto)

@@ -11,6 +11,7 @@ import { readNothing } from './types/read-value';
 import { RequestInput } from './sources/request-input';
 import { unreadNameBelow } from './sources/unread-names';
 import { sourcesInOrder } from './sources/order';
+import { warnIfUnknown } from './sources/route';
 
 /** The built-in binder, made to be extended: `const dto = await super.bind(context, signal)`. */
 export class RequestBinder<T = unknown> implements Binder<T> {
@@ -67,7 +68,8 @@ function bindWhole(input: RequestInput, found: FoundValues): void {
   if (wholeBody && body.kind === 'json' && (body.value !== null || wholeBody.codec.takesNull))
     found.put(wholeBody.index, wholeBody.codec.fromJson(body.value, input.locationOf('json', '')));
   // A GET without a body is an empty list.
-  if (wholeBody?.codec.shape === 'list' && body.kind === 'none' && usuallyHasNoBody(req.method)) found.put(wholeBody.index, []);
+  if (wholeBody?.codec.shape === 'list' && body.kind === 'none' && usuallyHasNoBody(req.method))
+    found.put(wholeBody.index, []);
   if (content && body.kind === 'text') found.put(content.index, body.text);
 }
 
@@ -88,6 +90,7 @@ function readMissing(input: RequestInput, member: Member): unknown {
   const { source, name } = lookupOf(member.property, plan, req) ?? { source: 'body', name: member.property };
   // A body that is not an object has been reported already; do not report each of its fields as missing, too.
   if (source === 'json' && name !== '' && input.isJsonRefused) return undefined;
+  if (source === 'route') warnIfUnknown(name, req);
   const isWhole = member.property === plan.wholeBody?.property;
   const missing = isWhole ? 'A JSON body is required.' : sourcesInOrder.find(one => one.source === source)?.missing;
   return readNothing(member, input.locationOf(source, name), isWhole ? missing : withUnread(missing, member, input));

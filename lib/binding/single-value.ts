@@ -77,6 +77,8 @@ export function valueReaders(settings: ResolvedOptions, answering?: Answering): 
       return undefined;
     };
     return (req: Request, name: string, type: AnyType, options: ValueOptions = {}): unknown => {
+      if (typeof (req as unknown) !== 'object' || typeof name !== 'string')
+        throw new TypeError(`${source}Value takes the request and a name first: ${source}Value(req, 'id', guid).`);
       checkOptions(`${source}Value`, options, { required: boolean });
       try {
         return read(req, name, type, options);

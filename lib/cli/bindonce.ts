@@ -1,5 +1,8 @@
 #!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { generateCommand } from './generate-command';
+import { LoadError } from './import-module';
 import { openapiCommand } from './openapi-command';
 import { UsageError } from './usage-error';
 
@@ -8,12 +11,32 @@ const commands: Readonly<Record<string, (args: string[]) => Promise<number>>> = 
   openapi: openapiCommand,
 };
 
+const usage = `Usage: bindonce <command> [options]
+
+  generate      compiles the readers and writers of JSON ahead of time
+  openapi       writes the OpenAPI document of an application
+
+  <command> --help      the options of a command
+  --version             the version of bindonce
+`;
+
 async function main([name = '', ...args]: string[]): Promise<number> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (command) return command(args);
+  if (name === '-h' || name === '--help') return print(usage);
+  if (name === '-v' || name === '--version') return print(`${ownVersion()}\n`);
   throw new UsageError(
-    `${name === '' ? 'Name a command' : `There is no command ${JSON.stringify(name)}`}; there are: ${Object.keys(commands).join(', ')}.`,
+    `${name === '' ? 'Name a command' : `There is no command ${JSON.stringify(name)}`}.\n\n${usage}`,
   );
+}
+
+function print(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}
+
+function ownVersion(): string {
+  return (JSON.parse(readFileSync(join(__dirname, '../../package.json'), 'utf8')) as { version: string }).version;
 }
 
 let isOver = false;
@@ -31,6 +54,8 @@ process.once('exit', () => {
 // Exits at once: the application may have opened connections that would keep the process running.
 main(process.argv.slice(2)).then(exit, (error: unknown) => {
   // A stack helps with the application's own errors, and not with a wrong command line.
-  console.error(error instanceof UsageError ? `bindonce: ${error.message}` : error);
+  if (error instanceof UsageError) console.error(`bindonce: ${error.message}`);
+  else if (error instanceof LoadError) console.error(`bindonce: ${error.message}:`, error.cause);
+  else console.error(error);
   exit(2);
 });

@@ -1,5 +1,4 @@
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { importModule } from './import-module';
 import { UsageError } from './usage-error';
 
 /**
@@ -7,7 +6,7 @@ import { UsageError } from './usage-error';
  * @param owner the function that takes them, for the message.
  */
 export async function defaultExport<O extends object>(path: string, owner: string): Promise<O> {
-  const { default: byDefault } = (await import(pathToFileURL(resolve(path)).href)) as { default?: unknown };
+  const { default: byDefault } = await importModule(path);
   // What a module that was compiled to CommonJS exports by default is a property of its default export.
   const { default: options = byDefault } = Object(byDefault) as { default?: unknown };
   if (typeof options !== 'object' || options === null)

@@ -43,8 +43,9 @@ export async function generateCommand(args: string[]): Promise<number> {
     throw new UsageError(`-o takes a file that ends with .js, .mjs, .cjs or .ts, not ${JSON.stringify(output)}.`);
   if (fs.existsSync(output) && !isGenerated(output))
     throw new UsageError(`${output} was not written by this command; it is left as it is. Name another file with -o.`);
-  if ((positionals.length === 0) !== (empty === true))
-    throw new UsageError(`Name the modules to load, or --empty.\n\n${usage}`);
+  if (positionals.length === 0 && !empty) throw new UsageError(`Name the modules to load, or --empty.\n\n${usage}`);
+  if (positionals.length > 0 && empty)
+    throw new UsageError(`--empty loads no modules; leave out ${positionals.join(', ')}.`);
   const write = (collection: CodeCollection, isCheck?: boolean): number =>
     Math.max(...contextModule(output, collection).map(({ path, text }) => writeOrCheck(path, text, isCheck)));
   const none = new CodeCollection();

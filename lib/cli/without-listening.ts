@@ -1,6 +1,5 @@
 import { Server } from 'node:net';
-import { resolve as absolute } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { importModule } from './import-module';
 
 /** What a module exports, and the listeners of the servers that it would have started. */
 export interface Loaded {
@@ -8,7 +7,7 @@ export interface Loaded {
   readonly served: readonly unknown[];
 }
 
-/** Loads a module. Its servers do not listen. */
+/** Loads a module. Its servers do not listen. @throws LoadError */
 export async function loadWithoutListening(path: string): Promise<Loaded> {
   const served: unknown[] = [];
   const listening = new Promise<void>(resolve => {
@@ -19,6 +18,6 @@ export async function loadWithoutListening(path: string): Promise<Loaded> {
     };
   });
   // A module that waits until its server listens would wait forever.
-  const loaded = import(pathToFileURL(absolute(path)).href) as Promise<Loaded['exports']>;
+  const loaded = importModule(path);
   return { exports: (await Promise.race([loaded, listening])) ?? {}, served };
 }

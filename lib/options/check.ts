@@ -85,12 +85,23 @@ export function either(...rules: readonly Rule[]): Rule {
   };
 }
 
-/** Describes a value for a message: briefly, and never with the contents of an object. */
+/** Describes a value for a message: briefly, and of an object at most a few names. */
 function describe(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
   if (typeof value === 'function') return 'a function';
-  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
-  return String(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : `an array of ${firstOf(value)}`;
+  const names = Object.getPrototypeOf(value) === Object.prototype ? Object.keys(value) : [];
+  return names.length > 0 && names.length <= FEW ? `an object with ${names.join(', ')}` : 'an object';
+}
+
+const FEW = 3;
+
+function firstOf(items: readonly unknown[]): string {
+  const first = items
+    .slice(0, FEW)
+    .map(item => (typeof item === 'object' && item !== null ? 'an object' : describe(item)));
+  return first.join(', ') + (items.length > FEW ? ' and others' : '');
 }
 
 /** Suggests the nearest of the known names, or lists all of them if none is near. */

@@ -1,3 +1,4 @@
+import { isPromise } from '../basics/awaitable';
 import type { Claims } from './principal';
 
 /** Returns the `permissions` claim (a list or one text), else `scope` split at spaces (RFC 8693, section 4.2). */
@@ -9,9 +10,17 @@ export function permissionsIn(claims: Claims | undefined): Iterable<string> {
   return typeof scope === 'string' ? separated(scope) : [];
 }
 
-/** Returns the result of the application's `permissions` function; splits a text at spaces, not into letters. */
-export function asPermissions(resolved: Iterable<string> | string): Iterable<string> {
-  return typeof resolved === 'string' ? separated(resolved) : resolved;
+/**
+ * Checks the result of the application's `permissions` function; splits a text at spaces, not into letters.
+ * @throws TypeError for what is no list of names.
+ */
+export function asPermissions(resolved: unknown): Iterable<string> {
+  if (typeof resolved === 'string') return separated(resolved);
+  if (typeof resolved === 'object' && resolved !== null && Symbol.iterator in resolved)
+    return resolved as Iterable<string>;
+  throw new TypeError(
+    `bindRequest: \`permissions\` must return the names of permissions, for example an array, not ${isPromise(resolved) ? 'a promise. Look them up in an earlier middleware' : typeof resolved}.`,
+  );
 }
 
 const separated = (text: string): string[] => text.split(' ').filter(one => one !== '');

@@ -200,7 +200,8 @@ registerContexts();
 
   it.each<[string, string[], string]>([
     ['no module', [], 'Name the modules to load, or --empty.'],
-    ['a module with --empty', ['--empty', 'dtos.mjs'], 'Name the modules to load, or --empty.'],
+    ['a module with --empty', ['--empty', 'dtos.mjs'], '--empty loads no modules; leave out dtos.mjs.'],
+    ['a module that throws', ['throws.mjs'], 'throws.mjs could not be loaded: Error: not today'],
     ['a module that does not exist', ['orders.mjs'], 'orders.mjs names no module.'],
     ['an empty folder', ['empty'], 'empty names no module.'],
     ['a module without dtos', ['options.mjs'], 'No dto class and no middleware was found in options.mjs.'],
@@ -219,6 +220,7 @@ registerContexts();
   ])('refuses %s', async (_what, args, sentence) => {
     mkdirSync(file('empty'));
     writeFileSync(file('options.mjs'), 'export default {};');
+    writeFileSync(file('throws.mjs'), "throw new Error('not today');");
     const { status, stderr } = await bindonce(...args);
     expect(status).toBe(2);
     expect(stderr).toContain(`bindonce: ${args.includes('--options') ? 'dtos.mjs ' : ''}${sentence}`);

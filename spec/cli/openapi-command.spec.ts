@@ -65,8 +65,8 @@ describe('bindonce openapi', () => {
   });
 
   it.each<[string, string[], string]>([
-    ['no command', [], 'bindonce: Name a command; there are: generate, openapi.'],
-    ['an unknown command', ['opnapi'], 'bindonce: There is no command "opnapi"; there are: generate, openapi.'],
+    ['no command', [], 'bindonce: Name a command.\n\nUsage: bindonce <command>'],
+    ['an unknown command', ['opnapi'], 'bindonce: There is no command "opnapi".\n\nUsage: bindonce <command>'],
     ['no module', ['openapi'], 'bindonce: Name one module.'],
     ['two modules', ['openapi', app, app], 'bindonce: Name one module.'],
     ['an unknown option', ['openapi', app, '--chek'], "bindonce: Unknown option '--chek'."],
@@ -76,10 +76,20 @@ describe('bindonce openapi', () => {
       'bindonce: --check needs the file to compare with: -o <file>.',
     ],
     ['a module without an application', ['openapi', 'package.json'], 'package.json'],
-    ['a module that does not exist', ['openapi', 'missing.mjs'], 'missing.mjs'],
+    ['a module that does not exist', ['openapi', 'missing.mjs'], 'bindonce: missing.mjs could not be loaded: Error'],
   ])('refuses %s', (_what, args, message) => {
     const { status, stdout, stderr } = bindonce(...args);
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr).toContain(message);
   });
+});
+
+it('the command explains itself, and says its version', () => {
+  for (const help of ['--help', '-h'])
+    expect(bindonce(help)).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^Usage: bindonce <command>/) as string,
+    });
+  for (const asked of ['--version', '-v'])
+    expect(bindonce(asked)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) as string });
 });

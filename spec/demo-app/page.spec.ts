@@ -101,6 +101,21 @@ describe('the page of the demo in memory', () => {
     await page.locator('#timeline', { hasText: 'Ben' }).waitFor();
   });
 
+  it('an order that curl places is one request, which ends', async () => {
+    const { page } = await open();
+    const body = JSON.stringify({ items: [{ sku: 'tea', quantity: 1, unitPrice: '4.50' }] });
+    const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() };
+    for (let time = 0; time < 2; time++)
+      expect((await send(`${shop.url}/customers/curl/orders`, { headers, body })).status).toBe(201);
+    const cart = page.locator('.cart', { hasText: headers['Idempotency-Key'] });
+    await cart.locator('.requests p').nth(1).waitFor();
+    expect(await cart.locator('.requests p').allInnerTexts()).toEqual([
+      expect.stringMatching(/^Executed by process/),
+      expect.stringMatching(/^Replayed/),
+    ]);
+    expect(await page.locator('.cart', { hasText: 'without a key' }).count()).toBe(0);
+  });
+
   it('an order of nothing is not sent', async () => {
     const page = await open();
     for (const product of ['Tea', 'Coffee']) await page.page.getByLabel(product).fill('0');

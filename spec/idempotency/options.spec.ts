@@ -28,8 +28,8 @@ const table: Record<
     [[], ['X-A', 'x-b'], Object.freeze(['X-A'])],
     [
       ['X-A', '"X-A"'],
-      [['X A'], 'an array'],
-      [[1], 'an array'],
+      [['X A'], 'an array of "X A"'],
+      [[1], 'an array of 1'],
       [{}, 'an object'],
     ],
   ],
@@ -46,9 +46,9 @@ const table: Record<
     [['POST'], ['post', 'PATCH', 'PROPFIND']],
     [
       ['POST', '"POST"'],
-      [[], 'an array'],
-      [['PSOT'], 'an array'],
-      [[1], 'an array'],
+      [[], 'an empty array'],
+      [['PSOT'], 'an array of "PSOT"'],
+      [[1], 'an array of 1'],
       [{}, 'an object'],
     ],
   ],
@@ -111,7 +111,7 @@ const table: Record<
     [
       [{}, 'an object'],
       [memoryLeases, 'a function'],
-      [{ acquire: () => undefined }, 'an object'],
+      [{ acquire: () => undefined }, 'an object with acquire'],
     ],
   ],
   scope: [
@@ -170,7 +170,7 @@ const table: Record<
     [() => true],
     [
       [true, 'true'],
-      [[200], 'an array'],
+      [[200], 'an array of 200'],
     ],
   ],
   replayedHeader: [
@@ -279,7 +279,7 @@ describe('an option', () => {
     [5_000, '5000'],
     [true, 'true'],
     [() => undefined, 'a function'],
-    [[], 'an array'],
+    [[], 'an empty array'],
   ])('cannot be given as %p', (options, shown) => {
     expect(() => idempotency(options as IdempotencyOptions)).toThrow(
       new TypeError(`idempotency: options must be an object, not ${shown}`),

@@ -23,6 +23,19 @@ it.each<[string, unknown, object]>([
   expect((await bind(May, {}, { permissions })).dto).toEqual(held);
 });
 
+it.each<[string, unknown, string]>([
+  ['a promise', Promise.resolve(['read']), 'not a promise. Look them up in an earlier middleware.'],
+  ['nothing', undefined, 'not undefined.'],
+  ['an object', { read: true }, 'not object.'],
+])('the result of permissions(req) that is %s is an error that says so', async (_what, said, text) => {
+  const permissions = (() => said) as NonNullable<BindingOptions['permissions']>;
+  const { status, response } = await bind(May, {}, { permissions });
+  expect([status, response.text]).toEqual([
+    500,
+    `bindRequest: \`permissions\` must return the names of permissions, for example an array, ${text}`,
+  ]);
+});
+
 it.each<[string, Claims, object]>([
   ['permissions', { permissions: ['read', 'all'] }, ALL],
   ['Permissions', { Permissions: ['read', 'all'] }, ALL],

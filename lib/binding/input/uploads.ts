@@ -116,6 +116,8 @@ function builtInStoring(uploads: UploadOptions, limits: FormOptions['limits']): 
     storage: oneOf('memory', 'disk'),
     directory: { expects: 'a path', accepts: value => typeof value === 'string' && value !== '' },
   });
+  if (uploads.directory !== undefined && uploads.storage !== 'disk')
+    throw new TypeError("bindRequest: uploads.directory has an effect only with storage: 'disk'; add that.");
   const { storage = 'memory', directory = tmpdir() } = uploads;
   if (storage === 'memory') {
     const inMemory: Storing = {

@@ -91,7 +91,10 @@ export class CodecTable implements Codecs {
     const meant = ownTypes.get(type);
     if (!parser && !converter)
       throw new TypeError(
-        `${name} has no declared properties and no static tryParse; ${meant === undefined ? 'declare them with dto({...}) or decorators, or pass a valueParserFor or a converter for it' : `the type for it is ${meant}`}.`,
+        meant === undefined
+          ? `${name} has no declared properties and no static tryParse; declare them with dto({...}) or decorators, or ` +
+              `pass a valueParserFor or a converter for it. (If it makes types, as list does, call it: list(string).)`
+          : `${name} has no declared properties and no static tryParse; the type for it is ${meant}.`,
       );
     const json = converter
       ? converting(converter, name)

@@ -3,6 +3,7 @@ import type { Pair } from '../../body/urlencoded';
 import type { Location } from '../reading/location';
 import { readFlat, readSegments, type Expected } from '../types/read-value';
 import { NameTree } from '../reading/name-tree';
+import { warnOnce } from '../../warnings/warn-once';
 import { readByName } from './names';
 import type { ValueSource } from './value-source';
 
@@ -32,6 +33,26 @@ export function readRouteParameter(expected: Expected, name: string, req: Reques
   if (segments) return readSegments(expected, segments, location);
   const tree = NameTree.of(texts).at(name);
   return tree && readFlat(expected, tree, location);
+}
+
+/**
+ * Warns of a required parameter that the matched route does not have: no client can send it. (A part of the path may be
+ * optional, so that the parameter is missing from this request only.)
+ */
+export function warnIfUnknown(name: string, req: Request): void {
+  const known = Object.keys(req.params);
+  const { route: matched } = req as {
+    readonly route?: { readonly path: string | RegExp | readonly (string | RegExp)[] };
+  };
+  const paths = [matched?.path ?? []].flat().map(String);
+  const isKnown = [...known, ...paths].some(one => one.toLowerCase().includes(name.toLowerCase()));
+  if (isKnown) return;
+  warnOnce(
+    'BINDONCE_ROUTE_PARAMETER',
+    `bindRequest: a dto requires the route parameter ${JSON.stringify(name)}, and where the middleware is mounted ` +
+      `(${matched ? paths.join(', ') : 'app.use'}), there is no parameter of this name, so each request gets 400. ` +
+      'Correct the name or the path; a router has parameters of the path above it only with mergeParams: true.',
+  );
 }
 
 interface RouteParameters {

@@ -129,6 +129,7 @@ it.each<[string, () => unknown, string]>([
     'it is declared twice: the kind of property goes outside, the type inside, for example routeParam(optional(int)).',
   ],
   ['a property in a property', () => field(queryParam(int) as unknown as AnyType), 'it is declared twice'],
+  ['a function that makes types', () => field(list as unknown as AnyType), 'call it: list(string)'],
   ['String', () => String, 'the type for it is string'],
   ['Number', () => Number, 'the type for it is int, double or decimal'],
   ['Date', () => Date, 'the type for it is dateTime'],
@@ -302,17 +303,26 @@ describe('options', () => {
     [{ allowFormData: { urlEncoded: 1 } }, 'allowFormData must be true, false or { urlEncoded: true }, not an object'],
     [{ allowFormData: {} }, 'allowFormData must be'],
     [{ allowAnonymous: 'false' }, 'allowAnonymous must be true or false, not "false"'],
+    [{ allowFormData: { urlencoded: true } }, 'true, false or { urlEncoded: true }, not an object with urlencoded'],
     [{ claims: {} }, 'claims must be a function, not an object'],
-    [{ permissions: ['a'] }, 'permissions must be a function, not an array'],
+    [{ permissions: ['a', {}] }, 'permissions must be a function, not an array of "a", an object'],
+    [{ permissions: [] }, 'permissions must be a function, not an empty array'],
     [{ limits: 5 }, 'limits must be an object, not 5'],
     [{ uploads: 'disk' }, 'uploads must be { storage, directory } or a Multer, not "disk"'],
     [{ uploads: { storage: 'cloud' } }, 'bindRequest: uploads: storage must be "memory" or "disk", not "cloud"'],
     [{ uploads: { storage: 'disk', dir: '/x' } }, 'there is no option "dir"'],
+    [{ uploads: { directory: '/x' } }, "uploads.directory has an effect only with storage: 'disk'; add that."],
     [{ uploads: { directory: '' } }, 'directory must be a path, not ""'],
     [{ zzz: 1 }, 'there is no option "zzz"; there are: allowFormData, allowAnonymous'],
   ])('%j is refused when the middleware is made', (options, message) => {
     expect(make(options)).toThrow(TypeError);
     expect(make(options)).toThrow(message);
+  });
+
+  it('come after the dto', () => {
+    expect(() => bindRequest({} as AnyType, Line as BindingOptions)).toThrow(
+      'bindRequest takes the dto first, and then the options: bindRequest(Dto, { … }).',
+    );
   });
 
   it('configure() checks its defaults when it is called', () => {

@@ -66,3 +66,29 @@ describe.each(expressVersions)('mounted, %s', (_name, framework) => {
     expect([status, body]).toEqual([200, { shop: 'x', page: 2 }]);
   });
 });
+
+describe('a required parameter that the route does not have', () => {
+  class Charge extends dto({ customer: routeParam(int) }) {}
+  const warnings = async (make: (app: express.Express) => void, path: string): Promise<string[]> => {
+    const warn = jest.spyOn(process, 'emitWarning');
+    const app = express();
+    make(app);
+    expect((await ask(app, { method: 'GET', path })).status).toBe(400);
+    const texts = warn.mock.calls.map(([text]) => String(text));
+    warn.mockRestore();
+    return texts;
+  };
+
+  it('is refused without a warning if it is optional in the path', async () => {
+    expect(await warnings(app => app.get('/c{/:customer}', bindRequest(Charge)), '/c')).toEqual([]);
+    expect(await warnings(app => app.get(/^\/(?<customer>\d+)?$/, bindRequest(Charge)), '/')).toEqual([]);
+  });
+
+  it('is refused, and the application is told once where it is mounted, and what to do', async () => {
+    const orders = Router().get('/orders', bindRequest(Charge));
+    expect(await warnings(app => app.use('/c/:customer', orders), '/c/1/orders')).toEqual([
+      'bindRequest: a dto requires the route parameter "customer", and where the middleware is mounted (/orders), there is no parameter of this name, so each request gets 400. Correct the name or the path; a router has parameters of the path above it only with mergeParams: true.',
+    ]);
+    expect(await warnings(app => app.use(bindRequest(Charge)), '/')).toEqual([]);
+  });
+});
