@@ -32,7 +32,7 @@ export async function runAndRecord(
   const keeping = whatToKeep(exchange, attempt, run, ending);
   const kept = isPromise(keeping) ? await keeping : keeping;
   run.renewal.stop();
-  if (ending.kind === 'cut-off') run.lease.end();
+  if (!kept) run.lease.end();
   const settling = kept
     ? publish(attempt, kept.response, exchange.options, exchange.stores, run.renewal.until)
     : release(exchange, attempt, run);

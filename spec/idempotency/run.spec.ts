@@ -15,6 +15,7 @@ import { send, type WireResponse } from '../support/listen';
 import { EventLog } from '../support/event-log';
 import { expressVersions } from '../support/express-versions';
 import { serve } from '../support/serve';
+import { signal } from '../support/signal';
 import { keyed, visible, visibleReplay } from '../support/replays';
 
 /** Milliseconds. */
@@ -324,6 +325,23 @@ describe('run and record', () => {
     await send(url, { headers: keyed('"my key"') });
     expect(guards).toEqual([expect.objectContaining({ key: 'my key', cacheKey: log.events[0]?.cacheKey })]);
     expect(guards[0]?.signal.aborted).toBe(false);
+  });
+
+  it.each<[string, IdempotencyOptions, RequestHandler]>([
+    ['calls forget()', {}, (req, res) => void res.json(req.idempotency.forget() ?? 1)],
+    ['is answered for, and nothing is kept', { shouldCache: () => false }, (_req, res) => void res.status(503).end()],
+  ])('aborts the signal of a handler that may still be at work when it %s', async (_title, options, handler) => {
+    const aborted = signal();
+    const { url } = await serve(
+      app(options, (req, res, next) => {
+        req.idempotency.signal.addEventListener('abort', () => {
+          aborted.happens();
+        });
+        void handler(req, res, next);
+      }),
+    );
+    await send(url, { headers: keyed('k') });
+    await aborted.happened;
   });
 
   it('lets the next request run when the handler calls forget(), even before it answers', async () => {

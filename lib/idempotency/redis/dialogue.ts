@@ -10,6 +10,11 @@ const COPY = randomBytes(6).toString('hex');
 let questions = 0;
 
 const NOTHING = numbered("return ''");
+/** PTTL returns -2 for a key that is not there, and unlike EXISTS needs no permission that the other scripts do not. */
+const TIME_LEFT = numbered("return redis.call('PTTL', KEYS[1])");
+
+/** Milliseconds between two connections, at least, if the address still leads to a replica. */
+const SHORTEST_CONNECTION = 1_000;
 
 /**
  * Asks Redis by scripts that repeat the number of the question in their answer.
@@ -20,6 +25,9 @@ const NOTHING = numbered("return ''");
  * and the connection is replaced.
  */
 export class RedisDialogue {
+  /** When a replica was left last, in milliseconds of the monotonic clock. */
+  private leftReplica = -Infinity;
+
   constructor(private readonly connection: RedisConnection) {}
 
   /** False if the client cannot wait for replicas. */
@@ -35,7 +43,8 @@ export class RedisDialogue {
   /** Runs a script. @throws Error for the answer to another question. */
   async ask(script: string, keys: Keys, args: readonly string[]): Promise<string> {
     const number = nextNumber();
-    return this.answerTo(number, await this.connection.evaluate(script, keys, [...args, number]));
+    const evaluated = this.connection.evaluate(script, keys, [...args, number]);
+    return this.answerTo(number, await evaluated.catch(this.failed));
   }
 
   /** Runs a script. @returns its answer, and how many replicas have what it wrote. @throws Error as `ask` does. */
@@ -47,7 +56,8 @@ export class RedisDialogue {
     ms: number,
   ): Promise<readonly [answer: string, reached: number]> {
     const number = nextNumber();
-    const answers = await this.connection.evaluateAndWait?.(script, keys, [...args, number], replicas, ms);
+    const evaluated = this.connection.evaluateAndWait?.(script, keys, [...args, number], replicas, ms);
+    const answers = await evaluated?.catch(this.failed);
     if (!answers) throw new Error('bindonce: this Redis client cannot wait for replicas');
     return [this.answerTo(number, answers[0]), wholeNumberIn(answers[1])];
   }
@@ -64,9 +74,34 @@ export class RedisDialogue {
     }
   }
 
+  /** Returns true if the master has nothing under a key; false if it has, or cannot be asked. */
+  async isMissing(key: string): Promise<boolean> {
+    try {
+      return (await this.ask(TIME_LEFT, [key], [])) === '-2';
+    } catch {
+      return false;
+    }
+  }
+
+  /**
+   * Replaces the connection if the error says that it leads to a replica: after a failover, the server that was the
+   * master keeps its connections, and its address may lead to the new master.
+   */
+  leaveReplica(error: unknown): void {
+    const isReplica = error instanceof Error && /\bREADONLY\b/.test(error.message);
+    if (!isReplica || performance.now() < this.leftReplica + SHORTEST_CONNECTION) return;
+    this.leftReplica = performance.now();
+    this.connection.reopen();
+  }
+
   subscriber(onMessage: (channel: string) => void): ReturnType<RedisConnection['subscriber']> {
     return this.connection.subscriber(onMessage);
   }
+
+  private readonly failed = (error: unknown): never => {
+    this.leaveReplica(error);
+    throw error;
+  };
 
   private answerTo(number: string, raw: unknown): string {
     const text = textOf(raw);

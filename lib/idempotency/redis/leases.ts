@@ -147,8 +147,14 @@ class LeasesBesideResponses extends RedisLeases implements JointLeases {
 
   async completeIfStored(key: string, token: string, ms: number, responseKey: string): Promise<boolean | undefined> {
     if (this.misses === MOST_MISSES) return undefined;
-    const answer = await this.run('completeIfStored', key, [token, this.prefix + key, String(ms)], responseKey);
-    this.misses = answer === 'missing' ? this.misses + 1 : 0;
-    return answer === 'missing' ? undefined : isYes(answer);
+    try {
+      const answer = await this.run('completeIfStored', key, [token, this.prefix + key, String(ms)], responseKey);
+      this.misses = answer === 'missing' ? this.misses + 1 : 0;
+      return answer === 'missing' ? undefined : isYes(answer);
+    } catch (error) {
+      // A server with slots, or a proxy before several servers, may refuse a script with two keys.
+      if (error instanceof Error && error.message.startsWith('CROSSSLOT')) this.misses = MOST_MISSES;
+      return undefined;
+    }
   }
 }

@@ -49,7 +49,9 @@ export class ResponseHead {
 
   /** Returns the whole response; undefined if it cannot be replayed. */
   withBody(body: Buffer | undefined, trailers: readonly HeaderLine[]): RecordedResponse | undefined {
-    if (!body || this.isCoded) return undefined;
+    // A store checks the same when it reads a record.
+    const isFramed = this.length === undefined || !this.hasContent || this.length === body?.length;
+    if (!body || this.isCoded || !isFramed || this.status < 200) return undefined;
     const {
       status,
       reason,

@@ -49,11 +49,12 @@ export class ResponseStore implements Responses {
    */
   constructor(private readonly keyv: KeyvLike) {
     for (const layer of [keyv, ...layersUnder(keyv)]) if ('throwOnErrors' in layer) layer.throwOnErrors = true;
-    keyv.on('error', () => {
-      this.failures++;
-    });
     this.expired = expiredResponsesIn(keyv);
     this.redis = dialogueUnder(holderOf(keyv));
+    keyv.on('error', error => {
+      this.failures++;
+      this.redis?.leaveReplica(error);
+    });
   }
 
   /**
@@ -90,21 +91,30 @@ export class ResponseStore implements Responses {
   }
 
   private async ask(expected: Expected): Promise<RecordedResponse | undefined> {
-    const { failures, keyv, redis } = this;
+    const { failures, keyv } = this;
     const stored: unknown = await keyv.get(expected.key).catch(unreadable);
     if (stored === undefined && failures !== this.failures && !('throwOnErrors' in keyv))
       throw new Error('The store failed to read');
     const response = fromStored(stored, expected);
-    // A missing response is final: the handler does not run again. So this must be the answer to this question.
-    const isSure =
-      response !== undefined || !redis || (await redis.isInStep(prefixFor(namespaceOf(keyv)) + expected.key));
-    if (!isSure) throw new Error('The answer of Redis may belong to another command');
+    if (response === undefined && !(await this.isFinal(stored, expected.key)))
+      throw new Error('Redis may have answered another command, or have read from a replica that is behind');
     return response;
+  }
+
+  /**
+   * Tells whether an answer without a response is certain: it is final, because the handler does not run again. A
+   * client may have got the answer to another command, or have asked a replica.
+   */
+  private async isFinal(stored: unknown, key: string): Promise<boolean> {
+    const { redis, keyv } = this;
+    if (!redis) return true;
+    const onServer = stored === undefined ? keyOnRedis(keyv, key) : undefined;
+    return onServer === undefined ? redis.isInStep(prefixFor(namespaceOf(keyv)) + key) : redis.isMissing(onServer);
   }
 }
 
-/** Treats text that is not JSON as missing: to read it again would not help. */
-function unreadable(error: unknown): undefined {
-  if (error instanceof SyntaxError) return undefined;
+/** Returns null for text that is not JSON: to read it again would not help. */
+function unreadable(error: unknown): null {
+  if (error instanceof SyntaxError) return null;
   throw error;
 }

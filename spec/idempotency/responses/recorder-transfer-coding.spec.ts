@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import express, { type RequestHandler } from 'express';
 import { idempotency } from '../../../lib';
 import { send } from '../../support/listen';
 import { expressVersions } from '../../support/express-versions';
@@ -17,12 +18,12 @@ async function wire(port: number, path: string): Promise<string> {
   return bytes.replace(/Date: .*\r\n/, '');
 }
 
-describe.each(expressVersions)('on %s, a response under a transfer coding', (_version, express) => {
+describe.each(expressVersions)('on %s, a response under a transfer coding', (_version, framework) => {
   it.each(['gzip', 'gzip, chunked', 'identity'])(
     'of its own (%s) goes out as it is; it is not kept under another framing, and its request is not run again',
     async coding => {
       let runs = 0;
-      const app = express().post('/bare', (_req, res) => {
+      const app = framework().post('/bare', (_req, res) => {
         res.set('Transfer-Encoding', coding).end(gzipSync('hello'));
       });
       app.post('/guarded', idempotency({ addHeaderToResponse: false }), (_req, res) => {
@@ -42,7 +43,7 @@ describe.each(expressVersions)('on %s, a response under a transfer coding', (_ve
 
   it.each(['chunked', 'Chunked'])('that is %s alone is kept', async coding => {
     const { port } = await serve(
-      express().post('/', idempotency(), (_req, res) => {
+      framework().post('/', idempotency(), (_req, res) => {
         res.set('Transfer-Encoding', coding).end('hello');
       }),
     );
@@ -55,4 +56,29 @@ describe.each(expressVersions)('on %s, a response under a transfer coding', (_ve
         .sort(),
     ).toEqual(first.toLowerCase().split('\r\n').sort());
   });
+});
+
+it.each<[string, RequestHandler]>([
+  ['a Content-Length that is too short', (_req, res) => void res.set('Content-Length', '2').end('hello')],
+  ['a Content-Length that is no number', (_req, res) => void res.set('Content-Length', 'short').end('hello')],
+  ['a status that is not final', (_req, res) => void res.writeHead(199).end()],
+])('a response with %s is not kept, and its request is not run again', async (_what, handler) => {
+  let runs = 0;
+  const app = express().post(
+    '/',
+    idempotency(),
+    (_req, _res, next) => {
+      runs++;
+      next();
+    },
+    handler,
+  );
+  const { url, port } = await serve(app);
+  await wire(port, '/').catch(() => undefined);
+  const duplicate = await send(url, { headers: keyed('k') });
+  expect([duplicate.status, duplicate.text.includes('urn:bindonce:response-unavailable'), runs]).toEqual([
+    409,
+    true,
+    1,
+  ]);
 });

@@ -16,7 +16,7 @@ export class TcpProxy {
 
   private constructor(
     private readonly server: Server,
-    private readonly target: number,
+    private target: number,
   ) {}
 
   static async before(target: number): Promise<TcpProxy> {
@@ -52,6 +52,11 @@ export class TcpProxy {
   /** The server is there again. */
   mend(): void {
     this.isCut = false;
+  }
+
+  /** Leads new connections to another server; those that there are stay. */
+  leadTo(port: number): void {
+    this.target = port;
   }
 
   async close(): Promise<void> {
