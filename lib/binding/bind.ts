@@ -1,6 +1,6 @@
 import { ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
-import { checkOptions, object, type Rule } from '../options/check';
+import { anything, checkOptions, object, type Rule } from '../options/check';
 import { permissionsIn } from '../principal/permissions';
 import { bindingOf } from './bind-request';
 import { MadeRequest, type SentParts } from './made-request';
@@ -24,9 +24,8 @@ export type Bind = <D extends AnyType>(
 
 type Bound = ReturnType<typeof bindingOf>['bind'];
 
-const anyValue: Rule = { expects: 'any value', accepts: () => true };
 const parts: Readonly<Record<keyof SentParts, Rule>> = {
-  body: anyValue,
+  body: anything,
   form: object,
   params: object,
   query: {

@@ -1,4 +1,4 @@
-import { boolean, checkOptions, object, type Rule } from '../options/check';
+import { boolean, checkOptions, object, text, type Rule } from '../options/check';
 
 /** Names of security schemes that a caller needs together, each with its scopes (OpenAPI 3.1, section 4.8.30). */
 export type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
@@ -25,8 +25,6 @@ export interface OperationOptions {
   /** Examples of the request body by name: `{ small: { summary: 'One item', value: { … } } }`. Default none. */
   examples?: Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>;
 }
-
-const text: Rule = { expects: 'text', accepts: value => typeof value === 'string' };
 
 export const securityRule: Rule = {
   expects: 'an array of objects that name schemes and their scopes, for example [{ bearer: [] }]',

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { closeSoon } from '../http/close-soon';
+import { closeSoon } from '../http/closing';
 
 /** Milliseconds between two checks of a connection on which the rest of a refused body arrives. */
 const CHECK_INTERVAL = 5_000;

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { Problem } from '../problems/problem';
 import { plainBoundaries } from './boundaries';
+import { bounded } from './bounded';
 import { isCoded } from './decode';
-import { bodyTooLarge } from './errors';
 import type { Form, FormOptions } from './form';
 import { ExternalError } from './form-errors';
 import { FormReading, type FormSource } from './form-reading';
@@ -17,7 +17,7 @@ import { boundaryOf } from './media-type';
 export function readForm(chunks: AsyncIterable<Buffer>, req: IncomingMessage, options: FormOptions): Promise<Form> {
   return formFrom(req, options, boundary => {
     const { recorder } = options;
-    const stream = Readable.from(plainBoundaries(bounded(chunks, options), boundary, recorder?.boundaryAt));
+    const stream = Readable.from(plainBoundaries(taken(chunks, options), boundary, recorder?.boundaryAt));
     return { stream, start: busboy => void stream.pipe(busboy) };
   });
 }
@@ -42,15 +42,12 @@ export function formFrom(
  * Yields the chunks.
  * @throws ExternalError for a form that is too long, or that `take` or the chunks themselves refuse.
  */
-async function* bounded(
+async function* taken(
   chunks: AsyncIterable<Buffer>,
   { formBytes = Infinity, take }: FormOptions,
 ): AsyncGenerator<Buffer, void> {
-  let bytes = 0;
   try {
-    for await (const chunk of chunks) {
-      bytes += chunk.length;
-      if (bytes > formBytes) throw bodyTooLarge(formBytes);
+    for await (const chunk of bounded(chunks, formBytes)) {
       take?.(chunk.length);
       yield chunk;
     }

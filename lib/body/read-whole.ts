@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { onExchangeEnd } from '../http/exchange-end';
 import { arrivedBody, chunksOf, packetParsed } from './body-chunks';
+import { bounded, checkDeclaredLength } from './bounded';
 import { drainRest } from './drain-rest';
-import { bodyTooLarge } from './errors';
 import { filesApart, inBlocks, together } from './files-apart';
 import { holdingOf, type Holding } from './holding';
 import { boundaryOf } from './media-type';
@@ -25,7 +25,7 @@ const MOST_CHUNKS = 1_000;
 export async function readWhole(req: IncomingMessage, res: ServerResponse, limit: number): Promise<Received> {
   const holding = holdingOf(req, res);
   try {
-    if (Number(req.headers['content-length'] ?? 0) > limit) throw bodyTooLarge(limit);
+    checkDeclaredLength(req, limit);
     return await readAll(req, res, limit, holding);
   } catch (error) {
     holding.giveBack();
@@ -42,7 +42,7 @@ async function readAll(req: IncomingMessage, res: ServerResponse, limit: number,
     holding.take('memory', arrived.length);
     return new BytesInMemory([arrived], coding);
   }
-  const chunks = bounded(req, limit);
+  const chunks = bounded(chunksOf(req), limit);
   const inMemory: Buffer[] = [];
   let size = 0;
   for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
@@ -83,16 +83,6 @@ async function* allOf(inMemory: Buffer[], rest: AsyncIterable<Buffer>, holding: 
   holding.giveBackMemory();
   for await (const chunk of rest) {
     holding.take('disk', chunk.length);
-    yield chunk;
-  }
-}
-
-/** Yields the chunks of the body. @throws a 413 problem at the first byte over the limit. */
-async function* bounded(req: IncomingMessage, limit: number): AsyncGenerator<Buffer, void> {
-  let size = 0;
-  for await (const chunk of chunksOf(req)) {
-    size += chunk.length;
-    if (size > limit) throw bodyTooLarge(limit);
     yield chunk;
   }
 }

@@ -40,15 +40,9 @@ export function allBytes(received: ReceivedBytes): Awaitable<Buffer> {
   return received.kind === 'file' ? buffer(received.spool.chunks()) : received.bytes;
 }
 
-/** Yields the bytes of a received body, or those from `start` up to `end`, piece by piece. */
-export async function* openReceived(
-  received: ReceivedBytes,
-  start = 0,
-  end = sizeOf(received),
-): AsyncGenerator<Buffer, void> {
-  if (received.kind === 'file') yield* received.spool.chunks(start, end);
-  else if (end - start === received.size) yield* received.chunks;
-  else yield received.bytes.subarray(start, end);
+/** Yields the bytes of a received body, piece by piece. */
+export async function* openReceived(received: ReceivedBytes): AsyncGenerator<Buffer, void> {
+  yield* received.kind === 'file' ? received.spool.chunks() : received.chunks;
 }
 
 /** Returns the bytes that count towards a limit: none for what an earlier parser left, which has a limit of its own. */

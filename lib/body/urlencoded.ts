@@ -31,8 +31,14 @@ export function readPairs(text: string, limit: number): Pair[] {
 const PLAIN = /^[^%+[\]]*$/;
 
 function plain(part: string): Pair {
-  const mark = part.indexOf('=');
-  return mark < 0 ? [part, ''] : [part.slice(0, mark), part.slice(mark + 1)];
+  const [name, value = ''] = splitAtEquals(part);
+  return [name, value];
+}
+
+/** Splits `name=value`; the value is undefined if there is no equals sign. */
+export function splitAtEquals(part: string): readonly [name: string, value: string | undefined] {
+  const equals = part.indexOf('=');
+  return equals < 0 ? [part, undefined] : [part.slice(0, equals), part.slice(equals + 1)];
 }
 
 function decoded(part: string): Pair[] {
@@ -54,12 +60,8 @@ function isDecodable(part: string): boolean {
 }
 
 function unreadable(part: string): Pair {
-  const mark = part.indexOf('=');
-  return [
-    leniently(mark < 0 ? part : part.slice(0, mark)),
-    mark < 0 ? '' : leniently(part.slice(mark + 1)),
-    'unreadable',
-  ];
+  const [name, value = ''] = splitAtEquals(part);
+  return [leniently(name), leniently(value), 'unreadable'];
 }
 
 /** Decodes as far as possible, with replacement characters for the rest. */
@@ -75,8 +77,8 @@ function leniently(text: string): string {
  * escaped, because qs takes `]=` for the end of the name even there.
  */
 function forQs(part: string): string {
-  const mark = part.indexOf('=');
-  return mark < 0 ? `_${part}` : `_${part.slice(0, mark + 1)}${part.slice(mark + 1).replaceAll('=', '%3D')}`;
+  const [name, value] = splitAtEquals(part);
+  return value === undefined ? `_${name}` : `_${name}=${value.replaceAll('=', '%3D')}`;
 }
 
 const OPTIONS = { depth: 0, parseArrays: false, plainObjects: true, allowPrototypes: true } as const;

@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net';
-
-const WAYS_TO_CLOSE = ['destroy', 'destroySoon', 'end'] as const;
+import { WAYS_TO_CLOSE } from './closing';
 
 type Close = (...args: unknown[]) => unknown;
 

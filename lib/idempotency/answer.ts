@@ -1,5 +1,5 @@
 import { Problem } from '../problems/problem';
-import { isAnsweredOrGone, type Exchange } from './exchange';
+import type { Exchange } from './exchange';
 import type { Outcome } from './outcome';
 import { replay } from './responses/replay';
 import { leaveUnguarded } from './unguarded';
@@ -11,11 +11,11 @@ export function answer(outcome: Outcome, exchange: Exchange): void {
     outcome.letGo();
     return;
   }
-  if (outcome.kind === 'refused') throw outcome.error;
-  if (isAnsweredOrGone(exchange)) return;
   switch (outcome.kind) {
     case 'abandoned':
       return;
+    case 'refused':
+      throw outcome.error;
     case 'replayed':
       return replay(outcome.response, req, res, options.replayedHeader);
     case 'unguarded':

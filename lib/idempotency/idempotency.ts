@@ -13,7 +13,6 @@ import { identifyAttempt, type Attempt } from './attempt';
 import { isAnsweredOrGone, type Exchange } from './exchange';
 import { tokenHeldHere } from './held-tokens';
 import type { CallersOn } from './identity/scope';
-import type { RunId } from './leases/token';
 import { mark, requireRecordable } from './mounted';
 import { resolveOptions, type IdempotencyOptions, type ResolvedOptions } from './options';
 import type { Outcome } from './outcome';
@@ -95,23 +94,25 @@ async function serve(exchange: Exchange): Promise<Outcome> {
   const decided = decide(exchange, attempt);
   const decision = isPromise(decided) ? await decided : decided;
   if (decision.kind !== 'acquired' || isAnsweredOrGone(exchange)) {
-    return outcomeWithoutRun(exchange, attempt, decision, false);
+    return withoutRun(exchange, attempt, decision, false);
   }
   const outcome = await runAndRecord(exchange, attempt, decision.asked);
   // Another run's response counts, so this request gets that one. Its handler has run, and never runs again here.
-  return outcome === 'overtaken'
-    ? outcomeWithoutRun(exchange, attempt, await decide(exchange, attempt), true)
-    : outcome;
+  return outcome === 'overtaken' ? withoutRun(exchange, attempt, await decide(exchange, attempt), true) : outcome;
 }
 
 /** @param hasRun whether the handler has run for this request. */
-async function outcomeWithoutRun(
-  exchange: Exchange,
-  attempt: Attempt,
+async function withoutRun(exchange: Exchange, attempt: Attempt, decision: Decision, hasRun: boolean): Promise<Outcome> {
+  const outcome = await outcomeOf(decision, exchange, attempt, hasRun);
+  return isAnsweredOrGone(exchange) ? { kind: 'abandoned' } : outcome;
+}
+
+async function outcomeOf(
   decision: Decision,
+  { req, options, stores }: Exchange,
+  attempt: Attempt,
   hasRun: boolean,
 ): Promise<Outcome> {
-  const { options, stores } = exchange;
   const { key, cacheKey } = attempt;
   switch (decision.kind) {
     case 'acquired':
@@ -120,10 +121,14 @@ async function outcomeWithoutRun(
       await stores.release(attempt).catch(() => undefined);
       return hasRun ? { kind: 'in-flight', msLeft: 0 } : { kind: 'abandoned' };
     case 'done':
-      if (isAnsweredOrGone(exchange)) return { kind: 'abandoned' };
-      return readStored(exchange, { cacheKey, token: decision.token }, decision.waited);
+      try {
+        const response = await stores.read({ cacheKey, token: decision.token }, req.method);
+        return response ? { kind: 'replayed', response, waited: decision.waited } : { kind: 'response-unavailable' };
+      } catch (error) {
+        return { kind: 'store-unavailable', hasRun: true, error };
+      }
     case 'running':
-      return isAnsweredOrGone(exchange) ? { kind: 'abandoned' } : { kind: 'in-flight', msLeft: decision.msLeft };
+      return { kind: 'in-flight', msLeft: decision.msLeft };
     case 'key-reused':
       return decision;
     case 'store-unavailable': {
@@ -134,16 +139,5 @@ async function outcomeWithoutRun(
         ? { kind: 'store-unavailable', error, hasRun: isDone }
         : { kind: 'unguarded', error, key, cacheKey };
     }
-  }
-}
-
-/** Reads the response of the run that is done. */
-async function readStored(exchange: Exchange, run: RunId, waited: boolean): Promise<Outcome> {
-  try {
-    const response = await exchange.stores.read(run, exchange.req.method);
-    if (!response) return { kind: 'response-unavailable' };
-    return isAnsweredOrGone(exchange) ? { kind: 'abandoned' } : { kind: 'replayed', response, waited };
-  } catch (error) {
-    return { kind: 'store-unavailable', hasRun: true, error };
   }
 }

@@ -12,6 +12,7 @@ import {
   objectWith,
   oneOf,
   positiveInteger,
+  text,
   type Rule,
 } from '../options/check';
 import { withDefaults } from '../options/merge';
@@ -121,7 +122,7 @@ const rules: Readonly<Record<keyof IdempotencyOptions, Rule>> = {
   ignoreHost: boolean,
   cacheDuration: milliseconds,
   addHeaderToResponse: boolean,
-  swaggerHeaderDescription: { expects: 'text', accepts: value => typeof value === 'string' },
+  swaggerHeaderDescription: text,
   swaggerExampleGenerator: fn,
   swaggerHeaderType: { expects: 'a type, for example guid', accepts: value => either(object, fn).accepts(value) },
   store: { expects: 'a Keyv, for example new Keyv(adapter)', accepts: isKeyvLike },

@@ -77,8 +77,8 @@ async function keepPublishing(result: Result, until: number): Promise<void> {
 }
 
 /**
- * Tries once. Another request that has the lease may yet give it up: a duplicate whose `acquire` was carried out late
- * has not run.
+ * Tries once. Another request may hold the lease without running, because its `acquire` was carried out late. It will
+ * release the lease.
  * @returns whether a response is published, ours or another's.
  */
 async function storeOrSee(result: Result, ms: number): Promise<boolean> {

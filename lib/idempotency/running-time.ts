@@ -40,20 +40,16 @@ export class TimedOut extends Error {
 
 /**
  * Makes a call, and waits for its answer for at most `ms` milliseconds in which this process could run.
- * @param onLate called with an answer that comes after that time.
  * @throws TimedOut, or the error of the call.
  */
-export function withinTime<T>(call: () => T | Promise<T>, ms: number, onLate?: (answer: T) => void): Promise<T> {
+export function withinTime<T>(call: () => T | Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    let isOver = false;
     const stop = afterRunning(ms, () => {
-      isOver = true;
       reject(new TimedOut(`No answer within ${ms} ms`));
     });
     const answered = (answer: T): void => {
       stop();
-      if (isOver) onLate?.(answer);
-      else resolve(answer);
+      resolve(answer);
     };
     const failed = (error: unknown): void => {
       stop();

@@ -30,7 +30,7 @@ const RETRY_PAUSE = 25;
  */
 export function callStore<T>(call: () => T | Promise<T>, ms: number, onLate?: (answer: T) => void): T | Promise<T> {
   const first = attempt(call);
-  return isPromise(first) ? untilItAnswers(first, call, ms, onLate) : first;
+  return isThenable(first) ? untilItAnswers(first, call, ms, onLate) : first;
 }
 
 function attempt<T>(call: () => T | Promise<T>): T | Promise<T> {
@@ -42,7 +42,7 @@ function attempt<T>(call: () => T | Promise<T>): T | Promise<T> {
 }
 
 /** Tells a promise, of any library, from an answer. */
-const isPromise = <T>(answer: T | Promise<T>): answer is Promise<T> =>
+const isThenable = <T>(answer: T | Promise<T>): answer is Promise<T> =>
   typeof answer === 'object' && answer !== null && 'then' in answer;
 
 function untilItAnswers<T>(
@@ -68,7 +68,7 @@ function untilItAnswers<T>(
       await pause(RETRY_PAUSE);
       if (!isOver) await Promise.resolve(attempt(call)).then(answered, failed);
     };
-    // What has a `then` may not be a promise, or not one of the language.
+    // The store may return a thenable that is not a native promise.
     void Promise.resolve(first).then(answered, failed);
   });
 }

@@ -50,8 +50,8 @@ export function withTimeouts(options: ResolvedOptions): TimedStores {
     const forEarlier = await leases.acquire(cacheKey, earlier, ms);
     if (forEarlier.kind !== 'acquired') return forEarlier;
     if (tokenHeldHere(cacheKey, leases) === earlier) return { kind: 'running', token: earlier, msLeft: ms };
-    // The earlier run has ended meanwhile. If its record has ended, too, the lease was acquired for nobody, and nobody
-    // would give it up.
+    // The earlier run has ended meanwhile. If its record has expired, too, the lease was acquired under the token of a
+    // run that is over, so it is released here.
     const forOwn = await leases.acquire(cacheKey, token, ms);
     if (forOwn.kind !== 'running' || forOwn.token !== earlier) return forOwn;
     await leases.release(cacheKey, earlier);

@@ -1,5 +1,5 @@
 import type { EndpointDescription } from '../binding/bind-request';
-import { withParts, type Codec } from '../binding/types/codec';
+import { hasFile, someWithin, type Codec } from '../binding/types/codec';
 import type { ResolvedOptions } from '../idempotency/options';
 
 /**
@@ -28,9 +28,8 @@ export function bodyLimits(
     ...(plan?.required ?? []).map(({ codec }) => codec),
     ...[...(plan?.sourceProperties.values() ?? [])].flat().map(({ codec }) => codec),
   ]);
-  const has = (test: (codec: Codec<unknown>) => boolean): boolean =>
-    codecs.some(codec => [...withParts(codec)].some(test));
-  const fileParts = has(({ shape }) => shape === 'file') ? ` and ${files} files of ${sizeOf(ofFile)}` : '';
+  const has = (test: (codec: Codec<unknown>) => boolean): boolean => codecs.some(codec => someWithin(codec, test));
+  const fileParts = codecs.some(hasFile) ? ` and ${files} files of ${sizeOf(ofFile)}` : '';
   const isForm = types.includes('multipart/form-data');
   return [
     types.some(type => type !== 'multipart/form-data') && `A body has at most ${sizeOf(bytes)}.`,

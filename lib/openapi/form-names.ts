@@ -1,5 +1,5 @@
 import type { SourceProperty } from '../binding/plan/source-properties';
-import { withParts, type Codec } from '../binding/types/codec';
+import { hasFile, type Codec } from '../binding/types/codec';
 import type { JsonSchema, Schemas } from '../binding/types/json-schema';
 import { withoutNull, type Value } from './values';
 
@@ -56,9 +56,7 @@ function namesBelow(
   return item && namesBelow(item, [...path, INDEX], true, within, schemas);
 }
 
-function holdsFiles(codec: Codec<unknown>): boolean {
-  return codec.shape !== 'file' && [...withParts(codec)].some(({ shape }) => shape === 'file');
-}
+const holdsFiles = (codec: Codec<unknown>): boolean => codec.shape !== 'file' && hasFile(codec);
 
 function valueAt(path: Path, required: boolean, schema: JsonSchema): Value {
   const first = spelled(path, 0);

@@ -2,7 +2,7 @@ import type { EndpointDescription } from '../binding/bind-request';
 import { mustBeSent } from '../binding/declaration/dto-schema';
 import type { ResolvedOptions } from '../binding/input/resolved-options';
 import type { Plan } from '../binding/plan/plan';
-import { withParts } from '../binding/types/codec';
+import { hasFile } from '../binding/types/codec';
 import type { JsonSchema } from '../binding/types/json-schema';
 import type { BodyValue, SchemasFrom } from './placement';
 import { both, isStructured, type Value } from './values';
@@ -106,8 +106,7 @@ function formOf(values: readonly BodyValue[]): Content {
 }
 
 function takesFile({ sourceProperties }: Plan): boolean {
-  const codecs = (sourceProperties.get('form') ?? []).flatMap(({ codec }) => [...withParts(codec)]);
-  return codecs.some(({ shape }) => shape === 'file');
+  return (sourceProperties.get('form') ?? []).some(({ codec }) => hasFile(codec));
 }
 
 /** Returns the values of a kind of body, one for each name; names of a form are the same in any case. */

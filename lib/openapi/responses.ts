@@ -34,7 +34,11 @@ export function responsesOf(
 const ANY = { '*/*': { schema: {} } };
 
 const descriptionOf = (status: number): string =>
-  status < 300 ? 'The request was carried out.' : status < 400 ? 'The response is elsewhere.' : 'The request failed.';
+  status < 300
+    ? 'The request was carried out.'
+    : status < 400
+      ? 'The result is at another address.'
+      : 'The request failed.';
 
 /** Describes the headers that tell a replay from a first response. */
 function replayHeaders({ headerName, addHeaderToResponse, replayedHeader }: ResolvedOptions): object {

@@ -45,6 +45,7 @@ const MAX_TIMER = 2_147_483_647;
 
 export const anything: Rule = { expects: 'anything', accepts: () => true };
 export const boolean: Rule = { expects: 'true or false', accepts: value => typeof value === 'boolean' };
+export const text: Rule = { expects: 'text', accepts: value => typeof value === 'string' };
 export const fn: Rule = { expects: 'a function', accepts: isFunction };
 export const headerName: Rule = { expects: 'an HTTP header name', accepts: isHeaderName };
 export const headerNames: Rule = {

@@ -16,8 +16,8 @@ export function permissionsIn(claims: Claims | undefined): Iterable<string> {
  */
 export function asPermissions(resolved: unknown): Iterable<string> {
   if (typeof resolved === 'string') return separated(resolved);
-  if (typeof resolved === 'object' && resolved !== null && Symbol.iterator in resolved)
-    return resolved as Iterable<string>;
+  if (resolved === undefined || resolved === null) return [];
+  if (typeof resolved === 'object' && Symbol.iterator in resolved) return resolved as Iterable<string>;
   throw new TypeError(
     `bindRequest: \`permissions\` must return the names of permissions, for example an array, not ${isPromise(resolved) ? 'a promise. Look them up in an earlier middleware' : typeof resolved}.`,
   );

@@ -25,8 +25,8 @@ it.each<[string, unknown, object]>([
 
 it.each<[string, unknown, string]>([
   ['a promise', Promise.resolve(['read']), 'not a promise. Look them up in an earlier middleware.'],
-  ['nothing', undefined, 'not undefined.'],
   ['an object', { read: true }, 'not object.'],
+  ['a number', 7, 'not number.'],
 ])('the result of permissions(req) that is %s is an error that says so', async (_what, said, text) => {
   const permissions = (() => said) as NonNullable<BindingOptions['permissions']>;
   const { status, response } = await bind(May, {}, { permissions });

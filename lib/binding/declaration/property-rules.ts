@@ -1,4 +1,4 @@
-import { anything, boolean, checkOptions, headerName, type Rule } from '../../options/check';
+import { anything, boolean, checkOptions, headerName, text, type Rule } from '../../options/check';
 import type { PropertyKind, PropertyOptions, Source } from './property';
 
 const sources: readonly Source[] = ['json', 'form', 'route', 'query', 'claim', 'header', 'cookie', 'permission'];
@@ -8,12 +8,12 @@ const aName: Rule = { expects: 'a name', accepts: value => typeof value === 'str
 const rules: Readonly<Record<keyof PropertyOptions, Rule>> = {
   name: aName,
   bindFrom: aName,
-  jsonPropertyName: { expects: 'text', accepts: value => typeof value === 'string' },
+  jsonPropertyName: text,
   dontBind: { expects: 'an array of sources', accepts: Array.isArray },
   required: boolean,
   jsonRequired: boolean,
   default: anything,
-  description: { expects: 'text', accepts: value => typeof value === 'string' },
+  description: text,
   fallback: boolean,
 };
 

@@ -1,6 +1,7 @@
 import { chunksOf } from '../../body/body-chunks';
+import { checkDeclaredLength } from '../../body/bounded';
 import { drainRest } from '../../body/drain-rest';
-import { bodyTooLarge, tooManyValues } from '../../body/errors';
+import { tooManyValues } from '../../body/errors';
 import { valuesByName, type Form } from '../../body/form';
 import { readForm } from '../../body/read-form';
 import { isUntouched, receivedAsForm } from '../../body/receive';
@@ -26,7 +27,7 @@ export function canBeStreamed({ req, kind, use }: Incoming): boolean {
 export async function streamForm(incoming: Incoming): Promise<Form> {
   const { req, res, settings } = incoming;
   try {
-    if (Number(req.headers['content-length'] ?? 0) > settings.formBytes) throw bodyTooLarge(settings.formBytes);
+    checkDeclaredLength(req, settings.formBytes);
     const form = await readUpload(incoming, options => readForm(chunksOf(req), req, options));
     // As multer leaves it for a handler, but flat.
     const body = valuesByName(form);

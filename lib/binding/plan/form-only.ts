@@ -1,4 +1,4 @@
-import { withParts } from '../types/codec';
+import { hasFile } from '../types/codec';
 import type { Plan } from './plan';
 
 /** @throws TypeError for a required property that binds only from a form, if the endpoint accepts no form. */
@@ -6,8 +6,7 @@ export function refuseWithoutForm(className: string, { required, sourcesOf }: Pl
   for (const { property, codec } of required) {
     const sources = [...(sourcesOf.get(property)?.keys() ?? [])];
     if (sources.length !== 1 || sources[0] !== 'form') continue;
-    const hasFile = [...withParts(codec)].some(({ shape }) => shape === 'file');
-    const option = hasFile ? 'allowFormData: true' : 'allowFormData: true or { urlEncoded: true }';
+    const option = hasFile(codec) ? 'allowFormData: true' : 'allowFormData: true or { urlEncoded: true }';
     const mistake = 'it is required and binds only from a form, but the endpoint accepts no form';
     throw new TypeError(
       `bindRequest: ${className}.${property}: ${mistake}; pass { ${option} }, or declare it with required: false.`,

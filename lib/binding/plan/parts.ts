@@ -1,5 +1,5 @@
 import type { PartsTaken } from '../../body/parts';
-import { withParts, type Codec } from '../types/codec';
+import { hasFile, type Codec } from '../types/codec';
 import type { SourceProperty } from './source-properties';
 
 export const noParts: PartsTaken = { takesFile: () => false, takesJson: () => false };
@@ -19,7 +19,7 @@ export function partsFor(sourceProperties: readonly SourceProperty[]): PartsTake
     takesFile: name => codecOf(name) !== undefined || (root !== undefined && !root.memberCalled),
     takesJson(name) {
       const codec = codecOf(name);
-      return codec !== undefined && ![...withParts(codec)].some(({ shape }) => shape === 'file');
+      return codec !== undefined && !hasFile(codec);
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { PropertySpec } from '../declaration/property';
 import type { WholeSources } from './whole-source';
-import { withParts, type Codec } from '../types/codec';
+import { hasFile, withParts, type Codec } from '../types/codec';
 
 /** Checks that a type fits the declaration. @throws TypeError */
 export function checkPlacement({ kind }: PropertySpec, codec: Codec<unknown>, wholeSources: WholeSources): void {
@@ -30,8 +30,6 @@ export function checkIsWritable(codec: Codec<unknown>): void {
       'it contains a file, which a response cannot; declare what the response says about it, for example its size.',
     );
 }
-
-const hasFile = (codec: Codec<unknown>): boolean => [...withParts(codec)].some(({ shape }) => shape === 'file');
 
 /** @throws TypeError for a nested dto with a property that binds only at the root of a request. */
 export function checkNestable(codec: Codec<unknown>): void {

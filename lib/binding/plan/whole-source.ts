@@ -10,13 +10,13 @@ export type WholeSources = ReadonlySet<PropertyKind>;
 export function wholeSourcesOf(Dto: DtoClass<unknown>, properties: ReadonlyMap<string, PropertySpec>): WholeSources {
   const wholeSources: readonly WholeSourceKind[] = ['fromBody', 'plainText', 'fromForm', 'fromQuery'];
   const found = new Set<PropertyKind>();
-  for (const taker of wholeSources) {
-    const [first, second] = [...properties].filter(([, { kind }]) => kind === taker);
+  for (const wholeSource of wholeSources) {
+    const [first, second] = [...properties].filter(([, { kind }]) => kind === wholeSource);
     if (first && second)
       throw new TypeError(
-        `${Dto.name}.${first[0]} and ${Dto.name}.${second[0]} are both ${taker}; only one property can be.`,
+        `${Dto.name}.${first[0]} and ${Dto.name}.${second[0]} are both ${wholeSource}; only one property can be.`,
       );
-    if (first) found.add(taker);
+    if (first) found.add(wholeSource);
   }
   if (found.has('fromBody') && found.has('plainText'))
     throw new TypeError(`${Dto.name} has both fromBody and plainText; the body can go to one property only.`);

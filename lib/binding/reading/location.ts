@@ -78,6 +78,14 @@ export class Location {
     return true;
   }
 
+  /** Returns true, and reports a failure, if there are more items here than allowed. */
+  isTooLong(count: number): boolean {
+    const { items: limit } = this.limits;
+    if (count <= limit) return false;
+    this.fail('too-many-items', `There are ${count} items; ${limit} are allowed.`, { count, limit });
+    return true;
+  }
+
   failTooDeep(): Invalid {
     const { depth: limit } = this.limits;
     return this.fail('too-deep', `There are more than ${limit} levels of objects and lists inside each other.`, {

@@ -63,7 +63,7 @@ export class SerializerContext<Q extends AnyType = AnyType> {
     }
     const { limits, quoteValues } = this.rules;
     const failures = new Failures(limits, quoteValues);
-    const value = await this.reader.fromJson(this.parsed(json), new Location(failures, 'json', '', ''));
+    const value = await this.reader.fromJson(this.parsed(json), Location.inJson(failures, ''));
     if (value === INVALID || failures.list.length > 0) throw validationProblem(failures.list);
     return value;
   }

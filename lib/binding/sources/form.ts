@@ -7,7 +7,6 @@ const NONE: Form = { fields: [], files: [] };
 /** The fields of a form and the files of a multipart form; names are case-insensitive. */
 export const form: ValueSource = {
   source: 'form',
-  missing: 'A value is required.',
   read(input, sourceProperties, found) {
     const { body } = input;
     const { fields, files } = (body.kind === 'form' || body.kind === 'text' ? body.form : undefined) ?? NONE;

@@ -4,8 +4,7 @@ import type { ValueSource } from './value-source';
 /** The fields of a JSON object; names are case-sensitive. */
 export const json: ValueSource = {
   source: 'json',
-  missing: 'A value is required.',
-  read(input, _slots, found) {
+  read(input, _sourceProperties, found) {
     const { body, plan } = input;
     // A body `null` has no values, like no body at all.
     if (body.kind !== 'json' || body.value === null) return;

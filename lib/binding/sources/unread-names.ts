@@ -1,6 +1,6 @@
 import { queryOf } from './query';
 import type { SourceProperty } from '../plan/source-properties';
-import { withParts } from '../types/codec';
+import { someWithin } from '../types/codec';
 import type { RequestInput } from './request-input';
 
 /**
@@ -8,7 +8,7 @@ import type { RequestInput } from './request-input';
  * `a`. Without `fromQuery` or `fromForm`, an object is read only from JSON.
  */
 export function unreadNameBelow({ name, codec }: SourceProperty, input: RequestInput): string | undefined {
-  if (![...withParts(codec)].some(({ shape }) => shape === 'object' || shape === 'schema')) return undefined;
+  if (!someWithin(codec, ({ shape }) => shape === 'object' || shape === 'schema')) return undefined;
   const { body, req, settings } = input;
   const form = body.kind === 'form' || body.kind === 'text' ? body.form : undefined;
   const sent = [...queryOf(req, settings.limits.fields), ...(form?.fields ?? [])].map(([one]) => one);

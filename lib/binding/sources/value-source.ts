@@ -8,6 +8,6 @@ export interface ValueSource {
   readonly source: Source;
   /** Reads the values that the request has for the properties; they overwrite values found before. */
   read(input: RequestInput, sourceProperties: readonly SourceProperty[], found: FoundValues): void;
-  /** Message for a missing required value. */
-  readonly missing: string;
+  /** Message for a missing required value, if not the usual one. */
+  readonly missing?: string;
 }

@@ -148,7 +148,14 @@ export function* withParts(codec: Codec<unknown>, seen = new Set<Codec<unknown>>
   for (const part of codec.parts?.() ?? []) yield* withParts(part, seen);
 }
 
-/** True if the type, or one that it is composed of, needs JSON numbers with all their digits. */
-export function needsExactNumbers(codec: Codec<unknown>): boolean {
-  return [...withParts(codec)].some(part => part.needsExactNumbers);
+/** Returns true if the test holds for the type, or for one that it is composed of. */
+export function someWithin(codec: Codec<unknown>, test: (part: Codec<unknown>) => boolean): boolean {
+  return [...withParts(codec)].some(test);
 }
+
+/** Returns true for a type with values that need JSON numbers with all their digits. */
+export const needsExactNumbers = (codec: Codec<unknown>): boolean =>
+  someWithin(codec, part => part.needsExactNumbers === true);
+
+/** Returns true for a file, and for a type that contains one. */
+export const hasFile = (codec: Codec<unknown>): boolean => someWithin(codec, ({ shape }) => shape === 'file');

@@ -156,10 +156,8 @@ function each<V, T>(
   location: Location,
   read: (value: V, index: number) => Awaitable<T | Invalid>,
 ): Awaitable<T[] | Invalid> {
-  const { items: limit } = location.limits;
   const count = values.length;
-  if (count > limit)
-    return location.fail('too-many-items', `There are ${count} items; ${limit} are allowed.`, { count, limit });
+  if (location.isTooLong(count)) return INVALID;
   const items: Awaitable<T | Invalid>[] = [];
   let [valid, later] = [true, false];
   for (let index = 0; index < count; index++) {

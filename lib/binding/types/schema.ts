@@ -48,7 +48,7 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
     fromJson,
     fromText(values, location) {
       const [text = ''] = values;
-      if (values.length !== 1) return areTooMany(values, location) ? INVALID : check(values, location);
+      if (values.length !== 1) return location.isTooLong(values.length) ? INVALID : check(values, location);
       const json = jsonLike(text);
       const here = location.stay();
       return after(validate(text), first => {
@@ -56,13 +56,13 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
         if (json === TOO_DEEP) return here.failTooDeep();
         if (json !== undefined) return fromJson(json, here.asJson());
         const parts = splitAtCommas(text);
-        if (areTooMany(parts, here)) return INVALID;
+        if (here.isTooLong(parts.length)) return INVALID;
         // The schema may expect a collection. If it refuses that, too, its first issues are the right ones.
         return after(validate(parts), second => (second.issues ? refuse(first.issues, here) : second.value));
       });
     },
     fromSegments(segments, location) {
-      if (areTooMany(segments, location)) return INVALID;
+      if (location.isTooLong(segments.length)) return INVALID;
       const here = location.stay();
       const text = segments.join('/');
       // Tries the likelier form first: text for one segment, an array for several.
@@ -82,8 +82,9 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
           if (!first.issues) return first.value;
           // A name that was sent once may be a collection of one. If the schema refuses that, too, its first issues are
           // the right ones.
-          if (first.issues.filter(issue => collected(plain, issue, here.limits.items)).length === 0)
-            return refuse(first.issues, here);
+          let isChanged = false;
+          for (const issue of first.issues) if (makeCollection(plain, issue, here.limits.items)) isChanged = true;
+          if (!isChanged) return refuse(first.issues, here);
           return after(validate(plain), second =>
             second.issues ? refuse(stillThere(first.issues, second.issues), here) : second.value,
           );
@@ -93,7 +94,7 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
     // The schema's names are unknown, so any name below may be one of them.
     isSentBelow: () => true,
     fromFiles: (files, location) =>
-      areTooMany(files, location) ? INVALID : check(files.length === 1 ? files[0] : files, location),
+      location.isTooLong(files.length) ? INVALID : check(files.length === 1 ? files[0] : files, location),
     // A coercing schema (z.coerce.string()) turns undefined into the text 'undefined'; treat that as missing.
     fromNothing: () =>
       after(validate(undefined), result => (result.issues || result.value === 'undefined' ? INVALID : result.value)),
@@ -111,22 +112,11 @@ function meant({
   return issues ? issues.map(issue => [keysOf(issue), issue.message]) : [value];
 }
 
-/** Returns true, and reports a failure, if there are more items than allowed. */
-function areTooMany(values: readonly unknown[], location: Location): boolean {
-  const { items: limit } = location.limits;
-  if (values.length <= limit) return false;
-  location.fail('too-many-items', `There are ${values.length} items; ${limit} are allowed.`, {
-    count: values.length,
-    limit,
-  });
-  return true;
-}
-
 /**
  * Replaces the text that an issue is about by a collection of one. Returns false if the issue is about something else,
  * or if the collection would exceed the limit.
  */
-function collected(plain: unknown, issue: StandardSchemaV1.Issue, limit: number): boolean {
+function makeCollection(plain: unknown, issue: StandardSchemaV1.Issue, limit: number): boolean {
   const keys = keysOf(issue).map(String);
   const last = keys.pop();
   const holder = keys.reduce<unknown>(
@@ -179,14 +169,14 @@ function refuse(issues: readonly StandardSchemaV1.Issue[], location: Location): 
 function plainNames(tree: NameTree, location: Location): unknown {
   if (tree.isLeaf && !tree.isRoot) {
     const { values } = tree;
-    return values.length === 1 ? values[0] : areTooMany(values, location) ? INVALID : values;
+    return values.length === 1 ? values[0] : location.isTooLong(values.length) ? INVALID : values;
   }
   if (location.isTooDeep()) return INVALID;
   // A value must not be lost silently: the schema would never see it.
   if (tree.hasNameless && !tree.isRoot) return failNameless(location);
   if (tree.isArray && !tree.isRoot) {
     const indexed = tree.indexed(location);
-    if (indexed === INVALID || areTooMany([...tree.unindexed, ...indexed], location)) return INVALID;
+    if (indexed === INVALID || location.isTooLong(tree.unindexed.length + indexed.length)) return INVALID;
     return allValid([...tree.unindexed, ...indexed.map(([index, one]) => plainAt(index, one, location))]);
   }
   const entries = tree.below().map(([key, one]) => [key, plainAt(key, one, location)] as const);

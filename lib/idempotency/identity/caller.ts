@@ -40,7 +40,10 @@ function knownCaller(req: IncomingMessage, { scope, callersOn }: CallerOptions):
   throw notText(own);
 }
 
-/** @throws the error of a default that could not be made, if `scope` has returned that default unchanged. */
+/**
+ * Makes the error for a scope that is not text. If `scope` has returned a default that could not be made, `instanceof`
+ * on it throws the reason.
+ */
 function notText(own: unknown): TypeError {
   const kind =
     own === null

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { splitAtEquals } from '../../body/urlencoded';
 
 /**
  * Sorts the pairs of a query or a form for comparison: names may come in any order, but the order of the values of one
@@ -19,10 +20,8 @@ export function splitPairs(text: string): [name: string, value: string][] {
     .split('&')
     .filter(part => part !== '')
     .map(part => {
-      const equals = part.indexOf('=');
-      return equals < 0
-        ? [decoded(part), decoded('')]
-        : [decoded(part.slice(0, equals)), decoded(part.slice(equals + 1))];
+      const [name, value = ''] = splitAtEquals(part);
+      return [decoded(name), decoded(value)];
     });
 }
 

@@ -1,4 +1,4 @@
-import { positiveInteger, checkOptions, milliseconds, type Rule } from '../../options/check';
+import { checkOptions, milliseconds, positiveInteger, text, type Rule } from '../../options/check';
 import type { JointLeases } from '../leases/joint-leases';
 import type { Acquisition, LeaseStore } from '../leases/lease-store';
 import { acquisitionIn, isYes } from './answers';
@@ -28,7 +28,7 @@ export interface RedisLeasesOptions {
 }
 
 const rules: Readonly<Record<keyof RedisLeasesOptions, Rule>> = {
-  prefix: { expects: 'a string', accepts: value => typeof value === 'string' },
+  prefix: text,
   replicas: positiveInteger,
   replicaTimeout: milliseconds,
 };

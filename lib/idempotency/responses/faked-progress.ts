@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { closeSoon } from '../../http/close-soon';
+import { closeSoon } from '../../http/closing';
 import { delayClose } from '../../http/delayed-close';
 
 /**
@@ -52,7 +52,7 @@ export class FakedProgress {
       });
   }
 
-  /** Delays `res.destroy()`, and the closing of the request's own connection, until the response has been sent. */
+  /** Closes the connection once the response has been sent. */
   closeAfterEnd(): void {
     this.destroyWanted = true;
   }

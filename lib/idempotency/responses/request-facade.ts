@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { WAYS_TO_CLOSE } from '../../http/closing';
 
 type Method = (...args: unknown[]) => unknown;
 type Destroy = (this: IncomingMessage, error?: Error) => IncomingMessage;
 
-const WAYS_TO_CLOSE = new Set<PropertyKey>(['destroy', 'destroySoon', 'resetAndDestroy', 'end']);
+const closing = new Set<PropertyKey>(WAYS_TO_CLOSE);
 
 /** Is told when the handler closes the connection. */
 interface ClosingHandler {
@@ -73,7 +74,7 @@ export class RequestFacade implements ProxyHandler<Socket> {
   private methodOf(name: PropertyKey, method: Method): Method {
     const { socket, proxy } = this;
     return (...args) => {
-      if (WAYS_TO_CLOSE.has(name) && !this.isAbortedByNode) {
+      if (closing.has(name) && !this.isAbortedByNode) {
         if (!this.handler.closedByHandler()) return proxy;
         this.isHeld = false;
       }

@@ -71,7 +71,7 @@ it('completes a run together with the write of its response only if the response
 
 it.each<[string, object, string]>([
   ['an unknown option', { replica: 1 }, 'redisLeases: there is no option "replica"; did you mean "replicas"?'],
-  ['a prefix that is none', { prefix: 7 }, 'redisLeases: prefix must be a string, not 7'],
+  ['a prefix that is none', { prefix: 7 }, 'redisLeases: prefix must be text, not 7'],
   [
     'a number of replicas that is none',
     { replicas: 0 },
