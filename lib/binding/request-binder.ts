@@ -1,9 +1,9 @@
+import { after, type Awaitable } from '../basics/awaitable';
 import type { Binder } from './binder';
 import type { BinderContext } from './input/binder-context';
 import { isJsonObject } from './reading/json-text';
 import type { Member } from './declaration/members';
 import { usuallyHasNoBody, lookupOf } from './plan/lookup';
-import { after, type Awaitable } from '../basics/awaitable';
 import { FoundValues } from './reading/found-values';
 import { ownValue } from './reading/own-value';
 import { INVALID, type Invalid } from './reading/location';

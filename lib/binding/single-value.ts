@@ -1,5 +1,5 @@
-import { isPromise } from '../basics/awaitable';
 import type { Request } from 'express';
+import { isPromise } from '../basics/awaitable';
 import { boolean, checkOptions } from '../options/check';
 import { answerInHandler } from '../problems/answer-in-handler';
 import type { Answering } from '../problems/answer';

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isExchangeOver } from '../http/exchange-end';
+import { ClientGone } from '../http/client-gone';
 import { isReadElsewhere, otherReader } from './body-chunks';
 import { drainRest } from './drain-rest';
-import { ClientGone } from '../http/client-gone';
 import { readElsewhere } from './errors';
 import { kindOf, mediaTypeOf } from './media-type';
 import { BytesInMemory, type Received } from './received';

@@ -1,12 +1,12 @@
 import './metadata-symbol';
+import { assertType } from '../types/assert-type';
+import { isOptional, type AnyType, type Infer } from '../types/property-type';
+import { bool, string } from '../types/scalar';
 import type { Fits } from './fits';
 import { namingErrors } from './declaration-error';
 import { defaultOf } from './instances';
 import { declareProperty, type PropertyKind, type PropertyOptions, type PropertySpec } from './property';
 import { checkProperty } from './property-rules';
-import { assertType } from '../types/assert-type';
-import { isOptional, type AnyType, type Infer } from '../types/property-type';
-import { bool, string } from '../types/scalar';
 
 /** Marks the results of the functions below, and carries the type of the property's value. */
 declare const VALUE: unique symbol;

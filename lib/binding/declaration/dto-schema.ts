@@ -1,5 +1,5 @@
-import { isPromise } from '../../basics/awaitable';
 import { stringify } from 'lossless-json';
+import { isPromise } from '../../basics/awaitable';
 import { INVALID } from '../reading/location';
 import { written } from '../types/codec';
 import type { JsonSchema, Schemas } from '../types/json-schema';

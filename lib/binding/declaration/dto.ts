@@ -1,8 +1,8 @@
 import './metadata-symbol';
+import type { AnyType, Infer } from '../types/property-type';
 import { field, type Property } from './declare';
 import { defaultOf } from './instances';
 import { declareProperty, type PropertySpec } from './property';
-import type { AnyType, Infer } from '../types/property-type';
 
 /** The declarations of a dto: a bare type is `field(type)`. */
 export type Shape = Readonly<Record<string, Property<unknown> | AnyType>>;

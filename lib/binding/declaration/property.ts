@@ -1,6 +1,6 @@
-import type { Comparable } from './fits';
 import { ownValue } from '../reading/own-value';
 import type { AnyType, DtoClass } from '../types/property-type';
+import type { Comparable } from './fits';
 
 /** The sources that a property can bind from. */
 export type Source = 'json' | 'form' | 'route' | 'query' | 'claim' | 'header' | 'cookie' | 'permission';

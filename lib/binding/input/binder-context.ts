@@ -1,11 +1,11 @@
 import type { Request, Response } from 'express';
 import type { ProblemLocation } from '../../problems/problem';
-import type { Endpoint } from './endpoint';
 import { Failures, validationProblem, type BindingFailure } from '../reading/failures';
 import { Location } from '../reading/location';
 import { lookupOf, namesBelow, type Lookup } from '../plan/lookup';
 import type { SerializerOptions } from '../types/serializer-options';
 import type { AnyType } from '../types/property-type';
+import type { Endpoint } from './endpoint';
 
 /** One request that is being bound. */
 export class BinderContext<T = unknown> {

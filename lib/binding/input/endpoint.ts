@@ -1,6 +1,6 @@
 import type { Plan } from '../plan/plan';
-import type { ResolvedOptions } from './resolved-options';
 import type { AnyType } from '../types/property-type';
+import type { ResolvedOptions } from './resolved-options';
 
 /** The arguments of one `bindRequest()`, checked and prepared. */
 export interface Endpoint {

@@ -3,8 +3,8 @@ import type { Claims } from '../../principal/principal';
 import type { BindingFailure } from '../reading/failures';
 import type { ResolvedLimits } from '../reading/limits';
 import type { ResponseTypes, SerializerOptions } from '../types/serializer-options';
-import type { ReadUpload } from './uploads';
 import type { ValueParser } from '../types/value-parser';
+import type { ReadUpload } from './uploads';
 
 /** How one endpoint reads requests and writes responses: its options, with all defaults filled in. */
 export interface ResolvedOptions {

@@ -7,9 +7,9 @@ import { INVALID, type Location } from '../reading/location';
 import { namingPolicyOf, type SerializerOptions } from '../types/serializer-options';
 import type { ValueParser } from '../types/value-parser';
 import type { Codec } from '../types/codec';
-import { ownCodec } from './own-codec';
 import { accepted } from '../types/parse-result';
 import type { AnyType, Codecs, Infer } from '../types/property-type';
+import { ownCodec } from './own-codec';
 
 /** The codecs of all types that one endpoint reads or writes, made once, with its middleware. */
 export class CodecTable implements Codecs {

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { hasBody, kindOf, mediaTypeOf } from '../../body/media-type';
 import type { ProblemLocation } from '../../problems/problem';
-import type { Plan } from './plan';
 import type { Codec } from '../types/codec';
 import type { Source } from '../declaration/property';
+import type { Plan } from './plan';
 
 /**
  * The source and name that a value is looked up under, and its failures reported under. An empty name is the whole JSON

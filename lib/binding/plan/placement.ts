@@ -1,6 +1,6 @@
 import type { PropertySpec } from '../declaration/property';
-import type { WholeSources } from './whole-source';
 import { hasFile, withParts, type Codec } from '../types/codec';
+import type { WholeSources } from './whole-source';
 
 /** Checks that a type fits the declaration. @throws TypeError */
 export function checkPlacement({ kind }: PropertySpec, codec: Codec<unknown>, wholeSources: WholeSources): void {

@@ -1,21 +1,21 @@
-import type { BodyUse } from './body-use';
 import type { ReadFields } from '../reading/class-code';
 import type { FoundValues } from '../reading/found-values';
 import { ownValue } from '../reading/own-value';
 import { jsonReaderOf, memberOf, type Member } from '../declaration/members';
 import type { Location } from '../reading/location';
-import { checkHasNoFile, checkPlacement, checkNestable } from './placement';
-import { noParts, partsFor } from './parts';
 import { namingErrors, checkUniqueNames } from '../declaration/declaration-error';
 import { instancesOf, unsetRemover } from '../declaration/instances';
 import { isDto, propertiesOf, type PropertyKind, type PropertySpec, type Source } from '../declaration/property';
-import { sourcePropertiesOf, type SourceProperty } from './source-properties';
-import { wholeSourcesOf } from './whole-source';
 import { needsExactNumbers, type Codec } from '../types/codec';
 import { readJson } from '../types/read-value';
-import type { CodecTable } from './codec-table';
 import { assertType, isSchema } from '../types/assert-type';
 import type { AnyType, DtoClass } from '../types/property-type';
+import type { BodyUse } from './body-use';
+import { checkHasNoFile, checkPlacement, checkNestable } from './placement';
+import { noParts, partsFor } from './parts';
+import { sourcePropertiesOf, type SourceProperty } from './source-properties';
+import { wholeSourcesOf } from './whole-source';
+import type { CodecTable } from './codec-table';
 
 /** How a dto is bound, prepared once, when the middleware is made. */
 export interface Plan {

@@ -1,5 +1,5 @@
-import { isExactNumber } from './exact-number';
 import type { ProblemLocation } from '../../problems/problem';
+import { isExactNumber } from './exact-number';
 import type { FailureCode, FailureFacts, Failures } from './failures';
 import { isSecret } from './secret';
 

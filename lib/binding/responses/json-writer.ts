@@ -1,12 +1,12 @@
 import type { Response } from 'express';
 import { stringify } from 'lossless-json';
 import { namingErrors } from '../declaration/declaration-error';
-import type { CodecOfInstance } from './instance-codecs';
 import type { ResponseTypes } from '../types/serializer-options';
 import { textWriter, written, type Codec } from '../types/codec';
 import type { CodecTable } from '../plan/codec-table';
 import { checkIsWritable } from '../plan/placement';
 import { valueText } from '../reading/value-text';
+import type { CodecOfInstance } from './instance-codecs';
 
 /** The codecs of an endpoint's responses, by status. */
 export type ResponseCodecs = ReadonlyMap<number, Codec<unknown>>;

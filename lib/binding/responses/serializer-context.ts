@@ -3,7 +3,6 @@ import { Problem } from '../../problems/problem';
 import { Failures, validationProblem } from '../reading/failures';
 import { describeJsonError } from '../reading/json-error';
 import { parseExactly } from '../reading/exact-json';
-import { responseCodecs, writeJson } from './json-writer';
 import { resolveLimits, type ResolvedLimits } from '../reading/limits';
 import { INVALID, Location } from '../reading/location';
 import {
@@ -16,6 +15,7 @@ import {
 import { needsExactNumbers, type Codec } from '../types/codec';
 import { CodecTable } from '../plan/codec-table';
 import type { AnyType, Infer } from '../types/property-type';
+import { responseCodecs, writeJson } from './json-writer';
 
 /** The types of a serializer context, and its options. */
 export interface SerializerTypes<Q extends AnyType = AnyType> extends SerializerOptions {

@@ -1,9 +1,9 @@
-import type { RequestInput } from './request-input';
 import type { FoundValues } from '../reading/found-values';
 import type { Location } from '../reading/location';
 import { readFlat } from '../types/read-value';
 import type { SourceProperty } from '../plan/source-properties';
 import { hasParts, levelsOf, NameTree, type Sent } from '../reading/name-tree';
+import type { RequestInput } from './request-input';
 
 /** A name and the value sent under it, and what is to be known about them, as in `Pair`. */
 export type SentPair = readonly [name: string, value: Sent, ...mark: readonly ('unreadable' | 'item')[]];

@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import type { ProblemLocation } from '../../problems/problem';
-import type { BinderContext } from '../input/binder-context';
 import { after, type Awaitable } from '../../basics/awaitable';
+import type { BinderContext } from '../input/binder-context';
 import { readBody, type Body } from '../input/body';
 import type { Location } from '../reading/location';
 import type { Plan } from '../plan/plan';

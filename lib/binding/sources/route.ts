@@ -1,9 +1,9 @@
 import type { Request } from 'express';
 import type { Pair } from '../../body/urlencoded';
+import { warnOnce } from '../../warnings/warn-once';
 import type { Location } from '../reading/location';
 import { readFlat, readSegments, type Expected } from '../types/read-value';
 import { NameTree } from '../reading/name-tree';
-import { warnOnce } from '../../warnings/warn-once';
 import { readByName } from './names';
 import type { ValueSource } from './value-source';
 

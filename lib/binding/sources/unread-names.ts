@@ -1,6 +1,6 @@
-import { queryOf } from './query';
 import type { SourceProperty } from '../plan/source-properties';
 import { someWithin } from '../types/codec';
+import { queryOf } from './query';
 import type { RequestInput } from './request-input';
 
 /**

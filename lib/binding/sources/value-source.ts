@@ -1,7 +1,7 @@
-import type { RequestInput } from './request-input';
 import type { SourceProperty } from '../plan/source-properties';
 import type { Source } from '../declaration/property';
 import type { FoundValues } from '../reading/found-values';
+import type { RequestInput } from './request-input';
 
 /** A source of values. */
 export interface ValueSource {

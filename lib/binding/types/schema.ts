@@ -1,6 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { after, isPromise, type Awaitable } from '../../basics/awaitable';
-import { isDeepStrictEqual } from 'node:util';
 import { jsonLike, plainJson, TOO_DEEP } from '../reading/json-text';
 import { splitAtCommas } from '../reading/comma-separated';
 import { INVALID, type Invalid, type Location } from '../reading/location';

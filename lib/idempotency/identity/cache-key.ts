@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { after, type Awaitable } from '../../basics/awaitable';
 import { headerLines } from '../../http/header-lines';
+import { sha256 } from '../../basics/sha256';
 import { bodyParts } from './body-parts';
 import { identifyCaller, type Caller, type CallerOptions } from './caller';
 import { canonicalPairs, splitPairs } from './canonical-pairs';
 import { textOf } from './id-text';
-import { sha256 } from '../../basics/sha256';
 
 /** Tells a request apart from all others. */
 export interface Identity {
