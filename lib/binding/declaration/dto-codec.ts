@@ -1,10 +1,10 @@
 import { after, type Awaitable } from '../../basics/awaitable';
-import type { ReadFields } from '../reading/class-code';
+import type { ClassCode, ReadFields } from '../reading/class-code';
 import { FoundValues } from '../reading/found-values';
 import { isJsonObject, jsonInText, type JsonObject } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
-import { textWriter, written, type Codec } from '../types/codec';
+import { textWriter, written, type Codec, type WriteJson } from '../types/codec';
 import type { Codecs, DtoClass } from '../types/property-type';
 import { isSent, readJson, readNested, readNothing } from '../types/read-value';
 import { checkUniqueNames, namingErrors } from './declaration-error';
@@ -13,42 +13,26 @@ import { jsonReaderOf, memberOf, type Member } from './members';
 import { instancesOf, unsetRemover } from './instances';
 import { propertiesOf, type PropertySpec } from './property';
 
+/** The properties of a class, once the codecs of their types are known, and the code that is compiled for them. */
+interface Prepared {
+  readonly members: readonly Member[];
+  /** The members that are read here. Claims, permissions and headers are read at the root only. */
+  readonly fields: readonly Member[];
+  readonly readFields: ReadFields<FoundValues>;
+  readonly writeText: (value: object) => string;
+  readonly writePlain: (value: object) => object;
+}
+
 /** Makes the codec of a dto class that is nested in another one, or used in a response. */
 export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
   const properties = propertiesOf(Dto);
   const code = codecs.codeFor(Dto);
   const create = instancesOf(Dto, properties, code);
   const removeUnset = unsetRemover(properties, code);
-  let members: readonly Member[] = [];
-  /** The members that are read here. Claims, permissions and headers are read at the root only. */
-  let fields: readonly Member[] = [];
-  let readFields: ReadFields<FoundValues>;
-  let writeText: (value: object) => string;
-  let writePlain: (value: object) => object;
+  let prepared: Prepared;
   // Postponed, because a property can be of this very class.
   codecs.later(() => {
-    members = [...properties].map(([property, spec], index) =>
-      memberOf(
-        property,
-        index,
-        spec,
-        namingErrors(`${Dto.name}.${property}`, () => codecs.of(spec.type)),
-        codecs,
-      ),
-    );
-    checkUniqueNames(
-      Dto.name,
-      'JSON name',
-      members.map(({ property, jsonName }) => [property, jsonName]),
-    );
-    fields = members.filter(({ property }) => properties.get(property)?.kind === 'field');
-    readFields = jsonReaderOf(code, fields, ({ property }) => property, readInJson);
-    const written = members.map(({ property, jsonName, codec: own }) => {
-      const { plain = never, keeps = false } = own.toJson ?? {};
-      return { property, jsonName, text: textWriter(own), plain, keeps };
-    });
-    writeText = code.textWriter(written);
-    writePlain = code.plainWriter(written);
+    prepared = prepare(Dto, properties, code, codecs);
   });
 
   const cleared = (dto: (T & object) | Invalid): T | Invalid => {
@@ -59,29 +43,13 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     if (!isJsonObject(json)) return location.failValue(json, 'JSON object');
     if (location.isTooDeep()) return INVALID;
     const found = new FoundValues(create());
-    readFields(found, json, location);
+    prepared.readFields(found, json, location);
     return after(found.settled(), cleared);
-  };
-  const asObject = (value: unknown): JsonObject => {
-    if (isJsonObject(value)) return value;
-    throw new TypeError(
-      `The response is declared as ${Dto.name || 'an object'}, but the handler passed a value that is not an object.`,
-    );
-  };
-  const toJson = (value: unknown): JsonObject => {
-    const object = asObject(value);
-    return Object.fromEntries(
-      members
-        .filter(({ property }) => object[property] !== undefined)
-        .map(({ property, jsonName, codec: own }) => [jsonName, written(own, object[property])]),
-    );
   };
   // A list asks about the same names at two levels: without its answers kept, each level would take twice the time.
   const answers = new WeakMap<NameTree, boolean>();
   const isSentBelow = (tree: NameTree, location: Location): boolean => {
-    const answer =
-      answers.get(tree) ??
-      fields.some(member => !isBlocked(member, location) && isSent(member.codec, tree.at(member.name), location));
+    const answer = answers.get(tree) ?? prepared.fields.some(member => isMemberSent(member, tree, location));
     answers.set(tree, answer);
     return answer;
   };
@@ -90,9 +58,9 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     name: Dto.name || 'object',
     shape: 'object',
     ...notNestable(Dto, properties),
-    memberOf: property => members.find(member => member.property === property),
-    memberCalled: name => fields.find(field => field.name.toLowerCase() === name),
-    parts: () => members.map(member => member.codec),
+    memberOf: property => prepared.members.find(member => member.property === property),
+    memberCalled: name => prepared.fields.find(field => field.name.toLowerCase() === name),
+    parts: () => prepared.members.map(member => member.codec),
     fromJson,
     fromText(values, location) {
       const [text = ''] = values;
@@ -105,32 +73,80 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       if (!required && !isSentBelow(tree, location)) return undefined;
       if (location.isTooDeep()) return INVALID;
       const found = new FoundValues(create());
-      for (const member of fields) {
+      for (const member of prepared.fields) {
         location.enter(member.name);
         found.put(member.property, readInNames(member, tree, location));
         location.leave();
       }
       return after(found.settled(), cleared);
     },
-    toJson: Object.assign(toJson, {
-      text: (value: unknown) => writeText(asObject(value)),
-      plain: (value: unknown) => writePlain(asObject(value)),
-    }),
+    toJson: writerOf(Dto, () => prepared),
     schema: schemas =>
       // A class without a name may contain itself, too.
-      schemas.named(codec, Dto.name || 'Dto', inside =>
-        objectSchema(inside.direction === 'request' ? fields : members, ({ jsonName }) => jsonName, inside),
-      ),
+      schemas.named(codec, Dto.name || 'Dto', inside => {
+        const { fields, members } = prepared;
+        return objectSchema(inside.direction === 'request' ? fields : members, ({ jsonName }) => jsonName, inside);
+      }),
     // A collection without values cannot be sent, and is empty.
     schemaOfNames: schemas =>
       objectSchema(
-        fields,
+        prepared.fields,
         ({ name }) => name,
         schemas,
         member => mustBeSent(member) && !member.codec.isCollection,
       ),
   };
   return codec;
+}
+
+function prepare(
+  Dto: DtoClass<unknown>,
+  properties: ReadonlyMap<string, PropertySpec>,
+  code: ClassCode,
+  codecs: Codecs,
+): Prepared {
+  const members = [...properties].map(([property, spec], index) => {
+    const codec = namingErrors(`${Dto.name}.${property}`, () => codecs.of(spec.type));
+    return memberOf(property, index, spec, codec, codecs);
+  });
+  checkUniqueNames(
+    Dto.name,
+    'JSON name',
+    members.map(({ property, jsonName }) => [property, jsonName]),
+  );
+  const fields = members.filter(({ spec }) => spec.kind === 'field');
+  const written = members.map(({ property, jsonName, codec }) => {
+    const { plain = never, keeps = false } = codec.toJson ?? {};
+    return { property, jsonName, text: textWriter(codec), plain, keeps };
+  });
+  return {
+    members,
+    fields,
+    readFields: jsonReaderOf(code, fields, ({ property }) => property, readInJson),
+    writeText: code.textWriter(written),
+    writePlain: code.plainWriter(written),
+  };
+}
+
+function writerOf(Dto: DtoClass<unknown>, preparedOf: () => Prepared): WriteJson {
+  const asObject = (value: unknown): JsonObject => {
+    if (isJsonObject(value)) return value;
+    throw new TypeError(
+      `The response is declared as ${Dto.name || 'an object'}, but the handler passed a value that is not an object.`,
+    );
+  };
+  const toJson = (value: unknown): JsonObject => {
+    const object = asObject(value);
+    return Object.fromEntries(
+      preparedOf()
+        .members.filter(({ property }) => object[property] !== undefined)
+        .map(({ property, jsonName, codec }) => [jsonName, written(codec, object[property])]),
+    );
+  };
+  return Object.assign(toJson, {
+    text: (value: unknown) => preparedOf().writeText(asObject(value)),
+    plain: (value: unknown) => preparedOf().writePlain(asObject(value)),
+  });
 }
 
 /** The plain form of a type that has none; it is never asked for. */
@@ -160,6 +176,10 @@ function readInJson(member: Member, value: unknown, location: Location): unknown
 function readInNames(member: Member, tree: NameTree, location: Location): unknown {
   const value = isBlocked(member, location) ? undefined : readNested(member, tree.at(member.name), location);
   return orNothing(value, member, location);
+}
+
+function isMemberSent(member: Member, tree: NameTree, location: Location): boolean {
+  return !isBlocked(member, location) && isSent(member.codec, tree.at(member.name), location);
 }
 
 function orNothing(value: unknown, member: Member, location: Location): unknown {

@@ -20,23 +20,6 @@ export function list<X extends AnyType>(type: X): PropertyType<Infer<X>[]> {
 function listOf<T>(item: Codec<T>): Codec<T[]> {
   const name = `list of ${item.name}`;
 
-  /**
-   * True for `items[].sku`, `items.sku` and `items[x].sku`, which do not say which item is meant. The names of a schema
-   * are unknown.
-   */
-  const hasNameless = (tree: NameTree, location: Location): boolean => {
-    const others = tree
-      .below()
-      .filter(([key]) => !/^\d*$/.test(key))
-      .map(([, one]) => one);
-    if (tree.hasNameless || (item.shape === 'schema' && others.length > 0)) return true;
-    return (
-      item.memberOf !== undefined &&
-      others.length > 0 &&
-      [tree, ...others].some(one => item.isSentBelow?.(one, location))
-    );
-  };
-
   const fromJson = (value: unknown, location: Location): Awaitable<T[] | Invalid> => {
     if (!Array.isArray(value)) return location.failValue(value, name);
     return location.isTooDeep()
@@ -78,12 +61,12 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
     },
     fromItems,
     isSentBelow: (tree, location) =>
-      hasNameless(tree, location) || tree.below().some(([key, one]) => /^\d*$/.test(key) && !one.isEmpty),
+      hasNameless(item, tree, location) || tree.below().some(([key, one]) => /^\d*$/.test(key) && !one.isEmpty),
     fromNames(tree, location, required) {
       const indexed = tree.indexed(location);
       if (indexed === INVALID || location.isTooDeep()) return INVALID;
       const plain = tree.unindexed;
-      if (hasNameless(tree, location)) return failNameless(location);
+      if (hasNameless(item, tree, location)) return failNameless(location);
       if (!required && !isSent(codec, tree, location)) return undefined;
       if (indexed.length === 0) return readSent(codec, plain, tree.isOneValue, location);
       const items = [
@@ -110,6 +93,21 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
     toJson: listWriter(item, name),
   };
   return codec;
+}
+
+/**
+ * Returns true for `items[].sku`, `items.sku` and `items[x].sku`, which do not say which item is meant. The names of a
+ * schema are unknown.
+ */
+function hasNameless(item: Codec<unknown>, tree: NameTree, location: Location): boolean {
+  const others = tree
+    .below()
+    .filter(([key]) => !/^\d*$/.test(key))
+    .map(([, one]) => one);
+  if (tree.hasNameless || (item.shape === 'schema' && others.length > 0)) return true;
+  return (
+    item.memberOf !== undefined && others.length > 0 && [tree, ...others].some(one => item.isSentBelow?.(one, location))
+  );
 }
 
 function listWriter(item: Codec<unknown>, name: string): WriteJson {
