@@ -65,7 +65,7 @@ function moreOf(req: IncomingMessage): Promise<void> {
   });
 }
 
-/** True when another reader has the stream: it flows, or is about to, to listeners of other code. */
+/** Returns true if another reader has the stream: it flows, or is about to, to listeners of other code. */
 export function isReadElsewhere(req: IncomingMessage): boolean {
   return req.readableFlowing === true || req.listenerCount('data') > 0 || req.listenerCount('readable') > 0;
 }

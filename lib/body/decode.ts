@@ -21,7 +21,7 @@ export function uncompressed(bytes: Buffer, coding: string | undefined, limit: n
   return name === 'identity' ? bytes : decoded(bytes, name, limit);
 }
 
-/** Tells whether a `Content-Encoding` changes the bytes of a body. */
+/** Returns true if a `Content-Encoding` changes the bytes of a body. */
 export const isCoded = (coding: string | undefined): boolean => nameOf(coding) !== 'identity';
 
 const nameOf = (coding = ''): string => coding.trim().toLowerCase() || 'identity';

@@ -130,5 +130,5 @@ function endOfHead(data: Buffer, start: number): number | undefined {
   return found < 0 ? undefined : found + HEAD_END.length;
 }
 
-/** True for the head of a file; the parser decides later whether it is one. */
+/** Returns true for the head of a file; the parser decides later whether it is one. */
 const isOfFile = (head: string): boolean => /filename/i.test(head);

@@ -133,7 +133,7 @@ export function withContent(parts: readonly FormPart[], apart: readonly Place[])
   return left.length === 0 ? placed : undefined;
 }
 
-/** True for a file that may be read as a field. */
+/** Returns true for a file that may be read as a field. */
 export const isJsonFile = ({ info }: FilePart): boolean => isJson(info.mimeType.toLowerCase());
 
 /** Bytes of a file that its stream buffers, here and in busboy. */

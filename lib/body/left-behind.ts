@@ -65,9 +65,9 @@ function underField(field: string, file: Express.Multer.File): Express.Multer.Fi
 }
 
 /**
- * True for the empty object that body parsers on Express 4 leave on requests of media types that they do not parse;
- * `_body` marks the bodies that they have parsed. JSON parsers by other authors do not set `_body`, so a JSON body that
- * was read to its end may really be `{}`.
+ * Returns true for the empty object that body parsers on Express 4 leave on requests of media types that they do not
+ * parse; `_body` marks the bodies that they have parsed. JSON parsers by other authors do not set `_body`, so a JSON
+ * body that was read to its end may really be `{}`.
  */
 function isPlaceholder(req: IncomingMessage): boolean {
   const { body, _body } = req as WithParsed;

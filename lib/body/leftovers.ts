@@ -37,7 +37,10 @@ async function removeIfLeftOver(path: string, name: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
 }
 
-/** True when the process runs. Process ids are reused, so the start time is compared too, if the system reports it. */
+/**
+ * Returns true if the process runs. Process ids are reused, so the start time is compared too, if the system reports
+ * it.
+ */
 function isAlive(pid: number, start: string | undefined): boolean {
   try {
     process.kill(pid, 0);

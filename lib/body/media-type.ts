@@ -21,7 +21,7 @@ export function boundaryOf(req: IncomingMessage): string {
   return kindOf(mediaType) === 'multipart' ? (mediaType.parameters['boundary'] ?? '') : '';
 }
 
-/** True for `application/json` and every type with the suffix `+json` (RFC 6839, section 3.1). */
+/** Returns true for `application/json` and every type with the suffix `+json` (RFC 6839, section 3.1). */
 export const isJson = (type: string): boolean => type === 'application/json' || /^[^/]+\/[^/]+\+json$/.test(type);
 
 /** Returns the kind of body that a media type stands for. */
@@ -35,7 +35,9 @@ export function kindOf({ type }: MediaType): BodyKind {
 /** Marks a body that was read and is no longer in the stream. Shared by every copy of this module in the process. */
 const USED_UP = Symbol.for('bindonce.used-up');
 
-/** True when the request declares a length above zero or a transfer coding (RFC 9112, section 6.3), or had a body. */
+/**
+ * Returns true if the request declares a length above zero or a transfer coding (RFC 9112, section 6.3), or had a body.
+ */
 export function hasBody(req: IncomingMessage): boolean {
   return (
     USED_UP in req || req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0

@@ -37,7 +37,7 @@ export function receive(req: IncomingMessage, res: ServerResponse, limit: number
   return reading.then(received => within(((req as WithReceived)[RECEIVED] = received)));
 }
 
-/** True when the body can still be streamed: neither bindonce nor another reader has touched it. */
+/** Returns true if the body can still be streamed: neither bindonce nor another reader has touched it. */
 export function isUntouched(req: IncomingMessage): boolean {
   return !req.readableDidRead && !req.readableEnded && !(RECEIVED in req) && !isReadElsewhere(req);
 }

@@ -114,7 +114,7 @@ function* copyOf(bytes: Buffer): Generator<Buffer, void> {
   yield Buffer.from(bytes);
 }
 
-/** Tells whether a parser with these options would surely announce the same parts. */
+/** Returns true if a parser with these options would surely announce the same parts. */
 function fit(parts: readonly FormPart[], options: FormOptions): boolean {
   const { limits, preservePath, defParamCharset, defCharset = 'utf8' } = options;
   const { fields = Infinity, files = Infinity, fieldSize = FIELD_SIZE, fileSize = Infinity } = limits;
@@ -140,7 +140,7 @@ const FIELD_SIZE = 1_048_576;
 /** Names of which busboy keeps the last part only. */
 const HAS_FOLDER = /[/\\]|^\.\.?$/;
 
-/** Tells whether a name in UTF-8 reads the same in another charset; `latin1` is the default of multer. */
+/** Returns true if a name in UTF-8 reads the same in another charset; `latin1` is the default of multer. */
 function isReadAlike(name = '', charset = 'utf8'): boolean {
   return charset === 'utf8' || (charset === 'latin1' && /^[\x00-\x7f]*$/.test(name));
 }

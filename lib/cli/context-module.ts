@@ -23,7 +23,7 @@ const HEADER = `/* eslint-disable */
 // ${ORIGIN}; do not edit. Run it again after a change of a dto class, or of the version of bindonce.
 `;
 
-/** Tells whether a file is such a module. */
+/** Returns true if a file is such a module. */
 export function isGenerated(path: string): boolean {
   return statSync(path).isFile() && readFileSync(path, 'utf8').includes(ORIGIN);
 }
@@ -52,7 +52,7 @@ export const registerContexts${hasTypes ? ': RegisterContexts' : ''} = ${functio
 
 const isTypeScript = (path: string): boolean => /ts$/.test(extname(path));
 
-/** Tells whether node takes a module for CommonJS: by its extension, or by the nearest package.json. */
+/** Returns true if node takes a module for CommonJS: by its extension, or by the nearest package.json. */
 function isCommonJs(path: string): boolean {
   const extension = extname(path);
   return extension === '.cjs' || (extension === '.js' && typeOf(dirname(resolve(path))) !== 'module');

@@ -37,11 +37,11 @@ export function stackOf(routed: Routed): readonly Layer[] {
   return stack ?? router?.stack ?? [];
 }
 
-/** Tells whether a layer is an application that was mounted in another one: Express hides it behind a function. */
+/** Returns true if a layer is an application that was mounted in another one: Express hides it behind a function. */
 export const isApplication = (handle: unknown): boolean =>
   (handle as { readonly name?: string }).name === 'mounted_app';
 
-/** Tells whether the routes of a router see the path parameters of its mount point. */
+/** Returns true if the routes of a router see the path parameters of its mount point. */
 export const seesOuterParameters = (router: Routed): boolean =>
   (router as { readonly mergeParams?: boolean }).mergeParams === true;
 
@@ -56,7 +56,7 @@ export function isCaseSensitive(router: Routed): boolean {
 /** Values of path parameters for which a middleware's own path is tried: it may take digits or a GUID only. */
 const SAMPLES = ['any-7f3a', '7305196842', '3f2504e0-4f89-11d3-9a0c-0305e82c3301'];
 
-/** Tells whether requests for a path meet a layer, for some value of its parameters. */
+/** Returns true if requests for a path meet a layer, for some value of its parameters. */
 export function matches({ slash, regexp, matchers = [] }: Layer, path: string): boolean {
   if (slash === true || regexp?.fast_slash === true) return true;
   return SAMPLES.some(sample => {
@@ -65,7 +65,7 @@ export function matches({ slash, regexp, matchers = [] }: Layer, path: string): 
   });
 }
 
-/** Tells whether Express keeps the path that a layer is mounted at, so that `mountPaths` needs no `mounts`. */
+/** Returns true if Express keeps the path that a layer is mounted at, so that `mountPaths` needs no `mounts`. */
 export const keepsItsPath = ({ rawPath, regexp, slash }: Layer): boolean =>
   rawPath !== undefined || regexp !== undefined || slash === true;
 

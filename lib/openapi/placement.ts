@@ -143,7 +143,7 @@ export function merged(parameters: readonly ParameterValue[]): ParameterValue[] 
   return [...byName.values()];
 }
 
-/** Tells whether nothing more is known of a parameter than that the path has it. */
+/** Returns true if nothing more is known of a parameter than that the path has it. */
 const isAnyText = ({ in: where, schema }: ParameterValue): boolean =>
   where === 'path' && Object.keys(schema).join() === 'type' && schema['type'] === 'string';
 

@@ -68,7 +68,7 @@ function acceptedTypes({ body }: Plan, { allowMultipart, allowUrlEncoded }: Reso
 
 type Kind = 'json' | 'form';
 
-/** Tells whether a body of a kind has a place for at least one value, and for all that must be sent. */
+/** Returns true if a body of a kind has a place for at least one value, and for all that must be sent. */
 function fits(values: readonly BodyValue[], kind: Kind | 'text'): boolean {
   const isPlaced = (value: BodyValue): boolean => kind !== 'text' && value[kind] !== undefined;
   return (

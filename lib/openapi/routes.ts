@@ -25,7 +25,7 @@ export interface Route {
 
 /** A middleware that was mounted with `use`. */
 interface Mounted {
-  /** Tells whether requests for a path meet it. */
+  /** Returns true if requests for a path meet it. */
   readonly meets: (template: PathTemplate) => boolean;
   readonly handle: unknown;
 }

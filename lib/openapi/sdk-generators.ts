@@ -45,7 +45,7 @@ function fernHeaders(guards: readonly ResolvedOptions[]): object {
   };
 }
 
-/** Tells whether a second attempt never runs the handler again: no request runs without key or lease. */
+/** Returns true if a second attempt never runs the handler again: no request runs without key or lease. */
 const isSafeToRetry = ({ whenKeyMissing, whenStoreFails }: ResolvedOptions): boolean =>
   whenKeyMissing === 'reject' && whenStoreFails === 'reject';
 

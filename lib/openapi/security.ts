@@ -71,7 +71,7 @@ export class Security {
   }
 }
 
-/** Tells whether the endpoint refuses anonymous callers: it says so, or requires a claim or a permission. */
+/** Returns true if the endpoint refuses anonymous callers: it says so, or requires a claim or a permission. */
 function needsCaller({ endpoint: { settings, plan } }: EndpointDescription): boolean {
   return (
     !settings.allowAnonymous ||
@@ -81,6 +81,6 @@ function needsCaller({ endpoint: { settings, plan } }: EndpointDescription): boo
   );
 }
 
-/** Tells whether the endpoint binds a claim or a permission of callers who have one. */
+/** Returns true if the endpoint binds a claim or a permission of callers who have one. */
 const readsCaller = ({ endpoint: { plan } }: EndpointDescription): boolean =>
   plan?.sourceProperties.has('claim') === true || plan?.sourceProperties.has('permission') === true;

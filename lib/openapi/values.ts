@@ -63,7 +63,7 @@ export const wholeOf = (
   isExploded: true,
 });
 
-/** Tells whether a value is an object, or a list of objects or lists: outside of JSON it is sent as JSON text. */
+/** Returns true if a value is an object, or a list of objects or lists: outside of JSON it is sent as JSON text. */
 export function isStructured({ type, items, $ref, anyOf, allOf }: JsonSchema): boolean {
   const types = [type].flat();
   const item = (items ?? {}) as JsonSchema;

@@ -11,7 +11,7 @@ interface WithAnswered {
   [ANSWERED]?: Problem;
 }
 
-/** True when the request was answered with this problem before the problem was thrown. */
+/** Returns true if the request was answered with this problem before the problem was thrown. */
 export function isAnswered(problem: Problem, req: IncomingMessage): boolean {
   return (req as WithAnswered)[ANSWERED] === problem;
 }

@@ -186,5 +186,5 @@ function orNothing(value: unknown, member: Member, location: Location): unknown 
   return value === undefined ? readNothing(member, location) : value;
 }
 
-/** Tells whether the source of the object must not bind to one of its properties. */
+/** Returns true if the source of the object must not bind to one of its properties. */
 const isBlocked = ({ dontBind }: Member, { source }: Location): boolean => dontBind.includes(source);

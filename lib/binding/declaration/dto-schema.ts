@@ -35,7 +35,7 @@ export function memberSchema(member: Member, schemas: Schemas): JsonSchema {
   };
 }
 
-/** Tells whether a request without the value is refused: a schema may have a value of its own for it. */
+/** Returns true if a request without the value is refused: a schema may have a value of its own for it. */
 export function mustBeSent({ required, codec }: Member): boolean {
   if (!required) return false;
   if (!codec.fromNothing) return true;

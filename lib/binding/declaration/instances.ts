@@ -23,7 +23,7 @@ function copyOf(value: unknown): unknown {
   );
 }
 
-/** Tells whether a default is copied: plain objects and dtos are, instances of other classes are not. */
+/** Returns true if a default is copied: plain objects and dtos are, instances of other classes are not. */
 function isPlain(value: object): boolean {
   const prototype = Object.getPrototypeOf(value) as object | null;
   return prototype === null || prototype === Object.prototype || isDto(prototype.constructor);

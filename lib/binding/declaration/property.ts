@@ -109,7 +109,7 @@ export function propertiesOf(Dto: DtoClass<unknown>): ReadonlyMap<string, Proper
   return properties;
 }
 
-/** Tells whether a class has declarations, its own or inherited. */
+/** Returns true if a class has declarations, its own or inherited. */
 export function isDto(type: unknown): type is DtoClass<unknown> {
   return typeof type === 'function' && declarationsOf(type).next().done === false;
 }

@@ -16,7 +16,7 @@ import { onRefusal } from './refusals';
 import type { FormReader } from './uploads';
 
 /**
- * Tells whether a form can go straight from the connection to where its files are stored: no one else has read it or
+ * Returns true if a form can go straight from the connection to where its files are stored: no one else has read it or
  * needs it.
  */
 export function canBeStreamed({ req, kind, use }: Incoming): boolean {
@@ -76,8 +76,8 @@ function boundedPairs(body: unknown, { fields }: ResolvedLimits): Pair[] {
 }
 
 /**
- * Flattens the nested form of an earlier parser: `{ a: { b: ['1', '2'] } }` is `a[b]=1&a[b]=2`. An array of one text was
- * sent as `a[]` or `a[0]`, so that the text is one item.
+ * Flattens the nested form of an earlier parser: `{ a: { b: ['1', '2'] } }` is `a[b]=1&a[b]=2`. An array of one text
+ * was sent as `a[]` or `a[0]`, so that the text is one item.
  */
 function flatPairs(value: unknown, name = ''): Pair[] {
   if (typeof value === 'string') return [[name, value]];

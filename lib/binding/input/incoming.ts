@@ -14,7 +14,7 @@ export interface Incoming {
   readonly settings: ResolvedOptions;
 }
 
-/** Tells whether the dto can use a kind of body that the endpoint accepts. */
+/** Returns true if the dto can use a kind of body that the endpoint accepts. */
 export function accepts(kind: BodyKind, { use, settings }: Pick<Incoming, 'use' | 'settings'>): boolean {
   switch (kind) {
     case 'json':

@@ -99,7 +99,7 @@ export function uploadReader(
   return { readUpload, formBytes };
 }
 
-/** Tells whether an error comes from the file system: those name the failed system call. */
+/** Returns true if an error comes from the file system: those name the failed system call. */
 function isOfTheSystem(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error;
 }

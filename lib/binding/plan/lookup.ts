@@ -52,5 +52,5 @@ function preferredSource(plan: Plan, req: IncomingMessage): Source {
   return sendsForm ? 'form' : 'json';
 }
 
-/** Tells whether requests of a method, in any case, usually have no body (RFC 9110, section 9.3.1). */
+/** Returns true if requests of a method, in any case, usually have no body (RFC 9110, section 9.3.1). */
 export const usuallyHasNoBody = (method = ''): boolean => /^(?:get|head)$/i.test(method);

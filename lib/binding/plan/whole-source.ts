@@ -24,8 +24,8 @@ export function wholeSourcesOf(Dto: DtoClass<unknown>, properties: ReadonlyMap<s
 }
 
 /**
- * Tells whether one property takes a whole source, so that no other binds from it. Flat query parameters still bind to
- * others.
+ * Returns true if one property takes a whole source, so that no other binds from it. Flat query parameters still bind
+ * to others.
  */
 export function isTaken(source: Source, wholeSources: WholeSources): boolean {
   if (source === 'json') return wholeSources.has('fromBody') || wholeSources.has('plainText');

@@ -16,7 +16,7 @@ export class FoundValues<T extends object = object> {
   /** @param target the object that the values are set on. */
   constructor(readonly target: T) {}
 
-  /** Tells whether a value was found, even an invalid one. */
+  /** Returns true if a value was found, even an invalid one. */
   has(key: Key): boolean {
     return this.values[key] !== undefined || this.unset?.has(key) === true;
   }

@@ -174,7 +174,7 @@ function step(name: string, from: number): readonly [key: string, next: number] 
   return key === undefined ? [name.slice(from), name.length] : [key, BELOW.lastIndex];
 }
 
-/** True if a name may have several parts. */
+/** Returns true if a name may have several parts. */
 export const hasParts = (name: string): boolean => /[.[\]]/.test(name);
 
 /** Counts the levels of a name without splitting it. */

@@ -4,8 +4,8 @@ import type { ProblemLocation } from '../../problems/problem';
 const CREDENTIAL = /auth|token|secret|passw|credential|cookie|session|signature|jwt|key|csrf|xsrf/i;
 
 /**
- * True for a value that a response never repeats: the client's user did not type it (a claim of the token, an HttpOnly
- * cookie), or it is a credential, which must not get into logs of responses.
+ * Returns true for a value that a response never repeats: the client's user did not type it (a claim of the token, an
+ * HttpOnly cookie), or it is a credential, which must not get into logs of responses.
  * @param name the name that the value was looked up under.
  */
 export function isSecret(source: ProblemLocation, name: string): boolean {

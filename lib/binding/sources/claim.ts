@@ -44,7 +44,7 @@ function readClaim(value: unknown, sourceProperty: SourceProperty, location: Loc
     : readText(sourceProperty, [String(value)], location);
 }
 
-/** Tells whether a claim is read as JSON: objects, arrays of objects or nulls, and every value for a schema. */
+/** Returns true if a claim is read as JSON: objects, arrays of objects or nulls, and every value for a schema. */
 function isJson(value: unknown, { codec }: SourceProperty): boolean {
   if (codec.shape === 'schema') return typeof value !== 'string';
   const values = [value].flat();

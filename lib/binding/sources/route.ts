@@ -78,7 +78,7 @@ function parametersOf(req: Request): RouteParameters {
   return { texts, wildcards: wildcards ?? NO_WILDCARDS };
 }
 
-/** Tells whether an Express 4 route has a wildcard; a group of a regular expression has no name, either. */
+/** Returns true if an Express 4 route has a wildcard; a group of a regular expression has no name, either. */
 function hasWildcard({ route: matched }: { readonly route?: { readonly path?: unknown } }): boolean {
   return [matched?.path].flat().some(path => typeof path === 'string' && path.includes('*'));
 }

@@ -48,7 +48,7 @@ export interface Codec<T> extends Describable {
    * @returns undefined if no value is required and none of the type's own names was sent.
    */
   fromNames?(tree: NameTree, location: Location, required: boolean): Awaitable<T | undefined | Invalid>;
-  /** True if one of the type's own names was sent, at any depth. Undeclared names do not count. */
+  /** Returns true if one of the type's own names was sent, at any depth. Undeclared names do not count. */
   isSentBelow?(tree: NameTree, location: Location): boolean;
   fromFiles?(files: readonly Express.Multer.File[], location: Location): Awaitable<T | Invalid>;
   /** Returns the value to use if none was sent; INVALID if one is required. */
@@ -79,8 +79,8 @@ export interface WriteJson {
   /** Writes the text that `stringify` makes of the converted value, faster. */
   readonly text?: WriteText;
   /**
-   * Fast path: converts a value to one of which `JSON.stringify` makes the same text. Used only if all parts of the type
-   * have it.
+   * Fast path: converts a value to one of which `JSON.stringify` makes the same text. Used only if all parts of the
+   * type have it.
    * @throws NOT_PLAIN for a value of which it would not.
    */
   readonly plain?: (value: unknown) => unknown;
@@ -131,7 +131,7 @@ export function textWriter(codec: Codec<unknown>): WriteIndented {
 
 const plainness = new WeakMap<Codec<unknown>, boolean>();
 
-/** True if the type, and each that it is composed of, has a plain form. */
+/** Returns true if the type, and each that it is composed of, has a plain form. */
 function isPlain(codec: Codec<unknown>): boolean {
   const known = plainness.get(codec);
   if (known !== undefined) return known;

@@ -76,8 +76,8 @@ export const decimal: PropertyType<BigNumber> = scalar('decimal', {
 });
 
 /**
- * Tells whether an earlier parser may have rounded a number to this double. Nobody can tell that of a fraction with more
- * digits than a double has: 0.1 may have been sent with twenty.
+ * Returns true if an earlier parser may have rounded a number to this double. Nobody can tell that of a fraction with
+ * more digits than a double has: 0.1 may have been sent with twenty.
  */
 export function isRounded(value: number): boolean {
   if (Number.isInteger(value)) return !Number.isSafeInteger(value);

@@ -55,7 +55,7 @@ export function isPropertyType(type: unknown): type is PropertyType<unknown> {
   return typeof type === 'object' && type !== null && 'codec' in type && typeof type.codec === 'function';
 }
 
-/** Tells whether the values of a type may be missing. */
+/** Returns true if the values of a type may be missing. */
 export function isOptional(type: unknown): boolean {
   return isPropertyType(type) && type.isOptional === true;
 }

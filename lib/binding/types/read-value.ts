@@ -66,7 +66,7 @@ export function readNested(expected: Expected, tree: NameTree | undefined, locat
     : readSent(codec, tree.values, tree.isOneValue || !codec.isCollection, location);
 }
 
-/** Tells whether a name was sent that the type declares: its own, or one below it. */
+/** Returns true if a name was sent that the type declares: its own, or one below it. */
 export function isSent(codec: Codec<unknown>, tree: NameTree | undefined, location: Location): boolean {
   return (
     tree !== undefined && (tree.values.length > 0 || (!tree.isLeaf && (codec.isSentBelow?.(tree, location) ?? false)))

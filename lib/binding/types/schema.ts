@@ -30,7 +30,7 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
     const here = isPromise(result) ? location.stay() : location;
     return after(result, known => (known.issues ? refuse(known.issues, here) : known.value));
   };
-  /** Tells whether the names sent make no difference: the schema returns the same result as for no names. */
+  /** Returns true if the names sent make no difference: the schema returns the same result as for no names. */
   const isSameAsNothing = (plain: unknown): Awaitable<boolean> =>
     after(validate(plain), given => after(validate({}), none => isDeepStrictEqual(meant(given), meant(none))));
   const fromJson = (value: unknown, location: Location): Awaitable<unknown> => {

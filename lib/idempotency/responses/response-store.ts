@@ -102,7 +102,7 @@ export class ResponseStore implements Responses {
   }
 
   /**
-   * Tells whether an answer without a response is certain: it is final, because the handler does not run again. A
+   * Returns true if an answer without a response is certain: it is final, because the handler does not run again. A
    * client may have got the answer to another command, or have asked a replica.
    */
   private async isFinal(stored: unknown, key: string): Promise<boolean> {
