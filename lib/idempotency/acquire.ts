@@ -2,8 +2,9 @@ import { after, recovering, type Awaitable } from '../basics/awaitable';
 import { isExchangeOver } from '../http/exchange-end';
 import type { Attempt } from './attempt';
 import type { Exchange } from './exchange';
+import { watchForChange } from './leases/change-watch';
+import type { Acquisition } from './leases/lease-store';
 import { fingerprintOf, PURGE } from './leases/token';
-import { waitInQueue, type Answer, type Waiter } from './leases/wait-queue';
 import { StoreUnavailable } from './store-call';
 
 /** The next step of a request. */
@@ -25,42 +26,45 @@ export type Decision =
  */
 export function decide(exchange: Exchange, attempt: Attempt): Awaitable<Decision> {
   const decideNow = (): Awaitable<Decision> =>
-    after(ask(exchange, attempt), answer => {
-      const decision = decisionFor(answer, attempt, false);
+    after(ask(exchange, attempt), decision => {
       const mayWait = decision.kind === 'running' && exchange.options.whenInFlight === 'wait';
-      return mayWait ? waitForTurn(exchange, attempt, decision.msLeft) : decision;
+      return mayWait ? waitForTurn(exchange, attempt, decision) : decision;
     });
   return recovering(decideNow, error => withoutStore(error, false));
 }
 
 /** Waits for the end of the run that is under way. */
-async function waitForTurn(exchange: Exchange, attempt: Attempt, msLeft: number): Promise<Decision> {
+async function waitForTurn(exchange: Exchange, attempt: Attempt, first: Decision): Promise<Decision> {
   const { req, res, options } = exchange;
   const deadline = performance.now() + options.waitTimeout;
-  const waiter: Waiter = {
-    deadline,
-    ask: () => ask(exchange, attempt),
-    waitsAfter: answer =>
-      decisionFor(answer, attempt, true).kind === 'running' &&
-      performance.now() < deadline &&
-      !isExchangeOver(req, res),
-  };
+  const isGone = (): boolean => isExchangeOver(req, res);
+  const change = watchForChange(attempt.cacheKey, options.leases, isGone);
+  let decision = first;
   try {
-    return decisionFor(await waitInQueue(attempt.cacheKey, options.leases, waiter, msLeft), attempt, true);
+    while (decision.kind === 'running' && performance.now() < deadline) {
+      await change.next(decision.msLeft, deadline - performance.now());
+      if (isGone()) break;
+      decision = await ask(exchange, attempt);
+    }
+    if (decision.kind !== 'done') return decision;
+    change.wakeOthers();
+    return { ...decision, waited: true };
   } catch (error) {
     return withoutStore(error, true);
+  } finally {
+    change.stop();
   }
 }
 
 /** Asks the lease store once; twice when the first answer took longer than the lease lasts. @throws StoreUnavailable */
-function ask(exchange: Exchange, attempt: Attempt, triesLeft = 2): Awaitable<Answer> {
+function ask(exchange: Exchange, attempt: Attempt, triesLeft = 2): Awaitable<Decision> {
   const {
     options: { leaseDuration },
     stores,
   } = exchange;
   const asked = performance.now();
   return after(stores.acquire(attempt, leaseDuration), acquisition => {
-    if (acquisition.kind !== 'acquired') return acquisition;
+    if (acquisition.kind !== 'acquired') return decisionFor(acquisition, attempt);
     if (performance.now() - asked < leaseDuration) return { kind: 'acquired', asked };
     // The store was slow, or this process was stopped: another request may have run since.
     if (triesLeft > 1) return ask(exchange, attempt, triesLeft - 1);
@@ -69,10 +73,9 @@ function ask(exchange: Exchange, attempt: Attempt, triesLeft = 2): Awaitable<Ans
   });
 }
 
-function decisionFor(answer: Answer, { fingerprint }: Attempt, waited: boolean): Decision {
-  if (answer.kind === 'acquired') return answer;
-  if (![fingerprint, PURGE].includes(fingerprintOf(answer.token))) return { kind: 'key-reused' };
-  return answer.kind === 'done' ? { ...answer, waited } : answer;
+function decisionFor(acquisition: Exclude<Acquisition, { kind: 'acquired' }>, { fingerprint }: Attempt): Decision {
+  if (![fingerprint, PURGE].includes(fingerprintOf(acquisition.token))) return { kind: 'key-reused' };
+  return acquisition.kind === 'done' ? { ...acquisition, waited: false } : acquisition;
 }
 
 /** Returns the decision when the store cannot be asked. @throws any other error. */

@@ -44,13 +44,15 @@ export function warnIfUnknown(name: string, req: Request): void {
   const { route: matched } = req as {
     readonly route?: { readonly path: string | RegExp | readonly (string | RegExp)[] };
   };
-  const paths = [matched?.path ?? []].flat().map(String);
+  // Under app.use(), Express does not tell the path.
+  if (!matched) return;
+  const paths = [matched.path].flat().map(String);
   const isKnown = [...known, ...paths].some(one => one.toLowerCase().includes(name.toLowerCase()));
   if (isKnown) return;
   warnOnce(
     'BINDONCE_ROUTE_PARAMETER',
     `bindRequest: a dto requires the route parameter ${JSON.stringify(name)}, and where the middleware is mounted ` +
-      `(${matched ? paths.join(', ') : 'app.use'}), there is no parameter of this name, so each request gets 400. ` +
+      `(${paths.join(', ')}), there is no parameter of this name, so each request gets 400. ` +
       'Correct the name or the path; a router has parameters of the path above it only with mergeParams: true.',
   );
 }

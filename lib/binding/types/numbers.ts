@@ -76,11 +76,11 @@ export const decimal: PropertyType<BigNumber> = scalar('decimal', {
 });
 
 /**
- * Returns true if an earlier parser may have rounded a number to this double. Nobody can tell that of a fraction with
- * more digits than a double has: 0.1 may have been sent with twenty.
+ * Returns true if an earlier parser may have rounded a number to this double. Nobody can tell that of a fraction that is
+ * short afterwards: 0.1 may have been sent with twenty digits.
  */
 export function isRounded(value: number): boolean {
-  if (Number.isInteger(value)) return !Number.isSafeInteger(value);
+  if (Number.isInteger(value)) return Math.abs(value) >= 10 ** EXACT_DIGITS;
   return String(value).length > EXACT_DIGITS && Number(value.toPrecision(EXACT_DIGITS)) !== value;
 }
 

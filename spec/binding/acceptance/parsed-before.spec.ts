@@ -124,6 +124,7 @@ describe('numbers that a parser before has rounded', () => {
     ['a decimal of 17 digits', '{"price":12345678901234567}'],
     ['a decimal that is round after it', '{"price":100000000000000001}'],
     ['a decimal that may have been any of many', '{"price":1e21}'],
+    ['a decimal of 16 digits and a fraction', '{"price":4503599627370497.3}'],
     ['a fraction of 17 digits', '{"price":0.12345678901234567}'],
   ])('are refused: %s', async (_what, sent) => {
     expect((await bind(Exact, { json: sent }, { before: [express.json()] })).status).toBe(400);

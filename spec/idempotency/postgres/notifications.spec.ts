@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Client, Pool, type PoolClient } from 'pg';
 import { postgresLeases } from '../../../lib';
-import { waitInQueue, type Answer } from '../../../lib/idempotency/leases/wait-queue';
+import { watchForChange } from '../../../lib/idempotency/leases/change-watch';
 import { PostgresServer } from '../../support/servers/postgres-server';
 import { signal } from '../../support/signal';
 
@@ -177,17 +177,14 @@ describe('waiters on postgresLeases()', () => {
         await other.acquire(one, 'a', LONG);
         expect((await leases.acquire(one, 'b', LONG)).kind).toBe('running');
         const begun = performance.now();
-        const ask = async (): Promise<Answer> => {
-          const answer = await leases.acquire(one, 'b', LONG);
-          return answer.kind === 'acquired' ? { kind: 'acquired', asked: begun } : answer;
-        };
-        const waitsAfter = ({ kind }: Answer): boolean => kind === 'running';
-        const waiting = waitInQueue(one, leases, { deadline: Infinity, ask, waitsAfter }, LONG);
+        const watch = watchForChange(one, leases, () => false);
         const spin = async (turns: number): Promise<void> => {
           for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
         };
         const ended = spin(round).then(() => (round % 2 ? other.complete(one, 'a', LONG) : other.release(one, 'a')));
-        await waiting;
+        do await watch.next(LONG, LONG);
+        while ((await leases.acquire(one, 'b', LONG)).kind === 'running');
+        watch.stop();
         await ended;
         if (performance.now() - begun > 900) slow++;
       }

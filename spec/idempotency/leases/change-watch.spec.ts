@@ -1,0 +1,247 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import express from 'express';
+import { idempotency, memoryLeases, type LeaseStore } from '../../../lib';
+import type { Acquisition } from '../../../lib/idempotency/leases/lease-store';
+import { watchForChange } from '../../../lib/idempotency/leases/change-watch';
+import { pollingOf } from '../../../lib/idempotency/leases/polling';
+import { send } from '../../support/listen';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed } from '../../support/replays';
+
+/** A store in which somebody always has the lease. */
+class TakenLeases implements LeaseStore {
+  readonly asked: number[] = [];
+  constructor(private readonly msLeft: number) {}
+  acquire(_key: string, token: string) {
+    this.asked.push(performance.now());
+    return { kind: 'running', token: `${token.split('.')[0]}.another`, msLeft: this.msLeft } as const;
+  }
+
+  renew(): boolean {
+    return false;
+  }
+  complete(): boolean {
+    return false;
+  }
+  release(): boolean {
+    return false;
+  }
+}
+
+describe('a duplicate that waits', () => {
+  it.each([0, -1, -2, 0.5, 3, NaN, -Infinity])(
+    'for a lease with %p ms left asks again after 25 ms at the earliest, and then gets its 409',
+    async msLeft => {
+      const leases = new TakenLeases(msLeft);
+      const { url } = await serve(
+        express().post('/', idempotency({ leases, waitTimeout: 300 }), (_req, res) => {
+          res.end();
+        }),
+      );
+      const { status, headers } = await send(url, { headers: keyed('k') });
+      expect([status, headers['retry-after']]).toEqual([409, '1']);
+      const pauses = leases.asked.slice(1).map((at, index) => at - (leases.asked[index] ?? 0));
+      expect(pauses.length).toBeGreaterThan(0);
+      // A timer of node may be early by part of a millisecond.
+      expect(Math.min(...pauses)).toBeGreaterThan(24);
+    },
+  );
+});
+
+/** Leases in memory whose questions are counted. `chatty`: they notify of each question. */
+class ControlledLeases implements LeaseStore {
+  readonly questions: string[] = [];
+  watching = 0;
+  readonly watch: LeaseStore['watch'];
+  private readonly leases = memoryLeases();
+  private onChange = (): void => undefined;
+
+  constructor({ watch }: { readonly watch?: 'none' | 'chatty' } = {}) {
+    if (watch !== 'none') this.watch = (key, onChange) => this.listen(key, watch === 'chatty', onChange);
+  }
+
+  async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
+    this.questions.push(token);
+    this.onChange();
+    return this.leases.acquire(key, token, ms);
+  }
+  async renew(key: string, token: string, ms: number): Promise<boolean> {
+    return this.leases.renew(key, token, ms);
+  }
+  async complete(key: string, token: string, ms: number): Promise<boolean> {
+    return this.leases.complete(key, token, ms);
+  }
+  async release(key: string, token: string): Promise<boolean> {
+    return this.leases.release(key, token);
+  }
+
+  private async listen(key: string, isChatty: boolean, onChange: () => void): Promise<() => void> {
+    if (isChatty) this.onChange = onChange;
+    const stop = await this.leases.watch?.(key, onChange);
+    this.watching++;
+    return () => {
+      this.watching--;
+      stop?.();
+    };
+  }
+}
+
+const LONG = 60_000;
+
+interface Waiting {
+  readonly ms?: number;
+  readonly isGone?: () => boolean;
+  readonly ask?: () => Promise<Acquisition>;
+}
+
+/** A request that waits for the key `k`, for a minute unless another time is given. */
+async function waitFor(
+  leases: LeaseStore,
+  token: string,
+  { ms = LONG, isGone = () => false, ask = async () => leases.acquire('k', token, LONG) }: Waiting = {},
+): Promise<Acquisition | 'gone'> {
+  const deadline = performance.now() + ms;
+  const change = watchForChange('k', leases, isGone);
+  try {
+    let answer: Acquisition = { kind: 'running', token: '', msLeft: LONG };
+    while (answer.kind === 'running' && performance.now() < deadline) {
+      await change.next(answer.msLeft, deadline - performance.now());
+      if (isGone()) return 'gone';
+      answer = await ask();
+    }
+    if (answer.kind === 'done') change.wakeOthers();
+    return answer;
+  } finally {
+    change.stop();
+  }
+}
+
+const turns = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
+};
+
+describe('requests that wait for one key', () => {
+  it('are notified at once of a change', async () => {
+    const leases = new ControlledLeases();
+    await leases.acquire('k', 'runs', LONG);
+    const waiting = ['a', 'b'].map(token => waitFor(leases, token));
+    await turns(5);
+    const begun = performance.now();
+    await leases.complete('k', 'runs', LONG);
+    expect(await Promise.all(waiting)).toEqual(Array(2).fill({ kind: 'done', token: 'runs' }));
+    expect(performance.now() - begun).toBeLessThan(900);
+    // Once when they have begun to listen, and once after the change.
+    expect(leases.questions).toEqual(['runs', 'a', 'b', 'a', 'b']);
+  });
+
+  it('poll in turns, ten times a second together, and wake the others when the run is done', async () => {
+    const leases = new ControlledLeases({ watch: 'none' });
+    await leases.acquire('k', 'runs', LONG);
+    const waiting = Array.from({ length: 100 }, (_, index) => waitFor(leases, `${index}`));
+    while (leases.questions.length < 5) await pause(10);
+    const polled = leases.questions.slice(1);
+    expect(polled).toEqual(polled.map((_, index) => `${index}`));
+    await leases.complete('k', 'runs', LONG);
+    const begun = performance.now();
+    expect(await Promise.all(waiting)).toEqual(waiting.map(() => ({ kind: 'done', token: 'runs' })));
+    expect(performance.now() - begun).toBeLessThan(1_000);
+  });
+
+  it('do not wait for the question of another, which hangs or fails', async () => {
+    const leases = new ControlledLeases({ watch: 'none' });
+    await leases.acquire('k', 'runs', LONG);
+    const hangs = signal();
+    void waitFor(leases, 'hangs', { ask: () => hangs.happened.then(() => leases.acquire('k', 'hangs', LONG)) });
+    const fails = waitFor(leases, 'fails', { ask: () => Promise.reject(new Error('no store')) });
+    const others = ['a', 'b'].map(token => waitFor(leases, token));
+    await leases.complete('k', 'runs', LONG);
+    await expect(fails).rejects.toThrow('no store');
+    expect(await Promise.all(others)).toEqual(Array(2).fill({ kind: 'done', token: 'runs' }));
+    hangs.happens();
+  });
+
+  it('do not take a turn for clients that are gone', async () => {
+    const leases = new ControlledLeases({ watch: 'none' });
+    await leases.acquire('k', 'runs', LONG);
+    let areGone = false;
+    const gone = Array.from({ length: 50 }, (_, index) => waitFor(leases, `${index}`, { isGone: () => areGone }));
+    const living = waitFor(leases, 'living');
+    areGone = true;
+    await leases.release('k', 'runs');
+    const begun = performance.now();
+    expect(await living).toEqual({ kind: 'acquired' });
+    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect(new Set(await Promise.all(gone))).toEqual(new Set(['gone']));
+    expect(leases.questions).toEqual(['runs', 'living']);
+  });
+
+  it('ask when the lease has expired, and at their deadlines', async () => {
+    const leases = new ControlledLeases();
+    await leases.acquire('k', 'runs', 300);
+    const begun = performance.now();
+    const [first, second] = [waitFor(leases, 'a', { ms: 200 }), waitFor(leases, 'b')];
+    expect(await first).toMatchObject({ kind: 'running' });
+    expect(performance.now() - begun).toBeGreaterThan(199);
+    expect(await second).toEqual({ kind: 'acquired' });
+    expect(performance.now() - begun).toBeLessThan(900);
+  });
+
+  it('do not keep the process busy if their store notifies of each question', async () => {
+    const leases = new ControlledLeases({ watch: 'chatty' });
+    await leases.acquire('k', 'runs', LONG);
+    expect(await waitFor(leases, 'a', { ms: 500 })).toMatchObject({ kind: 'running' });
+    expect(leases.questions.length).toBeLessThan(25);
+  });
+
+  it('leave nothing behind', async () => {
+    const leases = new ControlledLeases();
+    await leases.acquire('k', 'runs', LONG);
+    await Promise.all(['a', 'b'].map(token => waitFor(leases, token, { ms: 50 })));
+    expect(leases.watching).toBe(0);
+    expect(pollingOf('k', leases)).toMatchObject({ members: 0, sleepers: new Set(), isWatched: false });
+  });
+});
+
+describe('a duplicate whose store fails to notify', () => {
+  const failures: [how: string, watch: unknown][] = [
+    [
+      'throws',
+      () => {
+        throw new Error('not now');
+      },
+    ],
+    ['returns no promise', () => () => undefined],
+    ['returns nothing', () => undefined],
+    [
+      'has a stop function that throws',
+      () =>
+        Promise.resolve(() => {
+          throw new Error('not now');
+        }),
+    ],
+    ['has a stop function that rejects', () => Promise.resolve(() => Promise.reject(new Error('not now')))],
+  ];
+
+  it.each(failures)('polls, and gets its answer: the store %s', async (_how, watch) => {
+    const leases: LeaseStore = Object.assign(memoryLeases(), { watch: watch as NonNullable<LeaseStore['watch']> });
+    const running = signal();
+    const done = signal();
+    let runs = 0;
+    const { url } = await serve(
+      express().post('/', idempotency({ leases }), async (_req, res) => {
+        runs++;
+        running.happens();
+        await done.happened;
+        res.send('done');
+      }),
+    );
+    const first = send(url, { headers: keyed('k') });
+    await running.happened;
+    const second = send(url, { headers: keyed('k') });
+    setTimeout(() => {
+      done.happens();
+    }, 50);
+    expect([(await first).text, (await second).text, runs]).toEqual(['done', 'done', 1]);
+  });
+});
