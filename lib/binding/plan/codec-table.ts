@@ -88,14 +88,8 @@ export class CodecTable implements Codecs {
     if (own && !parser && !converter) return own;
     if (own) return { ...own, ...(converter && converted(own, converter)), ...(parser && parsing(parser, own.name)) };
     const name = (type as { name?: string }).name || 'value';
-    const meant = ownTypes.get(type);
     if (!parser && !converter)
-      throw new TypeError(
-        meant === undefined
-          ? `${name} has no declared properties and no static tryParse; declare them with dto({...}) or decorators, or ` +
-              `pass a valueParserFor or a converter for it. (If it makes types, as list does, call it: list(string).)`
-          : `${name} has no declared properties and no static tryParse; the type for it is ${meant}.`,
-      );
+      throw new TypeError(`${name} has no declared properties and no static tryParse; ${remedyFor(type)}.`);
     const json = converter
       ? converting(converter, name)
       : { isTextOnly: true, fromJson: (value: unknown, location: Location) => location.failValue(value, name) };
@@ -106,6 +100,15 @@ export class CodecTable implements Codecs {
       ...(parser ? parsing(parser, name) : { fromText: textThrough(json.fromJson, name) }),
     };
   }
+}
+
+function remedyFor(type: AnyType): string {
+  const meant = ownTypes.get(type);
+  if (meant !== undefined) return `the type for it is ${meant}`;
+  return (
+    'declare them with dto({...}) or decorators, or pass a valueParserFor or a converter for it, or, if it makes types ' +
+    'as list does, call it: list(string)'
+  );
 }
 
 /** JavaScript's own classes, and the types to use instead of them. */

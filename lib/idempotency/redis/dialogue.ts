@@ -66,21 +66,13 @@ export class RedisDialogue {
    * Returns false when the last answer may have been the answer to another command.
    * @param key a key that the question may use: an account may be restricted to some keys.
    */
-  async isInStep(key: string): Promise<boolean> {
-    try {
-      return (await this.ask(NOTHING, [key], [])) === '';
-    } catch {
-      return false;
-    }
+  isInStep(key: string): Promise<boolean> {
+    return this.isAnswered('', NOTHING, key);
   }
 
   /** Returns true if the master has nothing under a key; false if it has, or cannot be asked. */
-  async isMissing(key: string): Promise<boolean> {
-    try {
-      return (await this.ask(TIME_LEFT, [key], [])) === '-2';
-    } catch {
-      return false;
-    }
+  isMissing(key: string): Promise<boolean> {
+    return this.isAnswered('-2', TIME_LEFT, key);
   }
 
   /**
@@ -96,6 +88,13 @@ export class RedisDialogue {
 
   subscriber(onMessage: (channel: string) => void): ReturnType<RedisConnection['subscriber']> {
     return this.connection.subscriber(onMessage);
+  }
+
+  private isAnswered(expected: string, script: string, key: string): Promise<boolean> {
+    return this.ask(script, [key], []).then(
+      answer => answer === expected,
+      () => false,
+    );
   }
 
   private readonly failed = (error: unknown): never => {

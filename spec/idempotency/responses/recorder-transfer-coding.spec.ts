@@ -64,16 +64,11 @@ it.each<[string, RequestHandler]>([
   ['a status that is not final', (_req, res) => void res.writeHead(199).end()],
 ])('a response with %s is not kept, and its request is not run again', async (_what, handler) => {
   let runs = 0;
-  const app = express().post(
-    '/',
-    idempotency(),
-    (_req, _res, next) => {
-      runs++;
-      next();
-    },
-    handler,
-  );
-  const { url, port } = await serve(app);
+  const counted: RequestHandler = (req, res, next) => {
+    runs++;
+    return handler(req, res, next);
+  };
+  const { url, port } = await serve(express().post('/', idempotency(), counted));
   await wire(port, '/').catch(() => undefined);
   const duplicate = await send(url, { headers: keyed('k') });
   expect([duplicate.status, duplicate.text.includes('urn:bindonce:response-unavailable'), runs]).toEqual([
