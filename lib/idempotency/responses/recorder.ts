@@ -4,6 +4,7 @@ import { FakedProgress } from './faked-progress';
 import { BodyCopy } from './body-copy';
 import { Departure, type Consequences } from './departure';
 import { HeadSnapshot } from './head-snapshot';
+import { Outgoing } from './outgoing';
 import { INVALID_IN_REASON, type HeaderLine } from './recorded-response';
 import type { Ending, Limits, Recording } from './recording';
 import { RequestFacade } from './request-facade';
@@ -44,7 +45,7 @@ class Recorder implements Recording, Consequences {
   private readonly request: RequestFacade;
   private readonly faked: FakedProgress;
   private readonly departure: Departure;
-  private readonly below;
+  private readonly outgoing: Outgoing;
   private head: ResponseHead | undefined;
   /** The `write` or `end` that made node write the implicit header. */
   private impliedBy: 'write' | 'end' | undefined;
@@ -52,8 +53,7 @@ class Recorder implements Recording, Consequences {
   private readonly body: BodyCopy;
   /** The content that waits for `finish()`. */
   private held: Buffer[] = [];
-  private ended: { readonly callback: Callback | undefined } | undefined;
-  private begun = false;
+  private ended: { readonly head: ResponseHead; readonly callback: Callback | undefined } | undefined;
   private isLetGo = false;
 
   constructor(
@@ -70,20 +70,18 @@ class Recorder implements Recording, Consequences {
     this.request = new RequestFacade(req, this);
     this.faked = new FakedProgress(res, this.request.socket);
     this.departure = new Departure(limits, this);
-    // eslint-disable-next-line @typescript-eslint/unbound-method -- they are called with `res` as `this`.
-    const { writeHead, write, end, flushHeaders, addTrailers, destroy, emit } = res;
-    this.below = { writeHead, write, end, flushHeaders, addTrailers, destroy, emit };
+    this.outgoing = new Outgoing(res, this.faked);
     res.writeHead = this.writeHead.bind(this);
-    res.write = this.write.bind(this) as typeof write;
-    res.end = this.end.bind(this) as typeof end;
+    res.write = this.write.bind(this) as typeof res.write;
+    res.end = this.end.bind(this) as typeof res.end;
     res.flushHeaders = this.flushHeaders.bind(this);
     res.addTrailers = this.addTrailers.bind(this);
     res.destroy = this.destroy.bind(this);
-    res.emit = this.emit.bind(this) as typeof emit;
+    res.emit = this.emit.bind(this) as typeof res.emit;
   }
 
   get canBeReplaced(): boolean {
-    return !this.begun;
+    return !this.outgoing.hasBegun;
   }
 
   reportDeparture(): void {
@@ -96,10 +94,7 @@ class Recorder implements Recording, Consequences {
       if (this.departure.isGone) this.faked.pretendOpen();
       // Also if the client has disconnected: earlier middlewares (a session) do their work at the end.
       const rest = this.held.length === 1 && this.held[0] ? this.held[0] : Buffer.concat(this.held);
-      const isWritten = this.impliedBy === 'write' && !this.begun;
-      this.begin();
-      if (isWritten) this.below.write.call(this.res, rest, 'utf8');
-      this.below.end.call(this.res, isWritten || rest.length === 0 ? undefined : rest, 'utf8', this.ended.callback);
+      this.outgoing.end(this.ended.head, rest, this.ended.callback);
     }
     this.letGo();
   }
@@ -107,7 +102,7 @@ class Recorder implements Recording, Consequences {
   discard(): void {
     this.faked.restoreEnd();
     this.faked.restoreHead();
-    Object.assign(this.res, this.below);
+    this.outgoing.putBack();
     this.snapshot.putBack();
     this.letGo();
   }
@@ -116,7 +111,7 @@ class Recorder implements Recording, Consequences {
     this.faked.restoreEnd();
     // If the end of the connection is the end of the content, a clean end would make half a response look whole.
     if (!this.res.useChunkedEncodingByDefault) this.res.socket?.resetAndDestroy();
-    this.below.destroy.call(this.res);
+    this.outgoing.destroy();
     this.letGo();
   }
 
@@ -140,12 +135,10 @@ class Recorder implements Recording, Consequences {
     const done = typeof encoding === 'function' ? encoding : callback;
     if (this.ended) return afterEnd(done, false);
     if (!isChunk(chunk)) return node.write.call(this.res, chunk, encoding, callback);
-    const bytes = this.keep(bytesOf(chunk, encoding), this.writtenHead('write'));
+    const head = this.writtenHead('write');
+    const bytes = this.keep(bytesOf(chunk, encoding), head);
     this.departure.wrote();
-    if (this.goesOut()) {
-      this.begin();
-      return this.below.write.call(this.res, bytes, 'utf8', done);
-    }
+    if (this.goesOut(head)) return this.outgoing.write(head, bytes, done);
     if (!this.departure.isGone) this.held.push(bytes);
     // Held bytes count as written: the handler may wait for the callback before it ends.
     if (done) process.nextTick(done);
@@ -165,7 +158,7 @@ class Recorder implements Recording, Consequences {
     const head = this.writtenHead('end');
     const kept = this.keep(bytes, head);
     if (!this.departure.isGone) this.held.push(kept);
-    this.ended = { callback: done };
+    this.ended = { head, callback: done };
     this.faked.pretendEnded();
     this.resolveEnding(
       head.isShortWith(this.body.bytes)
@@ -179,16 +172,14 @@ class Recorder implements Recording, Consequences {
    * Sends the head, unless it is the whole response (HEAD, 204, an empty body): then it waits like any other last byte.
    */
   private flushHeaders(): void {
-    this.writtenHead('write');
-    if (this.ended || !this.goesOut()) return;
-    this.begin();
-    this.below.flushHeaders.call(this.res);
+    const head = this.writtenHead('write');
+    if (!this.ended && this.goesOut(head)) this.outgoing.flushHeaders(head);
   }
 
   private addTrailers(trailers: OutgoingHttpHeaders | readonly [string, string][]): void {
     if (this.ended) return;
     const lines = trailerLines(trailers);
-    this.below.addTrailers.call(this.res, lines as [string, string][]);
+    this.outgoing.addTrailers(lines);
     // Node keeps the lines of the last call only.
     this.trailers = lines;
   }
@@ -197,7 +188,7 @@ class Recorder implements Recording, Consequences {
   private destroy(error?: Error): ServerResponse {
     // From Node 24 on, node destroys a pipelined response when its connection closes: then the client is gone.
     if (!this.departure.isGone && !this.res.socket && this.request.socket.destroyed) this.res.emit('close');
-    else if (this.closedByHandler()) this.below.destroy.call(this.res, error);
+    else if (this.closedByHandler()) this.outgoing.destroy(error);
     return this.res;
   }
 
@@ -230,21 +221,21 @@ class Recorder implements Recording, Consequences {
    * more.
    */
   private emit(event: string, ...args: unknown[]): boolean {
-    const { departure, below, res } = this;
-    if (event !== 'close') return below.emit.call(res, event, ...args);
+    const { departure, outgoing } = this;
+    if (event !== 'close') return outgoing.emit(event, ...args);
     if (departure.isGone) return true;
     this.held = [];
     if (departure.isHeldBack) this.faked.pretendOpen();
     departure.clientLeft();
     // A handler that waits for the closed socket to drain would wait forever.
-    if (departure.isHeldBack) below.emit.call(res, 'drain');
+    if (departure.isHeldBack) outgoing.emit('drain');
     return true;
   }
 
   emitClose(): void {
     this.request.letGo();
     this.faked.showClosed();
-    this.below.emit.call(this.res, 'close');
+    this.outgoing.emit('close');
   }
 
   /** Stops recording; emits a `close` that was held back. */
@@ -270,24 +261,9 @@ class Recorder implements Recording, Consequences {
     return hasContent ? bytes : NOTHING;
   }
 
-  /**
-   * Writes the held head, as it was when the handler wrote it. An implicit head is left to the first `write` or to
-   * `end` below: until then, earlier middlewares may add to it, or change the content and its length.
-   */
-  private begin(): void {
-    if (this.begun || !this.head) return;
-    this.begun = true;
-    this.faked.restoreHead();
-    const { status, reason = '' } = this.head;
-    this.res.statusCode = status;
-    this.res.statusMessage = reason;
-    if (this.impliedBy) this.res.writeHead = this.below.writeHead;
-    else this.below.writeHead.call(this.res, status);
-  }
-
   /** Returns true if the bytes may go to the client: it is connected, and they do not complete the response. */
-  private goesOut(): boolean {
-    return !this.departure.isGone && this.head?.isCompleteWith(this.body.bytes) === false;
+  private goesOut(head: ResponseHead): boolean {
+    return !this.departure.isGone && !head.isCompleteWith(this.body.bytes);
   }
 }
 

@@ -12,6 +12,8 @@ export class ResponseHead {
   readonly hasContent: boolean;
   /** The call that made node write the implicit header: a `write`, or an `end` in which node declares the length. */
   readonly impliedBy: 'write' | 'end' | undefined;
+  /** True if the handler has not called `writeHead` itself. */
+  readonly isImplied: boolean;
   /**
    * True for a transfer coding other than `chunked`: the bytes are coded for this exchange, a replay is framed
    * differently.
@@ -33,6 +35,7 @@ export class ResponseHead {
     this.hasContent = mayHaveContent(method, res.statusCode);
     this.changes = before.changes();
     this.isCoded = !/^\s*(chunked\s*)?$/i.test(String(res.getHeader('Transfer-Encoding') ?? ''));
+    this.isImplied = impliedBy !== undefined;
     this.impliedBy = impliedBy === 'end' && framesContent(res) ? undefined : impliedBy;
     this.length = length === undefined ? undefined : Number(length);
   }

@@ -1,0 +1,72 @@
+import type { ServerResponse } from 'node:http';
+import type { FakedProgress } from './faked-progress';
+import type { HeaderLine } from './recorded-response';
+import type { ResponseHead } from './response-head';
+import type { Callback } from './response-parts';
+
+/**
+ * Sends a response through the methods that `res` has when this is made: node's, or those of an earlier middleware.
+ */
+export class Outgoing {
+  /** True once bytes have gone to the client. */
+  hasBegun = false;
+  private readonly methods;
+
+  constructor(
+    private readonly res: ServerResponse,
+    private readonly faked: FakedProgress,
+  ) {
+    // eslint-disable-next-line @typescript-eslint/unbound-method -- they are called with `res` as `this`.
+    const { writeHead, write, end, flushHeaders, addTrailers, destroy, emit } = res;
+    this.methods = { writeHead, write, end, flushHeaders, addTrailers, destroy, emit };
+  }
+
+  flushHeaders(head: ResponseHead): void {
+    this.begin(head);
+    this.methods.flushHeaders.call(this.res);
+  }
+
+  write(head: ResponseHead, bytes: Buffer, callback: Callback | undefined): boolean {
+    this.begin(head);
+    return this.methods.write.call(this.res, bytes, 'utf8', callback);
+  }
+
+  /** Sends the rest of the content, and ends the response. */
+  end(head: ResponseHead, rest: Buffer, callback: Callback | undefined): void {
+    const isWritten = head.impliedBy === 'write' && !this.hasBegun;
+    this.begin(head);
+    if (isWritten) this.methods.write.call(this.res, rest, 'utf8');
+    this.methods.end.call(this.res, isWritten || rest.length === 0 ? undefined : rest, 'utf8', callback);
+  }
+
+  addTrailers(lines: readonly HeaderLine[]): void {
+    this.methods.addTrailers.call(this.res, lines as [string, string][]);
+  }
+
+  destroy(error?: Error): void {
+    this.methods.destroy.call(this.res, error);
+  }
+
+  emit(event: string, ...args: unknown[]): boolean {
+    return this.methods.emit.call(this.res, event, ...args);
+  }
+
+  /** Gives the methods back to `res`. */
+  putBack(): void {
+    Object.assign(this.res, this.methods);
+  }
+
+  /**
+   * Writes the held head, as it was when the handler wrote it. An implicit head is left to the first `write` or to
+   * `end`: until then, earlier middlewares may add to it, or change the content and its length.
+   */
+  private begin({ status, reason = '', isImplied }: ResponseHead): void {
+    if (this.hasBegun) return;
+    this.hasBegun = true;
+    this.faked.restoreHead();
+    this.res.statusCode = status;
+    this.res.statusMessage = reason;
+    if (isImplied) this.res.writeHead = this.methods.writeHead;
+    else this.methods.writeHead.call(this.res, status);
+  }
+}
