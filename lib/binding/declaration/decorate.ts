@@ -1,0 +1,49 @@
+import './metadata-symbol';
+import { defaultOf } from './instances';
+import { declareProperty, type PropertyKind, type PropertySpec } from './property';
+
+/**
+ * Declares the property of a decorated field. Standard decorators pass a context, legacy ones the prototype and the
+ * name.
+ */
+export function decorate(
+  kind: PropertyKind,
+  declaredAs: (name: string) => PropertySpec,
+): (target: unknown, context: unknown, descriptor?: PropertyDescriptor) => ((initial: unknown) => unknown) | undefined {
+  return (target, context, descriptor) => {
+    if (isFieldContext(context)) {
+      if (typeof context.name !== 'string' || context.static || context.private)
+        throw new TypeError(
+          `${kind}: only public instance properties with a plain name can be bound, not ${String(context.name)}`,
+        );
+      const spec = declaredAs(context.name);
+      declareProperty(metadataOf(kind, context), context.name, spec);
+      return spec.default === undefined ? undefined : initial => (initial === undefined ? defaultOf(spec) : initial);
+    }
+    const isMethod = descriptor?.value !== undefined || descriptor?.get !== undefined || descriptor?.set !== undefined;
+    if (typeof target === 'object' && target !== null && typeof context === 'string' && !isMethod) {
+      declareProperty(target.constructor, context, declaredAs(`${target.constructor.name}.${context}`));
+      return undefined;
+    }
+    throw new TypeError(`${kind} decorates class fields only`);
+  };
+}
+
+/**
+ * Returns the metadata of a class. The context has none if the compiler is older than decorator metadata, whatever its
+ * type says.
+ */
+function metadataOf(
+  kind: PropertyKind,
+  { name, metadata }: Pick<ClassFieldDecoratorContext, 'name'> & { readonly metadata?: DecoratorMetadata },
+): DecoratorMetadata {
+  if (metadata) return metadata;
+  throw new TypeError(
+    `${kind}: the decorator of ${String(name)} got no context.metadata: the compiler of this class does not implement decorator metadata. ` +
+      "Use TypeScript 5.2, esbuild 0.21.3 or Babel's decorators of version 2023-05, or later ones; or legacy decorators; or dto({...}), which works everywhere",
+  );
+}
+
+function isFieldContext(context: unknown): context is ClassFieldDecoratorContext {
+  return typeof context === 'object' && context !== null && (context as { kind?: unknown }).kind === 'field';
+}
