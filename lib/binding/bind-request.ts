@@ -75,23 +75,23 @@ interface Binding {
 export function bindingOf(Dto: AnyType, options: BindingOptions): Binding {
   if (typeof (options as unknown) === 'function')
     throw new TypeError('bindRequest takes the dto first, and then the options: bindRequest(Dto, { … }).');
-  const { settings, binder: given = new RequestBinder(), modifier, operation } = resolveOptions(options);
+  const { options: resolved, binder: given = new RequestBinder(), modifier, operation } = resolveOptions(options);
   const { request = Dto } = options.serializerContext?.types ?? {};
   if (request !== Dto)
     throw new TypeError('bindRequest: the serializerContext was made for another request type than this Dto.');
   const binder = makeBinder(given, Dto);
-  const codecs = new CodecTable(settings.serializer, settings.valueParsers);
+  const codecs = new CodecTable(resolved.serializer, resolved.valueParsers);
   const endpoint: Endpoint = {
     Dto,
-    settings,
+    options: resolved,
     plan: binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs) : undefined,
   };
   const isOwnBinder = binder.constructor !== RequestBinder;
   const { plan } = endpoint;
-  if (plan && !isOwnBinder && !settings.allowMultipart)
+  if (plan && !isOwnBinder && !resolved.allowMultipart)
     refuseWithoutForm((Dto as { name?: string }).name ?? 'dto', plan);
-  const responses = responseCodecs(settings.responses, codecs);
-  const ofInstance = settings.writesInstances ? instanceCodecs(codecs, Dto) : undefined;
+  const responses = responseCodecs(resolved.responses, codecs);
+  const ofInstance = resolved.writesInstances ? instanceCodecs(codecs, Dto) : undefined;
   codecs.endPreparation();
   const bindOtherwise = async (context: BinderContext, signal: AbortSignal): Promise<unknown> => {
     const dto = await binder.bind(context, signal);
@@ -108,7 +108,7 @@ export function bindingOf(Dto: AnyType, options: BindingOptions): Binding {
   return {
     description: { endpoint, responses, operation, allowAnonymous: options.allowAnonymous },
     bind(req, res) {
-      if (!settings.allowAnonymous && settings.claims(req) === undefined) {
+      if (!resolved.allowAnonymous && resolved.claims(req) === undefined) {
         // RFC 9110, section 15.5.2: a 401 response names a way to authenticate.
         throw new Problem('unauthenticated', 'This endpoint is not open to anonymous callers.', {
           headers: { 'WWW-Authenticate': 'Bearer' },

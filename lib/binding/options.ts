@@ -122,7 +122,7 @@ function isBinder(value: unknown): boolean {
 
 /** The options of one endpoint, checked, with all defaults filled in. */
 export interface Resolved {
-  readonly settings: ResolvedOptions;
+  readonly options: ResolvedOptions;
   readonly binder: BindingOptions['binder'];
   readonly modifier: Modifier | undefined;
   readonly operation: OperationOptions;
@@ -148,14 +148,14 @@ export function resolveOptions(options: BindingOptions): Resolved {
   checkOperation(operation);
   const { types: compiled = {}, defaults = {} } = options.serializerContext ?? {};
   const limits = resolveLimits(options.limits);
-  const resolved = (req: Request): Claims | undefined => asClaims(claims(req));
+  const callerOf = (req: Request): Claims | undefined => asClaims(claims(req));
   const serializer = mergeSerializer(mergeSerializer(defaults, options), compiled);
-  const settings: ResolvedOptions = {
+  const resolved: ResolvedOptions = {
     allowMultipart: allowFormData !== false,
     allowUrlEncoded: typeof allowFormData === 'object',
     allowAnonymous,
-    claims: resolved,
-    permissions: permissions ? req => asPermissions(permissions(req)) : req => permissionsIn(resolved(req)),
+    claims: callerOf,
+    permissions: permissions ? req => asPermissions(permissions(req)) : req => permissionsIn(callerOf(req)),
     valueParsers,
     serializer: { propertyNamingPolicy: 'camelCase', ...serializer },
     writesInstances: serializer.propertyNamingPolicy !== undefined || serializer.converters.length > 0,
@@ -165,7 +165,7 @@ export function resolveOptions(options: BindingOptions): Resolved {
     limits,
     ...uploadReader(uploads, limits),
   };
-  return { settings, binder, modifier, operation };
+  return { options: resolved, binder, modifier, operation };
 }
 
 /**

@@ -100,11 +100,11 @@ function readMissing(input: RequestInput, member: Member): unknown {
  * Adds to the message a name that was sent below the property but is not read, because the client most likely meant it.
  */
 function withUnread(missing = 'A value is required.', member: Member, input: RequestInput): string {
-  const { plan, settings } = input;
+  const { plan, options } = input;
   const sourceProperties = plan.sourcesOf.get(member.property);
   const sourceProperty = sourceProperties?.get('query') ?? sourceProperties?.get('form');
   const unread = sourceProperty && unreadNameBelow(sourceProperty, input);
   if (unread === undefined) return missing;
-  const sent = settings.quoteValues ? `${JSON.stringify(unread.slice(0, 60))} was sent` : 'A name below it was sent';
+  const sent = options.quoteValues ? `${JSON.stringify(unread.slice(0, 60))} was sent` : 'A name below it was sent';
   return `${missing} ${sent}, but is read only where the endpoint declares fromQuery or fromForm; send ${JSON.stringify(sourceProperty?.name)} as JSON.`;
 }

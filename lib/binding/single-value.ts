@@ -50,8 +50,8 @@ export interface ValueReaders {
 }
 
 /** Makes the readers for an application's options. */
-export function valueReaders(settings: ResolvedOptions, answering?: Answering): ValueReaders {
-  const codecs = new CodecTable(settings.serializer, settings.valueParsers);
+export function valueReaders(options: ResolvedOptions, answering?: Answering): ValueReaders {
+  const codecs = new CodecTable(options.serializer, options.valueParsers);
   codecs.endPreparation();
   const codecOf = (type: AnyType): Codec<unknown> => {
     assertType(type);
@@ -65,7 +65,7 @@ export function valueReaders(settings: ResolvedOptions, answering?: Answering): 
   const readerOf = ({ source, missing }: ValueSource, readSent: ReadSent) => {
     const read = (req: Request, name: string, type: AnyType, { required = true }: ValueOptions): unknown => {
       const sourceProperty = { codec: codecOf(type), required: required && !isOptional(type) };
-      const failures = new Failures(settings.limits, settings.quoteValues);
+      const failures = new Failures(options.limits, options.quoteValues);
       const location = new Location(failures, source, name);
       const value = readSent(sourceProperty, name, req, location) ?? readNothing(sourceProperty, location, missing);
       if (isPromise(value))
@@ -73,15 +73,15 @@ export function valueReaders(settings: ResolvedOptions, answering?: Answering): 
           `${source}Value: the type of ${JSON.stringify(name)} is read asynchronously; bind it with bindRequest().`,
         );
       if (failures.list.length === 0) return value;
-      if (required) throw validationProblem(failures.list, failure => settings.failureMessage?.(failure, req));
+      if (required) throw validationProblem(failures.list, failure => options.failureMessage?.(failure, req));
       return undefined;
     };
-    return (req: Request, name: string, type: AnyType, options: ValueOptions = {}): unknown => {
+    return (req: Request, name: string, type: AnyType, given: ValueOptions = {}): unknown => {
       if (typeof (req as unknown) !== 'object' || typeof name !== 'string')
         throw new TypeError(`${source}Value takes the request and a name first: ${source}Value(req, 'id', guid).`);
-      checkOptions(`${source}Value`, options, { required: boolean });
+      checkOptions(`${source}Value`, given, { required: boolean });
       try {
-        return read(req, name, type, options);
+        return read(req, name, type, given);
       } catch (error) {
         throw error instanceof Problem ? answerInHandler(error, req, answering) : error;
       }

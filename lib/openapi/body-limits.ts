@@ -15,12 +15,12 @@ export function bodyLimits(
   const endpoints = all.filter(
     ({ endpoint: { plan } }) => plan && (plan.body.json || plan.body.form || plan.body.text),
   );
-  const settings = endpoints.map(({ endpoint }) => endpoint.settings);
+  const options = endpoints.map(({ endpoint }) => endpoint.options);
   const least = (...values: readonly number[]): number =>
     Math.min(...values, ...(guard && !guard.ignoreRequestBody ? [guard.maxRequestBytes] : []));
-  const limits = settings.map(one => one.limits);
+  const limits = options.map(one => one.limits);
   const bytes = least(...limits.map(({ bodyBytes }) => bodyBytes));
-  const form = least(...settings.map(({ formBytes }) => formBytes));
+  const form = least(...options.map(({ formBytes }) => formBytes));
   const files = Math.min(...limits.map(one => one.files));
   const ofFile = least(...limits.map(({ fileBytes }) => fileBytes));
   const codecs = endpoints.flatMap(({ endpoint: { plan } }) => [

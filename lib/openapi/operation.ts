@@ -70,9 +70,9 @@ function placedOf(
   template: PathTemplate,
   components: Components,
 ): { readonly parameters: readonly ParameterValue[]; readonly body?: EndpointBody } {
-  const { plan, settings } = endpoint.endpoint;
+  const { plan, options } = endpoint.endpoint;
   if (!plan) return { parameters: [] };
-  const schemasFrom: SchemasFrom = source => components.schemasFor('request', settings.limits, source);
+  const schemasFrom: SchemasFrom = source => components.schemasFor('request', options.limits, source);
   const { parameters, body } = placementOf(plan, endpoint, method, template.parameters, schemasFrom);
   return { parameters, body: bodyOf(plan, endpoint, body, schemasFrom) };
 }

@@ -47,7 +47,7 @@ export function placementOf(
     pathParameters,
     // A property that takes the whole body leaves the query to the others.
     prefersQuery: usuallyHasNoBody(method) || plan.wholeBody !== undefined || plan.content !== undefined,
-    takesForm: endpoint.endpoint.settings.allowMultipart,
+    takesForm: endpoint.endpoint.options.allowMultipart,
     schemasFrom,
   };
   const places = [...plan.sourcesOf.values()].map(sources => placeOf(sources, route));

@@ -15,21 +15,21 @@ export interface Refusing {
 
 /** Lists the problems that the middlewares of an operation can answer with. */
 export function refusalsOf({ guard, endpoints, readsBody, guardsBody, hasQuery }: Refusing): ProblemCode[] {
-  const settings = endpoints.map(({ endpoint }) => endpoint.settings);
+  const options = endpoints.map(({ endpoint }) => endpoint.options);
   const permissions = endpoints.flatMap(({ endpoint }) => endpoint.plan?.sourceProperties.get('permission') ?? []);
   const may: readonly [boolean, ...ProblemCode[]][] = [
     [guard?.whenKeyMissing === 'reject', 'key-missing'],
     [guard !== undefined, 'key-repeated', 'request-in-flight', 'response-unavailable', 'store-unavailable'],
     [guard?.keyPattern !== undefined, 'key-malformed'],
     [guard?.whenKeyReused === 'reject', 'key-reused'],
-    [settings.some(({ allowAnonymous }) => !allowAnonymous), 'unauthenticated'],
+    [options.some(({ allowAnonymous }) => !allowAnonymous), 'unauthenticated'],
     [permissions.some(({ required }) => required), 'forbidden'],
     [endpoints.length > 0, 'validation-failed'],
     [readsBody, 'body-malformed', 'body-unsupported'],
     [readsBody || guardsBody, 'body-too-large'],
     [hasQuery, 'query-too-large'],
     [
-      guardsBody || (readsBody && settings.some(({ allowMultipart }) => allowMultipart)),
+      guardsBody || (readsBody && options.some(({ allowMultipart }) => allowMultipart)),
       'server-busy',
       'storage-full',
       'storage-unavailable',

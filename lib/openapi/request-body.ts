@@ -28,7 +28,7 @@ export interface EndpointBody {
 /** Describes the body of an endpoint's requests. */
 export function bodyOf(
   plan: Plan,
-  { endpoint: { settings }, operation: { examples } }: EndpointDescription,
+  { endpoint: { options }, operation: { examples } }: EndpointDescription,
   values: readonly BodyValue[],
   schemasFrom: SchemasFrom,
 ): EndpointBody {
@@ -37,12 +37,12 @@ export function bodyOf(
   if (wholeBody) contents['application/json'] = { schema: schemasFrom('json').of(wholeBody.codec) };
   // A text has at most as many characters as bytes.
   if (content && fits(values, 'text'))
-    contents['text/plain'] = { schema: { type: 'string', maxLength: settings.limits.bodyBytes } };
+    contents['text/plain'] = { schema: { type: 'string', maxLength: options.limits.bodyBytes } };
   if (fits(values, 'json')) contents['application/json'] = { schema: objectOf(values, 'json') };
   // A form cannot hold the JSON that another property requires.
-  if (settings.allowMultipart && fits(values, 'form') && !(wholeBody && mustBeSent(wholeBody))) {
+  if (options.allowMultipart && fits(values, 'form') && !(wholeBody && mustBeSent(wholeBody))) {
     contents['multipart/form-data'] = formOf(values);
-    if (settings.allowUrlEncoded && !takesFile(plan)) contents['application/x-www-form-urlencoded'] = formOf(values);
+    if (options.allowUrlEncoded && !takesFile(plan)) contents['application/x-www-form-urlencoded'] = formOf(values);
   }
   const whole = wholeBody ?? content;
   const required = whole ? mustBeSent(whole) : values.some(({ json, form }) => (json ?? form)?.required);
@@ -54,7 +54,7 @@ export function bodyOf(
       form?.pattern !== undefined && form.name.includes('[0]') ? [form.name] : [],
     ),
     // Plain text is the text of a body of any type. A dto that uses no body does not look at it.
-    accepted: use.text || !(use.json || use.form) ? undefined : acceptedTypes(plan, settings),
+    accepted: use.text || !(use.json || use.form) ? undefined : acceptedTypes(plan, options),
   };
 }
 

@@ -72,9 +72,9 @@ export class Security {
 }
 
 /** Returns true if the endpoint refuses anonymous callers: it says so, or requires a claim or a permission. */
-function needsCaller({ endpoint: { settings, plan } }: EndpointDescription): boolean {
+function needsCaller({ endpoint: { options, plan } }: EndpointDescription): boolean {
   return (
-    !settings.allowAnonymous ||
+    !options.allowAnonymous ||
     (['claim', 'permission'] as const).some(source =>
       plan?.sourceProperties.get(source)?.some(({ required }) => required),
     )

@@ -19,7 +19,7 @@ export class BinderContext<T = unknown> {
     /** @internal */
     readonly endpoint: Endpoint,
   ) {
-    const { limits, quoteValues } = endpoint.settings;
+    const { limits, quoteValues } = endpoint.options;
     this.noted = new Failures(limits, quoteValues);
   }
 
@@ -30,7 +30,7 @@ export class BinderContext<T = unknown> {
 
   /** How JSON is read and written at this endpoint. */
   get serializerOptions(): SerializerOptions {
-    return this.endpoint.settings.serializer;
+    return this.endpoint.options.serializer;
   }
 
   /**
@@ -63,7 +63,7 @@ export class BinderContext<T = unknown> {
       failures,
       req,
       endpoint: {
-        settings: { failureMessage },
+        options: { failureMessage },
       },
     } = this;
     if (failures.length > 0) throw validationProblem(failures, failure => failureMessage?.(failure, req));

@@ -32,17 +32,17 @@ export function readBody(
   req: IncomingMessage,
   res: ServerResponse,
   use: BodyUse,
-  settings: ResolvedOptions,
+  options: ResolvedOptions,
 ): Awaitable<Body> {
   if (!(use.json || use.form || use.text) || !hasBody(req)) return NONE;
   const mediaType = mediaTypeOf(req);
-  const incoming: Incoming = { req, res, mediaType, kind: kindOf(mediaType), use, settings };
+  const incoming: Incoming = { req, res, mediaType, kind: kindOf(mediaType), use, options };
   const isAccepted = use.text || accepts(incoming.kind, incoming);
   if (!isAccepted && !mayBeEmpty(incoming)) throw unsupported(incoming);
   if (isAccepted && canBeStreamed(incoming)) return after(streamForm(incoming), form => ({ kind: 'form', form }));
   // The form of an earlier parser, or of `idempotency()`, has been bounded there; its files are bounded again below.
   const isForm = isAccepted && !use.text && incoming.kind === 'multipart';
-  const limit = isForm ? Number.MAX_SAFE_INTEGER : settings.limits.bodyBytes;
+  const limit = isForm ? Number.MAX_SAFE_INTEGER : options.limits.bodyBytes;
   return after(receive(req, res, limit), received => bodyIn(received, incoming));
 }
 
@@ -70,7 +70,7 @@ function bodyIn(received: Received, incoming: Incoming): Awaitable<Body> {
 
 /** The text of the body for `plainText()`, and the form, too, if the body is one. */
 async function textBody(received: Received, incoming: Incoming): Promise<Body> {
-  const { req, mediaType, kind, settings } = incoming;
+  const { req, mediaType, kind, options } = incoming;
   // The value of a JSON string is not the text of the body.
   const isParsed =
     kind === 'json' &&
@@ -78,12 +78,12 @@ async function textBody(received: Received, incoming: Incoming): Promise<Body> {
     typeof received.body === 'string' &&
     originOf(received.body, req, mediaType) !== 'text parser';
   if (isParsed) throw textIsGone(mediaType);
-  const text = await textIn(received, mediaType, settings.limits);
+  const text = await textIn(received, mediaType, options.limits);
   const isForm = kind !== 'json' && accepts(kind, incoming);
   return { kind: 'text', text, form: isForm ? await formIn(received, incoming) : undefined };
 }
 
-function jsonBody(received: Received, { req, mediaType, use, settings: { limits } }: Incoming): Awaitable<Body> {
+function jsonBody(received: Received, { req, mediaType, use, options: { limits } }: Incoming): Awaitable<Body> {
   if (received.kind !== 'parsed') return after(textIn(received, mediaType, limits), text => parseJson(text, use));
   const { body } = received;
   if (typeof body !== 'string') return { kind: 'json', value: body };

@@ -25,10 +25,10 @@ export function canBeStreamed({ req, kind, use }: Incoming): boolean {
 
 /** Reads a multipart form from the connection. @throws a 400 or 413 problem. */
 export async function streamForm(incoming: Incoming): Promise<Form> {
-  const { req, res, settings } = incoming;
+  const { req, res, options } = incoming;
   try {
-    checkDeclaredLength(req, settings.formBytes);
-    const form = await readUpload(incoming, options => readForm(chunksOf(req), req, options));
+    checkDeclaredLength(req, options.formBytes);
+    const form = await readUpload(incoming, formOptions => readForm(chunksOf(req), req, formOptions));
     // As multer leaves it for a handler, but flat.
     const body = valuesByName(form);
     receivedAsForm(req, form, body);
@@ -50,21 +50,21 @@ function multipartIn(received: Received, incoming: Incoming): Awaitable<Form> {
     case 'none':
       return { fields: [], files: [] };
     case 'parsed':
-      return { fields: boundedPairs(received.body, incoming.settings.limits), files: received.files };
+      return { fields: boundedPairs(received.body, incoming.options.limits), files: received.files };
     case 'bytes':
     case 'file':
-      return readUpload(incoming, options => readReceivedForm(received, incoming.req, options));
+      return readUpload(incoming, formOptions => readReceivedForm(received, incoming.req, formOptions));
   }
 }
 
-function urlEncodedIn(received: Received, { mediaType, settings: { limits } }: Incoming): Awaitable<Form> {
+function urlEncodedIn(received: Received, { mediaType, options: { limits } }: Incoming): Awaitable<Form> {
   if (received.kind === 'parsed' && typeof received.body !== 'string')
     return { fields: boundedPairs(received.body, limits), files: [] };
   return after(textIn(received, mediaType, limits), text => ({ fields: readPairs(text, limits.fields), files: [] }));
 }
 
-async function readUpload({ req, res, use, settings }: Incoming, read: FormReader): Promise<Form> {
-  const { form, discard } = await settings.readUpload(read, req, res, use);
+async function readUpload({ req, res, use, options }: Incoming, read: FormReader): Promise<Form> {
+  const { form, discard } = await options.readUpload(read, req, res, use);
   onRefusal(req, discard);
   return form;
 }

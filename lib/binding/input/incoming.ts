@@ -11,18 +11,18 @@ export interface Incoming {
   readonly mediaType: MediaType;
   readonly kind: BodyKind;
   readonly use: BodyUse;
-  readonly settings: ResolvedOptions;
+  readonly options: ResolvedOptions;
 }
 
 /** Returns true if the dto can use a kind of body that the endpoint accepts. */
-export function accepts(kind: BodyKind, { use, settings }: Pick<Incoming, 'use' | 'settings'>): boolean {
+export function accepts(kind: BodyKind, { use, options }: Pick<Incoming, 'use' | 'options'>): boolean {
   switch (kind) {
     case 'json':
       return use.json;
     case 'multipart':
-      return use.form && settings.allowMultipart;
+      return use.form && options.allowMultipart;
     case 'urlencoded':
-      return use.form && settings.allowUrlEncoded;
+      return use.form && options.allowUrlEncoded;
     case 'other':
       return false;
   }

@@ -12,7 +12,7 @@ export const claim: ValueSource = {
   source: 'claim',
   missing: 'The caller does not have this claim.',
   read(input, sourceProperties, found) {
-    const claims = input.settings.claims(input.req);
+    const claims = input.options.claims(input.req);
     if (!claims) return;
     const byType = new Map(Object.entries(claims).map(([type, value]) => [type.toLowerCase(), value]));
     const valueOf = (type: string): unknown => ownOrInherited(claims, type) ?? byType.get(type.toLowerCase());

@@ -64,7 +64,7 @@ export function isReadable([name, , mark]: SentPair, locationOf: (name: string) 
 
 /** Refuses a name of too many levels, even an undeclared one: no client sends one by mistake. */
 function isShallow(name: string, source: 'form' | 'route' | 'query', input: RequestInput): boolean {
-  const { depth } = input.settings.limits;
+  const { depth } = input.options.limits;
   // A level takes at least two characters.
   if (name.length <= 2 * depth || levelsOf(name) <= depth + 1) return true;
   input.locationOf(source, name).fail('too-deep', `The name has more than ${depth} levels.`, { limit: depth });

@@ -8,7 +8,7 @@ export const permission: ValueSource = {
   source: 'permission',
   missing: 'The caller does not have this permission.',
   read(input, sourceProperties, found) {
-    const held = new Set(input.settings.permissions(input.req));
+    const held = new Set(input.options.permissions(input.req));
     for (const { index, name, required } of sourceProperties)
       found.put(
         index,

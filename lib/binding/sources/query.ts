@@ -12,7 +12,7 @@ export const query: ValueSource = {
   source: 'query',
   missing: 'This query parameter is required.',
   read: (input, sourceProperties, found) => {
-    readByName('query', queryOf(input.req, input.settings.limits.fields), input, sourceProperties, found);
+    readByName('query', queryOf(input.req, input.options.limits.fields), input, sourceProperties, found);
   },
 };
 

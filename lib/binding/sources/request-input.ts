@@ -20,19 +20,19 @@ export class RequestInput {
     const {
       req,
       res,
-      endpoint: { plan, settings },
+      endpoint: { plan, options },
     } = context;
     if (!plan)
       throw new TypeError('bindRequest: the built-in binder binds dto classes, list(Dto) and Standard Schemas only.');
-    return after(readBody(req, res, plan.body, settings), body => new RequestInput(context, plan, body));
+    return after(readBody(req, res, plan.body, options), body => new RequestInput(context, plan, body));
   }
 
   get req(): Request {
     return this.context.req;
   }
 
-  get settings(): ResolvedOptions {
-    return this.context.endpoint.settings;
+  get options(): ResolvedOptions {
+    return this.context.endpoint.options;
   }
 
   /** True if the JSON body as a whole has been refused. */

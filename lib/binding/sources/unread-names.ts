@@ -9,9 +9,9 @@ import type { RequestInput } from './request-input';
  */
 export function unreadNameBelow({ name, codec }: SourceProperty, input: RequestInput): string | undefined {
   if (!someWithin(codec, ({ shape }) => shape === 'object' || shape === 'schema')) return undefined;
-  const { body, req, settings } = input;
+  const { body, req, options } = input;
   const form = body.kind === 'form' || body.kind === 'text' ? body.form : undefined;
-  const sent = [...queryOf(req, settings.limits.fields), ...(form?.fields ?? [])].map(([one]) => one);
+  const sent = [...queryOf(req, options.limits.fields), ...(form?.fields ?? [])].map(([one]) => one);
   const prefixes = ['.', '['].map(mark => `${name}${mark}`.toLowerCase());
   return sent.find(one => prefixes.some(prefix => one.toLowerCase().startsWith(prefix)));
 }
