@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
-import { Described } from '../description/described';
+import { Descriptions } from '../description/descriptions';
 import { ClientGone } from '../http/client-gone';
 import { shareShapes } from '../http/common-shape';
 import type { Next } from '../http/next';
@@ -61,7 +61,7 @@ export interface EndpointDescription {
 }
 
 /** The descriptions of all endpoints, for the API description. */
-export const endpoints = new Described<EndpointDescription>('binding');
+export const endpoints = new Descriptions<EndpointDescription>('binding');
 
 /** How one endpoint binds requests and writes responses. */
 interface Binding {

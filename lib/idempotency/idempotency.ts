@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isPromise } from '../basics/awaitable';
-import { Described } from '../description/described';
+import { Descriptions } from '../description/descriptions';
 import { shareShapes } from '../http/common-shape';
 import { ClientGone } from '../http/client-gone';
 import { isExchangeOver } from '../http/exchange-end';
@@ -23,7 +23,7 @@ import { withTimeouts } from './timed-stores';
 import { isExempt, leaveUnguarded } from './unguarded';
 
 /** The options of each middleware, for the API description. */
-export const guards = new Described<ResolvedOptions>('idempotency');
+export const guards = new Descriptions<ResolvedOptions>('idempotency');
 
 /** Express middleware; see {@link idempotency}. */
 export interface IdempotencyMiddleware {

@@ -21,7 +21,7 @@ export type Publication =
 const PAUSES = { first: 25, longest: 1_000 };
 
 /** A response on its way into the store. */
-interface Result {
+interface PendingResponse {
   readonly run: RunId;
   /** Undefined if there is none to keep: the record that the handler has run is written all the same. */
   readonly response: RecordedResponse | undefined;
@@ -41,17 +41,17 @@ export function publish(
   stores: TimedStores,
   leaseUntil: number,
 ): Awaitable<Publication> {
-  const result: Result = { run, response, options, isWritten: false };
+  const pending: PendingResponse = { run, response, options, isWritten: false };
   const until = performance.now() + options.cacheDuration;
-  const stored = callStore(() => store(result, options.cacheDuration), options.storeTimeout);
+  const stored = callStore(() => store(pending, options.cacheDuration), options.storeTimeout);
   if (typeof stored === 'boolean') return { kind: stored ? 'published' : 'lost' };
-  return whenStored(stored, result, until, holdLease(run, options, stores, leaseUntil));
+  return whenStored(stored, pending, until, holdLease(run, options, stores, leaseUntil));
 }
 
 /** @param letGo ends the holding of the lease. */
 async function whenStored(
   stored: Promise<boolean>,
-  result: Result,
+  pending: PendingResponse,
   until: number,
   letGo: () => void,
 ): Promise<Publication> {
@@ -60,19 +60,19 @@ async function whenStored(
     letGo();
     return { kind: isOurs ? 'published' : 'lost' };
   } catch (error) {
-    void keepPublishing(result, until).then(letGo);
+    void keepPublishing(pending, until).then(letGo);
     return { kind: 'failed', error };
   }
 }
 
 /** @param until when the response is no longer of use, in milliseconds of the monotonic clock. */
-async function keepPublishing(result: Result, until: number): Promise<void> {
+async function keepPublishing(pending: PendingResponse, until: number): Promise<void> {
   let isSettled = false;
   for (let ms = PAUSES.first; !isSettled; ms = Math.min(2 * ms, PAUSES.longest)) {
     await pause(ms, undefined, { ref: false });
     const msLeft = Math.ceil(until - performance.now());
     if (msLeft <= 0) return;
-    isSettled = await storeOrSee(result, msLeft).catch(() => false);
+    isSettled = await storeOrSee(pending, msLeft).catch(() => false);
   }
 }
 
@@ -81,12 +81,12 @@ async function keepPublishing(result: Result, until: number): Promise<void> {
  * release the lease.
  * @returns whether a response is published, ours or another's.
  */
-async function storeOrSee(result: Result, ms: number): Promise<boolean> {
+async function storeOrSee(pending: PendingResponse, ms: number): Promise<boolean> {
   const {
     run: { cacheKey, token },
     options: { leases, leaseDuration, storeTimeout },
-  } = result;
-  if (await withinTime(() => store(result, ms), storeTimeout)) return true;
+  } = pending;
+  if (await withinTime(() => store(pending, ms), storeTimeout)) return true;
   const seen = await withinTime(() => leases.acquire(cacheKey, token, leaseDuration), storeTimeout);
   return seen.kind === 'done';
 }
@@ -97,27 +97,31 @@ async function storeOrSee(result: Result, ms: number): Promise<boolean> {
  * @param ms milliseconds that the response is kept.
  * @returns false when another request has taken the lease.
  */
-function store(result: Result, ms: number): boolean | Promise<boolean> {
-  const written = write(result, ms);
-  return written ? completeAfter(written, result, ms) : complete(result, ms);
+function store(pending: PendingResponse, ms: number): boolean | Promise<boolean> {
+  const written = write(pending, ms);
+  return written ? completeAfter(written, pending, ms) : complete(pending, ms);
 }
 
-async function completeAfter(written: Promise<void>, result: Result, ms: number): Promise<boolean> {
-  const isOurs = await completeWith(written, result, ms);
+async function completeAfter(written: Promise<void>, pending: PendingResponse, ms: number): Promise<boolean> {
+  const isOurs = await completeWith(written, pending, ms);
   if (isOurs !== undefined) return isOurs;
   await written;
-  return complete(result, ms);
+  return complete(pending, ms);
 }
 
 /**
  * Completes the lease without waiting until the response is written, if the store itself can make sure that it is.
  * @returns undefined if it cannot, or has found no response.
  */
-async function completeWith(written: Promise<void>, result: Result, ms: number): Promise<boolean | undefined> {
+async function completeWith(
+  written: Promise<void>,
+  pending: PendingResponse,
+  ms: number,
+): Promise<boolean | undefined> {
   const {
     run: { cacheKey, token },
     options: { leases, responses },
-  } = result;
+  } = pending;
   const responseKey = responses.keyOnServer?.(cacheKey, token);
   if (!areJoint(leases) || responseKey === undefined) return undefined;
   // If the lease is completed, the response is there, whatever becomes of the answer to the write.
@@ -129,20 +133,23 @@ async function completeWith(written: Promise<void>, result: Result, ms: number):
   return leases.completeIfStored(cacheKey, token, ms, responseKey);
 }
 
-function write({ isWritten, run: { cacheKey, token }, response, options }: Result, ms: number): void | Promise<void> {
+function write(
+  { isWritten, run: { cacheKey, token }, response, options }: PendingResponse,
+  ms: number,
+): void | Promise<void> {
   if (response && !isWritten) return options.responses.write(cacheKey, token, response, ms + extraLifetime(options));
 }
 
-function complete(result: Result, ms: number): boolean | Promise<boolean> {
-  const { cacheKey, token } = result.run;
-  result.isWritten = true;
+function complete(pending: PendingResponse, ms: number): boolean | Promise<boolean> {
+  const { cacheKey, token } = pending.run;
+  pending.isWritten = true;
   // A store that fails in between may have lost what it reported as written.
   const failed = (error: unknown): never => {
-    result.isWritten = false;
+    pending.isWritten = false;
     throw error;
   };
   try {
-    const completed = result.options.leases.complete(cacheKey, token, ms);
+    const completed = pending.options.leases.complete(cacheKey, token, ms);
     return typeof completed === 'boolean' ? completed : Promise.resolve(completed).then(undefined, failed);
   } catch (error) {
     return failed(error);

@@ -5,7 +5,7 @@ import { warnOnce } from '../warnings/warn-once';
 import { Components } from './components';
 import type { Routed } from './express-layers';
 import { checkOpenApiOptions, type OpenApiOptions } from './openapi-options';
-import { operationOf, type Described, type Document } from './operation';
+import { operationOf, type Document, type RouteMiddlewares } from './operation';
 import { operationIds } from './operation-ids';
 import { renamed, type PathTemplate } from './path-templates';
 import { routesOf, type Route } from './routes';
@@ -35,7 +35,7 @@ export function openapi(app: Routed, options: OpenApiOptions): OpenApiDocument {
   const operations = operationsOf(app, options);
   const names = operationIds(operations);
   const pathsWith = (components: Components): OpenApiDocument['paths'] =>
-    described(operations, names, { components, security, extensions });
+    pathsOf(operations, names, { components, security, extensions });
   const draft = new Components(jsonSchemaOf);
   pathsWith(draft);
   const components = new Components(jsonSchemaOf, draft);
@@ -48,14 +48,14 @@ export function openapi(app: Routed, options: OpenApiOptions): OpenApiDocument {
     ...(ofAll && { security: ofAll }),
     paths,
     components: { schemas: components.usedIn(paths), securitySchemes: security.schemes },
-    ...extensions.document(operations.flatMap(({ described: { guard } }) => guard ?? [])),
+    ...extensions.document(operations.flatMap(({ middlewares: { guard } }) => guard ?? [])),
   };
 }
 
 /** A route that the document lists. */
 interface Operation {
   readonly route: Route;
-  readonly described: Described;
+  readonly middlewares: RouteMiddlewares;
   /** Method and path. */
   readonly where: string;
   readonly operationId: string | undefined;
@@ -67,7 +67,7 @@ function operationsOf(app: Routed, { mounts, listOthers, openapi: version = '3.1
   const found = new Map<string, Operation>();
   const templates = new Map<string, PathTemplate>();
   for (const route of routesOf(app, mounts)) {
-    const own = describedBy(route);
+    const own = middlewaresOf(route);
     const endpoint = own.endpoints.at(-1);
     const isOurs = own.guard ?? endpoint;
     if (endpoint?.operation.hidden || !(isOurs ?? listOthers)) continue;
@@ -76,13 +76,13 @@ function operationsOf(app: Routed, { mounts, listOthers, openapi: version = '3.1
     // Express runs the route that was added first.
     if (found.has(where) || !isIn(version, route)) continue;
     const { operationId } = endpoint?.operation ?? {};
-    found.set(where, { route: { ...route, template }, described: own, where, operationId, endpoint });
+    found.set(where, { route: { ...route, template }, middlewares: own, where, operationId, endpoint });
   }
   return [...found.values()];
 }
 
 /** Describes the operations by path and method. */
-function described(
+function pathsOf(
   operations: readonly Operation[],
   names: ReadonlyMap<Operation, string>,
   document: Document,
@@ -90,7 +90,7 @@ function described(
   const paths: Record<string, Record<string, object>> = {};
   for (const one of operations) {
     const { route, where } = one;
-    const operation = namingErrors(`openapi: ${where}`, () => operationOf(route, one.described, document));
+    const operation = namingErrors(`openapi: ${where}`, () => operationOf(route, one.middlewares, document));
     (paths[route.template.path] ??= {})[route.method] = { operationId: names.get(one), ...operation };
   }
   return paths;
@@ -113,7 +113,7 @@ function templateOf({ template, isCaseSensitive }: Route, known: Map<string, Pat
 /**
  * Finds the middlewares of a route: the first one of several `idempotency()` guards it, and each `bindRequest()` binds.
  */
-function describedBy({ method, handlers }: Route): Described {
+function middlewaresOf({ method, handlers }: Route): RouteMiddlewares {
   const guard = handlers
     .flatMap(handler => guards.of(handler) ?? [])
     .find(({ methods }) => methods === undefined || methods.includes(method.toUpperCase()));

@@ -16,8 +16,8 @@ import type { SdkExtensions } from './sdk-generators';
 import type { Security } from './security';
 import { isStructured } from './values';
 
-/** What the middlewares of one route say about themselves. */
-export interface Described {
+/** The descriptions of the middlewares of one route. */
+export interface RouteMiddlewares {
   readonly guard: ResolvedOptions | undefined;
   /** Each binds the same request; the handler gets the dto of the last one. */
   readonly endpoints: readonly EndpointDescription[];
@@ -33,7 +33,7 @@ export interface Document {
 /** Describes the requests and responses of one route. */
 export function operationOf(
   { method, template }: Route,
-  { guard, endpoints }: Described,
+  { guard, endpoints }: RouteMiddlewares,
   { components, security, extensions }: Document,
 ): object {
   const placed = endpoints.map(one => placedOf(one, method, template, components));

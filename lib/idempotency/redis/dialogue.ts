@@ -31,7 +31,7 @@ export class RedisDialogue {
   constructor(private readonly connection: RedisConnection) {}
 
   /** False if the client cannot wait for replicas. */
-  get reachesReplicas(): boolean {
+  get canWaitForReplicas(): boolean {
     return this.connection.evaluateAndWait !== undefined;
   }
 

@@ -55,7 +55,7 @@ export function redisLeasesFor(adapter: object, namespace: string | undefined): 
   if (!dialogue) return undefined;
   const prefix = prefixFor(namespace);
   // A script on a Cluster must not use the keys of two slots.
-  return dialogue.reachesReplicas ? new LeasesBesideResponses(dialogue, prefix) : new RedisLeases(dialogue, prefix);
+  return dialogue.canWaitForReplicas ? new LeasesBesideResponses(dialogue, prefix) : new RedisLeases(dialogue, prefix);
 }
 
 const PREFIX = 'bindonce:lease:';
@@ -66,7 +66,7 @@ export const prefixFor = (namespace: string | undefined): string =>
 
 function leasesOn(dialogue: RedisDialogue, options: RedisLeasesOptions): LeaseStore {
   const { prefix = PREFIX, replicas = 0, replicaTimeout = 500 } = options;
-  if (replicas > 0 && !dialogue.reachesReplicas)
+  if (replicas > 0 && !dialogue.canWaitForReplicas)
     throw new TypeError('redisLeases: replicas is not supported on a Cluster');
   return new RedisLeases(dialogue, prefix, replicas, replicaTimeout);
 }

@@ -1,12 +1,13 @@
-/** The actions for a client that has disconnected. */
-export interface Consequences {
+/** Is told what follows from the departure of a client. */
+export interface DepartureListener {
   /** Emits `close`. */
   emitClose(): void;
   /** Ends the wait for the end of the response. */
   giveUpOnEnd(): void;
 }
 
-export interface Patience {
+/** Times in milliseconds. */
+export interface DepartureTimes {
   readonly leaseDuration: number;
   readonly cacheDuration: number;
 }
@@ -38,8 +39,8 @@ export class Departure {
   private hasStopped = false;
 
   constructor(
-    private readonly patience: Patience,
-    private readonly consequences: Consequences,
+    private readonly times: DepartureTimes,
+    private readonly listener: DepartureListener,
   ) {}
 
   /** To be called when the handler has written the head, or a part of the body. */
@@ -52,7 +53,7 @@ export class Departure {
   clientLeft(): void {
     this.isGone = true;
     this.since = performance.now();
-    this.end = this.since + this.patience.cacheDuration;
+    this.end = this.since + this.times.cacheDuration;
     if (!this.isHeldBack) this.report();
     if (!this.hasStopped) this.wait();
   }
@@ -72,12 +73,12 @@ export class Departure {
   private report(): void {
     this.isReported = true;
     this.since = performance.now();
-    this.consequences.emitClose();
+    this.listener.emitClose();
   }
 
   private wait(): void {
     const now = performance.now();
-    const due = Math.min(this.end, (this.hasBegun ? this.since : now) + this.patience.leaseDuration);
+    const due = Math.min(this.end, (this.hasBegun ? this.since : now) + this.times.leaseDuration);
     this.timer = setTimeout(() => {
       this.look();
     }, due - now).unref();
@@ -85,9 +86,9 @@ export class Departure {
 
   private look(): void {
     const now = performance.now();
-    const isDue = this.hasBegun && now - this.since >= this.patience.leaseDuration;
+    const isDue = this.hasBegun && now - this.since >= this.times.leaseDuration;
     if (now >= this.end || (isDue && this.isReported)) {
-      this.consequences.giveUpOnEnd();
+      this.listener.giveUpOnEnd();
       return;
     }
     if (isDue) this.report();

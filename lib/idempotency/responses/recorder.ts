@@ -2,7 +2,7 @@ import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from '
 import { watchConnection } from '../../http/exchange-end';
 import { FakedProgress } from './faked-progress';
 import { BodyCopy } from './body-copy';
-import { Departure, type Consequences } from './departure';
+import { Departure, type DepartureListener } from './departure';
 import { HeadSnapshot } from './head-snapshot';
 import { Outgoing } from './outgoing';
 import { INVALID_IN_REASON, type HeaderLine } from './recorded-response';
@@ -38,7 +38,7 @@ export function record(req: IncomingMessage, res: ServerResponse, limits: Limits
   return new Recorder(req, res, limits);
 }
 
-class Recorder implements Recording, Consequences {
+class Recorder implements Recording, DepartureListener {
   readonly ending: Promise<Ending>;
   private settleEnding: (ending: Ending) => void = () => undefined;
   private readonly snapshot: HeadSnapshot;

@@ -1,7 +1,7 @@
-import type { Patience } from './departure';
+import type { DepartureTimes } from './departure';
 import type { RecordedResponse } from './recorded-response';
 
-export interface Limits extends Patience {
+export interface Limits extends DepartureTimes {
   /** Bytes of the body that are kept. */
   readonly maxResponseBytes: number;
 }

@@ -1,8 +1,8 @@
 /**
- * What the middlewares of one kind say about themselves, for the API description. It is kept on the function, under a
+ * The descriptions of all middlewares of one kind, for the API description. Each is kept on the function, under a
  * symbol of the registry, so that two copies of this package understand each other.
  */
-export class Described<D> {
+export class Descriptions<D> {
   private readonly key: symbol;
 
   constructor(kind: string) {
