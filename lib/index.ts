@@ -69,7 +69,7 @@ export type { Bind } from './binding/bind';
 export type { SentParts, SentValues } from './binding/made-request';
 export type { ReadValue, ValueOptions, ValueReaders } from './binding/single-value';
 export type { BindingLimits } from './binding/reading/limits';
-export type { UploadOptions } from './binding/input/uploads';
+export type { UploadOptions } from './binding/input/upload-storage';
 export type { PropertyOptions, Source } from './binding/declaration/property';
 export type {
   AnyClass,

@@ -19,7 +19,8 @@ import {
 } from './types/serializer-options';
 import type { ResolvedOptions } from './input/resolved-options';
 import type { AnyType } from './types/property-type';
-import { uploadReader, type UploadOptions } from './input/uploads';
+import type { UploadOptions } from './input/upload-storage';
+import { uploadReader } from './input/uploads';
 import type { ValueParser } from './types/value-parser';
 
 /** @typeParam T the type of the endpoint's dto. */

@@ -1,0 +1,137 @@
+import { mkdirSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import multer, { type Multer } from 'multer';
+import type { Form, FormOptions } from '../../body/form';
+import type { HeldIn } from '../../body/holding';
+import { checkOptions, oneOf } from '../../options/check';
+import { warnOnce } from '../../warnings/warn-once';
+import { DiskStorage } from './disk-storage';
+
+/** Where uploaded files go. */
+export interface UploadOptions {
+  /**
+   * `'memory'`: each file is a Buffer. `'disk'`: each file has a path, which only the user of this process can open,
+   * and is removed when the response has ended. Default `'memory'`.
+   */
+  storage?: 'memory' | 'disk';
+  /** Folder for `'disk'`; created if it does not exist. Default: the system's temporary folder. */
+  directory?: string;
+}
+
+/** How one form is stored. */
+export interface Storing {
+  readonly settings: Pick<
+    FormOptions,
+    'storage' | 'limits' | 'fileFilter' | 'preservePath' | 'defParamCharset' | 'defCharset'
+  >;
+  /** Where bindonce holds the files, for its limits; undefined if a Multer of the application stores them. */
+  readonly heldIn: HeldIn | undefined;
+  /** Removes the stored files if the form is refused. */
+  readonly discard: (files: Form['files']) => void | Promise<void>;
+  /** Removes the stored files when the exchange has ended. */
+  readonly end?: () => void;
+}
+
+/** How the forms of one endpoint are stored. */
+interface StoringFor {
+  readonly isInMemory: boolean;
+  readonly storingFor: (req: IncomingMessage) => Storing;
+}
+
+/** Makes what stores the forms of one endpoint, within the limits. @throws TypeError for an invalid option. */
+export function storingWith(uploads: UploadOptions | Multer, limits: FormOptions['limits']): StoringFor {
+  return isMulter(uploads) ? ownStoring(uploads, limits) : builtInStoring(uploads, limits);
+}
+
+function builtInStoring(uploads: UploadOptions, limits: FormOptions['limits']): StoringFor {
+  if ('_handleFile' in uploads)
+    throw new TypeError('bindRequest: uploads must be a Multer; give multer({ storage }) instead of the storage.');
+  checkOptions('bindRequest: uploads', uploads, {
+    storage: oneOf('memory', 'disk'),
+    directory: { expects: 'a path', accepts: value => typeof value === 'string' && value !== '' },
+  });
+  if (uploads.directory !== undefined && uploads.storage !== 'disk')
+    throw new TypeError("bindRequest: uploads.directory has an effect only with storage: 'disk'; add that.");
+  const { storage = 'memory', directory = tmpdir() } = uploads;
+  if (storage === 'memory') {
+    const inMemory: Storing = {
+      settings: { storage: multer.memoryStorage(), limits },
+      heldIn: 'memory',
+      discard: () => undefined,
+    };
+    return { isInMemory: true, storingFor: () => inMemory };
+  }
+  mkdirSync(directory, { recursive: true });
+  return {
+    isInMemory: false,
+    storingFor() {
+      const onDisk = new DiskStorage(directory);
+      const discard = (): Promise<void> => onDisk.remove();
+      return {
+        settings: { storage: onDisk, limits },
+        heldIn: 'disk',
+        discard,
+        end: () => {
+          void discard();
+        },
+      };
+    },
+  };
+}
+
+/** The properties of a multer instance, which its declarations leave out. */
+type OwnMulter = Omit<FormOptions, 'limits'> & {
+  readonly limits?: FormOptions['limits'] | ((req: IncomingMessage) => FormOptions['limits'] | undefined);
+};
+
+function ownStoring(own: Multer, limits: FormOptions['limits']): StoringFor {
+  const { storage, fileFilter, preservePath, defParamCharset, defCharset, limits: given } = own as unknown as OwnMulter;
+  const isInMemory = storage.constructor.name === 'MemoryStorage';
+  return {
+    isInMemory,
+    storingFor: req => ({
+      settings: {
+        storage,
+        limits: stricter(limits, (typeof given === 'function' ? given(req) : given) ?? {}),
+        ...(fileFilter && { fileFilter }),
+        ...(preservePath !== undefined && { preservePath }),
+        ...(defParamCharset !== undefined && { defParamCharset }),
+        ...(defCharset !== undefined && { defCharset }),
+      },
+      heldIn: isInMemory ? 'memory' : undefined,
+      // If the form was refused while it was read, multer has already removed them.
+      discard: files => {
+        for (const file of files) removeStored(storage, req, file);
+      },
+    }),
+  };
+}
+
+function stricter(ours: FormOptions['limits'], theirs: FormOptions['limits']): FormOptions['limits'] {
+  const bounds = Object.entries(ours).map(([name, value]) => [
+    name,
+    Math.min(value, theirs[name as keyof typeof theirs] ?? Infinity),
+  ]);
+  return { ...theirs, ...(Object.fromEntries(bounds) as FormOptions['limits']) };
+}
+
+function removeStored(storage: multer.StorageEngine, req: IncomingMessage, file: Express.Multer.File): void {
+  const failed = (error: unknown): void => {
+    warnOnce(
+      'BINDONCE_UPLOAD_LEFT',
+      `bindRequest: the storage in \`uploads\` could not remove a file of a refused request (${error instanceof Error ? error.message : String(error)}).`,
+    );
+  };
+  try {
+    storage._removeFile(req as Parameters<multer.StorageEngine['_removeFile']>[0], file, error => {
+      if (error) failed(error);
+    });
+  } catch (error) {
+    failed(error);
+  }
+}
+
+function isMulter(uploads: UploadOptions | Multer): uploads is Multer {
+  return typeof (uploads as Partial<Multer>).any === 'function';
+}
