@@ -1,6 +1,8 @@
 import { acquireFacts } from './facts/acquire';
 import { completeFacts } from './facts/complete';
+import { concurrentFacts } from './facts/concurrent';
 import { lateHolderFacts } from './facts/late-holder';
+import { refusedFacts } from './facts/refused';
 import { releaseFacts } from './facts/release';
 import { renewFacts } from './facts/renew';
 import { watchFacts } from './facts/watch';
@@ -24,7 +26,9 @@ const groups: readonly (readonly [title: string, facts: readonly Fact[]])[] = [
   ['renew', renewFacts],
   ['complete', completeFacts],
   ['release', releaseFacts],
+  ['a step of another token', refusedFacts],
   ['a holder that comes back after its lease expired', lateHolderFacts],
+  ['concurrent steps', concurrentFacts],
 ];
 
 /**

@@ -25,7 +25,7 @@ export class Trial {
   private readonly key = randomUUID();
 
   constructor(
-    promise: string,
+    private readonly promise: string,
     private readonly stores: TwoViews,
   ) {
     ({ one: this.one, other: this.other } = this.at(''));
@@ -39,14 +39,21 @@ export class Trial {
     return { one: new KeyView(stores.one, 'one', key, calls), other: new KeyView(stores.other, 'other', key, calls) };
   };
 
-  /** Acquires for `token` as soon as the lease or record that is there has expired. */
-  readonly acquireOnceExpired = async (token: string): Promise<void> => {
+  /** Returns a trial of the same fact, on another key. */
+  readonly again = (): Trial => new Trial(this.promise, this.stores);
+
+  /** Tries until it succeeds, which it does when the lease or record that is there has expired. */
+  readonly onceExpired = async (attempt: () => Promise<boolean>): Promise<void> => {
     const end = performance.now() + PATIENCE;
-    while ((await this.other.acquire(token, LONG)).kind !== 'acquired') {
+    while (!(await attempt())) {
       this.check.that(performance.now() < end, `It has not expired after ${PATIENCE} ms`, 'a lease for the next token');
       await pause(5);
     }
   };
+
+  /** Acquires for `token` as soon as the lease or record that is there has expired. */
+  readonly acquireOnceExpired = (token: string): Promise<void> =>
+    this.onceExpired(async () => (await this.other.acquire(token, LONG)).kind === 'acquired');
 
   /** Waits until a watcher was notified. */
   readonly notified = async (change: Promise<void>): Promise<void> => {

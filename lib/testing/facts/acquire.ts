@@ -3,6 +3,19 @@ import type { Fact } from '../trial';
 
 const ACQUIRED = { kind: 'acquired' };
 
+/** Milliseconds by which the time of a store may differ from ours. */
+const TOLERANCE = 100;
+
+/** Pairs of texts that some databases take for equal, by a collation, a limit of length, or blanks that do not count. */
+const DIFFERENT = [
+  ['k', 'K'],
+  ['k', 'k '],
+  ['k', ' k'],
+  ['e', 'é'],
+  ['\u00e9', 'e\u0301'],
+  [`${'x'.repeat(300)}1`, `${'x'.repeat(300)}2`],
+] as const;
+
 const ODD_KEYS = ['', ' ', '\0', '__proto__', 'a:b', '{a}', 'ü🦉', '*', 'r:a', 'x'.repeat(2_000)];
 const ODD_TOKENS = ['', 'r:a', 'd:a', 'a.b', 'ü', 'done', 'any.0'];
 
@@ -51,11 +64,42 @@ export const acquireFacts: readonly Fact[] = [
     },
   ]),
   [
+    'tells to the millisecond for how long, by any clock that counts them',
+    async ({ one, other, check }) => {
+      const ms = 1_999;
+      const asked = performance.now();
+      await one.acquire('a', ms);
+      const answer = await other.acquire('b', ms);
+      const least = ms - (performance.now() - asked) - TOLERANCE;
+      const msLeft = answer.kind === 'running' ? answer.msLeft : -Infinity;
+      check.that(
+        msLeft >= least && msLeft <= ms,
+        `msLeft is ${msLeft}`,
+        `at least ${Math.floor(least)}, at most ${ms}`,
+      );
+    },
+  ],
+  [
     'takes a lease that has expired',
     async ({ one, check, acquireOnceExpired }) => {
       await one.acquire('a', SHORT);
       await acquireOnceExpired('b');
       await check.holder('running b');
+    },
+  ],
+  [
+    'gives a lease that has expired to one of 20 concurrent callers',
+    async ({ one, other, check, onceExpired }) => {
+      await one.acquire('a', SHORT);
+      let acquired: readonly string[] = [];
+      await onceExpired(async () => {
+        const tokens = Array.from({ length: 20 }, (_, index) => `token ${index}`);
+        const answers = await Promise.all(tokens.map((token, index) => (index % 2 ? one : other).acquire(token, LONG)));
+        acquired = tokens.filter((_, index) => answers[index]?.kind === 'acquired');
+        return acquired.length > 0;
+      });
+      check.that(acquired.length === 1, `${acquired.length} callers acquired it`, '1');
+      await check.holder(`running ${acquired.join()}`);
     },
   ],
   [
@@ -68,15 +112,28 @@ export const acquireFacts: readonly Fact[] = [
     },
   ],
   ...ODD_KEYS.map((odd): Fact => [
-    `keeps a key that ends with ${JSON.stringify(odd).slice(0, 20)} apart from others`,
+    `keeps a key that ends with ${named(odd)} apart from others`,
     async ({ at, check }) => {
       await at(odd).one.acquire('a', LONG);
       check.running(await at(odd).other.acquire('b', LONG), 'a');
       check.answer(await at(`${odd}.`).other.acquire('b', LONG), ACQUIRED);
     },
   ]),
+  ...DIFFERENT.map(([first, second]): Fact => [
+    `tells ${named(first)} and ${named(second)} apart, as the end of a key and as a token`,
+    async ({ at, one, other, check }) => {
+      await at(first).one.acquire('a', LONG);
+      check.answer(await at(second).other.acquire('b', LONG), ACQUIRED);
+      await one.acquire(first, LONG);
+      check.running(await other.acquire(second, LONG), first);
+      for (const step of ['renew', 'complete'] as const) check.answer(await other[step](second, LONG), false);
+      check.answer(await other.release(second), false);
+      check.answer(await one.complete(first, LONG), true);
+      check.answer(await other.acquire(second, LONG), { kind: 'done', token: first });
+    },
+  ]),
   ...ODD_TOKENS.map((token): Fact => [
-    `keeps the token ${JSON.stringify(token)} as it is`,
+    `keeps the token ${named(token)} as it is`,
     async ({ one, other, check }) => {
       await one.acquire(token, LONG);
       check.running(await other.acquire(`${token}x`, LONG), token);
@@ -85,3 +142,9 @@ export const acquireFacts: readonly Fact[] = [
     },
   ]),
 ];
+
+/** Names a text in the title of a test: its end, if it is long. */
+function named(text: string): string {
+  const shown = JSON.stringify(text);
+  return shown.length > 20 ? `"…${shown.slice(-5)}` : shown;
+}

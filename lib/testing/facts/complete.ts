@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { LONG, SHORT } from '../check';
 import type { Fact } from '../trial';
 
@@ -8,6 +9,15 @@ export const completeFacts: readonly Fact[] = [
       await one.acquire('a', LONG);
       check.answer(await one.complete('a', LONG), true);
       check.answer(await other.complete('a', LONG), true);
+      await check.holder('done a');
+    },
+  ],
+  [
+    'keeps the record for the time of the last repetition',
+    async ({ one, other, check }) => {
+      await one.complete('a', 1_000);
+      await other.complete('a', LONG);
+      await pause(1_200);
       await check.holder('done a');
     },
   ],

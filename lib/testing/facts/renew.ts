@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { LONG, SHORT } from '../check';
 import type { Fact } from '../trial';
 
@@ -39,6 +40,18 @@ export const renewFacts: readonly Fact[] = [
       await one.acquire('a', LONG);
       await one.complete('a', LONG);
       check.answer(await one.renew('a', LONG), false);
+    },
+  ],
+  [
+    'does not change for how long a record is kept',
+    async ({ one, other, check, acquireOnceExpired }) => {
+      await one.complete('a', LONG);
+      await other.renew('a', SHORT);
+      await pause(3 * SHORT);
+      await check.holder('done a');
+      await one.complete('a', 1_000);
+      await other.renew('a', LONG);
+      await acquireOnceExpired('b');
     },
   ],
   [

@@ -1,0 +1,269 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Acquisition, LeaseStore } from '../../lib';
+import { leaseStoreContract } from '../../lib/testing';
+import { failuresOf } from './collected-suite';
+
+interface Row {
+  readonly token: string;
+  readonly done: boolean;
+  readonly expires: number;
+}
+
+/** A correct store in memory; the mistakes below are those that are made with databases. */
+class Rows implements LeaseStore {
+  protected readonly rows = new Map<string, Row>();
+  private readonly watchers = new Map<object, readonly [key: string, onChange: () => void]>();
+
+  async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
+    const row = this.valid(key);
+    if (row?.done) return { kind: 'done', token: row.token };
+    if (row && row.token !== token) return { kind: 'running', token: row.token, msLeft: row.expires - Date.now() };
+    this.write(key, token, false, ms);
+    return { kind: 'acquired' };
+  }
+
+  async renew(key: string, token: string, ms: number): Promise<boolean> {
+    const row = this.valid(key);
+    if (row?.token !== token || row.done) return false;
+    this.write(key, token, false, ms);
+    return true;
+  }
+
+  async complete(key: string, token: string, ms: number): Promise<boolean> {
+    const row = this.valid(key);
+    if (row && row.token !== token) return false;
+    this.write(key, token, true, ms);
+    this.notify(key);
+    return true;
+  }
+
+  async release(key: string, token: string): Promise<boolean> {
+    if (this.valid(key)?.token !== token) return false;
+    this.rows.delete(key);
+    this.notify(key);
+    return true;
+  }
+
+  async watch(key: string, onChange: () => void): Promise<() => void> {
+    const watch = {};
+    this.watchers.set(watch, [key, onChange]);
+    return () => this.watchers.delete(watch);
+  }
+
+  protected valid(key: string): Row | undefined {
+    const row = this.rows.get(key);
+    return row && row.expires > Date.now() ? row : undefined;
+  }
+
+  protected write(key: string, token: string, done: boolean, ms: number): void {
+    this.rows.set(key, { token, done, expires: Date.now() + ms });
+  }
+
+  protected notify(key: string): void {
+    for (const [watched, onChange] of [...this.watchers.values()]) if (watched === key) onChange();
+  }
+}
+
+/** A database answers a few turns of the event loop later. */
+async function roundTrip(): Promise<void> {
+  await nextTurn();
+  await nextTurn();
+}
+
+/** The class of a store with one mistake, and a fact of the contract that finds it. */
+type Mistake = readonly [title: string, Store: new () => LeaseStore, foundBy: string];
+
+const mistakes: readonly Mistake[] = [
+  [
+    'takes an expired lease over in two steps',
+    class extends Rows {
+      override async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
+        if (!this.rows.has(key) || this.valid(key)) return super.acquire(key, token, ms);
+        await roundTrip();
+        this.write(key, token, false, ms);
+        return { kind: 'acquired' };
+      }
+    },
+    'acquire gives a lease that has expired to one of 20 concurrent callers',
+  ],
+  [
+    'looks for another holder, and then completes',
+    class extends Rows {
+      override async complete(key: string, token: string, ms: number): Promise<boolean> {
+        const row = this.valid(key);
+        await roundTrip();
+        if (row && row.token !== token) return false;
+        this.write(key, token, true, ms);
+        return true;
+      }
+    },
+    'concurrent steps are taken one after another on a lease that has expired',
+  ],
+  [
+    'looks for its own lease, and then releases what is there',
+    class extends Rows {
+      override async release(key: string, token: string): Promise<boolean> {
+        const row = this.valid(key);
+        await roundTrip();
+        return row?.token === token && this.rows.delete(key);
+      }
+    },
+    'concurrent steps are taken one after another on a lease',
+  ],
+  [
+    'looks for its own lease, and then renews',
+    class extends Rows {
+      override async renew(key: string, token: string, ms: number): Promise<boolean> {
+        const row = this.valid(key);
+        await roundTrip();
+        if (row?.token !== token || row.done) return false;
+        this.write(key, token, false, ms);
+        return true;
+      }
+    },
+    'concurrent steps are taken one after another on a lease',
+  ],
+  [
+    'extends the record of its own run when it renews',
+    class extends Rows {
+      override async renew(key: string, token: string, ms: number): Promise<boolean> {
+        const row = this.valid(key);
+        if (row?.token === token) this.write(key, token, row.done, ms);
+        return row?.token === token && !row.done;
+      }
+    },
+    'renew does not change for how long a record is kept',
+  ],
+  [
+    'extends the lease of another token when it refuses to complete',
+    class extends Rows {
+      override async complete(key: string, token: string, ms: number): Promise<boolean> {
+        const row = this.valid(key);
+        if (row && row.token !== token) this.write(key, row.token, row.done, ms);
+        return super.complete(key, token, ms);
+      }
+    },
+    'a step of another token complete does not change when a lease expires',
+  ],
+  [
+    'leaves the time of a record as it was when it is completed again',
+    class extends Rows {
+      override async complete(key: string, token: string, ms: number): Promise<boolean> {
+        const row = this.valid(key);
+        return (row?.done && row.token === token) === true || super.complete(key, token, ms);
+      }
+    },
+    'complete keeps the record for the time of the last repetition',
+  ],
+  [
+    'keeps no record for longer than a second',
+    class extends Rows {
+      override complete(key: string, token: string, ms: number): Promise<boolean> {
+        return super.complete(key, token, Math.min(ms, 1_000));
+      }
+    },
+    'complete keeps the record for the time of the last repetition',
+  ],
+  [
+    'counts whole seconds',
+    class extends Rows {
+      protected override write(key: string, token: string, done: boolean, ms: number): void {
+        super.write(key, token, done, Math.floor(ms / 1_000) * 1_000);
+      }
+    },
+    'acquire tells to the millisecond for how long, by any clock that counts them',
+  ],
+  [
+    'compares keys without case',
+    class extends Rows {
+      override acquire(key: string, token: string, ms: number): Promise<Acquisition> {
+        return super.acquire(key.toLowerCase(), token, ms);
+      }
+    },
+    'acquire tells "k" and "K" apart, as the end of a key and as a token',
+  ],
+  [
+    'ignores blanks at the end of tokens',
+    class extends Rows {
+      protected override valid(key: string): Row | undefined {
+        const row = super.valid(key);
+        return row && { ...row, token: row.token.trimEnd() };
+      }
+
+      override acquire(key: string, token: string, ms: number): Promise<Acquisition> {
+        return super.acquire(key, token.trimEnd(), ms);
+      }
+    },
+    'acquire tells "k" and "k " apart, as the end of a key and as a token',
+  ],
+  [
+    'notifies before the run is seen to be over',
+    class extends Rows {
+      override async complete(key: string, token: string, ms: number): Promise<boolean> {
+        this.notify(key);
+        await roundTrip();
+        this.write(key, token, true, ms);
+        return true;
+      }
+    },
+    'watch notifies when other tokens can see that the run was completed',
+  ],
+  [
+    'has one watch for each function',
+    class extends Rows {
+      private readonly functions = new Map<() => void, string>();
+
+      override watch(key: string, onChange: () => void): Promise<() => void> {
+        this.functions.set(onChange, key);
+        return Promise.resolve(() => this.functions.delete(onChange));
+      }
+
+      protected override notify(key: string): void {
+        for (const [onChange, watched] of this.functions) if (watched === key) onChange();
+      }
+    },
+    'watch continues for other watchers with the same function when one stops',
+  ],
+  [
+    'cannot stop a watch',
+    class extends Rows {
+      override async watch(key: string, onChange: () => void): Promise<() => void> {
+        await super.watch(key, onChange);
+        return () => undefined;
+      }
+    },
+    'watch makes no call after the watch was stopped',
+  ],
+];
+
+async function failuresWith(Store: new () => LeaseStore): Promise<string[]> {
+  const failures = await failuresOf(runner => {
+    leaseStoreContract(
+      'a store',
+      () => {
+        const store = new Store();
+        return { one: store, other: store };
+      },
+      { runner },
+    );
+  });
+  return Object.keys(failures);
+}
+
+describe('the contract of lease stores', () => {
+  const failures = new Map<new () => LeaseStore, readonly string[]>();
+
+  // All at the same time: the suites spend most of it waiting.
+  beforeAll(async () => {
+    const Stores = [Rows, ...mistakes.map(([, Store]) => Store)];
+    await Promise.all(Stores.map(async Store => failures.set(Store, await failuresWith(Store))));
+  }, 120_000);
+
+  it('is met by a correct store', () => {
+    expect(failures.get(Rows)).toEqual([]);
+  });
+
+  it.each(mistakes)('is not met by a store that %s', (_title, Store, foundBy) => {
+    expect(failures.get(Store)).toContain(foundBy);
+  });
+});
