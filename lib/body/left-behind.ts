@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isExchangeOver } from '../http/exchange-end';
 import { ClientGone } from '../http/client-gone';
+import { isExchangeOver } from '../http/exchange-end';
+import { isExpress4 } from '../http/express-4';
 import { isReadElsewhere, otherReader } from './body-chunks';
 import { drainRest } from './drain-rest';
 import { readElsewhere } from './errors';
@@ -9,6 +10,7 @@ import { BytesInMemory, type Received } from './received';
 
 /** The properties that body parsers and multer set on a request. */
 interface WithParsed {
+  readonly app?: unknown;
   body?: unknown;
   rawBody?: unknown;
   _body?: boolean;
@@ -64,15 +66,21 @@ function underField(field: string, file: Express.Multer.File): Express.Multer.Fi
     : file;
 }
 
+/** Bytes of the shortest JSON object with a property, `{"":0}`. */
+const SHORTEST_PROPERTY = 6;
+
 /**
- * Returns true for the empty object that body parsers on Express 4 leave on requests of media types that they do not
- * parse; `_body` marks the bodies that they have parsed. JSON parsers by other authors do not set `_body`, so a JSON
- * body that was read to its end may really be `{}`.
+ * Returns true for an empty object that does not stand for the body. The parsers of Express 4 leave one on every request
+ * that they do not parse, and mark the others with `_body`; those of Express 5 leave nothing, and have no mark. Parsers
+ * by other authors have no mark either, so on Express 4 an unmarked `{}` is taken for a JSON body only if that is too
+ * short for a property.
  */
 function isPlaceholder(req: IncomingMessage): boolean {
-  const { body, _body } = req as WithParsed;
+  const { app, body, _body } = req as WithParsed;
   if (_body === true || typeof body !== 'object' || body === null || Object.keys(body).length > 0) return false;
-  return (
-    Object.getPrototypeOf(body) === Object.prototype && !(kindOf(mediaTypeOf(req)) === 'json' && req.readableEnded)
-  );
+  if (Object.getPrototypeOf(body) !== Object.prototype) return false;
+  if (!req.readableEnded) return true;
+  const kind = kindOf(mediaTypeOf(req));
+  if (app !== undefined && !isExpress4(app)) return kind !== 'json' && kind !== 'urlencoded';
+  return kind !== 'json' || !(Number(req.headers['content-length']) < SHORTEST_PROPERTY);
 }

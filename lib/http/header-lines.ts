@@ -28,7 +28,8 @@ const keptOnce = new Set([
  * @param name in lower case.
  */
 export function headerLines(name: string, { headers, rawHeaders }: IncomingMessage): readonly string[] | undefined {
-  const current = headers[name];
+  // `req.headers` has a prototype: no client has sent `constructor`.
+  const current = Object.hasOwn(headers, name) ? headers[name] : undefined;
   if (current === undefined) return undefined;
   const sent = linesSent(name, rawHeaders);
   if (sent.length === 1 && sent[0] === current) return sent;

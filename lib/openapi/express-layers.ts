@@ -1,3 +1,4 @@
+import { isExpress4 } from '../http/express-4';
 import { mountPath4, rootTemplate, templatesOf, templatesOf4, type PathTemplate } from './path-templates';
 
 /** A router, or an application, which has one. */
@@ -33,7 +34,7 @@ export function stackOf(routed: Routed): readonly Layer[] {
   // The getter `router` of an Express 4 application throws.
   const router =
     _router ??
-    (stack === undefined && 'lazyrouter' in routed ? undefined : (routed as { router?: { stack: Layer[] } }).router);
+    (stack === undefined && isExpress4(routed) ? undefined : (routed as { router?: { stack: Layer[] } }).router);
   return stack ?? router?.stack ?? [];
 }
 

@@ -1,6 +1,6 @@
 import { PassThrough, Writable } from 'node:stream';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import { bindRequest, dto, idempotency, string } from '../../lib';
+import { bindRequest, dto, idempotency, optional, string } from '../../lib';
 import { expressVersions } from '../support/express-versions';
 import { multipart } from '../support/multipart';
 import { serve } from '../support/serve';
@@ -291,5 +291,61 @@ describe.each(expressVersions)('%s', (_version, make) => {
       ).status,
     ).toBe(500);
     expect(errors).toHaveLength(1);
+  });
+
+  // The parsers of Express 4 leave `{}` on requests of other media types.
+  const kept = [
+    ['JSON', 'application/json', 'urlencoded', ['{"a":"1"}', '{"a":"2"}']],
+    ['a form', 'application/x-www-form-urlencoded', 'json', ['a=1', 'a=2']],
+  ] as const;
+  it.each(kept)(
+    'never takes the answer to one body for that to another (%s that is kept elsewhere)',
+    async (...row) => {
+      const [, type, parser, sent] = row;
+      const keepElsewhere: RequestHandler = (req, res, next) => {
+        let text = '';
+        req.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        req.on('end', () => {
+          res.locals['text'] = text;
+          next();
+        });
+      };
+      const { url } = await serve(
+        make()
+          .post('/', make[parser]({ extended: true }), keepElsewhere, idempotency(), (_req, res) => {
+            res.end(res.locals['text']);
+          })
+          .use(((error, _req, res, next) => {
+            if (res.headersSent) next(error);
+            else res.end('error');
+          }) as ErrorRequestHandler),
+      );
+      for (const body of sent) {
+        const { text } = await send(url, { headers: { 'Idempotency-Key': 'k', 'Content-Type': type }, body });
+        expect(text).toBe('error');
+      }
+    },
+  );
+
+  it.each([
+    ['/idempotency', '&'],
+    ['/idempotency', '__proto__=x'],
+    ['/bind', '&'],
+    ['/bind', '=1'],
+    ['/bind', '__proto__=x'],
+  ])('%s accepts a form in which a parser has found no fields: %s', async (path, body) => {
+    class Optional extends dto({ a: optional(string) }) {}
+    const { url } = await serve(
+      make()
+        .use(make.urlencoded({ extended: true }))
+        .post('/idempotency', idempotency(), (_req, res) => {
+          res.end('ran');
+        })
+        .post('/bind', bindRequest(Optional, { allowFormData: { urlEncoded: true } }), (req, res) => {
+          res.end(`ran${req.dto.a ?? ''}`);
+        }),
+    );
+    const headers = { 'Idempotency-Key': 'k', 'Content-Type': 'application/x-www-form-urlencoded' };
+    expect((await send(`${url}${path}`, { headers, body })).text).toBe('ran');
   });
 });

@@ -50,8 +50,8 @@ export function readBody(
  * A chunked request may turn out to have no body, which shows only when it is read. An empty body is never answered
  * with 415.
  */
-function mayBeEmpty({ req, mediaType }: Incoming): boolean {
-  return req.headers['transfer-encoding'] !== undefined && (mediaType.type === '' || req.readableEnded);
+function mayBeEmpty({ req }: Incoming): boolean {
+  return req.headers['transfer-encoding'] !== undefined;
 }
 
 /** Makes the body for the dto out of what was received. */

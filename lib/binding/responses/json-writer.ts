@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import { stringify } from 'lossless-json';
+import { isExpress4 } from '../../http/express-4';
 import { namingErrors } from '../declaration/declaration-error';
 import type { ResponseTypes } from '../types/serializer-options';
 import { textWriter, written, type Codec } from '../types/codec';
@@ -81,8 +82,8 @@ export function writeResponsesAs(codecs: ResponseCodecs, res: Response, ofInstan
 /** Returns the value of a call, and sets the status that Express 4 still accepts next to it, on either side. */
 function valueIn([first, ...others]: readonly unknown[], res: Response): unknown {
   const [second] = others;
-  // Express 5 has no `app.del()`, and ignores a second argument.
-  if (others.length !== 1 || !('del' in res.app)) return first;
+  // Express 5 ignores a second argument.
+  if (others.length !== 1 || !isExpress4(res.app)) return first;
   const isStatusLast = typeof second === 'number';
   res.statusCode = (isStatusLast ? second : first) as number;
   return isStatusLast ? first : second;
