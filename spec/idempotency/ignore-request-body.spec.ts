@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
+import type { ErrorRequestHandler } from 'express';
 import { idempotency } from '../../lib';
 import { send } from '../support/listen';
 import { expressVersions } from '../support/express-versions';
@@ -86,5 +87,32 @@ describe.each(expressVersions)('with ignoreRequestBody on %s', (_version, expres
       ),
     );
     expect((await send(url, { headers, body: 'x' })).text).toBe('done');
+  });
+
+  it('a body parser behind it fails when the upload breaks off, and the key is not stuck', async () => {
+    const begun = signal();
+    const app = express()
+      .post(
+        '/',
+        idempotency({ ...options, shouldCache: (_response, { aborted }) => !aborted }),
+        (_req, _res, next) => {
+          begun.happens();
+          next();
+        },
+        express.raw({ limit: '10mb' }),
+        (req, res) => {
+          res.json({ bytes: (req.body as Buffer).length });
+        },
+      )
+      .use(((_error, _req, res, next) => {
+        if (res.headersSent) next(_error);
+        else res.status(400).end('broken off');
+      }) as ErrorRequestHandler);
+    const { url } = await serve(app);
+    const upload = request(url, { method: 'POST', headers: { ...headers, 'Content-Length': 2_000_000 }, agent: false });
+    upload.on('error', () => undefined).write(MEGABYTE);
+    await begun.happened;
+    upload.destroy();
+    expect((await send(url, { headers, body: MEGABYTE })).text).toBe('{"bytes":1000000}');
   });
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Keyv } from 'keyv';
-import { idempotency } from '../../lib';
+import { idempotency, memoryLeases, type LeaseStore } from '../../lib';
 import { send } from '../support/listen';
 import { EventLog } from '../support/event-log';
 import { expressVersions } from '../support/express-versions';
@@ -66,5 +66,43 @@ describe.each(expressVersions)(
       const again = await send(url, { headers: keyed('k', { 'Content-Type': 'application/json' }), body: BODY });
       expect([again.text, again.headers['idempotent-replayed'], ran.length]).toEqual([BODY, 'true', 2]);
     }, 60_000);
+  },
+);
+
+it.each(expressVersions)(
+  'on %s, a held response that comes second on its connection is sent before a server that closes',
+  async (_version, express) => {
+    const [completing, mayComplete, firstMayEnd] = [signal(), signal(), signal()];
+    const leases = memoryLeases();
+    const slow: LeaseStore = {
+      acquire: (...given) => leases.acquire(...given),
+      renew: (...given) => leases.renew(...given),
+      release: (...given) => leases.release(...given),
+      async complete(...given) {
+        completing.happens();
+        await mayComplete.happened;
+        return leases.complete(...given);
+      },
+    };
+    const app = express()
+      .post('/first', (_req, res) => void firstMayEnd.happened.then(() => res.end('first')))
+      .post('/', idempotency({ leases: slow }), (_req, res) => {
+        res.end('second');
+      });
+    const { port, server } = await serve(app);
+    const client = connect(port, '127.0.0.1');
+    const host = `Host: 127.0.0.1:${port}\r\nContent-Length: 0\r\n`;
+    client.write(`POST /first HTTP/1.1\r\n${host}\r\nPOST / HTTP/1.1\r\n${host}Idempotency-Key: k\r\n\r\n`);
+    let text = '';
+    client.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
+    await completing.happened;
+    firstMayEnd.happens();
+    await once(client, 'data');
+    server.close();
+    setImmediate(() => {
+      mayComplete.happens();
+    });
+    await once(client, 'close');
+    expect(text).toContain('second');
   },
 );

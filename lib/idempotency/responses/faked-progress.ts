@@ -46,11 +46,16 @@ export class FakedProgress {
   pretendEnded(): void {
     this.progress.finished = true;
     const { socket } = this.res;
-    if (socket)
-      this.stopDelaying = delayClose(socket, () => {
-        this.destroyWanted = true;
-      });
+    if (socket) this.delay(socket);
+    else this.res.once('socket', this.delay);
   }
+
+  /** Delays the closing of the connection; a pipelined response gets its socket when its turn comes. */
+  private readonly delay = (socket: Socket): void => {
+    this.stopDelaying = delayClose(socket, () => {
+      this.destroyWanted = true;
+    });
+  };
 
   /** Closes the connection once the response has been sent. */
   closeAfterEnd(): void {
@@ -59,6 +64,7 @@ export class FakedProgress {
 
   restoreEnd(): void {
     this.progress.finished = false;
+    this.res.off('socket', this.delay);
     this.stopDelaying?.();
     if (this.destroyWanted)
       this.res.once('finish', () => {

@@ -28,15 +28,19 @@ export class Outgoing {
 
   write(head: ResponseHead, bytes: Buffer, callback: Callback | undefined): boolean {
     this.begin(head);
-    return this.methods.write.call(this.res, bytes, 'utf8', callback);
+    const write = this.methods.write as (this: ServerResponse, bytes: Buffer, second: 'utf8' | Callback) => boolean;
+    // Earlier middlewares (compression) pass two arguments on; of bytes, the encoding has no effect.
+    return write.call(this.res, bytes, callback ?? 'utf8');
   }
 
   /** Sends the rest of the content, and ends the response. */
   end(head: ResponseHead, rest: Buffer, callback: Callback | undefined): void {
+    // As node does it; an earlier middleware may not pass a third argument on.
+    if (callback) this.res.once('finish', callback);
     const isWritten = head.impliedBy === 'write' && !this.hasBegun;
     this.begin(head);
     if (isWritten) this.methods.write.call(this.res, rest, 'utf8');
-    this.methods.end.call(this.res, isWritten || rest.length === 0 ? undefined : rest, 'utf8', callback);
+    this.methods.end.call(this.res, isWritten || rest.length === 0 ? undefined : rest, 'utf8');
   }
 
   addTrailers(lines: readonly HeaderLine[]): void {

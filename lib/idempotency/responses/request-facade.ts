@@ -92,7 +92,11 @@ export class RequestFacade implements ProxyHandler<Socket> {
       below.call(req, error);
       this.isAbortedByNode = false;
     };
-    if (!req.complete) this.abort();
+    if (!req.complete) {
+      // It will never be complete: a body parser that waits for the rest must see that the client has disconnected.
+      this.isHeld = false;
+      this.abort();
+    }
     return req;
   }
 }

@@ -379,3 +379,22 @@ async function pipelined(port: number, keys: readonly string[]): Promise<string[
   for await (const chunk of socket) text += String(chunk);
   return [...text.matchAll(/\r\n\r\n(k\d+?)(?=HTTP|$)/g)].map(match => match[1] ?? '');
 }
+
+describe.each(expressVersions)('callbacks on %s behind', (_version, express) => {
+  it.each([
+    ['compression', () => compression()],
+    ['express-session', () => session({ secret: 's', resave: false, saveUninitialized: true })],
+  ])('%s, which pass two arguments on, are called as without idempotency()', async (_middleware, make) => {
+    const called: string[] = [];
+    const { url } = await serve(
+      express().post('/', make() as RequestHandler, idempotency(), (_req, res) => {
+        res.type('png').write('a', () => {
+          called.push('write');
+          res.end('b', () => called.push('end'));
+        });
+      }),
+    );
+    expect((await send(url, { headers: keyed('k'), body: '' })).text).toBe('ab');
+    expect(called).toEqual(['write', 'end']);
+  });
+});
