@@ -31,9 +31,9 @@ export const mutations: readonly Mutation[] = [
   {
     title: 'the lease is completed before the response is stored',
     file: 'idempotency/publish.js',
-    line: 'const written = write(result, ms);',
-    broken: `const { run: { cacheKey, token }, options: { leases } } = result;
-    const written = leases.complete(cacheKey, token, ms).then(() => write(result, ms));`,
+    line: 'const written = write(pending, ms);',
+    broken: `const { run: { cacheKey, token }, options: { leases } } = pending;
+    const written = leases.complete(cacheKey, token, ms).then(() => write(pending, ms));`,
     storm: ['--only', 'dropped', '--only', 'server killed', '--faults', '20'],
     verdict: /answered with 409/,
   },
