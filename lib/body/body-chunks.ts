@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ClientGone } from '../http/client-gone';
 import { readElsewhere } from './errors';
+import { stateOf } from './stream-state';
 
 /**
  * Yields the chunks of a body as they arrive. The last byte is yielded and left in the stream: a tick after a stream
@@ -16,7 +17,8 @@ export async function* chunksOf(req: IncomingMessage): AsyncGenerator<Buffer, vo
     if (req.destroyed) throw new ClientGone();
     const chunk = req.readableLength > 0 ? (req.read() as Buffer | null) : null;
     // Up to node 24, `read()` takes everything that is buffered; from 26 on, one chunk.
-    const isLast = req.complete && req.readableLength === 0;
+    // `req.complete` would not do: adapters of serverless platforms set it before the body is there, or never.
+    const isLast = stateOf(req).ended && req.readableLength === 0;
     if (chunk !== null) {
       if (isLast) req.unshift(chunk.subarray(-1));
       yield chunk;
@@ -43,7 +45,7 @@ export function arrivedBody(req: IncomingMessage, most: number): Buffer | undefi
   if (readableLength === 0 || readableLength > most) return undefined;
   const { 'content-length': length, 'transfer-encoding': coding } = req.headers;
   // Node considers a request complete a little later than its last byte arrives.
-  const hasArrived = req.complete || (coding === undefined && readableLength === Number(length));
+  const hasArrived = stateOf(req).ended || (coding === undefined && readableLength === Number(length));
   // One that an earlier middleware has paused flows again only with the listeners of `chunksOf`.
   const isOurs = !req.readableDidRead && req.readableFlowing !== false && !isReadElsewhere(req);
   if (!hasArrived || !isOurs || req.readableEncoding !== null || req.destroyed) return undefined;

@@ -6,7 +6,7 @@ import { drainRest } from './drain-rest';
 import { filesApart, inBlocks, together } from './files-apart';
 import { holdingOf, type Holding } from './holding';
 import { boundaryOf } from './media-type';
-import { putBack, putBackFile } from './put-back';
+import { makeUnread, putBack, putBackFile } from './put-back';
 import { BytesInMemory, type Received } from './received';
 import { Spool } from './spool';
 
@@ -40,6 +40,7 @@ async function readAll(req: IncomingMessage, res: ServerResponse, limit: number,
   const arrived = arrivedBody(req, Math.min(limit, IN_MEMORY));
   if (arrived) {
     holding.take('memory', arrived.length);
+    makeUnread(req);
     return new BytesInMemory([arrived], coding);
   }
   const chunks = bounded(chunksOf(req), limit);

@@ -93,6 +93,8 @@ async function serve(exchange: Exchange): Promise<Outcome> {
   }
   const decided = decide(exchange, attempt);
   const decision = isPromise(decided) ? await decided : decided;
+  // The recording replaces `req.socket`, by which other listeners of this `request` event (stoppable) count requests.
+  if (decision.kind === 'acquired') await Promise.resolve();
   if (decision.kind !== 'acquired' || isAnsweredOrGone(exchange)) {
     return withoutRun(exchange, attempt, decision, false);
   }

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { after, isPromise, type Awaitable } from '../basics/awaitable';
 import { ClientGone } from '../http/client-gone';
 import type { Attempt } from './attempt';
@@ -58,10 +58,18 @@ function whatToKeep(
   { wishes }: Run,
   ending: Ending,
 ): Awaitable<{ readonly response: RecordedResponse | undefined } | undefined> {
-  if (ending.kind === 'cut-off' || wishes.forget) return undefined;
+  if (ending.kind === 'cut-off' || wishes.forget || isForPartOfUpload(req, ending)) return undefined;
   // If a caller has appeared since, the next request with this key may be another caller's.
   const response = caller.hasAppeared() ? undefined : ending.response;
   return after(isWanted(response, req, options), wanted => (wanted ? { response } : undefined));
+}
+
+/**
+ * Returns true for an error after an upload that broke off, which only `ignoreRequestBody` lets a handler see. It is the
+ * answer to a part of the body, and would keep the retry with the whole one from running.
+ */
+function isForPartOfUpload(req: IncomingMessage, { response }: Extract<Ending, { kind: 'complete' }>): boolean {
+  return req.destroyed && !req.complete && (response?.status ?? 0) >= 400;
 }
 
 /**

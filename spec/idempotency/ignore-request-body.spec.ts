@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import type { ErrorRequestHandler } from 'express';
+import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { idempotency } from '../../lib';
-import { send } from '../support/listen';
+import { send, type WireResponse } from '../support/listen';
 import { expressVersions } from '../support/express-versions';
 import { serve } from '../support/serve';
 import { signal } from '../support/signal';
@@ -89,30 +89,63 @@ describe.each(expressVersions)('with ignoreRequestBody on %s', (_version, expres
     expect((await send(url, { headers, body: 'x' })).text).toBe('done');
   });
 
-  it('a body parser behind it fails when the upload breaks off, and the key is not stuck', async () => {
-    const begun = signal();
-    const app = express()
-      .post(
-        '/',
-        idempotency({ ...options, shouldCache: (_response, { aborted }) => !aborted }),
-        (_req, _res, next) => {
-          begun.happens();
-          next();
-        },
-        express.raw({ limit: '10mb' }),
-        (req, res) => {
-          res.json({ bytes: (req.body as Buffer).length });
-        },
-      )
-      .use(((_error, _req, res, next) => {
-        if (res.headersSent) next(_error);
-        else res.status(400).end('broken off');
-      }) as ErrorRequestHandler);
-    const { url } = await serve(app);
+  describe('when an upload breaks off', () => {
+    /** Sends half of a body, breaks off when the handler has begun, and sends the whole body. @returns the answer. */
+    const retried = async (...handlers: RequestHandler[]): Promise<WireResponse> => {
+      const begun = signal();
+      const over = signal();
+      const onEvent = (): void => {
+        over.happens();
+      };
+      const begin: RequestHandler = (_req, _res, next) => {
+        begun.happens();
+        next();
+      };
+      const app = express().post('/', idempotency({ ...options, onEvent }), begin, ...handlers);
+      const { url } = await serve(app.use(answerError));
+      const length = { 'Content-Length': 2_000_000 };
+      const upload = request(url, { method: 'POST', headers: { ...headers, ...length }, agent: false });
+      upload.on('error', () => undefined).write(MEGABYTE);
+      await begun.happened;
+      upload.destroy();
+      await over.happened;
+      return send(url, { headers, body: MEGABYTE });
+    };
+    const answerError: ErrorRequestHandler = (error, _req, res, next) => {
+      if (res.headersSent) next(error);
+      else res.status(400).end('broken off');
+    };
+    const answerSize: RequestHandler = (req, res) => {
+      res.json({ bytes: (req.body as Buffer).length });
+    };
+
+    it('the error of a body parser is not stored, and the retry runs', async () => {
+      const { text, headers: answered } = await retried(express.raw({ limit: '10mb' }), answerSize);
+      expect([text, answered['idempotent-replayed']]).toEqual(['{"bytes":1000000}', undefined]);
+    });
+
+    it('what the handler answers all the same is stored', async () => {
+      const { headers: answered } = await retried((req, res) => {
+        let bytes = 0;
+        const end = (): void => void res.json({ bytes });
+        req.on('data', (chunk: Buffer) => (bytes += chunk.length)).on('end', end);
+        req.on('error', end);
+      });
+      expect(answered['idempotent-replayed']).toBe('true');
+    });
+  });
+
+  it('an error before the whole upload has come is stored if its client stays', async () => {
+    let runs = 0;
+    const { url } = await serve(
+      express().post('/', idempotency(options), (_req, res) => {
+        res.status(403).json({ run: ++runs });
+      }),
+    );
     const upload = request(url, { method: 'POST', headers: { ...headers, 'Content-Length': 2_000_000 }, agent: false });
     upload.on('error', () => undefined).write(MEGABYTE);
-    await begun.happened;
+    await once(upload, 'response');
     upload.destroy();
-    expect((await send(url, { headers, body: MEGABYTE })).text).toBe('{"bytes":1000000}');
+    expect((await send(url, { headers, body: MEGABYTE })).text).toBe('{"run":1}');
   });
 });

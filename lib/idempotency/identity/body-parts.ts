@@ -9,6 +9,7 @@ import { allBytes, openReceived, sizeOf, type Received, type ReceivedBytes } fro
 import { measureForm } from '../../body/received-form';
 import { Problem } from '../../problems/problem';
 import { canonicalPairs, splitPairs } from './canonical-pairs';
+import { formBytesParts } from './form-bytes';
 import { parsedParts } from './parsed-body';
 
 /**
@@ -64,14 +65,20 @@ const UNREADABLE = '\ufffd';
  * A client chooses a new boundary for each attempt, so if the form can be read, neither the media type's parameters nor
  * the raw bytes take part. A form that cannot be read is not refused here: a later parser may accept it.
  */
-async function multipartParts(received: ReceivedBytes, req: IncomingMessage, mediaType: MediaType): Promise<string[]> {
+async function multipartParts(
+  received: ReceivedBytes,
+  req: IncomingMessage,
+  mediaType: MediaType,
+): Promise<readonly string[]> {
+  const asBytes = async (): Promise<readonly string[]> =>
+    (await formBytesParts(received, mediaType)) ?? bytesParts(received, mediaType);
   try {
     const form = partsOfForm(await measureForm(received, req));
     const isReadable = ![...form.fields, ...form.files].some(text => text.includes(UNREADABLE));
-    return isReadable ? [hashOf(form)] : [hashOf(form), await digestOf(received)];
+    return isReadable ? [hashOf(form)] : [hashOf(form), ...(await asBytes())];
   } catch (error) {
     if (error instanceof Problem && ['body-malformed', 'body-too-large', 'body-unsupported'].includes(error.code))
-      return ['unreadable', ...(await bytesParts(received, mediaType))];
+      return ['unreadable', ...(await asBytes())];
     throw error;
   }
 }

@@ -29,7 +29,7 @@ class JsonCheck {
     if (--this.room < 0) return false;
     if (typeof value === 'string') return (this.room -= value.length) >= 0;
     if (typeof value === 'object') return value === null || (level < MOST_LEVELS && this.acceptsAll(value, level + 1));
-    return typeof value === 'boolean' || Number.isFinite(value);
+    return typeof value === 'boolean' || (Number.isFinite(value) && !Object.is(value, -0));
   }
 
   private acceptsAll(value: object, level: number): boolean {
@@ -68,7 +68,7 @@ class Writer {
       case 'string':
         return this.put('s', value);
       case 'number':
-        return this.put('n', String(value));
+        return this.put('n', Object.is(value, -0) ? '-0' : String(value));
       case 'bigint':
         return this.put('i', String(value));
       case 'boolean':

@@ -10,6 +10,8 @@ import type { Callback } from './response-parts';
 export class Outgoing {
   /** True once bytes have gone to the client. */
   hasBegun = false;
+  /** True once the end has been passed on; an earlier middleware may wait before it passes it on to node. */
+  isEnding = false;
   private readonly methods;
 
   constructor(
@@ -40,7 +42,13 @@ export class Outgoing {
     const isWritten = head.impliedBy === 'write' && !this.hasBegun;
     this.begin(head);
     if (isWritten) this.methods.write.call(this.res, rest, 'utf8');
+    this.isEnding = true;
     this.methods.end.call(this.res, isWritten || rest.length === 0 ? undefined : rest, 'utf8');
+  }
+
+  /** Passes on what the `end` of an earlier middleware writes by `res.write()`. */
+  add(...given: unknown[]): boolean {
+    return Reflect.apply(this.methods.write, this.res, given) as boolean;
   }
 
   addTrailers(lines: readonly HeaderLine[]): void {

@@ -27,6 +27,11 @@ const node = ServerResponse.prototype as unknown as Record<
 
 const NOTHING = Buffer.alloc(0);
 
+/** The handler has run, and there is no response to keep. */
+const RAN: Ending = { kind: 'complete', response: undefined };
+/** The handler has broken its response off: it may run again. */
+const CUT_OFF: Ending = { kind: 'cut-off' };
+
 /**
  * Observes a response at the level of `ServerResponse` and holds back its end.
  *
@@ -51,19 +56,22 @@ class Recorder implements Recording, DepartureListener {
   private impliedBy: 'write' | 'end' | undefined;
   private trailers: readonly HeaderLine[] = [];
   private readonly body: BodyCopy;
+  private readonly ownEnd: ServerResponse['end'];
+  private readonly method: string | undefined;
   /** The content that waits for `finish()`. */
   private held: Buffer[] = [];
   private ended: { readonly head: ResponseHead; readonly callback: Callback | undefined } | undefined;
   private isLetGo = false;
 
   constructor(
-    private readonly req: IncomingMessage,
+    req: IncomingMessage,
     private readonly res: ServerResponse,
     limits: Limits,
   ) {
     this.ending = new Promise(resolve => {
       this.settleEnding = resolve;
     });
+    this.method = req.method;
     this.body = new BodyCopy(limits.maxResponseBytes);
     this.snapshot = new HeadSnapshot(res);
     watchConnection(req, res);
@@ -73,7 +81,7 @@ class Recorder implements Recording, DepartureListener {
     this.outgoing = new Outgoing(res, this.faked);
     res.writeHead = this.writeHead.bind(this);
     res.write = this.write.bind(this) as typeof res.write;
-    res.end = this.end.bind(this) as typeof res.end;
+    this.ownEnd = res.end = this.end.bind(this) as typeof res.end;
     res.flushHeaders = this.flushHeaders.bind(this);
     res.addTrailers = this.addTrailers.bind(this);
     res.destroy = this.destroy.bind(this);
@@ -125,7 +133,7 @@ class Recorder implements Recording, DepartureListener {
     res.statusCode = Math.trunc(status);
     res.statusMessage = reason;
     if (headers) setHeaders(res, headers);
-    this.head = new ResponseHead(this.req.method, res, this.snapshot, this.impliedBy);
+    this.head = new ResponseHead(this.method, res, this.snapshot, this.impliedBy);
     this.departure.wrote();
     this.faked.pretendHeadSent();
     return res;
@@ -133,6 +141,8 @@ class Recorder implements Recording, DepartureListener {
 
   private write(chunk: Chunk, encoding?: BufferEncoding | Callback, callback?: Callback): boolean {
     const done = typeof encoding === 'function' ? encoding : callback;
+    if (this.ended && this.outgoing.isEnding && !this.res.writableEnded)
+      return this.outgoing.add(chunk, encoding, callback);
     if (this.ended) return afterEnd(done, false);
     if (!isChunk(chunk)) return node.write.call(this.res, chunk, encoding, callback);
     const head = this.writtenHead('write');
@@ -160,11 +170,10 @@ class Recorder implements Recording, DepartureListener {
     if (!this.departure.isGone) this.held.push(kept);
     this.ended = { head, callback: done };
     this.faked.pretendEnded();
-    this.resolveEnding(
-      head.isShortWith(this.body.bytes)
-        ? { kind: 'cut-off' }
-        : { kind: 'complete', response: head.withBody(this.body.content, this.trailers) },
-    );
+    if (head.isShortWith(this.body.bytes)) {
+      this.faked.closeAfterEnd();
+      this.resolveEnding(this.brokenOff());
+    } else this.resolveEnding({ kind: 'complete', response: head.withBody(this.body.content, this.trailers) });
     return this.res;
   }
 
@@ -188,18 +197,22 @@ class Recorder implements Recording, DepartureListener {
   private destroy(error?: Error): ServerResponse {
     // From Node 24 on, node destroys a pipelined response when its connection closes: then the client is gone.
     if (!this.departure.isGone && !this.res.socket && this.request.socket.destroyed) this.res.emit('close');
-    else if (this.closedByHandler()) this.outgoing.destroy(error);
+    else if (this.close(this.departure.isReported ? RAN : CUT_OFF)) this.outgoing.destroy(error);
     return this.res;
   }
 
-  /** @returns whether to close the connection now; after the end, it is closed when the response has been sent. */
+  /** Called when the handler, or Express after an error, closes the connection. */
   closedByHandler(): boolean {
+    return this.close(this.brokenOff());
+  }
+
+  /** @returns whether to close the connection now; after the end, it is closed when the response has been sent. */
+  private close(ending: Ending): boolean {
     if (this.ended && !this.isLetGo) {
       this.faked.closeAfterEnd();
       return false;
     }
-    // A handler that has learned that its client is gone gives up only for that reason: it has run.
-    this.resolveEnding(this.departure.isReported ? { kind: 'complete', response: undefined } : { kind: 'cut-off' });
+    this.resolveEnding(ending);
     this.departure.stopHolding();
     return true;
   }
@@ -208,7 +221,16 @@ class Recorder implements Recording, DepartureListener {
    * Ends the run of a handler that has stopped without ending its response: with its client gone, no other event would.
    */
   giveUpOnEnd(): void {
-    this.resolveEnding(this.head ? { kind: 'complete', response: undefined } : { kind: 'cut-off' });
+    this.resolveEnding(this.head ? RAN : CUT_OFF);
+  }
+
+  /**
+   * Tells how a run ends whose response breaks off. A handler that has learned that its client is gone gives up only for
+   * that reason. And a later middleware that has put its own `end` in front of ours (compression) may hold a response
+   * that has ended.
+   */
+  private brokenOff(): Ending {
+    return this.departure.isReported || this.res.end !== this.ownEnd ? RAN : CUT_OFF;
   }
 
   private resolveEnding(ending: Ending): void {
@@ -243,6 +265,7 @@ class Recorder implements Recording, DepartureListener {
     this.isLetGo = true;
     this.departure.stop();
     this.request.letGo();
+    this.request.putSocketBack();
     if (this.departure.isGone) this.faked.showClosed();
     this.departure.stopHolding();
   }
@@ -253,7 +276,7 @@ class Recorder implements Recording, DepartureListener {
       this.impliedBy = by;
       this.res.writeHead(this.res.statusCode);
     }
-    return (this.head ??= new ResponseHead(this.req.method, this.res, this.snapshot, by));
+    return (this.head ??= new ResponseHead(this.method, this.res, this.snapshot, by));
   }
 
   private keep(bytes: Buffer, { hasContent }: ResponseHead): Buffer {

@@ -53,6 +53,11 @@ export class RequestFacade implements ProxyHandler<Socket> {
     this.abort = undefined;
   }
 
+  /** Gives the request its socket back: others (stoppable) keep their accounts of connections by it. */
+  putSocketBack(): void {
+    if (this.req.socket === this.proxy) this.req.socket = this.socket;
+  }
+
   /** A trap of the proxy. */
   get(socket: Socket, name: PropertyKey): unknown {
     if (this.isHeld && name === 'destroyed') return false;

@@ -36,7 +36,7 @@ export class ResponseHead {
     this.changes = before.changes();
     this.isCoded = !/^\s*(chunked\s*)?$/i.test(String(res.getHeader('Transfer-Encoding') ?? ''));
     this.isImplied = impliedBy !== undefined;
-    this.impliedBy = impliedBy === 'end' && framesContent(res) ? undefined : impliedBy;
+    this.impliedBy = impliedBy === 'end' && this.hasContent && framesContent(res) ? undefined : impliedBy;
     this.length = length === undefined ? undefined : Number(length);
   }
 

@@ -49,6 +49,9 @@ describe('a multipart form', () => {
   it.each<[string, Part[]]>([
     ['small', [field('a', '1'), file('f', 'a.txt', 'abc')]],
     ['of 2 MB', [field('a', '1'), file('f', 'a.txt', BIG)]],
+    ['with half of an emoji, as a page cuts one off,', [field('a', 'nice \ud83d')]],
+    ['of 2 MB with a file name that contains U+FFFD', [field('a', '1'), file('f', 'caf\ufffd.txt', BIG)]],
+    ['with a name that is too long to be measured', [field('n'.repeat(1_001), '1'), field('a', '1')]],
   ])('%s with another boundary is a duplicate', async (_title, parts) => {
     const { state, post } = await served();
     await post(parts, 'b1');
@@ -105,6 +108,22 @@ describe('a multipart form', () => {
       const headers = keyed('k', { 'Content-Type': 'multipart/form-data; boundary=b1' });
       for (const byte of ['\xff', '\xfe', '\xff', '\xfe'])
         expect((await send(url, { headers, body: bytes(`--b1\r\n${part(byte)}\r\n--b1--\r\n`) })).status).toBe(200);
+      expect(state.runs).toBe(2);
+    },
+  );
+
+  it.each<[string, string, string]>([
+    ['where a part ends', '--BOUNDARY\r\n\r\na--BOUNDARY\r\n\r\nb', '--BOUNDARY\r\n\r\n--BOUNDARY\r\n\r\nab'],
+    ['whether a boundary is one', '--BOUNDARY\r\n\r\na\r\n--BOUNDARY--', '--BOUNDARY\r\n\r\na\r\n--b3--'],
+  ])(
+    'that cannot be read, and differs in %s, is another request, whatever its boundary',
+    async (_title, one, other) => {
+      const { url, state } = await served();
+      for (const boundary of ['b1', 'b2'])
+        for (const form of [one, other]) {
+          const headers = keyed('k', { 'Content-Type': `multipart/form-data; boundary=${boundary}` });
+          await send(url, { headers, body: form.replaceAll('BOUNDARY', boundary) });
+        }
       expect(state.runs).toBe(2);
     },
   );
@@ -373,6 +392,8 @@ describe('a body that a parser has made into', () => {
     ['a Map inside a Map', () => new Map([['a', new Map([['b', 1]])]]), () => new Map([['a', new Map([['b', 2]])]])],
     ['a Map of Sets', () => ({ a: new Map([['b', new Set([1])]]) }), () => ({ a: new Map([['b', new Set([2])]]) })],
     ['a Map or an object', () => new Map([['a', 1]]), () => ({ a: 1 })],
+    ['the sign of zero', () => ({ a: 0 }), () => ({ a: -0 })],
+    ['the sign of zero beside what is no JSON', () => ({ a: 0, b: NaN }), () => ({ a: -0, b: NaN })],
     ['NaN or null', () => ({ a: NaN }), () => ({ a: null })],
     ['Infinity or null', () => [Infinity], () => [null]],
     ['Infinity of one sign', () => [Infinity], () => [-Infinity]],

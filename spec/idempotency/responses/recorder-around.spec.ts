@@ -109,6 +109,22 @@ const wrappers: [title: string, wrap: (res: Response) => void, fits: readonly He
     },
     ['end', 'write', 'writeHead'],
   ],
+  ...(['at once', 'later'] as const).map((when): (typeof wrappers)[number] => [
+    `writes ${when} in end what it is given`,
+    res => {
+      const end = res.end.bind(res) as Method;
+      res.end = ((chunk: unknown) => {
+        const pass = (): Response => {
+          if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) res.write(chunk);
+          return end();
+        };
+        if (when === 'at once') return pass();
+        setImmediate(pass);
+        return res;
+      }) as Response['end'];
+    },
+    ['end', 'write', 'writeHead'],
+  ]),
   [
     'keeps the body back and sends another, with its length',
     res => {
@@ -159,6 +175,13 @@ const answers: [title: string, headBy: HeadBy, handler: RequestHandler, method?:
     'end',
     (_req, res) => {
       res.status(204).end();
+    },
+  ],
+  [
+    '204 by send',
+    'end',
+    (_req, res) => {
+      res.status(204).send();
     },
   ],
   [

@@ -170,6 +170,36 @@ describe('a response that is cut off', () => {
     60_000,
   );
 
+  it.each<[string, RequestHandler]>([
+    ['compression', compression({ threshold: 0 })],
+    [
+      'a middleware that saves before it ends',
+      (_req, res, next) => {
+        const end = res.end.bind(res) as (...given: unknown[]) => Response;
+        res.end = ((...given: unknown[]) => {
+          setTimeout(() => end(...given), 20);
+          return res;
+        }) as Response['end'];
+        next();
+      },
+    ],
+  ])('by an error after its end, while %s after us holds it, has run', async (_title, holding) => {
+    if (!express) throw new Error('There is no Express');
+    const charged = jest.fn();
+    const app = express().post('/', idempotency(), holding, (_req, res) => {
+      charged();
+      res.status(201).json({ paid: 'x'.repeat(99) });
+      throw new Error('The audit has failed');
+    });
+    app.set('env', 'test');
+    const { url } = await serve(app);
+    const headers = keyed('k', { 'Accept-Encoding': 'gzip' });
+    await expect(send(url, { headers })).rejects.toThrow(/aborted|cut off|socket hang up/);
+    const { status, text } = await send(url, { headers });
+    expect([status, charged.mock.calls.length]).toEqual([409, 1]);
+    expect(text).toContain('response-unavailable');
+  });
+
   it('lets a duplicate that waits for it run', async () => {
     if (!express) throw new Error('There is no Express');
     const log = new EventLog();

@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createHttpsServer } from 'node:https';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { request, type Server } from 'node:http';
+import { Agent, createServer, request, type IncomingMessage, type Server } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import morgan from 'morgan';
 import multer from 'multer';
+import stoppable from 'stoppable';
 import { idempotency } from '../../../lib';
 import { isExchangeOver } from '../../../lib/http/exchange-end';
 import { send } from '../../support/listen';
@@ -335,5 +337,52 @@ describe.each(expressVersions)('on %s, what a handler sees of its connection', (
     server.close();
     remove();
     expect(text).toMatch(/\[true,"https","TLSv1\.\d"\]$/);
+  });
+});
+
+describe.each(expressVersions)('a server that counts requests by req.socket, on %s', (_version, express) => {
+  it('lets a running handler end before it stops (stoppable)', async () => {
+    const begun = signal();
+    const done = signal();
+    const app = express().post('/', idempotency(), (_req, res) => {
+      begun.happens();
+      void done.happened.then(() => res.send('done'));
+    });
+    const server = stoppable(createServer(app), 20_000);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const answered = send(`http://127.0.0.1:${port}`, { headers: keyed(randomUUID()) });
+    await begun.happened;
+    const stopped = new Promise(resolve => {
+      server.stop((_error, isGraceful) => {
+        resolve(isGraceful);
+      });
+    });
+    // Stoppable looks at its counts in the next turn of the event loop.
+    for (let turn = 0; turn < 2; turn++) await new Promise(resolve => setImmediate(resolve));
+    done.happens();
+    expect([(await answered).text, await stopped]).toEqual(['done', true]);
+  });
+
+  it('finds the same socket when a request begins and when it is over', async () => {
+    const sockets = new Set<Socket>();
+    const app = express().post('/', idempotency(), (_req, res) => {
+      res.send('done');
+    });
+    const server = createServer(app);
+    server.on('request', (req, res) => {
+      sockets.add(req.socket);
+      res.on('finish', () => sockets.add(req.socket)).on('close', () => sockets.add(req.socket));
+    });
+    const { url } = await serve((req, res) => server.emit('request', req, res));
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (const key of ['a', 'b', 'b']) {
+      const sent = request(url, { method: 'POST', headers: keyed(key), agent }).end();
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      await once(response.resume(), 'end');
+    }
+    agent.destroy();
+    expect(sockets.size).toBe(1);
   });
 });

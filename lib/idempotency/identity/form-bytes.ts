@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import type { MediaType } from '../../body/media-type';
+import { openReceived, type ReceivedBytes } from '../../body/received';
+
+/** Boundaries of a form that are looked for, at most. With a short boundary, a body could be made of nothing else. */
+const MOST_BOUNDARIES = 100_000;
+
+/**
+ * Returns the parts of a form that is compared by its bytes. A client chooses a new boundary for each attempt, so what
+ * takes part is where its boundaries stand, and the bytes between them.
+ * @returns undefined if the body contains no boundary, or too many.
+ */
+export async function formBytesParts(
+  received: ReceivedBytes,
+  { parameters }: MediaType,
+): Promise<readonly string[] | undefined> {
+  const { boundary = '', ...others } = parameters;
+  const delimiter = Buffer.from(`--${boundary}`);
+  const bytes = createHash('sha256');
+  const lengths: number[] = [];
+  let length = 0;
+  const take = (piece: Buffer): void => {
+    bytes.update(piece);
+    length += piece.length;
+  };
+  let rest = Buffer.alloc(0);
+  for await (const chunk of openReceived(received)) {
+    const data = Buffer.concat([rest, chunk]);
+    let from = 0;
+    for (let found; (found = data.indexOf(delimiter, from)) >= 0; from = found + delimiter.length) {
+      take(data.subarray(from, found));
+      if (lengths.push(length) > MOST_BOUNDARIES) return undefined;
+      length = 0;
+    }
+    // A boundary may continue in the next chunk.
+    const upTo = Math.max(from, data.length - delimiter.length + 1);
+    take(data.subarray(from, upTo));
+    rest = data.subarray(upTo);
+  }
+  take(rest);
+  const places = createHash('sha256').update(lengths.join());
+  const isForm = boundary !== '' && lengths.length > 0;
+  return isForm ? [...Object.entries(others).sort().flat(), places.digest('hex'), bytes.digest('hex')] : undefined;
+}
