@@ -6,18 +6,15 @@ import type { PreparedRequest } from './prepared-request.js';
 /**
  * What became of one attempt.
  * - `answered`: with a definite answer. `settles` says whether it tells what became of earlier attempts, too.
- * - `unanswered`: another attempt may get a definite answer, not before `pause` milliseconds. `mayHaveRun` says whether
- *   this one, or the one that it was told of, may have run.
+ * - `unanswered`: another attempt may get a definite answer, not before `pause` milliseconds.
+ *
+ * `mayHaveRun` says whether the operation may have run without a definite answer: by this attempt, or by another one
+ * that the answer speaks of.
  */
-export type Outcome =
+export type Outcome = { readonly mayHaveRun: boolean } & (
   | { readonly kind: 'answered'; readonly response: Response; readonly isReplay: boolean; readonly settles: boolean }
-  | {
-      readonly kind: 'unanswered';
-      readonly response?: Response;
-      readonly cause?: unknown;
-      readonly mayHaveRun: boolean;
-      readonly pause: number;
-    };
+  | { readonly kind: 'unanswered'; readonly response?: Response; readonly cause?: unknown; readonly pause: number }
+);
 
 /**
  * The server, or a proxy on the way, does not know the outcome, or asks to come again. (520 to 524 are Cloudflare's.)
@@ -44,9 +41,11 @@ export async function attempt(
 ): Promise<Outcome> {
   const headers = new Headers(init.headers);
   headers.set(options.headerName, key);
+  // The `fetch` of a browser must not be called as a method of another object.
+  const { fetch } = options;
   try {
     return await time.within(options.attemptTimeout, async signal => {
-      const response = await options.fetch(url, { ...init, headers, signal });
+      const response = await fetch(url, { ...init, headers, signal });
       // Only an answer that has arrived whole is one: its connection may break in the middle.
       const body = await response.clone().text();
       return outcomeOf(response, body, options);
@@ -60,22 +59,37 @@ export async function attempt(
 function outcomeOf(response: Response, body: string, { replayedHeader }: ResolvedOptions): Outcome {
   const { status, headers } = response;
   // A replay is definite whatever its status, a stored 503 for example: every retry would get it again.
-  if (headers.get(replayedHeader) === 'true') return { kind: 'answered', response, isReplay: true, settles: true };
+  if (headers.get(replayedHeader) === 'true')
+    return { kind: 'answered', response, isReplay: true, settles: true, mayHaveRun: true };
   const code = problemCode(response, body);
   const isInFlight = status === 409 && code === 'request-in-flight';
   if (isInFlight || (status === 409 && headers.has('Retry-After')) || COME_AGAIN.includes(status)) {
     const pause = Math.min(retryAfter(response), isInFlight ? LONGEST_IN_FLIGHT : Infinity);
     return { kind: 'unanswered', response, mayHaveRun: !NOT_RUN.includes(status), pause };
   }
-  // A redirect may lead to the login page of a session that has expired; one that is not followed has no status.
-  const isOwn = status > 0 && !response.redirected;
-  const settles = isOwn && status < 500 && !OTHER_MATTERS.includes(status) && !RAN_BEFORE.includes(code);
-  return { kind: 'answered', response, isReplay: false, settles };
+  const mayHaveRun = RAN_BEFORE.includes(code);
+  return {
+    kind: 'answered',
+    response,
+    isReplay: false,
+    settles: !mayHaveRun && isAboutOperation(response),
+    mayHaveRun,
+  };
 }
+
+/**
+ * Returns false for an answer that may be about something else than the operation. A redirect may lead to the login page
+ * of a session that has expired; one that a browser does not follow has the status 0.
+ */
+function isAboutOperation({ status, redirected }: Response): boolean {
+  return !redirected && (isBetween(status, 200, 299) || isBetween(status, 400, 499)) && !OTHER_MATTERS.includes(status);
+}
+
+const isBetween = (value: number, least: number, most: number): boolean => value >= least && value <= most;
 
 /** The code of a problem of bindonce: the end of its `type` (RFC 9457). Empty for anything else. */
 function problemCode({ headers }: Response, body: string): string {
-  if (!headers.get('Content-Type')?.startsWith('application/problem+json')) return '';
+  if (!headers.get('Content-Type')?.toLowerCase().startsWith('application/problem+json')) return '';
   try {
     const { type } = JSON.parse(body) as { type?: unknown };
     return typeof type === 'string' ? (/[\w-]*$/.exec(type)?.[0] ?? '') : '';

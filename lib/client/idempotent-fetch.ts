@@ -1,10 +1,10 @@
 import { attempt, type Outcome } from './attempt.js';
 import { CallTime } from './call-time.js';
 import { IdempotentFetchError } from './fetch-error.js';
-import { resolveOptions, type IdempotentFetchOptions, type ResolvedOptions } from './options.js';
+import { resolveOptions, shown, type IdempotentFetchOptions, type ResolvedOptions } from './options.js';
 import { backoff } from './pauses.js';
 import { checkName, prepare, type IdempotentRequestInit, type PreparedRequest } from './prepared-request.js';
-import { storageFailed, StoredKeys, type OpenKey } from './stored-keys.js';
+import { notSent, StoredKeys, type OpenKey } from './stored-keys.js';
 
 /** A definite answer. */
 export interface IdempotentResult {
@@ -24,7 +24,10 @@ export interface IdempotentFetch {
    * reason of `signal` when it aborts (the key is kept then).
    */
   (url: string | URL, init?: IdempotentRequestInit): Promise<IdempotentResult>;
-  /** Forgets the key of an unfinished operation: its next call is a new operation, which may run a second time. */
+  /**
+   * Forgets the key of an unfinished operation: its next call is a new operation, which may run a second time.
+   * @throws IdempotentFetchError when the storage fails: the key may still be there.
+   */
   forget(operation: string): Promise<void>;
 }
 
@@ -36,13 +39,14 @@ export interface IdempotentFetch {
 export function idempotentFetch(options: IdempotentFetchOptions = {}): IdempotentFetch {
   const resolved = resolveOptions(options);
   const keys = new StoredKeys(resolved);
-  return Object.assign((url: string | URL, init: IdempotentRequestInit = {}) => send(url, init, resolved, keys), {
-    forget: async (operation: string) => {
-      checkName('operation', operation);
-      await keys.forget(operation);
-    },
-  });
+  return Object.assign(
+    (url: string | URL, init?: IdempotentRequestInit | null) => send(url, init ?? {}, resolved, keys),
+    { forget: (operation: string) => forget(operation, resolved, keys) },
+  );
 }
+
+/** The longest that an answer waits for the storage to remove its key, in milliseconds. */
+const LONGEST_CLOSING = 1_000;
 
 async function send(
   url: string | URL,
@@ -51,54 +55,94 @@ async function send(
   keys: StoredKeys,
 ): Promise<IdempotentResult> {
   const time = new CallTime(options.deadline, init.signal ?? undefined);
-  const request = await prepare(url, init, options);
-  const own = await openKey(request, init, keys, time, options);
+  const request = await prepareInTime(url, init, time, options);
+  const own = await openKey(request, keys, time, options);
+  try {
+    return await sendUntilAnswered(request, own, keys, time, options);
+  } finally {
+    own.release?.();
+  }
+}
+
+async function sendUntilAnswered(
+  request: PreparedRequest,
+  own: OpenKey,
+  keys: StoredKeys,
+  time: CallTime,
+  options: ResolvedOptions,
+): Promise<IdempotentResult> {
   let mayHaveRun = own.isFound;
   for (let attempts = 1; ; attempts++) {
     const outcome = await attempt(request, own.key, time, options);
+    mayHaveRun ||= outcome.mayHaveRun;
     if (outcome.kind === 'answered') {
       const { response, isReplay: replayed, settles } = outcome;
       // An earlier attempt may have run, and a 401 now, for example, does not tell: its key is still needed.
       if (settles || !mayHaveRun)
-        await time.within(options.deadline, () => keys.close(own, settles)).catch(() => undefined);
+        await time.within(LONGEST_CLOSING, () => keys.close(own, settles)).catch(() => undefined);
       return { response, replayed, key: own.key, attempts };
     }
-    mayHaveRun ||= outcome.mayHaveRun;
     const pause = Math.max(outcome.pause, backoff(attempts, options));
-    if (pause >= time.left) throw gaveUp(own.key, attempts, pause, outcome);
+    if (pause >= time.left) throw gaveUp(own, attempts, pause, outcome);
     await time.pause(pause);
   }
 }
 
+async function prepareInTime(
+  url: string | URL,
+  init: IdempotentRequestInit,
+  time: CallTime,
+  options: ResolvedOptions,
+): Promise<PreparedRequest> {
+  try {
+    return await time.within(options.deadline, () => prepare(url, init, options));
+  } catch (cause) {
+    time.throwIfAborted();
+    if ((cause as Error).name !== 'TimeoutError') throw cause;
+    const message = 'gave up before the first attempt: the body was not read before the deadline. Nothing was sent.';
+    throw new IdempotentFetchError('gave-up', message, { cause });
+  }
+}
+
 async function openKey(
-  request: PreparedRequest,
-  { operation, key }: IdempotentRequestInit,
+  { identity }: PreparedRequest,
   keys: StoredKeys,
   time: CallTime,
   { deadline }: ResolvedOptions,
 ): Promise<OpenKey> {
-  if (key !== undefined) return { key, isFound: true };
-  const digest = await request.digest();
+  if ('key' in identity) return { key: identity.key, isFound: true };
   try {
-    return await time.within(deadline, () => keys.open(operation, digest));
+    return await time.within(deadline, signal => keys.open(identity, signal));
   } catch (error) {
     time.throwIfAborted();
     // A storage that does not answer has failed, too.
-    throw error instanceof IdempotentFetchError ? error : storageFailed(error);
+    throw error instanceof IdempotentFetchError ? error : notSent(error);
+  }
+}
+
+async function forget(operation: string, { deadline }: ResolvedOptions, keys: StoredKeys): Promise<void> {
+  checkName('operation', operation);
+  try {
+    await new CallTime(deadline, undefined).within(deadline, () => keys.forget(operation));
+  } catch (cause) {
+    const message = `the storage failed, so the key of "${operation}" may still be there. Call forget() again.`;
+    throw new IdempotentFetchError('storage-failed', message, { cause });
   }
 }
 
 function gaveUp(
-  key: string,
+  { key, name }: OpenKey,
   attempts: number,
   pause: number,
   { response, cause }: Extract<Outcome, { kind: 'unanswered' }>,
 ): IdempotentFetchError {
-  const last = response ? `the answer was ${response.status}` : `there was no answer (${String(cause)})`;
+  const reason = cause instanceof Error ? String(cause) : shown(cause);
+  const last = response ? `the answer was ${response.status}` : `there was no answer (${reason})`;
   return new IdempotentFetchError(
     'gave-up',
     `gave up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}: ${last}, and another attempt, in ` +
-      `${Math.ceil(pause)} ms, would begin after the deadline. The operation may have run; its key is kept.`,
+      `${Math.ceil(pause)} ms, would begin after the deadline. The operation may have run; ` +
+      (name === undefined ? 'repeat it with the same key.' : 'its key is kept.'),
     { key, attempts, response, cause },
   );
 }

@@ -1,3 +1,5 @@
+import { setAndSweep, shared } from './page.js';
+
 type Maybe<T> = T | Promise<T>;
 
 /**
@@ -9,12 +11,11 @@ export interface KeyStorage {
   removeItem(name: string): unknown;
 }
 
-/** Keeps keys as long as this page or process lives. */
-export function memoryStorage(): KeyStorage {
-  const items = new Map<string, string>();
-  return {
-    getItem: name => items.get(name),
-    setItem: (name, value) => items.set(name, value),
-    removeItem: name => items.delete(name),
-  };
-}
+/** Keeps keys as long as this page or process lives, or until they expire. */
+export const memory: KeyStorage = {
+  getItem: name => shared.items.get(name),
+  setItem: (name, value) => {
+    setAndSweep(shared.items, name, value, entry => (JSON.parse(entry) as { readonly until: number }).until);
+  },
+  removeItem: name => shared.items.delete(name),
+};

@@ -1,13 +1,15 @@
-import { memoryStorage, type KeyStorage } from './key-storage.js';
+import { memory, type KeyStorage } from './key-storage.js';
 
 /** Options of `idempotentFetch()`. */
 export interface IdempotentFetchOptions {
   /**
    * Where the key of an operation is stored, before its first attempt and until its outcome is known:
-   * `localStorage`, `sessionStorage`, or an object with the same three methods, which may return promises. Default: the
-   * memory of this page or process.
+   * `localStorage`, `sessionStorage`, or an object with the same three methods, which may return promises; or a function
+   * that returns it, called with each use: `() => localStorage` does not throw where the module is loaded on a server,
+   * or the browser blocks the storage. Default: the memory of this page or process, which all clients share; on a
+   * server, name the user in `operation` or `prefix`.
    */
-  readonly storage?: KeyStorage;
+  readonly storage?: KeyStorage | (() => KeyStorage);
   /** The beginning of all names in `storage`. Default `bindonce:`. */
   readonly prefix?: string;
   /**
@@ -50,7 +52,10 @@ export interface IdempotentFetchOptions {
 }
 
 /** Options with their defaults. `isShared`: other tabs may use the storage. */
-export type ResolvedOptions = Required<IdempotentFetchOptions> & { readonly isShared: boolean };
+export type ResolvedOptions = Required<IdempotentFetchOptions> & {
+  readonly storage: () => KeyStorage;
+  readonly isShared: boolean;
+};
 
 interface Rule {
   /** Completes the sentence "deadline must be …". */
@@ -73,13 +78,14 @@ const headerName: Rule = { expects: 'an HTTP header name', accepts: isHeaderName
 
 const rules: Readonly<Record<keyof IdempotentFetchOptions, Rule>> = {
   storage: {
-    expects: 'an object with getItem, setItem and removeItem',
+    expects: 'an object with getItem, setItem and removeItem, or a function that returns one',
     accepts: value =>
-      typeof value === 'object' &&
-      value !== null &&
-      ['getItem', 'setItem', 'removeItem'].every(
-        name => typeof (value as Record<string, unknown>)[name] === 'function',
-      ),
+      typeof value === 'function' ||
+      (typeof value === 'object' &&
+        value !== null &&
+        ['getItem', 'setItem', 'removeItem'].every(
+          name => typeof (value as Record<string, unknown>)[name] === 'function',
+        )),
   },
   prefix: text,
   keyLifetime: {
@@ -110,10 +116,11 @@ export function resolveOptions(options: IdempotentFetchOptions): ResolvedOptions
     if (value !== undefined && !rules[name].accepts(value))
       throw new TypeError(`idempotentFetch: ${name} must be ${rules[name].expects}, not ${shown(value)}`);
   }
+  const { storage = memory } = options;
   return {
     prefix: options.prefix ?? 'bindonce:',
-    storage: options.storage ?? memoryStorage(),
-    isShared: options.storage !== undefined,
+    storage: typeof storage === 'function' ? storage : () => storage,
+    isShared: storage !== memory,
     keyLifetime: options.keyLifetime ?? 86_400_000,
     whenStorageFails: options.whenStorageFails ?? 'reject',
     additionalHeaders: options.additionalHeaders ?? [],

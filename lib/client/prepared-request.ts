@@ -17,46 +17,58 @@ export interface PreparedRequest {
   readonly url: string;
   /** Without the key and the signal. */
   readonly init: RequestInit & { readonly headers: Headers };
-  /** Hashes method, URL, the chosen headers, media type and body. */
-  digest(): Promise<string>;
+  /** The key of the application, or what names the operation. */
+  readonly identity: { readonly key: string } | Operation;
 }
 
-type Content = { readonly form: FormData } | { readonly bytes: ArrayBuffer; readonly type: string | null } | undefined;
+/** An operation. The digest hashes method, URL, the chosen headers, media type and body of its request. */
+export interface Operation {
+  readonly name: string | undefined;
+  readonly digest: string;
+}
 
 /**
- * Copies a request, so that every attempt sends the same, whatever the caller changes meanwhile.
+ * Copies a request, so that every attempt sends the same. All of it is read before the first `await`: the caller may
+ * change its objects as soon as the call has returned a promise.
  * @throws TypeError for a request that `fetch` refuses, that has a key already, or whose body cannot be sent twice.
  */
 export async function prepare(
   url: string | URL,
-  init: IdempotentRequestInit,
+  given: IdempotentRequestInit,
   { headerName, additionalHeaders }: ResolvedOptions,
 ): Promise<PreparedRequest> {
-  for (const name of ['key', 'operation'] as const) checkName(name, init[name]);
+  if ((typeof url !== 'string' && !(url instanceof URL)) || typeof given !== 'object' || kindOf(given) === 'Request')
+    throw new TypeError(
+      'idempotentFetch: it takes a URL, as a string or a URL, and an object with the rest; pass the parts of a Request ' +
+        'one by one.',
+    );
+  const { operation, key, ...init } = given;
+  checkName('operation', operation);
+  checkName('key', key);
   const headers = new Headers(init.headers);
   if (headers.has(headerName))
     throw new TypeError(`idempotentFetch: it sets ${headerName} itself; pass the key of your own as \`key\`.`);
-  if (typeof url !== 'string' && !(url instanceof URL))
-    throw new TypeError('idempotentFetch: the URL must be a string or a URL; pass the parts of a Request one by one.');
-  const content = await contentOf(init.body);
-  if (content && 'bytes' in content && content.type !== null && !headers.has('Content-Type'))
-    headers.set('Content-Type', content.type);
-  const body = content && ('form' in content ? content.form : content.bytes);
-  const sent = { ...init, headers, signal: null, ...(body && { body }) };
-  // Throws now what fetch would reject with, as it does when the network fails.
-  const { method, url: href, mode } = new Request(url, sent);
+  const form = isForm(init.body) ? copyOf(init.body) : undefined;
+  if (!form) checkRepeatable(init.body);
+  const own = { ...init, headers, signal: null, ...(form && { body: form }) };
+  // Throws now what fetch would reject with, as it does when the network fails; and encodes the body once, since a form
+  // gets a new boundary each time.
+  const request = new Request(url, own);
+  const { method, url: href, mode } = request;
   if (mode === 'no-cors')
     throw new TypeError(
       "idempotentFetch: with mode 'no-cors', the browser sends no key and shows no answer. Use 'cors', and let the " +
         'server allow the header.',
     );
-  const digest = async (): Promise<string> => {
-    const chosen = additionalHeaders.map(name => [name.toLowerCase(), headers.get(name)]);
-    return sha256(
-      JSON.stringify([method, href.split('#', 1)[0], chosen, headers.get('Content-Type'), await hashOf(content)]),
-    );
-  };
-  return { url: href, init: sent, digest };
+  const chosen = additionalHeaders.map(name => [name.toLowerCase(), headers.get(name)]);
+  const type = request.headers.get('Content-Type');
+  if (type !== null) headers.set('Content-Type', type);
+  const body = (init.body ?? undefined) && (await (form ? request.blob() : request.arrayBuffer()));
+  const sent = { url: href, init: { ...own, ...(body && { body }) } };
+  if (key !== undefined) return { ...sent, identity: { key } };
+  const content = form ? [null, await hashOfForm(form)] : [type, body && (await sha256(body as ArrayBuffer))];
+  const digest = await sha256(JSON.stringify([method, href.split('#', 1)[0], chosen, ...content]));
+  return { ...sent, identity: { name: operation, digest } };
 }
 
 /** @throws TypeError for a name that others would share: blank text, and what becomes text like `null`. */
@@ -65,22 +77,15 @@ export function checkName(name: 'key' | 'operation', value: unknown): void {
     throw new TypeError(`idempotentFetch: ${name} must be text that is not blank, not ${shown(value)}`);
 }
 
-async function contentOf(body: unknown): Promise<Content> {
-  if (body === undefined || body === null) return undefined;
-  if (isForm(body)) {
-    const form = new FormData();
-    body.forEach((value: string | Blob, name: string) => {
-      form.append(name, value);
-    });
-    return { form };
-  }
-  if (!['String', 'URLSearchParams', 'Blob', 'File', 'ArrayBuffer'].includes(kindOf(body)) && !ArrayBuffer.isView(body))
+/** @throws TypeError for a body that is used up when it has been sent once. */
+function checkRepeatable(body: unknown): void {
+  if (body === undefined || body === null) return;
+  const kinds = ['String', 'URLSearchParams', 'Blob', 'File', 'ArrayBuffer'];
+  if (!kinds.includes(kindOf(body)) && !ArrayBuffer.isView(body))
     throw new TypeError(
       `idempotentFetch: a body of the kind ${kindOf(body)} cannot be sent twice. Pass text (JSON.stringify of an object), ` +
         'bytes, a Blob, a FormData or URLSearchParams.',
     );
-  const copy = new Response(body as string);
-  return { bytes: await copy.arrayBuffer(), type: copy.headers.get('Content-Type') };
 }
 
 /** The name of a class, which objects of another frame have, too. */
@@ -88,12 +93,21 @@ const kindOf = (value: unknown): string => Object.prototype.toString.call(value)
 
 const isForm = (value: unknown): value is FormData => kindOf(value) === 'FormData';
 
-/** A form is hashed by its entries: its boundary is another one each time. */
-async function hashOf(content: Content): Promise<unknown> {
-  if (!content) return null;
-  if ('bytes' in content) return sha256(content.bytes);
+/** Copies a form, also one of another frame or of a package, which `fetch` may not know. */
+function copyOf(form: FormData): FormData {
+  const copy = new FormData();
+  form.forEach((value: string | Blob, name: string) => {
+    // With a name, a file of a folder would lose its path; without, what is no Blob here would become text.
+    if (typeof value === 'string' || value instanceof Blob) copy.append(name, value);
+    else copy.append(name, value, (value as Partial<File>).name);
+  });
+  return copy;
+}
+
+/** Hashes the entries of a form, because its bytes contain a boundary that is another one each time. */
+async function hashOfForm(form: FormData): Promise<readonly unknown[]> {
   const entries: Promise<unknown>[] = [];
-  content.form.forEach((value: string | Blob, name: string) => {
+  form.forEach((value: string | Blob, name: string) => {
     entries.push(entryOf(name, value));
   });
   return Promise.all(entries);
@@ -101,5 +115,6 @@ async function hashOf(content: Content): Promise<unknown> {
 
 async function entryOf(name: string, value: string | Blob): Promise<unknown> {
   if (typeof value === 'string') return [name, value];
-  return [name, (value as Partial<File>).name, value.type, await sha256(await value.arrayBuffer())];
+  const { name: fileName, webkitRelativePath } = value as { name?: string; webkitRelativePath?: string };
+  return [name, webkitRelativePath || fileName, value.type, await sha256(await value.arrayBuffer())];
 }

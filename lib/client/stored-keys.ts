@@ -1,16 +1,11 @@
-import { exclusive } from './exclusive.js';
+import { exclusive, mark, marksOf } from './exclusive.js';
 import { IdempotentFetchError } from './fetch-error.js';
-import type { ResolvedOptions } from './options.js';
+import { shown, type ResolvedOptions } from './options.js';
+import { pageOf, setAndSweep, type KnownKey, type Page } from './page.js';
+import type { Operation } from './prepared-request.js';
 
-/** The key of an unfinished operation, as it is stored. */
-interface Entry {
-  readonly key: string;
-  readonly digest: string;
-  /** When the operation began, in milliseconds since 1970. */
-  readonly since: number;
-  /** True if a second call has got the key. */
-  readonly isJoined?: boolean;
-}
+/** The key of an unfinished operation, as it is stored. A full storage takes `isJoined` for its shorter `true`. */
+type Entry = Omit<KnownKey, 'isStored'>;
 
 /** The key of an operation, for one call. */
 export interface OpenKey {
@@ -19,112 +14,197 @@ export interface OpenKey {
   readonly isFound: boolean;
   /** Where the key is stored; undefined for a key that the application keeps itself. */
   readonly name?: string;
+  /** To be called when the call is over: other tabs no longer see it. */
+  readonly release?: () => void;
 }
 
-/** The keys of the operations that are not finished. */
-export class StoredKeys {
-  /** With `whenStorageFails: 'memory'`: entries that the storage did not take, or would not give back. */
-  private readonly unstored = new Map<string, Entry>();
-  private isReadable = true;
-  /** Keys of finished operations that the storage did not remove, or that it did not show. */
-  private readonly finished = new Set<string>();
+/** Milliseconds within which each tab sees what another one has stored; as a rule, it takes 50. */
+const LONGEST_UNSEEN = 2_000;
 
+/**
+ * The keys of the operations that are not finished: in the storage, and as this page or process knows them. The storage
+ * counts as long as it works, since other tabs and earlier pages write to it, too.
+ */
+export class StoredKeys {
   constructor(private readonly options: ResolvedOptions) {}
 
   /**
    * Finds the key of an operation, or makes and stores a new one.
+   * @param signal aborts when the caller no longer waits; a new key is removed then.
    * @throws IdempotentFetchError when the operation has an unfinished request with other values, or the storage fails.
    */
-  open(operation: string | undefined, digest: string): Promise<OpenKey> {
-    const name = operation === undefined ? `${this.options.prefix}${digest}` : this.nameOf(operation);
-    return this.exclusive(name, async () => {
-      const entry = await this.read(name);
-      if (!entry) {
-        const key = crypto.randomUUID();
-        await this.write(name, { key, digest, since: Date.now() });
-        return { key, name, isFound: false };
-      }
-      if (entry.digest === digest) {
-        if (!entry.isJoined) await this.write(name, { ...entry, isJoined: true }).catch(() => undefined);
-        return { key: entry.key, name, isFound: true };
-      }
-      throw new IdempotentFetchError(
-        'operation-changed',
-        `"${operation ?? digest}" has an unfinished request with other values, which may have run. Finish it with the ` +
-          'values it began with, or call forget(operation) if it must not count.',
-        { key: entry.key },
-      );
+  open(operation: Operation, signal: AbortSignal): Promise<OpenKey> {
+    const { name: given, digest } = operation;
+    const name = given === undefined ? `${this.options.prefix}${digest}` : this.nameOf(given);
+    return this.exclusive(name, async limit => {
+      const throwIfLate = (): void => {
+        signal.throwIfAborted();
+        limit.throwIfAborted();
+      };
+      throwIfLate();
+      const entry = (await this.read(name)) ?? (await this.markedKey(name));
+      throwIfLate();
+      if (entry && entry.digest !== digest) throw changed(operation, entry.key);
+      const key = entry?.key ?? crypto.randomUUID();
+      if (!entry) await this.write(name, { key, digest, until: this.expiry(), isJoined: false });
+      else if (!entry.isJoined) await this.join(name, entry);
+      const release = this.options.isShared ? await mark(`${name} ${digest} ${key} ${Date.now()}`) : undefined;
+      if (!signal.aborted) return { key, name, isFound: entry !== undefined, ...(release && { release }) };
+      release?.();
+      if (!entry) await this.settle(name, key, false, limit);
+      throw signal.reason;
     });
   }
 
   /**
-   * Removes the key of a finished operation, unless the operation has begun anew, in another tab for example.
+   * Removes the key of a finished operation, unless the operation has begun anew, in another tab for example. A definite
+   * answer stays one if the storage fails now: the key is not used again in this page or process.
    * @param isSettled false if all that is known is that the call itself ran nothing: another call with the key may have.
    */
   async close({ name, key }: OpenKey, isSettled: boolean): Promise<void> {
-    if (name === undefined) return;
-    await this.exclusive(name, async () => {
-      const entry = await this.read(name).catch(() => undefined);
-      if (!isSettled && entry?.isJoined) return;
-      if (entry?.key === key) await this.remove(name, key);
-      else if (!entry) this.finished.add(key);
-    });
+    if (name !== undefined) await this.exclusive(name, limit => this.settle(name, key, isSettled, limit));
   }
 
+  /** @throws the error of the storage, unless it never had the key. */
   async forget(operation: string): Promise<void> {
     const name = this.nameOf(operation);
     await this.exclusive(name, async () => {
-      const entry = await this.read(name);
-      if (entry) await this.remove(name, entry.key);
+      const known = this.page.open.get(name);
+      this.page.open.delete(name);
+      await this.erase(name).catch((cause: unknown) => {
+        if (!known || known.isStored) throw cause;
+      });
     });
   }
 
-  private exclusive<T>(name: string, work: () => Promise<T>): Promise<T> {
-    return exclusive(name, this.options.isShared, work);
+  private exclusive<T>(name: string, work: (limit: AbortSignal) => Promise<T>): Promise<T> {
+    const { isShared, deadline } = this.options;
+    return exclusive(name, isShared, deadline, work);
+  }
+
+  private get page(): Page {
+    return pageOf(this.options.storage);
   }
 
   private nameOf(operation: string): string {
     return `${this.options.prefix}operation:${operation}`;
   }
 
+  private expiry(): number {
+    // JSON has no Infinity.
+    return Math.min(Date.now() + this.options.keyLifetime, Number.MAX_SAFE_INTEGER);
+  }
+
+  /** Finds the key of an unfinished operation. If the storage fails, this page may know it. */
   private async read(name: string): Promise<Entry | undefined> {
-    const text = await this.tried(async () => (await this.options.storage.getItem(name)) ?? null);
-    if (text === undefined) this.isReadable = false;
-    const entry = this.unstored.get(name) ?? entryIn(text);
-    const isLive = entry && !this.finished.has(entry.key) && Date.now() - entry.since < this.options.keyLifetime;
-    return isLive ? entry : undefined;
+    const { open } = this.page;
+    const stored = await this.tried(async () => ({ entry: await this.stored(name) }));
+    const known = open.get(name);
+    // One that was stored, and is stored no more, has been removed by another tab.
+    const isRemoved = stored && known?.isStored && stored.entry?.key !== known.key;
+    if (known && !isRemoved && this.isLive(known))
+      return { ...known, isJoined: known.isJoined || (stored?.entry?.key === known.key && stored.entry.isJoined) };
+    open.delete(name);
+    return stored?.entry && this.isLive(stored.entry) ? stored.entry : undefined;
+  }
+
+  private isLive({ key, until }: Entry): boolean {
+    const msLeft = until - Date.now();
+    // More is left only if the clock was ahead when the key was stored.
+    return msLeft > 0 && msLeft <= this.options.keyLifetime && !this.isFinished(key);
+  }
+
+  private isFinished(key: string): boolean {
+    return (this.page.finished.get(key) ?? 0) > Date.now();
+  }
+
+  /** @param until when no one can find the key any more, in milliseconds since 1970. */
+  private finish(key: string, until: number): void {
+    const { finished } = this.page;
+    finished.delete(key);
+    setAndSweep(finished, key, until, one => one);
+  }
+
+  /** Finds the key of a call that has just begun in another tab, and whose entry this tab does not see yet. */
+  private async markedKey(name: string): Promise<Entry | undefined> {
+    if (!this.options.isShared) return undefined;
+    for (const found of await marksOf(`${name} `)) {
+      const [, digest, key, since] = /^ ([\da-f]{64}) ([\x21-\x7e]+) (\d+)$/.exec(found.slice(name.length)) ?? [];
+      const isNew = Date.now() - Number(since) < LONGEST_UNSEEN;
+      if (digest !== undefined && key !== undefined && isNew && !this.isFinished(key))
+        return { key, digest, until: this.expiry(), isJoined: false };
+    }
+    return undefined;
   }
 
   private async write(name: string, entry: Entry): Promise<void> {
     const isStored = await this.tried(async () => {
-      await this.options.storage.setItem(name, JSON.stringify(entry));
-      return 'stored';
+      await this.options.storage().setItem(name, JSON.stringify(entry));
+      return true;
     });
-    if (isStored === undefined || !this.isReadable) this.unstored.set(name, entry);
+    setAndSweep(this.page.open, name, { ...entry, isStored: isStored ?? false }, ({ until }) => until);
   }
 
-  /** A definite answer stays one if the storage fails now: the key is not used again in this page or process. */
-  private async remove(name: string, key: string): Promise<void> {
-    this.unstored.delete(name);
+  /** Notes that a second call has got the key, where the key is: the storage may have the key of another tab. */
+  private async join(name: string, { key, digest, until }: Entry): Promise<void> {
+    const joined = { key, digest, until, isJoined: true };
+    const known = this.page.open.get(name);
+    if (known?.isStored === false) this.page.open.set(name, { ...joined, isStored: false });
+    else await this.write(name, joined);
+  }
+
+  private async settle(name: string, key: string, isSettled: boolean, limit: AbortSignal): Promise<void> {
+    const { open } = this.page;
+    if (!isSettled) {
+      const entry = await this.read(name);
+      if (entry?.key !== key || entry.isJoined) return;
+    }
+    // First, because the storage may fail, or never answer. A key with which nothing has run may be used again then.
+    if (isSettled) this.finish(key, this.expiry());
+    if (open.get(name)?.key === key && (isSettled || !open.get(name)?.isStored)) open.delete(name);
+    const isStored = (await this.stored(name))?.key === key;
+    limit.throwIfAborted();
+    if (isStored) await this.erase(name);
+    if (isSettled) this.finish(key, Date.now() + LONGEST_UNSEEN);
+  }
+
+  private async stored(name: string): Promise<Entry | undefined> {
+    const text: unknown = await this.options.storage().getItem(name);
+    if (text !== undefined && text !== null && typeof text !== 'string')
+      throw new TypeError(`The storage must return the text that it was given, not ${shown(text)}`);
+    return entryIn(text);
+  }
+
+  private async erase(name: string): Promise<void> {
+    const storage = this.options.storage();
     try {
-      await this.options.storage.removeItem(name);
+      await storage.removeItem(name);
     } catch {
-      this.finished.add(key);
+      await storage.setItem(name, '');
     }
   }
 
   /** @returns undefined if the storage fails and `whenStorageFails` is `memory`. */
-  private async tried<T>(work: () => T | Promise<T>): Promise<T | undefined> {
+  private async tried<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
     } catch (cause) {
       if (this.options.whenStorageFails === 'memory') return undefined;
-      throw storageFailed(cause);
+      throw notSent(cause);
     }
   }
 }
 
-export function storageFailed(cause: unknown): IdempotentFetchError {
+function changed({ name, digest }: Operation, key: string): IdempotentFetchError {
+  return new IdempotentFetchError(
+    'operation-changed',
+    `"${name ?? digest}" has an unfinished request with other values, which may have run. Finish it with the ` +
+      'values it began with, or call forget(operation) if it must not count.',
+    { key },
+  );
+}
+
+export function notSent(cause: unknown): IdempotentFetchError {
   return new IdempotentFetchError(
     'storage-failed',
     'the storage failed, so nothing was sent: a key that is not stored would be lost with the page. With ' +
@@ -133,14 +213,17 @@ export function storageFailed(cause: unknown): IdempotentFetchError {
   );
 }
 
-/** Reads an entry. Anything else under its name counts as none. */
+/** Reads an entry. Any other text under its name counts as none. */
 function entryIn(text: string | null | undefined): Entry | undefined {
   try {
-    const { key, digest, since, isJoined } = JSON.parse(text ?? 'null') as Entry;
-    return typeof key === 'string' && typeof digest === 'string' && typeof since === 'number'
-      ? { key, digest, since, isJoined: isJoined === true }
+    const { key, digest, until, isJoined } = JSON.parse(text ?? 'null') as Record<keyof Entry, unknown>;
+    return isKey(key) && typeof digest === 'string' && typeof until === 'number'
+      ? { key, digest, until, isJoined: isJoined === true }
       : undefined;
   } catch {
     return undefined;
   }
 }
+
+/** Returns true for text that a header can carry. */
+const isKey = (value: unknown): value is string => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);

@@ -1,21 +1,7 @@
 import type { RequestHandler } from 'express';
-import { idempotentFetch, type KeyStorage } from '../../lib/client';
+import { idempotentFetch, type IdempotentFetch, type KeyStorage } from '../../lib/client';
 import { signal } from '../support/signal';
-import { answer, client, payment, service } from './service';
-
-/** A storage that a spec can look into, as a page finds `localStorage` after a reload. */
-class Shelf implements KeyStorage {
-  readonly items = new Map<string, string>();
-  getItem(name: string): string | null {
-    return this.items.get(name) ?? null;
-  }
-  setItem(name: string, value: string): void {
-    this.items.set(name, value);
-  }
-  removeItem(name: string): void {
-    this.items.delete(name);
-  }
-}
+import { answer, client, payment, service, Shelf } from './service';
 
 /** An answer after which a client whose deadline is near gives up. */
 const outage = answer(503, { 'Retry-After': '3600' });
@@ -32,7 +18,12 @@ describe('the key of an operation', () => {
     ]);
     await client({ storage, prefix: 'shop:' })(url, { ...payment(), operation: 'cart 42' });
     expect(seen.map(text => JSON.parse(text) as unknown)).toEqual([
-      { key: keys[0], digest: expect.stringMatching(/^[\da-f]{64}$/) as string, since: expect.any(Number) as number },
+      {
+        key: keys[0],
+        digest: expect.stringMatching(/^[\da-f]{64}$/) as string,
+        until: expect.any(Number) as number,
+        isJoined: false,
+      },
     ]);
     expect(storage.items.size).toBe(0);
   });
@@ -50,7 +41,7 @@ describe('the key of an operation', () => {
     const { url, keys, charges } = await service([outage]);
     const request = { ...payment(), ...operation };
     await expect(client({ storage })(url, request)).rejects.toMatchObject({ code: 'gave-up' });
-    const { response } = await client({ storage })(url, request);
+    const { response } = await client({ storage: storage.reloaded() })(url, request);
     expect([response.status, charges(), new Set(keys).size, storage.items.size]).toEqual([201, 1, 1, 0]);
   });
 
@@ -77,6 +68,15 @@ describe('the key of an operation', () => {
     const answers = await Promise.all(both);
     expect([charges(), keys.length, new Set(keys).size, storage.items.size]).toEqual([1, 2, 1, 0]);
     expect(answers.map(({ replayed }) => replayed).sort()).toEqual([false, true]);
+  });
+
+  it('is the same in all clients of a page that has no storage', async () => {
+    const { url, keys } = await service([outage]);
+    // As a component that makes one with each rendering.
+    const clientOfPage = () => idempotentFetch({ baseDelay: 1 });
+    await expect(clientOfPage()(url, payment())).rejects.toMatchObject({ code: 'gave-up' });
+    await clientOfPage()(url, payment());
+    expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
   });
 
   it('is another one for an equal request after a definite answer', async () => {
@@ -106,6 +106,80 @@ describe('the key of an operation', () => {
     await first;
     expect([keys[0] === keys[1], keys[1] === keys[2], storage.items.size]).toEqual([true, false, 1]);
     expect(storage.getItem('bindonce:operation:cart 42')).toContain(keys[2]);
+  });
+
+  it.each([
+    ['a call that is aborted', 'AbortError', { signal: true, deadline: 30_000 }],
+    ['a call whose deadline passes', 'IdempotentFetchError', { signal: false, deadline: 50 }],
+  ])('is not kept by %s before anything is sent', async (_title, name, { signal: isAborted, deadline }) => {
+    const { url, keys } = await service();
+    const storage = new Shelf();
+    const stored = signal();
+    const controller = new AbortController();
+    const slow: KeyStorage = {
+      getItem: name => storage.getItem(name),
+      setItem: async (name, value) => {
+        if (isAborted) controller.abort();
+        await stored.happened;
+        storage.setItem(name, value);
+      },
+      removeItem: name => {
+        storage.removeItem(name);
+      },
+    };
+    const request = { operation: 'cart 42', signal: controller.signal };
+    const paid = client({ storage: slow, deadline })(url, { ...payment('4.50'), ...request });
+    await expect(paid).rejects.toMatchObject({ name });
+    const next = client({ storage })(url, { ...payment('5.00'), operation: 'cart 42' });
+    stored.happens();
+    await next;
+    expect([keys.length, storage.items.size]).toEqual([1, 0]);
+  });
+
+  it('is not removed by a client without storage that does not know it', async () => {
+    const storage = new Shelf();
+    let isBlocked = true;
+    const blocked: KeyStorage = {
+      getItem: name => storage.getItem(name),
+      setItem: (name, value) => {
+        if (isBlocked) throw new Error('There is no room');
+        storage.setItem(name, value);
+      },
+      removeItem: name => {
+        storage.removeItem(name);
+      },
+    };
+    const { url, keys } = await service([outage, outage]);
+    const request = { ...payment(), operation: 'cart 42' };
+    const alone = client({ storage: blocked, whenStorageFails: 'memory' });
+    await expect(alone(url, request)).rejects.toMatchObject({ code: 'gave-up' });
+    await expect(client({ storage })(url, request)).rejects.toMatchObject({ code: 'gave-up' });
+    isBlocked = false;
+    await alone(url, request);
+    expect([keys[0] === keys[2], keys[0] === keys[1], storage.items.size]).toEqual([true, false, 1]);
+  });
+
+  it.each([
+    ['has expired', -1],
+    ['was stored by a clock that was ahead', 31_000],
+  ])('is not used again if it %s', async (_title, msLeft) => {
+    const storage = new Shelf();
+    const { url, keys } = await service([outage]);
+    const request = { ...payment(), operation: 'cart 42' };
+    const pay = client({ storage, keyLifetime: 30_000 });
+    await expect(pay(url, request)).rejects.toMatchObject({ code: 'gave-up' });
+    for (const [name, text] of storage.items)
+      storage.setItem(name, JSON.stringify({ ...(JSON.parse(text) as object), until: Date.now() + msLeft }));
+    await client({ storage: storage.reloaded(), keyLifetime: 30_000 })(url, request);
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  it('is used for ever if its lifetime is Infinity', async () => {
+    const { url, keys } = await service([outage]);
+    const pay = client({ keyLifetime: Infinity });
+    await expect(pay(url, payment())).rejects.toMatchObject({ code: 'gave-up' });
+    await pay(url, payment());
+    expect(new Set(keys).size).toBe(1);
   });
 
   it('is not used again once its lifetime is over', async () => {
@@ -187,6 +261,14 @@ describe('an operation that may have run keeps its key', () => {
     expect([keys[0], keys[1]]).toEqual([keys[3], keys[3]]);
   });
 
+  it('when the answer is a redirect that is not followed', async () => {
+    const { url, keys } = await service([answer(503), answer(302, { Location: '/login' })]);
+    const pay = client();
+    expect((await pay(url, { ...payment(), redirect: 'manual' })).response.status).toBe(302);
+    await pay(url, payment());
+    expect(new Set(keys).size).toBe(1);
+  });
+
   it('when another call has joined it, and only this one was refused', async () => {
     const storage = new Shelf();
     const [refused, done] = [signal(), signal()];
@@ -215,22 +297,22 @@ describe('an operation that may have run keeps its key', () => {
     const storage = new Shelf();
     const { url, keys } = await service([outage, answer(401)]);
     await expect(client({ storage })(url, payment())).rejects.toMatchObject({ code: 'gave-up' });
-    await client({ storage })(url, payment());
+    await client({ storage: storage.reloaded() })(url, payment());
     expect(storage.items.size).toBe(1);
-    await client({ storage })(url, payment());
+    await client({ storage: storage.reloaded() })(url, payment());
     expect([new Set(keys).size, storage.items.size]).toEqual([1, 0]);
   });
 
   it('when its response is lost: a new key would run it again', async () => {
-    const lost = JSON.stringify({ type: 'urn:bindonce:response-unavailable' });
-    const { url, keys } = await service([
-      answer(502),
-      answer(409, { 'Content-Type': 'application/problem+json; charset=utf-8' }, lost),
-    ]);
-    const pay = client();
-    expect((await pay(url, payment())).response.status).toBe(409);
-    await pay(url, payment());
-    expect(new Set(keys).size).toBe(1);
+    const problem = JSON.stringify({ type: 'urn:bindonce:response-unavailable' });
+    const lost = answer(409, { 'Content-Type': 'Application/Problem+JSON; charset=utf-8' }, problem);
+    for (const trouble of [[lost], [answer(502), lost]]) {
+      const { url, keys } = await service(trouble);
+      const pay = client();
+      expect((await pay(url, payment())).response.status).toBe(409);
+      await pay(url, payment());
+      expect(new Set(keys).size).toBe(1);
+    }
   });
 
   it.each([
@@ -294,6 +376,39 @@ describe('a storage that fails', () => {
     expect(keys).toEqual([]);
   });
 
+  it('to return the text that it was given ends the call, too', async () => {
+    const { url, keys } = await service();
+    const storage = Object.assign(new Shelf(), { getItem: () => ({ key: 'k' }) as unknown as string });
+    await expect(client({ storage })(url, payment())).rejects.toMatchObject({
+      code: 'storage-failed',
+      cause: new TypeError('The storage must return the text that it was given, not an object'),
+    });
+    expect(keys).toEqual([]);
+  });
+
+  it('to be found, as where a browser blocks it, ends the call, or is replaced by memory', async () => {
+    const { url, keys } = await service();
+    const blocked = new DOMException('Access is denied', 'SecurityError');
+    const storage = (): KeyStorage => {
+      throw blocked;
+    };
+    await expect(client({ storage })(url, payment())).rejects.toMatchObject({ code: 'storage-failed', cause: blocked });
+    await client({ storage, whenStorageFails: 'memory' })(url, payment());
+    expect(keys.length).toBe(1);
+  });
+
+  it('to answer once holds up no later call', async () => {
+    const { url, charges } = await service();
+    const shelf = new Shelf();
+    const answers = [new Promise<never>(() => undefined)];
+    const storage = Object.assign(shelf, { getItem: (name: string) => answers.pop() ?? shelf.items.get(name) ?? null });
+    const pay = client({ storage, deadline: 1_000 });
+    const request = { ...payment(), operation: 'cart 42' };
+    await expect(pay(url, request)).rejects.toMatchObject({ code: 'storage-failed' });
+    await pay(url, request);
+    expect(charges()).toBe(1);
+  });
+
   it('to answer ends the call at the deadline', async () => {
     const storage = Object.assign(new Shelf(), { getItem: () => new Promise<never>(() => undefined) });
     const paid = client({ storage, deadline: 50 })('http://shop/', { ...payment(), operation: 'never' });
@@ -313,14 +428,170 @@ describe('a storage that fails', () => {
     expect([charges(), keys[0] === keys[1], keys[1] === keys[2]]).toEqual([2, true, false]);
   });
 
+  it('to remove once leaves no key for the next operation after a reload', async () => {
+    const { url, keys } = await service();
+    const { items } = new Shelf();
+    for (let time = 0; time < 2; time++)
+      await client({ storage: Object.assign(new Shelf(items), { removeItem: fails }) })(url, payment());
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  it('to remove in time does not hold the answer up, and the key is not used again', async () => {
+    const { url, keys } = await service();
+    const shelf = new Shelf();
+    const removals = [new Promise<void>(() => undefined)];
+    const storage: KeyStorage = {
+      getItem: name => shelf.getItem(name),
+      setItem: (name, value) => {
+        shelf.setItem(name, value);
+      },
+      removeItem: name => removals.pop() ?? shelf.removeItem(name),
+    };
+    const pay = client({ storage, deadline: 2_000 });
+    const begun = performance.now();
+    await pay(url, payment());
+    expect(performance.now() - begun).toBeLessThan(1_900);
+    await client({ storage, deadline: 10_000 })(url, payment());
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  it('to answer in time changes nothing any more when it does answer', async () => {
+    const { url, keys, charges } = await service([outage]);
+    const shelf = new Shelf();
+    const late = signal();
+    const answers = [late.happened];
+    const storage = Object.assign(shelf, {
+      getItem: async (name: string): Promise<string | null> => {
+        const text = shelf.items.get(name) ?? null;
+        await answers.pop();
+        return text;
+      },
+    });
+    const request = { ...payment(), operation: 'cart 42' };
+    await expect(client({ storage, deadline: 50 })(url, request)).rejects.toMatchObject({ code: 'storage-failed' });
+    await expect(client({ storage })(url, request)).rejects.toMatchObject({ code: 'gave-up' });
+    const stored = [...shelf.items];
+    late.happens();
+    await new Promise(resolve => setImmediate(resolve));
+    expect([...shelf.items]).toEqual(stored);
+    await client({ storage: shelf.reloaded() })(url, request);
+    expect([charges(), new Set(keys).size]).toEqual([1, 1]);
+  });
+
+  describe('while two calls have one key', () => {
+    /** Two calls: the first is refused, the second one loses its answer. */
+    const twoCalls = async (whenStorageFails: 'reject' | 'memory') => {
+      const [refused, lost] = [signal(), signal()];
+      const answers = [
+        [refused, answer(401)],
+        [lost, outage],
+      ] as const;
+      const { url, keys } = await service(
+        answers.map(
+          ([{ happened }, handler]) =>
+            (req, res, next) =>
+              void happened.then(() => handler(req, res, next)),
+        ),
+      );
+      const storage = new Shelf();
+      const pay = client({ storage, whenStorageFails });
+      const arrived = async (requests: number): Promise<void> => {
+        while (keys.length < requests) await new Promise(resolve => setTimeout(resolve, 5));
+      };
+      const call = () => pay(url, payment());
+      const first = call();
+      await arrived(1);
+      return { call, arrived, first, keys, storage, refused, lost };
+    };
+
+    it.each(['reject', 'memory'] as const)('to read takes the key from neither (%s)', async whenStorageFails => {
+      const { call, arrived, first, keys, storage, refused, lost } = await twoCalls(whenStorageFails);
+      const second = call();
+      await arrived(2);
+      jest.spyOn(storage, 'getItem').mockImplementationOnce(fails);
+      refused.happens();
+      expect((await first).response.status).toBe(401);
+      lost.happens();
+      await expect(second).rejects.toMatchObject({ code: 'gave-up' });
+      await call();
+      expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
+    });
+
+    it('to note the second one ends it before anything is sent', async () => {
+      const { call, first, keys, storage, refused } = await twoCalls('reject');
+      jest.spyOn(storage, 'setItem').mockImplementationOnce(fails);
+      await expect(call()).rejects.toMatchObject({ code: 'storage-failed' });
+      refused.happens();
+      await first;
+      expect(keys.length).toBe(1);
+    });
+
+    it("to note the second one leaves that to the page with whenStorageFails: 'memory'", async () => {
+      const { call, arrived, first, keys, storage, refused, lost } = await twoCalls('memory');
+      jest.spyOn(storage, 'setItem').mockImplementationOnce(fails);
+      const second = call();
+      await arrived(2);
+      refused.happens();
+      await first;
+      lost.happens();
+      await expect(second).rejects.toMatchObject({ code: 'gave-up' });
+      await call();
+      expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
+    });
+  });
+
+  it('once the page knows the key, does not take it from the page', async () => {
+    const { url, keys, charges } = await service([outage]);
+    const storage = new Shelf();
+    // As components that make a client with each rendering.
+    const pay = (): IdempotentFetch => client({ storage, whenStorageFails: 'memory' });
+    await expect(pay()(url, payment())).rejects.toMatchObject({ code: 'gave-up' });
+    Object.assign(storage, { getItem: fails, setItem: fails, removeItem: fails });
+    await pay()(url, payment());
+    expect([charges(), new Set(keys).size]).toEqual([1, 1]);
+    await pay()(url, payment());
+    expect([charges(), new Set(keys).size]).toEqual([2, 2]);
+  });
+
+  it('is no longer hidden by an expired key of the page when it works again', async () => {
+    const { url, keys } = await service([outage, outage]);
+    const storage = Object.assign(new Shelf(), { setItem: fails });
+    const pay = client({ storage, whenStorageFails: 'memory', keyLifetime: 200 });
+    await expect(pay(url, payment())).rejects.toMatchObject({ code: 'gave-up' });
+    await new Promise(resolve => setTimeout(resolve, 220));
+    storage.setItem = Shelf.prototype.setItem as never;
+    await expect(pay(url, payment())).rejects.toMatchObject({ code: 'gave-up' });
+    await pay(url, payment());
+    expect([keys[0] === keys[1], keys[1] === keys[2]]).toEqual([false, true]);
+  });
+
+  it('to forget is an error, unless the key is gone all the same', async () => {
+    const forget = (broken: Partial<KeyStorage>): Promise<void> =>
+      client({ storage: Object.assign(new Shelf(), broken), deadline: 100 }).forget('cart 42');
+    await forget({ removeItem: fails });
+    await expect(forget({ removeItem: fails, setItem: fails })).rejects.toMatchObject({
+      code: 'storage-failed',
+      cause: full,
+      message: 'idempotentFetch: the storage failed, so the key of "cart 42" may still be there. Call forget() again.',
+    });
+    const never = (): Promise<never> => new Promise(() => undefined);
+    await expect(forget({ removeItem: never })).rejects.toMatchObject({ cause: { name: 'TimeoutError' } });
+  });
+
   it('to remove does not take a definite answer away, and the key is not used again', async () => {
     const { url, keys, charges } = await service();
-    const pay = client({ storage: Object.assign(new Shelf(), { removeItem: fails }) });
+    const shelf = new Shelf();
+    const setItem = (name: string, value: string): void => {
+      if (value === '') fails();
+      shelf.setItem(name, value);
+    };
+    const storage: KeyStorage = { getItem: name => shelf.getItem(name), setItem, removeItem: fails };
+    const pay = client({ storage });
     for (let time = 0; time < 2; time++) expect((await pay(url, payment())).response.status).toBe(201);
     expect([charges(), new Set(keys).size]).toEqual([2, 2]);
   });
 
-  it.each(['', 'x', '{}', '[]', 'null', '{"key":1,"digest":"a","since":1}'])(
+  it.each(['', 'x', '{}', '[]', 'null', '{"key":1,"digest":"a","until":1}'])(
     'to be ours counts as empty: %j',
     async text => {
       const { url, charges } = await service();
@@ -328,23 +599,101 @@ describe('a storage that fails', () => {
       expect([(await client({ storage })(url, payment())).replayed, charges()]).toEqual([false, 1]);
     },
   );
+
+  it('to be ours counts as empty: a key that no header can carry', async () => {
+    const { url, charges } = await service();
+    const text = JSON.stringify({ key: 'a\nb', digest: 'a', until: Date.now() + 60_000 });
+    await client({ storage: Object.assign(new Shelf(), { getItem: () => text }) })(url, payment());
+    expect(charges()).toBe(1);
+  });
 });
 
-it('where there are Web Locks, other tabs wait while a key is chosen', async () => {
-  const { url } = await service();
-  const locked: string[] = [];
-  const request = (name: string, work: () => Promise<unknown>): Promise<unknown> => {
-    locked.push(name);
-    return work();
-  };
-  const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
-  Object.defineProperty(globalThis, 'navigator', { value: { locks: { request } }, configurable: true });
-  try {
-    await idempotentFetch({ storage: new Shelf() })(url, { ...payment(), operation: 'cart 42' });
-    await idempotentFetch()(url, { ...payment(), operation: 'in memory' });
-  } finally {
-    if (before) Object.defineProperty(globalThis, 'navigator', before);
-    else delete (globalThis as { navigator?: unknown }).navigator;
+describe('where there are Web Locks', () => {
+  /** Grants each lock at once, as to a single tab. */
+  class LocksOfOneTab {
+    readonly asked: string[] = [];
+    readonly held: { name: string }[] = [];
+    async request(name: string, _options: unknown, work: () => Promise<unknown>): Promise<unknown> {
+      this.asked.push(name);
+      const lock = { name };
+      this.held.push(lock);
+      try {
+        return await work();
+      } finally {
+        this.held.splice(this.held.indexOf(lock), 1);
+      }
+    }
+    query(): Promise<object> {
+      return Promise.resolve({ held: [...this.held] });
+    }
   }
-  expect(locked).toEqual(['bindonce:operation:cart 42', 'bindonce:operation:cart 42']);
+
+  const withLocks = async (locks: object, work: () => Promise<unknown>): Promise<void> => {
+    const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+    Object.defineProperty(globalThis, 'navigator', { value: { locks }, configurable: true });
+    try {
+      await work();
+    } finally {
+      if (before) Object.defineProperty(globalThis, 'navigator', before);
+      else delete (globalThis as { navigator?: unknown }).navigator;
+    }
+  };
+
+  it('other tabs wait while a key is chosen and removed, and see it while the call is under way', async () => {
+    const locks = new LocksOfOneTab();
+    const { url, keys } = await service([
+      (_req, _res, next) => {
+        seen.push(...locks.held.map(({ name }) => name));
+        next();
+      },
+    ]);
+    const seen: string[] = [];
+    await withLocks(locks, async () => {
+      await client()(url, { ...payment(), operation: 'cart 42' });
+      await idempotentFetch()(url, { ...payment(), operation: 'in memory' });
+    });
+    const name = 'bindonce:operation:cart 42';
+    expect(seen).toEqual([expect.stringMatching(new RegExp(`^${name} [\\da-f]{64} ${keys[0] ?? ''} \\d+$`)) as string]);
+    expect(locks.asked).toEqual([name, seen[0], name]);
+    expect(locks.held).toEqual([]);
+  });
+
+  it('a tab that does not see yet what another one has stored sends its key', async () => {
+    const done = signal();
+    const { url, keys, charges } = await service([], { work: () => done.happened });
+    await withLocks(new LocksOfOneTab(), async () => {
+      // Each with a storage of its own: neither sees the entry of the other.
+      const first = client()(url, { ...payment(), operation: 'cart 42' });
+      while (keys.length < 1) await new Promise(resolve => setTimeout(resolve, 5));
+      const second = client()(url, { ...payment(), operation: 'cart 42' });
+      const other = client()(url, { ...payment(), operation: 'cart 42 and more' });
+      while (keys.length < 3) await new Promise(resolve => setTimeout(resolve, 5));
+      done.happens();
+      await Promise.all([first, second, other]);
+    });
+    expect([charges(), new Set(keys).size]).toEqual([2, 2]);
+  });
+
+  it.each(['resolves', 'rejects'])('no tab sees the key of a call that %s', async end => {
+    const locks = new LocksOfOneTab();
+    const { url } = await service(end === 'rejects' ? [outage] : []);
+    await withLocks(locks, () => client()(url, payment()).catch(() => undefined));
+    expect(locks.held).toEqual([]);
+  });
+
+  it('a browser that refuses them is one without', async () => {
+    const { url, charges } = await service();
+    const refuse = () => Promise.reject(new DOMException('Access is denied', 'SecurityError'));
+    await withLocks({ request: refuse, query: refuse }, () => client()(url, payment()));
+    expect(charges()).toBe(1);
+  });
+
+  it('a storage that fails under a lock is not asked again', async () => {
+    const getItem = jest.fn(() => Promise.reject(new Error('no')));
+    await withLocks(new LocksOfOneTab(), async () => {
+      const storage = Object.assign(new Shelf(), { getItem });
+      await expect(client({ storage })('http://shop/', payment())).rejects.toMatchObject({ code: 'storage-failed' });
+    });
+    expect(getItem).toHaveBeenCalledTimes(1);
+  });
 });

@@ -5,7 +5,11 @@ it.each<[string, unknown, string]>([
   ['a URL', 'http://shop/', 'options must be an object. A request is made by the function it returns.'],
   ['an unknown option', { retries: 3 }, 'there is no option "retries"; there are: storage, prefix, keyLifetime, '],
   ['one that is inherited', { constructor: 1 }, 'there is no option "constructor"; there are: '],
-  ['storage', { storage: {} }, 'storage must be an object with getItem, setItem and removeItem, not an object'],
+  [
+    'storage',
+    { storage: {} },
+    'storage must be an object with getItem, setItem and removeItem, or a function that returns one, not an object',
+  ],
   ['prefix', { prefix: 1 }, 'prefix must be a string, not 1'],
   ['keyLifetime', { keyLifetime: 0 }, 'keyLifetime must be a number of milliseconds above zero, not 0'],
   ['whenStorageFails', { whenStorageFails: 'run' }, 'whenStorageFails must be "reject" or "memory", not "run"'],

@@ -1,5 +1,5 @@
 import type { IdempotentRequestInit } from '../../lib/client';
-import { answer, client, payment, service } from './service';
+import { answer, client, payment, service, Shelf } from './service';
 
 /** Sends a first request that is not answered for now, and a second one. @returns whether both have the same key. */
 async function isOneOperation(
@@ -18,9 +18,21 @@ const form = (...entries: [string, string | Blob, string?][]): FormData => {
   const made = new FormData();
   for (const [name, value, file] of entries)
     if (typeof value === 'string') made.append(name, value);
+    else if (file === undefined) made.append(name, value);
     else made.append(name, value, file);
   return made;
 };
+/** A file that a user has chosen with its folder. */
+const inFolder = (folder: string): File =>
+  Object.defineProperty(new File(['x'], 'a.txt'), 'webkitRelativePath', { value: `${folder}/a.txt` });
+/** A form of a package, which `fetch` does not know. */
+const formOfPackage = (...entries: [string, string | Blob][]): FormData =>
+  ({
+    [Symbol.toStringTag]: 'FormData',
+    forEach: (visit: (value: string | Blob, name: string) => void) => {
+      for (const [name, value] of entries) visit(value, name);
+    },
+  }) as unknown as FormData;
 const post = (body: IdempotentRequestInit['body'], headers: Record<string, string> = {}): IdempotentRequestInit => ({
   method: 'POST',
   ...(body !== undefined && { body }),
@@ -56,6 +68,7 @@ describe('two requests without the name of an operation', () => {
     ['name of a field', post(form(['a', '1'])), post(form(['b', '1']))],
     ['file', post(form(['a', new Blob(['x']), 'f'])), post(form(['a', new Blob(['y']), 'f']))],
     ['name of a file', post(form(['a', new Blob(['x']), 'f'])), post(form(['a', new Blob(['x']), 'g']))],
+    ['folder of a file', post(form(['a', inFolder('one'), undefined])), post(form(['a', inFolder('two'), undefined]))],
     ['body that is there', post('a'), post(undefined)],
   ])('are two operations if they differ: %s', async (_title, first, second) => {
     expect(await isOneOperation(first, second)).toBe(false);
@@ -83,6 +96,12 @@ it.each<[string, () => IdempotentRequestInit['body'], string, RegExp]>([
     'multipart/form-data; boundary=',
     /name="a"\r\n\r\n1\r\n[^]*filename="n"[^]*\r\n\r\nx\r\n/,
   ],
+  [
+    'a form of a package',
+    () => formOfPackage(['a', '1'], ['f', new File(['x'], 'n')]),
+    'multipart/form-data; boundary=',
+    /name="a"\r\n\r\n1\r\n[^]*filename="n"[^]*\r\n\r\nx\r\n/,
+  ],
 ])('every attempt sends the whole body, with its type: %s', async (_title, body, type, content) => {
   const sent: (readonly [string, string])[] = [];
   const collect = async (req: AsyncIterable<Buffer> & { headers: NodeJS.Dict<string | string[]> }): Promise<void> => {
@@ -97,24 +116,66 @@ it.each<[string, () => IdempotentRequestInit['body'], string, RegExp]>([
   );
   await client()(url, { method: 'POST', body: body() ?? null });
   expect(sent).toHaveLength(3);
+  // With one boundary, too: a server may compare the bytes.
+  expect(new Set(sent.map(attempt => attempt.join())).size).toBe(1);
   for (const [sentType, text] of sent) {
     expect(sentType.startsWith(type)).toBe(true);
     expect(text).toMatch(content);
   }
 });
 
-it('every attempt sends what the first one sent, whatever becomes of the body meanwhile', async () => {
+it('every attempt sends what the call was given, whatever becomes of it afterwards', async () => {
   const bytes = new TextEncoder().encode('{"amount":1}');
-  const sent: string[] = [];
+  const url = new URL('http://shop/payments');
+  const headers = new Headers({ 'X-Tenant': '1' });
+  const init = { method: 'POST', body: bytes as BodyInit, headers, operation: 'cart 42' };
+  const storage = new Shelf();
+  const sent: unknown[] = [];
   const pay = client({
-    fetch: async (_url, init) => {
-      sent.push(await new Response(init?.body as ArrayBuffer).text());
-      bytes.fill(0);
+    storage,
+    fetch: async (target, { method, body, headers: own } = {}) => {
+      const tenant = new Headers(own).get('X-Tenant');
+      sent.push([target, method, await new Response(body).text(), tenant, ...storage.items.keys()]);
       return new Response(null, { status: sent.length === 1 ? 503 : 201 });
     },
   });
-  await pay('http://shop/', { method: 'POST', body: bytes });
-  expect(sent).toEqual(['{"amount":1}', '{"amount":1}']);
+  const paid = pay(url, init);
+  bytes.fill(0);
+  url.pathname = '/refunds';
+  headers.set('X-Tenant', '2');
+  Object.assign(init, { method: 'PUT', body: 'other', operation: 'cart 43' });
+  await paid;
+  const first = ['http://shop/payments', 'POST', '{"amount":1}', '1', 'bindonce:operation:cart 42'];
+  expect(sent).toEqual([first, first]);
+});
+
+it('the fetch of the application is called as a function, with what fetch knows', async () => {
+  const calls: unknown[] = [];
+  await client({
+    fetch: function (this: unknown, _url: unknown, init?: RequestInit) {
+      calls.push([this, Object.keys(init ?? {}).sort()]);
+      return Promise.resolve(new Response());
+    },
+  })('http://shop/', { ...payment(), operation: 'cart 42' });
+  expect(calls).toEqual([[undefined, ['body', 'headers', 'method', 'signal']]]);
+});
+
+it('a body that is not read before the deadline ends the call', async () => {
+  class OnDeadDrive extends Blob {
+    override stream(): ReadableStream<Uint8Array<ArrayBuffer>> {
+      return new ReadableStream({ pull: () => new Promise(() => undefined) });
+    }
+  }
+  const fetch = jest.fn();
+  const paid = client({ deadline: 50, fetch })('http://shop/', { method: 'POST', body: new OnDeadDrive(['x']) });
+  await expect(paid).rejects.toMatchObject({
+    code: 'gave-up',
+    attempts: 0,
+    cause: { name: 'TimeoutError' },
+    message:
+      'idempotentFetch: gave up before the first attempt: the body was not read before the deadline. Nothing was sent.',
+  });
+  expect(fetch).not.toHaveBeenCalled();
 });
 
 describe('before the first attempt, there is an error for', () => {
@@ -137,7 +198,25 @@ describe('before the first attempt, there is an error for', () => {
       { method: 'POST', body: { amount: 1 } },
       'a body of the kind Object cannot be sent twice. Pass text (JSON.stringify of an object)',
     ],
-    ['a Request', new Request('http://shop/'), {}, 'the URL must be a string or a URL'],
+    ['a Request', new Request('http://shop/'), {}, 'pass the parts of a Request one by one'],
+    [
+      'a Request as the rest, whose method would be lost',
+      'http://shop/',
+      new Request('http://shop/', { method: 'POST' }),
+      'pass the parts of a Request one by one',
+    ],
+    [
+      'a method as the rest',
+      'http://shop/',
+      'POST',
+      'it takes a URL, as a string or a URL, and an object with the rest',
+    ],
+    [
+      'a file of a form that is none',
+      'http://shop/',
+      { method: 'POST', body: formOfPackage(['f', { name: 'a.txt' } as File]) },
+      'Blob',
+    ],
     [
       'a key of its own in the headers',
       'http://shop/',

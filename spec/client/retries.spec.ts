@@ -137,6 +137,23 @@ describe('the client gives up', () => {
     );
   });
 
+  it('with a key of the application, which has to be sent again', async () => {
+    const { url } = await service([answer(503, { 'Retry-After': '3600' })]);
+    await expect(client()(url, { ...payment(), key: 'order-42' })).rejects.toMatchObject({
+      key: 'order-42',
+      message: expect.stringMatching(/The operation may have run; repeat it with the same key\.$/) as string,
+    });
+  });
+
+  it('whatever the fetch of the application throws', async () => {
+    const nothing = Object.create(null) as unknown;
+    const fetch = () => Promise.reject(nothing as Error);
+    await expect(client({ fetch, deadline: 50 })('http://shop/', payment())).rejects.toMatchObject({
+      code: 'gave-up',
+      cause: nothing,
+    });
+  });
+
   it('at the deadline, in the middle of an attempt, with the cause', async () => {
     const { url } = await service([() => undefined]);
     const begun = performance.now();

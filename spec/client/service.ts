@@ -1,6 +1,6 @@
 import express, { type RequestHandler } from 'express';
 import { idempotency, type IdempotencyOptions } from '../../lib';
-import { idempotentFetch, type IdempotentFetch, type IdempotentFetchOptions } from '../../lib/client';
+import { idempotentFetch, type IdempotentFetch, type IdempotentFetchOptions, type KeyStorage } from '../../lib/client';
 import { serve } from '../support/serve';
 
 /** A service that takes payments, and what its specs see of it. */
@@ -51,9 +51,27 @@ export const answer =
     res.status(status).set(headers).end(body);
   };
 
+/** A storage that a spec can look into, as a page finds `localStorage` after a reload. */
+export class Shelf implements KeyStorage {
+  constructor(readonly items = new Map<string, string>()) {}
+  /** The same storage, of a page that knows nothing of the one before. */
+  reloaded(): Shelf {
+    return new Shelf(this.items);
+  }
+  getItem(name: string): string | null {
+    return this.items.get(name) ?? null;
+  }
+  setItem(name: string, value: string): void {
+    this.items.set(name, value);
+  }
+  removeItem(name: string): void {
+    this.items.delete(name);
+  }
+}
+
 /** A client that does not wait long, for specs. */
 export const client = (options: IdempotentFetchOptions = {}): IdempotentFetch =>
-  idempotentFetch({ baseDelay: 1, maxDelay: 5, deadline: 30_000, ...options });
+  idempotentFetch({ storage: new Shelf(), baseDelay: 1, maxDelay: 5, deadline: 30_000, ...options });
 
 /** A payment of one customer. */
 export const payment = (amount = '4.50'): { method: string; headers: Record<string, string>; body: string } => ({

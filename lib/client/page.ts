@@ -1,0 +1,71 @@
+/** A key that this page or process knows. */
+export interface KnownKey {
+  readonly key: string;
+  readonly digest: string;
+  /** When the key expires, in milliseconds since 1970. */
+  readonly until: number;
+  /** True if a second call has got the key. */
+  readonly isJoined: boolean;
+  /** False if the storage did not take it. */
+  readonly isStored: boolean;
+}
+
+/** What this page or process knows of the keys in one storage, whatever becomes of the storage. */
+export interface Page {
+  /** By name: keys of operations that are not finished. */
+  readonly open: Map<string, KnownKey>;
+  /** Keys of finished operations, with the time until which one may still be found somewhere. */
+  readonly finished: Map<string, number>;
+}
+
+interface Shared {
+  /** By storage. */
+  readonly pages: WeakMap<object, Page>;
+  /** What is stored without a storage, by name. */
+  readonly items: Map<string, string>;
+  /** The last piece of work on each name. */
+  readonly turns: Map<string, Promise<unknown>>;
+}
+
+const SHARED = Symbol.for('bindonce.client');
+
+/**
+ * One for all clients, since a component may make one with each rendering, and for the ES module and the CommonJS module
+ * of this package.
+ */
+export const shared: Shared = ((globalThis as { [SHARED]?: Shared })[SHARED] ??= {
+  pages: new WeakMap(),
+  items: new Map(),
+  turns: new Map(),
+});
+
+/** Stands for every storage that cannot be found. */
+const BLOCKED = {};
+
+export function pageOf(find: () => object): Page {
+  const storage = found(find);
+  const page: Page = shared.pages.get(storage) ?? { open: new Map(), finished: new Map() };
+  shared.pages.set(storage, page);
+  return page;
+}
+
+function found(find: () => unknown): object {
+  try {
+    const storage = find();
+    return typeof storage === 'object' && storage !== null ? storage : BLOCKED;
+  } catch {
+    return BLOCKED;
+  }
+}
+
+/**
+ * Sets a value, and removes the oldest ones that have expired. Those of operations that are never repeated would fill
+ * the memory of a server.
+ */
+export function setAndSweep<T>(map: Map<string, T>, name: string, value: T, untilOf: (value: T) => number): void {
+  map.set(name, value);
+  for (const [old, one] of map) {
+    if (untilOf(one) > Date.now()) break;
+    map.delete(old);
+  }
+}
