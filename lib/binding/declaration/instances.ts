@@ -15,7 +15,9 @@ function copyOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(copyOf);
   if (value instanceof URL) return new URL(value);
-  if (value instanceof Date || value instanceof Map || value instanceof Set) return structuredClone(value);
+  if (Buffer.isBuffer(value)) return Buffer.from(value);
+  if (value instanceof Date || value instanceof Map || value instanceof Set || ArrayBuffer.isView(value))
+    return structuredClone(value);
   if (!isPlain(value)) return value;
   return Object.assign(
     Object.create(Object.getPrototypeOf(value) as object | null) as object,

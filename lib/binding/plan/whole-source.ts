@@ -9,18 +9,21 @@ export type WholeSources = ReadonlySet<PropertyKind>;
 /** Finds the properties that take a whole source. @throws TypeError if two properties take the same one. */
 export function wholeSourcesOf(Dto: DtoClass<unknown>, properties: ReadonlyMap<string, PropertySpec>): WholeSources {
   const wholeSources: readonly WholeSourceKind[] = ['fromBody', 'plainText', 'fromForm', 'fromQuery'];
-  const found = new Set<PropertyKind>();
+  const found = new Map<PropertyKind, string>();
   for (const wholeSource of wholeSources) {
-    const [first, second] = [...properties].filter(([, { kind }]) => kind === wholeSource);
-    if (first && second)
+    const [first, second] = [...properties].filter(([, { kind }]) => kind === wholeSource).map(([name]) => name);
+    if (first !== undefined && second !== undefined)
       throw new TypeError(
-        `${Dto.name}.${first[0]} and ${Dto.name}.${second[0]} are both ${wholeSource}; only one property can be.`,
+        `${Dto.name}.${first} and ${Dto.name}.${second} are both ${wholeSource}; only one property can be.`,
       );
-    if (first) found.add(wholeSource);
+    if (first !== undefined) found.set(wholeSource, first);
   }
-  if (found.has('fromBody') && found.has('plainText'))
-    throw new TypeError(`${Dto.name} has both fromBody and plainText; the body can go to one property only.`);
-  return found;
+  const [ofBody, ofText] = [found.get('fromBody'), found.get('plainText')];
+  if (ofBody !== undefined && ofText !== undefined)
+    throw new TypeError(
+      `${Dto.name}.${ofBody} is fromBody and ${Dto.name}.${ofText} is plainText; the body can go to one property only.`,
+    );
+  return new Set(found.keys());
 }
 
 /**

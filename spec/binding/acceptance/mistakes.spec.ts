@@ -53,7 +53,7 @@ it.each<[string, () => AnyType, RegExp]>([
   [
     'fromBody and plainText',
     () => class Order extends dto({ one: fromBody(Line), two: plainText() }) {},
-    /Order has both fromBody and plainText/,
+    /Order\.one is fromBody and Order\.two is plainText; the body can go to one property only/,
   ],
   ['a class without declared properties', () => NotADto, /NotADto has no declared properties/],
   ['an empty dto', () => class Empty extends dto({}) {}, /Empty has no declared properties/],

@@ -153,6 +153,8 @@ describe('a default is never shared between requests', () => {
     ['a Date', dateTime, () => new Date(0), (date: Date) => date.setTime(1)],
     ['a Map', anything, () => new Map([['a', ['b']]]), (map: Map<string, string[]>) => map.get('a')?.push('c')],
     ['a Set', anything, () => new Set(['a']), (set: Set<string>) => set.add('b')],
+    ['a Buffer', anything, () => Buffer.from('a'), (bytes: Buffer) => bytes.fill(0)],
+    ['an array of bytes', anything, () => new Uint8Array([1]), (bytes: Uint8Array) => bytes.fill(0)],
     ['an array', list(list(string)), () => [['a']], (all: string[][]) => all[0]?.push('b')],
     [
       'a plain object',
