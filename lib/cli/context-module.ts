@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, extname, join, resolve } from 'node:path';
 import type { CodeCollection } from '../binding/reading/compile';
+import { readPackage } from './package-file';
 
 /**
  * Makes the module of generated contexts, and its declarations if it is written in JavaScript. The same code makes the
@@ -60,7 +61,7 @@ function isCommonJs(path: string): boolean {
 
 function typeOf(folder: string): unknown {
   const file = join(folder, 'package.json');
-  if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { readonly type?: unknown }).type;
+  if (existsSync(file)) return readPackage(file)['type'];
   return dirname(folder) === folder ? undefined : typeOf(dirname(folder));
 }
 

@@ -8,10 +8,11 @@ import type { DtoClass } from '../binding/types/property-type';
 import { parsedArguments } from './arguments';
 import { contextModule, isGenerated } from './context-module';
 import { defaultExport } from './default-export';
+import { importModule } from './import-module';
 import { writeOrCheck } from './output-file';
 import { sourceFiles } from './source-files';
 import { UsageError } from './usage-error';
-import { loadWithoutListening } from './without-listening';
+import { withoutListening } from './without-listening';
 
 const usage = `Usage: bindonce generate <module, folder or pattern>... [-o <file>] [options]
 
@@ -65,7 +66,7 @@ async function collectionOf(files: readonly string[], options: BindingOptions): 
   const collection = new CodeCollection();
   collecting.collection = collection;
   for (const file of files) {
-    const { exports } = await loadWithoutListening(file);
+    const { result: exports = {} } = await withoutListening(file, () => importModule(file));
     for (const Dto of dtosIn(exports)) {
       try {
         compileClass(Dto, options);

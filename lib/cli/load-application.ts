@@ -1,27 +1,30 @@
+import { importModule } from './import-module';
 import { UsageError } from './usage-error';
-import { loadWithoutListening, type Loaded } from './without-listening';
+import { withoutListening } from './without-listening';
 
 /**
- * Loads a module, and returns its Express application. No server of the module listens.
- * @throws UsageError if there is none.
+ * Loads a module, and returns its Express application: the one that it exports, as `app` or by default, or returns from
+ * an exported function; else the one that it would serve. No server of the module listens.
+ * @throws UsageError if there is none, or if it is not known which one.
  */
 export async function loadApplication(path: string): Promise<object> {
-  const app = await applicationOf(await loadWithoutListening(path));
-  if (app) return app;
+  const { result, servers } = await withoutListening(path, async () => exportedBy(await importModule(path)));
+  if (result) return result;
+  const [served, ...others] = new Set(
+    [...servers].flatMap(server => server.listeners('request')).filter(isApplication),
+  );
+  if (served && others.length === 0) return served;
   throw new UsageError(
-    `${path} exports no Express application. Export it as \`app\` or by default, or a function without parameters that returns it.`,
+    `${path} ${served ? 'serves several Express applications and exports none' : 'exports no Express application'}. ` +
+      'Export it as `app` or by default, or a function without parameters that returns it.',
   );
 }
 
-/**
- * Returns the Express application that a module exports, as `app` or by default, or returns from an exported function;
- * else the one that it would serve.
- */
-export async function applicationOf({ exports, served }: Loaded): Promise<object | undefined> {
+async function exportedBy(exports: Readonly<Record<string, unknown>>): Promise<object | undefined> {
   const { default: byDefault, app } = exports;
   // What a CommonJS module exports is the default export.
   const inDefault = (byDefault as { readonly app?: unknown } | undefined)?.app;
-  for (const candidate of [app, inDefault, byDefault, ...served]) {
+  for (const candidate of [app, inDefault, byDefault]) {
     if (isApplication(candidate)) return candidate;
     const made: unknown = isFactory(candidate) ? await candidate() : undefined;
     if (isApplication(made)) return made;

@@ -1,10 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { openapi } from '../openapi/openapi';
 import type { OpenApiOptions } from '../openapi/openapi-options';
 import { parsedArguments } from './arguments';
 import { defaultExport } from './default-export';
 import { loadApplication } from './load-application';
 import { writeOrCheck } from './output-file';
+import { readPackage } from './package-file';
 import { UsageError } from './usage-error';
 
 const usage = `Usage: bindonce openapi <module> [-o <file>] [options]
@@ -34,20 +38,30 @@ export async function openapiCommand(args: string[]): Promise<number> {
   const { output, check } = values;
   if (path === undefined || others.length > 0) throw new UsageError(`Name one module.\n\n${usage}`);
   if (check && output === undefined) throw new UsageError('--check needs the file to compare with: -o <file>.');
-  // The application may write to standard output while it is loaded.
-  const write = process.stdout.write.bind(process.stdout);
-  if (output === undefined) process.stdout.write = process.stderr.write.bind(process.stderr);
+  if (output === undefined) return print(args);
   const app = await loadApplication(path);
-  const text = `${JSON.stringify(openapi(app, await optionsOf(values)), undefined, 2)}\n`;
-  if (output === undefined) {
-    await new Promise<void>(done => {
-      write(text, () => {
-        done();
-      });
-    });
+  return writeOrCheck(output, `${JSON.stringify(openapi(app, await optionsOf(values)), undefined, 2)}\n`, check);
+}
+
+/**
+ * Writes the document to standard output. A process whose own standard output is the other one makes it: the application
+ * may print while it is loaded, also in ways that this process cannot see, as loggers do that write to the descriptor.
+ * @returns the exit code of that process.
+ */
+async function print(args: readonly string[]): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'bindonce-'));
+  try {
+    const file = join(folder, 'openapi.json');
+    const command = [...process.execArgv, ...process.argv.slice(1, 2), 'openapi', '-o', file, ...args];
+    const { status, error } = spawnSync(process.execPath, command, { stdio: ['inherit', 2, 2] });
+    if (error) throw error;
+    if (status !== 0) return status ?? 2;
+    const text = readFileSync(file);
+    await new Promise(done => process.stdout.write(text, done));
     return 0;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
-  return writeOrCheck(output, text, check);
 }
 
 interface Given {
@@ -58,15 +72,10 @@ interface Given {
 
 async function optionsOf({ options, title, version }: Given): Promise<OpenApiOptions> {
   const given = options === undefined ? {} : await defaultExport<Partial<OpenApiOptions>>(options, 'openapi()');
-  const { name = 'API', version: ownVersion = '0.0.0' } = ownPackage();
-  const info = { title: name, version: ownVersion, ...given.info };
+  const { name = 'API', version: ownVersion = '0.0.0' } = existsSync('package.json') ? readPackage('package.json') : {};
+  const info = { title: String(name), version: String(ownVersion), ...given.info };
   return {
     ...given,
     info: { ...info, ...(title !== undefined && { title }), ...(version !== undefined && { version }) },
   };
-}
-
-/** Reads the package.json of the working directory, if there is one. */
-function ownPackage(): { readonly name?: string; readonly version?: string } {
-  return existsSync('package.json') ? (JSON.parse(readFileSync('package.json', 'utf8')) as object) : {};
 }

@@ -1,23 +1,53 @@
+import { once } from 'node:events';
 import { Server } from 'node:net';
-import { importModule } from './import-module';
+import { setTimeout } from 'node:timers/promises';
+import { UsageError } from './usage-error';
 
-/** What a module exports, and the listeners of the servers that it would have started. */
-export interface Loaded {
-  readonly exports: Readonly<Record<string, unknown>>;
-  readonly served: readonly unknown[];
+/** What the code of a module came to, and the servers that it would have started. */
+export interface Outcome<T> {
+  /** Undefined if the code waits for something that never happens, such as the end of its server. */
+  readonly result: T | undefined;
+  readonly servers: ReadonlySet<Server>;
 }
 
-/** Loads a module. Its servers do not listen. @throws LoadError */
-export async function loadWithoutListening(path: string): Promise<Loaded> {
-  const served: unknown[] = [];
-  const listening = new Promise<void>(resolve => {
-    Server.prototype.listen = function listen(this: Server) {
-      served.push(...this.listeners('request'));
-      setImmediate(resolve);
-      return this;
-    };
-  });
-  // A module that waits until its server listens would wait forever.
-  const loaded = importModule(path);
-  return { exports: (await Promise.race([loaded, listening])) ?? {}, served };
+/**
+ * Runs code of a module. Its servers do not listen. Code that waits until they do continues as if they did; otherwise,
+ * they do nothing.
+ * @param path the module, for the message.
+ * @param limit time that the code has, in ms.
+ * @throws UsageError for code that waits too long, or forever without having started a server.
+ */
+export async function withoutListening<T>(path: string, run: () => Promise<T>, limit = 60_000): Promise<Outcome<T>> {
+  const servers = new Set<Server>();
+  let isOver = false;
+  Server.prototype.listen = function listen(this: Server, ...args: unknown[]) {
+    servers.add(this);
+    const callback = args.at(-1);
+    if (typeof callback === 'function') this.once('listening', callback as () => void);
+    // By now, code that does not wait is over.
+    setImmediate(() => {
+      if (!isOver) this.emit('listening');
+    });
+    return this;
+  };
+  Server.prototype.address = () => ({ address: '127.0.0.1', family: 'IPv4', port: 0 });
+  const watch = new AbortController();
+  const { signal } = watch;
+  try {
+    const end = await Promise.race([
+      run().then(result => ({ result })),
+      // Nothing is left that could continue the code.
+      once(process, 'beforeExit', { signal }).then(() => 'never' as const),
+      setTimeout(limit, 'late' as const, { signal, ref: false }),
+    ]);
+    if (typeof end === 'object') return { ...end, servers };
+    if (end === 'never' && servers.size > 0) return { result: undefined, servers };
+    throw new UsageError(
+      `${path} ${end === 'never' ? 'never finishes loading' : `has not been loaded within ${limit / 1_000} seconds`}: it ` +
+        'waits for something, such as a connection. Name a module that exports what it makes, and does not wait.',
+    );
+  } finally {
+    isOver = true;
+    watch.abort();
+  }
 }

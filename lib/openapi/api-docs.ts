@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import type { Request, RequestHandler, Response } from 'express';
 import { openapi, type OpenApiDocument } from './openapi';
 import type { OpenApiOptions } from './openapi-options';
+import { policyFor } from './page-policy';
 import type { Routed } from './express-layers';
 
 /** The files of the page, by the path below the mount point. */
@@ -25,7 +26,7 @@ export function apiDocs(app: Routed, options: OpenApiOptions): RequestHandler {
     if (isRead && req.path === '/openapi.json') res.json((document ??= openapi(app, options)));
     else if (!isRead || file === undefined) next();
     // The page's links are relative to its folder.
-    else if (req.path === '/' && !pathOf(req).endsWith('/')) res.redirect(308, `${req.baseUrl}/`);
+    else if (req.path === '/' && !pathOf(req).endsWith('/')) res.redirect(308, folderOf(req));
     else {
       res.set({ 'Content-Security-Policy': policy, 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-cache' });
       res.sendFile(file);
@@ -34,6 +35,12 @@ export function apiDocs(app: Routed, options: OpenApiOptions): RequestHandler {
 }
 
 const pathOf = ({ originalUrl }: Request): string => originalUrl.split('?', 1)[0] ?? '';
+
+/** Returns the address of the page as a folder, relative to the one asked for: a proxy may have changed what is before. */
+function folderOf(req: Request): string {
+  const path = pathOf(req);
+  return `./${path.slice(path.lastIndexOf('/') + 1)}/${req.originalUrl.slice(path.length)}`;
+}
 
 function filesOfPage(): Files {
   const swagger = dirname(swaggerPackage());
@@ -57,21 +64,4 @@ function swaggerPackage(): string {
       { cause: error },
     );
   }
-}
-
-/** Allows the page what it needs and nothing else: its own files, and requests to the servers of the API. */
-function policyFor({ servers = [] }: OpenApiOptions): string {
-  const origins = servers.flatMap(({ url }: { readonly url?: string }) =>
-    url !== undefined && URL.canParse(url) ? [new URL(url).origin] : [],
-  );
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data:",
-    ["connect-src 'self'", ...origins].join(' '),
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
 }

@@ -1,5 +1,14 @@
 import { isExpress4 } from '../http/express-4';
-import { mountPath4, rootTemplate, templatesOf, templatesOf4, type PathTemplate } from './path-templates';
+import {
+  below,
+  mountPaths4,
+  rootTemplate,
+  shapeOf,
+  templatesOf,
+  templatesOf4,
+  type PathTemplate,
+  distinct,
+} from './path-templates';
 
 /** A router, or an application, which has one. */
 export type Routed = object;
@@ -15,7 +24,7 @@ export interface Layer {
   /** Express 5: true for a mount at the root. */
   readonly slash?: boolean;
   /** Express 5: match the beginning of a path. */
-  readonly matchers?: readonly ((path: string) => unknown)[];
+  readonly matchers?: readonly ((path: string) => false | { readonly path: string })[];
   /** Express 4. */
   readonly regexp?: RegExp & { readonly fast_slash?: boolean };
   readonly keys?: readonly { readonly name: string | number }[];
@@ -28,15 +37,28 @@ export interface ExpressRoute {
   readonly stack: readonly { readonly method?: string; readonly handle: unknown }[];
 }
 
-/** Returns the layers of an application (Express 4 or 5) or router; none for any other function. */
-export function stackOf(routed: Routed): readonly Layer[] {
-  const { _router, stack } = routed as { readonly _router?: { stack: Layer[] }; readonly stack?: readonly Layer[] };
-  // The getter `router` of an Express 4 application throws.
-  const router =
-    _router ??
-    (stack === undefined && isExpress4(routed) ? undefined : (routed as { router?: { stack: Layer[] } }).router);
-  return stack ?? router?.stack ?? [];
+interface ExpressRouter {
+  readonly stack: readonly Layer[];
+  readonly caseSensitive?: boolean;
+  readonly strict?: boolean;
 }
+
+/** Returns the router of an application (Express 4 or 5), or a router itself; undefined for any other function. */
+function routerOf(routed: Routed): ExpressRouter | undefined {
+  const own = routed as Partial<ExpressRouter> & { readonly _router?: ExpressRouter };
+  if (own.stack) return own as ExpressRouter;
+  // The getter `router` of an Express 4 application throws.
+  return own._router ?? (isExpress4(routed) ? undefined : (routed as { readonly router?: ExpressRouter }).router);
+}
+
+/** Returns the layers of an application or router; none for any other function. */
+export const stackOf = (routed: Routed): readonly Layer[] => routerOf(routed)?.stack ?? [];
+
+/** Returns true if `/A` and `/a` are two paths to a router. */
+export const isCaseSensitive = (routed: Routed): boolean => routerOf(routed)?.caseSensitive ?? false;
+
+/** Returns true if `/a/` and `/a` are two paths to a router. */
+export const isStrict = (routed: Routed): boolean => routerOf(routed)?.strict ?? false;
 
 /** Returns true if a layer is an application that was mounted in another one: Express hides it behind a function. */
 export const isApplication = (handle: unknown): boolean =>
@@ -46,23 +68,25 @@ export const isApplication = (handle: unknown): boolean =>
 export const seesOuterParameters = (router: Routed): boolean =>
   (router as { readonly mergeParams?: boolean }).mergeParams === true;
 
-export function isCaseSensitive(router: Routed): boolean {
-  const { caseSensitive, enabled } = router as {
-    readonly caseSensitive?: boolean;
-    readonly enabled?: (setting: string) => boolean;
-  };
-  return caseSensitive ?? enabled?.call(router, 'case sensitive routing') ?? false;
-}
-
 /** Values of path parameters for which a middleware's own path is tried: it may take digits or a GUID only. */
 const SAMPLES = ['any-7f3a', '7305196842', '3f2504e0-4f89-11d3-9a0c-0305e82c3301'];
 
 /** Returns true if requests for a path meet a layer, for some value of its parameters. */
-export function matches({ slash, regexp, matchers = [] }: Layer, path: string): boolean {
-  if (slash === true || regexp?.fast_slash === true) return true;
-  return SAMPLES.some(sample => {
+export const matches = (layer: Layer, path: string): boolean =>
+  layer.slash === true || layer.regexp?.fast_slash === true || matchesOf(layer, path).length > 0;
+
+/** Returns true if a layer is mounted at a path, and not only before it. */
+const isMountedAt = (layer: Layer, path: string): boolean =>
+  matchesOf(layer, path).some(([sent, matched]) => sent === matched);
+
+/** Returns the paths that are tried, each with the part of it that a layer takes. */
+function matchesOf({ regexp, matchers = [] }: Layer, path: string): (readonly [sent: string, matched: string])[] {
+  return SAMPLES.flatMap(sample => {
     const sent = path.replace(/\{[^}]*\}/g, sample);
-    return regexp ? new RegExp(regexp).test(sent) : matchers.some(match => Boolean(match(sent)));
+    const found = regexp
+      ? [new RegExp(regexp).exec(sent)?.[0]]
+      : matchers.map(match => (match(sent) || undefined)?.path);
+    return found.flatMap(matched => (matched === undefined ? [] : [[sent, matched] as const]));
   });
 }
 
@@ -71,17 +95,20 @@ export const keepsItsPath = ({ rawPath, regexp, slash }: Layer): boolean =>
   rawPath !== undefined || regexp !== undefined || slash === true;
 
 /**
- * Returns the paths that a router is mounted at; none for regular expressions.
- * @throws TypeError if Express does not keep them and `mounts` does not name the router.
+ * Returns the paths that a router is mounted at; none for regular expressions. `mounts` may name them from the root or
+ * from the router around it.
+ * @throws TypeError if Express does not keep them and `mounts` does not name the router there.
  */
-export function mountPaths({ handle, rawPath, slash, regexp, keys = [] }: Layer, mounts: Mounts): PathTemplate[] {
+export function mountPaths(layer: Layer, mounts: Mounts, prefix: PathTemplate): PathTemplate[] {
+  const { handle, rawPath, slash, regexp, keys = [] } = layer;
   if (slash === true || regexp?.fast_slash === true) return [rootTemplate];
   if (rawPath !== undefined) return textsIn(rawPath).flatMap(templatesOf);
-  const path4 = regexp && mountPath4(regexp, keys);
-  if (path4 !== undefined) return templatesOf4(path4);
-  const [path] = Object.entries(mounts).find(([, router]) => router === handle) ?? [];
-  if (path !== undefined) return templatesOf(path);
-  if (regexp) return [];
+  const paths4 = regexp && mountPaths4(regexp, keys);
+  if (paths4) return paths4.flatMap(templatesOf4);
+  const named = Object.entries(mounts).flatMap(([path, router]) => (router === handle ? templatesOf(path) : []));
+  const fromRoot = named.filter(one => shapeOf(one).startsWith(shapeOf(prefix))).map(one => below(one, prefix));
+  const here = distinct([...fromRoot, ...named]).filter(({ path }) => isMountedAt(layer, path));
+  if (here.length > 0 || regexp) return here;
   if (stackOf(handle as Routed).length === 0) return [];
   throw new TypeError(
     'openapi: Express 5.0 to 5.2 do not keep the path that a router is mounted at. Name it in `mounts`, for example ' +

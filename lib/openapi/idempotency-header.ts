@@ -8,8 +8,17 @@ import { double, int } from '../binding/types/numbers';
 import type { ResolvedOptions } from '../idempotency/options';
 import { jsonSchemaPattern } from './key-pattern';
 
+/** A parameter of OpenAPI (3.1, section 4.8.12). */
+export interface HeaderParameter {
+  readonly name: string;
+  readonly in: 'header';
+  readonly required: boolean;
+  readonly schema: JsonSchema;
+  readonly [field: string]: unknown;
+}
+
 /** Describes the header of the idempotency key. */
-export function idempotencyHeader(options: ResolvedOptions, schemas: Schemas): object {
+export function idempotencyHeader(options: ResolvedOptions, schemas: Schemas): HeaderParameter {
   const { headerName, whenKeyMissing, cacheDuration, replayedHeader } = options;
   const { swaggerHeaderDescription, swaggerExampleGenerator } = options;
   const example = swaggerExampleGenerator?.();

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../binding/types/json-schema';
 import type { Content, EndpointBody } from './request-body';
-import { bothSchemas } from './values';
+import { bothSchemas, bothTexts } from './values';
 
 /**
  * Describes the body of requests that several endpoints bind: each of them reads the same body, so it must fit all.
@@ -21,7 +21,13 @@ export function jointBody(bodies: readonly EndpointBody[]): Omit<EndpointBody, '
     required: bodies.some(({ required }) => required),
     numbered: bodies.flatMap(({ numbered }) => numbered),
     contents: Object.fromEntries(
-      types.map(type => [type, bodies.flatMap(({ contents }) => contents[type] ?? []).reduce(joined)]),
+      types.map(type => {
+        const together = type === 'application/json' ? bothSchemas : bothTexts;
+        return [
+          type,
+          bodies.flatMap(({ contents }) => contents[type] ?? []).reduce((one, other) => joined(one, other, together)),
+        ];
+      }),
     ),
   };
 }
@@ -32,13 +38,16 @@ function typesOf({ contents, accepted }: EndpointBody): readonly string[] | unde
   return accepted && described.length > 0 ? described : accepted;
 }
 
-function joined(one: Content, other: Content): Content {
+/** Makes one schema of two for a value that is read by both. */
+type Together = typeof bothSchemas;
+
+function joined(one: Content, other: Content, together: Together): Content {
   const [encoding, examples] = [
     { ...one.encoding, ...other.encoding },
     { ...one.examples, ...other.examples },
   ];
   return {
-    schema: joinedSchema(one.schema, other.schema),
+    schema: joinedSchema(one.schema, other.schema, together),
     ...(Object.keys(encoding).length > 0 && { encoding }),
     ...(Object.keys(examples).length > 0 && { examples }),
   };
@@ -47,13 +56,13 @@ function joined(one: Content, other: Content): Content {
 type Properties = Readonly<Record<string, JsonSchema>>;
 
 /** Makes one object of two whose properties are listed here; of others, a value that both allow. */
-function joinedSchema(one: JsonSchema, other: JsonSchema): JsonSchema {
+function joinedSchema(one: JsonSchema, other: JsonSchema, together: Together): JsonSchema {
   if (!isPlainObject(one) || !isPlainObject(other)) return bothSchemas(one, other);
   const required = [...new Set([one['required'], other['required']].flat())].filter(name => name !== undefined);
-  const patterns = joinedProperties(one['patternProperties'], other['patternProperties']);
+  const patterns = joinedProperties(one['patternProperties'], other['patternProperties'], together);
   return {
     type: 'object',
-    properties: joinedProperties(one['properties'], other['properties']),
+    properties: joinedProperties(one['properties'], other['properties'], together),
     ...(Object.keys(patterns).length > 0 && { patternProperties: patterns }),
     ...(required.length > 0 && { required }),
   };
@@ -63,11 +72,11 @@ const isPlainObject = (schema: JsonSchema): boolean =>
   Object.keys(schema).every(key => ['type', 'properties', 'patternProperties', 'required'].includes(key)) &&
   schema['type'] === 'object';
 
-function joinedProperties(one: unknown, other: unknown): Properties {
+function joinedProperties(one: unknown, other: unknown, together: Together): Properties {
   const all: Record<string, JsonSchema> = { ...(one as Properties | undefined) };
   for (const [name, schema] of Object.entries((other ?? {}) as Properties)) {
     const known = all[name];
-    all[name] = known ? bothSchemas(known, schema) : schema;
+    all[name] = known ? together(known, schema) : schema;
   }
   return all;
 }

@@ -1,13 +1,13 @@
-import { endpoints } from '../binding/bind-request';
+import type { EndpointDescription } from '../binding/bind-request';
 import { namingErrors } from '../binding/declaration/declaration-error';
-import { guards } from '../idempotency/idempotency';
 import { warnOnce } from '../warnings/warn-once';
 import { Components } from './components';
 import type { Routed } from './express-layers';
 import { checkOpenApiOptions, type OpenApiOptions } from './openapi-options';
-import { operationOf, type Document, type RouteMiddlewares } from './operation';
+import { middlewaresOf, type RouteMiddlewares } from './middlewares';
+import { operationOf, type Document } from './operation';
 import { operationIds } from './operation-ids';
-import { renamed, type PathTemplate } from './path-templates';
+import { renamed, shapeOf, type PathTemplate } from './path-templates';
 import { routesOf, type Route } from './routes';
 import { sdkExtensions } from './sdk-generators';
 import { Security } from './security';
@@ -59,26 +59,35 @@ interface Operation {
   /** Method and path. */
   readonly where: string;
   readonly operationId: string | undefined;
-  readonly endpoint: object | undefined;
+  readonly endpoint: EndpointDescription | undefined;
 }
 
 /** Finds the routes that the document lists, under the paths that it has for them. */
 function operationsOf(app: Routed, { mounts, listOthers, openapi: version = '3.1' }: OpenApiOptions): Operation[] {
   const found = new Map<string, Operation>();
   const templates = new Map<string, PathTemplate>();
-  for (const route of routesOf(app, mounts)) {
-    const own = middlewaresOf(route);
-    const endpoint = own.endpoints.at(-1);
-    const isOurs = own.guard ?? endpoint;
+  for (const route of answeringRoutes(routesOf(app, mounts))) {
+    const middlewares = middlewaresOf(route.handlers, route.method);
+    const endpoint = middlewares.endpoints.at(-1);
+    const isOurs = middlewares.guard ?? endpoint;
     if (endpoint?.operation.hidden || !(isOurs ?? listOthers)) continue;
     const template = templateOf(route, templates);
     const where = `${route.method.toUpperCase()} ${template.path}`;
-    // Express runs the route that was added first.
     if (found.has(where) || !isIn(version, route)) continue;
     const { operationId } = endpoint?.operation ?? {};
-    found.set(where, { route: { ...route, template }, middlewares: own, where, operationId, endpoint });
+    found.set(where, { route: { ...route, template }, middlewares, where, operationId, endpoint });
   }
   return [...found.values()];
+}
+
+/** Finds the route that answers each method and path: the first one, unless it passes its requests on. */
+function answeringRoutes(routes: readonly Route[]): Iterable<Route> {
+  const answering = new Map<string, Route>();
+  for (const route of routes) {
+    const where = `${route.method} ${keyOf(route)}`;
+    if (answering.get(where)?.passesOn ?? true) answering.set(where, route);
+  }
+  return answering.values();
 }
 
 /** Describes the operations by path and method. */
@@ -96,28 +105,23 @@ function pathsOf(
   return paths;
 }
 
+/** Tells routes apart as Express does. */
+function keyOf({ template, isCaseSensitive }: Route): string {
+  const shape = shapeOf(template);
+  return isCaseSensitive ? shape : shape.toLowerCase();
+}
+
 /**
  * Returns the path of a route. OpenAPI takes `/{id}` and `/{orderId}` for one path (3.1, section 4.8.8.1), as Express
  * does; like `/A` and `/a`, it is described under the spelling that was added first.
  */
-function templateOf({ template, isCaseSensitive }: Route, known: Map<string, PathTemplate>): PathTemplate {
-  const own = { ...template, path: template.path.replace(/(?<=.)\/$/, '') || '/' };
-  const plain = own.path.replace(/\{[^}]*\}/g, '{}');
-  const key = isCaseSensitive ? plain : plain.toLowerCase();
+function templateOf(route: Route, known: Map<string, PathTemplate>): PathTemplate {
+  const own = { ...route.template, path: route.template.path || '/' };
+  const key = keyOf(route);
   const first = known.get(key);
   if (first) return renamed(own, first);
   known.set(key, own);
   return own;
-}
-
-/**
- * Finds the middlewares of a route: the first one of several `idempotency()` guards it, and each `bindRequest()` binds.
- */
-function middlewaresOf({ method, handlers }: Route): RouteMiddlewares {
-  const guard = handlers
-    .flatMap(handler => guards.of(handler) ?? [])
-    .find(({ methods }) => methods === undefined || methods.includes(method.toUpperCase()));
-  return { guard, endpoints: [...new Set(handlers.flatMap(handler => endpoints.of(handler) ?? []))] };
 }
 
 function isIn(version: string, { method, template }: Route): boolean {

@@ -6,7 +6,8 @@ import { bodyLimits } from './body-limits';
 import type { Components } from './components';
 import { idempotencyHeader } from './idempotency-header';
 import { jointBody } from './joint-body';
-import type { PathTemplate } from './path-templates';
+import type { RouteMiddlewares } from './middlewares';
+import type { PathParameter } from './path-templates';
 import { inPathOnly, merged, placementOf, type ParameterValue, type SchemasFrom } from './placement';
 import { refusalResponses, refusalsOf } from './refusals';
 import { bodyOf, type EndpointBody } from './request-body';
@@ -14,14 +15,7 @@ import { responsesOf, withRefusals } from './responses';
 import type { Route } from './routes';
 import type { SdkExtensions } from './sdk-generators';
 import type { Security } from './security';
-import { isStructured } from './values';
-
-/** The descriptions of the middlewares of one route. */
-export interface RouteMiddlewares {
-  readonly guard: ResolvedOptions | undefined;
-  /** Each binds the same request; the handler gets the dto of the last one. */
-  readonly endpoints: readonly EndpointDescription[];
-}
+import { bothTexts, isStructured } from './values';
 
 /** What the operations of one document have in common. */
 export interface Document {
@@ -33,17 +27,18 @@ export interface Document {
 /** Describes the requests and responses of one route. */
 export function operationOf(
   { method, template }: Route,
-  { guard, endpoints }: RouteMiddlewares,
+  { guard, endpoints, keysOf }: RouteMiddlewares,
   { components, security, extensions }: Document,
 ): object {
-  const placed = endpoints.map(one => placedOf(one, method, template, components));
+  const seenBy = (endpoint: EndpointDescription): PathParameter[] =>
+    template.parameters.map((one, at) => ({ ...one, key: keysOf.get(endpoint)?.[at] }));
+  const placed = endpoints.map(one => placedOf(one, method, seenBy(one), components));
   const own = merged([...placed.flatMap(one => one.parameters), ...template.parameters.map(inPathOnly)]);
-  const isKey = (one: ParameterValue): boolean =>
-    one.in === 'header' && one.name.toLowerCase() === guard?.headerName.toLowerCase();
-  const parameters = own.map(one => ({ ...parameterOf(one), ...(isKey(one) && extensions.keyHeader) }));
+  const inDto = own.find(one => one.in === 'header' && one.name.toLowerCase() === guard?.headerName.toLowerCase());
+  const key = guard && keyParameter(guard, inDto, components, extensions);
+  const parameters = own.map(one => (key && one === inDto ? key : parameterOf(one)));
+  if (key && !inDto) parameters.push(key);
   const body = jointBody(placed.flatMap(one => one.body ?? []));
-  if (guard && !own.some(isKey))
-    parameters.push({ ...idempotencyHeader(guard, components.schemasFor('request')), ...extensions.keyHeader });
   const refusals = refusalsOf({
     guard,
     endpoints,
@@ -63,18 +58,38 @@ export function operationOf(
   };
 }
 
+/** Describes the header of the key. A dto that has the header, too, says more of its value, but cannot make it optional. */
+function keyParameter(
+  guard: ResolvedOptions,
+  inDto: ParameterValue | undefined,
+  components: Components,
+  extensions: SdkExtensions,
+): object {
+  const header = { ...idempotencyHeader(guard, components.schemasFor('request')), ...extensions.keyHeader };
+  if (!inDto) return header;
+  const { schema, ...rest } = header;
+  return {
+    ...rest,
+    ...parameterOf({
+      ...inDto,
+      required: inDto.required || header.required,
+      schema: guard.keyPattern ? bothTexts(inDto.schema, schema) : inDto.schema,
+    }),
+  };
+}
+
 /** Describes the parameters that one endpoint reads, and its body. */
 function placedOf(
   endpoint: EndpointDescription,
   method: string,
-  template: PathTemplate,
+  pathParameters: readonly PathParameter[],
   components: Components,
 ): { readonly parameters: readonly ParameterValue[]; readonly body?: EndpointBody } {
   const { plan, options } = endpoint.endpoint;
   if (!plan) return { parameters: [] };
   const schemasFrom: SchemasFrom = source => components.schemasFor('request', options.limits, source);
-  const { parameters, body } = placementOf(plan, endpoint, method, template.parameters, schemasFrom);
-  return { parameters, body: bodyOf(plan, endpoint, body, schemasFrom) };
+  const { parameters, body } = placementOf(plan, endpoint, method, pathParameters, schemasFrom);
+  return { parameters, body: bodyOf(plan, endpoint, method, body, schemasFrom) };
 }
 
 function requestBody(
@@ -88,8 +103,12 @@ function requestBody(
   return { description: `${limits}${names}`, required, content: contents };
 }
 
+/** A cookie is sent once. By default, a list would be sent as several cookies of one name. */
+const COMMA_SEPARATED = { style: 'form', explode: false };
+
 function parameterOf({ name, in: where, required, schema, isExploded }: ParameterValue): object {
   const { description, ...rest } = schema as { readonly description?: string };
+  const isCookieList = where === 'cookie' && [schema['type']].flat().includes('array');
   return {
     name,
     in: where,
@@ -99,7 +118,7 @@ function parameterOf({ name, in: where, required, schema, isExploded }: Paramete
       ? { style: 'form', explode: true, schema: rest }
       : isStructured(schema)
         ? { content: { 'application/json': { schema: rest } } }
-        : { schema: rest }),
+        : { ...(isCookieList && COMMA_SEPARATED), schema: rest }),
   };
 }
 

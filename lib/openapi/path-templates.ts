@@ -6,6 +6,8 @@ export interface PathParameter {
   readonly name: string;
   /** Its name in `req.params`; undefined where the route does not see it, below a router without `mergeParams`. */
   readonly key: string | undefined;
+  /** True if it takes several segments. */
+  readonly isWildcard?: boolean;
 }
 
 /** A path as OpenAPI writes it, `/orders/{id}`, and its parameters. */
@@ -42,7 +44,7 @@ export function freeName(name: string, isTaken: (name: string) => boolean): stri
 
 /** Gives a path the spelling and the names of another one, which differs in nothing else. */
 export function renamed({ parameters }: PathTemplate, { path, parameters: names }: PathTemplate): PathTemplate {
-  return { path, parameters: parameters.map(({ key, name }, at) => ({ key, name: names[at]?.name ?? name })) };
+  return { path, parameters: parameters.map((one, at) => ({ ...one, name: names[at]?.name ?? one.name })) };
 }
 
 /** Hides the parameters from routes below, as a router without `mergeParams` does. */
@@ -51,10 +53,30 @@ export const hidden = ({ path, parameters }: PathTemplate): PathTemplate => ({
   parameters: parameters.map(({ name }) => ({ name, key: undefined })),
 });
 
+/** Returns the rest of a path below a prefix, whose parameters may have other names there. */
+export function below({ path, parameters }: PathTemplate, prefix: PathTemplate): PathTemplate {
+  const { length } = prefix.path.replace(/\/$/, '').split('/');
+  return {
+    path: `/${path.split('/').slice(length).join('/')}`,
+    parameters: parameters.slice(prefix.parameters.length),
+  };
+}
+
 /** Returns one template for a path of Express 5, and one more for each part of it that may be missing. */
 export function templatesOf(path: string): PathTemplate[] {
-  return templatesOfTokens(parse(path).tokens);
+  return distinct(templatesOfTokens(parse(path).tokens).map(rooted));
 }
+
+/** The path without the names of its parameters: Express takes `/:id` and `/:order` for one path. */
+export const shapeOf = ({ path }: PathTemplate): string => path.replace(/\{[^}]*\}/g, '{}');
+
+/** Leaves one template of each shape, the last: of `{/:a}{/:b}`, Express fills the first part. */
+export const distinct = (templates: readonly PathTemplate[]): PathTemplate[] => [
+  ...new Map(templates.map(one => [shapeOf(one), one])).values(),
+];
+
+/** A wildcard at the beginning of a path takes the slash as well, which templates begin with. */
+const rooted = (one: PathTemplate): PathTemplate => (/^[^/]/.test(one.path) ? { ...one, path: `/${one.path}` } : one);
 
 function templatesOfTokens(tokens: readonly Token[]): PathTemplate[] {
   return tokens.reduce<PathTemplate[]>(
@@ -71,8 +93,9 @@ function templatesOfToken(token: Token): PathTemplate[] {
     case 'text':
       return [text(token.value)];
     case 'param':
-    case 'wildcard':
       return [parameter(token.name)];
+    case 'wildcard':
+      return [wildcard(token.name)];
     case 'group':
       return [rootTemplate, ...templatesOfTokens(token.tokens)];
   }
@@ -82,6 +105,11 @@ function templatesOfToken(token: Token): PathTemplate[] {
 function parameter(key: string): PathTemplate {
   const name = key.replace(/[{}/?#]/g, '_');
   return { path: `{${name}}`, parameters: [{ name, key }] };
+}
+
+function wildcard(key: string): PathTemplate {
+  const { path, parameters } = parameter(key);
+  return { path, parameters: parameters.map(one => ({ ...one, isWildcard: true })) };
 }
 
 /** Makes text of a path; braces would be a parameter. */
@@ -101,33 +129,38 @@ const REGEXP_4 = /[?+()[\]|^$]/;
 export function templatesOf4(path: string): PathTemplate[] {
   let templates: PathTemplate[] = [rootTemplate];
   let wildcards = 0;
-  for (const [, slash = '', name, sign, wildcard, escaped, plain = ''] of path.matchAll(PARTS_4)) {
+  for (const [, slash = '', name, sign, star, escaped, plain = ''] of path.matchAll(PARTS_4)) {
     if (REGEXP_4.test(plain)) return [];
     const part: PathTemplate =
       name !== undefined
         ? joined({ path: slash, parameters: [] }, parameter(name))
-        : wildcard
-          ? parameter(String(wildcards++))
+        : star
+          ? wildcard(String(wildcards++))
           : text(escaped ?? plain);
     const isOptional = sign === '?' || sign === '*';
     templates = templates.flatMap(one => [...(isOptional ? [one] : []), joined(one, part)]);
   }
-  return templates;
+  return distinct(templates.map(rooted));
 }
 
 /**
- * Returns the path that a router of Express 4 is mounted at; Express keeps only its regular expression, in which each
- * parameter is a group. Undefined for a path that cannot be read from it.
+ * Returns the paths that a router of Express 4 is mounted at; Express keeps only their regular expressions, joined, in
+ * which each parameter is a group. Undefined for paths that cannot be read from them.
  */
-export function mountPath4(regexp: RegExp, keys: readonly { readonly name: string | number }[]): string | undefined {
+export function mountPaths4(
+  { source }: RegExp,
+  keys: readonly { readonly name: string | number }[],
+): string[] | undefined {
   const names = keys.map(({ name }) => String(name));
-  const path = regexp.source
-    .replace(/^\^/, '')
-    .replace(/\\\/\?\(\?=\\\/\|\$\)$/, '')
-    .replace(
-      /\(\?:\\\/\((?:\\.|\[[^\]]*\]|[^\\()])*\)\)(\??)/g,
-      (_group, sign: string) => `/:${names.shift() ?? ''}${sign}`,
-    )
-    .replace(/\\(.)/g, '$1');
-  return names.length > 0 || /[()[\]|^$*+]|\?(?!\/|$)/.test(path) ? undefined : path;
+  const paths = source.split(/\|(?=\^)/).map(one =>
+    one
+      .replace(/^\^/, '')
+      .replace(/\\\/\?\(\?=\\\/\|\$\)$/, '')
+      .replace(
+        /\(\?:\\\/\((?:\\.|\[[^\]]*\]|[^\\()])*\)\)(\??)/g,
+        (_group, sign: string) => `/:${names.shift() ?? ''}${sign}`,
+      )
+      .replace(/\\(.)/g, '$1'),
+  );
+  return names.length > 0 || paths.some(path => /[()[\]|^$*+]|\?(?!\/|$)/.test(path)) ? undefined : paths;
 }

@@ -3,10 +3,10 @@ import type { Source } from '../binding/declaration/property';
 import { usuallyHasNoBody } from '../binding/plan/lookup';
 import type { Plan } from '../binding/plan/plan';
 import type { SourceProperty } from '../binding/plan/source-properties';
-import type { Schemas } from '../binding/types/json-schema';
+import type { JsonSchema, Schemas } from '../binding/types/json-schema';
 import { valuesOf } from './form-names';
 import type { PathParameter } from './path-templates';
-import { both, valueOf, wholeOf, type Value } from './values';
+import { both, bothTexts, isReadIn, valueOf, wholeOf, type Value } from './values';
 
 /** A value outside of the body. */
 export interface ParameterValue extends Value {
@@ -77,6 +77,7 @@ function placeOf(sources: Sources, route: RouteOfDto): Partial<Placement> {
   if (sources.has('header') || sources.has('cookie')) return placeInHeaders(sources, route);
   // Claims and permissions come from the caller's token; a client sends only what may take the place of one.
   if (sources.get('claim')?.required === true || sources.has('permission')) return {};
+  if (sources.get('json')?.jsonRequired) return placeInJson(sources, route);
   return placeInPath(sources, route) ?? placeInQueryOrBody(sources, route);
 }
 
@@ -97,23 +98,35 @@ function placeInHeaders(sources: Sources, route: RouteOfDto): Partial<Placement>
   return value && !ELSEWHERE.includes(value.name.toLowerCase()) ? { parameters: [{ ...value, in: source }] } : {};
 }
 
+/** The JSON body must have the value, even if another source has it, too; no form can stand for it. */
+function placeInJson(sources: Sources, route: RouteOfDto): Partial<Placement> {
+  const json = valueIn('json', sources, route);
+  return {
+    ...placeInPath(sources, route),
+    ...(json && { body: [{ json: { ...json, required: true }, form: undefined }] }),
+  };
+}
+
 /** Returns undefined if the path does not name the property. */
 function placeInPath(sources: Sources, route: RouteOfDto): Partial<Placement> | undefined {
   const name = sources.get('route')?.name.toLowerCase();
   const parameter = route.pathParameters.find(({ key }) => key?.toLowerCase() === name);
   const value = parameter && valueIn('route', sources, route);
   if (!value) return undefined;
-  const json = sources.get('json')?.jsonRequired ? valueIn('json', sources, route) : undefined;
-  return {
-    parameters: [{ ...value, name: parameter.name, required: true, in: 'path' }],
-    ...(json && { body: [{ json: { ...json, required: true }, form: undefined }] }),
-  };
+  const { schema, ...rest } = { ...value, name: parameter.name, required: true, in: 'path' as const };
+  return { parameters: [{ ...rest, schema: parameter.isWildcard ? ofSegments(schema) : schema }] };
 }
+
+/** Describes a list in a wildcard: OpenAPI can write no list that has slashes between its items. */
+const ofSegments = (schema: JsonSchema): JsonSchema =>
+  [schema['type']].flat().includes('array')
+    ? { type: 'string', description: 'The items, with slashes between them, which are not encoded.' }
+    : schema;
 
 function placeInQueryOrBody(sources: Sources, route: RouteOfDto): Partial<Placement> {
   // A schema that is not used would leave its names in the document, so each is made where it is used.
-  const hasJson = sources.get('json')?.codec.isTextOnly === undefined && sources.has('json');
-  const hasForm = sources.has('form') && route.takesForm;
+  const hasJson = isReadIn('json', sources.get('json'));
+  const hasForm = isReadIn('form', sources.get('form')) && route.takesForm;
   const inBody = hasJson || hasForm;
   const query = route.prefersQuery || !inBody ? valueIn('query', sources, route) : undefined;
   if (query) return { parameters: [inQuery(query)] };
@@ -138,14 +151,10 @@ export function merged(parameters: readonly ParameterValue[]): ParameterValue[] 
   for (const one of parameters) {
     const key = `${one.in} ${one.in === 'cookie' ? one.name : one.name.toLowerCase()}`;
     const other = byName.get(key);
-    byName.set(key, other && !isAnyText(other) ? (isAnyText(one) ? other : both(other, one)) : one);
+    byName.set(key, other ? both(other, one, bothTexts) : one);
   }
   return [...byName.values()];
 }
-
-/** Returns true if nothing more is known of a parameter than that the path has it. */
-const isAnyText = ({ in: where, schema }: ParameterValue): boolean =>
-  where === 'path' && Object.keys(schema).join() === 'type' && schema['type'] === 'string';
 
 const valueIn = (source: Source, sources: Sources, { schemasFrom }: RouteOfDto): Value | undefined =>
   valueOf(sources.get(source), source, schemasFrom(source));

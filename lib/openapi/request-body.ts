@@ -1,11 +1,12 @@
 import type { EndpointDescription } from '../binding/bind-request';
 import { mustBeSent } from '../binding/declaration/dto-schema';
 import type { ResolvedOptions } from '../binding/input/resolved-options';
+import { usuallyHasNoBody } from '../binding/plan/lookup';
 import type { Plan } from '../binding/plan/plan';
 import { hasFile } from '../binding/types/codec';
 import type { JsonSchema } from '../binding/types/json-schema';
 import type { BodyValue, SchemasFrom } from './placement';
-import { both, isStructured, type Value } from './values';
+import { both, bothSchemas, bothTexts, isStructured, type Value } from './values';
 
 /** The body in one media type. */
 export interface Content {
@@ -29,6 +30,7 @@ export interface EndpointBody {
 export function bodyOf(
   plan: Plan,
   { endpoint: { options }, operation: { examples } }: EndpointDescription,
+  method: string,
   values: readonly BodyValue[],
   schemasFrom: SchemasFrom,
 ): EndpointBody {
@@ -45,7 +47,11 @@ export function bodyOf(
     if (options.allowUrlEncoded && !takesFile(plan)) contents['application/x-www-form-urlencoded'] = formOf(values);
   }
   const whole = wholeBody ?? content;
-  const required = whole ? mustBeSent(whole) : values.some(({ json, form }) => (json ?? form)?.required);
+  // A GET without a body is an empty list.
+  const mayBeMissing = wholeBody?.codec.shape === 'list' && usuallyHasNoBody(method);
+  const required = whole
+    ? mustBeSent(whole) && !mayBeMissing
+    : values.some(({ json, form }) => (json ?? form)?.required);
   const withExamples = Object.entries(contents).map(([type, one]) => [type, { ...one, ...(examples && { examples }) }]);
   return {
     required: required && withExamples.length > 0,
@@ -116,7 +122,7 @@ function valuesIn(values: readonly BodyValue[], kind: Kind): Value[] {
     if (!value) continue;
     const key = kind === 'form' ? value.name.toLowerCase() : value.name;
     const other = byName.get(key);
-    byName.set(key, other ? both(other, value) : value);
+    byName.set(key, other ? both(other, value, kind === 'form' ? bothTexts : bothSchemas) : value);
   }
   return [...byName.values()];
 }

@@ -17,7 +17,8 @@ export function responsesOf(
     {
       description: descriptionOf(status),
       ...(headers && { headers }),
-      content: { 'application/json': { schema: schemas.of(codec) } },
+      // RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5: these have none, whatever the handler passes.
+      ...(![204, 205, 304].includes(status) && { content: { 'application/json': { schema: schemas.of(codec) } } }),
     },
   ]);
   const responses = Object.fromEntries(declared);

@@ -1,6 +1,7 @@
 import {
   isApplication,
   isCaseSensitive,
+  isStrict,
   keepsItsPath,
   matches,
   methodsOf,
@@ -8,33 +9,33 @@ import {
   routePaths,
   seesOuterParameters,
   stackOf,
+  type ExpressRoute,
   type Layer,
   type Mounts,
   type Routed,
 } from './express-layers';
-import { hidden, joined, rootTemplate, templatesOf, type PathTemplate } from './path-templates';
+import { isOurs, passesOn } from './middlewares';
+import { keysSeenFrom, type Handler } from './seen-keys';
+import { below, hidden, joined, rootTemplate, templatesOf, type PathTemplate } from './path-templates';
 
 /** A method and path of an application, with the handlers of its requests in their order. */
 export interface Route {
   readonly method: string;
   readonly template: PathTemplate;
-  readonly handlers: readonly unknown[];
+  readonly handlers: readonly Handler[];
   /** True if `/A` and `/a` are two paths. */
   readonly isCaseSensitive: boolean;
+  /** True if its requests get to later routes, too, whose handlers then include its own. */
+  readonly passesOn: boolean;
 }
 
-/** A middleware that was mounted with `use`. */
-interface Mounted {
-  /** Returns true if requests for a path meet it. */
-  readonly meets: (template: PathTemplate) => boolean;
-  readonly handle: unknown;
-}
+/** Returns the middlewares of ours that requests of a method for a path meet first. */
+type InFront = (template: PathTemplate, method: string) => readonly Handler[];
 
 /** Where a walk is. */
 interface Position {
   readonly prefix: PathTemplate;
-  /** The middlewares in front. */
-  readonly mounted: readonly Mounted[];
+  readonly inFront: readonly InFront[];
   /** The routers that are being walked: one can be mounted in itself. */
   readonly open: ReadonlySet<unknown>;
   /** Gets all routers that were walked. */
@@ -56,7 +57,7 @@ export function routesOf(app: Routed, mounts: Mounts = {}): Route[] {
           `not ${typeof router}.`,
       );
   const met = new Set<unknown>();
-  const start: Position = { prefix: rootTemplate, mounted: [], open: new Set(), met };
+  const start: Position = { prefix: rootTemplate, inFront: [], open: new Set(), met };
   const found = [...walk(app, start, mounts)];
   // An application says nowhere where it is mounted, unless it was met at a path that `mounts` names.
   const others = Object.entries(mounts).filter(([, router]) => !met.has(router));
@@ -65,55 +66,94 @@ export function routesOf(app: Routed, mounts: Mounts = {}): Route[] {
   return found;
 }
 
-function* walk(router: Routed, position: Position, mounts: Mounts): Generator<Route> {
+/** Returns what the router puts in front of the routes behind it. */
+function* walk(router: Routed, position: Position, mounts: Mounts): Generator<Route, InFront[]> {
   const { prefix, open, met } = position;
-  if (open.has(router)) return;
+  if (open.has(router)) return [];
   met.add(router);
-  const mounted = [...position.mounted];
+  const own: InFront[] = [];
   for (const layer of stackOf(router)) {
-    const { handle } = layer;
-    if (layer.route) {
-      yield* routesIn(layer, { ...position, mounted }, isCaseSensitive(router));
+    const inFront = [...position.inFront, ...own];
+    const behind = (handlersFor: InFront): void => {
+      own.push((template, method) =>
+        matches(layer, below(template, prefix).path) ? handlersFor(template, method) : [],
+      );
+    };
+    const { handle, route } = layer;
+    if (route) {
+      yield* routesIn(layer, route, { ...position, inFront }, router);
+      const passing = handlersThatPassOn(route);
+      if (passing.size > 0) {
+        const paths = routePaths(route, layer).map(path => joined(prefix, path));
+        behind((template, method) => seen(passing.get(method) ?? [], paths, template));
+      }
       continue;
     }
     const application = isApplication(handle) ? applicationAt(layer, prefix, mounts) : undefined;
     const nested = application ?? (handle as Routed);
     if (stackOf(nested).length === 0) {
-      mounted.push({ handle, meets: template => matches(layer, below(template, prefix)) });
+      if (isOurs(handle)) {
+        const paths = mountPaths(layer, mounts, prefix).map(path => joined(prefix, path));
+        behind(template => seen([handle], paths, template));
+      }
       continue;
     }
-    for (const path of mountPaths(layer, mounts)) {
+    for (const path of mountPaths(layer, mounts, prefix)) {
       const here = joined(prefix, path);
-      const inside = { prefix: seesOuterParameters(nested) ? here : hidden(here), mounted };
-      yield* walk(nested, { ...inside, open: new Set([...open, router]), met }, mounts);
+      const inside = { prefix: seesOuterParameters(nested) ? here : hidden(here), inFront };
+      const left = yield* walk(nested, { ...inside, open: new Set([...open, router]), met }, mounts);
+      for (const handlersFor of left) behind(handlersFor);
     }
   }
+  return own;
 }
 
 /** Finds the application that `mounts` names at the path of a layer. */
 function applicationAt(layer: Layer, prefix: PathTemplate, mounts: Mounts): Routed | undefined {
   if (!keepsItsPath(layer)) return undefined;
-  const paths = mountPaths(layer, mounts).map(path => joined(prefix, path).path);
+  const paths = mountPaths(layer, mounts, prefix).map(path => joined(prefix, path).path);
   return Object.entries(mounts).find(([path]) => templatesOf(path).some(one => paths.includes(one.path)))?.[1];
 }
 
-/** Returns the rest of a path below a router. */
-const below = ({ path }: PathTemplate, prefix: PathTemplate): string =>
-  path.slice(prefix.path.replace(/\/$/, '').length) || '/';
-
-function* routesIn(layer: Layer, { prefix, mounted }: Position, caseSensitive: boolean): Generator<Route> {
-  const { route } = layer;
-  if (!route) return;
-  for (const template of routePaths(route, layer).map(one => joined(prefix, one))) {
-    const before = mounted.filter(({ meets }) => meets(template));
+function* routesIn(
+  layer: Layer,
+  route: ExpressRoute,
+  { prefix, inFront }: Position,
+  router: Routed,
+): Generator<Route, void> {
+  for (const path of routePaths(route, layer)) {
+    const whole = joined(prefix, path);
+    // A route `/` of a strict router answers below its mount point with and without a slash.
+    const keepsSlash = isStrict(router) && path.path.length > 1;
+    const template = keepsSlash ? whole : { ...whole, path: whole.path.replace(/\/$/, '') };
     for (const method of methodsOf(route)) {
-      const handlers = route.stack.filter(one => one.method === undefined || one.method === method);
+      const handlers = handlersOf(route, method);
       yield {
         method,
         template,
-        handlers: [...before, ...handlers].map(({ handle }) => handle),
-        isCaseSensitive: caseSensitive,
+        handlers: [
+          ...inFront.flatMap(handlersFor => handlersFor(template, method)),
+          ...seen(handlers, [template], template),
+        ],
+        isCaseSensitive: isCaseSensitive(router),
+        passesOn: passesOn(handlers),
       };
     }
   }
 }
+
+/** @param paths those that the handlers are mounted at. */
+function seen(handles: readonly unknown[], paths: readonly PathTemplate[], template: PathTemplate): Handler[] {
+  const keys = keysSeenFrom(paths, template);
+  return handles.map(handle => ({ handle, keys }));
+}
+
+/** Returns the middlewares of ours that requests have met when they get behind a route, by method. */
+function handlersThatPassOn(route: ExpressRoute): ReadonlyMap<string, readonly unknown[]> {
+  const all = methodsOf(route).map(method => [method, handlersOf(route, method)] as const);
+  const passing = all.filter(([, handlers]) => handlers.some(isOurs) && passesOn(handlers));
+  return new Map(passing.map(([method, handlers]) => [method, handlers.filter(isOurs)]));
+}
+
+const handlersOf = ({ stack }: ExpressRoute, method: string): unknown[] =>
+  stack.filter(one => one.method === undefined || one.method === method).map(({ handle }) => handle);

@@ -14,7 +14,7 @@ export interface Value {
 
 /** Describes the value of a property as one source reads it; undefined if the source does not. */
 export function valueOf(property: SourceProperty | undefined, source: Source, schemas: Schemas): Value | undefined {
-  if (!property || (source === 'json' && property.codec.isTextOnly)) return undefined;
+  if (!isReadIn(source, property)) return undefined;
   const schema = memberSchema(property, schemas);
   return {
     name: property.name,
@@ -23,11 +23,15 @@ export function valueOf(property: SourceProperty | undefined, source: Source, sc
   };
 }
 
+/** Returns true if a source can have a value of a property. JSON holds no text that only a value parser reads. */
+export const isReadIn = (source: Source, property: SourceProperty | undefined): property is SourceProperty =>
+  property !== undefined && !(source === 'json' && property.codec.isTextOnly) && !property.codec.isBlockedIn?.(source);
+
 /** Makes one value of two that are sent under one name. */
-export const both = <V extends Value>(one: V, other: V): V => ({
+export const both = <V extends Value>(one: V, other: V, schemas = bothSchemas): V => ({
   ...one,
   required: one.required || other.required,
-  schema: bothSchemas(one.schema, other.schema),
+  schema: schemas(one.schema, other.schema),
 });
 
 /** Makes the schema of a value that two schemas allow. */
@@ -35,6 +39,23 @@ export function bothSchemas(one: JsonSchema, other: JsonSchema): JsonSchema {
   const isSame = JSON.stringify(one) === JSON.stringify(other);
   return isSame ? one : { allOf: [one, other] };
 }
+
+/** Makes the schema of a text that is read in two ways: `1` is an integer, a string and a list of one. */
+export function bothTexts(one: JsonSchema, other: JsonSchema): JsonSchema {
+  if (isAnyText(one)) return other;
+  if (isAnyText(other)) return one;
+  return typesOf(one).some(type => typesOf(other).includes(type))
+    ? bothSchemas(one, other)
+    : { description: 'It is read as each of these.', anyOf: [one, other] };
+}
+
+const isAnyText = (schema: JsonSchema): boolean => Object.keys(schema).join() === 'type' && schema['type'] === 'string';
+
+const ANY_TYPE = ['null', 'boolean', 'object', 'array', 'number', 'string'];
+
+/** Returns the types that a schema names, and all if it names none. */
+const typesOf = ({ type = ANY_TYPE }: JsonSchema): unknown[] =>
+  [type].flat().map(one => (one === 'integer' ? 'number' : one));
 
 /** Leaves out null, which text cannot say; JSON text can, below its own level. */
 export function withoutNull(schema: JsonSchema): JsonSchema {

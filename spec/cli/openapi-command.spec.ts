@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TemporaryDirectory } from '../support/temporary-directory';
 
@@ -7,25 +7,47 @@ const root = join(__dirname, '../..');
 const programs = join(root, 'spec/support/programs');
 const app = join(programs, 'described-app.mjs');
 
-/** Runs the command as `npx bindonce` does. */
-function bindonce(...args: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, 'dist/cli/bindonce.js'), ...args], {
-    encoding: 'utf8',
-    timeout: 60_000,
-  });
+function node(args: readonly string[], cwd?: string) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8', timeout: 60_000 });
   return { status, stdout, stderr };
 }
+
+/** Runs the command as `npx bindonce` does. */
+const bindonce = (...args: string[]) => node([join(root, 'dist/cli/bindonce.js'), ...args]);
 
 describe('bindonce openapi', () => {
   let directory: TemporaryDirectory;
   let file: string;
+  /** A folder in the repository, where modules find packages by their names. */
+  let folder: string;
   beforeEach(() => {
     directory = new TemporaryDirectory();
     file = join(directory.path, 'openapi.json');
+    folder = mkdtempSync(join(root, 'spec/support/run-'));
   });
   afterEach(() => {
     directory.remove();
+    rmSync(folder, { recursive: true });
   });
+
+  /** Writes a module that has two applications, `app` and `other`. */
+  function moduleOf(code: string): string {
+    const path = join(folder, 'server.mjs');
+    const start = `import { once } from 'node:events';
+      import { createServer } from 'node:http';
+      import { writeSync } from 'node:fs';
+      import { setTimeout } from 'node:timers/promises';
+      import { bindRequest, dto, int } from 'bindonce';
+      import express from 'express';
+      const handler = bindRequest(dto({ a: int }));
+      const [app, other] = [express(), express()];
+      app.post('/orders', handler);
+      other.get('/metrics', handler);
+    `;
+    writeFileSync(path, start + code);
+    return path;
+  }
+  const pathsIn = (document: string): string[] => Object.keys((JSON.parse(document) as { paths: object }).paths);
 
   it('writes the document to standard output, and what the application prints to the other one', () => {
     const { status, stdout, stderr } = bindonce('openapi', app, '--title', 'Shop', '--version', '2.0.0');
@@ -41,6 +63,90 @@ describe('bindonce openapi', () => {
     const { status, stdout } = bindonce('openapi', join(programs, 'served-app.mjs'));
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ info: { title: 'bindonce' }, paths: { '/payments': {} } });
+  });
+
+  it.each([
+    [
+      'waits for something else, and then mounts routes',
+      'app.listen(0); await setTimeout(50); app.post("/late", handler);',
+    ],
+    [
+      'waits until its server listens, and then mounts routes',
+      `const server = app.listen(0);
+       await once(server, 'listening');
+       console.error(server.address().port);
+       app.post("/late", handler);`,
+    ],
+    ['waits in its callback', 'await new Promise(go => app.listen(0, go)); app.post("/late", handler);'],
+    [
+      'exports an application behind another server',
+      'other.listen(0); await setTimeout(50); app.post("/late", handler); export { app };',
+    ],
+    [
+      'returns the application from a function that waits until it is served',
+      'export default async () => { await once(app.listen(0), "listening"); return app.post("/late", handler); };',
+    ],
+    [
+      'serves an application that the server got later, at two ports',
+      `app.post("/late", handler);
+       const server = createServer().listen(0);
+       server.on("request", app);
+       app.listen(1);
+       createServer(() => { throw new Error('called'); }).listen(2);`,
+    ],
+    ['serves, and waits for a signal', 'app.post("/late", handler).listen(0); await once(process, "SIGTERM");'],
+  ])('describes all of a module that %s', (_what, code) => {
+    const { status, stdout } = bindonce('openapi', moduleOf(code));
+    expect([status, pathsIn(stdout)]).toEqual([0, ['/orders', '/late']]);
+  });
+
+  it('calls back no one who does not wait', () => {
+    const path = moduleOf("app.listen(0, () => console.error('listening')); export { app };");
+    expect(bindonce('openapi', path)).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it.each([
+    [
+      'serves two applications',
+      'app.listen(0); other.listen(0);',
+      'serves several Express applications and exports none. Export it',
+    ],
+    ['waits forever', 'await new Promise(() => {});', 'never finishes loading: it waits for something'],
+  ])('asks for another module if one %s', (_what, code, message) => {
+    const path = moduleOf(code);
+    const { status, stdout, stderr } = bindonce('openapi', path);
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(`bindonce: ${path} ${message}`);
+  });
+
+  it('does not wait for a module longer than a minute', () => {
+    const { stdout } = node([
+      '-e',
+      `const { withoutListening } = require(${JSON.stringify(join(root, 'dist/cli/without-listening'))});
+       setInterval(() => {}, 1_000);
+       withoutListening('app.mjs', () => new Promise(() => {}), 100).catch(error => {
+         console.log(error.message);
+         process.exit();
+       });`,
+    ]);
+    expect(stdout).toContain('app.mjs has not been loaded within 0.1 seconds: it waits for something');
+  });
+
+  it('keeps standard output for the document, also where a module writes to the descriptor', () => {
+    const { stdout, stderr } = bindonce('openapi', moduleOf("writeSync(1, 'a line of a logger'); export { app };"));
+    expect([pathsIn(stdout), stderr]).toEqual([['/orders'], 'a line of a logger']);
+  });
+
+  it.each<[string, string, object]>([
+    ['with a byte order mark', '\uFEFF{"name":"shop","version":"1.2.3"}', { title: 'shop', version: '1.2.3' }],
+    ['whose version is a number', '{"version":2}', { title: 'API', version: '2' }],
+  ])('takes title and version from a package.json %s', (_what, text, info) => {
+    const path = moduleOf('export { app };');
+    writeFileSync(join(folder, 'package.json'), text);
+    mkdirSync(join(folder, 'node_modules'));
+    symlinkSync(root, join(folder, 'node_modules/bindonce'));
+    const { stdout } = node([join(root, 'dist/cli/bindonce.js'), 'openapi', path], folder);
+    expect(JSON.parse(stdout)).toMatchObject({ info });
   });
 
   it('takes its options from a module', () => {
@@ -62,6 +168,14 @@ describe('bindonce openapi', () => {
     expect(bindonce('openapi', app, '-o', file, '--check').status).toBe(0);
     writeFileSync(file, readFileSync(file, 'utf8').replace('/orders', '/order'));
     expect(bindonce('openapi', app, '-o', file, '--check').status).toBe(1);
+  });
+
+  it('refuses to write to a folder', () => {
+    const { status, stderr } = bindonce('openapi', moduleOf('export { app };'), '-o', folder);
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringContaining(`bindonce: ${folder} is not a file that can be written: EISDIR`),
+    ]);
   });
 
   it.each<[string, string[], string]>([

@@ -5,9 +5,12 @@ import {
   bindRequest,
   dto,
   field,
+  fromHeader,
+  guid,
   idempotency,
   int,
   list,
+  queryParam,
   routeParam,
   string,
   type OpenApiOptions,
@@ -32,8 +35,8 @@ describe.each(expressVersions)('apiDocs() (%s)', (_version, version) => {
   });
 
   it.each<[method: string, path: string, status: number, header: string, value: string]>([
-    ['GET', '/docs', 308, 'location', '/docs/'],
-    ['GET', '/docs?x=1', 308, 'location', '/docs/'],
+    ['GET', '/docs', 308, 'location', './docs/'],
+    ['GET', '/docs?x=1/2', 308, 'location', './docs/?x=1/2'],
     ['GET', '/docs/', 200, 'content-type', 'text/html; charset=utf-8'],
     ['HEAD', '/docs/page.css', 200, 'content-type', 'text/css; charset=utf-8'],
     ['GET', '/docs/swagger-ui.css', 200, 'x-content-type-options', 'nosniff'],
@@ -48,12 +51,30 @@ describe.each(expressVersions)('apiDocs() (%s)', (_version, version) => {
   });
 });
 
-it('apiDocs() allows requests to the servers of the API, and to nothing else', async () => {
+it.each<[string, object[], string]>([
+  ['an origin', [{ url: 'https://api.example.com/v1' }, { url: '/v2' }], "'self' https://api.example.com"],
+  [
+    'the values of variables, or their defaults',
+    [
+      {
+        url: 'https://{region}.example.com:{port}/{base}',
+        variables: {
+          region: { enum: ['eu', 'us'], default: 'eu' },
+          port: { default: '8443' },
+          base: { default: 'v1' },
+        },
+      },
+    ],
+    "'self' https://eu.example.com:8443 https://us.example.com:8443",
+  ],
+  ['an origin of any scheme', [{ url: '//api.example.com/v1' }], "'self' api.example.com"],
+  ['no origin that is none', [{ url: 'mailto:a@example.com' }, { url: 'https://{host}/' }], "'self'"],
+])('apiDocs() allows requests to the servers of the API, and to nothing else: %s', async (_what, servers, sources) => {
   const app = express();
-  app.use('/docs', apiDocs(app, { info, servers: [{ url: 'https://api.example.com/v1' }, { url: '/v2' }] }));
+  app.use('/docs', apiDocs(app, { info, servers }));
   const { headers } = await ask(app, { method: 'GET', path: '/docs/' });
   expect(headers['content-security-policy']).toContain("default-src 'none'");
-  expect(headers['content-security-policy']).toContain("connect-src 'self' https://api.example.com;");
+  expect(headers['content-security-policy']).toContain(`connect-src ${sources};`);
 });
 
 it('apiDocs() checks its options when it is made', () => {
@@ -73,6 +94,66 @@ describe('the page of apiDocs()', () => {
     page = await browser.newPage({ viewport: { width: 360, height: 740 } });
   });
   afterEach(() => page.close());
+
+  async function executeAll(): Promise<void> {
+    for (const operation of await page.locator('.opblock').all()) {
+      await operation.locator('.opblock-summary-control').click();
+      await operation.getByRole('button', { name: 'Try it out' }).click();
+      for (const input of await operation.locator('input[type="text"]').all()) await input.fill('new');
+      await operation.getByRole('button', { name: 'Execute' }).click();
+      await operation.locator('.live-responses-table').waitFor();
+    }
+  }
+
+  it('sends the key of the operation that is executed, where the path of another one fits, too', async () => {
+    const app = express();
+    const sent: string[] = [];
+    app.use('/docs', apiDocs(app, { info }));
+    app.use((req, res) => {
+      const keys = Object.keys(req.headers).filter(name => name.endsWith('-key'));
+      sent.push([req.method, req.path, ...keys].join(' '));
+      res.json(null);
+    });
+    app.post('/:tenant', idempotency({ headerName: 'Tenant-Key' }));
+    app.post('/orders/new', idempotency({ headerName: 'Order-Key' }));
+    app.post('/orders/:kind', idempotency({ headerName: 'Kind-Key' }));
+    app.post('/plain/do', bindRequest(dto({ note: queryParam(string) })));
+    app.get('/orders/new', bindRequest(dto({ note: queryParam(string) })));
+    const { url } = await serve(app);
+    await page.goto(`${url}/docs`);
+    await page.locator('.opblock').first().waitFor();
+    await executeAll();
+    expect(sent).toEqual([
+      'POST /new tenant-key',
+      'POST /orders/new order-key',
+      'GET /orders/new',
+      'POST /orders/new kind-key',
+      'POST /plain/do',
+    ]);
+  });
+
+  it('asks for a key where it cannot make one, and makes UUIDs otherwise', async () => {
+    const app = express();
+    const keys: unknown[] = [];
+    app.use('/docs', apiDocs(app, { info }));
+    app.use((req, res) => {
+      keys.push(req.get('Idempotency-Key'));
+      res.json(null);
+    });
+    app.post('/a', idempotency({ keyPattern: /^[a-z]{3}$/ }));
+    app.post(
+      '/b',
+      idempotency({ keyPattern: /^[a-z\d-]{36}$/ }),
+      bindRequest(dto({ key: fromHeader(guid, { name: 'Idempotency-Key' }) })),
+    );
+    const { url } = await serve(app);
+    await page.goto(`${url}/docs`);
+    await page.locator('.opblock').first().waitFor();
+    await executeAll();
+    const uuid = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-8[\da-f]{3}-[\da-f]{12}$/;
+    expect(keys).toEqual(['new', expect.stringMatching(uuid)]);
+    expect(await page.locator('#requests code').allInnerTexts()).toEqual(keys);
+  });
 
   /** Opens the page of a shop, and says what went wrong on it, and which other hosts it asked. */
   async function openShop() {

@@ -56,6 +56,12 @@ describe('the body of a route with two bindRequest()', () => {
       { 'application/json': { schema: { properties: { a: { allOf: [{ type: 'integer' }, { type: 'string' }] } } } } },
     ],
     [
+      'has a field of a form that is read as an integer and as text',
+      [dto({ a: formField(int), b: formField(string, { bindFrom: 'A' }) }), multipart],
+      [dto({ a: formField(string) }), multipart],
+      { 'multipart/form-data': { schema: { properties: { a: { type: 'integer' } } } } },
+    ],
+    [
       'fits a whole body and an object',
       [dto({ body: fromBody(Line) })],
       [dto({ a: int })],

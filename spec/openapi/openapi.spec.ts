@@ -38,6 +38,7 @@ import {
   type IdempotencyOptions,
   type OpenApiOptions,
 } from '../../lib';
+import { ask } from '../support/ask';
 import { documentOf, info, operationOf, placesIn, type Operation } from '../support/described';
 import { expressVersions } from '../support/express-versions';
 
@@ -299,6 +300,26 @@ describe('openapi()', () => {
     expect(responses['2XX']?.content).toEqual({ '*/*': { schema: {} } });
   });
 
+  it('does not require the body of a GET that is a list: without one, it is empty', async () => {
+    const app = express();
+    const answer: RequestHandler = (req, res) => void res.json(req.dto);
+    app
+      .route('/')
+      .get(bindRequest(list(int)) as RequestHandler, answer)
+      .post(bindRequest(list(int)) as RequestHandler, answer);
+    const { get, post } = documentOf(app).paths['/'] as Record<string, Operation>;
+    expect([get?.requestBody?.required, post?.requestBody?.required]).toEqual([false, true]);
+    const statuses = await Promise.all(['GET', 'POST'].map(async method => (await ask(app, { method })).status));
+    expect(statuses).toEqual([200, 400]);
+  });
+
+  it('describes no content of a status that has none', async () => {
+    const { responses } = await operationOf(dto({ q: queryParam(int) }), {
+      options: { responses: { 200: Line, 204: Line } },
+    });
+    expect([responses['200']?.content, responses['204']?.content]).toEqual([expect.anything(), undefined]);
+  });
+
   it('leaves out an empty body', async () => {
     expect((await operationOf(dto({ q: queryParam(int) }))).requestBody).toBeUndefined();
   });
@@ -426,9 +447,28 @@ describe('openapi()', () => {
       expect(await keyHeader(options)).toMatchObject([header]);
     });
 
-    it('once, if the dto has the header already', async () => {
-      const Dto = dto({ key: fromHeader(guid, { name: 'idempotency-key' }) });
-      expect(await keyHeader({}, Dto)).toMatchObject([{ name: 'idempotency-key', schema: { format: 'uuid' } }]);
+    it.each<[string, IdempotencyOptions, AnyType, object]>([
+      ['with its type', {}, guid, { required: true, schema: { type: 'string', format: 'uuid' } }],
+      ['which cannot make it optional', {}, optional(guid), { required: true }],
+      ['which can make it required', { whenKeyMissing: 'run' }, guid, { required: true }],
+      ['and optional, if neither requires it', { whenKeyMissing: 'run' }, optional(guid), { required: false }],
+      ['with the pattern of keys', { keyPattern: /^a/ }, string, { schema: { minLength: 1, pattern: '^a' } }],
+      [
+        'with the pattern of keys and its type',
+        { keyPattern: /^a/ },
+        guid,
+        { schema: { allOf: [{ format: 'uuid' }, { pattern: '^a' }] } },
+      ],
+    ])('once, if the dto has the header, too: %s', async (_what, options, type, header) => {
+      const Dto = dto({ key: fromHeader(type, { name: 'idempotency-key' }) });
+      expect(await keyHeader(options, Dto)).toEqual([
+        expect.objectContaining({
+          name: 'idempotency-key',
+          description: expect.stringContaining("A key of the client's choice") as string,
+          'x-idempotency-key': { replayedHeader: 'Idempotent-Replayed' },
+        }),
+      ]);
+      expect(await keyHeader(options, Dto)).toMatchObject([header]);
     });
 
     it('and the headers of a replay', async () => {
@@ -483,6 +523,113 @@ describe('openapi()', () => {
       expect(Object.keys(documentOf(app).paths['/all'] ?? {})).toEqual(['get', 'put', 'post', 'delete', 'patch']);
     });
 
+    const ends: RequestHandler = (_req, res) => void res.json(null);
+    const passes: RequestHandler = (_req, _res, next) => {
+      next();
+    };
+    const binds = bindRequest(dto({ b: int })) as RequestHandler;
+
+    it.each<[string, (app: express.Express) => unknown]>([
+      ['of one path', app => app.post('/x', idempotency()).post('/x', binds, ends)],
+      ['of all methods, and of one', app => app.all('/x', idempotency()).post('/x', binds, ends)],
+      ['with another handler', app => app.post('/x', idempotency(), passes).post('/x', binds, ends)],
+      [
+        'each with a dto',
+        app => app.post('/x', idempotency(), bindRequest(dto({ b: optional(int) }))).post('/x', binds, ends),
+      ],
+      ['under two names', app => app.post('/:first', idempotency()).post('/:second', binds, ends)],
+      ['of another router', app => app.use(version.Router().post('/x', idempotency())).post('/x', binds, ends)],
+    ])('describes together the routes that a request runs through, one after the other: %s', async (_what, mount) => {
+      const app = version();
+      mount(app);
+      const post = Object.values(documentOf(app).paths)[0]?.['post'] as Operation;
+      expect(placesIn(post).filter(place => !place.startsWith('path'))).toEqual([
+        'header Idempotency-Key',
+        'application/json b',
+      ]);
+      const path = '/x';
+      const key = { 'Idempotency-Key': '1' };
+      const json = { 'Content-Type': 'application/json' };
+      const send = async (headers: Record<string, string>, body?: string) =>
+        (await ask(app, { method: 'POST', path, headers, body })).status;
+      expect([await send(json, '{"b":1}'), await send(key), await send({ ...key, ...json }, '{"b":1}')]).toEqual([
+        400, 400, 200,
+      ]);
+    });
+
+    it.each<[string, (app: express.Express) => unknown, string[]]>([
+      [
+        'a name of its own',
+        app => app.use('/x/:own', bindRequest(dto({ own: int }))).post('/x/:id', binds, ends),
+        ['path id integer', 'application/json b'],
+      ],
+      [
+        'a name of its own, in a route that passes requests on',
+        app => app.post(['/y', '/x/:own'], bindRequest(dto({ own: int }))).post('/x/:id', binds, ends),
+        ['path id integer', 'application/json b'],
+      ],
+      [
+        'a name of its own, which may be missing',
+        app => {
+          const path = version === express ? '/x{/:own}' : '/x/:own?';
+          app.use(path, bindRequest(dto({ own: int }))).post('/x/:id', binds, ends);
+        },
+        ['path id integer', 'application/json b'],
+      ],
+      [
+        'no name, in front of all paths',
+        app => app.use(bindRequest(dto({ id: optional(int) }))).post('/x/:id', binds, ends),
+        ['path id string', 'application/json id?', 'application/json b'],
+      ],
+      [
+        'the names around its router',
+        app =>
+          app.use(
+            '/:x',
+            version
+              .Router({ mergeParams: true })
+              .use('/:own', bindRequest(dto({ x: string, own: int })))
+              .post('/:id', binds, ends),
+          ),
+        ['path x string', 'path id integer', 'application/json b'],
+      ],
+    ])('describes what a middleware reads of the path, which has %s there', async (_what, mount, places) => {
+      const app = version();
+      mount(app);
+      const [described = ''] = Object.keys(documentOf(app).paths).filter(path => path.includes('{id}'));
+      const post = documentOf(app).paths[described]?.['post'] as Operation;
+      const typed = placesIn(post).map((place, at) => {
+        const { schema } = post.parameters?.[at] ?? {};
+        return schema ? `${place} ${(schema as { type: string }).type}` : place;
+      });
+      expect(typed).toEqual(places);
+      expect((await ask(app, { path: '/x/7', json: { b: 1 } })).status).toBe(200);
+    });
+
+    it('describes the first of two routes that answer', async () => {
+      const app = version();
+      const answers: RequestHandler = (_req, res, next) => {
+        if (res.headersSent) next();
+        else res.json(null);
+      };
+      app.post('/x', bindRequest(dto({ a: int })) as RequestHandler, answers);
+      app.post('/x', idempotency(), binds, ends);
+      expect(placesIn(documentOf(app).paths['/x']?.['post'] as Operation)).toEqual(['application/json a']);
+      const request = { method: 'POST', path: '/x', headers: { 'Content-Type': 'application/json' }, body: '{"a":1}' };
+      expect((await ask(app, request)).status).toBe(200);
+    });
+
+    it('tells a path with a slash at its end from one without, where they are two routes', async () => {
+      const app = version();
+      app.set('strict routing', true);
+      app.post('/x/', binds, ends);
+      expect(Object.keys(documentOf(app).paths)).toEqual(['/x/']);
+      const post = async (path: string) =>
+        (await ask(app, { method: 'POST', path, headers: { 'Content-Type': 'application/json' }, body: '{"b":1}' }))
+          .status;
+      expect([await post('/x'), await post('/x/')]).toEqual([404, 200]);
+    });
+
     it('finds an application that is mounted in another, if `mounts` names it', async () => {
       const [app, admin] = [version(), version()];
       admin.get('/users', bound);
@@ -491,6 +638,33 @@ describe('openapi()', () => {
       expect(Object.keys(documentOf(app, { mounts: { '/admin': admin } }).paths)).toEqual(['/admin/users']);
     });
   });
+
+  it('describes a list in a cookie as it is read: with commas', async () => {
+    const app = express().get('/', bindRequest(dto({ a: fromCookie(list(int)), b: fromCookie(int) })), (req, res) => {
+      res.json(req.dto.a);
+    });
+    const { parameters } = documentOf(app).paths['/']?.['get'] as Operation;
+    expect(parameters).toMatchObject([{ name: 'a', style: 'form', explode: false }, { name: 'b' }]);
+    expect(parameters?.[1]).not.toHaveProperty('style');
+    const { body } = await ask(app, { method: 'GET', headers: { Cookie: 'a=1,2; b=3' } });
+    expect(body).toEqual([1, 2]);
+  });
+
+  it.each(expressVersions)(
+    'describes a list in a wildcard as text with slashes: no list of OpenAPI has them (%s)',
+    async (title, version) => {
+      const [path, name] = title === 'Express 5' ? ['/files/*path', 'path'] : ['/files/*', '0'];
+      const app = version();
+      const Dto = dto({ [name]: routeParam(list(int)) });
+      app.get(path, bindRequest(Dto) as RequestHandler, (req, res) => void res.json(req.dto));
+      const { parameters } = documentOf(app).paths[`/files/{${name}}`]?.['get'] as Operation;
+      const description = 'The items, with slashes between them, which are not encoded.';
+      expect(parameters).toEqual([{ name, in: 'path', required: true, description, schema: { type: 'string' } }]);
+      const ids = async (sent: string) => (await ask(app, { method: 'GET', path: `/files/${sent}` })).body as unknown;
+      expect(await ids('1/2')).toEqual({ [name]: [1, 2] });
+      expect(await ids('1,2')).toMatchObject({ status: 400 });
+    },
+  );
 
   it('describes each form of a path with an optional part', async () => {
     const app = express();
@@ -524,6 +698,7 @@ describe('openapi()', () => {
 
   describe('tells the truth about', () => {
     class Page extends dto({ number: int, picture: file }) {}
+    class InQuery extends dto({ a: field(int, { dontBind: ['json'] }), b: int }) {}
     class Both extends dto({ a: field(int, { dontBind: ['json'], required: false }), b: optional(int) }) {}
     class Money {
       constructor(readonly text: string) {}
@@ -560,6 +735,35 @@ describe('openapi()', () => {
         dto({ id: field(int, { jsonRequired: true }) }),
         { path: '/:id' },
         ['path id', 'application/json id'],
+      ],
+      [
+        'a field that JSON must have, which no form can',
+        dto({ a: field(optional(int), { jsonRequired: true }), b: int }),
+        forms,
+        ['application/json a', 'application/json b'],
+      ],
+      [
+        'a field of a GET that JSON must have',
+        dto({ a: field(int, { jsonRequired: true }) }),
+        { method: 'get' },
+        ['application/json a'],
+      ],
+      [
+        'an object that JSON cannot hold, since a property of it does not bind from there',
+        dto({ a: InQuery, b: optional(InQuery) }),
+        {},
+        ['query a', 'query b?'],
+      ],
+      [
+        'an object that only a form holds',
+        dto({ a: InQuery, b: int }),
+        forms,
+        [
+          'multipart/form-data a',
+          'multipart/form-data b',
+          'application/x-www-form-urlencoded a',
+          'application/x-www-form-urlencoded b',
+        ],
       ],
       [
         'a field of a GET that does not bind from the query',
@@ -639,9 +843,40 @@ describe('openapi()', () => {
         { anyOf: [{}, {}] },
       ],
       ['an enum of numbers', dto({ a: enumOf({ Low: 1, High: 2 }) }), {}, { type: 'number', enum: [1, 2] }],
+      [
+        'an integer that is read as text, too',
+        dto({ a: queryParam(string, { bindFrom: 'q' }), b: queryParam(int, { bindFrom: 'q' }) }),
+        {},
+        { type: 'integer' },
+      ],
+      [
+        'an integer that is read as a list, too',
+        dto({ a: queryParam(int, { bindFrom: 'q' }), b: queryParam(list(int), { bindFrom: 'q' }) }),
+        {},
+        { anyOf: [{ type: 'integer' }, { type: 'array' }] },
+      ],
+      [
+        'two kinds of integers',
+        dto({ a: queryParam(int, { bindFrom: 'q' }), b: queryParam(long, { bindFrom: 'q' }) }),
+        {},
+        { allOf: [{ type: 'integer' }, { type: ['string', 'integer'] }] },
+      ],
     ])('%s, in a query', async (_what, Dto, options, schema) => {
       const { parameters } = await operationOf(Dto, { method: 'get', options });
       expect(parameters).toMatchObject([{ in: 'query', schema }]);
+    });
+
+    it('a property of a nested dto that JSON must have', async () => {
+      class Line extends dto({ sku: string, note: field(optional(string), { jsonRequired: true }) }) {}
+      const app = express().post(
+        '/',
+        bindRequest(dto({ line: Line })) as RequestHandler,
+        (_req, res) => void res.json(null),
+      );
+      const { schemas } = documentOf(app)['components'] as { schemas: object };
+      expect(schemas).toMatchObject({ Line: { required: ['sku', 'note'] } });
+      const { body } = await ask(app, { json: { line: { sku: 'tea' } } });
+      expect(body).toMatchObject({ errors: [{ name: 'line.note' }] });
     });
 
     it('a list of lists, which a query has as JSON', async () => {
@@ -709,11 +944,16 @@ describe('openapi()', () => {
   describe('tells the truth about the paths of', () => {
     const bound = bindRequest(dto({ q: optional(int) }));
     const named = bindRequest(dto({ q: optional(int) }), { openapi: { operationId: 'x' } });
+    const hidden = bindRequest(dto({ q: optional(int) }), { openapi: { hidden: true } });
     const guard = idempotency();
+    const ends = (_req: unknown, res: express.Response): void => void res.json(null);
     const router = (options = {}): express.Router => express.Router(options);
     const old = expressVersions[1]?.[1] ?? express;
+    const named4 = old.Router().post('/', bound);
+    const mounts5: Record<string, express.Router> = {};
+    const named5 = router().post('/', bound, ends);
 
-    it.each<[string, (app: express.Express) => unknown, string[], typeof express?]>([
+    it.each<[string, (app: express.Express) => unknown, string[], typeof express?, OpenApiOptions['mounts']?]>([
       ['braces in a path', app => app.get('/a\\{b\\}', bound), ['get /a%7Bb%7D']],
       ['braces in a path of Express 4', app => app.get('/{b}', bound), ['get /%7Bb%7D'], old],
       ['a quoted name', app => app.get('/:"a/b}"', bound), ['get /{a_b_} a_b_']],
@@ -722,7 +962,61 @@ describe('openapi()', () => {
         app => app.get('/:id', bound).post('/:order', bindRequest(dto({ order: routeParam(int) }))),
         ['get /{id} id', 'post /{id} id'],
       ],
-      ['two spellings, of which the first is run', app => app.get('/A', bound).get('/a', bound), ['get /A']],
+      ['two spellings, of which the first is run', app => app.get('/A', bound, ends).get('/a', bound), ['get /A']],
+      ['two spellings that are run together', app => app.post('/A', guard).post('/a', bound, ends), ['post /a key']],
+      [
+        'routes behind one whose path fits',
+        app => app.all('/a/*rest', guard).post('/a/b/:id', bound, ends).post('/b', bound, ends),
+        [
+          ...['get', 'put', 'post', 'delete', 'patch'].map(method => `${method} /a/{rest} rest key`),
+          'post /a/b/{id} id key',
+          'post /b',
+        ],
+      ],
+      [
+        'a route behind a key in another router',
+        app => app.use('/a', router().use(guard)).post('/a/b', bound),
+        ['post /a/b key'],
+      ],
+      [
+        'a key in a router, behind its routes',
+        app => app.use(['/a', '/b'], router().get('/x', bound, ends).use(guard).get('/y', bound, ends)),
+        ['get /a/x', 'get /a/y key', 'get /b/x', 'get /b/y key'],
+      ],
+      [
+        'a key below a name twice',
+        app => app.use('/:id', router().use('/:id/a', guard).post('/:id/a', bound)),
+        ['post /{id2}/{id}/a id2 id key'],
+      ],
+      [
+        'a route behind one that takes no `next`',
+        app => app.post('/a', guard, ends).post('/a', bindRequest(dto({ h: fromHeader(string) })), ends),
+        ['post /a key'],
+      ],
+      ['a hidden route behind a key', app => app.post('/a', guard).post('/a', hidden, ends), []],
+      ['a slash at the end, which is no part of it', app => app.get('/a/', bound, ends).get('/a', bound), ['get /a']],
+      [
+        'a slash at the end of a strict router',
+        app => app.use('/s', router({ strict: true }).get('/a/', bound).get('/a', bound).get('/', bound)),
+        ['get /s/a/', 'get /s/a', 'get /s'],
+      ],
+      [
+        'a slash at the end in a strict application',
+        app => app.set('strict routing', true).get('/a/', bound).get('/', bound),
+        ['get /a/', 'get /'],
+      ],
+      [
+        'a slash at the end in a strict application of Express 4',
+        app => app.set('strict routing', true).get('/a/', bound).get('/', bound),
+        ['get /a/', 'get /'],
+        old,
+      ],
+      [
+        'a wildcard alone, in Express 4',
+        app => app.get('*', bound).use('/b', old.Router().get('*', bound)),
+        ['get /{0} 0', 'get /b/{0} 0'],
+        old,
+      ],
       [
         'a router that tells them apart',
         app => app.use(router({ caseSensitive: true }).get('/A', bound).get('/a', bound)),
@@ -778,11 +1072,58 @@ describe('openapi()', () => {
           app.get('/x', bound).get('/y', bindRequest(dto({ q: optional(int) }), { openapi: { operationId: 'getX' } })),
         ['get /x as getX2', 'get /y as getX'],
       ],
+      [
+        'a router at paths that Express 4 does not tell',
+        app => app.use('/a(bc)?', named4).use('/e', named4),
+        ['post /a', 'post /abc', 'post /e'],
+        old,
+        { '/a': named4, '/abc': named4 },
+      ],
+      [
+        'a router in a router, at paths that Express 5.0 to 5.2 do not keep',
+        app => {
+          const outer = router().use('/d', named5).use('/d/e', guard, named5);
+          app.use('/c', outer);
+          for (const { stack } of [app.router, outer])
+            for (const layer of stack) delete (layer as { rawPath?: unknown }).rawPath;
+          Object.assign(mounts5, { '/c': outer, '/c/d': named5, '/d/e': named5 });
+        },
+        ['post /c/d', 'post /c/d/e key'],
+        express,
+        mounts5,
+      ],
+      [
+        'a router at several paths in Express 4',
+        app => app.use(['/c', '/d/:x', '/e'], named4),
+        ['post /c', 'post /d/{x} x', 'post /e'],
+        old,
+      ],
+      [
+        'a router at paths that Express 5.0 to 5.2 do not keep',
+        app => {
+          app.use(['/c', '/d'], named5).use('/e', guard, named5);
+          for (const layer of app.router.stack) delete (layer as { rawPath?: unknown }).rawPath;
+        },
+        ['post /c', 'post /d', 'post /e key'],
+        express,
+        { '/c': named5, '/d': named5, '/e': named5 },
+      ],
+      [
+        'two parts that may be missing, of which the first is filled first',
+        app => app.get('{/:a}{/:b}', bound, ends),
+        ['get /', 'get /{a} a', 'get /{a}/{b} a b'],
+      ],
+      [
+        'the same in Express 4',
+        app => app.get('/:a?/:b?', bound, ends),
+        ['get /', 'get /{a} a', 'get /{a}/{b} a b'],
+        old,
+      ],
       ['one endpoint at two paths', app => app.get(['/a', '/b'], named), ['get /a as x', 'get /b as x2']],
-    ])('%s', (_what, mount, expected, version = express) => {
+    ])('%s', (_what, mount, expected, version = express, mounts = {}) => {
       const app = version();
       mount(app);
-      const found = Object.entries(documentOf(app).paths).flatMap(([path, operations]) =>
+      const found = Object.entries(documentOf(app, { mounts }).paths).flatMap(([path, operations]) =>
         Object.entries(operations).map(([method, operation]) => {
           const { parameters = [], operationId } = operation as Operation;
           const others = parameters

@@ -54,6 +54,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     return answer;
   };
 
+  const blocked = new Map<string, boolean>();
   const codec: Codec<T> = {
     name: Dto.name || 'object',
     shape: 'object',
@@ -80,12 +81,27 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       }
       return after(found.settled(), cleared);
     },
+    isBlockedIn(source) {
+      const known = blocked.get(source);
+      if (known !== undefined) return known;
+      // The class may contain itself.
+      blocked.set(source, false);
+      const isBlockedThere = prepared.fields.some(
+        member =>
+          mustBeSent(member) && (member.dontBind.includes(source) || member.codec.isBlockedIn?.(source) === true),
+      );
+      blocked.set(source, isBlockedThere);
+      return isBlockedThere;
+    },
     toJson: writerOf(Dto, () => prepared),
     schema: schemas =>
       // A class without a name may contain itself, too.
       schemas.named(codec, Dto.name || 'Dto', inside => {
         const { fields, members } = prepared;
-        return objectSchema(inside.direction === 'request' ? fields : members, ({ jsonName }) => jsonName, inside);
+        const jsonName = (member: Member): string => member.jsonName;
+        return inside.direction === 'request'
+          ? objectSchema(fields, jsonName, inside, member => member.jsonRequired || mustBeSent(member))
+          : objectSchema(members, jsonName, inside);
       }),
     // A collection without values cannot be sent, and is empty.
     schemaOfNames: schemas =>

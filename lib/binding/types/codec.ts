@@ -62,6 +62,8 @@ export interface Codec<T> extends Describable {
   readonly schemaOfText?: (schemas: Schemas) => JsonSchema;
   /** True if no JSON is read: a value parser reads text only. */
   readonly isTextOnly?: boolean;
+  /** Returns true if no value can come from a source: an object lacks a property there that it requires. */
+  readonly isBlockedIn?: (source: string) => boolean;
   /** Describes an object under the names that it has in a form or a query. Default: as in JSON. */
   readonly schemaOfNames?: (schemas: Schemas) => JsonSchema;
 }

@@ -1,49 +1,61 @@
 /* global SwaggerUIBundle -- made by swagger-ui-bundle.js */
 
-/** The operations that take an idempotency key, with the names of their headers. */
-const keyed = [];
+/** The key headers of operations that take one, by method and path. */
+const keyHeaders = new Map();
 
-/** Removes the key headers from the document: the page sends a new key with each request. */
+/** Removes the key headers that the page fills from the document: it sends a new key with each request. */
 function takeKeys(document_) {
   for (const [path, operations] of Object.entries(document_.paths)) {
-    const pattern = path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]*\}/g, '[^/]+');
     for (const [method, operation] of Object.entries(operations)) {
       const header = (operation.parameters ?? []).find(one => one['x-idempotency-key']);
       if (!header) continue;
-      operation.parameters = operation.parameters.filter(one => one !== header);
-      const { replayedHeader } = header['x-idempotency-key'];
-      keyed.push({
-        method: method.toUpperCase(),
-        pattern: new RegExp(`${pattern}$`),
-        header: header.name,
-        replayedHeader,
-      });
+      if (allows(header.schema ?? {}, newKey()))
+        operation.parameters = operation.parameters.filter(one => one !== header);
+      keyHeaders.set(`${method} ${path}`, { name: header.name, ...header['x-idempotency-key'] });
     }
   }
   return document_;
 }
 
-function keyedOperation(method, url) {
-  const { pathname } = new URL(url, location.href);
-  return keyed.find(one => one.method === method.toUpperCase() && one.pattern.test(pathname));
-}
+/** Returns true if a key has the pattern that the API asks for, if any. */
+const allows = ({ pattern, allOf = [] }, key) =>
+  (pattern === undefined || new RegExp(pattern).test(key)) && allOf.every(schema => allows(schema, key));
 
-/** `crypto.randomUUID` exists on secure pages only. */
+/** The key header of the operation that is executed. The address of its request may fit other operations, too. */
+let keyHeader;
+
+/** A plugin of Swagger UI. */
+const watchOperations = () => ({
+  statePlugins: {
+    spec: {
+      wrapActions: {
+        executeRequest: execute => operation => {
+          keyHeader = keyHeaders.get(`${operation.method} ${operation.pathName}`);
+          return execute(operation);
+        },
+      },
+    },
+  },
+});
+
+/** Makes a UUID; `crypto.randomUUID` exists on secure pages only. */
 function newKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
+  const digits = Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
+  // RFC 9562, section 5.4: the version, 4, and the variant.
+  return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-8$4-$5');
 }
 
 /** The request that is under way: the page sends one at a time. */
 let sent;
 
 function withKey(request) {
-  const operation = request.loadSpec ? undefined : keyedOperation(request.method ?? 'GET', request.url);
-  if (operation) {
-    const key = newKey();
-    request.headers[operation.header] = key;
+  if (keyHeader && !request.loadSpec) {
+    const { name, replayedHeader } = keyHeader;
+    // The user fills in the keys that the page cannot make.
+    const key = (request.headers[name] ??= newKey());
     sent = { method: request.method, url: request.url, headers: { ...request.headers }, body: request.body };
-    Object.assign(sent, { key, replayedHeader: operation.replayedHeader, started: performance.now() });
+    Object.assign(sent, { key, replayedHeader, started: performance.now() });
   } else sent = undefined;
   return request;
 }
@@ -96,6 +108,7 @@ fetch('openapi.json')
       dom_id: '#api',
       deepLinking: true,
       validatorUrl: null,
+      plugins: [watchOperations],
       requestInterceptor: withKey,
       responseInterceptor: shown,
     });
