@@ -86,7 +86,7 @@ const requests = server => many(COUNT, () => send(server.url, short, ['{}']));
 
 function duplicates(server) {
   const key = { ...short, 'Idempotency-Key': randomUUID() };
-  return many(COUNT, () => send(`${server.url}/slow`, key, ['{}']));
+  return many(COUNT, () => send(server.url, key, ['{}']));
 }
 
 async function inTurns(server, count) {
@@ -165,6 +165,14 @@ const tables = [
       },
     },
   },
+  {
+    title: '10,000 requests at once',
+    rounds: 7,
+    subjects: {
+      'first requests': { server: 'in memory', warmUp: requests, work: requests },
+      'duplicates that wait for one response': { server: 'duplicates that wait', warmUp: duplicates, work: duplicates },
+    },
+  },
 ];
 
 for (const { title, rounds, subjects, ...all } of tables) {
@@ -194,19 +202,5 @@ for (const { title, rounds, subjects, ...all } of tables) {
   }
 }
 
-if ('duplicates'.includes(process.argv[2] ?? '')) {
-  const server = await Server.start('requests and duplicates');
-  await requests(server);
-  const cpuOf = async work => {
-    const before = await server.state();
-    await work(server);
-    return ((await server.state()).micros - before.micros) / MB;
-  };
-  const [first, waiting] = [await cpuOf(requests), await cpuOf(duplicates)];
-  console.log(
-    `\n${COUNT} duplicates that wait for one response: ${waiting.toFixed(2)} s of CPU time; as many first requests: ${first.toFixed(2)} s.`,
-  );
-  server.stop();
-}
 await Promise.all([empty.stop(), full.stop()]);
 sockets.destroy();
