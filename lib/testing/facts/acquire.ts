@@ -65,18 +65,20 @@ export const acquireFacts: readonly Fact[] = [
   ]),
   [
     'tells to the millisecond for how long, by any clock that counts them',
-    async ({ one, other, check }) => {
+    async ({ again }) => {
       const ms = 9_999;
-      const asked = performance.now();
-      await one.acquire('a', ms);
-      const answer = await other.acquire('b', ms);
-      const least = ms - (performance.now() - asked) - TOLERANCE;
-      const msLeft = answer.kind === 'running' ? answer.msLeft : -Infinity;
-      check.that(
-        msLeft >= least && msLeft <= ms,
-        `msLeft is ${msLeft}`,
-        `at least ${Math.floor(least)}, at most ${ms}`,
-      );
+      // An answer that comes late proves little, so a busy process asks again.
+      for (let attempt = 1, passed = Infinity; passed > TOLERANCE && attempt <= 20; attempt++) {
+        const { one, other, check } = again();
+        const asked = performance.now();
+        await one.acquire('a', ms);
+        const answer = await other.acquire('b', ms);
+        passed = performance.now() - asked;
+        const least = ms - passed - TOLERANCE;
+        const msLeft = answer.kind === 'running' ? answer.msLeft : -Infinity;
+        const expected = `at least ${Math.floor(least)}, at most ${ms}`;
+        check.that(msLeft >= least && msLeft <= ms, `msLeft is ${msLeft}`, expected);
+      }
     },
   ],
   [

@@ -14,11 +14,14 @@ export const completeFacts: readonly Fact[] = [
   ],
   [
     'keeps the record for the time of the last repetition',
-    async ({ one, other, check }) => {
+    async ({ one, other, check, acquireOnceExpired }) => {
       await one.complete('a', 1_000);
       await other.complete('a', LONG);
       await pause(1_200);
       await check.holder('done a');
+      // Here, no pause of this process can let the first time pass before the second call.
+      await one.complete('a', SHORT);
+      await acquireOnceExpired('b');
     },
   ],
   [
