@@ -2,12 +2,10 @@ import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from '
 import { watchConnection } from '../../http/exchange-end';
 import { FakedProgress } from './faked-progress';
 import { BodyCopy } from './body-copy';
-import { Departure, type DepartureListener } from './departure';
 import { HeadSnapshot } from './head-snapshot';
 import { Outgoing } from './outgoing';
 import { INVALID_IN_REASON, type HeaderLine } from './recorded-response';
 import type { Ending, Limits, Recording } from './recording';
-import { RequestFacade } from './request-facade';
 import { ResponseHead } from './response-head';
 import {
   bytesOf,
@@ -18,6 +16,7 @@ import {
   type Chunk,
   type HeadersArgument,
 } from './response-parts';
+import { RunEnd } from './run-end';
 
 /** Node's own methods, called for invalid arguments: they throw node's own errors, and no middleware sees the call. */
 const node = ServerResponse.prototype as unknown as Record<
@@ -26,11 +25,6 @@ const node = ServerResponse.prototype as unknown as Record<
 >;
 
 const NOTHING = Buffer.alloc(0);
-
-/** The handler has run, and there is no response to keep. */
-const RAN: Ending = { kind: 'complete', response: undefined };
-/** The handler has broken its response off: it may run again. */
-const CUT_OFF: Ending = { kind: 'cut-off' };
 
 /**
  * Observes a response at the level of `ServerResponse` and holds back its end.
@@ -43,68 +37,73 @@ export function record(req: IncomingMessage, res: ServerResponse, limits: Limits
   return new Recorder(req, res, limits);
 }
 
-class Recorder implements Recording, DepartureListener {
-  readonly ending: Promise<Ending>;
-  private settleEnding: (ending: Ending) => void = () => undefined;
+class Recorder implements Recording {
   private readonly snapshot: HeadSnapshot;
-  private readonly request: RequestFacade;
   private readonly faked: FakedProgress;
-  private readonly departure: Departure;
   private readonly outgoing: Outgoing;
+  private readonly runEnd: RunEnd;
   private head: ResponseHead | undefined;
   /** The `write` or `end` that made node write the implicit header. */
   private impliedBy: 'write' | 'end' | undefined;
   private trailers: readonly HeaderLine[] = [];
   private readonly body: BodyCopy;
-  private readonly ownEnd: ServerResponse['end'];
   private readonly method: string | undefined;
   /** The content that waits for `finish()`. */
   private held: Buffer[] = [];
   private ended: { readonly head: ResponseHead; readonly callback: Callback | undefined } | undefined;
-  private isLetGo = false;
 
   constructor(
     req: IncomingMessage,
     private readonly res: ServerResponse,
     limits: Limits,
   ) {
-    this.ending = new Promise(resolve => {
-      this.settleEnding = resolve;
-    });
     this.method = req.method;
     this.body = new BodyCopy(limits.maxResponseBytes);
     this.snapshot = new HeadSnapshot(res);
     watchConnection(req, res);
-    this.request = new RequestFacade(req, this);
-    this.faked = new FakedProgress(res, this.request.socket);
-    this.departure = new Departure(limits, this);
+    this.faked = new FakedProgress(res, req.socket);
     this.outgoing = new Outgoing(res, this.faked);
     res.writeHead = this.writeHead.bind(this);
     res.write = this.write.bind(this) as typeof res.write;
-    this.ownEnd = res.end = this.end.bind(this) as typeof res.end;
+    res.end = this.end.bind(this) as typeof res.end;
     res.flushHeaders = this.flushHeaders.bind(this);
     res.addTrailers = this.addTrailers.bind(this);
-    res.destroy = this.destroy.bind(this);
-    res.emit = this.emit.bind(this) as typeof res.emit;
+    this.runEnd = new RunEnd(req, res, limits, this, this.faked, this.outgoing);
+  }
+
+  get ending(): Promise<Ending> {
+    return this.runEnd.ending;
   }
 
   get canBeReplaced(): boolean {
     return !this.outgoing.hasBegun;
   }
 
+  get hasHead(): boolean {
+    return this.head !== undefined;
+  }
+
+  get hasEnded(): boolean {
+    return this.ended !== undefined;
+  }
+
+  clientLeft(): void {
+    this.held = [];
+  }
+
   reportDeparture(): void {
-    this.departure.stopHolding();
+    this.runEnd.reportDeparture();
   }
 
   finish(): void {
     this.faked.restoreEnd();
     if (this.ended) {
-      if (this.departure.isGone) this.faked.pretendOpen();
+      if (this.runEnd.isClientGone) this.faked.pretendOpen();
       // Also if the client has disconnected: earlier middlewares (a session) do their work at the end.
       const rest = this.held.length === 1 && this.held[0] ? this.held[0] : Buffer.concat(this.held);
       this.outgoing.end(this.ended.head, rest, this.ended.callback);
     }
-    this.letGo();
+    this.runEnd.letGo();
   }
 
   discard(): void {
@@ -112,7 +111,7 @@ class Recorder implements Recording, DepartureListener {
     this.faked.restoreHead();
     this.outgoing.putBack();
     this.snapshot.putBack();
-    this.letGo();
+    this.runEnd.letGo();
   }
 
   abort(): void {
@@ -120,7 +119,7 @@ class Recorder implements Recording, DepartureListener {
     // If the end of the connection is the end of the content, a clean end would make half a response look whole.
     if (!this.res.useChunkedEncodingByDefault) this.res.socket?.resetAndDestroy();
     this.outgoing.destroy();
-    this.letGo();
+    this.runEnd.letGo();
   }
 
   private writeHead(status: number, second?: string | HeadersArgument, third?: HeadersArgument): ServerResponse {
@@ -134,7 +133,7 @@ class Recorder implements Recording, DepartureListener {
     res.statusMessage = reason;
     if (headers) setHeaders(res, headers);
     this.head = new ResponseHead(this.method, res, this.snapshot, this.impliedBy);
-    this.departure.wrote();
+    this.runEnd.wrote();
     this.faked.pretendHeadSent();
     return res;
   }
@@ -147,9 +146,9 @@ class Recorder implements Recording, DepartureListener {
     if (!isChunk(chunk)) return node.write.call(this.res, chunk, encoding, callback);
     const head = this.writtenHead('write');
     const bytes = this.keep(bytesOf(chunk, encoding), head);
-    this.departure.wrote();
+    this.runEnd.wrote();
     if (this.goesOut(head)) return this.outgoing.write(head, bytes, done);
-    if (!this.departure.isGone) this.held.push(bytes);
+    if (!this.runEnd.isClientGone) this.held.push(bytes);
     // Held bytes count as written: the handler may wait for the callback before it ends.
     if (done) process.nextTick(done);
     return true;
@@ -167,13 +166,11 @@ class Recorder implements Recording, DepartureListener {
     const bytes = last === undefined ? NOTHING : bytesOf(last, encoding);
     const head = this.writtenHead('end');
     const kept = this.keep(bytes, head);
-    if (!this.departure.isGone) this.held.push(kept);
+    if (!this.runEnd.isClientGone) this.held.push(kept);
     this.ended = { head, callback: done };
     this.faked.pretendEnded();
-    if (head.isShortWith(this.body.bytes)) {
-      this.faked.closeAfterEnd();
-      this.resolveEnding(this.brokenOff());
-    } else this.resolveEnding({ kind: 'complete', response: head.withBody(this.body.content, this.trailers) });
+    if (head.isShortWith(this.body.bytes)) this.runEnd.respondedInPart();
+    else this.runEnd.responded(head.withBody(this.body.content, this.trailers));
     return this.res;
   }
 
@@ -193,83 +190,6 @@ class Recorder implements Recording, DepartureListener {
     this.trailers = lines;
   }
 
-  /** Called by the handler, or by a pipeline whose source has failed: nothing more will be written. */
-  private destroy(error?: Error): ServerResponse {
-    // From Node 24 on, node destroys a pipelined response when its connection closes: then the client is gone.
-    if (!this.departure.isGone && !this.res.socket && this.request.socket.destroyed) this.res.emit('close');
-    else if (this.close(this.departure.isReported ? RAN : CUT_OFF)) this.outgoing.destroy(error);
-    return this.res;
-  }
-
-  /** Called when the handler, or Express after an error, closes the connection. */
-  closedByHandler(): boolean {
-    return this.close(this.brokenOff());
-  }
-
-  /** @returns whether to close the connection now; after the end, it is closed when the response has been sent. */
-  private close(ending: Ending): boolean {
-    if (this.ended && !this.isLetGo) {
-      this.faked.closeAfterEnd();
-      return false;
-    }
-    this.resolveEnding(ending);
-    this.departure.stopHolding();
-    return true;
-  }
-
-  /**
-   * Ends the run of a handler that has stopped without ending its response: with its client gone, no other event would.
-   */
-  giveUpOnEnd(): void {
-    this.resolveEnding(this.head ? RAN : CUT_OFF);
-  }
-
-  /**
-   * Tells how a run ends whose response breaks off. A handler that has learned that its client is gone gives up only for
-   * that reason. And a later middleware that has put its own `end` in front of ours (compression) may hold a response
-   * that has ended.
-   */
-  private brokenOff(): Ending {
-    return this.departure.isReported || this.res.end !== this.ownEnd ? RAN : CUT_OFF;
-  }
-
-  private resolveEnding(ending: Ending): void {
-    this.departure.stop();
-    this.settleEnding(ending);
-  }
-
-  /**
-   * Holds `close` back: the handler goes on without its client. It is emitted once, when no response is waited for any
-   * more.
-   */
-  private emit(event: string, ...args: unknown[]): boolean {
-    const { departure, outgoing } = this;
-    if (event !== 'close') return outgoing.emit(event, ...args);
-    if (departure.isGone) return true;
-    this.held = [];
-    if (departure.isHeldBack) this.faked.pretendOpen();
-    departure.clientLeft();
-    // A handler that waits for the closed socket to drain would wait forever.
-    if (departure.isHeldBack) outgoing.emit('drain');
-    return true;
-  }
-
-  emitClose(): void {
-    this.request.letGo();
-    this.faked.showClosed();
-    this.outgoing.emit('close');
-  }
-
-  /** Stops recording; emits a `close` that was held back. */
-  private letGo(): void {
-    this.isLetGo = true;
-    this.departure.stop();
-    this.request.letGo();
-    this.request.putSocketBack();
-    if (this.departure.isGone) this.faked.showClosed();
-    this.departure.stopHolding();
-  }
-
   /** Returns the head; writes it, as node does, through all middlewares, if the handler has not. */
   private writtenHead(by: 'write' | 'end'): ResponseHead {
     if (!this.head) {
@@ -286,7 +206,7 @@ class Recorder implements Recording, DepartureListener {
 
   /** Returns true if the bytes may go to the client: it is connected, and they do not complete the response. */
   private goesOut(head: ResponseHead): boolean {
-    return !this.departure.isGone && !head.isCompleteWith(this.body.bytes);
+    return !this.runEnd.isClientGone && !head.isCompleteWith(this.body.bytes);
   }
 }
 

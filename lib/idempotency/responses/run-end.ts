@@ -1,0 +1,156 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Departure, type DepartureListener, type DepartureTimes } from './departure';
+import type { FakedProgress } from './faked-progress';
+import type { Outgoing } from './outgoing';
+import type { RecordedResponse } from './recorded-response';
+import type { Ending } from './recording';
+import { RequestFacade } from './request-facade';
+
+/** The handler has run, and there is no response to keep. */
+const RAN: Ending = { kind: 'complete', response: undefined };
+/** The handler has broken its response off: it may run again. */
+const CUT_OFF: Ending = { kind: 'cut-off' };
+
+/** A recorded response, as far as its handler has come with it. */
+interface Written {
+  readonly hasHead: boolean;
+  readonly hasEnded: boolean;
+  /** Called once, when the client has disconnected: nobody waits for what is held back. */
+  clientLeft(): void;
+}
+
+/**
+ * Decides how the run of a handler ends: with a response, or because its client disconnects, it destroys the response,
+ * or it closes the connection.
+ */
+export class RunEnd implements DepartureListener {
+  readonly ending: Promise<Ending>;
+  private settle: (ending: Ending) => void = () => undefined;
+  private readonly request: RequestFacade;
+  private readonly departure: Departure;
+  private readonly ownEnd: ServerResponse['end'];
+  private isLetGo = false;
+
+  /** To be called when `res.end` is that of the recording. */
+  constructor(
+    req: IncomingMessage,
+    private readonly res: ServerResponse,
+    times: DepartureTimes,
+    private readonly written: Written,
+    private readonly faked: FakedProgress,
+    private readonly outgoing: Outgoing,
+  ) {
+    this.ending = new Promise(resolve => {
+      this.settle = resolve;
+    });
+    this.request = new RequestFacade(req, this);
+    this.departure = new Departure(times, this);
+    // eslint-disable-next-line @typescript-eslint/unbound-method -- it is compared, not called.
+    this.ownEnd = res.end;
+    res.destroy = this.destroy.bind(this);
+    res.emit = this.emit.bind(this) as typeof res.emit;
+  }
+
+  get isClientGone(): boolean {
+    return this.departure.isGone;
+  }
+
+  /** To be called when the handler has written the head, or a part of the body. */
+  wrote(): void {
+    this.departure.wrote();
+  }
+
+  /** To be called when the handler has ended its response; undefined if it is too large to be kept. */
+  responded(response: RecordedResponse | undefined): void {
+    this.resolve({ kind: 'complete', response });
+  }
+
+  /** To be called when the handler has ended its response before the length that its head promises. */
+  respondedInPart(): void {
+    this.faked.closeAfterEnd();
+    this.resolve(this.brokenOff());
+  }
+
+  /** To be called when no response is to be stored: the handler learns that its client disconnects, or has done so. */
+  reportDeparture(): void {
+    this.departure.stopHolding();
+  }
+
+  /** To be called when the recording is over: shows the real state of the connection. */
+  letGo(): void {
+    this.isLetGo = true;
+    this.departure.stop();
+    this.request.letGo();
+    this.request.putSocketBack();
+    if (this.departure.isGone) this.faked.showClosed();
+    this.departure.stopHolding();
+  }
+
+  /** Called when the handler, or Express after an error, closes the connection. */
+  closedByHandler(): boolean {
+    return this.close(this.brokenOff());
+  }
+
+  /**
+   * Ends the run of a handler that has stopped without ending its response: with its client gone, no other event would.
+   */
+  giveUpOnEnd(): void {
+    this.resolve(this.written.hasHead ? RAN : CUT_OFF);
+  }
+
+  emitClose(): void {
+    this.request.letGo();
+    this.faked.showClosed();
+    this.outgoing.emit('close');
+  }
+
+  /** Called by the handler, or by a pipeline whose source has failed: nothing more will be written. */
+  private destroy(error?: Error): ServerResponse {
+    const { departure, request, res } = this;
+    // From Node 24 on, node destroys a pipelined response when its connection closes: then the client is gone.
+    if (!departure.isGone && !res.socket && request.socket.destroyed) res.emit('close');
+    else if (this.close(departure.isReported ? RAN : CUT_OFF)) this.outgoing.destroy(error);
+    return res;
+  }
+
+  /**
+   * Holds `close` back: the handler goes on without its client. It is emitted once, when no response is waited for any
+   * more.
+   */
+  private emit(event: string, ...args: unknown[]): boolean {
+    const { departure, outgoing } = this;
+    if (event !== 'close') return outgoing.emit(event, ...args);
+    if (departure.isGone) return true;
+    this.written.clientLeft();
+    if (departure.isHeldBack) this.faked.pretendOpen();
+    departure.clientLeft();
+    // A handler that waits for the closed socket to drain would wait forever.
+    if (departure.isHeldBack) outgoing.emit('drain');
+    return true;
+  }
+
+  /** @returns whether to close the connection now; after the end, it is closed when the response has been sent. */
+  private close(ending: Ending): boolean {
+    if (this.written.hasEnded && !this.isLetGo) {
+      this.faked.closeAfterEnd();
+      return false;
+    }
+    this.resolve(ending);
+    this.departure.stopHolding();
+    return true;
+  }
+
+  /**
+   * Tells how a run ends whose response breaks off. A handler that has learned that its client is gone gives up only for
+   * that reason. And a later middleware that has put its own `end` in front of ours (compression) may hold a response
+   * that has ended.
+   */
+  private brokenOff(): Ending {
+    return this.departure.isReported || this.res.end !== this.ownEnd ? RAN : CUT_OFF;
+  }
+
+  private resolve(ending: Ending): void {
+    this.departure.stop();
+    this.settle(ending);
+  }
+}
