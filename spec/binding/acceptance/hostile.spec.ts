@@ -1,5 +1,5 @@
 import { serve } from '../../support/serve';
-import { processorTime, worked } from '../../support/processor-time';
+import { leastTimes, worked } from '../../support/processor-time';
 import express from 'express';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
@@ -107,10 +107,11 @@ describe('a bounded, quick answer', () => {
   });
 
   it('one name 19,999 times costs no more than 19,999 names', async () => {
-    const took = (form: string): Promise<number> => processorTime(() => bind(Target, { form }, urlEncoded));
-    await took(repeat(19_999, index => `f${index}=&`));
-    const names = await took(repeat(19_999, index => `f${index}=&`));
-    expect(await took(repeat(19_999, () => 't=x&'))).toBeLessThan(5 * names);
+    const [repeated, names] = await leastTimes(
+      () => bind(Target, { form: repeat(19_999, () => 't=x&') }, urlEncoded),
+      () => bind(Target, { form: repeat(19_999, index => `f${index}=&`) }, urlEncoded),
+    );
+    expect(repeated).toBeLessThan(5 * names);
   });
 });
 

@@ -1,4 +1,4 @@
-import { processorTime, worked } from '../../support/processor-time';
+import { leastTimes, worked } from '../../support/processor-time';
 import express, { type RequestHandler } from 'express';
 import { Keyv } from 'keyv';
 import multer from 'multer';
@@ -311,10 +311,11 @@ it.each<[string, Sent, number]>([
 });
 
 it('one nested name 19,999 times costs no more than 19,999 names', async () => {
-  const took = (form: string): Promise<number> => processorTime(() => bind(Form, { form }, urlEncoded));
-  await took(repeat(19_999, index => `f${index}=&`));
-  const names = await took(repeat(19_999, index => `f${index}=&`));
-  expect(await took(repeat(19_999, () => 'items[0].sku=&'))).toBeLessThan(8 * names);
+  const [repeated, names] = await leastTimes(
+    () => bind(Form, { form: repeat(19_999, () => 'items[0].sku=&') }, urlEncoded),
+    () => bind(Form, { form: repeat(19_999, index => `f${index}=&`) }, urlEncoded),
+  );
+  expect(repeated).toBeLessThan(8 * names);
 });
 
 it('failures are listed up to their limit', async () => {
