@@ -72,6 +72,25 @@ describe('purge', () => {
     expect([(await first).text, (await post()).text, state.runs]).toEqual(['{"run":1}', '{"run":1}', 1]);
   });
 
+  it('leaves the lease of a request whose response is being stored as long as it was', async () => {
+    const [storing, mayStore] = [signal(), signal()];
+    const leases = new HookedLeases({
+      complete() {
+        storing.happens();
+        return mayStore.happened;
+      },
+    });
+    const { guard, state, post } = await served({ leases, leaseDuration: 30_000, storeTimeout: 1_000 });
+    const first = post();
+    await storing.happened;
+    expect(await guard.purge(state.cacheKey)).toBe(false);
+    const seen = await leases.acquire(state.cacheKey, 'another process', 1);
+    expect(seen).toMatchObject({ kind: 'running' });
+    expect(seen.kind === 'running' && seen.msLeft).toBeGreaterThan(20_000);
+    mayStore.happens();
+    expect([(await first).text, state.runs]).toEqual(['{"run":1}', 1]);
+  });
+
   it.each<IdempotencyOptions>([{}, { whenKeyReused: 'reject' }])(
     'that is under way lets a request of its key run, with %j',
     async options => {
