@@ -8,9 +8,8 @@ import type { AnyType, Infer } from './binding/types/property-type';
 import { valueReaders, type ValueReaders } from './binding/single-value';
 import type { CallersOn } from './idempotency/identity/scope';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
-import type { IdempotencyOptions } from './idempotency/options';
+import { mergeIdempotency, type IdempotencyOptions } from './idempotency/options';
 import { checkOptions, fn, object, type Rule } from './options/check';
-import { withDefaults } from './options/merge';
 import type { Answering, OnProblem } from './problems/answer';
 
 const absoluteUri: Rule = {
@@ -68,7 +67,7 @@ export function configure(configuration: Configuration = {}): Configured {
   const guard = makeIdempotency(idempotency, answering, callers);
   const { options: resolved } = resolveBindingOptions(binding);
   return {
-    idempotency: (options = {}) => makeIdempotency(withDefaults(idempotency, options), answering, callers),
+    idempotency: (options = {}) => makeIdempotency(mergeIdempotency(idempotency, options), answering, callers),
     bind: makeBind(binding),
     serializerContext: types => makeSerializerContext(types, binding, resolved),
     purge: cacheKey => guard.purge(cacheKey),

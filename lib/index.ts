@@ -24,7 +24,7 @@ export type { IdempotencyOptions } from './idempotency/options';
 export type { IdempotencyEvent, IdempotencyEventKind } from './idempotency/events';
 export type { HeaderLine, RecordedResponse } from './idempotency/responses/recorded-response';
 export type { KeyvLike } from './idempotency/stores/keyv-like';
-export type { RequestIdempotency } from './idempotency/start-handler';
+export type { RequestIdempotency } from './idempotency/request-idempotency';
 export type {} from './idempotency/express-types';
 export type { Acquisition, LeaseStore } from './idempotency/leases/lease-store';
 export { memoryLeases, type MemoryLeasesOptions } from './idempotency/leases/memory-leases';

@@ -107,5 +107,6 @@ describe('configure()', () => {
   it('refuses the mistakes of an endpoint when its middleware is made', () => {
     expect(() => configure().idempotency({ waitTimeout: 0 })).toThrow(TypeError);
     expect(() => configure().idempotency({ wait: 1 } as IdempotencyOptions)).toThrow(TypeError);
+    expect(() => configure().idempotency(null as never)).toThrow('idempotency: options must be an object, not null');
   });
 });

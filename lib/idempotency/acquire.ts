@@ -69,7 +69,10 @@ function ask(exchange: Exchange, attempt: Attempt, triesLeft = 2): Awaitable<Dec
     // The store was slow, or this process was stopped: another request may have run since.
     if (triesLeft > 1) return ask(exchange, attempt, triesLeft - 1);
     stores.release(attempt).catch(() => undefined);
-    throw new StoreUnavailable(leaseDuration);
+    throw new StoreUnavailable(
+      leaseDuration,
+      new Error("the lease had expired before the store's answer arrived, twice. Use a longer leaseDuration."),
+    );
   });
 }
 

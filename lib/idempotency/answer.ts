@@ -7,11 +7,9 @@ import { leaveUnguarded } from './unguarded';
 /** Answers a request according to its outcome. @throws the problem, or the error, to refuse the request with. */
 export function answer(outcome: Outcome, exchange: Exchange): void {
   const { req, res, next, options } = exchange;
-  if ('letGo' in outcome) {
-    outcome.letGo();
-    return;
-  }
   switch (outcome.kind) {
+    case 'ran':
+      return outcome.sendEnd();
     case 'abandoned':
       return;
     case 'refused':
@@ -35,7 +33,8 @@ export function answer(outcome: Outcome, exchange: Exchange): void {
     case 'response-unavailable':
       throw new Problem(
         'response-unavailable',
-        'The request was executed before and is not executed again, but its response could not be kept.',
+        'The request was executed before and is not executed again, but its response is not available. Do not retry; ' +
+          'look up the result.',
       );
     case 'store-unavailable': {
       const what = outcome.hasRun

@@ -20,9 +20,9 @@ export interface Attempt extends RunId {
  */
 export function identifyAttempt({ req, res, options, reporter }: Exchange): Awaitable<Attempt> {
   const key = readKey(req, options.headerName, options.keyPattern);
-  reporter.key = key;
+  reporter.identified(key);
   return after(identify(req, res, key, options), ({ caller, cacheKey, fingerprint }) => {
-    reporter.cacheKey = cacheKey;
+    reporter.identified(key, cacheKey);
     return { key, caller, cacheKey, fingerprint, token: newToken(fingerprint) };
   });
 }

@@ -1,16 +1,17 @@
 /**
- * The outcome of a request, reported to `onEvent`. Each request has one; `lease-lost` may come before it.
+ * The outcome of a request, reported to `onEvent`. Each guarded request has one; `lease-lost` may come before it.
  * - `executed`: the handler ran and its response is stored.
  * - `not-stored`: the handler ran, but its response is not to be stored, or was not in time (`error`; storing goes on),
  *   or another run's response counts (after `lease-lost`).
  * - `replayed`: the stored response was sent at once.
  * - `waited`: the stored response was sent after waiting for the first request.
- * - `conflicted`: 409; the first request was still running, or its response could not be kept.
+ * - `conflicted`: 409; the first request was still running, or its response is not available.
  * - `reused`: 422; the key belongs to another request.
  * - `refused`: no usable key, an unreadable body, or values that `bindRequest()` refused; the handler did not run.
  * - `abandoned`: the client disconnected, or another middleware answered, before there was an answer; nothing ran, or
  *   another run's response counts (after `lease-lost`).
- * - `store-failed`: the store failed or was too slow; nothing ran, or the handler ran unguarded if so configured.
+ * - `store-failed`: the store failed or was too slow; this request ran nothing, or ran unguarded if so configured. An
+ *   earlier one may have run: the `detail` of the 503 says so.
  * - `lease-lost`: the lease expired while the handler ran; another request may have run it again.
  */
 export type IdempotencyEventKind =

@@ -1,4 +1,4 @@
-import type { RequestIdempotency } from './start-handler';
+import type { RequestIdempotency } from './request-idempotency';
 
 declare global {
   // eslint-disable-next-line @typescript-eslint/no-namespace -- Express's types are extended in this namespace

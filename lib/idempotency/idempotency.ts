@@ -3,7 +3,6 @@ import { isPromise } from '../basics/awaitable';
 import { Descriptions } from '../description/descriptions';
 import { shareShapes } from '../http/common-shape';
 import { ClientGone } from '../http/client-gone';
-import { isExchangeOver } from '../http/exchange-end';
 import type { Next } from '../http/next';
 import type { Answering } from '../problems/answer';
 import { refuse } from '../problems/refuse';
@@ -87,41 +86,56 @@ async function serve(exchange: Exchange): Promise<Outcome> {
     attempt = isPromise(identified) ? await identified : identified;
   } catch (error) {
     // The file of a body is closed when its client disconnects, so reading it fails then.
-    const { req, res } = exchange;
-    const isAbandoned = error instanceof ClientGone || isExchangeOver(req, res) || res.writableEnded;
+    const isAbandoned = error instanceof ClientGone || isAnsweredOrGone(exchange);
     return isAbandoned ? { kind: 'abandoned' } : { kind: 'refused', error };
   }
   const decided = decide(exchange, attempt);
   const decision = isPromise(decided) ? await decided : decided;
-  // The recording replaces `req.socket`, by which other listeners of this `request` event (stoppable) count requests.
-  if (decision.kind === 'acquired') await Promise.resolve();
-  if (decision.kind !== 'acquired' || isAnsweredOrGone(exchange)) {
-    return withoutRun(exchange, attempt, decision, false);
+  if (decision.kind !== 'acquired') return withoutRun(exchange, attempt, decision, false);
+  // Other listeners of the `request` event (stoppable) read `req.socket`. They run in this tick, so the recording
+  // replaces it only in the next.
+  await Promise.resolve();
+  if (isAnsweredOrGone(exchange)) {
+    // A retry starts afresh. The handler must not run for a client that is gone: body parsers see a disconnected
+    // request as one without a body.
+    await giveBack(exchange, attempt);
+    return { kind: 'abandoned' };
   }
   const outcome = await runAndRecord(exchange, attempt, decision.asked);
+  if (outcome.kind !== 'taken-back') return outcome;
   // Another run's response counts, so this request gets that one. Its handler has run, and never runs again here.
-  return outcome === 'overtaken' ? withoutRun(exchange, attempt, await decide(exchange, attempt), true) : outcome;
+  const second = await decide(exchange, attempt);
+  if (second.kind !== 'acquired') return withoutRun(exchange, attempt, second, true);
+  await giveBack(exchange, attempt);
+  return withoutRun(exchange, attempt, { kind: 'running', msLeft: 0 }, true);
+}
+
+/** Releases a lease under which nothing runs. If the store is out of reach, the lease expires. */
+async function giveBack({ stores }: Exchange, attempt: Attempt): Promise<void> {
+  await stores.release(attempt).catch(() => undefined);
 }
 
 /** @param hasRun whether the handler has run for this request. */
-async function withoutRun(exchange: Exchange, attempt: Attempt, decision: Decision, hasRun: boolean): Promise<Outcome> {
+async function withoutRun(
+  exchange: Exchange,
+  attempt: Attempt,
+  decision: NotAcquired,
+  hasRun: boolean,
+): Promise<Outcome> {
   const outcome = await outcomeOf(decision, exchange, attempt, hasRun);
   return isAnsweredOrGone(exchange) ? { kind: 'abandoned' } : outcome;
 }
 
+type NotAcquired = Exclude<Decision, { readonly kind: 'acquired' }>;
+
 async function outcomeOf(
-  decision: Decision,
+  decision: NotAcquired,
   { req, options, stores }: Exchange,
   attempt: Attempt,
   hasRun: boolean,
 ): Promise<Outcome> {
   const { key, cacheKey } = attempt;
   switch (decision.kind) {
-    case 'acquired':
-      // The lease is given back, so that a retry starts afresh. (If the store is out of reach, the lease expires.) The
-      // handler must not run for a client that is gone: body parsers see a disconnected request as one without a body.
-      await stores.release(attempt).catch(() => undefined);
-      return hasRun ? { kind: 'in-flight', msLeft: 0 } : { kind: 'abandoned' };
     case 'done':
       try {
         const response = await stores.read({ cacheKey, token: decision.token }, req.method);

@@ -193,6 +193,12 @@ function checkHeaders({ headerName, replayedHeader }: Pick<ResolvedOptions, 'hea
     throw new TypeError(`idempotency: headerName and replayedHeader must be two headers, not both ${headerName}`);
 }
 
+/** Merges a middleware's options over the application's. @throws TypeError as `resolveOptions` does. */
+export function mergeIdempotency(defaults: IdempotencyOptions, given: IdempotencyOptions): IdempotencyOptions {
+  checkOptions('idempotency', given, rules);
+  return withDefaults(defaults, given);
+}
+
 /**
  * Checks the options and adds the defaults.
  * @param callers finds the callers of a request; default: where authentication middlewares leave them.

@@ -2,8 +2,8 @@ import type { RecordedResponse } from './responses/recorded-response';
 
 /** The outcome of a request: the reporter reports it to `onEvent`, and `answer()` answers the client. */
 export type Outcome =
-  | RunOutcome
-  /** The request was refused before it was identified. */
+  | Ran
+  /** The request was refused before its handler could run. */
   | { readonly kind: 'refused'; readonly error: unknown }
   /** There is no one left to answer. If the handler has run for this request, another run's response counts. */
   | { readonly kind: 'abandoned' }
@@ -20,19 +20,24 @@ export type Outcome =
   /** The store failed, and the application prefers to run the handler without the guarantee. */
   | { readonly kind: 'unguarded'; readonly key: string; readonly cacheKey: string; readonly error: unknown };
 
-/** The outcomes of a request whose handler was called. */
-export type RunOutcome = {
+/** What is mounted after `idempotency()` was called, and has ended its response. */
+export interface Ran {
+  readonly kind: 'ran';
+  readonly result: RunResult;
   /**
    * Lets the end of the response go to the client, or closes the connection if it must not be taken for a whole one.
    */
-  readonly letGo: () => void;
-} & (
+  readonly sendEnd: () => void;
+}
+
+/** The result of calling what is mounted after `idempotency()`. */
+export type RunResult =
   | { readonly kind: 'executed'; readonly status: number; readonly handlerMs: number }
+  /** The response is not to be stored, or could not be stored in time (`error`). */
   | { readonly kind: 'not-stored'; readonly status: number; readonly handlerMs: number; readonly error?: unknown }
   /** A later middleware has refused the request before its handler ran. */
   | { readonly kind: 'refused'; readonly status: number; readonly error: unknown }
   /** The client disconnected before the handler ran. */
   | { readonly kind: 'abandoned' }
   /** Another run's response counts, and a part of this one has been sent. */
-  | { readonly kind: 'overtaken'; readonly handlerMs: number }
-);
+  | { readonly kind: 'overtaken'; readonly handlerMs: number };

@@ -48,19 +48,19 @@ export function publish(
   return whenStored(stored, pending, until, holdLease(run, options, stores, leaseUntil));
 }
 
-/** @param letGo ends the holding of the lease. */
+/** @param stopHolding ends the holding of the lease. */
 async function whenStored(
   stored: Promise<boolean>,
   pending: PendingResponse,
   until: number,
-  letGo: () => void,
+  stopHolding: () => void,
 ): Promise<Publication> {
   try {
     const isOurs = await stored;
-    letGo();
+    stopHolding();
     return { kind: isOurs ? 'published' : 'lost' };
   } catch (error) {
-    void keepPublishing(pending, until).then(letGo);
+    void keepPublishing(pending, until).then(stopHolding);
     return { kind: 'failed', error };
   }
 }
@@ -99,13 +99,16 @@ async function storeOrSee(pending: PendingResponse, ms: number): Promise<boolean
  */
 function store(pending: PendingResponse, ms: number): boolean | Promise<boolean> {
   const written = write(pending, ms);
-  return written ? completeAfter(written, pending, ms) : complete(pending, ms);
+  if (written) return completeAfter(written, pending, ms);
+  pending.isWritten = true;
+  return complete(pending, ms);
 }
 
 async function completeAfter(written: Promise<void>, pending: PendingResponse, ms: number): Promise<boolean> {
   const isOurs = await completeWith(written, pending, ms);
   if (isOurs !== undefined) return isOurs;
   await written;
+  pending.isWritten = true;
   return complete(pending, ms);
 }
 
@@ -142,7 +145,6 @@ function write(
 
 function complete(pending: PendingResponse, ms: number): boolean | Promise<boolean> {
   const { cacheKey, token } = pending.run;
-  pending.isWritten = true;
   // A store that fails in between may have lost what it reported as written.
   const failed = (error: unknown): never => {
     pending.isWritten = false;

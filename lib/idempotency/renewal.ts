@@ -16,18 +16,18 @@ export class Renewal {
   private hasStopped = false;
 
   /**
-   * @param acquired when the lease was asked for, in milliseconds of the monotonic clock.
+   * @param asked when the lease was asked for, in milliseconds of the monotonic clock.
    * @param onLost called once, when another run has the lease, or it has expired because the store was out of reach.
    */
   constructor(
     private readonly run: RunId,
     private readonly leaseDuration: number,
     private readonly stores: TimedStores,
-    acquired: number,
+    asked: number,
     private readonly onLost: () => void,
   ) {
-    this.until = acquired + leaseDuration;
-    this.renewAfter(acquired);
+    this.until = asked + leaseDuration;
+    this.renewAfter(asked);
   }
 
   stop(): void {

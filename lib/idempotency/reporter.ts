@@ -2,27 +2,32 @@ import { isPromise } from '../basics/awaitable';
 import { Problem } from '../problems/problem';
 import { warnOnce } from '../warnings/warn-once';
 import type { IdempotencyEvent, IdempotencyEventKind } from './events';
-import type { Outcome } from './outcome';
+import type { Outcome, RunResult } from './outcome';
 
 /** Reports what happens to one request to `onEvent`. */
 export class Reporter {
   /** Empty until the key has been read. */
-  key = '';
+  private key = '';
   /** Empty until the request has been identified. */
-  cacheKey = '';
+  private cacheKey = '';
   private readonly received = performance.now();
 
   constructor(private readonly onEvent: ((event: IdempotencyEvent) => unknown) | undefined) {}
 
+  /** To be called when the key has been read, and again when the request has been identified. */
+  identified(key: string, cacheKey = ''): void {
+    this.key = key;
+    this.cacheKey = cacheKey;
+  }
+
   report(outcome: Outcome): void {
     switch (outcome.kind) {
-      case 'executed':
-      case 'not-stored':
-        return this.emit(outcome.kind, outcome);
-      case 'overtaken':
-        return this.emit('not-stored', outcome);
-      case 'refused':
-        return this.emit('refused', { status: statusOf(outcome), error: outcome.error });
+      case 'ran':
+        return this.reportRun(outcome.result);
+      case 'refused': {
+        const { error } = outcome;
+        return this.emit('refused', { status: error instanceof Problem ? error.status : undefined, error });
+      }
       case 'abandoned':
         return this.emit('abandoned');
       case 'replayed':
@@ -42,6 +47,19 @@ export class Reporter {
   /** Reports that the lease of a running handler was lost; the outcome follows. */
   reportLostLease(): void {
     this.emit('lease-lost');
+  }
+
+  private reportRun(result: RunResult): void {
+    switch (result.kind) {
+      case 'executed':
+      case 'not-stored':
+      case 'refused':
+        return this.emit(result.kind, result);
+      case 'overtaken':
+        return this.emit('not-stored', result);
+      case 'abandoned':
+        return this.emit('abandoned');
+    }
   }
 
   /** Calls `onEvent`. An observer that throws must not change the outcome of the request. */
@@ -67,11 +85,6 @@ export class Reporter {
 }
 
 type Details = Partial<Pick<IdempotencyEvent, 'status' | 'handlerMs' | 'error'>>;
-
-function statusOf(refused: Extract<Outcome, { kind: 'refused' }>): number | undefined {
-  if ('status' in refused) return refused.status;
-  return refused.error instanceof Problem ? refused.error.status : undefined;
-}
 
 function warn(error: unknown): void {
   warnOnce('BINDONCE_ON_EVENT', `bindonce: onEvent failed: ${String(error)}`);

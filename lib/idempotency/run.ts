@@ -3,28 +3,35 @@ import { after, isPromise, type Awaitable } from '../basics/awaitable';
 import { ClientGone } from '../http/client-gone';
 import type { Attempt } from './attempt';
 import type { Exchange } from './exchange';
-import type { RunOutcome } from './outcome';
+import type { Ran, RunResult } from './outcome';
 import { publish, type Publication } from './publish';
 import type { RecordedResponse } from './responses/recorded-response';
 import type { Ending, Recording } from './responses/recording';
 import { isWanted } from './should-cache';
 import { startHandler, type Run } from './start-handler';
 
+/** What is stored of a run. */
+type Kept =
+  | { readonly kind: 'response'; readonly response: RecordedResponse }
+  /** There is no response to keep: the record that the handler has run is stored all the same. */
+  | { readonly kind: 'record' }
+  | { readonly kind: 'nothing' };
+
 /** The end of a lease: completed with a record, or given back if nothing is kept on purpose. */
 type Settlement = Publication | { readonly kind: 'released' };
+
+/** Another run's response counts, and this one was taken back: `res` is as it was before the handler. */
+interface TakenBack {
+  readonly kind: 'taken-back';
+}
 
 /**
  * Runs the handler under the lease and records its response. The end of the response is held back until the outcome is
  * answered, when the response is stored and the lease completed: a client that has seen the end can retry forever
  * within `cacheDuration`.
  * @param asked when the lease was asked for, in milliseconds of the monotonic clock.
- * @returns `overtaken` when another run's response counts and this one was taken back; `res` is as it was before then.
  */
-export async function runAndRecord(
-  exchange: Exchange,
-  attempt: Attempt,
-  asked: number,
-): Promise<RunOutcome | 'overtaken'> {
+export async function runAndRecord(exchange: Exchange, attempt: Attempt, asked: number): Promise<Ran | TakenBack> {
   const started = startHandler(exchange, attempt, asked);
   const run = isPromise(started) ? await started : started;
   const ending = await run.recording.ending;
@@ -32,36 +39,25 @@ export async function runAndRecord(
   const keeping = whatToKeep(exchange, attempt, run, ending);
   const kept = isPromise(keeping) ? await keeping : keeping;
   run.renewal.stop();
-  if (!kept) run.lease.end();
-  const settling = kept
-    ? publish(attempt, kept.response, exchange.options, exchange.stores, run.renewal.until)
-    : release(exchange, attempt, run);
+  const settling = settle(exchange, attempt, run, kept);
   const settlement = isPromise(settling) ? await settling : settling;
-  switch (settlement.kind) {
-    case 'lost':
-      return overtaken(exchange, run, ending, handlerMs);
-    case 'published':
-      return { kind: kept?.response ? 'executed' : 'not-stored', handlerMs, ...heldResponse(exchange, run, ending) };
-    case 'failed':
-      return { kind: 'not-stored', error: settlement.error, handlerMs, ...heldResponse(exchange, run, ending) };
-    case 'released':
-      return { ...outcomeOfReleased(run, handlerMs), ...heldResponse(exchange, run, ending) };
-  }
+  if (settlement.kind === 'lost') return overtaken(exchange, run, ending, handlerMs);
+  const status = (ending.kind === 'complete' && ending.response?.status) || exchange.res.statusCode;
+  const sendEnd = (): void => {
+    endResponse(run.recording, exchange.res, ending);
+  };
+  return { kind: 'ran', result: resultOf(settlement, kept, run, { status, handlerMs }), sendEnd };
 }
 
-/**
- * Decides what is stored: a response, only the record that the handler has run (`response` is undefined), or nothing.
- */
-function whatToKeep(
-  { req, options }: Exchange,
-  { caller }: Attempt,
-  { wishes }: Run,
-  ending: Ending,
-): Awaitable<{ readonly response: RecordedResponse | undefined } | undefined> {
-  if (ending.kind === 'cut-off' || wishes.forget || isForPartOfUpload(req, ending)) return undefined;
+/** Decides what is stored. */
+function whatToKeep({ req, options }: Exchange, { caller }: Attempt, { wishes }: Run, ending: Ending): Awaitable<Kept> {
+  if (ending.kind === 'cut-off' || wishes.forget || isForPartOfUpload(req, ending)) return { kind: 'nothing' };
   // If a caller has appeared since, the next request with this key may be another caller's.
   const response = caller.hasAppeared() ? undefined : ending.response;
-  return after(isWanted(response, req, options), wanted => (wanted ? { response } : undefined));
+  if (!response) return { kind: 'record' };
+  return after(isWanted(response, req, options), wanted =>
+    wanted ? { kind: 'response', response } : { kind: 'nothing' },
+  );
 }
 
 /**
@@ -70,6 +66,19 @@ function whatToKeep(
  */
 function isForPartOfUpload(req: IncomingMessage, { response }: Extract<Ending, { kind: 'complete' }>): boolean {
   return req.destroyed && !req.complete && (response?.status ?? 0) >= 400;
+}
+
+function settle(exchange: Exchange, attempt: Attempt, run: Run, kept: Kept): Awaitable<Settlement> {
+  const { options, stores } = exchange;
+  switch (kept.kind) {
+    case 'nothing':
+      run.lease.giveBack();
+      return release(exchange, attempt, run);
+    case 'record':
+      return publish(attempt, undefined, options, stores, run.renewal.until);
+    case 'response':
+      return publish(attempt, kept.response, options, stores, run.renewal.until);
+  }
 }
 
 /**
@@ -87,48 +96,46 @@ async function release({ stores }: Exchange, attempt: Attempt, { renewal }: Run)
   }
 }
 
-/** Takes the response back if none of it was sent. */
+/** Takes the response back if none of it was sent; closes the connection otherwise. */
 function overtaken(
   { reporter }: Exchange,
   { recording, lease }: Run,
   ending: Ending,
   handlerMs: number,
-): RunOutcome | 'overtaken' {
+): Ran | TakenBack {
   if (!lease.isLost) reporter.reportLostLease();
   if (ending.kind === 'complete' && recording.canBeReplaced) {
     recording.discard();
-    return 'overtaken';
+    return { kind: 'taken-back' };
   }
-  return {
-    kind: 'overtaken',
-    handlerMs,
-    letGo: () => {
-      recording.abort();
-    },
+  const sendEnd = (): void => {
+    recording.abort();
   };
+  return { kind: 'ran', result: { kind: 'overtaken', handlerMs }, sendEnd };
 }
 
-/**
- * Nothing is kept because a later middleware has refused the request, or because the handler or `shouldCache` wants it
- * so.
- */
-function outcomeOfReleased({ wishes: { refusal } }: Run, handlerMs: number) {
-  if (!refusal) return { kind: 'not-stored', handlerMs } as const;
-  if (refusal.reason instanceof ClientGone) return { kind: 'abandoned' } as const;
-  return { kind: 'refused', error: refusal.reason } as const;
-}
-
-/** Returns the status of the response, and the function that lets its end go. */
-function heldResponse({ res }: Exchange, { recording }: Run, ending: Ending): { status: number; letGo: () => void } {
-  const status = (ending.kind === 'complete' && ending.response?.status) || res.statusCode;
-  const letGo = (): void => {
-    sendEnd(recording, res, ending);
-  };
-  return { status, letGo };
+/** Tells what came of a run that was not overtaken. */
+function resultOf(
+  settlement: Exclude<Settlement, { kind: 'lost' }>,
+  kept: Kept,
+  { wishes: { refusal } }: Run,
+  { status, handlerMs }: { readonly status: number; readonly handlerMs: number },
+): RunResult {
+  switch (settlement.kind) {
+    case 'published':
+      return { kind: kept.kind === 'response' ? 'executed' : 'not-stored', status, handlerMs };
+    case 'failed':
+      return { kind: 'not-stored', status, handlerMs, error: settlement.error };
+    case 'released':
+      // A later middleware has refused the request, or the handler or `shouldCache` wants nothing to be kept.
+      if (!refusal) return { kind: 'not-stored', status, handlerMs };
+      if (refusal.reason instanceof ClientGone) return { kind: 'abandoned' };
+      return { kind: 'refused', status, error: refusal.reason };
+  }
 }
 
 /** Lets the end of the response go to the client; closes the connection of one that was cut off. */
-function sendEnd(recording: Recording, res: ServerResponse, ending: Ending): void {
+function endResponse(recording: Recording, res: ServerResponse, ending: Ending): void {
   if (ending.kind === 'cut-off') {
     recording.abort();
     return;

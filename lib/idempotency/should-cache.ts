@@ -8,15 +8,13 @@ import { TimedOut, withinTime } from './running-time';
 /**
  * Asks `shouldCache`, for at most `storeTimeout`. Only `false` means no: the response has ended, so no error handler
  * could get an error any more, and storing is the safe side.
- * @param response undefined for one that is too large to be kept or shown: the record that the handler ran is kept all
- * the same.
  */
 export function isWanted(
-  response: RecordedResponse | undefined,
+  response: RecordedResponse,
   req: IncomingMessage,
   { shouldCache, storeTimeout }: ResolvedOptions,
 ): Awaitable<boolean> {
-  return !response || !shouldCache || answerOf(() => shouldCache(response, req as Request), storeTimeout);
+  return !shouldCache || answerOf(() => shouldCache(response, req as Request), storeTimeout);
 }
 
 async function answerOf(ask: () => unknown, storeTimeout: number): Promise<boolean> {

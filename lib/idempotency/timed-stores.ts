@@ -50,8 +50,7 @@ export function withTimeouts(options: ResolvedOptions): TimedStores {
     // For a whole lease, whatever the caller asked for: `purge()` asks for a short one.
     const forEarlier = await leases.acquire(cacheKey, earlier, leaseDuration);
     if (forEarlier.kind !== 'acquired') return forEarlier;
-    if (tokenHeldHere(cacheKey, leases) === earlier)
-      return { kind: 'running', token: earlier, msLeft: leaseDuration };
+    if (tokenHeldHere(cacheKey, leases) === earlier) return { kind: 'running', token: earlier, msLeft: leaseDuration };
     // The earlier run has ended meanwhile. If its record has expired, too, the lease was acquired under the token of a
     // run that is over, so it is released here.
     const forOwn = await leases.acquire(cacheKey, token, ms);

@@ -1,10 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { isKeyMissing } from './identity/key';
 import type { ResolvedOptions } from './options';
-import type { RequestIdempotency } from './start-handler';
+import type { RequestIdempotency } from './request-idempotency';
+
+/** Shared by all copies of this module in the process: one may leave a request alone that another guards. */
+const UNGUARDED = Symbol.for('bindonce.unguarded');
 
 /** The `req.idempotency` of a request that runs without a guard: handlers expect one. */
 class Unguarded implements RequestIdempotency {
+  readonly [UNGUARDED] = true;
   /** Never aborts. */
   declare readonly signal: AbortSignal;
 
@@ -37,5 +41,5 @@ export function leaveUnguarded(req: IncomingMessage, key = '', cacheKey = ''): v
 
 /** Returns true when something other than bindonce has set this value of `req.idempotency`. */
 export function isForeign(value: unknown): boolean {
-  return Boolean(value) && !(value instanceof Unguarded);
+  return Boolean(value) && !(typeof value === 'object' && value !== null && UNGUARDED in value);
 }

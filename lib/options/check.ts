@@ -41,7 +41,7 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const isHeaderName = (value: unknown): boolean => typeof value === 'string' && TOKEN.test(value);
 
 /** Node fires a timer with a longer delay at once (its delays are 32 bits). */
-const MAX_TIMER = 2_147_483_647;
+export const MAX_TIMER = 2_147_483_647;
 
 export const anything: Rule = { expects: 'anything', accepts: () => true };
 export const boolean: Rule = { expects: 'true or false', accepts: value => typeof value === 'boolean' };

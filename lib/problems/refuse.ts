@@ -14,7 +14,8 @@ interface Listener {
 
 /**
  * Refuses a request before its handler has run, and answers it. The handler has done nothing, so the idempotency key
- * stays usable. Only middlewares in front of the handler call this: an error that a handler throws is its response.
+ * stays usable. Not for an error that a handler throws: that is its response. (When an earlier middleware throws at the
+ * end of a response, `idempotency()` calls this, too. The run is over then, and its listener has no effect.)
  */
 export function refuse(
   error: unknown,

@@ -12,7 +12,8 @@ const UNAVAILABLE = {
   type: 'urn:bindonce:response-unavailable',
   title: 'The response is no longer available',
   status: 409,
-  detail: 'The request was executed before and is not executed again, but its response could not be kept.',
+  detail:
+    'The request was executed before and is not executed again, but its response is not available. Do not retry; look up the result.',
   instance: '/',
 };
 

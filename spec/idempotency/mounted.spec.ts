@@ -73,6 +73,15 @@ describe.each(expressVersions)('two guards on the way of one request, %s,', (_ve
     expect((await answers(idempotency(), other())).runs).toBe(0);
   });
 
+  it('of which the first is of another copy of the package, and leaves the request alone, are the second alone', async () => {
+    let other: typeof idempotency | undefined;
+    jest.isolateModules(() => {
+      other = (jest.requireActual('../../lib') as { idempotency: typeof idempotency }).idempotency;
+    });
+    const exempt = other?.({ methods: ['PUT'] }) ?? [];
+    expect(await answers(exempt as RequestHandler, idempotency({ scope }))).toEqual({ texts: ['1', '2'], runs: 2 });
+  });
+
   it.each<[string, unknown]>([
     ['an object', { key: 'k' }],
     ['an object with forget', { forget: () => undefined }],

@@ -88,7 +88,7 @@ describe('a lease', () => {
         res.send((req.idempotency.signal.reason as Error).message),
       );
     });
-    expect((await post()).text).toBe('The idempotency lease was lost');
+    expect((await post()).text).toBe('The idempotency lease was lost: another request may run the handler.');
     expect(log.kinds[0]).toBe('lease-lost');
   });
 });

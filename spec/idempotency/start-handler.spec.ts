@@ -48,4 +48,17 @@ describe('req.idempotency', () => {
     valid = true;
     expect((await ask()).text).toBe('ran');
   });
+
+  it('has a signal that says why it aborts after forget()', async () => {
+    let reason: unknown;
+    const app = express().post('/', idempotency(), (req, res) => {
+      const { signal, forget } = req.idempotency;
+      signal.addEventListener('abort', () => (reason = signal.reason));
+      forget();
+      res.end();
+    });
+    const { url } = await serve(app);
+    await send(url, { headers: keyed('forgotten') });
+    expect(String(reason)).toMatch(/^Error: The idempotency lease was given back: /);
+  });
 });

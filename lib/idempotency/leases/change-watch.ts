@@ -6,10 +6,10 @@ export interface ChangeWatch {
   /**
    * Resolves when this waiter should ask: the key may have changed, it is its turn to poll, or its time is over. A
    * change that comes before the call is not lost.
-   * @param msLeft milliseconds that the lease has left.
-   * @param ms milliseconds that the waiter waits at most.
+   * @param leaseMsLeft milliseconds that the lease has left.
+   * @param maxWaitMs milliseconds that the waiter waits at most.
    */
-  next(msLeft: number, ms: number): Promise<void>;
+  next(leaseMsLeft: number, maxWaitMs: number): Promise<void>;
   /** Wakes the other waiters of this process: the run is done. */
   wakeOthers(): void;
   stop(): void;
@@ -44,12 +44,13 @@ export function watchForChange(cacheKey: string, leases: LeaseStore, isGone: () 
     () => undefined,
   );
   return {
-    async next(msLeft, ms) {
-      // A store that notifies of the question itself must not keep the process busy, so this takes a pause, too.
-      const most = isChanged ? 0 : ms;
+    async next(leaseMsLeft, maxWaitMs) {
+      // Pauses even after a change: a store whose acquire() itself causes a notification would otherwise be asked in a
+      // busy loop.
+      const most = isChanged ? 0 : maxWaitMs;
       isChanged = false;
       await new Promise<void>(resolve => {
-        sleeper = polling.sleep(resolve, isGone, msLeft, most);
+        sleeper = polling.sleep(resolve, isGone, leaseMsLeft, most);
       });
       sleeper = undefined;
     },

@@ -1,4 +1,4 @@
-import { positiveInteger, checkOptions, type Rule } from '../../options/check';
+import { checkOptions, MAX_TIMER, positiveInteger, type Rule } from '../../options/check';
 import { isMapLike } from '../stores/keyv-like';
 import { SweepInterval } from '../stores/sweep-interval';
 import type { Acquisition, LeaseStore } from './lease-store';
@@ -15,9 +15,6 @@ interface Lease {
 /** How often expired records are swept, in milliseconds; between sweeps they only take memory. */
 const SWEEP_INTERVAL = 10_000;
 const SHORTEST_SWEEP_INTERVAL = 1_000;
-
-/** Node fires a timer with a longer delay at once. */
-const MAX_TIMER = 2_147_483_647;
 
 /** Options of {@link memoryLeases}. */
 export interface MemoryLeasesOptions {
@@ -66,7 +63,10 @@ class MemoryLeases implements LeaseStore {
       return { kind: 'running', token: lease.token, msLeft: Math.max(0, lease.expires - performance.now()) };
     }
     if (!this.leases.has(key) && this.isFull())
-      throw new Error(`There are ${this.maxKeys} keys in memory, and maxKeys allows no more`);
+      throw new Error(
+        `memoryLeases: all ${this.maxKeys} keys are in use. Raise maxKeys, shorten cacheDuration, or use redisLeases() or ` +
+          'postgresLeases().',
+      );
     this.run(key, token, ms);
     return { kind: 'acquired' };
   }
@@ -105,7 +105,7 @@ class MemoryLeases implements LeaseStore {
 
   private live(key: string): Lease | undefined {
     const lease = this.leases.get(key);
-    return lease && (lease.timer ?? lease.expires > performance.now()) ? lease : undefined;
+    return lease && (lease.timer !== undefined || lease.expires > performance.now()) ? lease : undefined;
   }
 
   private run(key: string, token: string, ms: number): void {

@@ -25,8 +25,8 @@ export interface DepartureTimes {
 export class Departure {
   isGone = false;
   isReported = false;
-  /** When false, `close` is emitted as soon as the client has disconnected. */
-  isHeldBack = true;
+  /** True while `close` is held back: the handler does not learn yet that its client has disconnected. */
+  isHidden = true;
   private hasBegun = false;
   /**
    * When the last of these happened: the client left, the handler began, `close` was emitted, the handler wrote after
@@ -54,13 +54,13 @@ export class Departure {
     this.isGone = true;
     this.since = performance.now();
     this.end = this.since + this.times.cacheDuration;
-    if (!this.isHeldBack) this.report();
+    if (!this.isHidden) this.report();
     if (!this.hasStopped) this.wait();
   }
 
-  /** To be called when no response is to be stored: `close` is no longer held back. */
-  stopHolding(): void {
-    this.isHeldBack = false;
+  /** To be called when no response is to be stored: emits `close` as soon as the client has disconnected. */
+  stopHiding(): void {
+    this.isHidden = false;
     if (this.isGone && !this.isReported) this.report();
   }
 

@@ -44,7 +44,7 @@ class Recorder implements Recording {
   private readonly runEnd: RunEnd;
   private head: ResponseHead | undefined;
   /** The `write` or `end` that made node write the implicit header. */
-  private impliedBy: 'write' | 'end' | undefined;
+  private headWrittenBy: 'write' | 'end' | undefined;
   private trailers: readonly HeaderLine[] = [];
   private readonly body: BodyCopy;
   private readonly method: string | undefined;
@@ -91,8 +91,8 @@ class Recorder implements Recording {
     this.held = [];
   }
 
-  reportDeparture(): void {
-    this.runEnd.reportDeparture();
+  stopHidingDeparture(): void {
+    this.runEnd.stopHidingDeparture();
   }
 
   finish(): void {
@@ -103,7 +103,7 @@ class Recorder implements Recording {
       const rest = this.held.length === 1 && this.held[0] ? this.held[0] : Buffer.concat(this.held);
       this.outgoing.end(this.ended.head, rest, this.ended.callback);
     }
-    this.runEnd.letGo();
+    this.runEnd.endRecording();
   }
 
   discard(): void {
@@ -111,7 +111,7 @@ class Recorder implements Recording {
     this.faked.restoreHead();
     this.outgoing.putBack();
     this.snapshot.putBack();
-    this.runEnd.letGo();
+    this.runEnd.endRecording();
   }
 
   abort(): void {
@@ -119,7 +119,7 @@ class Recorder implements Recording {
     // If the end of the connection is the end of the content, a clean end would make half a response look whole.
     if (!this.res.useChunkedEncodingByDefault) this.res.socket?.resetAndDestroy();
     this.outgoing.destroy();
-    this.runEnd.letGo();
+    this.runEnd.endRecording();
   }
 
   private writeHead(status: number, second?: string | HeadersArgument, third?: HeadersArgument): ServerResponse {
@@ -132,7 +132,7 @@ class Recorder implements Recording {
     res.statusCode = Math.trunc(status);
     res.statusMessage = reason;
     if (headers) setHeaders(res, headers);
-    this.head = new ResponseHead(this.method, res, this.snapshot, this.impliedBy);
+    this.head = new ResponseHead(this.method, res, this.snapshot, this.headWrittenBy);
     this.runEnd.wrote();
     this.faked.pretendHeadSent();
     return res;
@@ -193,7 +193,7 @@ class Recorder implements Recording {
   /** Returns the head; writes it, as node does, through all middlewares, if the handler has not. */
   private writtenHead(by: 'write' | 'end'): ResponseHead {
     if (!this.head) {
-      this.impliedBy = by;
+      this.headWrittenBy = by;
       this.res.writeHead(this.res.statusCode);
     }
     return (this.head ??= new ResponseHead(this.method, this.res, this.snapshot, by));

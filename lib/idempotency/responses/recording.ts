@@ -26,7 +26,7 @@ export interface Recording {
    * To be called when no response is to be stored: the handler learns at once when its client disconnects, or has done
    * so.
    */
-  reportDeparture(): void;
+  stopHidingDeparture(): void;
   /** Lets the end of the response go to the client. */
   finish(): void;
   /** Takes the response back, and restores it as it was before the handler. */

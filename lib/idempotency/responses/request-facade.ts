@@ -47,7 +47,7 @@ export class RequestFacade implements ProxyHandler<Socket> {
   }
 
   /** Shows the real state of the request and its socket from now on; aborts a request whose client has disconnected. */
-  letGo(): void {
+  showReality(): void {
     this.isHeld = false;
     this.abort?.();
     this.abort = undefined;
@@ -88,7 +88,7 @@ export class RequestFacade implements ProxyHandler<Socket> {
     };
   }
 
-  /** Delays the abort of a complete request until `letGo()`: node aborts it when the client disconnects. */
+  /** Delays the abort of a complete request until `showReality()`: node aborts it when the client disconnects. */
   private destroy(error?: NodeJS.ErrnoException): IncomingMessage {
     const { req, below } = this;
     if (error?.code !== 'ECONNRESET') return below.call(req, error);

@@ -10,7 +10,10 @@ export class ResponseHead {
   /** The changes of the handler's side to the headers. */
   readonly changes: HeadChanges;
   readonly hasContent: boolean;
-  /** The call that made node write the implicit header: a `write`, or an `end` in which node declares the length. */
+  /**
+   * The call by which a replay makes node write the implicit header, as here: a `write`, or an `end` in which node
+   * declares the length.
+   */
   readonly impliedBy: 'write' | 'end' | undefined;
   /** True if the handler has not called `writeHead` itself. */
   readonly isImplied: boolean;
@@ -22,12 +25,12 @@ export class ResponseHead {
   /** The declared length of the content in bytes. */
   private readonly length: number | undefined;
 
-  /** @param impliedBy the call that makes node write the implicit header. */
+  /** @param writtenBy the call that makes node write the implicit header. */
   constructor(
     method: string | undefined,
     res: ServerResponse,
     before: HeadSnapshot,
-    impliedBy: 'write' | 'end' | undefined,
+    writtenBy: 'write' | 'end' | undefined,
   ) {
     const length = res.getHeader('content-length');
     this.status = res.statusCode;
@@ -35,8 +38,8 @@ export class ResponseHead {
     this.hasContent = mayHaveContent(method, res.statusCode);
     this.changes = before.changes();
     this.isCoded = !/^\s*(chunked\s*)?$/i.test(String(res.getHeader('Transfer-Encoding') ?? ''));
-    this.isImplied = impliedBy !== undefined;
-    this.impliedBy = impliedBy === 'end' && this.hasContent && framesContent(res) ? undefined : impliedBy;
+    this.isImplied = writtenBy !== undefined;
+    this.impliedBy = writtenBy === 'end' && this.hasContent && framesContent(res) ? undefined : writtenBy;
     this.length = length === undefined ? undefined : Number(length);
   }
 

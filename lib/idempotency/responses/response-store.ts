@@ -76,7 +76,8 @@ export class ResponseStore implements Responses {
   async write(cacheKey: string, token: string, response: RecordedResponse, ms: number): Promise<void> {
     const key = `${cacheKey}:${token}`;
     this.expired?.written(key, ms);
-    if (!(await this.keyv.set(key, toStored(key, response), ms))) throw new Error('The store failed to write');
+    if (!(await this.keyv.set(key, toStored(key, response), ms)))
+      throw new Error("Keyv.set() returned false: the response was not stored. See the 'error' events of this Keyv.");
   }
 
   async remove(cacheKey: string, token: string): Promise<void> {
@@ -92,12 +93,15 @@ export class ResponseStore implements Responses {
 
   private async ask(expected: Expected): Promise<RecordedResponse | undefined> {
     const { failures, keyv } = this;
-    const stored: unknown = await keyv.get(expected.key).catch(unreadable);
+    const stored: unknown = await keyv.get(expected.key).catch(nullIfNotJson);
     if (stored === undefined && failures !== this.failures && !('throwOnErrors' in keyv))
-      throw new Error('The store failed to read');
+      throw new Error("Keyv.get() failed. See the 'error' events of this Keyv.");
     const response = fromStored(stored, expected);
     if (response === undefined && !(await this.isFinal(stored, expected.key)))
-      throw new Error('Redis may have answered another command, or have read from a replica that is behind');
+      throw new Error(
+        'The response was not found, but this is not certain: the Redis client may have read from a replica, or got ' +
+          'the answer to another command.',
+      );
     return response;
   }
 
@@ -114,7 +118,7 @@ export class ResponseStore implements Responses {
 }
 
 /** Returns null for text that is not JSON: to read it again would not help. */
-function unreadable(error: unknown): null {
+function nullIfNotJson(error: unknown): null {
   if (error instanceof SyntaxError) return null;
   throw error;
 }

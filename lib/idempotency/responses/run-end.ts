@@ -29,7 +29,7 @@ export class RunEnd implements DepartureListener {
   private readonly request: RequestFacade;
   private readonly departure: Departure;
   private readonly ownEnd: ServerResponse['end'];
-  private isLetGo = false;
+  private isRecordingOver = false;
 
   /** To be called when `res.end` is that of the recording. */
   constructor(
@@ -71,19 +71,19 @@ export class RunEnd implements DepartureListener {
     this.resolve(this.brokenOff());
   }
 
-  /** To be called when no response is to be stored: the handler learns that its client disconnects, or has done so. */
-  reportDeparture(): void {
-    this.departure.stopHolding();
+  /** To be called when no response is to be stored. */
+  stopHidingDeparture(): void {
+    this.departure.stopHiding();
   }
 
   /** To be called when the recording is over: shows the real state of the connection. */
-  letGo(): void {
-    this.isLetGo = true;
+  endRecording(): void {
+    this.isRecordingOver = true;
     this.departure.stop();
-    this.request.letGo();
+    this.request.showReality();
     this.request.putSocketBack();
     if (this.departure.isGone) this.faked.showClosed();
-    this.departure.stopHolding();
+    this.departure.stopHiding();
   }
 
   /** Called when the handler, or Express after an error, closes the connection. */
@@ -99,7 +99,7 @@ export class RunEnd implements DepartureListener {
   }
 
   emitClose(): void {
-    this.request.letGo();
+    this.request.showReality();
     this.faked.showClosed();
     this.outgoing.emit('close');
   }
@@ -122,21 +122,21 @@ export class RunEnd implements DepartureListener {
     if (event !== 'close') return outgoing.emit(event, ...args);
     if (departure.isGone) return true;
     this.written.clientLeft();
-    if (departure.isHeldBack) this.faked.pretendOpen();
+    if (departure.isHidden) this.faked.pretendOpen();
     departure.clientLeft();
     // A handler that waits for the closed socket to drain would wait forever.
-    if (departure.isHeldBack) outgoing.emit('drain');
+    if (departure.isHidden) outgoing.emit('drain');
     return true;
   }
 
   /** @returns whether to close the connection now; after the end, it is closed when the response has been sent. */
   private close(ending: Ending): boolean {
-    if (this.written.hasEnded && !this.isLetGo) {
+    if (this.written.hasEnded && !this.isRecordingOver) {
       this.faked.closeAfterEnd();
       return false;
     }
     this.resolve(ending);
-    this.departure.stopHolding();
+    this.departure.stopHiding();
     return true;
   }
 

@@ -48,7 +48,7 @@ describe('memoryLeases()', () => {
       for (const key of ['one', 'two']) void leases.acquire(key, 'a', 60_000);
       void leases.complete('one', 'a', 60_000);
       expect(() => leases.acquire('three', 'b', 60_000)).toThrow(
-        'There are 2 keys in memory, and maxKeys allows no more',
+        'memoryLeases: all 2 keys are in use. Raise maxKeys, shorten cacheDuration, or use redisLeases() or postgresLeases().',
       );
       expect(leases.acquire('one', 'b', 60_000)).toEqual({ kind: 'done', token: 'a' });
       expect(leases.acquire('two', 'a', 60_000)).toEqual({ kind: 'acquired' });
@@ -64,7 +64,7 @@ describe('memoryLeases()', () => {
     try {
       const leases = memoryLeases({ maxKeys: 2 });
       for (const key of ['one', 'two']) void leases.complete(key, 'a', 2_000);
-      expect(() => leases.acquire('three', 'b', 60_000)).toThrow('maxKeys allows no more');
+      expect(() => leases.acquire('three', 'b', 60_000)).toThrow('all 2 keys are in use');
       jest.advanceTimersByTime(2_001);
       expect(leases.acquire('three', 'b', 60_000)).toEqual({ kind: 'acquired' });
     } finally {
