@@ -93,7 +93,11 @@ function readMissing(input: RequestInput, member: Member): unknown {
   if (source === 'route') warnIfUnknown(name, req);
   const isWhole = member.property === plan.wholeBody?.property;
   const missing = isWhole ? 'A JSON body is required.' : sourcesInOrder.find(one => one.source === source)?.missing;
-  return readNothing(member, input.locationOf(source, name), isWhole ? missing : withUnread(missing, member, input));
+  return readNothing(
+    member,
+    input.locationOf(source, name),
+    isWhole || input.isFull ? missing : withUnread(missing, member, input),
+  );
 }
 
 /**

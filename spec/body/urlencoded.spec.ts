@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { processorTime } from '../support/processor-time';
+import { leastTimes, processorTime } from '../support/processor-time';
 import { readPairs } from '../../lib/body/urlencoded';
 
 describe('pairs', () => {
@@ -100,5 +100,33 @@ describe('pairs', () => {
       expect(readPairs(`a${'[a]'.repeat(10_000)}=1`, 10)).toHaveLength(1);
     });
     expect(time).toBeLessThan(5_000);
+  });
+
+  it('cannot be read where decodeURIComponent() fails, and only there', () => {
+    const isText = (escapes: string): boolean => {
+      try {
+        decodeURIComponent(escapes);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    const edges = [0x00, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xff];
+    for (let first = 0; first < 256; first++)
+      for (const second of edges)
+        for (const [third, fourth] of [[], [0x80], [0xc0], [0x80, 0xbf], [0xbf, 0xc0]]) {
+          const bytes = [first, second, third, fourth].filter(byte => byte !== undefined);
+          const escapes = bytes.map(byte => `%${byte.toString(16).padStart(2, '0')}`).join('');
+          expect([escapes, readPairs(escapes, 1)[0]?.[2]]).toEqual([
+            escapes,
+            isText(escapes) ? undefined : 'unreadable',
+          ]);
+        }
+  });
+
+  it.each(['%', '%FF', '%ED%A0%80'])('that cannot be read cost less than others: %s', async bad => {
+    const texts = [bad, '%C3%A9'].map(part => `${part}&`.repeat(20_000));
+    const [unreadable, readable] = await leastTimes(...texts.map(text => () => readPairs(text, 30_000)));
+    expect(unreadable).toBeLessThan(0.65 * Number(readable));
   });
 });

@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import type { Pair } from '../../body/urlencoded';
 import type { ProblemLocation } from '../../problems/problem';
 import { after, type Awaitable } from '../../basics/awaitable';
 import type { BinderContext } from '../input/binder-context';
@@ -6,9 +7,20 @@ import { readBody, type Body } from '../input/body';
 import type { Location } from '../reading/location';
 import type { Plan } from '../plan/plan';
 import type { ResolvedOptions } from '../input/resolved-options';
+import { hasParts } from '../reading/name-tree';
+import { queryOf } from './query-pairs';
+
+/** A name as it was sent, and in lower case. */
+interface NameWithParts {
+  readonly sent: string;
+  readonly anyCase: string;
+}
 
 /** A request whose body has been read: all that values are taken from. */
 export class RequestInput {
+  private pairs: readonly Pair[] | undefined;
+  private names: readonly NameWithParts[] | undefined;
+
   private constructor(
     private readonly context: BinderContext,
     readonly plan: Plan,
@@ -33,6 +45,25 @@ export class RequestInput {
 
   get options(): ResolvedOptions {
     return this.context.endpoint.options;
+  }
+
+  /** The query, which is read once. @throws a 414 problem for too many parameters. */
+  get query(): readonly Pair[] {
+    return (this.pairs ??= queryOf(this.req, this.options.limits.fields));
+  }
+
+  /** The names of query parameters and form fields that have several parts. */
+  get namesWithParts(): readonly NameWithParts[] {
+    const { body } = this;
+    const form = body.kind === 'form' || body.kind === 'text' ? body.form : undefined;
+    return (this.names ??= [...this.query, ...(form?.fields ?? [])]
+      .filter(([name]) => hasParts(name))
+      .map(([sent]) => ({ sent, anyCase: sent.toLowerCase() })));
+  }
+
+  /** True if no further failure is listed. */
+  get isFull(): boolean {
+    return this.context.failures.length >= this.options.limits.failures;
   }
 
   /** True if the JSON body as a whole has been refused. */

@@ -1,6 +1,5 @@
 import type { SourceProperty } from '../plan/source-properties';
 import { someWithin } from '../types/codec';
-import { queryOf } from './query';
 import type { RequestInput } from './request-input';
 
 /**
@@ -9,9 +8,8 @@ import type { RequestInput } from './request-input';
  */
 export function unreadNameBelow({ name, codec }: SourceProperty, input: RequestInput): string | undefined {
   if (!someWithin(codec, ({ shape }) => shape === 'object' || shape === 'schema')) return undefined;
-  const { body, req, options } = input;
-  const form = body.kind === 'form' || body.kind === 'text' ? body.form : undefined;
-  const sent = [...queryOf(req, options.limits.fields), ...(form?.fields ?? [])].map(([one]) => one);
-  const prefixes = ['.', '['].map(mark => `${name}${mark}`.toLowerCase());
-  return sent.find(one => prefixes.some(prefix => one.toLowerCase().startsWith(prefix)));
+  const start = name.toLowerCase();
+  return input.namesWithParts.find(
+    ({ anyCase }) => anyCase.startsWith(start) && ['.', '['].includes(anyCase.charAt(start.length)),
+  )?.sent;
 }

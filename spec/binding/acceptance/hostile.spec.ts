@@ -113,6 +113,30 @@ describe('a bounded, quick answer', () => {
     );
     expect(repeated).toBeLessThan(5 * names);
   });
+
+  it.each([
+    ['escapes', '%61&'.repeat(3_500)],
+    ['broken escapes', '%&'.repeat(7_000)],
+    ['names with parts', 'a.b&'.repeat(3_500)],
+  ])('a query of %s costs no more where forty required objects are missing than where one is', async (_of, query) => {
+    const missing = (count: number): AnyType =>
+      dto(Object.fromEntries(Array.from({ length: count }, (_, index) => [`o${index}`, dto({ street: string })])));
+    const [one, forty] = await leastTimes(
+      ...[missing(1), missing(40)].map(Dto => () => bind(Dto, { method: 'GET', path: `/?${query}` })),
+    );
+    expect(forty).toBeLessThan(4 * Number(one));
+  });
+
+  it('a query from which queryValue() reads forty values costs no more than one with one', async () => {
+    const app = express().get('/:count', (req, res) => {
+      const names = Array.from({ length: Number(req.params.count) }, (_, index) => `v${index}`);
+      res.json(names.map(name => queryValue(req, name, string, { required: false })));
+    });
+    const [one, forty] = await leastTimes(
+      ...[1, 40].map(count => () => ask(app, { method: 'GET', path: `/${count}?${'%61&'.repeat(3_500)}` })),
+    );
+    expect(forty).toBeLessThan(4 * Number(one));
+  });
 });
 
 describe('names that JavaScript objects know', () => {

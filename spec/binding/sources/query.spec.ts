@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { dto, field, int, list, optional, queryParam, string } from '../../../lib';
+import { dto, field, int, list, optional, queryParam, queryValue, string } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
 import { bind } from '../../support/one-endpoint';
 
@@ -84,3 +84,17 @@ it.each(expressVersions)(
     });
   },
 );
+
+it('queryValue() reads the query that the request has when it is called', async () => {
+  const read: unknown[] = [];
+  const before: RequestHandler[] = [
+    (req, _res, next) => {
+      read.push(queryValue(req, 'page', int));
+      req.url = '/?page=2';
+      read.push(queryValue(req, 'page', int), queryValue(req, 'page', int));
+      next();
+    },
+  ];
+  await bind(Search, { method: 'GET', path: '/?page=1' }, { before });
+  expect(read).toEqual([1, 2, 2]);
+});
