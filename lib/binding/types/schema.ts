@@ -80,13 +80,12 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
       const read = (): Awaitable<unknown> =>
         after(validate(plain), first => {
           if (!first.issues) return first.value;
-          // A name that was sent once may be a collection of one. If the schema refuses that, too, its first issues are
-          // the right ones.
-          let isChanged = false;
-          for (const issue of first.issues) if (makeCollection(plain, issue, here.limits.items)) isChanged = true;
-          if (!isChanged) return refuse(first.issues, here);
+          // One text may hold JSON, or a collection.
+          const reread = first.issues.map(issue => rereadText(plain, issue, here));
+          if (reread.includes(INVALID)) return INVALID;
+          if (reread.every(how => how === undefined)) return refuse(first.issues, here);
           return after(validate(plain), second =>
-            second.issues ? refuse(stillThere(first.issues, second.issues), here) : second.value,
+            second.issues ? refuse(stillThere(first.issues, reread, second.issues), here) : second.value,
           );
         });
       return required ? read() : after(isSameAsNothing(plain), isSame => (isSame ? undefined : read()));
@@ -112,32 +111,63 @@ function meant({
   return issues ? issues.map(issue => [keysOf(issue), issue.message]) : [value];
 }
 
+/** What a text was read as, after the schema had refused it as text. */
+type Reread = 'JSON' | 'collection' | undefined;
+
 /**
- * Replaces the text that an issue is about by a collection of one. Returns false if the issue is about something else,
- * or if the collection would exceed the limit.
+ * Replaces the text that an issue is about by the JSON that it looks like, or else by a collection. Returns undefined
+ * if the issue is about something else, or if the collection would exceed the limit.
  */
-function makeCollection(plain: unknown, issue: StandardSchemaV1.Issue, limit: number): boolean {
-  const keys = keysOf(issue).map(String);
+function rereadText(plain: unknown, issue: StandardSchemaV1.Issue, location: Location): Reread | Invalid {
+  const path = keysOf(issue);
+  const keys = path.map(String);
   const last = keys.pop();
   const holder = keys.reduce<unknown>(
     (value, key) => (typeof value === 'object' && value !== null ? ownValue(value, key) : undefined),
     plain,
   );
   const text = typeof holder === 'object' && holder !== null && last !== undefined ? ownValue(holder, last) : undefined;
-  if (typeof text !== 'string' || last === undefined) return false;
+  if (typeof text !== 'string' || last === undefined) return undefined;
+  const put = (value: unknown): unknown => ((holder as Record<string, unknown>)[last] = value);
+  const json = jsonLike(text);
+  if (json !== undefined) {
+    const value = at(path, location, () => (json === TOO_DEEP ? location.failTooDeep() : plainJson(json, location)));
+    return put(value) === INVALID ? INVALID : 'JSON';
+  }
   const parts = splitAtCommas(text);
-  if (parts.length > limit) return false;
-  (holder as Record<string, unknown>)[last] = parts;
-  return true;
+  if (parts.length > location.limits.items) return undefined;
+  put(parts);
+  return 'collection';
 }
 
-/** Returns the issues whose values are still refused. */
+/** Calls `work` with the location moved to a path below it. */
+function at<T>(path: readonly (string | number)[], location: Location, work: () => T): T {
+  for (const key of path) location.enter(key);
+  const result = work();
+  path.forEach(() => {
+    location.leave();
+  });
+  return result;
+}
+
+/**
+ * Returns the issues whose values are still refused; for a text that is JSON, those of the JSON.
+ * @param reread what the text of each first issue was read as.
+ */
 function stillThere(
   first: readonly StandardSchemaV1.Issue[],
+  reread: readonly unknown[],
   second: readonly StandardSchemaV1.Issue[],
 ): readonly StandardSchemaV1.Issue[] {
-  const refused = new Set(second.map(issue => JSON.stringify(keysOf(issue))));
-  const left = first.filter(issue => refused.has(JSON.stringify(keysOf(issue))));
+  const pathOf = (keys: readonly (string | number)[]): string => JSON.stringify(keys);
+  const refused = new Set(second.map(issue => pathOf(keysOf(issue))));
+  const inJson = new Set(first.filter((_issue, index) => reread[index] === 'JSON').map(issue => pathOf(keysOf(issue))));
+  const isInJson = (issue: StandardSchemaV1.Issue): boolean =>
+    keysOf(issue).some((_key, index, keys) => inJson.has(pathOf(keys.slice(0, index + 1))));
+  const left = [
+    ...first.filter((issue, index) => reread[index] !== 'JSON' && refused.has(pathOf(keysOf(issue)))),
+    ...second.filter(isInJson),
+  ];
   return left.length > 0 ? left : first;
 }
 
@@ -155,12 +185,8 @@ function keysOf({ path = [] }: StandardSchemaV1.Issue): (string | number)[] {
 function refuse(issues: readonly StandardSchemaV1.Issue[], location: Location): Invalid {
   if (issues.length === 0) location.fail('schema', 'The value is not valid.');
   for (const issue of issues.slice(0, location.limits.failures)) {
-    const keys = keysOf(issue);
-    for (const key of keys) location.enter(key);
-    location.fail('schema', location.mayQuote ? issue.message.slice(0, LONGEST_MESSAGE) : 'The value is not valid.');
-    keys.forEach(() => {
-      location.leave();
-    });
+    const detail = location.mayQuote ? issue.message.slice(0, LONGEST_MESSAGE) : 'The value is not valid.';
+    at(keysOf(issue), location, () => location.fail('schema', detail));
   }
   return INVALID;
 }

@@ -1,0 +1,87 @@
+import { type } from 'arktype';
+import * as v from 'valibot';
+import { z } from 'zod';
+import { dto, fromForm, type AnyType } from '../../../lib';
+import { bind, urlEncoded } from '../../support/one-endpoint';
+import { all, refused, threeWays, type Names } from '../acceptance/three-ways';
+
+const zodTag = z.object({ n: z.string() });
+const valibotTag = v.object({ n: v.string() });
+const arkTag = type({ n: 'string' });
+
+/** What three libraries make of the same words: texts, objects, one object and text, all optional. */
+const wholes: readonly [library: string, schema: AnyType][] = [
+  [
+    'zod',
+    z.object({
+      tags: z.array(z.string()).optional(),
+      lines: z.array(zodTag).optional(),
+      one: zodTag.optional(),
+      text: z.string().optional(),
+    }),
+  ],
+  [
+    'valibot',
+    v.object({
+      tags: v.optional(v.array(v.string())),
+      lines: v.optional(v.array(valibotTag)),
+      one: v.optional(valibotTag),
+      text: v.optional(v.string()),
+    }),
+  ],
+  ['arktype', type({ 'tags?': 'string[]', 'lines?': arkTag.array(), 'one?': arkTag, 'text?': 'string' })],
+];
+
+describe.each(wholes)('a schema of %s that takes all names', (_library, schema) => {
+  it.each<[string, Names, object]>([
+    ['a JSON array', [['tags', '["a","b,c"]']], { tags: ['a', 'b,c'] }],
+    ['a comma-separated list', [['tags', 'a,b']], { tags: ['a', 'b'] }],
+    ['one value', [['tags', 'a']], { tags: ['a'] }],
+    ['text in brackets that is no JSON', [['tags', '[dev] team']], { tags: ['[dev] team'] }],
+    ['a JSON array of objects', [['lines', '[{"n":"a"},{"n":"b"}]']], { lines: [{ n: 'a' }, { n: 'b' }] }],
+    ['JSON objects with commas between them', [['lines', '{"n":"a"},{"n":"b"}']], { lines: [{ n: 'a' }, { n: 'b' }] }],
+    [
+      'a JSON object for each item',
+      [
+        ['lines', '{"n":"a"}'],
+        ['lines', '{"n":"b"}'],
+      ],
+      { lines: [{ n: 'a' }, { n: 'b' }] },
+    ],
+    ['a JSON object', [['one', '{"n":"a"}']], { one: { n: 'a' } }],
+    ['JSON where text is expected', [['text', '["a"]']], { text: '["a"]' }],
+  ])('reads %s', async (_what, names, value) => {
+    expect(await threeWays(schema, names)).toEqual(all(value));
+  });
+
+  it('has its issues where the JSON is wrong, beside those of other names', async () => {
+    const detail = expect.any(String) as string;
+    const names: Names = [
+      ['one', '{"n":1}'],
+      ['tags', '["a",2]'],
+    ];
+    const came = (await threeWays(schema, names)).query as { name: string }[];
+    expect(came.map(({ name }) => name).sort()).toEqual(['one.n', 'tags[1]']);
+    expect(await threeWays(schema, [['one', 'x']])).toEqual(refused({ name: 'one', detail }));
+  });
+
+  it.each([
+    [
+      'levels',
+      `${'['.repeat(9)}${']'.repeat(9)}`,
+      'There are more than 8 levels of objects and lists inside each other.',
+    ],
+    ['items', '[1,2,3,4]', 'There is an array of more than 3 items.'],
+  ])('has JSON of limited %s', async (_of, json, detail) => {
+    const limits = { depth: 8, items: 3 };
+    expect(await threeWays(schema, [['tags', json]], { limits })).toEqual(refused({ name: 'tags', detail }));
+  });
+
+  it('has no JSON that is too deep for a parser', async () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const { errors } = await bind(dto({ all: fromForm(schema) }), { form: [['tags', deep]] }, urlEncoded);
+    expect(errors).toEqual([
+      { name: 'tags', in: 'form', detail: 'There are more than 32 levels of objects and lists inside each other.' },
+    ]);
+  });
+});
