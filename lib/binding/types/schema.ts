@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { after, isPromise, type Awaitable } from '../../basics/awaitable';
-import { jsonLike, plainJson, TOO_DEEP } from '../reading/json-text';
+import { after, isPromise, recovering, type Awaitable } from '../../basics/awaitable';
+import { isJsonObject, jsonLike, plainJson, TOO_DEEP } from '../reading/json-text';
 import { splitAtCommas } from '../reading/comma-separated';
 import { INVALID, type Invalid, type Location } from '../reading/location';
 import { ownValue } from '../reading/own-value';
@@ -25,6 +25,15 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
     // The standard allows only a Promise; a thenable is turned into one.
     return 'then' in result ? Promise.resolve(result) : result;
   };
+  /** Validates one file as an array of one. A check that was made for one file may stumble over the array. */
+  const retryAsArray = (input: unknown): Awaitable<Result> =>
+    recovering(
+      () => validate(input),
+      error => {
+        if (error instanceof TypeError) return { issues: [] };
+        throw error;
+      },
+    );
   const check = (input: unknown, location: Location): Awaitable<unknown> => {
     const result = validate(input);
     const here = isPromise(result) ? location.stay() : location;
@@ -80,11 +89,12 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
       const read = (): Awaitable<unknown> =>
         after(validate(plain), first => {
           if (!first.issues) return first.value;
-          // One text may hold JSON, or a collection.
-          const reread = first.issues.map(issue => rereadText(plain, issue, here));
+          // One text may hold JSON, or a collection, and one file may be a collection of one.
+          const reread = first.issues.map(issue => readAgain(plain, issue, here));
           if (reread.includes(INVALID)) return INVALID;
           if (reread.every(how => how === undefined)) return refuse(first.issues, here);
-          return after(validate(plain), second =>
+          const again = reread.includes('file') ? retryAsArray : validate;
+          return after(again(plain), second =>
             second.issues ? refuse(stillThere(first.issues, reread, second.issues), here) : second.value,
           );
         });
@@ -92,8 +102,15 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
     },
     // The schema's names are unknown, so any name below may be one of them.
     isSentBelow: () => true,
-    fromFiles: (files, location) =>
-      location.isTooLong(files.length) ? INVALID : check(files.length === 1 ? files[0] : files, location),
+    fromFiles(files, location) {
+      if (files.length !== 1) return location.isTooLong(files.length) ? INVALID : check(files, location);
+      const here = location.stay();
+      return after(validate(files[0]), first =>
+        first.issues
+          ? after(retryAsArray(files), second => (second.issues ? refuse(first.issues, here) : second.value))
+          : first.value,
+      );
+    },
     // A coercing schema (z.coerce.string()) turns undefined into the text 'undefined'; treat that as missing.
     fromNothing: () =>
       after(validate(undefined), result => (result.issues || result.value === 'undefined' ? INVALID : result.value)),
@@ -111,14 +128,15 @@ function meant({
   return issues ? issues.map(issue => [keysOf(issue), issue.message]) : [value];
 }
 
-/** What a text was read as, after the schema had refused it as text. */
-type Reread = 'JSON' | 'collection' | undefined;
+/** What a text or a file was read as, after the schema had refused it as it is. */
+type ReadAs = 'JSON' | 'items' | 'file' | undefined;
 
 /**
- * Replaces the text that an issue is about by the JSON that it looks like, or else by a collection. Returns undefined
- * if the issue is about something else, or if the collection would exceed the limit.
+ * Replaces the text that an issue is about by the JSON that it looks like, or else by a collection, and a file by a
+ * collection of one. Returns undefined if the issue is about something else, or if the collection would exceed the
+ * limit.
  */
-function rereadText(plain: unknown, issue: StandardSchemaV1.Issue, location: Location): Reread | Invalid {
+function readAgain(plain: unknown, issue: StandardSchemaV1.Issue, location: Location): ReadAs | Invalid {
   const path = keysOf(issue);
   const keys = path.map(String);
   const last = keys.pop();
@@ -126,19 +144,27 @@ function rereadText(plain: unknown, issue: StandardSchemaV1.Issue, location: Loc
     (value, key) => (typeof value === 'object' && value !== null ? ownValue(value, key) : undefined),
     plain,
   );
-  const text = typeof holder === 'object' && holder !== null && last !== undefined ? ownValue(holder, last) : undefined;
-  if (typeof text !== 'string' || last === undefined) return undefined;
+  if (typeof holder !== 'object' || holder === null || last === undefined) return undefined;
+  const sent = ownValue(holder, last);
   const put = (value: unknown): unknown => ((holder as Record<string, unknown>)[last] = value);
-  const json = jsonLike(text);
+  if (typeof sent !== 'string') {
+    if (!isFile(sent)) return undefined;
+    put([sent]);
+    return 'file';
+  }
+  const json = jsonLike(sent);
   if (json !== undefined) {
     const value = at(path, location, () => (json === TOO_DEEP ? location.failTooDeep() : plainJson(json, location)));
     return put(value) === INVALID ? INVALID : 'JSON';
   }
-  const parts = splitAtCommas(text);
+  const parts = splitAtCommas(sent);
   if (parts.length > location.limits.items) return undefined;
   put(parts);
-  return 'collection';
+  return 'items';
 }
+
+/** Tells a file from names below a name; a client that sends a name `fieldname` gains nothing. */
+const isFile = (sent: unknown): boolean => isJsonObject(sent) && Object.hasOwn(sent, 'fieldname');
 
 /** Calls `work` with the location moved to a path below it. */
 function at<T>(path: readonly (string | number)[], location: Location, work: () => T): T {

@@ -1,7 +1,7 @@
 import { type } from 'arktype';
 import * as v from 'valibot';
 import { z } from 'zod';
-import { dto, fromForm, type AnyType } from '../../../lib';
+import { dto, formField, fromForm, type AnyType, type UploadedFile } from '../../../lib';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 import { all, refused, threeWays, type Names } from '../acceptance/three-ways';
 
@@ -83,5 +83,67 @@ describe.each(wholes)('a schema of %s that takes all names', (_library, schema) 
     expect(errors).toEqual([
       { name: 'tags', in: 'form', detail: 'There are more than 32 levels of objects and lists inside each other.' },
     ]);
+  });
+});
+
+describe('files where a schema expects an array', () => {
+  const picture = z.custom<UploadedFile>(sent => (sent as UploadedFile).mimetype.startsWith('image/'), 'not a picture');
+  class Flat extends dto({ photos: formField(z.array(picture)), main: formField(picture.optional()) }) {}
+  class Whole extends dto({ all: fromForm(z.object({ photos: z.array(picture), main: picture.optional() })) }) {}
+  const sent = async (Dto: AnyType, ...names: readonly (readonly [field: string, name: string, type?: string])[]) => {
+    const {
+      status,
+      dto: bound,
+      errors,
+    } = await bind(
+      Dto,
+      {
+        multipart: names.map(([field, name, mimetype = 'image/png']) => [
+          field,
+          new File(['x'], name, { type: mimetype }),
+        ]),
+      },
+      { allowFormData: true },
+    );
+    const { photos } = ((bound as { all?: unknown } | undefined)?.all ?? bound ?? {}) as Partial<Flat>;
+    return [status, photos?.map(({ originalname }) => originalname) ?? errors];
+  };
+
+  it.each([
+    ['a form field', Flat],
+    ['a whole form', Whole],
+  ])('may be one or several: %s', async (_where, Dto) => {
+    expect(await sent(Dto, ['photos', 'a.png'])).toEqual([200, ['a.png']]);
+    expect(await sent(Dto, ['photos', 'a.png'], ['photos', 'b.png'])).toEqual([200, ['a.png', 'b.png']]);
+  });
+
+  it.each([
+    ['a form field', Flat],
+    ['a whole form', Whole],
+  ])('are refused where the schema refuses them, and so is one file that it refuses: %s', async (_where, Dto) => {
+    const refusal = (name: string, detail: unknown): unknown[] => [
+      400,
+      expect.arrayContaining([{ name, in: 'form', detail }]) as unknown,
+    ];
+    expect(await sent(Dto, ['photos', 'a.pdf', 'application/pdf'])).toEqual(refusal('photos', expect.any(String)));
+    expect(await sent(Dto, ['photos', 'a.png'], ['main', 'b.pdf', 'application/pdf'])).toEqual(
+      refusal('main', 'not a picture'),
+    );
+  });
+
+  it.each([
+    ['a form field', (schema: AnyType) => dto({ photo: formField(schema) })],
+    ['a whole form', (schema: AnyType) => dto({ all: fromForm(z.object({ photo: schema as z.ZodType })) })],
+  ])('do not hide an error of the application: %s', async (_where, made) => {
+    const scanned = z.custom(sent => {
+      if (Array.isArray(sent)) throw new Error('The scanner is down.');
+      return false;
+    });
+    const { status, response } = await bind(
+      made(scanned),
+      { multipart: [['photo', new File(['x'], 'a.png')]] },
+      { allowFormData: true },
+    );
+    expect([status, response.text]).toEqual([500, 'The scanner is down.']);
   });
 });
