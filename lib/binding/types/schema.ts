@@ -64,7 +64,8 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
         if (!first.issues) return first.value;
         if (json === TOO_DEEP) return here.failTooDeep();
         if (json !== undefined) return fromJson(json, here.asJson());
-        const parts = splitAtCommas(text);
+        const items = splitAtCommas(text);
+        const parts = here.source === 'header' ? items.map(item => item.trim()) : items;
         if (here.isTooLong(parts.length)) return INVALID;
         // The schema may expect a collection. If it refuses that, too, its first issues are the right ones.
         return after(validate(parts), second => (second.issues ? refuse(first.issues, here) : second.value));

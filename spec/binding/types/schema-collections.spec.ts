@@ -1,7 +1,17 @@
 import { type } from 'arktype';
 import * as v from 'valibot';
 import { z } from 'zod';
-import { dto, formField, fromForm, type AnyType, type UploadedFile } from '../../../lib';
+import {
+  dto,
+  formField,
+  fromForm,
+  fromHeader,
+  list,
+  queryParam,
+  string,
+  type AnyType,
+  type UploadedFile,
+} from '../../../lib';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 import { all, refused, threeWays, type Names } from '../acceptance/three-ways';
 
@@ -146,4 +156,18 @@ describe('files where a schema expects an array', () => {
     );
     expect([status, response.text]).toEqual([500, 'The scanner is down.']);
   });
+});
+
+it('items of a header are trimmed, as those of a list are', async () => {
+  class Tagged extends dto({
+    tags: fromHeader(z.array(z.string())),
+    all: fromHeader(list(string), { name: 'tags' }),
+  }) {}
+  const { dto: bound } = await bind(Tagged, { headers: { Tags: 'a ,  b,c d' } });
+  expect(bound).toEqual({ tags: ['a', 'b', 'c d'], all: ['a', 'b', 'c d'] });
+});
+
+it('items elsewhere keep their blanks', async () => {
+  class Tagged extends dto({ tags: queryParam(z.array(z.string())) }) {}
+  expect((await bind(Tagged, { path: '/?tags=a,%20b' })).dto).toEqual({ tags: ['a', ' b'] });
 });
