@@ -63,7 +63,7 @@ export function readNested(expected: Expected, tree: NameTree | undefined, locat
   }
   return tree.values.length === 0 || isNothing(expected, tree.values)
     ? undefined
-    : readSent(codec, tree.values, tree.isOneValue || !codec.isCollection, location);
+    : readSent(codec, tree.values, tree.isOneValue, location);
 }
 
 /** Returns true if a name was sent that the type declares: its own, or one below it. */

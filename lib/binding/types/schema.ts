@@ -46,6 +46,8 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
     const plain = plainJson(value, location);
     return plain === INVALID ? INVALID : check(plain, location);
   };
+  const fromItems = (values: readonly string[], location: Location): Awaitable<unknown> =>
+    location.isTooLong(values.length) ? INVALID : check(values, location);
 
   return {
     name: schema['~standard'].vendor,
@@ -57,7 +59,7 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
     fromJson,
     fromText(values, location) {
       const [text = ''] = values;
-      if (values.length !== 1) return location.isTooLong(values.length) ? INVALID : check(values, location);
+      if (values.length !== 1) return fromItems(values, location);
       const json = jsonLike(text);
       const here = location.stay();
       return after(validate(text), first => {
@@ -71,6 +73,7 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
         return after(validate(parts), second => (second.issues ? refuse(first.issues, here) : second.value));
       });
     },
+    fromItems,
     fromSegments(segments, location) {
       if (location.isTooLong(segments.length)) return INVALID;
       const here = location.stay();
@@ -222,7 +225,7 @@ function refuse(issues: readonly StandardSchemaV1.Issue[], location: Location): 
 function plainNames(tree: NameTree, location: Location): unknown {
   if (tree.isLeaf && !tree.isRoot) {
     const { values } = tree;
-    return values.length === 1 ? values[0] : location.isTooLong(values.length) ? INVALID : values;
+    return values.length === 1 && tree.isOneValue ? values[0] : location.isTooLong(values.length) ? INVALID : values;
   }
   if (location.isTooDeep()) return INVALID;
   // A value must not be lost silently: the schema would never see it.

@@ -98,6 +98,10 @@ describe.each<[string, 'form' | 'multipart', RequestHandler]>([
     ['empty brackets, with JSON', list(string), 'v[]', '["a","b"]', ['["a","b"]']],
     ['an index, with a number', list(int), 'v[0]', '1,2', 400],
     ['no brackets', list(string), 'v', 'a,b', ['a', 'b']],
+    ['empty brackets, of a schema', z.array(z.string()), 'v[]', 'Oslo, Norway', ['Oslo, Norway']],
+    ['an index, of a schema', z.array(z.string()), 'v[0]', '["a","b"]', ['["a","b"]']],
+    ['no brackets, of a schema', z.array(z.string()), 'v', 'a,b', ['a', 'b']],
+    ['empty brackets, of a schema that expects text', z.string(), 'v[]', 'a', 400],
   ])('%s', async (_name, type, name, value, expected) => {
     class Flat extends dto({ v: type }) {}
     class Whole extends dto({ all: fromForm(Flat) }) {}
@@ -106,6 +110,16 @@ describe.each<[string, 'form' | 'multipart', RequestHandler]>([
     expect(flat.status === 200 ? flat.dto?.v : flat.status).toEqual(expected);
     const whole = await bind(Whole, { [kind]: [[name, value]] }, before);
     expect(whole.status === 200 ? whole.dto?.all.v : whole.status).toEqual(expected);
+  });
+
+  it.each([
+    ['empty brackets', 'v[]', ['a,b']],
+    ['an index', 'v[0]', ['a,b']],
+    ['no brackets', 'v', ['a', 'b']],
+  ])('for a schema that takes the whole form: %s', async (_name, name, expected) => {
+    class Whole extends dto({ all: fromForm(z.object({ v: z.array(z.string()) })) }) {}
+    const { dto: bound } = await bind(Whole, { [kind]: [[name, 'a,b']] }, { before: [parser], ...urlEncoded });
+    expect(bound).toEqual({ all: { v: expected } });
   });
 });
 
