@@ -127,11 +127,12 @@ const ownTypes: ReadonlyMap<unknown, string> = new Map<unknown, string>([
 function parsing(
   { parse }: ValueParser,
   name: string,
-): Pick<Codec<unknown>, 'fromText' | 'fromItems' | 'fromSegments' | 'schemaOfText'> {
+): Pick<Codec<unknown>, 'fromText' | 'fromItems' | 'fromSegments' | 'fromBlank' | 'schemaOfText'> {
   return {
     schemaOfText: () => ({ type: 'string', title: name }),
     fromItems: undefined,
     fromSegments: undefined,
+    fromBlank: undefined,
     fromText(values, location) {
       const [text = ''] = values;
       return values.length === 1
@@ -141,7 +142,10 @@ function parsing(
   };
 }
 
-function converting(converter: JsonConverter, name: string): Pick<Codec<unknown>, 'fromJson' | 'toJson' | 'schema'> {
+function converting(
+  converter: JsonConverter,
+  name: string,
+): Pick<Codec<unknown>, 'fromJson' | 'fromBlank' | 'toJson' | 'schema'> {
   return {
     fromJson(value, location) {
       const plain = plainJson(value, location);
@@ -149,6 +153,7 @@ function converting(converter: JsonConverter, name: string): Pick<Codec<unknown>
         ? INVALID
         : accepted(converter.read(plain), value, name, location, `The converter for ${name}`);
     },
+    fromBlank: undefined,
     toJson: value => converter.write(value),
     schema: () => ({ title: name }),
   };

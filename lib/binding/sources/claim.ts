@@ -22,10 +22,7 @@ export const claim: ValueSource = {
       if (value === undefined || (value === null && !codec.takesNull)) continue;
       // What the client has sent counts only if the caller does not have the claim, whatever its value is read as.
       found.clear(index);
-      found.put(
-        index,
-        value === null ? null : readClaim(asJson(value), sourceProperty, input.locationOf('claim', name)),
-      );
+      found.put(index, readClaim(asJson(value), sourceProperty, input.locationOf('claim', name)));
     }
   },
 };
@@ -37,8 +34,9 @@ function ownOrInherited(claims: Claims, type: string): unknown {
 
 /** Reads a claim. Each element of an array is one value; only a single text may hold several values. */
 function readClaim(value: unknown, sourceProperty: SourceProperty, location: Location): unknown {
+  const { codec } = sourceProperty;
   if (isJson(value, sourceProperty))
-    return readJson(sourceProperty, sourceProperty.codec.isCollection ? [value].flat() : value, location.asJson());
+    return readJson(sourceProperty, codec.isCollection && value !== null ? [value].flat() : value, location.asJson());
   return Array.isArray(value)
     ? readItems(sourceProperty, value.map(String), location)
     : readText(sourceProperty, [String(value)], location);

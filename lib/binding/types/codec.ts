@@ -51,6 +51,11 @@ export interface Codec<T> extends Describable {
   /** Returns true if one of the type's own names was sent, at any depth. Undeclared names do not count. */
   isSentBelow?(tree: NameTree, location: Location): boolean;
   fromFiles?(files: readonly Express.Multer.File[], location: Location): Awaitable<T | Invalid>;
+  /**
+   * Reads empty text or JSON `null` for a value that may be missing; undefined if it counts as missing. Default:
+   * `takesEmptyText` and `takesNull` decide.
+   */
+  fromBlank?(blank: '' | null): Awaitable<T | undefined>;
   /** Returns the value to use if none was sent; INVALID if one is required. */
   fromNothing?(): Awaitable<T | Invalid>;
   /**

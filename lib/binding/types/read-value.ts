@@ -11,10 +11,11 @@ export interface Expected {
 
 /**
  * Reads text for a property. Empty text is the empty string for a string, and a missing value for an optional property
- * of another type.
+ * of another type; a schema decides what it is.
  */
 export function readText(expected: Expected, values: readonly string[], location: Location): unknown {
-  return isNothing(expected, values) ? undefined : expected.codec.fromText(values, location);
+  const { codec } = expected;
+  return isBlank(expected, values) ? readBlank(codec, location) : codec.fromText(values, location);
 }
 
 /** Reads texts that were sent as items: the elements of a claim. */
@@ -34,17 +35,18 @@ export function readSegments(expected: Expected, segments: readonly string[], lo
 
 /** Reads JSON for a property. For an optional property `null` is a missing value, unless the type accepts null. */
 export function readJson({ codec, required }: Expected, value: unknown, location: Location): unknown {
-  return value === null && !required && !codec.takesNull ? undefined : codec.fromJson(value, location);
+  if (value !== null || required) return codec.fromJson(value, location);
+  if (codec.fromBlank) return codec.fromBlank(null);
+  return codec.takesNull ? codec.fromJson(value, location) : undefined;
 }
 
 /** Reads the values sent under a name, and ignores the names below it. */
 export function readFlat(expected: Expected, tree: NameTree, location: Location): unknown {
-  if (expected.codec.shape === 'schema' && tree.isArray) return expected.codec.fromNames?.(tree, location, true);
-  const sent = expected.codec.isCollection ? tree.collected(location) : tree.values;
-  if (sent === INVALID) return INVALID;
-  return sent.length === 0 || isNothing(expected, sent)
-    ? undefined
-    : readSent(expected.codec, sent, tree.isOneValue, location);
+  const { codec, required } = expected;
+  if (codec.shape === 'schema' && tree.isArray)
+    return !required && tree.holdsEmptyText ? undefined : codec.fromNames?.(tree, location, true);
+  const sent = codec.isCollection ? tree.collected(location) : tree.values;
+  return sent === INVALID ? INVALID : readUnlessBlank(expected, sent, tree, location);
 }
 
 /**
@@ -56,14 +58,13 @@ export function readNested(expected: Expected, tree: NameTree | undefined, locat
   if (!tree || tree.isEmpty) return codec.isCollection && required ? [] : undefined;
   // An undeclared name below must not hide a value of this name.
   if (codec.fromNames && !tree.isLeaf && (tree.values.length === 0 || codec.isSentBelow?.(tree, location))) {
-    if (codec.isCollection && !required && tree.holdsEmptyText) return undefined;
+    const isCollection = codec.isCollection === true || (codec.shape === 'schema' && tree.isArray);
+    if (isCollection && !required && tree.holdsEmptyText) return undefined;
     return !codec.fromFiles && tree.values.some(isFile)
       ? failFile(location)
       : codec.fromNames(tree, location, required);
   }
-  return tree.values.length === 0 || isNothing(expected, tree.values)
-    ? undefined
-    : readSent(codec, tree.values, tree.isOneValue, location);
+  return readUnlessBlank(expected, tree.values, tree, location);
 }
 
 /** Returns true if a name was sent that the type declares: its own, or one below it. */
@@ -110,6 +111,17 @@ export function readNothing({ codec, required }: Expected, location: Location, d
   return after(codec.fromNothing(), made => (made === INVALID ? here.failMissing(detail) : made));
 }
 
-function isNothing({ codec, required }: Expected, sent: readonly Sent[]): boolean {
-  return !required && !codec.takesEmptyText && sent.length === 1 && sent[0] === '';
+function readUnlessBlank(expected: Expected, sent: readonly Sent[], tree: NameTree, location: Location): unknown {
+  const { codec } = expected;
+  if (sent.length === 0) return undefined;
+  return isBlank(expected, sent) ? readBlank(codec, location) : readSent(codec, sent, tree.isOneValue, location);
+}
+
+/** Returns true if empty text is all that was sent for a value that may be missing. */
+const isBlank = ({ required }: Expected, sent: readonly Sent[]): boolean =>
+  !required && sent.length === 1 && sent[0] === '';
+
+function readBlank(codec: Codec<unknown>, location: Location): unknown {
+  if (codec.fromBlank) return codec.fromBlank('');
+  return codec.takesEmptyText ? codec.fromText([''], location) : undefined;
 }

@@ -115,6 +115,13 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
           : first.value,
       );
     },
+    // A coercing schema makes 0 or false of empty text, and the text 'null' of null.
+    fromBlank: blank =>
+      after(validate(blank), result => {
+        const isMissing =
+          result.issues || (blank === null ? result.value === 'null' : typeof result.value !== 'string');
+        return isMissing ? undefined : result.value;
+      }),
     // A coercing schema (z.coerce.string()) turns undefined into the text 'undefined'; treat that as missing.
     fromNothing: () =>
       after(validate(undefined), result => (result.issues || result.value === 'undefined' ? INVALID : result.value)),

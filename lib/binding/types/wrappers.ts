@@ -17,6 +17,7 @@ export function nullable<X extends AnyType>(type: X): PropertyType<Infer<X> | nu
         ...inner,
         takesNull: true,
         fromJson: (value, location) => (value === null ? null : inner.fromJson(value, location)),
+        fromBlank: inner.fromBlank && (blank => (blank === null ? null : inner.fromBlank?.(blank))),
         schema: schemas => orNull(schemas.of(inner)),
       };
     },
