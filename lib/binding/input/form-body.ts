@@ -9,6 +9,7 @@ import type { Received } from '../../body/received';
 import { readReceivedForm } from '../../body/received-form';
 import { readPairs, type Pair } from '../../body/urlencoded';
 import { after, type Awaitable } from '../../basics/awaitable';
+import { convertedText } from '../reading/converted-text';
 import type { ResolvedLimits } from '../reading/limits';
 import { textIn } from './body-text';
 import type { Incoming } from './incoming';
@@ -80,12 +81,14 @@ function boundedPairs(body: unknown, { fields }: ResolvedLimits): Pair[] {
  * was sent as `a[]` or `a[0]`, so that the text is one item.
  */
 function flatPairs(value: unknown, name = ''): Pair[] {
-  if (typeof value === 'string') return [[name, value]];
+  const text = convertedText(value);
+  if (text !== undefined) return [[name, text]];
   // Only the entries of an array: multer makes one with 4 294 967 294 holes from `t[4294967294]=x`.
   const entries = Object.entries(value ?? {});
   return entries.flatMap(([key, child]) => {
     if (name === '') return flatPairs(child, key);
-    if (!Array.isArray(value) || typeof child !== 'string') return flatPairs(child, `${name}[${key}]`);
-    return entries.length === 1 ? [[name, child, 'item']] : [[name, child]];
+    const item = Array.isArray(value) ? convertedText(child) : undefined;
+    if (item === undefined) return flatPairs(child, `${name}[${key}]`);
+    return entries.length === 1 ? [[name, item, 'item']] : [[name, item]];
   });
 }

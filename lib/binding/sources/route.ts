@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import type { Pair } from '../../body/urlencoded';
 import { warnOnce } from '../../warnings/warn-once';
+import { convertedText } from '../reading/converted-text';
 import type { Location } from '../reading/location';
 import { readFlat, readSegments, type Expected } from '../types/read-value';
 import { NameTree } from '../reading/name-tree';
@@ -67,15 +68,19 @@ const NO_WILDCARDS: RouteParameters['wildcards'] = new Map();
 
 /** Reads `req.params`. A wildcard is an array in Express 5; in Express 4 it is text without a name. */
 function parametersOf(req: Request): RouteParameters {
-  const params = req.params as Readonly<Record<string, string | string[] | undefined>>;
+  const params = req.params as Readonly<Record<string, unknown>>;
   const texts: Pair[] = [];
   let wildcards: Map<string, readonly string[]> | undefined;
   for (const name of Object.keys(params)) {
     const value = params[name];
-    if (Array.isArray(value)) (wildcards ??= new Map()).set(name.toLowerCase(), value);
-    else if (value !== undefined && /^\d+$/.test(name) && hasWildcard(req))
-      (wildcards ??= new Map()).set(name, value === '' ? [] : value.split('/'));
-    else if (value !== undefined) texts.push([name, value]);
+    if (Array.isArray(value)) {
+      (wildcards ??= new Map()).set(name.toLowerCase(), value.map(String));
+      continue;
+    }
+    const text = convertedText(value);
+    if (text === undefined) continue;
+    if (/^\d+$/.test(name) && hasWildcard(req)) (wildcards ??= new Map()).set(name, text === '' ? [] : text.split('/'));
+    else texts.push([name, text]);
   }
   return { texts, wildcards: wildcards ?? NO_WILDCARDS };
 }

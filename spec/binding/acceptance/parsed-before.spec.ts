@@ -1,7 +1,21 @@
 import { processorTime } from '../../support/processor-time';
 import express, { type RequestHandler } from 'express';
 import multer from 'multer';
-import { bindRequest, decimal, dto, file, int, list, long, optional, string, type AnyType } from '../../../lib';
+import {
+  bindRequest,
+  bool,
+  dateTime,
+  decimal,
+  dto,
+  file,
+  formField,
+  int,
+  list,
+  long,
+  optional,
+  string,
+  type AnyType,
+} from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
 import type { Sent } from '../../support/ask';
 import { bind, urlEncoded } from '../../support/one-endpoint';
@@ -235,5 +249,32 @@ describe.each(expressVersions)('an empty body in chunks, %s', (_name, framework)
       headers: { 'Transfer-Encoding': 'chunked', ...(type !== undefined && { 'Content-Type': type }) },
     };
     expect((await bind(Noted, sent, { framework, before: [parser], ...urlEncoded })).dto).toEqual({ page: 2 });
+  });
+});
+
+it.each<[string, RequestHandler, Sent]>([
+  ['express.urlencoded()', express.urlencoded(), { form: [['n', 'x']] }],
+  ['multer', multer().none(), { multipart: [['n', 'x']] }],
+])('fields that a middleware has converted behind %s are read', async (_parser, parser, sent) => {
+  class Converted extends dto({
+    n: formField(int),
+    big: formField(long),
+    b: formField(bool),
+    at: formField(dateTime),
+    list: formField(list(int)),
+    one: formField(list(int)),
+    none: optional(string),
+  }) {}
+  const convert: RequestHandler = (req, _res, next) => {
+    req.body = { n: 5, big: 2n ** 60n, b: false, at: new Date(0), list: [1, 2], one: [3], none: null };
+    next();
+  };
+  expect((await bind(Converted, sent, { before: [parser, convert], ...urlEncoded })).dto).toEqual({
+    n: 5,
+    big: 2n ** 60n,
+    b: false,
+    at: new Date(0),
+    list: [1, 2],
+    one: [3],
   });
 });

@@ -1,5 +1,20 @@
-import express, { Router } from 'express';
-import { bindRequest, dto, field, guid, int, list, long, routeParam, string, timeSpan } from '../../../lib';
+import express, { Router, type RequestHandler } from 'express';
+import {
+  bindRequest,
+  bool,
+  dateTime,
+  dto,
+  field,
+  guid,
+  int,
+  list,
+  long,
+  routeParam,
+  routeValue,
+  string,
+  timeSpan,
+  type AnyType,
+} from '../../../lib';
 import { ask } from '../../support/ask';
 import { expressVersions } from '../../support/express-versions';
 import { bind } from '../../support/one-endpoint';
@@ -41,6 +56,37 @@ it('routeParam binds from the route and nothing else', async () => {
 it('a wildcard of Express 5 is a list of its segments', async () => {
   class Dto extends dto({ path: routeParam(list(string)) }) {}
   expect((await bind(Dto, { path: '/a/b,c/d' }, { route: '/*path' })).dto).toEqual({ path: ['a', 'b,c', 'd'] });
+});
+
+it.each<[string, AnyType, unknown, unknown]>([
+  ['a number', int, 5, 5],
+  ['a bigint', long, 9_007_199_254_740_993n, 9_007_199_254_740_993n],
+  ['a boolean', bool, true, true],
+  ['a number, as text', string, 5, '5'],
+  ['a date', dateTime, new Date(0), new Date(0)],
+  ['numbers, of a wildcard', list(int), [1, 2], [1, 2]],
+])('a parameter that a middleware in front has converted is read: %s', async (_what, type, converted, value) => {
+  const convert: RequestHandler = (req, _res, next) => {
+    Object.assign(req.params, { v: converted });
+    next();
+  };
+  let seen: unknown;
+  const app = express().get('/:v', convert, bindRequest(dto({ v: routeParam(type) })), (req, res) => {
+    seen = [req.dto.v, routeValue(req, 'v', type)];
+    res.json(null);
+  });
+  expect((await ask(app, { method: 'GET', path: '/x' })).status).toBe(200);
+  expect(seen).toEqual([value, value]);
+});
+
+it('a parameter that a middleware in front has replaced by an object is missing', async () => {
+  const load: RequestHandler = (req, _res, next) => {
+    Object.assign(req.params, { v: { id: 5 } });
+    next();
+  };
+  const app = express().get('/:v', load, bindRequest(dto({ v: routeParam(int) })));
+  const { status, text } = await ask(app, { method: 'GET', path: '/x' });
+  expect([status, text]).toEqual([400, expect.stringContaining('"detail":"This route parameter is required."')]);
 });
 
 describe.each(expressVersions)('mounted, %s', (_name, framework) => {
