@@ -47,8 +47,9 @@ function bindTo(input: RequestInput): Awaitable<object | Invalid> {
   }
   bindMissingInJson(input, found);
   for (const member of plan.required) {
-    const { index, property } = member;
-    if (!found.has(index) && ownValue(dto, property) === undefined) found.put(index, readMissing(input, member));
+    const { index, property, spec } = member;
+    if (!found.has(index) && (spec.requiresValue || ownValue(dto, property) === undefined))
+      found.put(index, readMissing(input, member));
   }
   return after(found.settled(), values => {
     if (values === INVALID) return INVALID;

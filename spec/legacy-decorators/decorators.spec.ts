@@ -121,6 +121,15 @@ it('an initialiser is the default; without one, the option default is', async ()
   expect((await bind(Page, { path: '/?size=5' })).dto).toEqual({ size: 5, page: 1, sort: ['name'], both: 6 });
 });
 
+it('required: true wins over an initialiser, and over the option default', async () => {
+  class Scope {
+    @fromClaim(string, { required: true }) tenant = 'public';
+    @fromHeader(int, { required: true, default: 42 }) level!: number;
+    @field(int, { required: true }) page = 1;
+  }
+  expect((await bind(Scope, { method: 'GET' })).errors.map(({ name }) => name)).toEqual(['tenant', 'level', 'page']);
+});
+
 it('a value that was not sent has no key, at the root and in a nested dto', async () => {
   const { dto: bound } = await bind(
     PlaceOrder,

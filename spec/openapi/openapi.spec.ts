@@ -60,6 +60,7 @@ describe('openapi()', () => {
       ['path ID', 'application/json a'],
     ],
     ['a query parameter', dto({ q: queryParam(bool, { default: false }) }), {}, ['query q?']],
+    ['one that is required', dto({ q: queryParam(bool, { default: false, required: true }) }), {}, ['query q']],
     [
       'a header and a cookie',
       dto({ h: fromHeader(string, { name: 'X-H' }), c: fromCookie(string) }),
@@ -929,6 +930,15 @@ describe('openapi()', () => {
       expect(requestBody?.content['application/json']?.schema).toEqual({
         type: 'object',
         properties: { a: { type: 'string' } },
+      });
+    });
+
+    it('a default that is not used, because the value is required: it is left out', async () => {
+      const { requestBody } = await operationOf(dto({ a: field(bool, { default: true, required: true }) }));
+      expect(requestBody?.content['application/json']?.schema).toEqual({
+        type: 'object',
+        properties: { a: { type: 'boolean' } },
+        required: ['a'],
       });
     });
 

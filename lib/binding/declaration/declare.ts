@@ -163,5 +163,5 @@ function specify(kind: PropertyKind, type: AnyType, options: PropertyOptions): P
   // Only `required: false` enables the fallback. With `fromClaim(optional(bool))`, or with a default, `?isAdmin=true`
   // must be ignored.
   const fallback = options.fallback !== false && options.required === false;
-  return { ...options, kind, type, required, fallback };
+  return { ...options, kind, type, required, fallback, ...(options.required && { requiresValue: true }) };
 }

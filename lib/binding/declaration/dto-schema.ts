@@ -27,7 +27,7 @@ export function objectSchema(
 /** Describes the value of a member. */
 export function memberSchema(member: Member, schemas: Schemas): JsonSchema {
   const { description } = member.spec;
-  const value = schemas.direction === 'request' ? defaultOf(member) : undefined;
+  const value = schemas.direction === 'request' && !member.required ? defaultOf(member) : undefined;
   return {
     ...schemas.of(member.codec),
     ...(description !== undefined && { description }),

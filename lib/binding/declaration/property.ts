@@ -26,6 +26,8 @@ export interface PropertySpec extends PropertyOptions {
   readonly type: AnyType;
   readonly required: boolean;
   readonly fallback: boolean;
+  /** True if the options say `required: true`: then a default or an initialiser is no value. */
+  readonly requiresValue?: boolean;
   /**
    * True if the class itself makes the property, with or without a value: compiled fields do
    * (`useDefineForClassFields`).
@@ -49,7 +51,8 @@ export interface PropertyOptions<T = unknown> {
   readonly dontBind?: readonly Source[];
   /**
    * When false, the value may be missing; **for a claim, header or cookie, a client can then send any value in body,
-   * form, route or query** (see `fallback`). Default true, unless the type is optional or there is a default.
+   * form, route or query** (see `fallback`). When true, the value must be sent, and a default or an initialiser is not
+   * used. Default true, unless the type is optional or there is a default or an initialiser.
    */
   readonly required?: boolean | undefined;
   /** When true, the JSON body itself must contain the value, even if another source has it. Default false. */
@@ -125,8 +128,8 @@ function* declarationsOf(Dto: object): Generator<Declarations> {
 }
 
 /**
- * Takes initialisers (`rush = false`) as defaults: such a property may be missing. A required permission stays
- * required.
+ * Takes initialisers (`rush = false`) as defaults: such a property may be missing, unless its declaration says
+ * `required: true`. A required permission stays required.
  */
 function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Declarations {
   if (properties.size === 0) return properties;
@@ -134,7 +137,8 @@ function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Dec
   return new Map(
     [...properties].map(([name, spec]) => {
       const initial = ownValue(sample, name);
-      const required = spec.required && (initial === undefined || spec.kind === 'hasPermission');
+      const mayBeInitial = !spec.requiresValue && spec.kind !== 'hasPermission';
+      const required = spec.required && !(mayBeInitial && initial !== undefined);
       return [name, { ...spec, required, initial, isMadeByClass: Object.hasOwn(sample, name) }];
     }),
   );
