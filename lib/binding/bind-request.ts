@@ -13,7 +13,7 @@ import { BinderContext } from './input/binder-context';
 import type { BindHandler } from './express-types';
 import { clientSignal } from './client-signal';
 import type { Endpoint } from './input/endpoint';
-import { discardStored, keepStored } from './input/refusals';
+import { discardStored } from './input/refusals';
 import { instanceCodecs } from './responses/instance-codecs';
 import { responseCodecs, writeResponsesAs, type ResponseCodecs } from './responses/json-writer';
 import type { OperationOptions } from './operation-options';
@@ -37,7 +37,6 @@ export function makeBindRequest<D extends AnyType>(
     whenDone(
       () => bind(req as Request, res),
       dto => {
-        keepStored(req);
         writeResponses(res);
         Object.assign(req, { dto });
         next();

@@ -1,8 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import { chunksOf } from '../../body/body-chunks';
 import { checkDeclaredLength } from '../../body/bounded';
 import { drainRest } from '../../body/drain-rest';
 import { tooManyValues } from '../../body/errors';
 import { valuesByName, type Form } from '../../body/form';
+import type { PartsTaken } from '../../body/parts';
 import { readForm } from '../../body/read-form';
 import { isUntouched, receivedAsForm } from '../../body/receive';
 import type { Received } from '../../body/received';
@@ -29,7 +31,8 @@ export async function streamForm(incoming: Incoming): Promise<Form> {
   const { req, res, options } = incoming;
   try {
     checkDeclaredLength(req, options.formBytes);
-    const form = await readUpload(incoming, formOptions => readForm(chunksOf(req), req, formOptions));
+    const parts = partsNoting(incoming);
+    const form = await readUpload(incoming, formOptions => readForm(chunksOf(req), req, { ...formOptions, parts }));
     // As multer leaves it for a handler, but flat.
     const body = valuesByName(form);
     receivedAsForm(req, form, body);
@@ -46,11 +49,42 @@ export function formIn(received: Received, incoming: Incoming): Awaitable<Form> 
   return incoming.kind === 'multipart' ? multipartIn(received, incoming) : urlEncodedIn(received, incoming);
 }
 
+/** The files of each form that were not stored, by their names, and whether they were JSON. */
+const notStored = new WeakMap<IncomingMessage, Map<string, boolean>>();
+
+/** Notes the files that are not stored: they are lost for everyone who reads the form later. */
+function partsNoting({ req, use }: Incoming): PartsTaken {
+  const jsonNames = new Set<string>();
+  return {
+    takesJson(name) {
+      jsonNames.add(name);
+      return use.takesJson(name);
+    },
+    takesFile(name) {
+      if (use.takesFile(name)) return true;
+      const names = notStored.get(req) ?? new Map<string, boolean>();
+      notStored.set(req, names.set(name, jsonNames.has(name)));
+      return false;
+    },
+  };
+}
+
+/** @throws Error if the dto declares a file that an earlier `bindRequest()` has not stored: no client is to blame. */
+function checkStored({ req, use }: Incoming): void {
+  for (const [name, isJson] of notStored.get(req) ?? [])
+    if (use.bindsFile(name) || (isJson && use.takesJson(name)))
+      throw new Error(
+        `bindRequest: the file ${JSON.stringify(name.slice(0, 80))} was sent, and is lost: an earlier bindRequest() has read the form for another dto, which does not declare it. ` +
+          'Declare it there, too, for example as optional(file), or put the bindRequest() of this dto first.',
+      );
+}
+
 function multipartIn(received: Received, incoming: Incoming): Awaitable<Form> {
   switch (received.kind) {
     case 'none':
       return { fields: [], files: [] };
     case 'parsed':
+      checkStored(incoming);
       return { fields: boundedPairs(received.body, incoming.options.limits), files: received.files };
     case 'bytes':
     case 'file':

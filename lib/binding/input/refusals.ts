@@ -2,17 +2,12 @@ import type { IncomingMessage } from 'node:http';
 
 const waiting = new WeakMap<IncomingMessage, (() => void)[]>();
 
-/** Calls `discard` if the request is refused: files stored for it then have no owner. */
+/**
+ * Calls `discard` if the request is refused, by this `bindRequest()` or a later one: files stored for it then have no
+ * owner. Those of a request that is bound belong to its handler, if a Multer of the application has stored them.
+ */
 export function onRefusal(req: IncomingMessage, discard: () => void): void {
   waiting.set(req, [...(waiting.get(req) ?? []), discard]);
-}
-
-/**
- * Keeps the stored files from now on: the request is bound. Files of bindonce are still removed when the exchange has
- * ended; those of a Multer of the application belong to the handler.
- */
-export function keepStored(req: IncomingMessage): void {
-  waiting.delete(req);
 }
 
 /** Discards the stored files: the request is refused. */

@@ -1,8 +1,20 @@
-import express, { type ErrorRequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { Keyv } from 'keyv';
 import multer from 'multer';
 import { rmSync } from 'node:fs';
-import { bindRequest, dto, file, idempotency, int, list, optional, string, type BindingOptions } from '../../../lib';
+import {
+  bindRequest,
+  dto,
+  file,
+  idempotency,
+  int,
+  list,
+  optional,
+  queryParam,
+  string,
+  type BindingOptions,
+  type Property,
+} from '../../../lib';
 import { TemporaryDirectory } from '../../support/temporary-directory';
 import { expressVersions } from '../../support/express-versions';
 import { ask, type Sent } from '../../support/ask';
@@ -18,6 +30,11 @@ afterAll(() => {
   own.remove();
 });
 
+const valueThatFails = {
+  tryParse: (): never => {
+    throw new Error('no');
+  },
+};
 const photo = (content = 'x'): readonly [string, File] => ['photos', new File([content], 'a.png')];
 const onDisk = (limits?: multer.Options['limits']): BindingOptions => ({
   allowFormData: true,
@@ -128,6 +145,24 @@ describe("a Multer of the application's own", () => {
       res.end();
     });
     expect((await ask(app, { key: 'k', multipart: [photo(), ['count', 'x']] })).status).toBe(400);
+    await own.emptied();
+  });
+
+  it.each<[string, Property<unknown>, number]>([
+    ['refuses', queryParam(int), 400],
+    ['fails', queryParam(valueThatFails), 500],
+  ])('keeps no file of a request if a later bindRequest() %s', async (_what, property, expected) => {
+    const app = express().post(
+      '/',
+      bindRequest(Upload, onDisk()) as RequestHandler,
+      bindRequest(dto({ page: property })) as RequestHandler,
+    );
+    const failed: ErrorRequestHandler = (error, _req, res, next) => {
+      if (res.headersSent) next(error);
+      else res.status(500).end();
+    };
+    app.use(failed);
+    expect((await ask(app, { path: '/?page=x', multipart: [photo()] })).status).toBe(expected);
     await own.emptied();
   });
 
