@@ -86,7 +86,21 @@ function bodyOf({ body, form }: SentParts): [type?: string, bytes?: Buffer] {
   return ['application/json', Buffer.from(text)];
 }
 
-const encoded = (values: SentValues, part: string): string => new URLSearchParams(pairsOf(values, part)).toString();
+const encoded = (values: SentValues, part: string): string =>
+  new URLSearchParams(pairsOf(asItems(values), part)).toString();
+
+/**
+ * Gives brackets to the name of an array of one text that would otherwise be read as several items, or as JSON. Others
+ * have none, because an array of one may also be the value of a property that is no collection.
+ */
+const asItems = (values: SentValues): SentValues =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => {
+      const [only, second] = Array.isArray(value) ? (value as readonly Scalar[]) : [];
+      const isSplit = second === undefined && /,|^\s*[[{]/.test(String(only)) && !name.endsWith(']');
+      return [isSplit ? `${name}[]` : name, value];
+    }),
+  );
 
 /** @throws TypeError for null and objects, which none of these parts can hold; undefined is left out. */
 function pairsOf(values: SentValues, part: string): [name: string, value: string][] {

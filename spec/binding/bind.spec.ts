@@ -56,6 +56,23 @@ async function failuresOf(binding: Promise<unknown>): Promise<string[]> {
   return [String(problem.status), ...(problem.errors ?? []).map(({ name, in: source }) => `${source} ${name}`)];
 }
 
+it.each<[string, SentParts]>([
+  ['a comma', { query: { l: ['a,b'] } }],
+  ['a comma, in a form', { form: { l: ['a,b'] } }],
+  ['a comma, under a name with an index', { query: { 'l[0]': ['a,b'] } }],
+])('an array of one text is one item: %s', async (_what, sent) => {
+  expect(await bind(class extends dto({ l: list(string) }) {}, sent)).toEqual({ l: ['a,b'] });
+});
+
+it('an array of one text is one item: JSON', async () => {
+  expect(await bind(class extends dto({ l: list(string) }) {}, { query: { l: ['["a"]'] } })).toEqual({ l: ['["a"]'] });
+});
+
+it('an array of one is the value of a property that is no collection, and one text may hold several items', async () => {
+  class Mixed extends dto({ n: int, l: list(string) }) {}
+  expect(await bind(Mixed, { query: { n: ['7'], l: 'a,b' } })).toEqual({ n: 7, l: ['a', 'b'] });
+});
+
 it('binds every source of a request that was not sent over HTTP', async () => {
   const order = await bind(PlaceOrder, parts);
   expect(order).toBeInstanceOf(PlaceOrder);
