@@ -22,6 +22,7 @@ export const claim: ValueSource = {
       if (value === undefined || (value === null && !codec.takesNull)) continue;
       // What the client has sent counts only if the caller does not have the claim, whatever its value is read as.
       found.clear(index);
+      if (Array.isArray(value) && value.length === 0 && !codec.isCollection && codec.shape !== 'schema') continue;
       found.put(index, readClaim(asJson(value), sourceProperty, input.locationOf('claim', name)));
     }
   },

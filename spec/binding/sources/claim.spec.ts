@@ -1,6 +1,18 @@
 import type { RequestHandler } from 'express';
 import { z } from 'zod';
-import { bool, dateTime, dto, fromClaim, guid, int, nullable, string, type Claims, type Property } from '../../../lib';
+import {
+  bool,
+  dateTime,
+  dto,
+  fromClaim,
+  guid,
+  int,
+  list,
+  nullable,
+  string,
+  type Claims,
+  type Property,
+} from '../../../lib';
 import type { Sent } from '../../support/ask';
 import { bind } from '../../support/one-endpoint';
 
@@ -25,6 +37,7 @@ it.each<[string, Claims | undefined, string[]]>([
   ['no claims', {}, ['sub', 'level']],
   ['one of them', { sub: ID }, ['level']],
   ['null', { sub: ID, level: null }, ['level']],
+  ['an empty array', { sub: [], level: [] }, ['sub', 'level']],
 ])('a missing claim is reported under its type: %s', async (_what, claims, missing) => {
   const { status, errors } = await bind(Caller, {}, claims ? { user: claims } : {});
   expect({ status, errors }).toEqual({
@@ -38,11 +51,20 @@ it.each<[string, unknown]>([
   ['an object', {}],
   ['an object without a prototype', Object.create(null)],
   ['two values', [1, 2]],
-  ['no value', []],
   ['a fraction', 1.5],
 ])('a claim that cannot be read is a failure: %s', async (_what, level) => {
   const { status, errors } = await bind(Caller, {}, { user: { ...user, level } });
   expect({ status, errors }).toMatchObject({ status: 400, errors: [{ name: 'level', in: 'claim' }] });
+});
+
+it('a claim that is an empty array is missing, and no value that the client sends replaces it', async () => {
+  class Loose extends dto({
+    v: fromClaim(string, { required: false }),
+    all: fromClaim(list(string)),
+    any: fromClaim(z.any()),
+  }) {}
+  const { dto: bound } = await bind(Loose, { path: '/?v=forged' }, { user: { v: [], all: [], any: [] } });
+  expect(bound).toEqual({ all: [], any: [] });
 });
 
 const forged: readonly [string, Sent][] = [
