@@ -54,13 +54,15 @@ function mayBeEmpty({ req }: Incoming): boolean {
   return req.headers['transfer-encoding'] !== undefined;
 }
 
+const isEmpty = (received: Received): boolean =>
+  received.kind === 'none' || (received.kind === 'bytes' && received.size === 0);
+
 /** Makes the body for the dto out of what was received. */
 function bodyIn(received: Received, incoming: Incoming): Awaitable<Body> {
   const { kind, use } = incoming;
   if (use.text) return textBody(received, incoming);
   if (!accepts(kind, incoming)) {
-    const isEmpty = received.kind === 'none' || (received.kind === 'bytes' && received.size === 0);
-    if (isEmpty) return NONE;
+    if (isEmpty(received)) return NONE;
     throw unsupported(incoming);
   }
   return kind === 'json'
@@ -71,6 +73,7 @@ function bodyIn(received: Received, incoming: Incoming): Awaitable<Body> {
 /** The text of the body for `plainText()`, and the form, too, if the body is one. */
 async function textBody(received: Received, incoming: Incoming): Promise<Body> {
   const { req, mediaType, kind, options } = incoming;
+  if (isEmpty(received)) return NONE;
   // The value of a JSON string is not the text of the body.
   const isParsed =
     kind === 'json' &&

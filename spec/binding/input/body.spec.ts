@@ -8,6 +8,7 @@ import {
   list,
   long,
   optional,
+  plainText,
   queryParam,
   routeParam,
   string,
@@ -265,4 +266,13 @@ it.each<[string, AnyType, string, number, unknown]>([
   class Numbered extends dto({ n: type }) {}
   const { status, dto: bound } = await bind(Numbered, { json });
   expect([status, (bound as { n?: unknown } | undefined)?.n]).toEqual([expected, n]);
+});
+
+it.each<[string, Sent]>([
+  ['declared', { body: '', headers: { 'Content-Type': 'text/plain', 'Content-Length': '0' } }],
+  ['in chunks', { body: '', headers: { 'Content-Type': 'text/plain', 'Transfer-Encoding': 'chunked' } }],
+  ['in chunks, of JSON', { body: '', headers: { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' } }],
+])('an empty body is no text: %s', async (_how, sent) => {
+  const { status, errors } = await bind(class extends dto({ text: plainText() }) {}, sent);
+  expect([status, errors.map(({ name, in: source }) => [name, source])]).toEqual([400, [['text', 'body']]]);
 });
