@@ -7,14 +7,22 @@ import { isSent, readNested, readSent } from './read-value';
 import { textWriter, written, type Codec, type WriteJson } from './codec';
 import type { JsonSchema, Schemas } from './json-schema';
 import { failNameless } from './nameless';
-import type { AnyType, Infer, PropertyType } from './property-type';
+import { isOptional, type AnyType, type Infer, type PropertyType } from './property-type';
 
 /**
  * A collection. As text: repeated values, `name[]` or `name[0]`, each one item; or one value that is a JSON array, JSON
  * objects with commas between them (Swagger UI sends `{..},{..}`), or items with commas between them.
  */
 export function list<X extends AnyType>(type: X): PropertyType<Infer<X>[]> {
-  return { codec: codecs => listOf(codecs.of(type)) };
+  return {
+    codec(codecs) {
+      if (isOptional(type))
+        throw new TypeError(
+          'a list has no missing items: write optional(list(…)) if the whole list may be missing, or list(nullable(…)) if an item may be null',
+        );
+      return listOf(codecs.of(type));
+    },
+  };
 }
 
 function listOf<T>(item: Codec<T>): Codec<T[]> {

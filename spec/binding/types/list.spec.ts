@@ -1,4 +1,17 @@
-import { dto, fromClaim, fromHeader, guid, int, list, queryParam, string } from '../../../lib';
+import {
+  bindRequest,
+  dto,
+  fromClaim,
+  fromHeader,
+  guid,
+  int,
+  list,
+  nullable,
+  optional,
+  queryParam,
+  string,
+  type AnyType,
+} from '../../../lib';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Line extends dto({ sku: string, quantity: int }) {}
@@ -182,4 +195,12 @@ describe('a list elsewhere', () => {
       { name: 'ids', in: 'json', pointer: '/ids', detail: `The value ${quoted} is not a list of guid.` },
     ]);
   });
+});
+
+it.each<[string, AnyType]>([
+  ['optional', optional(int)],
+  ['nullable and optional', nullable(optional(int))],
+])('a list of a type that is %s is refused when the middleware is made', (_what, type) => {
+  class Sized extends dto({ sizes: list(type) }) {}
+  expect(() => bindRequest(Sized)).toThrow(/^bindRequest: Sized\.sizes: a list has no missing items: write optional/);
 });
