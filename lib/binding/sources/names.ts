@@ -33,12 +33,21 @@ export function readByName(
   );
   for (const sourceProperty of sourceProperties) {
     const { index, codec, required, name, isRoot } = sourceProperty;
-    const tree = isRoot ? root : root.at(name);
+    const tree = isRoot ? root : ((source === 'route' ? exactly(name, pairs) : undefined) ?? root.at(name));
     if (!tree) continue;
     const location = input.locationOf(source, name);
     // A required object that takes all names exists even if none of them was sent.
     found.put(index, isRoot ? codec.fromNames?.(tree, location, required) : readFlat(sourceProperty, tree, location));
   }
+}
+
+/**
+ * Returns the value of exactly this name. With `mergeParams`, a route may have parameters whose names differ in case
+ * only: `/c/:ID` and below it `/x/:id`.
+ */
+export function exactly(name: string, pairs: readonly SentPair[]): NameTree | undefined {
+  const pair = pairs.find(([one]) => one === name);
+  return pair && NameTree.leaf(pair[1]);
 }
 
 /**

@@ -5,7 +5,7 @@ import { convertedText } from '../reading/converted-text';
 import type { Location } from '../reading/location';
 import { readFlat, readSegments, type Expected } from '../types/read-value';
 import { NameTree } from '../reading/name-tree';
-import { readByName } from './names';
+import { exactly, readByName } from './names';
 import type { ValueSource } from './value-source';
 
 /** Route parameters; names are case-insensitive. */
@@ -32,7 +32,7 @@ export function readRouteParameter(expected: Expected, name: string, req: Reques
   const { texts, wildcards } = parametersOf(req);
   const segments = wildcards.get(name.toLowerCase());
   if (segments) return readSegments(expected, segments, location);
-  const tree = NameTree.of(texts).at(name);
+  const tree = exactly(name, texts) ?? NameTree.of(texts).at(name);
   return tree && readFlat(expected, tree, location);
 }
 

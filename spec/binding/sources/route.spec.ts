@@ -79,6 +79,19 @@ it.each<[string, AnyType, unknown, unknown]>([
   expect(seen).toEqual([value, value]);
 });
 
+it.each(expressVersions)(
+  'of two parameters whose names differ in case only, the one of exactly the declared name is read: %s',
+  async (_name, framework) => {
+    class Item extends dto({ id: routeParam(int), ID: routeParam(int) }) {}
+    const inner = Router({ mergeParams: true }).get('/x/:id', bindRequest(Item), (req, res) => {
+      res.json([req.dto, routeValue(req, 'id', int), routeValue(req, 'ID', int)]);
+    });
+    const app = framework().use('/c/:ID', inner);
+    const { body } = await ask(app, { method: 'GET', path: '/c/1/x/2' });
+    expect(body).toEqual([{ id: 2, ID: 1 }, 2, 1]);
+  },
+);
+
 it('a parameter that a middleware in front has replaced by an object is missing', async () => {
   const load: RequestHandler = (req, _res, next) => {
     Object.assign(req.params, { v: { id: 5 } });
