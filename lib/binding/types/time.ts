@@ -64,8 +64,8 @@ function ifOnDay(day: number, date: Date): Date | undefined {
 const digitsAt = (text: string, at: number): number => (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
 
 /**
- * A duration in milliseconds: `[d.]hh:mm[:ss[.fff]]`, or ISO 8601 without years and months (`PT1H30M`). Written in the
- * first form.
+ * A duration in milliseconds: `[d.]hh:mm[:ss[.fff]]`, or days, hours, minutes and seconds in ISO 8601, of which only
+ * seconds may have a fraction (`P1DT2H`, `PT1.5S`). Written in the first form.
  */
 export const timeSpan: PropertyType<number> = scalar('timeSpan', {
   text(text) {
