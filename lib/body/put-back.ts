@@ -42,8 +42,11 @@ function hideReading(req: IncomingMessage): void {
   if (!req.readable) req.readable = true;
 }
 
-/** Puts a complete body back from a file, piece by piece as it is read. */
-export function putBackFile(req: IncomingMessage, spool: Spool): void {
+/**
+ * Puts a complete body back from a file, piece by piece as it is read.
+ * @returns a function that returns how many bytes are still to be read.
+ */
+export function putBackFile(req: IncomingMessage, spool: Spool): () => number {
   let position = 0;
   const next = (): Buffer | undefined => {
     try {
@@ -59,6 +62,7 @@ export function putBackFile(req: IncomingMessage, spool: Spool): void {
   refill(req, next);
   hideReading(req);
   req.setEncoding = setEncodingOfPieces;
+  return () => spool.size - position + req.readableLength;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { onExchangeEnd } from '../http/exchange-end';
+import { afterReading } from './after-reading';
 import { arrivedBody, chunksOf, packetParsed } from './body-chunks';
 import { bounded, checkDeclaredLength } from './bounded';
 import { drainRest } from './drain-rest';
@@ -17,8 +18,8 @@ const IN_MEMORY = 1_048_576;
 const MOST_CHUNKS = 1_000;
 
 /**
- * Reads the whole body from the connection and puts it back into the request stream. Its memory or its file is released
- * when the exchange is over.
+ * Reads the whole body from the connection and puts it back into the request stream. Its memory is released
+ * when the exchange is over, its file when it is not read any more, either.
  * @param limit bytes.
  * @throws a 413 problem for a longer body, a 503 or 507 problem when memory or disk do not take it, ClientGone.
  */
@@ -67,10 +68,14 @@ async function readToFile(
   const boundary = req.headers['content-encoding'] === undefined ? boundaryOf(req) : '';
   const all = allOf(inMemory, rest, holding);
   const spool = await Spool.of(boundary === '' ? together(all) : filesApart(inBlocks(all), boundary));
+  const unread = putBackFile(req, spool);
+  holding.keep();
   onExchangeEnd(req, res, () => {
-    void spool.close();
+    afterReading(req, unread, spool.size, () => {
+      void spool.close();
+      holding.giveBack();
+    });
   });
-  putBackFile(req, spool);
   return spool;
 }
 
