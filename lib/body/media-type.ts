@@ -48,10 +48,11 @@ export function hasBody(req: IncomingMessage): boolean {
 export function markUsedUp(req: IncomingMessage): void {
   Object.assign(req, { [USED_UP]: true });
   // Node makes both of these from `rawHeaders` on first access, and relies on all of those.
-  const { headers, headersDistinct } = req;
+  const { headers, headersDistinct } = req as { headers: object; headersDistinct?: object };
   for (const name of ['content-length', 'transfer-encoding']) {
     Reflect.deleteProperty(headers, name);
-    Reflect.deleteProperty(headersDistinct, name);
+    // The requests of light-my-request have none.
+    if (headersDistinct) Reflect.deleteProperty(headersDistinct, name);
   }
   req.rawHeaders = req.rawHeaders.filter(
     (_one, index, all) => !/^(content-length|transfer-encoding)$/i.test(all[index - (index % 2)] ?? ''),

@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isPromise } from '../basics/awaitable';
 import { Descriptions } from '../description/descriptions';
 import { shareShapes } from '../http/common-shape';
 import { ClientGone } from '../http/client-gone';
+import { cameOverSocket } from '../http/connection';
 import type { Next } from '../http/next';
 import type { Answering } from '../problems/answer';
 import { refuse } from '../problems/refuse';
@@ -93,8 +95,9 @@ async function serve(exchange: Exchange): Promise<Outcome> {
   const decision = isPromise(decided) ? await decided : decided;
   if (decision.kind !== 'acquired') return withoutRun(exchange, attempt, decision, false);
   // Other listeners of the `request` event (stoppable) read `req.socket`. They run in this tick, so the recording
-  // replaces it only in the next.
-  await Promise.resolve();
+  // replaces it only in the next. And adapters without a socket (serverless-http) look in this turn whether the response
+  // has ended: while its end is held back, it looks as if it had.
+  await (cameOverSocket(exchange.req) ? Promise.resolve() : nextTurn());
   if (isAnsweredOrGone(exchange)) {
     // A retry starts afresh. The handler must not run for a client that is gone: body parsers see a disconnected
     // request as one without a body.
