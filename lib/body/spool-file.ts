@@ -88,7 +88,8 @@ const closed = (): Error =>
 
 const tooShort = (): Error =>
   new Error(
-    'bindonce: a temporary file is shorter than what was written to it. If the handler changes uploaded files in place, it must do so after everything else has read the request.',
+    'bindonce: a temporary file is shorter than what was written to it. If the handler changes uploaded files in place, ' +
+      'it must do so after everything else has read the request.',
   );
 
 const created = (path: string): Promise<FileHandle> => onDisk(() => open(path, 'wx+', 0o600));

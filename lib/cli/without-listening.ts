@@ -3,7 +3,7 @@ import { Server } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { UsageError } from './usage-error';
 
-/** What the code of a module came to, and the servers that it would have started. */
+/** The result of a module's code, and the servers that it would have started. */
 export interface Outcome<T> {
   /** Undefined if the code waits for something that never happens, such as the end of its server. */
   readonly result: T | undefined;
@@ -42,9 +42,10 @@ export async function withoutListening<T>(path: string, run: () => Promise<T>, l
     ]);
     if (typeof end === 'object') return { ...end, servers };
     if (end === 'never' && servers.size > 0) return { result: undefined, servers };
+    const what = end === 'never' ? 'never finishes loading' : `has not been loaded within ${limit / 1_000} seconds`;
     throw new UsageError(
-      `${path} ${end === 'never' ? 'never finishes loading' : `has not been loaded within ${limit / 1_000} seconds`}: it ` +
-        'waits for something, such as a connection. Name a module that exports what it makes, and does not wait.',
+      `${path} ${what}: it waits for something, such as a connection. ` +
+        'Name a module that exports the same and does not wait for anything.',
     );
   } finally {
     isOver = true;

@@ -18,7 +18,7 @@ export interface IdempotentFetchOptions {
    */
   readonly keyLifetime?: number;
   /**
-   * What happens if `storage` throws: `reject` sends nothing; `memory` continues with a key that a reload loses.
+   * Reaction to a `storage` that throws: `reject` sends nothing; `memory` continues with a key that a reload loses.
    * Default `reject`.
    */
   readonly whenStorageFails?: 'reject' | 'memory';

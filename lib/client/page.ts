@@ -10,7 +10,7 @@ export interface KnownKey {
   readonly isStored: boolean;
 }
 
-/** What this page or process knows of the keys in one storage, whatever becomes of the storage. */
+/** Knowledge of this page or process about the keys in one storage; it outlives a storage that fails. */
 export interface Page {
   /** By name: keys of operations that are not finished. */
   readonly open: Map<string, KnownKey>;
@@ -21,7 +21,7 @@ export interface Page {
 interface Shared {
   /** By storage. */
   readonly pages: WeakMap<object, Page>;
-  /** What is stored without a storage, by name. */
+  /** Entries that are kept without a storage, by name. */
   readonly items: Map<string, string>;
   /** The last piece of work on each name. */
   readonly turns: Map<string, Promise<unknown>>;

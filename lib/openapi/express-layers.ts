@@ -16,7 +16,7 @@ export type Routed = object;
 /** Routers by the path that they are mounted at. */
 export type Mounts = Readonly<Record<string, Routed>>;
 
-/** What Express keeps of a call of `use`, `get` or `route`. */
+/** The record that Express keeps of a call of `use`, `get` or `route`. */
 export interface Layer {
   readonly handle: unknown;
   /** Express 5.3 and later: the path as it was given. */

@@ -78,7 +78,9 @@ const valuesAgain = ({ name, isCollection }: Codec<unknown>, path: Path): Value 
   required: false,
   pattern: `${patternOf(path).slice(0, -1)}[.\\[]`,
   schema: {
-    description: `Names that begin with ${spelled(path, 0)}${isCollection ? '[0]' : ''} continue like those of the ${name} around it.`,
+    description:
+      `Names that begin with ${spelled(path, 0)}${isCollection ? '[0]' : ''} continue like those of the ${name} ` +
+      'around it.',
   },
 });
 

@@ -17,7 +17,7 @@ import type { SdkExtensions } from './sdk-generators';
 import type { Security } from './security';
 import { bothTexts, isStructured } from './values';
 
-/** What the operations of one document have in common. */
+/** Parts of one document that its operations share. */
 export interface Document {
   readonly components: Components;
   readonly security: Security;

@@ -23,7 +23,7 @@ export interface BodyValue {
   readonly isWhole?: boolean;
 }
 
-/** Where the values of an endpoint's dto are sent: each in one place. */
+/** The places where the values of an endpoint's dto are sent: one for each. */
 export interface Placement {
   readonly parameters: readonly ParameterValue[];
   readonly body: readonly BodyValue[];
@@ -60,7 +60,7 @@ export function placementOf(
   };
 }
 
-/** What decides where the values of a dto are sent. */
+/** Facts about a route that decide where the values of a dto are sent. */
 interface RouteOfDto {
   readonly pathParameters: readonly PathParameter[];
   readonly prefersQuery: boolean;

@@ -2,7 +2,7 @@ import type { EndpointDescription } from '../binding/bind-request';
 import type { ResolvedOptions } from '../idempotency/options';
 import { catalogue, type ProblemCode } from '../problems/catalogue';
 
-/** What is known of one operation: its middlewares, and what its requests have. */
+/** One operation: its middlewares, and the parts that its requests have. */
 export interface Refusing {
   readonly guard: ResolvedOptions | undefined;
   readonly endpoints: readonly EndpointDescription[];

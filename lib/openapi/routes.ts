@@ -32,7 +32,7 @@ export interface Route {
 /** Returns the middlewares of ours that requests of a method for a path meet first. */
 type InFront = (template: PathTemplate, method: string) => readonly Handler[];
 
-/** Where a walk is. */
+/** Position of a walk. */
 interface Position {
   readonly prefix: PathTemplate;
   readonly inFront: readonly InFront[];
@@ -51,11 +51,10 @@ interface Position {
  */
 export function routesOf(app: Routed, mounts: Mounts = {}): Route[] {
   for (const [what, router] of [['the first argument', app] as const, ...Object.entries(mounts)])
-    if (typeof (router as unknown) !== 'function')
-      throw new TypeError(
-        `openapi: ${what} must be an Express application or router${what.startsWith('/') ? ' (option `mounts`)' : ''}, ` +
-          `not ${typeof router}.`,
-      );
+    if (typeof (router as unknown) !== 'function') {
+      const option = what.startsWith('/') ? ' (option `mounts`)' : '';
+      throw new TypeError(`openapi: ${what} must be an Express application or router${option}, not ${typeof router}.`);
+    }
   const met = new Set<unknown>();
   const start: Position = { prefix: rootTemplate, inFront: [], open: new Set(), met };
   const found = [...walk(app, start, mounts)];

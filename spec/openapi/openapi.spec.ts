@@ -404,8 +404,18 @@ describe('openapi()', () => {
         {
           name: 'Idempotency-Key',
           required: true,
-          description: expect.stringContaining('for 10 minutes') as string,
+          description: expect.stringMatching(/ for 10 minutes\. Another request with this key runs\.$/) as string,
           schema: { type: 'string', minLength: 1 },
+        },
+      ],
+      [
+        'with what happens to another request that has it',
+        { whenKeyReused: 'reject', cacheDuration: 86_400_000 },
+        {
+          description:
+            "A key of the client's choice, new for each operation and the same for its retries. A retry, which is the " +
+            'same request with the same key, gets the stored response for 1 day. Another request with this key is ' +
+            'refused with 422.',
         },
       ],
       ['under its name', { headerName: 'X-Key', whenKeyMissing: 'run' }, { name: 'X-Key', required: false }],
