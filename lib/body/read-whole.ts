@@ -54,6 +54,8 @@ async function readAll(req: IncomingMessage, res: ServerResponse, limit: number,
     holding.take('memory', next.value.length);
     if (size > IN_MEMORY) return { kind: 'file', coding, spool: await readToFile(req, res, inMemory, chunks, holding) };
   }
+  // A chunked body without a byte is no body, as one of length 0.
+  if (size === 0) return { kind: 'none' };
   putBack(req, inMemory);
   return new BytesInMemory(inMemory, coding);
 }

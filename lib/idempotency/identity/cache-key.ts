@@ -28,6 +28,8 @@ export interface IdentityOptions extends CallerOptions {
 /** The parts of an Express request that name its resource. */
 interface Routed {
   readonly originalUrl?: string;
+  /** The mount points of the routers that the request has come through. */
+  readonly baseUrl?: string;
   readonly protocol?: string;
   readonly app?: {
     get(setting: 'trust proxy fn'): ((address: string | undefined, hop: number) => boolean) | undefined;
@@ -84,13 +86,24 @@ function originOf(req: IncomingMessage, { ignoreHost }: IdentityOptions): readon
 
 /**
  * Returns method, path and query. The path is the whole one, as it was sent: it has the route values and every router's
- * mount point.
+ * mount point. If an earlier middleware has rewritten the URL, the new one takes part, too: route values come from it.
  */
-function resourceOf(req: IncomingMessage): [method: string, path: string, query: readonly string[]] {
-  const url = (req as Routed).originalUrl ?? req.url ?? '';
-  const mark = url.indexOf('?');
-  if (mark < 0) return [req.method ?? '', url, []];
-  return [req.method ?? '', url.slice(0, mark), canonicalPairs(splitPairs(url.slice(mark + 1)))];
+function resourceOf(req: IncomingMessage): readonly unknown[] {
+  const { originalUrl = req.url ?? '', baseUrl = '' } = req as Routed;
+  const mark = originalUrl.indexOf('?');
+  const path = mark < 0 ? originalUrl : originalUrl.slice(0, mark);
+  const query = mark < 0 ? [] : queryParts(originalUrl.slice(mark + 1));
+  const url = req.url ?? '';
+  // A router leaves a slash of a path that is its mount point.
+  const isAsSent = baseUrl + url === originalUrl || (url.startsWith('/') && baseUrl + url.slice(1) === originalUrl);
+  return [req.method ?? '', isAsSent ? path : [path, baseUrl + url], query];
+}
+
+/** Most names of a query whose order takes no part: a parser may ignore those beyond (qs takes 1,000). */
+const MOST_NAMES = 1_000;
+
+function queryParts(query: string): readonly string[] {
+  return query.split('&', MOST_NAMES + 1).length > MOST_NAMES ? [query] : canonicalPairs(splitPairs(query));
 }
 
 function headersOf(req: IncomingMessage, names: readonly string[]): [name: string, lines: readonly string[]][] {

@@ -37,6 +37,8 @@ function knownCaller(req: IncomingMessage, { scope, callersOn }: CallerOptions):
   if (!scope) return textOfCallers(callersOn(req));
   const own: unknown = scope(req as Request, defaultScope(req, callersOn));
   if (own === undefined || typeof own === 'string') return own;
+  // The request is refused; if the promise is rejected, too, that must not end the process.
+  if (isPromise(own)) own.catch(() => undefined);
   throw notText(own);
 }
 

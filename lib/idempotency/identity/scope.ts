@@ -24,7 +24,10 @@ export type CallersOn = (req: IncomingMessage) => Readonly<Record<string, unknow
 const IDS = ['sub', 'userId', 'uid', 'id', '_id'];
 
 /** Properties within whose values an id is unique (`iss`: RFC 7519, section 4.1.2). */
-const REALMS = ['iss', 'provider', 'tenantId', 'tenant', 'orgId', 'org_id', 'tid'];
+const REALMS = [
+  ...['iss', 'provider', 'tenantId', 'tenant_id', 'tenant', 'tid'],
+  ...['orgId', 'org_id', 'organizationId', 'organization_id'],
+];
 
 const NO_CALLERS = {};
 

@@ -4,7 +4,7 @@ import { FakedProgress } from './faked-progress';
 import { BodyCopy } from './body-copy';
 import { HeadSnapshot } from './head-snapshot';
 import { Outgoing } from './outgoing';
-import { INVALID_IN_REASON, type HeaderLine } from './recorded-response';
+import { INVALID_IN_REASON, isPerExchange, type HeaderLine } from './recorded-response';
 import type { Ending, Limits, Recording } from './recording';
 import { ResponseHead } from './response-head';
 import {
@@ -191,8 +191,8 @@ class Recorder implements Recording {
     if (this.ended) return;
     const lines = trailerLines(trailers);
     this.outgoing.addTrailers(lines);
-    // Node keeps the lines of the last call only.
-    this.trailers = lines;
+    // Node keeps the lines of the last call only. A replay has a date of its own.
+    this.trailers = lines.filter(([name]) => !isPerExchange(name));
   }
 
   /** Returns the head; writes it, as node does, through all middlewares, if the handler has not. */
