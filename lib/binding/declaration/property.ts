@@ -1,9 +1,10 @@
+import type { ProblemLocation } from '../../problems/problem';
 import { ownValue } from '../reading/own-value';
 import type { AnyType, DtoClass } from '../types/property-type';
 import type { Comparable } from './fits';
 
 /** The sources that a property can bind from. */
-export type Source = 'json' | 'form' | 'route' | 'query' | 'claim' | 'header' | 'cookie' | 'permission';
+export type Source = Exclude<ProblemLocation, 'body'>;
 
 /** How a property is declared: the name of the function. */
 export type PropertyKind =
