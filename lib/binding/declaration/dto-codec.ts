@@ -60,7 +60,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     shape: 'object',
     ...notNestable(Dto, properties),
     memberOf: property => prepared.members.find(member => member.property === property),
-    memberCalled: name => prepared.fields.find(field => field.name.toLowerCase() === name),
+    memberCalled: name => prepared.fields.find(field => field.bindName.toLowerCase() === name),
     parts: () => prepared.members.map(member => member.codec),
     fromJson,
     fromText(values, location) {
@@ -75,7 +75,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       if (location.isTooDeep()) return INVALID;
       const found = new FoundValues(create());
       for (const member of prepared.fields) {
-        location.enter(member.name);
+        location.enter(member.bindName);
         found.put(member.property, readInNames(member, tree, location));
         location.leave();
       }
@@ -107,7 +107,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     schemaOfNames: schemas =>
       objectSchema(
         prepared.fields,
-        ({ name }) => name,
+        ({ bindName }) => bindName,
         schemas,
         member => mustBeSent(member) && !member.codec.isCollection,
       ),
@@ -190,12 +190,12 @@ function readInJson(member: Member, value: unknown, location: Location): unknown
 }
 
 function readInNames(member: Member, tree: NameTree, location: Location): unknown {
-  const value = isBlocked(member, location) ? undefined : readNested(member, tree.at(member.name), location);
+  const value = isBlocked(member, location) ? undefined : readNested(member, tree.at(member.bindName), location);
   return orNothing(value, member, location);
 }
 
 function isMemberSent(member: Member, tree: NameTree, location: Location): boolean {
-  return !isBlocked(member, location) && isSent(member.codec, tree.at(member.name), location);
+  return !isBlocked(member, location) && isSent(member.codec, tree.at(member.bindName), location);
 }
 
 function orNothing(value: unknown, member: Member, location: Location): unknown {

@@ -62,7 +62,7 @@ export function planFor(Dto: AnyType, codecs: CodecTable): Plan {
 
 /** Prepares a list dto or a schema: the whole JSON body binds to it, and no other source. */
 function planForBody(codec: Codec<unknown>, Dto: AnyType): Plan {
-  const names = { property: 'body', name: '', jsonName: '' };
+  const names = { property: 'body', bindName: '', jsonName: '' };
   const spec: PropertySpec = { kind: 'fromBody', type: Dto, required: true, fallback: false };
   const body: Member = { ...names, index: 0, codec, required: true, jsonRequired: false, dontBind: [], spec };
   checkNestable(codec);
