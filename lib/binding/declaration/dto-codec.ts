@@ -4,7 +4,7 @@ import { FoundValues } from '../reading/found-values';
 import { isJsonObject, jsonInText, type JsonObject } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
-import { textWriter, written, type Codec, type WriteJson } from '../types/codec';
+import { takesFiles, textWriter, written, type Codec, type WriteJson } from '../types/codec';
 import type { Codecs, DtoClass } from '../types/property-type';
 import { isSent, readJson, readNested, readNothing } from '../types/read-value';
 import { checkUniqueNames, namingErrors } from './declaration-error';
@@ -185,7 +185,7 @@ function readInJson(member: Member, value: unknown, location: Location): unknown
   if (isBlocked(member, location)) return readNothing(member, location);
   if (value !== undefined) return orNothing(readJson(member, value, location), member, location);
   // JSON in a form field cannot hold files. As in any form, files that were not sent are an empty collection.
-  if (member.codec.shape === 'file' && member.codec.isCollection && member.required) return [];
+  if (member.required && member.codec.isCollection && takesFiles(member.codec)) return [];
   return member.jsonRequired ? location.failMissingInJson() : readNothing(member, location);
 }
 

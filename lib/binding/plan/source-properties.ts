@@ -1,5 +1,6 @@
 import type { Member } from '../declaration/members';
 import type { PropertySpec, Source } from '../declaration/property';
+import { takesFiles } from '../types/codec';
 import { isTaken, type WholeSources } from './whole-source';
 
 /** A property of the dto of a request, as one source supplies it. */
@@ -32,7 +33,7 @@ export function sourcePropertiesOf(
         ([source]) =>
           !member.dontBind.includes(source) &&
           !(isTaken(source, wholeSources) && !isRoot) &&
-          (member.codec.shape !== 'file' || source === 'form'),
+          (!takesFiles(member.codec) || source === 'form'),
       )
       .map(([source, name]) => [source, under(name)]),
   );

@@ -161,5 +161,9 @@ export function someWithin(codec: Codec<unknown>, test: (part: Codec<unknown>) =
 export const needsExactNumbers = (codec: Codec<unknown>): boolean =>
   someWithin(codec, part => part.needsExactNumbers === true);
 
+/** Returns true for a file, and for a list of files, which are sent as files under one name. */
+export const takesFiles = ({ shape, parts }: Codec<unknown>): boolean =>
+  shape === 'file' || (shape === 'list' && [...(parts?.() ?? [])].some(takesFiles));
+
 /** Returns true for a file, and for a type that contains one. */
 export const hasFile = (codec: Codec<unknown>): boolean => someWithin(codec, ({ shape }) => shape === 'file');
