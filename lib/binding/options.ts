@@ -122,15 +122,14 @@ function isBinder(value: unknown): boolean {
 }
 
 /** The options of one endpoint, checked, with all defaults filled in. */
-export interface Resolved {
-  readonly options: ResolvedOptions;
+export interface EndpointOptions extends ResolvedOptions {
   readonly binder: BindingOptions['binder'];
   readonly modifier: Modifier | undefined;
   readonly operation: OperationOptions;
 }
 
 /** @throws TypeError for an unknown option or an invalid value. */
-export function resolveOptions(options: BindingOptions): Resolved {
+export function resolveOptions(options: BindingOptions): EndpointOptions {
   checkOptions('bindRequest', options, rules);
   const {
     allowFormData = false,
@@ -147,11 +146,11 @@ export function resolveOptions(options: BindingOptions): Resolved {
     openapi: operation = {},
   } = options;
   checkOperation(operation);
-  const { types: compiled = {}, defaults = {} } = options.serializerContext ?? {};
+  const { types: contextTypes = {}, defaults = {} } = options.serializerContext ?? {};
   const limits = resolveLimits(options.limits);
   const callerOf = (req: Request): Claims | undefined => asClaims(claims(req));
-  const serializer = mergeSerializer(mergeSerializer(defaults, options), compiled);
-  const resolved: ResolvedOptions = {
+  const serializer = mergeSerializer(mergeSerializer(defaults, options), contextTypes);
+  return {
     allowMultipart: allowFormData !== false,
     allowUrlEncoded: typeof allowFormData === 'object',
     allowAnonymous,
@@ -160,13 +159,15 @@ export function resolveOptions(options: BindingOptions): Resolved {
     valueParsers,
     serializer: { propertyNamingPolicy: 'camelCase', ...serializer },
     writesInstances: serializer.propertyNamingPolicy !== undefined || serializer.converters.length > 0,
-    responses: { ...compiled.responses, ...responses },
+    responses: { ...contextTypes.responses, ...responses },
     failureMessage,
     quoteValues,
     limits,
     ...uploadReader(uploads, limits),
+    binder,
+    modifier,
+    operation,
   };
-  return { options: resolved, binder, modifier, operation };
 }
 
 /**

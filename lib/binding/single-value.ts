@@ -4,6 +4,7 @@ import { boolean, checkOptions } from '../options/check';
 import { answerInHandler } from '../problems/answer-in-handler';
 import type { Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
+import { neverThrowing } from './reading/compile';
 import { Failures, validationProblem } from './reading/failures';
 import { Location } from './reading/location';
 import { readNothing, type Expected } from './types/read-value';
@@ -51,8 +52,9 @@ export interface ValueReaders {
 
 /** Makes the readers for an application's options. */
 export function valueReaders(options: ResolvedOptions, answering?: Answering): ValueReaders {
-  const codecs = new CodecTable(options.serializer, options.valueParsers);
-  codecs.endPreparation();
+  // Codecs are made for a request, which must not fail because generated contexts are stale.
+  const contexts = neverThrowing(options.serializer.contexts);
+  const codecs = new CodecTable({ ...options.serializer, contexts }, options.valueParsers);
   const codecOf = (type: AnyType): Codec<unknown> => {
     assertType(type);
     try {
