@@ -91,13 +91,12 @@ export function readSent<T>(
   if (!codec.fromFiles) return failFile(location);
   return files.length === sent.length
     ? codec.fromFiles(files, location)
-    : location.fail('file-expected', 'Text was sent among files.');
+    : location.fail('file-expected', 'Some values of this field are text; send only files.');
 }
 
 const isFile = (sent: Sent): sent is Exclude<Sent, string> => typeof sent !== 'string';
 
-const failFile = (location: Location): Invalid =>
-  location.fail('file-unexpected', 'A file was sent where a value is expected.');
+const failFile = (location: Location): Invalid => location.fail('file-unexpected', 'Send text here, not a file.');
 
 /**
  * Handles a missing value: undefined if it is optional, otherwise the type's own value for it, otherwise a failure.
