@@ -62,8 +62,8 @@ export function valueReaders(options: ResolvedOptions, answering?: Answering): V
     try {
       return codecs.complete(type);
     } catch (error) {
-      // A value whose type has no parser gets 400, like an invalid one, because bindonce is specified so. It is a mistake
-      // of the application all the same, which no client can correct, so a warning tells the application.
+      // A value whose type has no parser gets 400, like an invalid one, because bindonce is specified so. It is a
+      // mistake of the application all the same, which no client can correct, so a warning tells the application.
       warnOnce(
         'BINDONCE_UNREADABLE_TYPE',
         `bindonce: ${source}Value(req, ${JSON.stringify(name)}) has a type that cannot be read, so it is refused ` +

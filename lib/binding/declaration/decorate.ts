@@ -51,8 +51,9 @@ function metadataOf(
 ): DecoratorMetadata {
   if (metadata) return metadata;
   throw new TypeError(
-    `${kind}: the decorator of ${String(name)} got no context.metadata: the compiler of this class does not implement decorator metadata. ` +
-      "Use TypeScript 5.2, esbuild 0.21.3 or Babel's decorators of version 2023-05, or later ones; or legacy decorators; or dto({...}), which works everywhere",
+    `${kind}: the decorator of ${String(name)} got no context.metadata: the compiler of this class does not ` +
+      "implement decorator metadata. Use TypeScript 5.2, esbuild 0.21.3 or Babel's decorators of version 2023-05, " +
+      'or later ones; or legacy decorators; or dto({...}), which works everywhere',
   );
 }
 

@@ -176,7 +176,9 @@ function notNestable(
   const [name, spec] = [...properties].find(([, { kind }]) => kind !== 'field') ?? [];
   return spec
     ? {
-        notNestable: `${Dto.name}.${name}: ${spec.kind} binds only at the root of a request; declare the properties of a nested dto with field or a bare type.`,
+        notNestable:
+          `${Dto.name}.${name}: ${spec.kind} binds only at the root of a request; ` +
+          'declare the properties of a nested dto with field or a bare type.',
       }
     : {};
 }

@@ -86,8 +86,8 @@ export function checkProperty(kind: PropertyKind, options: PropertyOptions): voi
       throw new TypeError(`${kind}: dontBind has ${JSON.stringify(source)}; there are: ${sources.join(', ')}`);
     if (source === ownSources[kind])
       throw new TypeError(
-        `${kind}: dontBind has ${JSON.stringify(source)}, so that only what the client sends elsewhere would be read; ` +
-          'declare it with field',
+        `${kind}: dontBind has ${JSON.stringify(source)}, so that only what the client sends elsewhere would be ` +
+          'read; declare it with field',
       );
   }
 }

@@ -85,7 +85,8 @@ interface Declared {
 export function declareProperty(holder: object, name: string, spec: PropertySpec): void {
   if (name === '__proto__')
     throw new TypeError(
-      'a property cannot be named __proto__; give it another name, and a jsonPropertyName or bindFrom if clients use that name',
+      'a property cannot be named __proto__; give it another name, ' +
+        'and a jsonPropertyName or bindFrom if clients use that name',
     );
   const declared = Object.hasOwn(holder, PROPERTIES) ? (holder as Declared)[PROPERTIES]?.get(name) : undefined;
   if (declared)

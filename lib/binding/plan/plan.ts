@@ -106,10 +106,10 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
         else sourceProperties.set(source, [one]);
       }
       if (takesWholeBody(spec.kind)) whole.set(spec.kind, member);
-      else if (spec.required && own.size === 0)
-        throw new TypeError(
-          `it is required, but no source can supply it: ${takesFiles(codec) ? 'files come only from a form' : 'all its sources are blocked'}.`,
-        );
+      else if (spec.required && own.size === 0) {
+        const reason = takesFiles(codec) ? 'files come only from a form' : 'all its sources are blocked';
+        throw new TypeError(`it is required, but no source can supply it: ${reason}.`);
+      }
       sourcesOf.set(property, own);
       if (spec.required) required.push(member);
     });
