@@ -60,7 +60,7 @@ export interface BindingOptions<T = any> extends SerializerOptions {
   limits?: BindingLimits;
   /** Where uploaded files go: memory (default), disk, or a Multer of your own. */
   uploads?: UploadOptions | Multer;
-  /** What the API description says about the endpoint. */
+  /** The entry of the endpoint in the API description. */
   openapi?: OperationOptions;
 }
 

@@ -3,7 +3,7 @@ import { INVALID, type Invalid, type Location } from '../reading/location';
 import type { NameTree, Sent } from '../reading/name-tree';
 import type { Codec } from './codec';
 
-/** What readers need to know to treat a missing or empty value: is it required, and what does its type accept? */
+/** The facts that decide how a missing or empty value is treated: is it required, and what does its type accept? */
 export interface Expected {
   readonly codec: Codec<unknown>;
   readonly required: boolean;
