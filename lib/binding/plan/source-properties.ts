@@ -27,14 +27,15 @@ export function sourcePropertiesOf(
     made.set(name, one);
     return one;
   };
+  const canSupply = (source: Source): boolean => {
+    const isBlocked = member.dontBind.includes(source);
+    const isTakenByOther = !isRoot && isTaken(source, wholeSources);
+    const holdsItsValues = source === 'form' || !takesFiles(member.codec);
+    return !isBlocked && !isTakenByOther && holdsItsValues;
+  };
   return new Map(
     namesOf(member, spec)
-      .filter(
-        ([source]) =>
-          !member.dontBind.includes(source) &&
-          !(isTaken(source, wholeSources) && !isRoot) &&
-          (!takesFiles(member.codec) || source === 'form'),
-      )
+      .filter(([source]) => canSupply(source))
       .map(([source, name]) => [source, under(name)]),
   );
 }
