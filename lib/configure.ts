@@ -65,7 +65,7 @@ export function configure(configuration: Configuration = {}): Configured {
   const callers: CallersOn | undefined = claims && (req => ({ 'the caller of `claims`': claims(req as Request) }));
   const { idempotency = {} } = configuration;
   const guard = makeIdempotency(idempotency, answering, callers);
-  const { options: resolved } = resolveBindingOptions(binding);
+  const resolved = resolveBindingOptions(binding);
   return {
     idempotency: (options = {}) => makeIdempotency(mergeIdempotency(idempotency, options), answering, callers),
     bind: makeBind(binding),
@@ -100,7 +100,7 @@ export function bindRequest<D extends AnyType>(Dto: D, options: BindingOptions<I
  * Read one value of a request without a dto: `routeValue(req, 'id', guid)`.
  * @throws a problem (400) when the value is missing or invalid; with `{ required: false }` it is undefined instead.
  */
-export const { routeValue, queryValue, headerValue, cookieValue } = valueReaders(resolveBindingOptions({}).options);
+export const { routeValue, queryValue, headerValue, cookieValue } = valueReaders(resolveBindingOptions({}));
 
 /**
  * Binds a dto without a request, by the rules of {@link bindRequest}:
