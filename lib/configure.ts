@@ -6,7 +6,7 @@ import { mergeBinding, resolveOptions as resolveBindingOptions, type BindingOpti
 import { makeSerializerContext, type serializerContext } from './binding/responses/serializer-context';
 import type { AnyType, Infer } from './binding/types/property-type';
 import { valueReaders, type ValueReaders } from './binding/single-value';
-import type { CallersOn } from './idempotency/identity/scope';
+import type { CallersOn } from './idempotency/identity/callers';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
 import { mergeIdempotency, type IdempotencyOptions } from './idempotency/options';
 import { checkOptions, fn, object, type Rule } from './options/check';

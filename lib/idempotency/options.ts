@@ -23,8 +23,8 @@ import { holderOf, isKeyvLike, isMapLike, type KeyvLike } from './stores/keyv-li
 import type { LeaseStore } from './leases/lease-store';
 import type { RecordedResponse } from './responses/recorded-response';
 import { responsesIn, type Responses } from './responses/response-store';
-import type { CallerOptions } from './identity/caller';
-import { callersOn, type CallersOn } from './identity/scope';
+import type { CallerOptions } from './identity/caller-scope';
+import { callersOn, type CallersOn } from './identity/callers';
 import { leasesFor, leasesNextTo } from './leases-for';
 import { warnOfWorkers } from './workers';
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Awaitable } from '../basics/awaitable';
-import { holdLease } from './holding';
+import { holdLease } from './hold-lease';
 import { areJoint } from './leases/joint-leases';
 import type { RunId } from './leases/token';
 import { validCompletion } from './leases/valid-answers';

@@ -22,10 +22,9 @@ import { textOf } from './id-text';
 export type CallersOn = (req: IncomingMessage) => Readonly<Record<string, unknown>>;
 
 /** Properties within whose values an id is unique (`iss`: RFC 7519, section 4.1.2). */
-const REALMS = [
-  ...['iss', 'provider', 'tenantId', 'tenant_id', 'tenant', 'tid'],
-  ...['orgId', 'org_id', 'organizationId', 'organization_id'],
-];
+const ISSUERS = ['iss', 'provider'];
+const TENANTS = ['tenantId', 'tenant_id', 'tenant', 'tid', 'orgId', 'org_id', 'organizationId', 'organization_id'];
+const REALMS = [...ISSUERS, ...TENANTS];
 
 const NO_CALLERS = {};
 
