@@ -64,13 +64,13 @@ export function configure(configuration: Configuration = {}): Configured {
   // Both middlewares take the caller from the same function.
   const callers: CallersOn | undefined = claims && (req => ({ 'the caller of `claims`': claims(req as Request) }));
   const { idempotency = {} } = configuration;
-  const guard = makeIdempotency(idempotency, answering, callers);
+  const withDefaultsOnly = makeIdempotency(idempotency, answering, callers);
   const resolved = resolveBindingOptions(binding);
   return {
     idempotency: (options = {}) => makeIdempotency(mergeIdempotency(idempotency, options), answering, callers),
     bind: makeBind(binding),
     serializerContext: types => makeSerializerContext(types, binding, resolved),
-    purge: cacheKey => guard.purge(cacheKey),
+    purge: cacheKey => withDefaultsOnly.purge(cacheKey),
     bindRequest: (Dto, options = {}) => makeBindRequest(Dto, mergeBinding(binding, options), answering),
     ...valueReaders(resolved, answering),
   };

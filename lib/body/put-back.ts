@@ -10,7 +10,7 @@ export function putBack(req: IncomingMessage, chunks: readonly Buffer[]): void {
   makeUnread(req);
 }
 
-/** Makes a request whose complete body waits in its stream look as if nobody had read it. */
+/** Makes a request whose complete body waits in its stream look unread. */
 export function makeUnread(req: IncomingMessage): void {
   hideReading(req);
   req.setEncoding = setEncodingOfAll;
@@ -36,7 +36,7 @@ function setEncodingOfPieces(this: IncomingMessage, encoding: BufferEncoding): I
 }
 
 function hideReading(req: IncomingMessage): void {
-  // `fetch` refuses a body that somebody has read.
+  // `fetch` refuses a body that was read.
   stateOf(req).dataEmitted = false;
   // An adapter of AWS Lambda (@codegenie/serverless-express) says so as soon as the first asynchronous middleware waits.
   if (!req.readable) req.readable = true;

@@ -49,7 +49,7 @@ export function makeIdempotency(
   const options = resolveOptions(given, callers);
   const stores = withTimeouts(options);
 
-  const guard = async (req: IncomingMessage, res: ServerResponse, next: Next): Promise<void> => {
+  const handle = async (req: IncomingMessage, res: ServerResponse, next: Next): Promise<void> => {
     if (!mark(req, options)) {
       next();
       return;
@@ -68,7 +68,7 @@ export function makeIdempotency(
       return;
     }
     shareShapes(req, res);
-    guard(req, res, next).catch((error: unknown) => {
+    handle(req, res, next).catch((error: unknown) => {
       refuse(error, req, res, next, answering);
     });
   };

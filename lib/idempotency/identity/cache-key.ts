@@ -110,12 +110,12 @@ function headersOf(req: IncomingMessage, names: readonly string[]): [name: strin
   return names.map(given => {
     const name = given.toLowerCase();
     const lines: readonly unknown[] = headerLines(name, req) ?? [];
-    return [name, lines.map(line => (line === '' ? '' : (textOf(line) ?? unreadable(name))))];
+    return [name, lines.map(line => (line === '' ? '' : (textOf(line) ?? refuseHeader(name))))];
   });
 }
 
 /** Refuses a header that an earlier middleware has replaced by something that two different requests could share. */
-function unreadable(name: string): never {
+function refuseHeader(name: string): never {
   throw new Error(
     `idempotency: req.headers[${JSON.stringify(name)}] is neither text nor a number, so requests that differ in it ` +
       'cannot be told apart. Set it to text.',

@@ -54,20 +54,20 @@ const isNobody = (caller: unknown): boolean => caller === undefined || caller ==
 
 function partsOf(caller: unknown, place: string): Part[] {
   // Text or a number is itself an id.
-  if (typeof caller !== 'object' || caller === null) return [['id', textOf(caller) ?? unreadable(place)]];
+  if (typeof caller !== 'object' || caller === null) return [['id', textOf(caller) ?? refuseCaller(place)]];
   const ids = named(CALLER_IDS, caller, place);
   if (ids.length > 0) return [...ids, ...named(REALMS, caller, place)];
-  return isSignedOut(caller) ? [] : unreadable(place);
+  return isSignedOut(caller) ? [] : refuseCaller(place);
 }
 
 function named(names: readonly string[], caller: object, place: string): Part[] {
   return names.flatMap((name): Part[] => {
     const value = (caller as Readonly<Record<string, unknown>>)[name];
-    return value === undefined || value === null ? [] : [[name, textOf(value) ?? unreadable(`${place}.${name}`)]];
+    return value === undefined || value === null ? [] : [[name, textOf(value) ?? refuseCaller(`${place}.${name}`)]];
   });
 }
 
-function unreadable(place: string): never {
+function refuseCaller(place: string): never {
   throw new Error(
     `idempotency: ${place} is set, but bindonce cannot read an id from it (text, a number or an object with toString, in ` +
       `one of ${CALLER_IDS.join(', ')}), so callers could share a response. Pass the \`scope\` option.`,

@@ -15,7 +15,7 @@ const CUT_OFF: Ending = { kind: 'cut-off' };
 interface Written {
   readonly hasHead: boolean;
   readonly hasEnded: boolean;
-  /** Called once, when the client has disconnected: nobody waits for what is held back. */
+  /** Called once, when the client has disconnected: what is held back is of no use any more. */
   clientLeft(): void;
 }
 
