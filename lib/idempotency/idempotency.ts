@@ -8,11 +8,10 @@ import { cameOverSocket } from '../http/connection';
 import type { Next } from '../http/next';
 import type { Answering } from '../problems/answer';
 import { refuse } from '../problems/refuse';
-import { decide, type Decision } from './decide';
+import { decide } from './decide';
 import { answer } from './answer';
 import { identifyAttempt, type Attempt } from './attempt';
 import { isAnsweredOrGone, type Exchange } from './exchange';
-import { tokenHeldHere } from './held-tokens';
 import type { CallersOn } from './identity/callers';
 import { mark, requireRecordable } from './mounted';
 import { resolveOptions, type IdempotencyOptions, type ResolvedOptions } from './options';
@@ -22,6 +21,7 @@ import { Reporter } from './reporter';
 import { runAndRecord } from './run';
 import { withTimeouts } from './timed-stores';
 import { isExempt, leaveUnguarded } from './unguarded';
+import { withoutRun } from './without-run';
 
 /** The options of each middleware, for the API description. */
 export const guards = new Descriptions<ResolvedOptions>('idempotency');
@@ -116,47 +116,4 @@ async function serve(exchange: Exchange): Promise<Outcome> {
 /** Releases a lease under which nothing runs. If the store is out of reach, the lease expires. */
 async function giveBack({ stores }: Exchange, attempt: Attempt): Promise<void> {
   await stores.release(attempt).catch(() => undefined);
-}
-
-/** @param hasRun whether the handler has run for this request. */
-async function withoutRun(
-  exchange: Exchange,
-  attempt: Attempt,
-  decision: NotAcquired,
-  hasRun: boolean,
-): Promise<Outcome> {
-  const outcome = await outcomeOf(decision, exchange, attempt, hasRun);
-  return isAnsweredOrGone(exchange) ? { kind: 'abandoned' } : outcome;
-}
-
-type NotAcquired = Exclude<Decision, { readonly kind: 'acquired' }>;
-
-async function outcomeOf(
-  decision: NotAcquired,
-  { req, options, stores }: Exchange,
-  attempt: Attempt,
-  hasRun: boolean,
-): Promise<Outcome> {
-  const { key, cacheKey } = attempt;
-  switch (decision.kind) {
-    case 'done':
-      try {
-        const response = await stores.read({ cacheKey, token: decision.token }, req.method);
-        return response ? { kind: 'replayed', response, waited: decision.waited } : { kind: 'response-unavailable' };
-      } catch (error) {
-        return { kind: 'store-unavailable', hasRun: true, error };
-      }
-    case 'running':
-      return { kind: 'in-flight', msLeft: decision.msLeft };
-    case 'key-reused':
-      return decision;
-    case 'store-unavailable': {
-      const { error, wasRunning } = decision;
-      // This process may know of a run that the store cannot tell of.
-      const isDone = hasRun || tokenHeldHere(cacheKey, options.leases) !== undefined;
-      return isDone || wasRunning || options.whenStoreFails === 'reject'
-        ? { kind: 'store-unavailable', error, hasRun: isDone }
-        : { kind: 'unguarded', error, key, cacheKey };
-    }
-  }
 }
