@@ -19,6 +19,8 @@ export interface Page {
 }
 
 interface Shared {
+  /** The name of this page or process among others. (`crypto.randomUUID` is missing on pages that come over http.) */
+  readonly id: string;
   /** By storage. */
   readonly pages: WeakMap<object, Page>;
   /** What is stored without a storage, by name. */
@@ -34,6 +36,7 @@ const SHARED = Symbol.for('bindonce.client');
  * of this package.
  */
 export const shared: Shared = ((globalThis as { [SHARED]?: Shared })[SHARED] ??= {
+  id: Math.random().toString(36).slice(2),
   pages: new WeakMap(),
   items: new Map(),
   turns: new Map(),
