@@ -1,5 +1,5 @@
 import { locks } from './locks.js';
-import { shared } from './page.js';
+import { isPage, shared } from './page.js';
 
 /** Milliseconds within which each page sees what another one has stored; as a rule, it takes 50. */
 export const LONGEST_UNSEEN = 1_000;
@@ -17,7 +17,7 @@ export interface Mark {
  * Only the pages of a browser have a storage, `localStorage`, that shows late what others have written. Users of one
  * server must not wait for each other.
  */
-const locksOfPages = (): ReturnType<typeof locks> => ('document' in globalThis ? locks() : undefined);
+const locksOfPages = (): ReturnType<typeof locks> => (isPage() ? locks() : undefined);
 
 /**
  * Tells the other pages of the origin what this one has written: what they may see 50 ms later only in their

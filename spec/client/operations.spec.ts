@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import { idempotentFetch, type IdempotentFetch, type KeyStorage } from '../../lib/client';
 import { signal } from '../support/signal';
+import { withGlobals } from './browser';
 import { answer, client, payment, service, Shelf } from './service';
 
 /** An answer after which a client whose deadline is near gives up. */
@@ -397,6 +398,19 @@ describe('a storage that fails', () => {
     expect(keys.length).toBe(1);
   });
 
+  it.each([
+    ['one memory in a page, which has one storage', { document: {} }, 1],
+    ['a memory for each on a server, where each may be for another user', {}, 2],
+  ])('to be found by two functions is replaced by %s', async (_title, globals, count) => {
+    const { url, keys } = await service([outage, outage]);
+    const pay = async (): Promise<void> => {
+      const paid = client({ storage: () => fails(), whenStorageFails: 'memory' })(url, payment());
+      await expect(paid).rejects.toMatchObject({ code: 'gave-up' });
+    };
+    await withGlobals(globals, () => Promise.all([pay(), pay()]));
+    expect(new Set(keys).size).toBe(count);
+  });
+
   it('to answer once holds up no later call', async () => {
     const { url, charges } = await service();
     const shelf = new Shelf();
@@ -628,16 +642,8 @@ describe('where there are Web Locks', () => {
     }
   }
 
-  const withLocks = async (locks: object, work: () => Promise<unknown>): Promise<void> => {
-    const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
-    Object.defineProperty(globalThis, 'navigator', { value: { locks }, configurable: true });
-    try {
-      await work();
-    } finally {
-      if (before) Object.defineProperty(globalThis, 'navigator', before);
-      else delete (globalThis as { navigator?: unknown }).navigator;
-    }
-  };
+  const withLocks = (locks: object, work: () => Promise<unknown>): Promise<unknown> =>
+    withGlobals({ navigator: { locks } }, work);
 
   it('other tabs wait while a key is chosen and removed', async () => {
     const locks = new LocksOfOneTab();
