@@ -1136,6 +1136,23 @@ describe('openapi()', () => {
       expect(found).toEqual(expected);
     });
 
+    it.each<[string, string[]]>([
+      ['/a/:x?', ['/a', '/a/{x}']],
+      ['/a.:x?', ['/a', '/a.{x}']],
+      ['/a-:x?', ['/a-', '/a-{x}']],
+      ['/a/:x(\\d+)?/b', ['/a/b', '/a/{x}/b']],
+      ['/a/*/b/:x?', ['/a/{0}/b', '/a/{0}/b/{x}']],
+      ['/a/:x*', ['/a/{x}']],
+      ['/a/:x*?', ['/a', '/a/{x}']],
+      ['/a/:x+', ['/a/{x}']],
+    ])('%s in a strict application of Express 4: it answers each of them', async (path, expected) => {
+      const app = old().set('strict routing', true).get(path, bound, ends) as express.Express;
+      const paths = Object.keys(documentOf(app).paths);
+      expect(paths).toEqual(expected);
+      for (const described of paths)
+        expect((await ask(app, { method: 'GET', path: described.replace(/\{\w+\}/g, '7') })).status).toBe(200);
+    });
+
     it.each([
       ['Express 5', express],
       ['Express 4', old],
