@@ -43,14 +43,17 @@ export function placementOf(
   pathParameters: readonly PathParameter[],
   schemasFrom: SchemasFrom,
 ): Placement {
+  const all = [...plan.sourcesOf.values()];
+  const takesForm = endpoint.endpoint.options.allowMultipart;
+  // A property that takes the whole body, or the whole form, leaves the query to the others.
+  const isTaken = plan.wholeBody ?? plan.content ?? (takesForm && all.some(one => one.get('form')?.isRoot));
   const route: RouteOfDto = {
     pathParameters,
-    // A property that takes the whole body leaves the query to the others.
-    prefersQuery: usuallyHasNoBody(method) || plan.wholeBody !== undefined || plan.content !== undefined,
-    takesForm: endpoint.endpoint.options.allowMultipart,
+    prefersQuery: usuallyHasNoBody(method) || Boolean(isTaken),
+    takesForm,
     schemasFrom,
   };
-  const places = [...plan.sourcesOf.values()].map(sources => placeOf(sources, route));
+  const places = all.map(sources => placeOf(sources, route));
   const parameters = places.flatMap(place => place.parameters ?? []);
   const known = new Set(parameters.filter(one => one.in === 'path').map(({ name }) => name));
   const others = pathParameters.filter(({ name }) => !known.has(name));

@@ -639,6 +639,19 @@ describe('openapi()', () => {
     });
   });
 
+  it('describes fields beside a whole form where a request with the form can have them: in the query', async () => {
+    const Dto = dto({ form: fromForm(dto({ title: string })), a: int });
+    const app = express().post('/', bindRequest(Dto, { allowFormData: true }) as RequestHandler, (req, res) => {
+      res.json(req.dto);
+    });
+    expect(placesIn(documentOf(app).paths['/']?.['post'] as Operation)).toEqual([
+      'query a',
+      'multipart/form-data title',
+    ]);
+    const { body } = await ask(app, { path: '/?a=1', multipart: [['title', 'Tea']] });
+    expect(body).toEqual({ form: { title: 'Tea' }, a: 1 });
+  });
+
   it('describes a list in a cookie as it is read: with commas', async () => {
     const app = express().get('/', bindRequest(dto({ a: fromCookie(list(int)), b: fromCookie(int) })), (req, res) => {
       res.json(req.dto.a);
@@ -777,6 +790,23 @@ describe('openapi()', () => {
         dto({ body: fromBody(Line), a: int }),
         forms,
         ['query a', 'application/json sku', 'application/json quantity'],
+      ],
+      [
+        'other fields beside a whole form, which are not bound from it',
+        dto({
+          form: fromForm(dto({ title: string })),
+          a: int,
+          b: optional(int),
+          c: field(int, { dontBind: ['query'] }),
+        }),
+        { path: '/:c', options: { allowFormData: true } },
+        ['query a', 'query b?', 'path c', 'multipart/form-data title'],
+      ],
+      [
+        'other fields beside a whole form that may be missing, where no form is accepted',
+        dto({ form: fromForm(optional(dto({ title: string }))), a: int }),
+        {},
+        ['application/json a'],
       ],
       [
         'lists of a whole form or query, which are empty if they are not sent',
