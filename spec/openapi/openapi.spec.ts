@@ -809,6 +809,18 @@ describe('openapi()', () => {
         ['application/json a'],
       ],
       [
+        'a field that no form holds, beside a file',
+        dto({ f: file, a: field(int, { dontBind: ['form'] }), b: int }),
+        { options: { allowFormData: true } },
+        ['query a', 'multipart/form-data f', 'multipart/form-data b'],
+      ],
+      [
+        'a field that no form holds, beside a file that may be missing',
+        dto({ f: optional(file), a: field(int, { dontBind: ['form'] }), b: int }),
+        { options: { allowFormData: true } },
+        ['application/json a', 'application/json b'],
+      ],
+      [
         'lists of a whole form or query, which are empty if they are not sent',
         dto({ all: fromQuery(dto({ tags: list(string), a: int })) }),
         { method: 'get' },
