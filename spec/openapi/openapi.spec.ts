@@ -630,6 +630,50 @@ describe('openapi()', () => {
       expect([await post('/x'), await post('/x/')]).toEqual([404, 200]);
     });
 
+    const optional5 = (name: string): string => (version === express ? `{/:${name}}` : `/:${name}?`);
+    const digits = version === express ? '/:page' : '/:page(\\d+)';
+
+    it.each<[string, (app: express.Express) => unknown, string[], string[]]>([
+      [
+        'a part that may be missing before a router takes what comes next',
+        app => app.use(`/m${optional5('o')}`, version.Router().get('/', bound, ends).get('/x', bound, ends)),
+        ['/m', '/m/{o}', '/m/{o}/x'],
+        ['/x', '/m/7/8'],
+      ],
+      [
+        'a part that may be missing at the beginning of a mount does not',
+        app => app.use(`${optional5('o')}/m`, version.Router().get('/x', bound, ends)),
+        ['/m/x', '/{o}/m/x'],
+        ['/x'],
+      ],
+      [
+        'a router with a parameter in front of it',
+        app => app.use(digits, version.Router().get('/x', bound, ends)),
+        ['/{page}/x'],
+        ['/x'],
+      ],
+      [
+        'a strict application has no empty path',
+        app => app.set('strict routing', true).get(optional5('o'), bound, ends),
+        ['/{o}'],
+        ['/'],
+      ],
+      [
+        'a strict router has none, either',
+        app => app.use('/s', version.Router({ strict: true }).get(optional5('o'), bound, ends)),
+        ['/s/{o}'],
+        ['/s', '/s/'],
+      ],
+    ])('describes the paths that are answered: %s', async (_what, mount, answered, others) => {
+      const app = version();
+      mount(app);
+      const paths = Object.keys(documentOf(app).paths);
+      expect(paths.sort()).toEqual(answered.sort());
+      const get = async (path: string) => (await ask(app, { method: 'GET', path })).status;
+      for (const path of paths) expect(await get(path.replace(/\{\w+\}/g, '7'))).toBe(200);
+      for (const path of others) expect(await get(path)).toBe(404);
+    });
+
     it('finds an application that is mounted in another, if `mounts` names it', async () => {
       const [app, admin] = [version(), version()];
       admin.get('/users', bound);
@@ -1092,6 +1136,12 @@ describe('openapi()', () => {
         'a key on a parameter of digits',
         app => app.use('/:id(\\d+)', guard).post('/:id(\\d+)/a', bound),
         ['post /{id}/a id key'],
+        old,
+      ],
+      [
+        'a router behind digits that may be missing',
+        app => app.use('/m/:o(\\d+)?', old.Router().get('/x', bound)),
+        ['get /m/x', 'get /m/{o}/x o'],
         old,
       ],
       ['a pattern in a pattern', app => app.get('/:id((a|b)c)', bound), ['get /{id} id'], old],
