@@ -10,9 +10,13 @@ export interface Outcome<T> {
   readonly servers: ReadonlySet<Server>;
 }
 
+/** Time that code has which no one awaits, in ms. */
+const REST = 1_000;
+
 /**
  * Runs code of a module. Its servers do not listen. Code that waits until they do continues as if they did; otherwise,
- * they do nothing.
+ * they do nothing. Code without a result has started something that it does not await, perhaps: that goes on until
+ * nothing is left to do, for a second at most.
  * @param path the module, for the message.
  * @param limit time that the code has, in ms.
  * @throws UsageError for code that waits too long, or forever without having started a server.
@@ -34,13 +38,17 @@ export async function withoutListening<T>(path: string, run: () => Promise<T>, l
   const watch = new AbortController();
   const { signal } = watch;
   try {
+    // Nothing is left that could continue the code.
+    const idle = once(process, 'beforeExit', { signal }).then(() => 'never' as const);
     const end = await Promise.race([
       run().then(result => ({ result })),
-      // Nothing is left that could continue the code.
-      once(process, 'beforeExit', { signal }).then(() => 'never' as const),
+      idle,
       setTimeout(limit, 'late' as const, { signal, ref: false }),
     ]);
-    if (typeof end === 'object') return { ...end, servers };
+    if (typeof end === 'object') {
+      if (end.result === undefined) await Promise.race([idle, setTimeout(REST, undefined, { signal, ref: false })]);
+      return { ...end, servers };
+    }
     if (end === 'never' && servers.size > 0) return { result: undefined, servers };
     const what = end === 'never' ? 'never finishes loading' : `has not been loaded within ${limit / 1_000} seconds`;
     throw new UsageError(

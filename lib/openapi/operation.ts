@@ -38,7 +38,10 @@ export function operationOf(
   const key = guard && keyParameter(guard, inDto, components, extensions);
   const parameters = own.map(one => (key && one === inDto ? key : parameterOf(one)));
   if (key && !inDto) parameters.push(key);
-  const body = jointBody(placed.flatMap(one => one.body ?? []));
+  const body = jointBody(
+    placed.flatMap(one => one.body ?? []),
+    reference => components.schemaAt(reference),
+  );
   const refusals = refusalsOf({
     guard,
     endpoints,
