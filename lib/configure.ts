@@ -6,7 +6,7 @@ import { mergeBinding, resolveOptions as resolveBindingOptions, type BindingOpti
 import { makeSerializerContext, type serializerContext } from './binding/responses/serializer-context';
 import type { AnyType, Infer } from './binding/types/property-type';
 import { valueReaders, type ValueReaders } from './binding/single-value';
-import type { CallersOn } from './idempotency/identity/scope';
+import type { CallersOn } from './idempotency/identity/callers';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
 import { mergeIdempotency, type IdempotencyOptions } from './idempotency/options';
 import { checkOptions, fn, object, type Rule } from './options/check';
@@ -64,13 +64,13 @@ export function configure(configuration: Configuration = {}): Configured {
   // Both middlewares take the caller from the same function.
   const callers: CallersOn | undefined = claims && (req => ({ 'the caller of `claims`': claims(req as Request) }));
   const { idempotency = {} } = configuration;
-  const guard = makeIdempotency(idempotency, answering, callers);
-  const { options: resolved } = resolveBindingOptions(binding);
+  const withDefaultsOnly = makeIdempotency(idempotency, answering, callers);
+  const resolved = resolveBindingOptions(binding);
   return {
     idempotency: (options = {}) => makeIdempotency(mergeIdempotency(idempotency, options), answering, callers),
     bind: makeBind(binding),
     serializerContext: types => makeSerializerContext(types, binding, resolved),
-    purge: cacheKey => guard.purge(cacheKey),
+    purge: cacheKey => withDefaultsOnly.purge(cacheKey),
     bindRequest: (Dto, options = {}) => makeBindRequest(Dto, mergeBinding(binding, options), answering),
     ...valueReaders(resolved, answering),
   };
@@ -100,7 +100,7 @@ export function bindRequest<D extends AnyType>(Dto: D, options: BindingOptions<I
  * Read one value of a request without a dto: `routeValue(req, 'id', guid)`.
  * @throws a problem (400) when the value is missing or invalid; with `{ required: false }` it is undefined instead.
  */
-export const { routeValue, queryValue, headerValue, cookieValue } = valueReaders(resolveBindingOptions({}).options);
+export const { routeValue, queryValue, headerValue, cookieValue } = valueReaders(resolveBindingOptions({}));
 
 /**
  * Binds a dto without a request, by the rules of {@link bindRequest}:

@@ -14,10 +14,10 @@ import type { BindHandler } from './express-types';
 import { clientSignal } from './client-signal';
 import type { Endpoint } from './input/endpoint';
 import { discardStored } from './input/refusals';
-import { instanceCodecs } from './responses/instance-codecs';
+import { instanceCodecs, type CodecOfInstance } from './responses/instance-codecs';
 import { responseCodecs, writeResponsesAs, type ResponseCodecs } from './responses/json-writer';
 import type { OperationOptions } from './operation-options';
-import { resolveOptions, type BindingOptions } from './options';
+import { resolveOptions, type BindingOptions, type EndpointOptions, type Modifier } from './options';
 import { refuseWithoutForm } from './plan/form-only';
 import { planFor } from './plan/plan';
 import { isDto } from './declaration/property';
@@ -50,7 +50,7 @@ export function makeBindRequest<D extends AnyType>(
   });
 }
 
-/** What an endpoint says about itself. */
+/** The description of an endpoint: what it says about itself. */
 export interface EndpointDescription {
   readonly endpoint: Endpoint;
   readonly responses: ResponseCodecs;
@@ -71,55 +71,31 @@ interface Binding {
 }
 
 /** Prepares the binding of one endpoint: its binder makes the dto, then its modifier may change it. */
-export function bindingOf(Dto: AnyType, options: BindingOptions): Binding {
-  if (typeof (options as unknown) === 'function')
+export function bindingOf(Dto: AnyType, given: BindingOptions): Binding {
+  if (typeof (given as unknown) === 'function')
     throw new TypeError('bindRequest takes the dto first, and then the options: bindRequest(Dto, { … }).');
-  const { options: resolved, binder: given = new RequestBinder(), modifier, operation } = resolveOptions(options);
-  const { request = Dto } = options.serializerContext?.types ?? {};
-  if (request !== Dto)
-    throw new TypeError('bindRequest: the serializerContext was made for another request type than this Dto.');
-  const binder = makeBinder(given, Dto);
-  const codecs = new CodecTable(resolved.serializer, resolved.valueParsers);
-  const endpoint: Endpoint = {
-    Dto,
-    options: resolved,
-    plan: binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs) : undefined,
-  };
-  const isOwnBinder = binder.constructor !== RequestBinder;
-  const { plan } = endpoint;
-  if (plan && !isOwnBinder && !resolved.allowMultipart)
-    refuseWithoutForm((Dto as { name?: string }).name ?? 'dto', plan);
-  const responses = responseCodecs(resolved.responses, codecs);
-  const ofInstance = resolved.writesInstances ? instanceCodecs(codecs, Dto) : undefined;
-  codecs.endPreparation();
-  const bindOtherwise = async (context: BinderContext, signal: AbortSignal): Promise<unknown> => {
-    const dto = await binder.bind(context, signal);
-    context.refuseFailures();
-    if (dto === undefined && !isSchema(Dto))
-      throw new TypeError('bindRequest: the binder returned undefined; is a `return` missing?');
-    await modifier?.(dto, Dto, context, signal);
-    context.refuseFailures();
-    return dto;
-  };
-  // The built-in binder needs no signal, and a listener on every response costs time.
-  const isBuiltIn = !isOwnBinder && !modifier;
-
+  const options = resolveOptions(given);
+  checkSerializerContext(given.serializerContext, Dto);
+  const binder = makeBinder(options.binder ?? new RequestBinder(), Dto);
+  const { endpoint, responses, ofInstance } = prepare(Dto, options, binder);
+  const makeDto = dtoMaker(Dto, binder, options.modifier);
   return {
-    description: { endpoint, responses, operation, allowAnonymous: options.allowAnonymous },
+    description: { endpoint, responses, operation: options.operation, allowAnonymous: given.allowAnonymous },
     bind(req, res) {
-      if (!resolved.allowAnonymous && resolved.claims(req) === undefined) {
-        // RFC 9110, section 15.5.2: a 401 response names a way to authenticate.
-        throw new Problem('unauthenticated', 'This endpoint is not open to anonymous callers.', {
-          headers: { 'WWW-Authenticate': 'Bearer' },
-        });
-      }
-      const context = new BinderContext(req, res, endpoint);
-      return isBuiltIn ? bindDeclared(context) : bindOtherwise(context, clientSignal(req, res));
+      checkCaller(req, options);
+      return makeDto(new BinderContext(req, res, endpoint));
     },
     writeResponses(res) {
       if (responses.size > 0 || ofInstance) writeResponsesAs(responses, res, ofInstance);
     },
   };
+}
+
+/** Checks the type of the JSON that a serializer context reads. @throws TypeError for another one than the dto. */
+function checkSerializerContext(context: BindingOptions['serializerContext'], Dto: AnyType): void {
+  const { request = Dto } = context?.types ?? {};
+  if (request !== Dto)
+    throw new TypeError('bindRequest: the serializerContext was made for another request type than this Dto.');
 }
 
 /** Returns the binder of an endpoint. @throws TypeError if the option is a function that does not return one. */
@@ -132,5 +108,60 @@ function makeBinder(given: Binder | ((Dto: AnyType) => Binder), Dto: AnyType): B
   return binder as Binder;
 }
 
-/** False for a class without declared properties: only the application's own binder can make its instances. */
+/** Returns true for the binder of bindonce, and false for one of the application, which may extend it. */
+const isBuiltIn = (binder: Binder): boolean => binder.constructor === RequestBinder;
+
+/** The parts of a binding that are worked out once, for all requests. */
+interface Prepared {
+  readonly endpoint: Endpoint;
+  readonly responses: ResponseCodecs;
+  /** Finds the codec of a dto in a response for which nothing is declared; undefined if Express writes it. */
+  readonly ofInstance: CodecOfInstance | undefined;
+}
+
+/** Prepares an endpoint. @throws TypeError that names the class and the property that cannot be bound or written. */
+function prepare(Dto: AnyType, options: EndpointOptions, binder: Binder): Prepared {
+  const codecs = new CodecTable(options.serializer, options.valueParsers);
+  return codecs.prepare(() => {
+    const plan = binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs) : undefined;
+    if (plan && isBuiltIn(binder) && !options.allowMultipart)
+      refuseWithoutForm((Dto as { name?: string }).name ?? 'dto', plan);
+    return {
+      endpoint: { Dto, options, plan },
+      responses: responseCodecs(options.responses, codecs),
+      ofInstance: options.writesInstances ? instanceCodecs(codecs, Dto) : undefined,
+    };
+  });
+}
+
+/** Returns false for a class without declared properties: only the application's own binder can make its instances. */
 const isDeclared = (Dto: AnyType): boolean => typeof Dto !== 'function' || isSchema(Dto) || isDto(Dto);
+
+/** Returns the function that makes the dto of a request. */
+function dtoMaker(
+  Dto: AnyType,
+  binder: Binder,
+  modifier: Modifier | undefined,
+): (context: BinderContext) => Awaitable<unknown> {
+  // The built-in binder needs no signal, and a listener on every response costs time.
+  if (isBuiltIn(binder) && !modifier) return context => bindDeclared(context);
+  return async context => {
+    const signal = clientSignal(context.req, context.res);
+    const dto = await binder.bind(context, signal);
+    context.refuseFailures();
+    if (dto === undefined && !isSchema(Dto))
+      throw new TypeError('bindRequest: the binder returned undefined; is a `return` missing?');
+    await modifier?.(dto, Dto, context, signal);
+    context.refuseFailures();
+    return dto;
+  };
+}
+
+/** Refuses an anonymous caller where none is accepted. @throws a 401 problem */
+function checkCaller(req: Request, { allowAnonymous, claims }: EndpointOptions): void {
+  if (allowAnonymous || claims(req) !== undefined) return;
+  // RFC 9110, section 15.5.2: a 401 response names a way to authenticate.
+  throw new Problem('unauthenticated', 'This endpoint is not open to anonymous callers.', {
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  });
+}

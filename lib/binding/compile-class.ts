@@ -8,7 +8,7 @@ import type { DtoClass } from './types/property-type';
  * @throws TypeError that names the property if the class can be used as neither.
  */
 export function compileClass(Dto: DtoClass<unknown>, options: BindingOptions): void {
-  const { serializer, valueParsers } = resolveOptions(options).options;
+  const { serializer, valueParsers } = resolveOptions(options);
   const uses: readonly ((codecs: CodecTable) => unknown)[] = [
     codecs => planFor(Dto, codecs),
     codecs => codecs.complete(Dto),

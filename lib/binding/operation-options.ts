@@ -3,7 +3,7 @@ import { boolean, checkOptions, object, text, type Rule } from '../options/check
 /** Names of security schemes that a caller needs together, each with its scopes (OpenAPI 3.1, section 4.8.30). */
 export type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
 
-/** What the API description says about an endpoint (OpenAPI 3.1, section 4.8.10). */
+/** The entry of an endpoint in the API description (OpenAPI 3.1, section 4.8.10). */
 export interface OperationOptions {
   /** A short line about the endpoint. Default none. */
   summary?: string;
@@ -18,8 +18,8 @@ export interface OperationOptions {
   /** When true, the endpoint is left out. Default false. */
   hidden?: boolean;
   /**
-   * How callers authenticate at this endpoint, by the names of `securitySchemes` of `openapi()`: one of the objects, with
-   * all schemes that it names; `[]` for anyone. Default: as `allowAnonymous`, claims and permissions say.
+   * How callers authenticate at this endpoint, by the names of `securitySchemes` of `openapi()`: one of the objects,
+   * with all schemes that it names; `[]` for anyone. Default: as `allowAnonymous`, claims and permissions say.
    */
   security?: readonly SecurityRequirement[];
   /** Examples of the request body by name: `{ small: { summary: 'One item', value: { … } } }`. Default none. */

@@ -45,7 +45,7 @@ export interface BindingOptions<T = any> extends SerializerOptions {
    * Types of the responses by status: `res.json()` writes the declared properties, exactly and under their JSON names.
    */
   responses?: ResponseTypes;
-  /** The claims of the caller. Default: `req.auth.payload`, else `req.auth`, else `req.user`. */
+  /** The claims of the caller. Default: `req.auth.payload`, else `req.auth` (a function is called), else `req.user`. */
   claims?: (req: Request) => Claims | null | undefined;
   /** The permissions of the caller. Default: the `permissions` claim, else the `scope` claim split at spaces. */
   permissions?: (req: Request) => Iterable<string>;
@@ -60,7 +60,7 @@ export interface BindingOptions<T = any> extends SerializerOptions {
   limits?: BindingLimits;
   /** Where uploaded files go: memory (default), disk, or a Multer of your own. */
   uploads?: UploadOptions | Multer;
-  /** What the API description says about the endpoint. */
+  /** The entry of the endpoint in the API description. */
   openapi?: OperationOptions;
 }
 
@@ -122,15 +122,14 @@ function isBinder(value: unknown): boolean {
 }
 
 /** The options of one endpoint, checked, with all defaults filled in. */
-export interface Resolved {
-  readonly options: ResolvedOptions;
+export interface EndpointOptions extends ResolvedOptions {
   readonly binder: BindingOptions['binder'];
   readonly modifier: Modifier | undefined;
   readonly operation: OperationOptions;
 }
 
 /** @throws TypeError for an unknown option or an invalid value. */
-export function resolveOptions(options: BindingOptions): Resolved {
+export function resolveOptions(options: BindingOptions): EndpointOptions {
   checkOptions('bindRequest', options, rules);
   const {
     allowFormData = false,
@@ -147,11 +146,11 @@ export function resolveOptions(options: BindingOptions): Resolved {
     openapi: operation = {},
   } = options;
   checkOperation(operation);
-  const { types: compiled = {}, defaults = {} } = options.serializerContext ?? {};
+  const { types: contextTypes = {}, defaults = {} } = options.serializerContext ?? {};
   const limits = resolveLimits(options.limits);
   const callerOf = (req: Request): Claims | undefined => asClaims(claims(req));
-  const serializer = mergeSerializer(mergeSerializer(defaults, options), compiled);
-  const resolved: ResolvedOptions = {
+  const serializer = mergeSerializer(mergeSerializer(defaults, options), contextTypes);
+  return {
     allowMultipart: allowFormData !== false,
     allowUrlEncoded: typeof allowFormData === 'object',
     allowAnonymous,
@@ -160,13 +159,15 @@ export function resolveOptions(options: BindingOptions): Resolved {
     valueParsers,
     serializer: { propertyNamingPolicy: 'camelCase', ...serializer },
     writesInstances: serializer.propertyNamingPolicy !== undefined || serializer.converters.length > 0,
-    responses: { ...compiled.responses, ...responses },
+    responses: { ...contextTypes.responses, ...responses },
     failureMessage,
     quoteValues,
     limits,
     ...uploadReader(uploads, limits),
+    binder,
+    modifier,
+    operation,
   };
-  return { options: resolved, binder, modifier, operation };
 }
 
 /**

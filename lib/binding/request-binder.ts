@@ -111,5 +111,6 @@ function withUnread(missing = 'A value is required.', member: Member, input: Req
   const unread = sourceProperty && unreadNameBelow(sourceProperty, input);
   if (unread === undefined) return missing;
   const sent = options.quoteValues ? `${JSON.stringify(unread.slice(0, 60))} was sent` : 'A name below it was sent';
-  return `${missing} ${sent}, but is read only where the endpoint declares fromQuery or fromForm; send ${JSON.stringify(sourceProperty?.name)} as JSON.`;
+  const advice = `send ${JSON.stringify(sourceProperty?.name)} as JSON`;
+  return `${missing} ${sent}, but is read only where the endpoint declares fromQuery or fromForm; ${advice}.`;
 }

@@ -4,6 +4,8 @@ import { boolean, checkOptions } from '../options/check';
 import { answerInHandler } from '../problems/answer-in-handler';
 import type { Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
+import { warnOnce } from '../warnings/warn-once';
+import { neverThrowing } from './reading/compile';
 import { Failures, validationProblem } from './reading/failures';
 import { Location } from './reading/location';
 import { readNothing, type Expected } from './types/read-value';
@@ -13,6 +15,7 @@ import { header, readHeader } from './sources/header';
 import { query, readQueryParameter } from './sources/query';
 import { readRouteParameter, route } from './sources/route';
 import type { ValueSource } from './sources/value-source';
+import type { Source } from './declaration/property';
 import type { Codec } from './types/codec';
 import { CodecTable } from './plan/codec-table';
 import { assertType } from './types/assert-type';
@@ -51,20 +54,31 @@ export interface ValueReaders {
 
 /** Makes the readers for an application's options. */
 export function valueReaders(options: ResolvedOptions, answering?: Answering): ValueReaders {
-  const codecs = new CodecTable(options.serializer, options.valueParsers);
-  codecs.endPreparation();
-  const codecOf = (type: AnyType): Codec<unknown> => {
+  // Codecs are made for a request, which must not fail because generated contexts are stale.
+  const contexts = neverThrowing(options.serializer.contexts);
+  const codecs = new CodecTable({ ...options.serializer, contexts }, options.valueParsers);
+  const codecOf = (type: AnyType, source: Source, name: string): Codec<unknown> => {
     assertType(type);
     try {
       return codecs.complete(type);
-    } catch {
+    } catch (error) {
+      // A value whose type has no parser gets 400, like an invalid one, because bindonce is specified so. It is a
+      // mistake of the application all the same, which no client can correct, so a warning tells the application.
+      warnOnce(
+        'BINDONCE_UNREADABLE_TYPE',
+        `bindonce: ${source}Value(req, ${JSON.stringify(name)}) has a type that cannot be read, so it is refused ` +
+          `with 400, or undefined with required: false. ${(error as Error).message}`,
+      );
       return unreadable;
     }
   };
   type ReadSent = (expected: Expected, name: string, req: Request, location: Location) => unknown;
   const readerOf = ({ source, missing }: ValueSource, readSent: ReadSent) => {
     const read = (req: Request, name: string, type: AnyType, { required = true }: ValueOptions): unknown => {
-      const sourceProperty = { codec: codecOf(type), required: required && !isOptional(type) };
+      const sourceProperty = {
+        codec: codecOf(type, source, name),
+        required: required && !isOptional(type),
+      };
       const failures = new Failures(options.limits, options.quoteValues);
       const location = new Location(failures, source, name);
       const value = readSent(sourceProperty, name, req, location) ?? readNothing(sourceProperty, location, missing);

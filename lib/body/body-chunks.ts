@@ -72,9 +72,10 @@ export function isReadElsewhere(req: IncomingMessage): boolean {
   return req.readableFlowing === true || req.listenerCount('data') > 0 || req.listenerCount('readable') > 0;
 }
 
-/** Resolves when the other reader of a flowing stream has reached its end, or stopped. */
+/** Resolves when the other reader of a stream has reached its end, or stopped. */
 export async function otherReader(req: IncomingMessage): Promise<void> {
-  while (req.readableFlowing === true && !req.readableEnded && !req.destroyed) {
+  const isAtWork = (): boolean => req.readableFlowing === true || req.listenerCount('readable') > 0;
+  while (isAtWork() && !req.readableEnded && !req.destroyed) {
     await new Promise<void>(resolve => {
       const goOn = (): void => {
         for (const event of ['end', 'pause', 'close']) req.off(event, goOn);

@@ -19,8 +19,7 @@ export function drainRest(req: IncomingMessage, res: ServerResponse): void {
   // Before node's own listener, which closes a connection that is not kept alive.
   else
     res.prependOnceListener('finish', () => {
-      if (!req.complete) closeInStages(req);
-      watch(req);
+      watch(req, req.complete ? undefined : closeInStages(req));
     });
 }
 
@@ -29,14 +28,21 @@ const discard = (): void => undefined;
 /**
  * Ends only our side of a connection that node would close after the response: the system answers bytes that arrive
  * later with a reset, for which the client may lose a response that it has not read yet (RFC 9112, section 9.6).
+ * @returns a function that undoes this.
  */
-function closeInStages({ socket }: IncomingMessage): void {
+function closeInStages({ socket }: IncomingMessage): () => void {
+  // A response that is held back has replaced it, too (delayed-close.ts).
+  const earlier = Object.getOwnPropertyDescriptor(socket, 'destroySoon');
   socket.destroySoon = () => {
     socket.end();
   };
+  return () => {
+    if (earlier) Object.defineProperty(socket, 'destroySoon', earlier);
+    else Reflect.deleteProperty(socket, 'destroySoon');
+  };
 }
 
-function watch(req: IncomingMessage): void {
+function watch(req: IncomingMessage, undo?: () => void): void {
   if (req.complete) return;
   const { socket } = req;
   let seen = socket.bytesRead;
@@ -47,7 +53,7 @@ function watch(req: IncomingMessage): void {
   }, CHECK_INTERVAL).unref();
   req.once('close', () => {
     clearInterval(timer);
-    Reflect.deleteProperty(socket, 'destroySoon');
+    undo?.();
     if (socket.writableEnded) closeSoon(socket);
   });
 }

@@ -1,7 +1,7 @@
 import { getDefaultHighWaterMark, Readable, type Writable } from 'node:stream';
 import { isJson } from './media-type';
 
-/** What busboy tells of a field; `…Truncated` if it has cut it off. */
+/** Information of busboy about a field; `…Truncated` if it has cut it off. */
 export interface FieldInfo {
   readonly nameTruncated: boolean;
   readonly valueTruncated: boolean;
@@ -9,17 +9,17 @@ export interface FieldInfo {
   readonly mimeType: string;
 }
 
-/** What busboy tells of a file. */
+/** Information of busboy about a file. */
 export interface FileInfo {
   readonly filename?: string;
   readonly encoding: string;
   readonly mimeType: string;
 }
 
-/** What busboy passes to a listener for `field`. */
+/** Arguments that busboy passes to a listener for `field`. */
 export type FieldEvent = [name: string | undefined, value: string | undefined, info: FieldInfo];
 
-/** What busboy passes to a listener for `file`. */
+/** Arguments that busboy passes to a listener for `file`. */
 export type FileEvent = [name: string | undefined, content: Readable, info: FileInfo];
 
 /** A field of a parsed form. */

@@ -8,9 +8,9 @@ import { FormFields } from './form-fields';
 import { FormFiles } from './form-files';
 import type { FieldEvent } from './form-parts';
 
-/** Where the parts of a form come from. */
+/** The source of the parts of a form. */
 export interface FormSource {
-  /** What multer takes for the request; it is destroyed when the form is refused. */
+  /** The stream that multer takes for the request; it is destroyed when the form is refused. */
   readonly stream: Readable;
   /** Makes busboy announce the parts and, after the last, emit `close`. */
   readonly start: (busboy: Writable) => void;

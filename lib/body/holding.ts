@@ -28,6 +28,7 @@ const ALWAYS = 65_536;
 export class Holding {
   private readonly bytes: Record<HeldIn, number> = { memory: 0, disk: 0 };
   private isOver = false;
+  private isKept = false;
 
   /**
    * Counts bytes as held.
@@ -50,6 +51,17 @@ export class Holding {
     this.bytes.memory = 0;
   }
 
+  /** Keeps the bytes counted when the exchange is over, until `giveBack()`. */
+  keep(): void {
+    this.isKept = true;
+  }
+
+  /** To be called when the exchange is over. */
+  end(): void {
+    this.isOver = true;
+    if (!this.isKept) this.giveBack();
+  }
+
   /** Gives back all bytes, and refuses more. */
   giveBack(): void {
     this.isOver = true;
@@ -59,11 +71,11 @@ export class Holding {
   }
 }
 
-/** Makes a holding that is given back when the exchange is over, unless it was given back earlier. */
+/** Makes a holding that ends with the exchange. */
 export function holdingOf(req: IncomingMessage, res: ServerResponse): Holding {
   const holding = new Holding();
   onExchangeEnd(req, res, () => {
-    holding.giveBack();
+    holding.end();
   });
   return holding;
 }

@@ -5,13 +5,15 @@ import { isExpress4 } from '../http/express-4';
 import { isReadElsewhere, otherReader } from './body-chunks';
 import { drainRest } from './drain-rest';
 import { readElsewhere } from './errors';
-import { kindOf, mediaTypeOf } from './media-type';
+import { kindOf, lengthSent, mediaTypeOf } from './media-type';
 import { BytesInMemory, type Received } from './received';
 
 /** The properties that body parsers and multer set on a request. */
 interface WithParsed {
   readonly app?: unknown;
   body?: unknown;
+  /** Where formidable's examples, and express-formidable, put the fields of a form. */
+  fields?: unknown;
   rawBody?: unknown;
   _body?: boolean;
   file?: Express.Multer.File;
@@ -24,13 +26,15 @@ interface WithParsed {
  */
 export function leftBehind(req: IncomingMessage): Received | undefined {
   if (!req.readableDidRead && !isReadElsewhere(req)) return undefined;
-  const { body, rawBody } = req as WithParsed;
+  const { body, rawBody, fields } = req as WithParsed;
   // A parser that leaves bytes has decompressed them.
   if (Buffer.isBuffer(rawBody)) return new BytesInMemory([rawBody], undefined);
   if (Buffer.isBuffer(body)) return new BytesInMemory([body], undefined);
   const files = filesLeftBehind(req as WithParsed);
-  const isLeft = files.length > 0 || (body !== undefined && !isPlaceholder(req));
-  return isLeft ? { kind: 'parsed', body, files } : undefined;
+  if (body !== undefined && !isPlaceholder(req)) return { kind: 'parsed', body, files };
+  if (fields !== undefined) return { kind: 'parsed', body: fields, files };
+  const areFieldsKnown = body !== undefined || !files.some(isOfFormidable);
+  return files.length > 0 && areFieldsKnown ? { kind: 'parsed', body, files } : undefined;
 }
 
 /**
@@ -47,6 +51,9 @@ export async function leftByOtherReader(req: IncomingMessage, res: ServerRespons
   drainRest(req, res);
   throw readElsewhere();
 }
+
+/** Multer and express-fileupload set `req.body` if there are fields; where those of formidable went is unknown. */
+const isOfFormidable = (file: object): boolean => 'originalFilename' in file;
 
 const NO_FILES: readonly Express.Multer.File[] = [];
 
@@ -72,8 +79,9 @@ const SHORTEST_PROPERTY = 6;
 /**
  * Returns true for an empty object that does not stand for the body. The parsers of Express 4 leave one on every request
  * that they do not parse, and mark the others with `_body`; those of Express 5 leave nothing, and have no mark. Parsers
- * by other authors have no mark either, so on Express 4 an unmarked `{}` is taken for a JSON body only if that is too
- * short for a property.
+ * by other authors have no mark either, and some applications set `req.body ??= {}`. So an unmarked `{}` is taken for a
+ * JSON body only if that is too short for a property; on Express 5 also if its length is unknown, and for a form, which
+ * may have many bytes and no field.
  */
 function isPlaceholder(req: IncomingMessage): boolean {
   const { app, body, _body } = req as WithParsed;
@@ -81,6 +89,8 @@ function isPlaceholder(req: IncomingMessage): boolean {
   if (Object.getPrototypeOf(body) !== Object.prototype) return false;
   if (!req.readableEnded) return true;
   const kind = kindOf(mediaTypeOf(req));
-  if (app !== undefined && !isExpress4(app)) return kind !== 'json' && kind !== 'urlencoded';
-  return kind !== 'json' || !(Number(req.headers['content-length']) < SHORTEST_PROPERTY);
+  const isExpress5 = app !== undefined && !isExpress4(app);
+  if (kind === 'urlencoded') return !isExpress5;
+  const length = lengthSent(req);
+  return kind !== 'json' || !(length === undefined ? isExpress5 : length < SHORTEST_PROPERTY);
 }

@@ -37,21 +37,34 @@ const USED_UP = Symbol.for('bindonce.used-up');
 
 /**
  * Returns true if the request declares a length above zero or a transfer coding (RFC 9112, section 6.3), or had a body.
+ * The headers as they were sent count, too: a middleware that replaces the body may remove its length.
  */
 export function hasBody(req: IncomingMessage): boolean {
-  return (
-    USED_UP in req || req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0
-  );
+  const { 'transfer-encoding': coding, 'content-length': length } = req.headers;
+  if (coding !== undefined || Number(length ?? 0) > 0) return true;
+  return USED_UP in req || req.readableDidRead || lengthSent(req) !== 0;
+}
+
+/** Returns the length of the body in bytes as the client declared it; undefined if it declared a transfer coding. */
+export function lengthSent({ rawHeaders = [] }: Partial<IncomingMessage>): number | undefined {
+  let length = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 14 && name.toLowerCase() === 'content-length') length = Number(rawHeaders[at + 1]);
+    if (name?.length === 17 && name.toLowerCase() === 'transfer-encoding') return undefined;
+  }
+  return length;
 }
 
 /** Removes the headers that announce a body; `hasBody` still returns true. */
 export function markUsedUp(req: IncomingMessage): void {
   Object.assign(req, { [USED_UP]: true });
   // Node makes both of these from `rawHeaders` on first access, and relies on all of those.
-  const { headers, headersDistinct } = req;
+  const { headers, headersDistinct } = req as { headers: object; headersDistinct?: object };
   for (const name of ['content-length', 'transfer-encoding']) {
     Reflect.deleteProperty(headers, name);
-    Reflect.deleteProperty(headersDistinct, name);
+    // The requests of light-my-request have none.
+    if (headersDistinct) Reflect.deleteProperty(headersDistinct, name);
   }
   req.rawHeaders = req.rawHeaders.filter(
     (_one, index, all) => !/^(content-length|transfer-encoding)$/i.test(all[index - (index % 2)] ?? ''),

@@ -10,7 +10,7 @@ export function putBack(req: IncomingMessage, chunks: readonly Buffer[]): void {
   makeUnread(req);
 }
 
-/** Makes a request whose complete body waits in its stream look as if nobody had read it. */
+/** Makes a request whose complete body waits in its stream look unread. */
 export function makeUnread(req: IncomingMessage): void {
   hideReading(req);
   req.setEncoding = setEncodingOfAll;
@@ -36,14 +36,17 @@ function setEncodingOfPieces(this: IncomingMessage, encoding: BufferEncoding): I
 }
 
 function hideReading(req: IncomingMessage): void {
-  // `fetch` refuses a body that somebody has read.
+  // `fetch` refuses a body that was read.
   stateOf(req).dataEmitted = false;
   // An adapter of AWS Lambda (@codegenie/serverless-express) says so as soon as the first asynchronous middleware waits.
   if (!req.readable) req.readable = true;
 }
 
-/** Puts a complete body back from a file, piece by piece as it is read. */
-export function putBackFile(req: IncomingMessage, spool: Spool): void {
+/**
+ * Puts a complete body back from a file, piece by piece as it is read.
+ * @returns a function that returns how many bytes are still to be read.
+ */
+export function putBackFile(req: IncomingMessage, spool: Spool): () => number {
   let position = 0;
   const next = (): Buffer | undefined => {
     try {
@@ -59,6 +62,7 @@ export function putBackFile(req: IncomingMessage, spool: Spool): void {
   refill(req, next);
   hideReading(req);
   req.setEncoding = setEncodingOfPieces;
+  return () => spool.size - position + req.readableLength;
 }
 
 /**

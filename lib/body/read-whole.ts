@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { onExchangeEnd } from '../http/exchange-end';
+import { afterReading } from './after-reading';
 import { arrivedBody, chunksOf, packetParsed } from './body-chunks';
 import { bounded, checkDeclaredLength } from './bounded';
 import { drainRest } from './drain-rest';
@@ -17,8 +18,8 @@ const IN_MEMORY = 1_048_576;
 const MOST_CHUNKS = 1_000;
 
 /**
- * Reads the whole body from the connection and puts it back into the request stream. Its memory or its file is released
- * when the exchange is over.
+ * Reads the whole body from the connection and puts it back into the request stream. Its memory is released
+ * when the exchange is over, its file when it is not read any more, either.
  * @param limit bytes.
  * @throws a 413 problem for a longer body, a 503 or 507 problem when memory or disk do not take it, ClientGone.
  */
@@ -53,6 +54,8 @@ async function readAll(req: IncomingMessage, res: ServerResponse, limit: number,
     holding.take('memory', next.value.length);
     if (size > IN_MEMORY) return { kind: 'file', coding, spool: await readToFile(req, res, inMemory, chunks, holding) };
   }
+  // A chunked body without a byte is no body, as one of length 0.
+  if (size === 0) return { kind: 'none' };
   putBack(req, inMemory);
   return new BytesInMemory(inMemory, coding);
 }
@@ -67,10 +70,14 @@ async function readToFile(
   const boundary = req.headers['content-encoding'] === undefined ? boundaryOf(req) : '';
   const all = allOf(inMemory, rest, holding);
   const spool = await Spool.of(boundary === '' ? together(all) : filesApart(inBlocks(all), boundary));
+  const unread = putBackFile(req, spool);
+  holding.keep();
   onExchangeEnd(req, res, () => {
-    void spool.close();
+    afterReading(req, unread, spool.size, () => {
+      void spool.close();
+      holding.giveBack();
+    });
   });
-  putBackFile(req, spool);
   return spool;
 }
 

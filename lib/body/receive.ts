@@ -29,7 +29,8 @@ export function receive(req: IncomingMessage, res: ServerResponse, limit: number
   if (known) return after(known, within);
   // The second case: an earlier parser has already read an empty body to its end.
   if (!hasBody(req) || (req.readableEnded && !req.readableDidRead)) return { kind: 'none' };
-  const left = leftBehind(req);
+  // A reader that is still at work may have set `req.rawBody`, or `req.body`, to what it has read so far.
+  const left = !req.readableEnded && isReadElsewhere(req) ? undefined : leftBehind(req);
   if (left) return within(left);
   if (req.readableDidRead || isReadElsewhere(req)) return leftByOtherReader(req, res).then(within);
   const reading = readWhole(req, res, limit);

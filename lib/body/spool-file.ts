@@ -51,9 +51,10 @@ export class SpoolFile {
     return buffer.subarray(0, bytesRead);
   }
 
-  /** Reads like `read`, but synchronously. Returns no bytes when the file is closed. */
+  /** Reads like `read`, but synchronously. */
   readNow(position: number, length: number): Buffer {
-    if (!this.isOpen || length === 0) return Buffer.alloc(0);
+    if (length === 0) return Buffer.alloc(0);
+    if (!this.isOpen) throw closed();
     const piece = Buffer.allocUnsafe(length);
     const bytesRead = readSync(this.file.fd, piece, 0, length, position);
     if (bytesRead === 0) throw tooShort();
@@ -82,9 +83,13 @@ export class SpoolFile {
   }
 }
 
+const closed = (): Error =>
+  new Error('bindonce: this body was removed when its request was over. Read it before the response has been sent.');
+
 const tooShort = (): Error =>
   new Error(
-    'bindonce: a temporary file is shorter than what was written to it. If the handler changes uploaded files in place, it must do so after everything else has read the request.',
+    'bindonce: a temporary file is shorter than what was written to it. If the handler changes uploaded files in place, ' +
+      'it must do so after everything else has read the request.',
   );
 
 const created = (path: string): Promise<FileHandle> => onDisk(() => open(path, 'wx+', 0o600));

@@ -61,8 +61,8 @@ export class Spool {
 
   /**
    * Reads synchronously, usually from the system's cache, since the file has just been written.
-   * @returns no bytes after the end, or when the file is closed.
-   * @throws Error when a file was moved and has been made shorter.
+   * @returns no bytes after the end.
+   * @throws Error when the file is closed, or was moved and has been made shorter.
    */
   read(position: number): Buffer {
     const { file, offset, length } = this.at(position);

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { StringDecoder } from 'node:string_decoder';
 
-/** What node knows of a stream and does not tell by public properties. The names are the same from Node 20 to 26. */
+/** State of a stream that no public property of node tells. The names are the same from Node 20 to 26. */
 interface StreamState {
   /** True when the source has given its last byte, which need not be read yet. */
   ended: boolean;
-  /** What `readableDidRead` returns. */
+  /** The value of `readableDidRead`. */
   dataEmitted: boolean;
   /** Made by `setEncoding()`. */
   readonly decoder: StringDecoder | null | undefined;

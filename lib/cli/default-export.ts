@@ -7,7 +7,7 @@ import { UsageError } from './usage-error';
  */
 export async function defaultExport<O extends object>(path: string, owner: string): Promise<O> {
   const { default: byDefault } = await importModule(path);
-  // What a module that was compiled to CommonJS exports by default is a property of its default export.
+  // A module that was compiled to CommonJS has its default export as a property of its default export.
   const { default: options = byDefault } = Object(byDefault) as { default?: unknown };
   if (typeof options !== 'object' || options === null)
     throw new UsageError(`${path} has no default export with the options of ${owner}.`);

@@ -22,7 +22,7 @@ export async function loadApplication(path: string): Promise<object> {
 
 async function exportedBy(exports: Readonly<Record<string, unknown>>): Promise<object | undefined> {
   const { default: byDefault, app } = exports;
-  // What a CommonJS module exports is the default export.
+  // The exports of a CommonJS module are one default export.
   const inDefault = (byDefault as { readonly app?: unknown } | undefined)?.app;
   for (const candidate of [app, inDefault, byDefault]) {
     if (isApplication(candidate)) return candidate;

@@ -35,7 +35,8 @@ function matching(pattern: string): string[] {
   const { globSync } = fs as { globSync?: (pattern: string) => string[] };
   if (!globSync)
     throw new UsageError(
-      `${pattern}: Node ${process.versions.node} does not expand patterns (22 does). Leave out the quotation marks, so that the shell does, or name a folder.`,
+      `${pattern}: Node ${process.versions.node} does not expand patterns; Node 22 does. ` +
+        'Leave out the quotation marks, so that the shell expands it, or name a folder.',
     );
   return globSync(pattern).sort();
 }

@@ -3,16 +3,20 @@ import { Server } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { UsageError } from './usage-error';
 
-/** What the code of a module came to, and the servers that it would have started. */
+/** The result of a module's code, and the servers that it would have started. */
 export interface Outcome<T> {
   /** Undefined if the code waits for something that never happens, such as the end of its server. */
   readonly result: T | undefined;
   readonly servers: ReadonlySet<Server>;
 }
 
+/** Time that code has which no one awaits, in ms. */
+const REST = 1_000;
+
 /**
  * Runs code of a module. Its servers do not listen. Code that waits until they do continues as if they did; otherwise,
- * they do nothing.
+ * they do nothing. Code without a result has started something that it does not await, perhaps: that goes on until
+ * nothing is left to do, for a second at most.
  * @param path the module, for the message.
  * @param limit time that the code has, in ms.
  * @throws UsageError for code that waits too long, or forever without having started a server.
@@ -34,17 +38,22 @@ export async function withoutListening<T>(path: string, run: () => Promise<T>, l
   const watch = new AbortController();
   const { signal } = watch;
   try {
+    // Nothing is left that could continue the code.
+    const idle = once(process, 'beforeExit', { signal }).then(() => 'never' as const);
     const end = await Promise.race([
       run().then(result => ({ result })),
-      // Nothing is left that could continue the code.
-      once(process, 'beforeExit', { signal }).then(() => 'never' as const),
+      idle,
       setTimeout(limit, 'late' as const, { signal, ref: false }),
     ]);
-    if (typeof end === 'object') return { ...end, servers };
+    if (typeof end === 'object') {
+      if (end.result === undefined) await Promise.race([idle, setTimeout(REST, undefined, { signal, ref: false })]);
+      return { ...end, servers };
+    }
     if (end === 'never' && servers.size > 0) return { result: undefined, servers };
+    const what = end === 'never' ? 'never finishes loading' : `has not been loaded within ${limit / 1_000} seconds`;
     throw new UsageError(
-      `${path} ${end === 'never' ? 'never finishes loading' : `has not been loaded within ${limit / 1_000} seconds`}: it ` +
-        'waits for something, such as a connection. Name a module that exports what it makes, and does not wait.',
+      `${path} ${what}: it waits for something, such as a connection. ` +
+        'Name a module that exports the same and does not wait for anything.',
     );
   } finally {
     isOver = true;

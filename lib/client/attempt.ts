@@ -4,7 +4,7 @@ import { retryAfter } from './pauses.js';
 import type { PreparedRequest } from './prepared-request.js';
 
 /**
- * What became of one attempt.
+ * The outcome of one attempt.
  * - `answered`: with a definite answer. `settles` says whether it tells what became of earlier attempts, too.
  * - `unanswered`: another attempt may get a definite answer, not before `pause` milliseconds.
  *

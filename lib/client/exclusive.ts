@@ -1,14 +1,6 @@
 import { CallTime } from './call-time.js';
+import { locks } from './locks.js';
 import { shared } from './page.js';
-
-interface Locks {
-  request<T>(name: string, options: { readonly mode: 'exclusive' | 'shared' }, work: () => Promise<T>): Promise<T>;
-  query(): Promise<{ readonly held?: readonly { readonly name?: string }[] }>;
-}
-
-/** Web Locks are missing in old browsers and before Node 24, and on pages that come over http. */
-const locks = (): Locks | undefined =>
-  (globalThis as { readonly navigator?: { readonly locks?: Locks } }).navigator?.locks;
 
 /**
  * Runs the pieces of work on one name one after another: in this page or process, and if they are shared, in all tabs
@@ -39,30 +31,4 @@ function locked<T>(name: string, work: () => Promise<T>): Promise<T> {
   const once = (): Promise<T> => (begun ??= work());
   // A browser that blocks the storage of a page refuses its locks, too.
   return locks()?.request(name, { mode: 'exclusive' }, once).catch(once) ?? once();
-}
-
-/**
- * Makes a mark that other tabs see, if there are Web Locks. What one tab writes to `localStorage`, another may see 50 ms
- * later only, but locks at once.
- * @returns a function that removes the mark. It is gone with the page, too.
- */
-export function mark(name: string): Promise<() => void> {
-  const nothing = (): void => undefined;
-  return new Promise(resolve => {
-    const holding = locks()?.request(name, { mode: 'shared' }, () => new Promise<void>(resolve));
-    if (holding) {
-      holding.catch(() => {
-        resolve(nothing);
-      });
-    } else resolve(nothing);
-  });
-}
-
-/** Returns the marks that begin with a text. */
-export async function marksOf(text: string): Promise<readonly string[]> {
-  const { held = [] } =
-    (await locks()
-      ?.query()
-      .catch(() => undefined)) ?? {};
-  return held.flatMap(({ name = '' }) => (name.startsWith(text) ? [name] : []));
 }

@@ -6,7 +6,7 @@
  */
 export type IdempotentFetchErrorCode = 'gave-up' | 'operation-changed' | 'storage-failed';
 
-/** What is known about a call that failed. */
+/** Details of a call that failed. */
 interface Facts {
   readonly key?: string | undefined;
   readonly attempts?: number;

@@ -45,8 +45,11 @@ export function idempotentFetch(options: IdempotentFetchOptions = {}): Idempoten
   );
 }
 
-/** The longest that an answer waits for the storage to remove its key, in milliseconds. */
-const LONGEST_CLOSING = 1_000;
+/**
+ * The longest that an answer waits for the storage to remove its key, in milliseconds: longer than another page may look
+ * for that key in the storage, which holds up the removal.
+ */
+const LONGEST_CLOSING = 1_500;
 
 async function send(
   url: string | URL,
@@ -57,20 +60,6 @@ async function send(
   const time = new CallTime(options.deadline, init.signal ?? undefined);
   const request = await prepareInTime(url, init, time, options);
   const own = await openKey(request, keys, time, options);
-  try {
-    return await sendUntilAnswered(request, own, keys, time, options);
-  } finally {
-    own.release?.();
-  }
-}
-
-async function sendUntilAnswered(
-  request: PreparedRequest,
-  own: OpenKey,
-  keys: StoredKeys,
-  time: CallTime,
-  options: ResolvedOptions,
-): Promise<IdempotentResult> {
   let mayHaveRun = own.isFound;
   for (let attempts = 1; ; attempts++) {
     const outcome = await attempt(request, own.key, time, options);

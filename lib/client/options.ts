@@ -4,10 +4,11 @@ import { memory, type KeyStorage } from './key-storage.js';
 export interface IdempotentFetchOptions {
   /**
    * Where the key of an operation is stored, before its first attempt and until its outcome is known:
-   * `localStorage`, `sessionStorage`, or an object with the same three methods, which may return promises; or a function
-   * that returns it, called with each use: `() => localStorage` does not throw where the module is loaded on a server,
-   * or the browser blocks the storage. Default: the memory of this page or process, which all clients share; on a
-   * server, name the user in `operation` or `prefix`.
+   * `localStorage`, `sessionStorage`, or an object with the same three methods, which may return promises (on a server,
+   * what one process has written must be read by all at once); or a function that returns it, called with each use:
+   * `() => localStorage` does not throw where the module is loaded on a server, or the browser blocks the storage.
+   * Default: the memory of this page or process, which all clients share; on a server, name the user in `operation` or
+   * `prefix`.
    */
   readonly storage?: KeyStorage | (() => KeyStorage);
   /** The beginning of all names in `storage`. Default `bindonce:`. */
@@ -18,8 +19,8 @@ export interface IdempotentFetchOptions {
    */
   readonly keyLifetime?: number;
   /**
-   * What happens if `storage` throws: `reject` sends nothing; `memory` continues with a key that a reload loses.
-   * Default `reject`.
+   * Reaction to a `storage` that throws: `reject` sends nothing; `memory` continues with a key that a reload loses, and,
+   * on a server, a client that is made anew. Default `reject`.
    */
   readonly whenStorageFails?: 'reject' | 'memory';
   /** Request headers that are part of an operation, as `additionalHeaders` of the server. Default none. */

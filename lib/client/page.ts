@@ -10,7 +10,7 @@ export interface KnownKey {
   readonly isStored: boolean;
 }
 
-/** What this page or process knows of the keys in one storage, whatever becomes of the storage. */
+/** Knowledge of this page or process about the keys in one storage; it outlives a storage that fails. */
 export interface Page {
   /** By name: keys of operations that are not finished. */
   readonly open: Map<string, KnownKey>;
@@ -19,9 +19,13 @@ export interface Page {
 }
 
 interface Shared {
+  /** The name of this page or process among others. (`crypto.randomUUID` is missing on pages that come over http.) */
+  readonly id: string;
   /** By storage. */
   readonly pages: WeakMap<object, Page>;
-  /** What is stored without a storage, by name. */
+  /** Stands for every storage that a page cannot find. */
+  readonly blocked: object;
+  /** Entries that are kept without a storage, by name. */
   readonly items: Map<string, string>;
   /** The last piece of work on each name. */
   readonly turns: Map<string, Promise<unknown>>;
@@ -34,13 +38,15 @@ const SHARED = Symbol.for('bindonce.client');
  * of this package.
  */
 export const shared: Shared = ((globalThis as { [SHARED]?: Shared })[SHARED] ??= {
+  id: Math.random().toString(36).slice(2),
   pages: new WeakMap(),
+  blocked: {},
   items: new Map(),
   turns: new Map(),
 });
 
-/** Stands for every storage that cannot be found. */
-const BLOCKED = {};
+/** Whether this is a page of a browser, which has other pages, and one user. */
+export const isPage = (): boolean => 'document' in globalThis;
 
 export function pageOf(find: () => object): Page {
   const storage = found(find);
@@ -52,10 +58,12 @@ export function pageOf(find: () => object): Page {
 function found(find: () => unknown): object {
   try {
     const storage = find();
-    return typeof storage === 'object' && storage !== null ? storage : BLOCKED;
+    if (typeof storage === 'object' && storage !== null) return storage;
   } catch {
-    return BLOCKED;
+    // As for what is no storage.
   }
+  // A page may make a function with each rendering, and all look for one storage. On a server, each may be for a user.
+  return isPage() ? shared.blocked : find;
 }
 
 /**

@@ -1,10 +1,10 @@
 import { sha256 } from './digest.js';
 import { shown, type ResolvedOptions } from './options.js';
 
-/** What `fetch` takes, and what names the operation. */
+/** Options of `fetch`, and the name of the operation. */
 export interface IdempotentRequestInit extends RequestInit {
   /**
-   * What is being done, for example `order of cart 42`: calls with this name, also after a reload, send the same key
+   * Name of the operation, for example `order of cart 42`: calls with this name, also after a reload, send the same key
    * until the outcome is known. Default: calls with equal requests are one operation.
    */
   readonly operation?: string;
@@ -39,8 +39,8 @@ export async function prepare(
 ): Promise<PreparedRequest> {
   if ((typeof url !== 'string' && !(url instanceof URL)) || typeof given !== 'object' || kindOf(given) === 'Request')
     throw new TypeError(
-      'idempotentFetch: it takes a URL, as a string or a URL, and an object with the rest; pass the parts of a Request ' +
-        'one by one.',
+      'idempotentFetch: it takes a URL, as a string or a URL, and an object with the rest. Instead of a Request, ' +
+        'pass the parts of a Request one by one.',
     );
   const { operation, key, ...init } = given;
   checkName('operation', operation);
@@ -83,8 +83,8 @@ function checkRepeatable(body: unknown): void {
   const kinds = ['String', 'URLSearchParams', 'Blob', 'File', 'ArrayBuffer'];
   if (!kinds.includes(kindOf(body)) && !ArrayBuffer.isView(body))
     throw new TypeError(
-      `idempotentFetch: a body of the kind ${kindOf(body)} cannot be sent twice. Pass text (JSON.stringify of an object), ` +
-        'bytes, a Blob, a FormData or URLSearchParams.',
+      `idempotentFetch: a body of the kind ${kindOf(body)} cannot be sent twice. ` +
+        'Pass text (JSON.stringify of an object), bytes, a Blob, a FormData or URLSearchParams.',
     );
 }
 

@@ -1,11 +1,10 @@
-import { exclusive, mark, marksOf } from './exclusive.js';
+import { Entries, type Entry } from './entries.js';
+import { exclusive } from './exclusive.js';
 import { IdempotentFetchError } from './fetch-error.js';
-import { shown, type ResolvedOptions } from './options.js';
-import { pageOf, setAndSweep, type KnownKey, type Page } from './page.js';
+import { LONGEST_UNSEEN } from './marks.js';
+import type { ResolvedOptions } from './options.js';
+import { pageOf, setAndSweep, type Page } from './page.js';
 import type { Operation } from './prepared-request.js';
-
-/** The key of an unfinished operation, as it is stored. A full storage takes `isJoined` for its shorter `true`. */
-type Entry = Omit<KnownKey, 'isStored'>;
 
 /** The key of an operation, for one call. */
 export interface OpenKey {
@@ -14,19 +13,21 @@ export interface OpenKey {
   readonly isFound: boolean;
   /** Where the key is stored; undefined for a key that the application keeps itself. */
   readonly name?: string;
-  /** To be called when the call is over: other tabs no longer see it. */
-  readonly release?: () => void;
 }
 
-/** Milliseconds within which each tab sees what another one has stored; as a rule, it takes 50. */
-const LONGEST_UNSEEN = 2_000;
+/** Milliseconds between two looks at a storage that does not show yet what another page has stored. */
+const POLLING = 5;
 
 /**
  * The keys of the operations that are not finished: in the storage, and as this page or process knows them. The storage
  * counts as long as it works, since other tabs and earlier pages write to it, too.
  */
 export class StoredKeys {
-  constructor(private readonly options: ResolvedOptions) {}
+  private readonly entries: Entries;
+
+  constructor(private readonly options: ResolvedOptions) {
+    this.entries = new Entries(options);
+  }
 
   /**
    * Finds the key of an operation, or makes and stores a new one.
@@ -42,15 +43,12 @@ export class StoredKeys {
         limit.throwIfAborted();
       };
       throwIfLate();
-      const entry = (await this.read(name)) ?? (await this.markedKey(name));
-      throwIfLate();
+      const entry = await this.find(name, throwIfLate);
       if (entry && entry.digest !== digest) throw changed(operation, entry.key);
       const key = entry?.key ?? crypto.randomUUID();
       if (!entry) await this.write(name, { key, digest, until: this.expiry(), isJoined: false });
       else if (!entry.isJoined) await this.join(name, entry);
-      const release = this.options.isShared ? await mark(`${name} ${digest} ${key} ${Date.now()}`) : undefined;
-      if (!signal.aborted) return { key, name, isFound: entry !== undefined, ...(release && { release }) };
-      release?.();
+      if (!signal.aborted) return { key, name, isFound: entry !== undefined };
       if (!entry) await this.settle(name, key, false, limit);
       throw signal.reason;
     });
@@ -71,7 +69,7 @@ export class StoredKeys {
     await this.exclusive(name, async () => {
       const known = this.page.open.get(name);
       this.page.open.delete(name);
-      await this.erase(name).catch((cause: unknown) => {
+      await this.entries.remove(name, known?.key).catch((cause: unknown) => {
         if (!known || known.isStored) throw cause;
       });
     });
@@ -95,10 +93,25 @@ export class StoredKeys {
     return Math.min(Date.now() + this.options.keyLifetime, Number.MAX_SAFE_INTEGER);
   }
 
+  /**
+   * Finds the key of an unfinished operation. If another page has just stored one, it must show up in the storage, unless
+   * that page has another storage.
+   */
+  private async find(name: string, throwIfLate: () => void): Promise<Entry | undefined> {
+    const { keys, until } = await this.entries.unseen(name);
+    for (;;) {
+      const entry = await this.read(name);
+      throwIfLate();
+      const isSeen = keys.some(key => key === entry?.key || this.isFinished(key));
+      if (isSeen || Date.now() >= until) return entry;
+      await new Promise(resolve => setTimeout(resolve, POLLING));
+    }
+  }
+
   /** Finds the key of an unfinished operation. If the storage fails, this page may know it. */
   private async read(name: string): Promise<Entry | undefined> {
     const { open } = this.page;
-    const stored = await this.tried(async () => ({ entry: await this.stored(name) }));
+    const stored = await this.tried(async () => ({ entry: await this.entries.get(name) }));
     const known = open.get(name);
     // One that was stored, and is stored no more, has been removed by another tab.
     const isRemoved = stored && known?.isStored && stored.entry?.key !== known.key;
@@ -125,21 +138,9 @@ export class StoredKeys {
     setAndSweep(finished, key, until, one => one);
   }
 
-  /** Finds the key of a call that has just begun in another tab, and whose entry this tab does not see yet. */
-  private async markedKey(name: string): Promise<Entry | undefined> {
-    if (!this.options.isShared) return undefined;
-    for (const found of await marksOf(`${name} `)) {
-      const [, digest, key, since] = /^ ([\da-f]{64}) ([\x21-\x7e]+) (\d+)$/.exec(found.slice(name.length)) ?? [];
-      const isNew = Date.now() - Number(since) < LONGEST_UNSEEN;
-      if (digest !== undefined && key !== undefined && isNew && !this.isFinished(key))
-        return { key, digest, until: this.expiry(), isJoined: false };
-    }
-    return undefined;
-  }
-
   private async write(name: string, entry: Entry): Promise<void> {
     const isStored = await this.tried(async () => {
-      await this.options.storage().setItem(name, JSON.stringify(entry));
+      await this.entries.set(name, entry);
       return true;
     });
     setAndSweep(this.page.open, name, { ...entry, isStored: isStored ?? false }, ({ until }) => until);
@@ -158,30 +159,16 @@ export class StoredKeys {
     if (!isSettled) {
       const entry = await this.read(name);
       if (entry?.key !== key || entry.isJoined) return;
+      // Another page has joined the operation, and this one may not see yet what it has stored.
+      if ((await this.entries.unseen(name)).keys.includes(key)) return;
     }
     // First, because the storage may fail, or never answer. A key with which nothing has run may be used again then.
     if (isSettled) this.finish(key, this.expiry());
     if (open.get(name)?.key === key && (isSettled || !open.get(name)?.isStored)) open.delete(name);
-    const isStored = (await this.stored(name))?.key === key;
+    const isStored = (await this.entries.get(name))?.key === key;
     limit.throwIfAborted();
-    if (isStored) await this.erase(name);
+    if (isStored) await this.entries.remove(name, key);
     if (isSettled) this.finish(key, Date.now() + LONGEST_UNSEEN);
-  }
-
-  private async stored(name: string): Promise<Entry | undefined> {
-    const text: unknown = await this.options.storage().getItem(name);
-    if (text !== undefined && text !== null && typeof text !== 'string')
-      throw new TypeError(`The storage must return the text that it was given, not ${shown(text)}`);
-    return entryIn(text);
-  }
-
-  private async erase(name: string): Promise<void> {
-    const storage = this.options.storage();
-    try {
-      await storage.removeItem(name);
-    } catch {
-      await storage.setItem(name, '');
-    }
   }
 
   /** @returns undefined if the storage fails and `whenStorageFails` is `memory`. */
@@ -212,18 +199,3 @@ export function notSent(cause: unknown): IdempotentFetchError {
     { cause },
   );
 }
-
-/** Reads an entry. Any other text under its name counts as none. */
-function entryIn(text: string | null | undefined): Entry | undefined {
-  try {
-    const { key, digest, until, isJoined } = JSON.parse(text ?? 'null') as Record<keyof Entry, unknown>;
-    return isKey(key) && typeof digest === 'string' && typeof until === 'number'
-      ? { key, digest, until, isJoined: isJoined === true }
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Returns true for text that a header can carry. */
-const isKey = (value: unknown): value is string => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);

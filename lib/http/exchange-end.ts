@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { cameOverSocket } from './connection';
 import { onConnectionClose } from './connection-close';
 
 const watched = new WeakSet<ServerResponse>();
@@ -25,10 +26,17 @@ export function onExchangeEnd(req: IncomingMessage, res: ServerResponse, then: (
     return () => undefined;
   }
   watchConnection(req, res);
-  res.once('close', then);
-  return () => {
-    res.off('close', then);
+  // The responses of an adapter may never emit `close`.
+  const events = cameOverSocket(req) ? ['close'] : ['finish', 'close'];
+  const stop = (): void => {
+    for (const event of events) res.off(event, end);
   };
+  const end = (): void => {
+    stop();
+    then();
+  };
+  for (const event of events) res.on(event, end);
+  return stop;
 }
 
 /**

@@ -1,17 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isPromise } from '../basics/awaitable';
 import { Descriptions } from '../description/descriptions';
 import { shareShapes } from '../http/common-shape';
 import { ClientGone } from '../http/client-gone';
+import { cameOverSocket } from '../http/connection';
 import type { Next } from '../http/next';
 import type { Answering } from '../problems/answer';
 import { refuse } from '../problems/refuse';
-import { decide, type Decision } from './acquire';
+import { decide } from './decide';
 import { answer } from './answer';
 import { identifyAttempt, type Attempt } from './attempt';
 import { isAnsweredOrGone, type Exchange } from './exchange';
-import { tokenHeldHere } from './held-tokens';
-import type { CallersOn } from './identity/scope';
+import type { CallersOn } from './identity/callers';
 import { mark, requireRecordable } from './mounted';
 import { resolveOptions, type IdempotencyOptions, type ResolvedOptions } from './options';
 import type { Outcome } from './outcome';
@@ -20,6 +21,7 @@ import { Reporter } from './reporter';
 import { runAndRecord } from './run';
 import { withTimeouts } from './timed-stores';
 import { isExempt, leaveUnguarded } from './unguarded';
+import { withoutRun } from './without-run';
 
 /** The options of each middleware, for the API description. */
 export const guards = new Descriptions<ResolvedOptions>('idempotency');
@@ -47,7 +49,7 @@ export function makeIdempotency(
   const options = resolveOptions(given, callers);
   const stores = withTimeouts(options);
 
-  const guard = async (req: IncomingMessage, res: ServerResponse, next: Next): Promise<void> => {
+  const handle = async (req: IncomingMessage, res: ServerResponse, next: Next): Promise<void> => {
     if (!mark(req, options)) {
       next();
       return;
@@ -66,7 +68,7 @@ export function makeIdempotency(
       return;
     }
     shareShapes(req, res);
-    guard(req, res, next).catch((error: unknown) => {
+    handle(req, res, next).catch((error: unknown) => {
       refuse(error, req, res, next, answering);
     });
   };
@@ -93,8 +95,9 @@ async function serve(exchange: Exchange): Promise<Outcome> {
   const decision = isPromise(decided) ? await decided : decided;
   if (decision.kind !== 'acquired') return withoutRun(exchange, attempt, decision, false);
   // Other listeners of the `request` event (stoppable) read `req.socket`. They run in this tick, so the recording
-  // replaces it only in the next.
-  await Promise.resolve();
+  // replaces it only in the next. And adapters without a socket (serverless-http) look in this turn whether the response
+  // has ended: while its end is held back, it looks as if it had.
+  await (cameOverSocket(exchange.req) ? Promise.resolve() : nextTurn());
   if (isAnsweredOrGone(exchange)) {
     // A retry starts afresh. The handler must not run for a client that is gone: body parsers see a disconnected
     // request as one without a body.
@@ -113,47 +116,4 @@ async function serve(exchange: Exchange): Promise<Outcome> {
 /** Releases a lease under which nothing runs. If the store is out of reach, the lease expires. */
 async function giveBack({ stores }: Exchange, attempt: Attempt): Promise<void> {
   await stores.release(attempt).catch(() => undefined);
-}
-
-/** @param hasRun whether the handler has run for this request. */
-async function withoutRun(
-  exchange: Exchange,
-  attempt: Attempt,
-  decision: NotAcquired,
-  hasRun: boolean,
-): Promise<Outcome> {
-  const outcome = await outcomeOf(decision, exchange, attempt, hasRun);
-  return isAnsweredOrGone(exchange) ? { kind: 'abandoned' } : outcome;
-}
-
-type NotAcquired = Exclude<Decision, { readonly kind: 'acquired' }>;
-
-async function outcomeOf(
-  decision: NotAcquired,
-  { req, options, stores }: Exchange,
-  attempt: Attempt,
-  hasRun: boolean,
-): Promise<Outcome> {
-  const { key, cacheKey } = attempt;
-  switch (decision.kind) {
-    case 'done':
-      try {
-        const response = await stores.read({ cacheKey, token: decision.token }, req.method);
-        return response ? { kind: 'replayed', response, waited: decision.waited } : { kind: 'response-unavailable' };
-      } catch (error) {
-        return { kind: 'store-unavailable', hasRun: true, error };
-      }
-    case 'running':
-      return { kind: 'in-flight', msLeft: decision.msLeft };
-    case 'key-reused':
-      return decision;
-    case 'store-unavailable': {
-      const { error, wasRunning } = decision;
-      // This process may know of a run that the store cannot tell of.
-      const isDone = hasRun || tokenHeldHere(cacheKey, options.leases) !== undefined;
-      return isDone || wasRunning || options.whenStoreFails === 'reject'
-        ? { kind: 'store-unavailable', error, hasRun: isDone }
-        : { kind: 'unguarded', error, key, cacheKey };
-    }
-  }
 }

@@ -7,6 +7,7 @@ import {
   fn,
   headerName,
   headerNames,
+  longMilliseconds,
   milliseconds,
   object,
   objectWith,
@@ -22,8 +23,8 @@ import { holderOf, isKeyvLike, isMapLike, type KeyvLike } from './stores/keyv-li
 import type { LeaseStore } from './leases/lease-store';
 import type { RecordedResponse } from './responses/recorded-response';
 import { responsesIn, type Responses } from './responses/response-store';
-import type { CallerOptions } from './identity/caller';
-import { callersOn, type CallersOn } from './identity/scope';
+import type { CallerOptions } from './identity/caller-scope';
+import { callersOn, type CallersOn } from './identity/callers';
 import { leasesFor, leasesNextTo } from './leases-for';
 import { warnOfWorkers } from './workers';
 
@@ -54,7 +55,10 @@ export interface IdempotencyOptions {
    * (`localhost`, `127.0.0.0/8`, `::1`), its scheme and its port never take part. Default false.
    */
   ignoreHost?: boolean;
-  /** How long a response is kept, in milliseconds from when it was stored. Default 600 000 (10 minutes). */
+  /**
+   * How long a response is kept, in milliseconds from when it was stored: at most ten years. Default 600 000 (10
+   * minutes).
+   */
   cacheDuration?: number;
   /** When true, the response carries the idempotency key header, unless the handler sets it. Default true. */
   addHeaderToResponse?: boolean;
@@ -120,7 +124,7 @@ const rules: Readonly<Record<keyof IdempotencyOptions, Rule>> = {
   methods: { expects: "an array of HTTP methods, for example ['POST', 'PATCH']", accepts: areMethods },
   ignoreRequestBody: boolean,
   ignoreHost: boolean,
-  cacheDuration: milliseconds,
+  cacheDuration: longMilliseconds,
   addHeaderToResponse: boolean,
   swaggerHeaderDescription: text,
   swaggerExampleGenerator: fn,

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Awaitable } from '../basics/awaitable';
-import { holdLease } from './holding';
+import { holdLease } from './hold-lease';
 import { areJoint } from './leases/joint-leases';
 import type { RunId } from './leases/token';
+import { validCompletion } from './leases/valid-answers';
 import type { ResolvedOptions } from './options';
 import type { RecordedResponse } from './responses/recorded-response';
 import { withinTime } from './running-time';
@@ -152,7 +153,7 @@ function complete(pending: PendingResponse, ms: number): boolean | Promise<boole
   };
   try {
     const completed = pending.options.leases.complete(cacheKey, token, ms);
-    return typeof completed === 'boolean' ? completed : Promise.resolve(completed).then(undefined, failed);
+    return typeof completed === 'boolean' ? completed : Promise.resolve(completed).then(validCompletion).catch(failed);
   } catch (error) {
     return failed(error);
   }

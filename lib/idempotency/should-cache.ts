@@ -14,7 +14,8 @@ export function isWanted(
   req: IncomingMessage,
   { shouldCache, storeTimeout }: ResolvedOptions,
 ): Awaitable<boolean> {
-  return !shouldCache || answerOf(() => shouldCache(response, req as Request), storeTimeout);
+  // The bytes cannot be frozen, but nothing else of what is stored changes by mistake.
+  return !shouldCache || answerOf(() => shouldCache(Object.freeze(response), req as Request), storeTimeout);
 }
 
 async function answerOf(ask: () => unknown, storeTimeout: number): Promise<boolean> {

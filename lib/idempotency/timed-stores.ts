@@ -1,7 +1,8 @@
-import { recovering, type Awaitable } from '../basics/awaitable';
+import { after, recovering, type Awaitable } from '../basics/awaitable';
 import { tokenHeldHere } from './held-tokens';
 import type { Acquisition } from './leases/lease-store';
 import type { RunId } from './leases/token';
+import { validAcquisition } from './leases/valid-answers';
 import type { ResolvedOptions } from './options';
 import type { RecordedResponse } from './responses/recorded-response';
 import { callStore } from './store-call';
@@ -66,13 +67,14 @@ export function withTimeouts(options: ResolvedOptions): TimedStores {
       const releaseAgain = (): void => {
         release(run).catch(() => undefined);
       };
-      return recovering(
+      const acquired = recovering(
         () => callStore(() => acquireOrHold(run, ms), storeTimeout, releaseAgain),
         error => {
           releaseAgain();
           throw error;
         },
       );
+      return after(acquired, validAcquisition);
     },
     async reacquire({ cacheKey, token }) {
       const acquisition = await callStore(() => leases.acquire(cacheKey, token, leaseDuration), renewalTimeout);

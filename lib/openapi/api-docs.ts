@@ -59,8 +59,8 @@ function swaggerPackage(): string {
     return require.resolve('swagger-ui-dist/package.json');
   } catch (error) {
     throw new Error(
-      'apiDocs: the page needs the package swagger-ui-dist, which is not installed. Run `npm install swagger-ui-dist`; ' +
-        'with SCARF_ANALYTICS=false its installation reports nothing.',
+      'apiDocs: the page needs the package swagger-ui-dist, which is not installed. Run `npm install swagger-ui-dist`. ' +
+        'With SCARF_ANALYTICS=false, its installation reports nothing to its makers.',
       { cause: error },
     );
   }

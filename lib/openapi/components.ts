@@ -61,6 +61,11 @@ export class Components {
     return schemasWithin(limits);
   }
 
+  /** Returns the schema that a reference leads to; that of any value, if it leads to a part of one. */
+  schemaAt(reference: string): JsonSchema {
+    return this.schemas[reference.replace('#/components/schemas/', '')] ?? {};
+  }
+
   /** Returns the schemas that something in the document refers to: of some types, only the parts are described. */
   usedIn(paths: object): Readonly<Record<string, JsonSchema>> {
     const used = new Set<string>();

@@ -16,7 +16,7 @@ export type Routed = object;
 /** Routers by the path that they are mounted at. */
 export type Mounts = Readonly<Record<string, Routed>>;
 
-/** What Express keeps of a call of `use`, `get` or `route`. */
+/** The record that Express keeps of a call of `use`, `get` or `route`. */
 export interface Layer {
   readonly handle: unknown;
   /** Express 5.3 and later: the path as it was given. */
@@ -78,6 +78,17 @@ export const matches = (layer: Layer, path: string): boolean =>
 /** Returns true if a layer is mounted at a path, and not only before it. */
 const isMountedAt = (layer: Layer, path: string): boolean =>
   matchesOf(layer, path).some(([sent, matched]) => sent === matched);
+
+/**
+ * Returns true if a layer that is mounted at a path takes more of a longer one than that, so that requests for the longer
+ * one do not get to it: mounted at `/m{/:o}`, it takes all of `/m/x`.
+ */
+export function takesMore(layer: Layer, mountedAt: PathTemplate, path: string): boolean {
+  const taken = matchesOf(layer, path).map(([, matched]) => segmentsOf(matched));
+  return taken.length > 0 && taken.every(one => one > segmentsOf(mountedAt.path));
+}
+
+const segmentsOf = (path: string): number => path.split('/').filter(Boolean).length;
 
 /** Returns the paths that are tried, each with the part of it that a layer takes. */
 function matchesOf({ regexp, matchers = [] }: Layer, path: string): (readonly [sent: string, matched: string])[] {

@@ -1,5 +1,5 @@
 import type { SourceProperty } from '../binding/plan/source-properties';
-import { hasFile, type Codec } from '../binding/types/codec';
+import { hasFile, takesFiles, type Codec } from '../binding/types/codec';
 import type { JsonSchema, Schemas } from '../binding/types/json-schema';
 import { withoutNull, type Value } from './values';
 
@@ -56,7 +56,7 @@ function namesBelow(
   return item && namesBelow(item, [...path, INDEX], true, within, schemas);
 }
 
-const holdsFiles = (codec: Codec<unknown>): boolean => codec.shape !== 'file' && hasFile(codec);
+const holdsFiles = (codec: Codec<unknown>): boolean => !takesFiles(codec) && hasFile(codec);
 
 function valueAt(path: Path, required: boolean, schema: JsonSchema): Value {
   const first = spelled(path, 0);
@@ -78,7 +78,9 @@ const valuesAgain = ({ name, isCollection }: Codec<unknown>, path: Path): Value 
   required: false,
   pattern: `${patternOf(path).slice(0, -1)}[.\\[]`,
   schema: {
-    description: `Names that begin with ${spelled(path, 0)}${isCollection ? '[0]' : ''} continue like those of the ${name} around it.`,
+    description:
+      `Names that begin with ${spelled(path, 0)}${isCollection ? '[0]' : ''} continue like those of the ${name} ` +
+      'around it.',
   },
 });
 

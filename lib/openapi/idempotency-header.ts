@@ -19,22 +19,28 @@ export interface HeaderParameter {
 
 /** Describes the header of the idempotency key. */
 export function idempotencyHeader(options: ResolvedOptions, schemas: Schemas): HeaderParameter {
-  const { headerName, whenKeyMissing, cacheDuration, replayedHeader } = options;
+  const { headerName, whenKeyMissing, replayedHeader } = options;
   const { swaggerHeaderDescription, swaggerExampleGenerator } = options;
   const example = swaggerExampleGenerator?.();
   return {
     name: headerName,
     in: 'header',
     required: whenKeyMissing === 'reject',
-    description:
-      swaggerHeaderDescription ??
-      `A key of the client's choice, new for each operation and the same for its retries. A request with the key of an ` +
-        `earlier one gets the response of that one, for ${durationOf(cacheDuration)} after it was stored.`,
+    description: swaggerHeaderDescription ?? descriptionOf(options),
     schema: keySchema(options, example, schemas),
     ...(example !== undefined && { example }),
     // Tells the page of apiDocs() which header it fills, and which one marks a replay.
     'x-idempotency-key': { replayedHeader },
   };
+}
+
+function descriptionOf({ cacheDuration, whenKeyReused }: ResolvedOptions): string {
+  const another = whenKeyReused === 'reject' ? 'is refused with 422' : 'runs';
+  return (
+    "A key of the client's choice, new for each operation and the same for its retries. A retry, which is the same " +
+    `request with the same key, gets the stored response for ${durationOf(cacheDuration)}. Another request with this ` +
+    `key ${another}.`
+  );
 }
 
 function keySchema({ swaggerHeaderType, keyPattern }: ResolvedOptions, example: unknown, schemas: Schemas): JsonSchema {

@@ -1,28 +1,36 @@
 import type { JsonSchema } from '../binding/types/json-schema';
+import { clashOf, type Clash, type Resolve } from './clash';
 import type { Content, EndpointBody } from './request-body';
 import { bothSchemas, bothTexts } from './values';
+
+const JSON_TYPE = 'application/json';
 
 /**
  * Describes the body of requests that several endpoints bind: each of them reads the same body, so it must fit all.
  * Undefined if none of them needs one.
- * @throws TypeError if no media type fits all of them.
+ * @param resolve finds the schemas that those of the bodies refer to.
+ * @throws TypeError if no media type fits all of them, or if no JSON does and it is the only one.
  */
-export function jointBody(bodies: readonly EndpointBody[]): Omit<EndpointBody, 'accepted'> | undefined {
+export function jointBody(
+  bodies: readonly EndpointBody[],
+  resolve: Resolve,
+): Omit<EndpointBody, 'accepted'> | undefined {
   const described = [...new Set(bodies.flatMap(({ contents }) => Object.keys(contents)))];
   if (described.length === 0) return undefined;
-  const types = described.filter(type => bodies.every(one => typesOf(one)?.includes(type) ?? true));
+  const common = described.filter(type => bodies.every(one => typesOf(one)?.includes(type) ?? true));
+  // A text in a form can be a number and a text; JSON cannot.
+  const clash = common.includes(JSON_TYPE) ? clashIn(bodies, resolve) : undefined;
+  const types = common.filter(type => !(clash && type === JSON_TYPE));
   if (types.length === 0)
     throw new TypeError(
-      `no request body fits all of its bindRequest() middlewares: they take ${bodies
-        .flatMap(one => typesOf(one)?.join(' or ') ?? [])
-        .join(', and ')}. Let them accept one type in common (allowFormData), or bind the body in one of them.`,
+      `no request body fits all of its bindRequest() middlewares: ${clash ? clashing(clash) : taking(bodies)}`,
     );
   return {
     required: bodies.some(({ required }) => required),
     numbered: bodies.flatMap(({ numbered }) => numbered),
     contents: Object.fromEntries(
       types.map(type => {
-        const together = type === 'application/json' ? bothSchemas : bothTexts;
+        const together = type === JSON_TYPE ? bothSchemas : bothTexts;
         return [
           type,
           bodies.flatMap(({ contents }) => contents[type] ?? []).reduce((one, other) => joined(one, other, together)),
@@ -31,6 +39,25 @@ export function jointBody(bodies: readonly EndpointBody[]): Omit<EndpointBody, '
     ),
   };
 }
+
+/** Finds what no JSON can be for two of the bodies. */
+function clashIn(bodies: readonly EndpointBody[], resolve: Resolve): Clash | undefined {
+  const schemas = bodies.flatMap(({ contents }) => contents[JSON_TYPE] ?? []).map(({ schema }) => schema);
+  for (const [at, schema] of schemas.entries())
+    for (const other of schemas.slice(at + 1)) {
+      const clash = clashOf(schema, other, resolve);
+      if (clash) return clash;
+    }
+  return undefined;
+}
+
+const clashing = ({ path, takes: [one, other] }: Clash): string =>
+  `the ${path === '' ? 'body' : `property ${path}`} is ${one} to one, and ${other} to another. ` +
+  'Give it types that have a value in common, or bind it in one of them.';
+
+const taking = (bodies: readonly EndpointBody[]): string =>
+  `they take ${bodies.flatMap(one => typesOf(one)?.join(' or ') ?? []).join(', and ')}. ` +
+  'Let them accept one type in common (allowFormData), or bind the body in one of them.';
 
 /** Returns the media types that the body can have for one endpoint; undefined for all. */
 function typesOf({ contents, accepted }: EndpointBody): readonly string[] | undefined {
@@ -75,7 +102,7 @@ const isPlainObject = (schema: JsonSchema): boolean =>
 function joinedProperties(one: unknown, other: unknown, together: Together): Properties {
   const all: Record<string, JsonSchema> = { ...(one as Properties | undefined) };
   for (const [name, schema] of Object.entries((other ?? {}) as Properties)) {
-    const known = all[name];
+    const known = Object.hasOwn(all, name) ? all[name] : undefined;
     all[name] = known ? together(known, schema) : schema;
   }
   return all;

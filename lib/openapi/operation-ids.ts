@@ -29,8 +29,8 @@ export function operationIds<O extends Nameable>(operations: readonly O[]): Map<
     const other = others.find(({ endpoint }) => endpoint !== first?.endpoint);
     if (first && other)
       throw new TypeError(
-        `openapi: ${first.where} and ${other.where} have the same operationId, ${JSON.stringify(id)}. Give each endpoint ` +
-          'one of its own, or none.',
+        `openapi: ${first.where} and ${other.where} have the same operationId, ${JSON.stringify(id)}. ` +
+          'Give each endpoint one of its own, or none.',
       );
     if (first && id !== undefined) give(first, id);
   }

@@ -17,7 +17,7 @@ import type { SdkExtensions } from './sdk-generators';
 import type { Security } from './security';
 import { bothTexts, isStructured } from './values';
 
-/** What the operations of one document have in common. */
+/** Parts of one document that its operations share. */
 export interface Document {
   readonly components: Components;
   readonly security: Security;
@@ -38,7 +38,10 @@ export function operationOf(
   const key = guard && keyParameter(guard, inDto, components, extensions);
   const parameters = own.map(one => (key && one === inDto ? key : parameterOf(one)));
   if (key && !inDto) parameters.push(key);
-  const body = jointBody(placed.flatMap(one => one.body ?? []));
+  const body = jointBody(
+    placed.flatMap(one => one.body ?? []),
+    reference => components.schemaAt(reference),
+  );
   const refusals = refusalsOf({
     guard,
     endpoints,

@@ -119,9 +119,11 @@ const text = (value: string): PathTemplate => ({
 });
 
 /**
- * The parts of a path of Express 4: a parameter with its slash or dot, pattern and sign, a wildcard, an escape, text.
+ * The parts of a path of Express 4: a parameter with its slash or dot, pattern and sign, a wildcard, an escape, text. The
+ * slash or dot before a parameter that may be missing is missing with it.
  */
-const PARTS_4 = /([/.]?):(\w+)(?:\((?:\\.|[^\\()]|\((?:\\.|[^\\()])*\))*\))?([?*+]?)|(\*)|\\(.)|([^:*\\]+|:)/g;
+const PARTS_4 =
+  /([/.]?):(\w+)(?:\((?:\\.|[^\\()]|\((?:\\.|[^\\()])*\))*\))?([*+]?\??)|(\*)|\\(.)|((?:(?![/.]:\w)[^:*\\])+|:)/g;
 /** Characters that Express 4 passes on to the regular expression of a path. */
 const REGEXP_4 = /[?+()[\]|^$]/;
 
@@ -137,7 +139,8 @@ export function templatesOf4(path: string): PathTemplate[] {
         : star
           ? wildcard(String(wildcards++))
           : text(escaped ?? plain);
-    const isOptional = sign === '?' || sign === '*';
+    // `:rest*` is one segment or more; `:rest+?` is an expression that takes as few as it can.
+    const isOptional = sign === '?' || sign === '*?';
     templates = templates.flatMap(one => [...(isOptional ? [one] : []), joined(one, part)]);
   }
   return distinct(templates.map(rooted));

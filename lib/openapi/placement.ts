@@ -1,4 +1,5 @@
 import type { EndpointDescription } from '../binding/bind-request';
+import { mustBeSent } from '../binding/declaration/dto-schema';
 import type { Source } from '../binding/declaration/property';
 import { usuallyHasNoBody } from '../binding/plan/lookup';
 import type { Plan } from '../binding/plan/plan';
@@ -23,7 +24,7 @@ export interface BodyValue {
   readonly isWhole?: boolean;
 }
 
-/** Where the values of an endpoint's dto are sent: each in one place. */
+/** The places where the values of an endpoint's dto are sent: one for each. */
 export interface Placement {
   readonly parameters: readonly ParameterValue[];
   readonly body: readonly BodyValue[];
@@ -43,14 +44,17 @@ export function placementOf(
   pathParameters: readonly PathParameter[],
   schemasFrom: SchemasFrom,
 ): Placement {
+  const all = [...plan.sourcesOf.values()];
+  const takesForm = endpoint.endpoint.options.allowMultipart;
   const route: RouteOfDto = {
     pathParameters,
     // A property that takes the whole body leaves the query to the others.
     prefersQuery: usuallyHasNoBody(method) || plan.wholeBody !== undefined || plan.content !== undefined,
-    takesForm: endpoint.endpoint.options.allowMultipart,
+    takesForm,
+    needsForm: takesForm && all.some(isSentInForm),
     schemasFrom,
   };
-  const places = [...plan.sourcesOf.values()].map(sources => placeOf(sources, route));
+  const places = all.map(sources => placeOf(sources, route));
   const parameters = places.flatMap(place => place.parameters ?? []);
   const known = new Set(parameters.filter(one => one.in === 'path').map(({ name }) => name));
   const others = pathParameters.filter(({ name }) => !known.has(name));
@@ -60,15 +64,24 @@ export function placementOf(
   };
 }
 
-/** What decides where the values of a dto are sent. */
+/** Facts about a route that decide where the values of a dto are sent. */
 interface RouteOfDto {
   readonly pathParameters: readonly PathParameter[];
   readonly prefersQuery: boolean;
   readonly takesForm: boolean;
+  /** Whether the body is a form, which leaves the query to what a form cannot hold. */
+  readonly needsForm: boolean;
   readonly schemasFrom: SchemasFrom;
 }
 
 type Sources = ReadonlyMap<Source, SourceProperty>;
+
+/** Returns true for a property that takes the whole form, or that must be sent and no other body can hold. */
+function isSentInForm(sources: Sources): boolean {
+  const form = sources.get('form');
+  if (!isReadIn('form', form)) return false;
+  return form.isRoot || (mustBeSent(form) && !isReadIn('json', sources.get('json')));
+}
 
 /** Decides where a client sends the value of one property: in the place that its declaration names first. */
 function placeOf(sources: Sources, route: RouteOfDto): Partial<Placement> {
@@ -128,7 +141,8 @@ function placeInQueryOrBody(sources: Sources, route: RouteOfDto): Partial<Placem
   const hasJson = isReadIn('json', sources.get('json'));
   const hasForm = isReadIn('form', sources.get('form')) && route.takesForm;
   const inBody = hasJson || hasForm;
-  const query = route.prefersQuery || !inBody ? valueIn('query', sources, route) : undefined;
+  const leavesBody = route.prefersQuery || (route.needsForm && !hasForm);
+  const query = leavesBody || !inBody ? valueIn('query', sources, route) : undefined;
   if (query) return { parameters: [inQuery(query)] };
   if (!inBody) return {};
   const form = hasForm ? valueIn('form', sources, route) : undefined;

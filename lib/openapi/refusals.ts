@@ -1,8 +1,9 @@
 import type { EndpointDescription } from '../binding/bind-request';
 import type { ResolvedOptions } from '../idempotency/options';
 import { catalogue, type ProblemCode } from '../problems/catalogue';
+import { LOCATIONS } from '../problems/problem';
 
-/** What is known of one operation: its middlewares, and what its requests have. */
+/** One operation: its middlewares, and the parts that its requests have. */
 export interface Refusing {
   readonly guard: ResolvedOptions | undefined;
   readonly endpoints: readonly EndpointDescription[];
@@ -58,10 +59,7 @@ export const problemSchemas = {
     required: ['name', 'in', 'detail'],
     properties: {
       name: { type: 'string', description: 'Name that the value was looked up under.' },
-      in: {
-        type: 'string',
-        enum: ['json', 'form', 'route', 'query', 'claim', 'header', 'cookie', 'permission', 'body'],
-      },
+      in: { type: 'string', enum: [...LOCATIONS] },
       pointer: { type: 'string', description: 'JSON Pointer (RFC 6901) into the body.' },
       detail: { type: 'string' },
     },

@@ -15,7 +15,7 @@ export interface Content {
   readonly examples?: object;
 }
 
-/** What one endpoint takes as a body. */
+/** The bodies that one endpoint takes. */
 export interface EndpointBody {
   readonly required: boolean;
   /** By media type; empty if the endpoint needs no body. */

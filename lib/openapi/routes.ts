@@ -9,6 +9,7 @@ import {
   routePaths,
   seesOuterParameters,
   stackOf,
+  takesMore,
   type ExpressRoute,
   type Layer,
   type Mounts,
@@ -32,7 +33,7 @@ export interface Route {
 /** Returns the middlewares of ours that requests of a method for a path meet first. */
 type InFront = (template: PathTemplate, method: string) => readonly Handler[];
 
-/** Where a walk is. */
+/** Position of a walk. */
 interface Position {
   readonly prefix: PathTemplate;
   readonly inFront: readonly InFront[];
@@ -51,11 +52,10 @@ interface Position {
  */
 export function routesOf(app: Routed, mounts: Mounts = {}): Route[] {
   for (const [what, router] of [['the first argument', app] as const, ...Object.entries(mounts)])
-    if (typeof (router as unknown) !== 'function')
-      throw new TypeError(
-        `openapi: ${what} must be an Express application or router${what.startsWith('/') ? ' (option `mounts`)' : ''}, ` +
-          `not ${typeof router}.`,
-      );
+    if (typeof (router as unknown) !== 'function') {
+      const option = what.startsWith('/') ? ' (option `mounts`)' : '';
+      throw new TypeError(`openapi: ${what} must be an Express application or router${option}, not ${typeof router}.`);
+    }
   const met = new Set<unknown>();
   const start: Position = { prefix: rootTemplate, inFront: [], open: new Set(), met };
   const found = [...walk(app, start, mounts)];
@@ -101,11 +101,21 @@ function* walk(router: Routed, position: Position, mounts: Mounts): Generator<Ro
     for (const path of mountPaths(layer, mounts, prefix)) {
       const here = joined(prefix, path);
       const inside = { prefix: seesOuterParameters(nested) ? here : hidden(here), inFront };
-      const left = yield* walk(nested, { ...inside, open: new Set([...open, router]), met }, mounts);
+      const routes = walk(nested, { ...inside, open: new Set([...open, router]), met }, mounts);
+      const left = yield* filtered(routes, one => !takesMore(layer, path, below(one.template, prefix).path));
       for (const handlersFor of left) behind(handlersFor);
     }
   }
   return own;
+}
+
+/** Leaves out routes, and returns what the walk does. */
+function* filtered<R>(routes: Generator<Route, R>, isKept: (route: Route) => boolean): Generator<Route, R> {
+  for (;;) {
+    const { done, value } = routes.next();
+    if (done) return value;
+    if (isKept(value)) yield value;
+  }
 }
 
 /** Finds the application that `mounts` names at the path of a layer. */
@@ -122,6 +132,8 @@ function* routesIn(
   router: Routed,
 ): Generator<Route, void> {
   for (const path of routePaths(route, layer)) {
+    // Express matches what follows the mount point, and that is `/` at least.
+    if (isStrict(router) && path.path === '') continue;
     const whole = joined(prefix, path);
     // A route `/` of a strict router answers below its mount point with and without a slash.
     const keepsSlash = isStrict(router) && path.path.length > 1;

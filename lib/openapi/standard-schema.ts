@@ -5,7 +5,7 @@ import type { JsonSchema, Schemas } from '../binding/types/json-schema';
  */
 export type JsonSchemaOf = (schema: object, direction: Schemas['direction']) => JsonSchema | undefined;
 
-/** What a Standard Schema with a JSON Schema has (standardschema.dev, Standard JSON Schema). */
+/** A Standard Schema that has a JSON Schema (standardschema.dev, Standard JSON Schema). */
 interface WithJsonSchema {
   readonly '~standard': {
     readonly vendor: string;

@@ -53,9 +53,9 @@ const isAnyText = (schema: JsonSchema): boolean => Object.keys(schema).join() ==
 
 const ANY_TYPE = ['null', 'boolean', 'object', 'array', 'number', 'string'];
 
-/** Returns the types that a schema names, and all if it names none. */
-const typesOf = ({ type = ANY_TYPE }: JsonSchema): unknown[] =>
-  [type].flat().map(one => (one === 'integer' ? 'number' : one));
+/** Returns the types that a schema names, and all if it names none; an integer is a number. */
+export const typesOf = ({ type = ANY_TYPE }: JsonSchema): string[] =>
+  [type as string | string[]].flat().map(one => (one === 'integer' ? 'number' : one));
 
 /** Leaves out null, which text cannot say; JSON text can, below its own level. */
 export function withoutNull(schema: JsonSchema): JsonSchema {

@@ -43,6 +43,8 @@ const isHeaderName = (value: unknown): boolean => typeof value === 'string' && T
 /** Node fires a timer with a longer delay at once (its delays are 32 bits). */
 export const MAX_TIMER = 2_147_483_647;
 
+const TEN_YEARS = 315_360_000_000;
+
 export const anything: Rule = { expects: 'anything', accepts: () => true };
 export const boolean: Rule = { expects: 'true or false', accepts: value => typeof value === 'boolean' };
 export const text: Rule = { expects: 'text', accepts: value => typeof value === 'string' };
@@ -55,6 +57,11 @@ export const headerNames: Rule = {
 export const milliseconds: Rule = {
   expects: `a whole number of milliseconds from 1 to ${MAX_TIMER}`,
   accepts: value => isPositiveInteger(value) && value <= MAX_TIMER,
+};
+/** Where no timer runs for that long: a client, or a contract, may ask for keys that are kept for months. */
+export const longMilliseconds: Rule = {
+  expects: `a whole number of milliseconds from 1 to ${TEN_YEARS} (ten years)`,
+  accepts: value => isPositiveInteger(value) && value <= TEN_YEARS,
 };
 export const positiveInteger: Rule = { expects: 'a whole number above zero', accepts: isPositiveInteger };
 

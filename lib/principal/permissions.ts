@@ -12,14 +12,15 @@ export function permissionsIn(claims: Claims | undefined): Iterable<string> {
 
 /**
  * Checks the result of the application's `permissions` function; splits a text at spaces, not into letters.
- * @throws TypeError for what is no list of names.
+ * @throws TypeError for anything that is not a list of names.
  */
 export function asPermissions(resolved: unknown): Iterable<string> {
   if (typeof resolved === 'string') return separated(resolved);
   if (resolved === undefined || resolved === null) return [];
   if (typeof resolved === 'object' && Symbol.iterator in resolved) return resolved as Iterable<string>;
+  const returned = isPromise(resolved) ? 'a promise. Look them up in an earlier middleware' : typeof resolved;
   throw new TypeError(
-    `bindRequest: \`permissions\` must return the names of permissions, for example an array, not ${isPromise(resolved) ? 'a promise. Look them up in an earlier middleware' : typeof resolved}.`,
+    `bindRequest: \`permissions\` must return the names of permissions, for example an array, not ${returned}.`,
   );
 }
 

@@ -3,23 +3,57 @@ import type { IncomingMessage } from 'node:http';
 /** The claims of the caller: claim types and their values. */
 export type Claims = Readonly<Record<string, unknown>>;
 
+/** Names of the properties that identify a caller. */
+export const CALLER_IDS = ['sub', 'userId', 'uid', 'id', '_id'];
+
+/** A request as the usual authentication middlewares leave it. */
+interface Authenticated {
+  readonly auth?: unknown;
+  readonly user?: unknown;
+}
+
 /**
  * Returns the caller's claims from where the usual authentication middlewares put them: `req.auth.payload`
- * (express-oauth2-jwt-bearer), `req.auth` (express-jwt), `req.user` (passport).
+ * (express-oauth2-jwt-bearer), `req.auth` (express-jwt), `req.auth()` (Clerk), `req.user` (passport).
+ * @throws TypeError for a promise, whose caller is not known yet, and what a function in `req.auth` throws.
  */
 export function principalOf(req: IncomingMessage): Claims | undefined {
-  const { auth, user } = req as { auth?: unknown; user?: unknown };
-  if (!isRecord(auth)) return isRecord(user) ? user : undefined;
+  const { auth: left, user } = req as Authenticated;
+  const other = isRecord(user) && !isSignedOut(user) ? user : undefined;
+  const auth = authOf(req);
+  if (isThenable(auth))
+    throw new TypeError(
+      'bindRequest: `req.auth` is a promise, or returns one. Resolve the caller in an earlier middleware.',
+    );
+  if (!isRecord(auth) || isSignedOut(auth)) return other;
+  // A function returns an object for a caller that is signed out, too. In earlier versions of Clerk, its `userId: null`
+  // is the only sign.
+  if (typeof left === 'function') return hasId(auth) ? auth : other;
   // An empty `auth` identifies no one, but `user` does.
-  const isEmpty = Object.keys(auth).length === 0;
-  return isEmpty && isRecord(user) ? user : payloadOf(auth);
+  const isEmpty = isRecord(left) && Object.keys(left).length === 0;
+  return isEmpty ? (other ?? auth) : auth;
 }
+
+/**
+ * Returns what `req.auth` states about the caller: a function is called, and of a verified token, the payload counts.
+ * Not everything that it returns is a caller.
+ */
+export function authOf(req: IncomingMessage): unknown {
+  const { auth } = req as Authenticated;
+  return payloadOf(typeof auth === 'function' ? (Reflect.apply(auth, req, []) as unknown) : auth);
+}
+
+/** Returns true for an object that says that its caller is not authenticated. */
+export const isSignedOut = (caller: { readonly isAuthenticated?: unknown }): boolean =>
+  caller.isAuthenticated === false;
+
+const hasId = (caller: Claims): boolean => CALLER_IDS.some(name => caller[name] !== undefined && caller[name] !== null);
 
 /**
  * Returns the payload of a verified token, as express-oauth2-jwt-bearer leaves it (payload, header and token, and
  * nothing else); returns anything else as it is. Next to other claims, `payload` is a claim itself.
  */
-export function payloadOf<T>(auth: T): T | Claims {
+function payloadOf(auth: unknown): unknown {
   return isRecord(auth) && isRecord(auth['payload']) && isVerifiedToken(auth) ? auth['payload'] : auth;
 }
 
@@ -31,10 +65,12 @@ const isVerifiedToken = (auth: Claims): boolean =>
  * @throws TypeError for a promise, which would otherwise count as a caller and let everyone in.
  */
 export function asClaims(resolved: unknown): Claims | undefined {
-  if (isRecord(resolved) && typeof resolved['then'] === 'function')
+  if (isThenable(resolved))
     throw new TypeError('bindRequest: `claims` returned a promise. Resolve the caller in an earlier middleware.');
   return isRecord(resolved) ? resolved : undefined;
 }
+
+const isThenable = (value: unknown): boolean => isRecord(value) && typeof value['then'] === 'function';
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

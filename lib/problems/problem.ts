@@ -1,8 +1,10 @@
 import { catalogue, type ProblemCode } from './catalogue';
 
+/** The sources of values, and `body`: a body that is neither JSON nor a form. */
+export const LOCATIONS = ['json', 'form', 'route', 'query', 'claim', 'header', 'cookie', 'permission', 'body'] as const;
+
 /** The source in which an invalid value was looked up. `body` is a body that is neither JSON nor a form. */
-export type ProblemLocation =
-  'json' | 'form' | 'route' | 'query' | 'claim' | 'header' | 'cookie' | 'permission' | 'body';
+export type ProblemLocation = (typeof LOCATIONS)[number];
 
 /** One invalid value. */
 export interface ProblemError {

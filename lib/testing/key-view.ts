@@ -45,7 +45,8 @@ export class KeyView {
 export function acquisition(answer: Acquisition | null | undefined): Acquisition {
   const kinds = ['acquired', 'running', 'done'];
   if (answer && kinds.includes(answer.kind)) return answer;
-  const message = `The lease store breaks a promise: acquire answers { kind: ${kinds.map(shown).join(' or ')}, … }, not ${shown(answer)}.`;
+  const expected = `{ kind: ${kinds.map(shown).join(' or ')}, … }`;
+  const message = `The lease store breaks a promise: acquire answers ${expected}, not ${shown(answer)}.`;
   throw new AssertionError({ message, stackStartFn: acquisition });
 }
 

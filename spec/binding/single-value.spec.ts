@@ -68,3 +68,34 @@ it.each<[string, (req: Request) => unknown, Readonly<Record<string, string>>, ob
     body: { type: 'urn:bindonce:validation-failed', errors: [failure] },
   });
 });
+
+describe('a type that cannot be read', () => {
+  class Money {
+    cents = 0;
+  }
+
+  it('is answered with 400, or is undefined, and the application is told once why', async () => {
+    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const sent = { 'X-Price': '12.50' };
+    const failure = {
+      name: 'X-Price',
+      in: 'header',
+      detail: 'The value "12.50" is not a value of a type that can be read.',
+    };
+    expect(await read(req => headerValue(req, 'X-Price', Money), sent)).toMatchObject({
+      status: 400,
+      body: { errors: [failure] },
+    });
+    expect(await read(req => headerValue(req, 'X-Price', list(Money), { required: false }), sent)).toEqual({
+      status: 200,
+      body: null,
+    });
+    expect(warn.mock.calls).toEqual([
+      [
+        'bindonce: headerValue(req, "X-Price") has a type that cannot be read, so it is refused with 400, or undefined with required: false. Money has no declared properties and no static tryParse; declare them with dto({...}) or decorators, or pass a valueParserFor or a converter for it, or, if it makes types as list does, call it: list(string).',
+        { code: 'BINDONCE_UNREADABLE_TYPE' },
+      ],
+    ]);
+    warn.mockRestore();
+  });
+});

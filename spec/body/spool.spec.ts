@@ -244,7 +244,7 @@ describe('a spool', () => {
       '',
     ]);
     await spool.close();
-    expect(spool.read(0)).toHaveLength(0);
+    expect(() => spool.read(0)).toThrow('was removed when its request was over');
     await expect(buffer(spool.chunks())).rejects.toMatchObject({ code: 'storage-unavailable' });
   });
 

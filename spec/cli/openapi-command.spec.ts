@@ -94,6 +94,28 @@ describe('bindonce openapi', () => {
        app.listen(1);
        createServer(() => { throw new Error('called'); }).listen(2);`,
     ],
+    [
+      'serves in a function that is not awaited, and then mounts routes',
+      `const main = async () => {
+         await once(app.listen(0), 'listening');
+         const { default: late } = await import('data:text/javascript,export default "/late"');
+         app.post(late, handler);
+       };
+       void main();`,
+    ],
+    [
+      'waits for something else in a function that is not awaited, and then serves',
+      `const main = async () => {
+         await setTimeout(50);
+         app.post("/late", handler).listen(0);
+       };
+       void main();`,
+    ],
+    ['mounts routes in the callback of listen()', 'app.listen(0, () => app.post("/late", handler));'],
+    [
+      'has something that keeps the process running',
+      'setInterval(() => {}, 1_000); app.listen(0, () => app.post("/late", handler));',
+    ],
     ['serves, and waits for a signal', 'app.post("/late", handler).listen(0); await once(process, "SIGTERM");'],
   ])('describes all of a module that %s', (_what, code) => {
     const { status, stdout } = bindonce('openapi', moduleOf(code));
@@ -103,6 +125,15 @@ describe('bindonce openapi', () => {
   it('calls back no one who does not wait', () => {
     const path = moduleOf("app.listen(0, () => console.error('listening')); export { app };");
     expect(bindonce('openapi', path)).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it('does not describe a module that exports nothing and fails after it is loaded', () => {
+    const { status, stdout, stderr } = bindonce(
+      'openapi',
+      moduleOf("app.listen(0, async () => { throw new Error('no database'); });"),
+    );
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('Error: no database');
   });
 
   it.each([

@@ -1,11 +1,10 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type * as Client from '../../lib/client';
+import { inPage, loadClient, Locks, Store, withBrowser, type Page } from './browser';
 
 /** Searches random interleavings of tabs, storage, locks and server, in simulated time: a found fault names its seed. */
 const SEEDS = 150;
 /** Times that the customer tries, at most, until a purchase is answered. */
 const ROUNDS = 8;
-const DEADLINE = 500;
 
 /** Numbers from 0 up to 1 that are the same for each seed (mulberry32). */
 function randomOf(seed: number): () => number {
@@ -18,88 +17,70 @@ function randomOf(seed: number): () => number {
   };
 }
 
-interface Tab {
-  isOpen: boolean;
+/** Someone who buys: with all tabs, or with one if each has a storage of its own. */
+interface Customer {
+  readonly store: Store;
+  /** When the answer of a charge first reached a tab. */
+  delivered: number;
+}
+
+interface Tab extends Page {
+  readonly customer: Customer;
   pay: Client.IdempotentFetch;
 }
 
-/** The tab in which code runs: all tabs have one `navigator` here. */
-const inTab = new AsyncLocalStorage<Tab | undefined>();
+/** How the tabs of one browser store their keys. */
+interface Setting {
+  /** How many operations of the storage fail. */
+  readonly failures?: number;
+  /** Milliseconds until a tab sees what another one has stored. */
+  readonly lateness?: number;
+  readonly hasOwnStorages?: boolean;
+}
 
 const never = (): Promise<never> => new Promise(() => undefined);
 
-interface Lock {
-  readonly name: string;
-  readonly isShared: boolean;
-  readonly tab: Tab | undefined;
-  readonly begin: () => void;
-}
-
-/** The Web Locks of all tabs. */
-class Locks {
-  private held: Lock[] = [];
-  private waiting: Lock[] = [];
-
-  request<T>(name: string, { mode }: { mode: string }, work: () => Promise<T>): Promise<T> {
-    const tab = inTab.getStore();
-    return new Promise((resolve, reject) => {
-      const lock: Lock = {
-        name,
-        isShared: mode === 'shared',
-        tab,
-        begin: () => {
-          const end = (): void => {
-            this.release(one => one === lock);
-          };
-          inTab.run(tab, work).finally(end).then(resolve, reject);
-        },
-      };
-      this.waiting.push(lock);
-      this.grant();
-    });
-  }
-
-  query(): Promise<{ held: { name: string }[] }> {
-    return Promise.resolve({ held: this.held.map(({ name }) => ({ name })) });
-  }
-
-  release(isOver: (lock: Lock) => boolean): void {
-    this.held = this.held.filter(lock => !isOver(lock));
-    this.waiting = this.waiting.filter(lock => !isOver(lock));
-    this.grant();
-  }
-
-  private grant(): void {
-    for (const lock of this.waiting) {
-      if (this.held.some(({ name, isShared }) => name === lock.name && !(isShared && lock.isShared))) continue;
-      this.waiting = this.waiting.filter(one => one !== lock);
-      this.held.push(lock);
-      lock.begin();
-    }
-  }
-}
-
 /** A browser with tabs, and a server that runs each key once. */
 class World {
+  /** When each key ran. */
   readonly charges = new Map<string, number>();
-  /** When the answer of a charge first reached a tab. */
-  delivered = Infinity;
+  /** Who sent each key. */
+  readonly senders = new Map<string, Set<Customer>>();
   readonly locks = new Locks();
-  readonly items = new Map<string, string>();
   readonly tabs: Tab[] = [];
   /** When true, nothing fails any more. */
   isCalm = false;
-  /** Whether the storage never fails. */
-  readonly isReliable: boolean;
+  readonly lateness: number;
+  /** A tab may look for a second for a key that another one has in a storage of its own. */
+  readonly deadline: number;
 
   constructor(
     readonly random: () => number,
-    /** How many operations of the storage fail. */
-    private readonly storageFailures: number,
+    private readonly setting: Setting,
   ) {
-    this.isReliable = storageFailures === 0;
+    this.lateness = setting.lateness ?? 0;
+    this.deadline = setting.hasOwnStorages ? 2_500 : 500;
     const tabs = 1 + this.below(3);
-    while (this.tabs.length < tabs) this.tabs.push(this.openTab());
+    const one = this.newCustomer();
+    while (this.tabs.length < tabs) this.tabs.push(this.openTab(setting.hasOwnStorages ? this.newCustomer() : one));
+  }
+
+  /** Whether the storage never fails. */
+  get isReliable(): boolean {
+    return !this.setting.failures;
+  }
+
+  get customers(): Set<Customer> {
+    return new Set(this.tabs.map(({ customer }) => customer));
+  }
+
+  /** The tabs of those who have no answer yet. */
+  get waiting(): Tab[] {
+    return this.tabs.filter(({ customer }) => customer.delivered === Infinity);
+  }
+
+  private newCustomer(): Customer {
+    return { store: new Store(this.lateness), delivered: Infinity };
   }
 
   below(limit: number): number {
@@ -112,30 +93,25 @@ class World {
     });
   }
 
-  openTab(): Tab {
-    delete (globalThis as { [name: symbol]: unknown })[Symbol.for('bindonce.client')];
-    let client: typeof Client | undefined;
-    jest.isolateModules(() => {
-      // eslint-disable-next-line @typescript-eslint/no-require-imports -- each tab has an instance of its own.
-      client = require('../../lib/client') as typeof Client;
-    });
-    const tab = { isOpen: true } as Tab;
-    const { idempotentFetch } = client as typeof Client;
-    const times = { deadline: DEADLINE, attemptTimeout: 120, baseDelay: 20, maxDelay: 60 };
+  openTab(customer: Customer): Tab {
+    const tab = { isOpen: true, customer } as Tab;
+    const { idempotentFetch } = loadClient();
+    const times = { deadline: this.deadline, attemptTimeout: 120, baseDelay: 20, maxDelay: 60 };
     tab.pay = idempotentFetch({ ...times, storage: this.storageOf(tab), fetch: this.serverOf(tab) });
     return tab;
   }
 
   reload(tab: Tab): void {
     tab.isOpen = false;
-    this.locks.release(lock => lock.tab === tab);
-    this.tabs[this.tabs.indexOf(tab)] = this.openTab();
+    this.locks.close(tab);
+    this.tabs[this.tabs.indexOf(tab)] = this.openTab(tab.customer);
   }
 
   private storageOf(tab: Tab): Client.KeyStorage {
-    const slow = [1, 5, 30][this.below(3)] ?? 1;
+    // What shows writes late is `localStorage`, whose methods return at once.
+    const slow = this.setting.lateness ? 0 : ([1, 5, 30][this.below(3)] ?? 1);
     const step = async <T>(work: () => T): Promise<T> => {
-      const isFailing = !this.isCalm && this.random() < this.storageFailures;
+      const isFailing = !this.isCalm && this.random() < (this.setting.failures ?? 0);
       await this.wait(this.below(slow + 1));
       if (!tab.isOpen) return never();
       if (isFailing) throw new Error('The storage fails');
@@ -143,10 +119,11 @@ class World {
       await this.wait(this.below(slow + 1));
       return tab.isOpen ? result : never();
     };
+    const seen = tab.customer.store.of(tab);
     return {
-      getItem: name => step(() => this.items.get(name) ?? null),
-      setItem: (name, value) => step(() => this.items.set(name, value)),
-      removeItem: name => step(() => this.items.delete(name)),
+      getItem: name => step(() => seen.getItem(name) as string | null),
+      setItem: (name, value) => step(() => seen.setItem(name, value)),
+      removeItem: name => step(() => seen.removeItem(name)),
     };
   }
 
@@ -154,6 +131,7 @@ class World {
     return async (_url, init) => {
       const key = new Headers(init?.headers).get('Idempotency-Key') ?? '';
       const fate = this.isCalm ? 1 : this.random();
+      this.senders.set(key, (this.senders.get(key) ?? new Set()).add(tab.customer));
       await this.wait(this.below(10));
       const isReplay = this.charges.has(key);
       const hasRun = fate > 0.3;
@@ -165,7 +143,7 @@ class World {
       if (fate < 0.2) return new Response('{}', { status: 401 });
       if (fate < 0.45) return new Response('{}', { status: 503, headers: retryAfter });
       if (fate < 0.6) return never();
-      this.delivered = Math.min(this.delivered, performance.now());
+      tab.customer.delivered = Math.min(tab.customer.delivered, performance.now());
       return new Response('{}', { status: 201, headers: isReplay ? { 'Idempotent-Replayed': 'true' } : {} });
     };
   }
@@ -197,7 +175,7 @@ async function purchase(world: World): Promise<string[]> {
     const click: Click = { tab, begun: performance.now() };
     clicks.push(click);
     const init = { method: 'POST', body: 'p', operation: 'cart', signal: controller.signal };
-    inTab
+    inPage
       .run(tab, () => tab.pay('http://shop/pay', init))
       .then(({ response, key }) => {
         if (response.status === 201) answered.set(tab, key);
@@ -214,21 +192,30 @@ async function purchase(world: World): Promise<string[]> {
         controller.abort();
       }, world.below(120));
   };
-  for (let round = 0; round < ROUNDS && world.delivered === Infinity; round++) {
+  for (let round = 0; round < ROUNDS && world.waiting.length > 0; round++) {
     for (let clicksLeft = 1 + world.below(3); clicksLeft > 0; clicksLeft--) {
-      if (world.delivered < Infinity) break;
-      clickIn(world.tabs[world.below(world.tabs.length)] as Tab);
+      const { waiting } = world;
+      if (waiting.length === 0) break;
+      clickIn(waiting[world.below(waiting.length)] as Tab);
       await pass(world.below(3) * world.below(20));
     }
-    const [tab] = world.tabs;
-    if (tab && world.random() < 0.25 && world.delivered === Infinity) world.reload(tab);
-    await pass(DEADLINE + 100);
+    const [tab] = world.waiting;
+    if (tab && world.random() < 0.25) {
+      // A page that is closed takes its marks with it, so that nothing tells the others what they do not see yet.
+      await pass(world.lateness);
+      world.reload(tab);
+    }
+    await pass(world.deadline + 100);
   }
   for (const { tab, begun, ended = Infinity } of clicks)
-    if (tab.isOpen && ended - begun > DEADLINE + 20) faults.push(`A call took ${ended - begun} ms`);
+    if (tab.isOpen && ended - begun > world.deadline + 20) faults.push(`A call took ${ended - begun} ms`);
   // A click after the answer is another purchase.
-  const ran = [...world.charges].filter(([, at]) => at < world.delivered);
-  if (ran.length > 1) faults.push(`It ran with the keys ${ran.map(([key]) => key).join(', ')}`);
+  for (const customer of world.customers) {
+    const ran = [...world.charges].filter(
+      ([key, at]) => at < customer.delivered && world.senders.get(key)?.has(customer),
+    );
+    if (ran.length > 1) faults.push(`It ran with the keys ${ran.map(([key]) => key).join(', ')}`);
+  }
   // In the tab that has the answer, the next click is the next purchase; in the others, if the storage tells them.
   world.isCalm = true;
   const finished = new Set([...answered].filter(([{ isOpen }]) => isOpen).map(([, key]) => key));
@@ -236,17 +223,16 @@ async function purchase(world: World): Promise<string[]> {
     const own = answered.get(tab);
     if (own === undefined && !world.isReliable) continue;
     clickIn(tab);
-    await pass(DEADLINE + 100);
+    await pass(world.deadline + 100);
     const key = answered.get(tab) ?? '';
     if (key === own || (world.isReliable && finished.has(key)))
       faults.push(`The next purchase got the answer of ${key}`);
   }
+  for (const [key, { size }] of world.senders) if (size > 1) faults.push(`${size} customers have sent ${key}`);
   return faults;
 }
 
 describe('a customer who clicks until there is an answer pays once, whatever happens', () => {
-  const navigatorBefore = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
-
   beforeEach(() => {
     jest.useFakeTimers({ now: 0, doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     // It runs on other threads, which do not know of the simulated time.
@@ -256,22 +242,23 @@ describe('a customer who clicks until there is an answer pays once, whatever hap
   afterEach(() => {
     jest.useRealTimers();
     jest.restoreAllMocks();
-    if (navigatorBefore) Object.defineProperty(globalThis, 'navigator', navigatorBefore);
-    else delete (globalThis as { navigator?: unknown }).navigator;
   });
 
-  it.each([
-    ['with a storage that works', 0],
-    ['with a storage that fails now and then', 0.05],
-    ['with a storage that fails often', 0.3],
-  ])('%s', async (_title, failures) => {
+  it.each<[string, Setting]>([
+    ['with a storage that works', {}],
+    ['with a storage that fails now and then', { failures: 0.05 }],
+    ['with a storage that fails often', { failures: 0.3 }],
+    ['with a storage in which each tab sees late what others have written', { lateness: 200 }],
+    ['with a storage that shows writes late and fails now and then', { lateness: 200, failures: 0.05 }],
+    ['with a storage of each tab', { hasOwnStorages: true }],
+  ])('%s', async (_title, setting) => {
     const found: string[] = [];
     for (let seed = 1; seed <= SEEDS; seed++) {
       const random = randomOf(seed);
       jest.spyOn(Math, 'random').mockImplementation(random);
-      const world = new World(random, failures);
-      Object.defineProperty(globalThis, 'navigator', { value: { locks: world.locks }, configurable: true });
-      found.push(...(await purchase(world)).map(fault => `seed ${seed}: ${fault}`));
+      const world = new World(random, setting);
+      const faults = await withBrowser(world.locks, () => purchase(world));
+      found.push(...faults.map(fault => `seed ${seed}: ${fault}`));
       jest.clearAllTimers();
     }
     expect(found).toEqual([]);

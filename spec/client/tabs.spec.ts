@@ -10,19 +10,18 @@ import { serve } from '../support/serve';
 const GAPS = [0, 1, 2, 4, 8, 16];
 const RACES_PER_GAP = 15;
 
-let browser: Browser | undefined;
-
-afterAll(async () => {
-  await browser?.close();
-});
-
-/** What a tab of the page has. */
+/** What a tab of the page has: a client for each kind of storage. */
 interface Tab {
-  pay: IdempotentFetch;
+  clients: Record<StorageKind, IdempotentFetch>;
 }
 
-it('two tabs of a browser that pay at one time pay once', async () => {
-  const charges = new Map<string, number>();
+type StorageKind = 'localStorage' | 'a wrapped localStorage' | 'sessionStorage' | 'memory of the tab';
+
+let browser: Browser;
+let origin: string;
+const charges = new Map<string, number>();
+
+beforeEach(async () => {
   const app = express()
     .use('/client', express.static(join(__dirname, '../../dist/esm')))
     .get('/', (_req, res) => {
@@ -33,34 +32,97 @@ it('two tabs of a browser that pay at one time pay once', async () => {
       charges.set(race, (charges.get(race) ?? 0) + 1);
       setTimeout(() => res.status(201).end(), 100);
     });
-  const { port } = await serve(app);
+  // On localhost, a page has Web Locks and crypto.subtle without https.
+  origin = `http://localhost:${(await serve(app)).port}`;
+});
+
+beforeAll(async () => {
   browser = await startBrowser();
+});
+
+afterAll(async () => {
+  await browser.close();
+});
+
+async function openTabs(): Promise<[Page, Page]> {
   const context = await browser.newContext();
   const open = async (): Promise<Page> => {
     const page = await context.newPage();
-    // On localhost, a page has Web Locks and crypto.subtle without https.
-    await page.goto(`http://localhost:${port}/`);
+    await page.goto(origin);
     await page.evaluate(async () => {
       const path = '/client/client.js';
       const module = (await import(path)) as { idempotentFetch: typeof idempotentFetch };
-      (globalThis as unknown as Tab).pay = module.idempotentFetch({ storage: () => localStorage });
+      const pay = (getItem: unknown, setItem: unknown, removeItem: unknown): IdempotentFetch =>
+        module.idempotentFetch({ storage: { getItem, setItem, removeItem } as Storage });
+      const items = new Map<string, string>();
+      (globalThis as unknown as Tab).clients = {
+        localStorage: module.idempotentFetch({ storage: () => localStorage }),
+        'a wrapped localStorage': pay(
+          (name: string) => localStorage.getItem(`shop ${name}`),
+          (name: string, value: string) => {
+            localStorage.setItem(`shop ${name}`, value);
+          },
+          (name: string) => {
+            localStorage.removeItem(`shop ${name}`);
+          },
+        ),
+        sessionStorage: module.idempotentFetch({ storage: sessionStorage }),
+        'memory of the tab': pay(
+          (name: string) => items.get(name),
+          (name: string, value: string) => items.set(name, value),
+          (name: string) => items.delete(name),
+        ),
+      };
     });
     return page;
   };
-  const [first, second] = [await open(), await open()];
-  const click = (page: Page, race: string, at: number): Promise<string> =>
-    page.evaluate(
-      async ([url, time]) => {
-        while (Date.now() < time) await new Promise(resolve => setTimeout(resolve));
-        return (await (globalThis as unknown as Tab).pay(url, { method: 'POST' })).key;
-      },
-      [`/payments/${race}`, at] as const,
-    );
-  const races = GAPS.flatMap(gap => Array.from({ length: RACES_PER_GAP }, (_, index) => [gap, index] as const));
-  for (const [gap, index] of races) {
-    const race = `${gap}-${index}`;
-    const at = Date.now() + 30;
-    const [one, other] = await Promise.all([click(first, race, at), click(second, race, at + gap)]);
-    expect([race, one === other, charges.get(race)]).toEqual([race, true, 1]);
-  }
+  return [await open(), await open()];
+}
+
+/** Clicks in a tab at a time. @returns the key. */
+const click = (page: Page, kind: StorageKind, path: string, at: number): Promise<string> =>
+  page.evaluate(
+    async ([storage, url, time]) => {
+      while (Date.now() < time) await new Promise(resolve => setTimeout(resolve));
+      return (await (globalThis as unknown as Tab).clients[storage](url, { method: 'POST' })).key;
+    },
+    [kind, path, at] as const,
+  );
+
+/** Clicks in both tabs. @returns the keys. */
+const clickInBoth = (
+  [first, second]: [Page, Page],
+  kind: StorageKind,
+  path: string,
+  gap: number,
+): Promise<string[]> => {
+  const at = Date.now() + 30;
+  return Promise.all([click(first, kind, path, at), click(second, kind, path, at + gap)]);
+};
+
+const races = GAPS.flatMap(gap =>
+  Array.from({ length: RACES_PER_GAP }, (_, index) => [`${gap}-${index}`, gap] as const),
+);
+
+describe('two tabs of a browser that pay at one time', () => {
+  it.each<StorageKind>(['localStorage', 'a wrapped localStorage'])('pay once, with %s', async kind => {
+    const tabs = await openTabs();
+    for (const [index, gap] of races) {
+      const race = `${kind} ${index}`;
+      const [one, other] = await clickInBoth(tabs, kind, `/payments/${race}`, gap);
+      expect([race, one === other, charges.get(race)]).toEqual([race, true, 1]);
+    }
+  });
+
+  it.each<[StorageKind, number]>([
+    ['sessionStorage', 0],
+    // One tab looks for a second for the key of the other.
+    ['memory of the tab', 1_000],
+  ])('pay twice, with %s', async (kind, wait) => {
+    const tabs = await openTabs();
+    const begun = performance.now();
+    const [one, other] = await clickInBoth(tabs, kind, `/payments/${kind}`, 4);
+    expect([one === other, charges.get(kind)]).toEqual([false, 2]);
+    expect(performance.now() - begun).toBeLessThan(wait + 900);
+  });
 });

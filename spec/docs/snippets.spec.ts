@@ -59,6 +59,17 @@ it('a failure is answered as docs/errors.md shows it', async () => {
   });
 });
 
+it('a failure is answered as the README shows it', async () => {
+  const [, path = ''] = /`curl 'localhost:3000([^']*)'` gets 400/.exec(readme.text) ?? [];
+  const [example] = blocksOf(readme).filter(({ language }) => language === 'json');
+  const alone = snippets.filter(({ info }) => info === 'run').at(1);
+  await whileRunning(alone, async url => {
+    const { status, text } = await send(url + path, { method: 'GET' });
+    expect(status).toBe(400);
+    expect(JSON.parse(text)).toEqual(JSON.parse(example?.code ?? ''));
+  });
+});
+
 describe('the snippets about metrics and traces', () => {
   it.each([
     [

@@ -52,7 +52,12 @@ function eventsTable(): string {
   const source = readFileSync(join(root, 'lib/idempotency/events.ts'), 'utf8');
   const [, comment = '', union = ''] =
     /\/\*\*((?:(?!\*\/).)*)\*\/\s*export type IdempotencyEventKind =([^;]*);/s.exec(source) ?? [];
-  const rows = [...comment.matchAll(/- `([\w-]+)`: (.*)/g)].map(([, kind = '', meaning = '']) => ({ kind, meaning }));
+  // An item may have several lines: it ends where the next one begins.
+  const items = comment.replace(/\n *\* */g, '\n').matchAll(/^- `([\w-]+)`: ((?:(?!\n- ).)*)/gms);
+  const rows = [...items].map(([, kind = '', meaning = '']) => ({
+    kind,
+    meaning: meaning.trim().replace(/\s+/g, ' '),
+  }));
   const kinds = [...union.matchAll(/'([\w-]+)'/g)].map(([, kind]) => kind);
   if (kinds.length === 0 || kinds.join() !== rows.map(({ kind }) => kind).join())
     throw new Error('The comment of IdempotencyEventKind does not name the same kinds as the type, in the same order');

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { pipeline, Readable } from 'node:stream';
 import { Keyv } from 'keyv';
 import { idempotency, memoryLeases, type LeaseStore } from '../../lib';
 import { send } from '../support/listen';
@@ -104,5 +105,36 @@ it.each(expressVersions)(
     });
     await once(client, 'close');
     expect(text).toContain('second');
+  },
+);
+
+it.each(expressVersions)(
+  'on %s, a handler whose client leaves while its response waits for its turn ends its response, which is replayed',
+  async (_version, express) => {
+    const [running, gone] = [signal(), signal()];
+    const wasDestroyed: boolean[] = [];
+    const app = express()
+      .post('/slow', () => undefined)
+      .post('/', idempotency(), (req, res) => {
+        running.happens();
+        void gone.happened.then(() => {
+          wasDestroyed.push(res.destroyed);
+          pipeline(Readable.from(['a', 'b']), res, () => undefined);
+        });
+        req.socket.once('close', () => {
+          // Node destroys the response in a later tick, and emits another `close`.
+          setImmediate(() => setImmediate(gone.happens));
+        });
+      });
+    const { url, port } = await serve(app);
+    const client = connect(port, '127.0.0.1');
+    const head = (path: string): string =>
+      `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nIdempotency-Key: k\r\nContent-Length: 0\r\n\r\n`;
+    client.write(head('/slow') + head('/'));
+    await running.happened;
+    client.destroy();
+    const retry = await send(url, { headers: keyed('k'), body: '' });
+    expect([retry.status, retry.text, retry.headers['idempotent-replayed']]).toEqual([200, 'ab', 'true']);
+    expect(wasDestroyed).toEqual([false]);
   },
 );

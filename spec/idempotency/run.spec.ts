@@ -100,6 +100,15 @@ describe.each(expressVersions)('on %s, a handler that', (version, express) => {
     expect(state.runs).toBe(2);
   });
 
+  it('is stored as it was sent, whatever shouldCache tries to change', async () => {
+    const change = (response: { status: number; headers: unknown }): boolean => {
+      Object.assign(response, { status: 500, headers: [] });
+      return true;
+    };
+    const { post } = await served((_req, res) => void res.status(201).send('x'), { shouldCache: change as never });
+    expect([(await post()).status, (await post()).status]).toEqual([201, 201]);
+  });
+
   it.each(table)('%s runs again when shouldCache says no', async (_title, handler) => {
     const { state, post } = await served(handler, { shouldCache: ({ status }) => status < 400 }, onError);
     await post();

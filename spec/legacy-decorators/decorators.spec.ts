@@ -220,14 +220,14 @@ it('a type that cannot be bound is refused where it is declared', () => {
       @(field(int) as (target: object, name: string) => void) static n: number;
     }
     return Static;
-  }).toThrow('field decorates class fields only');
+  }).toThrow('field: only public instance properties with a plain name can be bound, not n');
   expect(() => {
     const key = Symbol('n');
     class Symbolic {
       @(field(int) as unknown as (target: object, name: symbol) => void) [key] = 1;
     }
     return Symbolic;
-  }).toThrow('field decorates class fields only');
+  }).toThrow('field: only public instance properties with a plain name can be bound, not Symbol(n)');
   expect(() => {
     class Method {
       @(field(int) as (target: object, name: string) => void) n(): number {
@@ -235,7 +235,20 @@ it('a type that cannot be bound is refused where it is declared', () => {
       }
     }
     return Method;
-  }).toThrow('field decorates class fields only');
+  }).toThrow(new TypeError('field was used on the method `n`; use it on a class field'));
+  expect(() => {
+    class Getter {
+      @(field(int) as (target: object, name: string) => void) get n(): number {
+        return 1;
+      }
+    }
+    return Getter;
+  }).toThrow(new TypeError('field was used on the accessor `n`; use it on a class field'));
+  expect(() => {
+    @(field(int) as unknown as (target: object) => void)
+    class Order {}
+    return Order;
+  }).toThrow(new TypeError('field was used on the class `Order`; use it on a class field'));
 });
 
 it('a property with no readable type is refused by its name', () => {

@@ -1,14 +1,22 @@
 import express from 'express';
+import { z } from 'zod';
 import {
   bindRequest,
+  bool,
+  decimal,
+  double,
   dto,
+  enumOf,
   field,
   file,
   formField,
   fromBody,
   hasPermission,
   int,
+  lazy,
   list,
+  long,
+  nullable,
   openapi,
   optional,
   plainText,
@@ -17,6 +25,7 @@ import {
   type AnyType,
   type BindingOptions,
 } from '../../lib';
+import { ask } from '../support/ask';
 import { documentOf, info, type Operation } from '../support/described';
 import { serve } from '../support/serve';
 
@@ -52,8 +61,14 @@ describe('the body of a route with two bindRequest()', () => {
     [
       'has a property as both allow it',
       [dto({ a: int })],
-      [dto({ a: field(string) })],
-      { 'application/json': { schema: { properties: { a: { allOf: [{ type: 'integer' }, { type: 'string' }] } } } } },
+      [dto({ a: field(double) })],
+      { 'application/json': { schema: { properties: { a: { allOf: [{ type: 'integer' }, { type: 'number' }] } } } } },
+    ],
+    [
+      'is a form, in which a text is a number, too, where JSON cannot be both',
+      [dto({ a: int }), multipart],
+      [dto({ a: field(string) }), multipart],
+      { 'multipart/form-data': { schema: { properties: { a: { type: 'integer' } } } } },
     ],
     [
       'has a field of a form that is read as an integer and as text',
@@ -142,6 +157,89 @@ describe('the body of a route with two bindRequest()', () => {
     const body = new FormData();
     body.append('f', new Blob(['x']));
     expect((await fetch(`${url}/1`, { method: 'POST', body })).status).toBe(415);
+  });
+
+  class Count extends dto({ sku: int }) {}
+  const Tree: AnyType = dto({ next: nullable(lazy((): AnyType => Tree)) });
+  const OtherTree: AnyType = dto({ next: nullable(lazy((): AnyType => OtherTree)) });
+  enum Level {
+    Low = 1,
+    High = 2,
+  }
+  enum Step {
+    low = 'l',
+    up = 'u',
+  }
+
+  it.each<[string, AnyType, AnyType, unknown, string]>([
+    ['an integer and a text', dto({ a: int }), dto({ a: string }), { a: 1 }, 'property a is number'],
+    ['a boolean and null', dto({ a: bool }), dto({ a: nullable(int) }), { a: null }, 'number or null to another'],
+    ['a list and a number', dto({ a: list(int) }), dto({ a: decimal }), { a: [1] }, 'string or number to another'],
+    ['an object and a text', dto({ a: Line }), dto({ a: string }), { a: {} }, 'property a is object'],
+    [
+      'a text and a number that may be missing',
+      dto({ a: string }),
+      dto({ a: optional(int) }),
+      { a: 'x' },
+      'property a',
+    ],
+    ['objects', dto({ a: Line }), dto({ a: Count }), { a: { sku: 'x' } }, 'property a.sku is string to one'],
+    ['a whole body and a property', dto({ all: fromBody(Line) }), dto({ sku: int }), { sku: 'x' }, 'property sku'],
+    ['a list and an object', list(int), dto({ a: int }), [1], 'the body is array to one, and object to another'],
+    [
+      'enumerations',
+      dto({ a: enumOf(['a', 'b']) }),
+      dto({ a: enumOf(['c']) }),
+      { a: 'a' },
+      'property a is "a" or "b" to one, and "c" to another',
+    ],
+    ['a number and an enumeration', dto({ a: int }), dto({ a: enumOf(['b']) }), { a: 1 }, 'and "b" to another'],
+    ['a schema and a type', dto({ a: field(z.literal('x')) }), dto({ a: int }), { a: 1 }, 'property a is "x"'],
+  ])('must have a value for each property: %s', async (_what, One, Other, body, message) => {
+    const app = both([One], [Other]);
+    expect(() => openapi(app, { info })).toThrow(
+      /^openapi: POST \/: no request body fits all of its bindRequest\(\) middlewares: the /,
+    );
+    expect(() => openapi(app, { info })).toThrow(message);
+    // Each of the two takes, or refuses, what the other does not.
+    expect((await ask(app, { json: body })).status).toBe(400);
+  });
+
+  it.each<[string, AnyType, AnyType, unknown]>([
+    ['an integer and a number', dto({ a: int }), dto({ a: double }), { a: 1 }],
+    ['a number as text', dto({ a: long }), dto({ a: string }), { a: '1' }],
+    ['null, which both take', dto({ a: nullable(int) }), dto({ a: nullable(string) }), { a: null }],
+    ['null, which stands for nothing', dto({ a: nullable(int) }), dto({ a: optional(string) }), { a: null }],
+    ['nothing', dto({ a: optional(int) }), dto({ a: optional(string) }), {}],
+    ['a default', dto({ a: field(int, { default: 1 }) }), dto({ a: optional(string) }), {}],
+    ['a member that is in both enumerations', dto({ a: enumOf(['a', 'B']) }), dto({ a: enumOf(['b']) }), { a: 'b' }],
+    ['a name that is in both enumerations', dto({ a: enumOf(Level) }), dto({ a: enumOf(Step) }), { a: 'LOW' }],
+    ['the name of a number', dto({ a: enumOf(Level) }), dto({ a: string }), { a: 'High' }],
+    ['a number, which is a text', dto({ a: enumOf(['1']) }), dto({ a: int }), { a: 1 }],
+    ['a member of a union', dto({ a: field(z.union([z.int(), z.string()])) }), dto({ a: string }), { a: 'x' }],
+    ['an object that contains itself', dto({ a: Tree }), dto({ a: OtherTree }), { a: { next: null } }],
+    ['a boolean of a schema', dto({ a: field(z.literal([true])) }), dto({ a: bool }), { a: true }],
+    [
+      'a property of a name that all objects have',
+      dto({ constructor: int }),
+      dto({ a: int }),
+      { constructor: 1, a: 1 },
+    ],
+    ['any value', dto({ a: field(z.any()) }), dto({ a: int }), { a: 1 }],
+    ['both parts of a schema', dto({ a: field(z.int().and(z.number())) }), dto({ a: int }), { a: 1 }],
+  ])('may have a value for each property: %s', async (_what, One, Other, body) => {
+    const app = both([One], [Other]);
+    expect(Object.keys(describedBy(app).requestBody?.content ?? {})).toEqual(['application/json']);
+    expect((await ask(app, { json: body })).status).toBe(200);
+  });
+
+  it('is compared in linear time, where classes refer to each other', () => {
+    const chain = (): AnyType => {
+      let type: AnyType = int;
+      for (let depth = 0; depth < 40; depth++) type = dto({ left: type, right: type });
+      return type;
+    };
+    expect(describedBy(both([chain()], [chain()])).requestBody).toBeDefined();
   });
 
   it('does not matter to an endpoint of the path alone', () => {

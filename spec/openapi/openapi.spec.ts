@@ -405,8 +405,18 @@ describe('openapi()', () => {
         {
           name: 'Idempotency-Key',
           required: true,
-          description: expect.stringContaining('for 10 minutes') as string,
+          description: expect.stringMatching(/ for 10 minutes\. Another request with this key runs\.$/) as string,
           schema: { type: 'string', minLength: 1 },
+        },
+      ],
+      [
+        'with what happens to another request that has it',
+        { whenKeyReused: 'reject', cacheDuration: 86_400_000 },
+        {
+          description:
+            "A key of the client's choice, new for each operation and the same for its retries. A retry, which is the " +
+            'same request with the same key, gets the stored response for 1 day. Another request with this key is ' +
+            'refused with 422.',
         },
       ],
       ['under its name', { headerName: 'X-Key', whenKeyMissing: 'run' }, { name: 'X-Key', required: false }],
@@ -631,6 +641,50 @@ describe('openapi()', () => {
       expect([await post('/x'), await post('/x/')]).toEqual([404, 200]);
     });
 
+    const optional5 = (name: string): string => (version === express ? `{/:${name}}` : `/:${name}?`);
+    const digits = version === express ? '/:page' : '/:page(\\d+)';
+
+    it.each<[string, (app: express.Express) => unknown, string[], string[]]>([
+      [
+        'a part that may be missing before a router takes what comes next',
+        app => app.use(`/m${optional5('o')}`, version.Router().get('/', bound, ends).get('/x', bound, ends)),
+        ['/m', '/m/{o}', '/m/{o}/x'],
+        ['/x', '/m/7/8'],
+      ],
+      [
+        'a part that may be missing at the beginning of a mount does not',
+        app => app.use(`${optional5('o')}/m`, version.Router().get('/x', bound, ends)),
+        ['/m/x', '/{o}/m/x'],
+        ['/x'],
+      ],
+      [
+        'a router with a parameter in front of it',
+        app => app.use(digits, version.Router().get('/x', bound, ends)),
+        ['/{page}/x'],
+        ['/x'],
+      ],
+      [
+        'a strict application has no empty path',
+        app => app.set('strict routing', true).get(optional5('o'), bound, ends),
+        ['/{o}'],
+        ['/'],
+      ],
+      [
+        'a strict router has none, either',
+        app => app.use('/s', version.Router({ strict: true }).get(optional5('o'), bound, ends)),
+        ['/s/{o}'],
+        ['/s', '/s/'],
+      ],
+    ])('describes the paths that are answered: %s', async (_what, mount, answered, others) => {
+      const app = version();
+      mount(app);
+      const paths = Object.keys(documentOf(app).paths);
+      expect(paths.sort()).toEqual(answered.sort());
+      const get = async (path: string) => (await ask(app, { method: 'GET', path })).status;
+      for (const path of paths) expect(await get(path.replace(/\{\w+\}/g, '7'))).toBe(200);
+      for (const path of others) expect(await get(path)).toBe(404);
+    });
+
     it('finds an application that is mounted in another, if `mounts` names it', async () => {
       const [app, admin] = [version(), version()];
       admin.get('/users', bound);
@@ -638,6 +692,19 @@ describe('openapi()', () => {
       expect(Object.keys(documentOf(app).paths)).toEqual([]);
       expect(Object.keys(documentOf(app, { mounts: { '/admin': admin } }).paths)).toEqual(['/admin/users']);
     });
+  });
+
+  it('describes fields beside a whole form where a request with the form can have them: in the query', async () => {
+    const Dto = dto({ form: fromForm(dto({ title: string })), a: int });
+    const app = express().post('/', bindRequest(Dto, { allowFormData: true }) as RequestHandler, (req, res) => {
+      res.json(req.dto);
+    });
+    expect(placesIn(documentOf(app).paths['/']?.['post'] as Operation)).toEqual([
+      'query a',
+      'multipart/form-data title',
+    ]);
+    const { body } = await ask(app, { path: '/?a=1', multipart: [['title', 'Tea']] });
+    expect(body).toEqual({ form: { title: 'Tea' }, a: 1 });
   });
 
   it('describes a list in a cookie as it is read: with commas', async () => {
@@ -778,6 +845,35 @@ describe('openapi()', () => {
         dto({ body: fromBody(Line), a: int }),
         forms,
         ['query a', 'application/json sku', 'application/json quantity'],
+      ],
+      [
+        'other fields beside a whole form, which are not bound from it',
+        dto({
+          form: fromForm(dto({ title: string })),
+          a: int,
+          b: optional(int),
+          c: field(int, { dontBind: ['query'] }),
+        }),
+        { path: '/:c', options: { allowFormData: true } },
+        ['query a', 'query b?', 'path c', 'multipart/form-data title'],
+      ],
+      [
+        'other fields beside a whole form that may be missing, where no form is accepted',
+        dto({ form: fromForm(optional(dto({ title: string }))), a: int }),
+        {},
+        ['application/json a'],
+      ],
+      [
+        'a field that no form holds, beside a file',
+        dto({ f: file, a: field(int, { dontBind: ['form'] }), b: int }),
+        { options: { allowFormData: true } },
+        ['query a', 'multipart/form-data f', 'multipart/form-data b'],
+      ],
+      [
+        'a field that no form holds, beside a file that may be missing',
+        dto({ f: optional(file), a: field(int, { dontBind: ['form'] }), b: int }),
+        { options: { allowFormData: true } },
+        ['application/json a', 'application/json b'],
       ],
       [
         'lists of a whole form or query, which are empty if they are not sent',
@@ -1062,6 +1158,12 @@ describe('openapi()', () => {
         ['post /{id}/a id key'],
         old,
       ],
+      [
+        'a router behind digits that may be missing',
+        app => app.use('/m/:o(\\d+)?', old.Router().get('/x', bound)),
+        ['get /m/x', 'get /m/{o}/x o'],
+        old,
+      ],
       ['a pattern in a pattern', app => app.get('/:id((a|b)c)', bound), ['get /{id} id'], old],
       ['an optional part with a dot', app => app.get('/:a.:b?', bound), ['get /{a} a', 'get /{a}.{b} a b'], old],
       [
@@ -1144,6 +1246,23 @@ describe('openapi()', () => {
         }),
       );
       expect(found).toEqual(expected);
+    });
+
+    it.each<[string, string[]]>([
+      ['/a/:x?', ['/a', '/a/{x}']],
+      ['/a.:x?', ['/a', '/a.{x}']],
+      ['/a-:x?', ['/a-', '/a-{x}']],
+      ['/a/:x(\\d+)?/b', ['/a/b', '/a/{x}/b']],
+      ['/a/*/b/:x?', ['/a/{0}/b', '/a/{0}/b/{x}']],
+      ['/a/:x*', ['/a/{x}']],
+      ['/a/:x*?', ['/a', '/a/{x}']],
+      ['/a/:x+', ['/a/{x}']],
+    ])('%s in a strict application of Express 4: it answers each of them', async (path, expected) => {
+      const app = old().set('strict routing', true).get(path, bound, ends) as express.Express;
+      const paths = Object.keys(documentOf(app).paths);
+      expect(paths).toEqual(expected);
+      for (const described of paths)
+        expect((await ask(app, { method: 'GET', path: described.replace(/\{\w+\}/g, '7') })).status).toBe(200);
     });
 
     it.each([

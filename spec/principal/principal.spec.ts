@@ -1,6 +1,6 @@
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { Keyv } from 'keyv';
-import { bindRequest, dto, fromClaim, idempotency, int, type BindingOptions } from '../../lib';
+import { bindRequest, dto, fromClaim, hasPermission, idempotency, int, string, type BindingOptions } from '../../lib';
 import { ask } from '../support/ask';
 import { expressVersions } from '../support/express-versions';
 import { bind } from '../support/one-endpoint';
@@ -65,6 +65,110 @@ describe.each(expressVersions)('the caller, %s,', (_name, framework) => {
     };
     expect((await bind(Who, {}, { framework, allowAnonymous: false, before: [authenticate] })).dto).toEqual({ sub });
   });
+});
+
+describe.each(expressVersions)('req.auth that is a function, as Clerk leaves it, %s:', (_name, framework) => {
+  class Who extends dto({ userId: fromClaim(string), mayRefund: hasPermission('refund', { required: false }) }) {}
+  const caller = { userId: 'u1', isAuthenticated: true, permissions: ['refund'] };
+  /** Binds a request on which an authentication has left these. */
+  const withCaller = async (left: object, options: BindingOptions = { allowAnonymous: false }) => {
+    const authenticate: RequestHandler = (req, _res, next) => {
+      Object.assign(req, left);
+      next();
+    };
+    const { status, dto: bound, response } = await bind(Who, {}, { framework, before: [authenticate], ...options });
+    return status === 200 ? bound : [status, status === 500 ? response.text : undefined];
+  };
+
+  it('the caller is what it returns, with claims and permissions', async () => {
+    expect(await withCaller({ auth: () => caller })).toEqual({ userId: 'u1', mayRefund: true });
+  });
+
+  it('it is called on the request', async () => {
+    const auth = function (this: { token: string }): object {
+      return { userId: this.token };
+    };
+    expect(await withCaller({ auth, token: 'u2' })).toEqual({ userId: 'u2', mayRefund: false });
+  });
+
+  it('of a token that it returns, the payload is the caller', async () => {
+    const auth = (): object => ({ payload: { sub: 's', userId: 'u3', scope: 'refund' }, header: {}, token: 't' });
+    expect(await withCaller({ auth })).toEqual({ userId: 'u3', mayRefund: true });
+  });
+
+  it.each<[string, unknown]>([
+    ['a caller who is signed out', { userId: null, isAuthenticated: false }],
+    ['a caller who is signed out, of an earlier version', { userId: null, sessionId: null }],
+    ['a caller who is not authenticated', { isAuthenticated: false }],
+    ['an empty object', {}],
+    ['an array', [caller]],
+    ['text', 'u1'],
+    ['true', true],
+    ['null', null],
+    ['undefined', undefined],
+    ['another function', () => caller],
+  ])('%s is not let in, unless req.user has a caller', async (_what, returned) => {
+    const auth = (): unknown => returned;
+    expect(await withCaller({ auth })).toEqual([401, undefined]);
+    expect(await withCaller({ auth, user: { userId: 'u4' } })).toEqual({ userId: 'u4', mayRefund: false });
+  });
+
+  it.each<[string, unknown]>([
+    ['a function that returns a promise', () => Promise.resolve(caller)],
+    ['an asynchronous function that fails', () => ({ then: (_use: unknown, fail: () => void) => fail() })],
+    ['a promise itself', Promise.resolve(caller)],
+  ])('%s lets nobody in: the application is told', async (_what, auth) => {
+    const refusal = [
+      500,
+      'bindRequest: `req.auth` is a promise, or returns one. Resolve the caller in an earlier middleware.',
+    ];
+    expect(await withCaller({ auth })).toEqual(refusal);
+    expect(await withCaller({ auth, user: { userId: 'u4' } })).toEqual(refusal);
+    expect(await withCaller({ auth }, {})).toEqual(refusal);
+  });
+
+  it('its error is the error of the request, and lets nobody in', async () => {
+    const auth = (): never => {
+      throw new Error('no keys');
+    };
+    expect(await withCaller({ auth })).toEqual([500, 'no keys']);
+    expect(await withCaller({ auth, user: { userId: 'u4' } }, {})).toEqual([500, 'no keys']);
+  });
+
+  it('idempotency() and bindRequest() know the same caller', async () => {
+    const seen: unknown[] = [];
+    const app = framework();
+    app.post(
+      '/',
+      (req, _res, next) => {
+        Object.assign(req, { auth: () => ({ userId: req.get('X-Caller'), isAuthenticated: true }) });
+        next();
+      },
+      idempotency({ store: new Keyv() }),
+      bindRequest(Who, { allowAnonymous: false }),
+      (req, res) => {
+        seen.push(req.dto);
+        res.end();
+      },
+    );
+    for (const caller of ['a', 'b', 'a']) await ask(app, { key: 'k', headers: { 'X-Caller': caller } });
+    expect(seen).toEqual([
+      { userId: 'a', mayRefund: false },
+      { userId: 'b', mayRefund: false },
+    ]);
+  });
+});
+
+it.each([
+  ['req.auth', { auth: { id: null, isAuthenticated: false } }],
+  ['req.auth, in spite of an id', { auth: { id: 1, isAuthenticated: false } }],
+  ['req.user', { user: { id: null, isAuthenticated: false } }],
+])('an object that says that it is not authenticated is not let in: %s', async (_what, left) => {
+  const authenticate: RequestHandler = (req, _res, next) => {
+    Object.assign(req, left);
+    next();
+  };
+  expect((await bind(Item, { json }, { allowAnonymous: false, before: [authenticate] })).status).toBe(401);
 });
 
 it('a promise of claims is refused, even if anonymous callers are accepted', async () => {

@@ -5,7 +5,7 @@ import { namingErrors } from './declaration-error';
 import { decorate } from './decorate';
 import type { Fits } from './fits';
 import type { PropertyKind, PropertyOptions, PropertySpec } from './property';
-import { checkProperty } from './property-rules';
+import { checkProperty, type FIELD_OPTIONS, type NAMED_OPTIONS, type SINGLE_OPTIONS } from './property-rules';
 
 /** Marks the results of the functions below, and carries the type of the property's value. */
 declare const VALUE: unique symbol;
@@ -40,15 +40,9 @@ type Bound<T, O> = O extends { default: infer D }
 interface NoOptions {
   readonly required?: undefined;
 }
-type FieldOptions<T> = Pick<
-  PropertyOptions<T>,
-  'bindFrom' | 'jsonPropertyName' | 'dontBind' | 'required' | 'jsonRequired' | 'default' | 'description'
->;
-type SingleOptions<T> = Pick<PropertyOptions<T>, 'bindFrom' | 'required' | 'default' | 'description'>;
-type NamedOptions<T> = Pick<
-  PropertyOptions<T>,
-  'name' | 'required' | 'default' | 'fallback' | 'jsonPropertyName' | 'bindFrom' | 'dontBind' | 'description'
->;
+type FieldOptions<T> = Pick<PropertyOptions<T>, (typeof FIELD_OPTIONS)[number]>;
+type SingleOptions<T> = Pick<PropertyOptions<T>, (typeof SINGLE_OPTIONS)[number]>;
+type NamedOptions<T> = Pick<PropertyOptions<T>, (typeof NAMED_OPTIONS)[number]>;
 
 /**
  * Binds from the JSON body, a form field, a route parameter or a query parameter; a later source overwrites an earlier

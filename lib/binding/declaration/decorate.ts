@@ -12,10 +12,7 @@ export function decorate(
 ): (target: unknown, context: unknown, descriptor?: PropertyDescriptor) => ((initial: unknown) => unknown) | undefined {
   return (target, context, descriptor) => {
     if (isFieldContext(context)) {
-      if (typeof context.name !== 'string' || context.static || context.private)
-        throw new TypeError(
-          `${kind}: only public instance properties with a plain name can be bound, not ${String(context.name)}`,
-        );
+      if (typeof context.name !== 'string' || context.static || context.private) throw notBindable(kind, context.name);
       const spec = declaredAs(context.name);
       declareProperty(metadataOf(kind, context), context.name, spec);
       return spec.default === undefined ? undefined : initial => (initial === undefined ? defaultOf(spec) : initial);
@@ -25,8 +22,23 @@ export function decorate(
       declareProperty(target.constructor, context, declaredAs(`${target.constructor.name}.${context}`));
       return undefined;
     }
-    throw new TypeError(`${kind} decorates class fields only`);
+    if (isFieldName(context) && !isMethod) throw notBindable(kind, context);
+    throw new TypeError(`${kind} was used on ${decorated(target, context, descriptor)}; use it on a class field`);
   };
+}
+
+/** Makes the error for a field that is static or private, or whose name is a symbol. */
+const notBindable = (kind: PropertyKind, name: string | symbol): TypeError =>
+  new TypeError(`${kind}: only public instance properties with a plain name can be bound, not ${String(name)}`);
+
+/** Names what was decorated instead of a field. */
+function decorated(target: unknown, context: unknown, descriptor: PropertyDescriptor | undefined): string {
+  if (typeof context === 'object' && context !== null) {
+    const { kind, name } = context as Pick<DecoratorContext, 'kind' | 'name'>;
+    return `the ${kind} \`${String(name)}\``;
+  }
+  if (isFieldName(context)) return `the ${descriptor?.value ? 'method' : 'accessor'} \`${String(context)}\``;
+  return typeof target === 'function' ? `the class \`${target.name}\`` : 'nothing';
 }
 
 /**
@@ -39,10 +51,14 @@ function metadataOf(
 ): DecoratorMetadata {
   if (metadata) return metadata;
   throw new TypeError(
-    `${kind}: the decorator of ${String(name)} got no context.metadata: the compiler of this class does not implement decorator metadata. ` +
-      "Use TypeScript 5.2, esbuild 0.21.3 or Babel's decorators of version 2023-05, or later ones; or legacy decorators; or dto({...}), which works everywhere",
+    `${kind}: the decorator of ${String(name)} got no context.metadata: the compiler of this class does not ` +
+      "implement decorator metadata. Use TypeScript 5.2, esbuild 0.21.3 or Babel's decorators of version 2023-05, " +
+      'or later ones; or legacy decorators; or dto({...}), which works everywhere',
   );
 }
+
+const isFieldName = (context: unknown): context is string | symbol =>
+  typeof context === 'string' || typeof context === 'symbol';
 
 function isFieldContext(context: unknown): context is ClassFieldDecoratorContext {
   return typeof context === 'object' && context !== null && (context as { kind?: unknown }).kind === 'field';

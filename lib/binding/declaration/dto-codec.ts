@@ -4,7 +4,7 @@ import { FoundValues } from '../reading/found-values';
 import { isJsonObject, jsonInText, type JsonObject } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
-import { textWriter, written, type Codec, type WriteJson } from '../types/codec';
+import { takesFiles, textWriter, written, type Codec, type WriteJson } from '../types/codec';
 import type { Codecs, DtoClass } from '../types/property-type';
 import { isSent, readJson, readNested, readNothing } from '../types/read-value';
 import { checkUniqueNames, namingErrors } from './declaration-error';
@@ -60,7 +60,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     shape: 'object',
     ...notNestable(Dto, properties),
     memberOf: property => prepared.members.find(member => member.property === property),
-    memberCalled: name => prepared.fields.find(field => field.name.toLowerCase() === name),
+    memberCalled: name => prepared.fields.find(field => field.bindName.toLowerCase() === name),
     parts: () => prepared.members.map(member => member.codec),
     fromJson,
     fromText(values, location) {
@@ -75,7 +75,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       if (location.isTooDeep()) return INVALID;
       const found = new FoundValues(create());
       for (const member of prepared.fields) {
-        location.enter(member.name);
+        location.enter(member.bindName);
         found.put(member.property, readInNames(member, tree, location));
         location.leave();
       }
@@ -107,7 +107,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     schemaOfNames: schemas =>
       objectSchema(
         prepared.fields,
-        ({ name }) => name,
+        ({ bindName }) => bindName,
         schemas,
         member => mustBeSent(member) && !member.codec.isCollection,
       ),
@@ -176,7 +176,9 @@ function notNestable(
   const [name, spec] = [...properties].find(([, { kind }]) => kind !== 'field') ?? [];
   return spec
     ? {
-        notNestable: `${Dto.name}.${name}: ${spec.kind} binds only at the root of a request; declare the properties of a nested dto with field or a bare type.`,
+        notNestable:
+          `${Dto.name}.${name}: ${spec.kind} binds only at the root of a request; ` +
+          'declare the properties of a nested dto with field or a bare type.',
       }
     : {};
 }
@@ -185,17 +187,17 @@ function readInJson(member: Member, value: unknown, location: Location): unknown
   if (isBlocked(member, location)) return readNothing(member, location);
   if (value !== undefined) return orNothing(readJson(member, value, location), member, location);
   // JSON in a form field cannot hold files. As in any form, files that were not sent are an empty collection.
-  if (member.codec.shape === 'file' && member.codec.isCollection && member.required) return [];
+  if (member.required && member.codec.isCollection && takesFiles(member.codec)) return [];
   return member.jsonRequired ? location.failMissingInJson() : readNothing(member, location);
 }
 
 function readInNames(member: Member, tree: NameTree, location: Location): unknown {
-  const value = isBlocked(member, location) ? undefined : readNested(member, tree.at(member.name), location);
+  const value = isBlocked(member, location) ? undefined : readNested(member, tree.at(member.bindName), location);
   return orNothing(value, member, location);
 }
 
 function isMemberSent(member: Member, tree: NameTree, location: Location): boolean {
-  return !isBlocked(member, location) && isSent(member.codec, tree.at(member.name), location);
+  return !isBlocked(member, location) && isSent(member.codec, tree.at(member.bindName), location);
 }
 
 function orNothing(value: unknown, member: Member, location: Location): unknown {

@@ -6,7 +6,10 @@ import type { Codec, CodecMember } from '../types/codec';
 import type { Codecs } from '../types/property-type';
 import type { PropertySpec } from './property';
 
-/** A property of a dto as one endpoint reads it: its names, and the codec of its type. */
+/**
+ * A property of a dto as one endpoint reads it: its names, and the codec of its type. The name of its claim, header,
+ * cookie or permission is in `spec`.
+ */
 export interface Member extends CodecMember {
   /** Name of the property on the dto, and its index among the properties. */
   readonly property: string;
@@ -26,9 +29,9 @@ export function memberOf(
   codec: Codec<unknown>,
   codecs: Codecs,
 ): Member {
-  const { required, jsonRequired = false, jsonPropertyName, bindFrom = property, dontBind = [] } = spec;
+  const { required, jsonRequired = false, jsonPropertyName, bindFrom: bindName = property, dontBind = [] } = spec;
   const jsonName = jsonPropertyName ?? codecs.jsonName(property);
-  return { property, index, codec, name: bindFrom, jsonName, required, jsonRequired, dontBind, spec };
+  return { property, index, codec, bindName, jsonName, required, jsonRequired, dontBind, spec };
 }
 
 /**

@@ -1,7 +1,34 @@
 import { anything, boolean, checkOptions, headerName, text, type Rule } from '../../options/check';
+import { LOCATIONS } from '../../problems/problem';
 import type { PropertyKind, PropertyOptions, Source } from './property';
 
-const sources: readonly Source[] = ['json', 'form', 'route', 'query', 'claim', 'header', 'cookie', 'permission'];
+/** The options of `field`. */
+export const FIELD_OPTIONS = [
+  'bindFrom',
+  'jsonPropertyName',
+  'dontBind',
+  'required',
+  'jsonRequired',
+  'default',
+  'description',
+] as const;
+
+/** The options of a property that binds from a form field, a route parameter or a query parameter only. */
+export const SINGLE_OPTIONS = ['bindFrom', 'required', 'default', 'description'] as const;
+
+/** The options of a property that binds from a claim, a header or a cookie. */
+export const NAMED_OPTIONS = [
+  'name',
+  'required',
+  'default',
+  'fallback',
+  'jsonPropertyName',
+  'bindFrom',
+  'dontBind',
+  'description',
+] as const;
+
+const sources = LOCATIONS.filter(location => location !== 'body');
 
 const aName: Rule = { expects: 'a name', accepts: value => typeof value === 'string' && value !== '' };
 
@@ -20,25 +47,16 @@ const rules: Readonly<Record<keyof PropertyOptions, Rule>> = {
 const only = (...names: readonly (keyof PropertyOptions)[]): Readonly<Record<string, Rule>> =>
   Object.fromEntries(names.map(name => [name, rules[name]]));
 
-const flat = only('bindFrom', 'required', 'default', 'description');
-const named = only(
-  'name',
-  'required',
-  'default',
-  'fallback',
-  'jsonPropertyName',
-  'bindFrom',
-  'dontBind',
-  'description',
-);
+const single = only(...SINGLE_OPTIONS);
+const named = only(...NAMED_OPTIONS);
 const none = only();
 
 /** The options that each kind of property has. */
 const rulesOf: Readonly<Record<PropertyKind, Readonly<Record<string, Rule>>>> = {
-  field: only('bindFrom', 'jsonPropertyName', 'dontBind', 'required', 'jsonRequired', 'default', 'description'),
-  formField: flat,
-  queryParam: flat,
-  routeParam: flat,
+  field: only(...FIELD_OPTIONS),
+  formField: single,
+  queryParam: single,
+  routeParam: single,
   fromClaim: named,
   fromHeader: { ...named, name: headerName },
   fromCookie: named,
@@ -49,6 +67,7 @@ const rulesOf: Readonly<Record<PropertyKind, Readonly<Record<string, Rule>>>> = 
   plainText: none,
 };
 
+/** The sources that give a property of these kinds its name. */
 const ownSources: Readonly<Partial<Record<PropertyKind, Source>>> = {
   fromClaim: 'claim',
   fromHeader: 'header',
@@ -67,8 +86,8 @@ export function checkProperty(kind: PropertyKind, options: PropertyOptions): voi
       throw new TypeError(`${kind}: dontBind has ${JSON.stringify(source)}; there are: ${sources.join(', ')}`);
     if (source === ownSources[kind])
       throw new TypeError(
-        `${kind}: dontBind has ${JSON.stringify(source)}, so that only what the client sends elsewhere would be read; ` +
-          'declare it with field',
+        `${kind}: dontBind has ${JSON.stringify(source)}, so that only what the client sends elsewhere would be ` +
+          'read; declare it with field',
       );
   }
 }

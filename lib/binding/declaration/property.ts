@@ -1,9 +1,10 @@
+import type { ProblemLocation } from '../../problems/problem';
 import { ownValue } from '../reading/own-value';
 import type { AnyType, DtoClass } from '../types/property-type';
 import type { Comparable } from './fits';
 
 /** The sources that a property can bind from. */
-export type Source = 'json' | 'form' | 'route' | 'query' | 'claim' | 'header' | 'cookie' | 'permission';
+export type Source = Exclude<ProblemLocation, 'body'>;
 
 /** How a property is declared: the name of the function. */
 export type PropertyKind =
@@ -87,7 +88,8 @@ interface Declared {
 export function declareProperty(holder: object, name: string, spec: PropertySpec): void {
   if (name === '__proto__')
     throw new TypeError(
-      'a property cannot be named __proto__; give it another name, and a jsonPropertyName or bindFrom if clients use that name',
+      'a property cannot be named __proto__; give it another name, ' +
+        'and a jsonPropertyName or bindFrom if clients use that name',
     );
   const declared = Object.hasOwn(holder, PROPERTIES) ? (holder as Declared)[PROPERTIES]?.get(name) : undefined;
   if (declared)

@@ -29,7 +29,9 @@ export function textIn(received: Received, mediaType: MediaType, limits: Resolve
 export function textIsGone({ type }: MediaType): Problem {
   warnOnce(
     'BINDONCE_TEXT_IS_GONE',
-    'bindonce: a dto with plainText() needs the body as it was sent, but a parser mounted before bindRequest(), such as express.json(), has consumed it, so the client got 415. Mount bindRequest() before the parser, or let the parser keep the bytes in req.rawBody.',
+    'bindonce: plainText() needs the body as it was sent, but a parser that is mounted before bindRequest(), such as ' +
+      'express.json(), has consumed it. The client got 415. Mount bindRequest() before the parser, or let the parser ' +
+      'keep the bytes in req.rawBody.',
   );
   return new Problem(
     'body-unsupported',

@@ -25,7 +25,9 @@ export function originOf(text: string, { headers }: IncomingMessage, { parameter
 export function originUnknown(): Problem {
   warnOnce(
     'BINDONCE_BODY_TEXT',
-    'bindonce: req.body is text that may or may not have been parsed as JSON, because the body came without a Content-Length, compressed, or not as UTF-8; the client got 415. Mount bindRequest() before the parser (express.text(), or express.json() with strict: false), or let the parser keep the bytes in req.rawBody.',
+    'bindonce: req.body is text, and bindonce cannot tell whether it has been parsed as JSON, because the body came ' +
+      'without a Content-Length, compressed, or not as UTF-8. The client got 415. Mount bindRequest() before the ' +
+      'parser (express.text(), or express.json() with strict: false), or let the parser keep the bytes in req.rawBody.',
   );
   return new Problem(
     'body-unsupported',

@@ -118,9 +118,10 @@ function stricter(ours: FormOptions['limits'], theirs: FormOptions['limits']): F
 
 function removeStored(storage: multer.StorageEngine, req: IncomingMessage, file: Express.Multer.File): void {
   const failed = (error: unknown): void => {
+    const reason = error instanceof Error ? error.message : String(error);
     warnOnce(
       'BINDONCE_UPLOAD_LEFT',
-      `bindRequest: the storage in \`uploads\` could not remove a file of a refused request (${error instanceof Error ? error.message : String(error)}).`,
+      `bindRequest: the storage in \`uploads\` could not remove a file of a refused request (${reason}).`,
     );
   };
   try {

@@ -28,9 +28,14 @@ export class CodecTable implements Codecs {
     this.compile = compilerWith(serializer.contexts ?? []);
   }
 
-  /** Ends the preparation of a middleware: from now on, no request fails because generated contexts are stale. */
-  endPreparation(): void {
+  /**
+   * Does the work that is done once, when a middleware is made. Codecs that are made later are made for a request,
+   * which must not fail because generated contexts are stale.
+   */
+  prepare<T>(work: () => T): T {
+    const prepared = work();
     this.compile = compilerWith(neverThrowing(this.serializer.contexts ?? []));
+    return prepared;
   }
 
   /**
@@ -106,8 +111,8 @@ function remedyFor(type: AnyType): string {
   const meant = ownTypes.get(type);
   if (meant !== undefined) return `the type for it is ${meant}`;
   return (
-    'declare them with dto({...}) or decorators, or pass a valueParserFor or a converter for it, or, if it makes types ' +
-    'as list does, call it: list(string)'
+    'declare them with dto({...}) or decorators, or pass a valueParserFor or a converter for it, ' +
+    'or, if it makes types as list does, call it: list(string)'
   );
 }
 

@@ -41,7 +41,7 @@ export function namesBelow(path: readonly string[], { source, codec }: Lookup): 
     }
     const member = here?.memberOf?.(part);
     here = member?.codec;
-    return (source === 'json' ? member?.jsonName : member?.name) ?? part;
+    return (source === 'json' ? member?.jsonName : member?.bindName) ?? part;
   });
 }
 

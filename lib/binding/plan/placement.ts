@@ -1,17 +1,17 @@
 import type { PropertySpec } from '../declaration/property';
-import { hasFile, withParts, type Codec } from '../types/codec';
+import { hasFile, takesFiles, withParts, type Codec } from '../types/codec';
 import type { WholeSources } from './whole-source';
 
 /** Checks that a type fits the declaration. @throws TypeError */
 export function checkPlacement({ kind }: PropertySpec, codec: Codec<unknown>, wholeSources: WholeSources): void {
   if ((kind === 'fromForm' || kind === 'fromQuery') && codec.shape !== 'object' && codec.shape !== 'schema')
     throw new TypeError(`${kind} takes an object, whose properties are bound by name: a dto class, not ${codec.name}.`);
-  if (kind === 'fromBody' && codec.shape === 'file')
+  if (kind === 'fromBody' && takesFiles(codec))
     throw new TypeError('it cannot be a file: fromBody takes a JSON body, and files come from a form.');
   if (kind === 'formField' && wholeSources.has('fromForm'))
     throw new TypeError('formField cannot be combined with fromForm, which takes the whole form.');
   checkNestable(codec);
-  if (kind !== 'fromForm' && codec.shape !== 'file') checkHasNoFile(codec);
+  if (kind !== 'fromForm' && !takesFiles(codec)) checkHasNoFile(codec);
 }
 
 /** @throws TypeError for a type that contains a file but is not read from a form. */

@@ -6,7 +6,7 @@ import type { Location } from '../reading/location';
 import { namingErrors, checkUniqueNames } from '../declaration/declaration-error';
 import { instancesOf, unsetRemover } from '../declaration/instances';
 import { isDto, propertiesOf, type PropertyKind, type PropertySpec, type Source } from '../declaration/property';
-import { needsExactNumbers, type Codec } from '../types/codec';
+import { needsExactNumbers, takesFiles, type Codec } from '../types/codec';
 import { readJson } from '../types/read-value';
 import { assertType, isSchema } from '../types/assert-type';
 import type { AnyType, DtoClass } from '../types/property-type';
@@ -52,7 +52,7 @@ export function planFor(Dto: AnyType, codecs: CodecTable): Plan {
     assertType(Dto);
     if (!isSchema(Dto) && isDto(Dto)) return planForClass(Dto, codecs);
     const codec = codecs.complete(Dto);
-    if (codec.shape !== 'list' && codec.shape !== 'schema')
+    if ((codec.shape !== 'list' && codec.shape !== 'schema') || takesFiles(codec))
       throw new TypeError(
         `${codec.name} cannot be the dto of a request; use a dto class, list(Dto) or a Standard Schema.`,
       );
@@ -62,7 +62,7 @@ export function planFor(Dto: AnyType, codecs: CodecTable): Plan {
 
 /** Prepares a list dto or a schema: the whole JSON body binds to it, and no other source. */
 function planForBody(codec: Codec<unknown>, Dto: AnyType): Plan {
-  const names = { property: 'body', name: '', jsonName: '' };
+  const names = { property: 'body', bindName: '', jsonName: '' };
   const spec: PropertySpec = { kind: 'fromBody', type: Dto, required: true, fallback: false };
   const body: Member = { ...names, index: 0, codec, required: true, jsonRequired: false, dontBind: [], spec };
   checkNestable(codec);
@@ -106,10 +106,10 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
         else sourceProperties.set(source, [one]);
       }
       if (takesWholeBody(spec.kind)) whole.set(spec.kind, member);
-      else if (spec.required && own.size === 0)
-        throw new TypeError(
-          `it is required, but no source can supply it: ${codec.shape === 'file' ? 'files come only from a form' : 'all its sources are blocked'}.`,
-        );
+      else if (spec.required && own.size === 0) {
+        const reason = takesFiles(codec) ? 'files come only from a form' : 'all its sources are blocked';
+        throw new TypeError(`it is required, but no source can supply it: ${reason}.`);
+      }
       sourcesOf.set(property, own);
       if (spec.required) required.push(member);
     });

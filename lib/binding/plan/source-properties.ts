@@ -1,9 +1,12 @@
 import type { Member } from '../declaration/members';
 import type { PropertySpec, Source } from '../declaration/property';
+import { takesFiles } from '../types/codec';
 import { isTaken, type WholeSources } from './whole-source';
 
-/** A property of the dto of a request, as one source supplies it; `name` is the name of the value in the source. */
+/** A property of the dto of a request, as one source supplies it. */
 export interface SourceProperty extends Member {
+  /** Name of the value in the source. */
+  readonly name: string;
   /** The name in lower case. */
   readonly anyCase: string;
   /** True if the property takes all names of the source (`fromForm`, `fromQuery`). */
@@ -24,49 +27,50 @@ export function sourcePropertiesOf(
     made.set(name, one);
     return one;
   };
+  const canSupply = (source: Source): boolean => {
+    const isBlocked = member.dontBind.includes(source);
+    const isTakenByOther = !isRoot && isTaken(source, wholeSources);
+    const holdsItsValues = source === 'form' || !takesFiles(member.codec);
+    return !isBlocked && !isTakenByOther && holdsItsValues;
+  };
   return new Map(
     namesOf(member, spec)
-      .filter(
-        ([source]) =>
-          !member.dontBind.includes(source) &&
-          !(isTaken(source, wholeSources) && !isRoot) &&
-          (member.codec.shape !== 'file' || source === 'form'),
-      )
+      .filter(([source]) => canSupply(source))
       .map(([source, name]) => [source, under(name)]),
   );
 }
 
 /** Returns the names that a property has in its sources, in binding order. */
-function namesOf({ property, name, jsonName }: Member, spec: PropertySpec): [Source, string][] {
-  const { kind, fallback, name: ownName = property } = spec;
+function namesOf({ property, bindName, jsonName }: Member, spec: PropertySpec): [Source, string][] {
+  const { kind, fallback, name = property } = spec;
   const anyOf: [Source, string][] = [
     ['json', jsonName],
-    ['form', name],
-    ['route', name],
-    ['query', name],
+    ['form', bindName],
+    ['route', bindName],
+    ['query', bindName],
   ];
   const others = fallback ? anyOf : [];
   switch (kind) {
     case 'field':
       return anyOf;
     case 'formField':
-      return [['form', name]];
+      return [['form', bindName]];
     case 'queryParam':
-      return [['query', name]];
+      return [['query', bindName]];
     case 'routeParam':
-      return [['route', name]];
+      return [['route', bindName]];
     case 'fromForm':
       return [['form', '']];
     case 'fromQuery':
       return [['query', '']];
     case 'fromClaim':
-      return [...others, ['claim', ownName]];
+      return [...others, ['claim', name]];
     case 'fromHeader':
-      return [...others, ['header', ownName]];
+      return [...others, ['header', name]];
     case 'fromCookie':
-      return [...others, ['cookie', ownName]];
+      return [...others, ['cookie', name]];
     case 'hasPermission':
-      return [['permission', ownName]];
+      return [['permission', name]];
     case 'fromBody':
     case 'plainText':
       return [];

@@ -8,7 +8,9 @@ const ELEMENT_DIGITS = 14;
 
 const POWERS_OF_TEN = Array.from({ length: ELEMENT_DIGITS }, (_, exponent) => Number(`1e${exponent}`));
 
-/** Makes the BigNumber of a text. The parts of most prices are computed here: bignumber.js takes twice as long, 0.4 µs. */
+/**
+ * Makes the BigNumber of a text. The parts of most prices are computed here: bignumber.js takes twice as long, 0.4 µs.
+ */
 export function bigNumberOf(text: string): BigNumber {
   if (!PRICE.test(text)) return new BigNumber(text);
   const point = text.indexOf('.');

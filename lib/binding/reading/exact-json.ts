@@ -48,7 +48,7 @@ const TAB = 0x09,
 /** Characters of an integer, with its sign, that a double surely holds exactly. */
 const EXACT_LENGTH = 15;
 
-/** What may follow a backslash. */
+/** The characters that may follow a backslash. */
 const ESCAPE = /["\\/bfnrt]|u[\dA-Fa-f]{4}/y;
 
 /** Comparisons with a code are false at the end of the text, where the code is NaN. */

@@ -20,7 +20,7 @@ export const claim: ValueSource = {
       const { index, name, codec } = sourceProperty;
       const value = valueOf(name);
       if (value === undefined || (value === null && !codec.takesNull)) continue;
-      // What the client has sent counts only if the caller does not have the claim, whatever its value is read as.
+      // A value of the client counts only if the caller does not have the claim, whatever its value is read as.
       found.clear(index);
       if (Array.isArray(value) && value.length === 0 && !codec.isCollection && codec.shape !== 'schema') continue;
       found.put(index, readClaim(asJson(value), sourceProperty, input.locationOf('claim', name)));

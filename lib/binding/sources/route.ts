@@ -1,11 +1,13 @@
 import type { Request } from 'express';
 import type { Pair } from '../../body/urlencoded';
+import { isExpress4 } from '../../http/express-4';
 import { warnOnce } from '../../warnings/warn-once';
 import { convertedText } from '../reading/converted-text';
 import type { Location } from '../reading/location';
 import { readFlat, readSegments, type Expected } from '../types/read-value';
 import { NameTree } from '../reading/name-tree';
 import { exactly, readByName } from './names';
+import { parameterNames, type RoutePath } from './parameter-names';
 import type { ValueSource } from './value-source';
 
 /** Route parameters; names are case-insensitive. */
@@ -41,15 +43,12 @@ export function readRouteParameter(expected: Expected, name: string, req: Reques
  * optional, so that the parameter is missing from this request only.)
  */
 export function warnIfUnknown(name: string, req: Request): void {
-  const known = Object.keys(req.params);
-  const { route: matched } = req as {
-    readonly route?: { readonly path: string | RegExp | readonly (string | RegExp)[] };
-  };
+  const { route: matched } = req as { readonly route?: { readonly path: unknown } };
   // Under app.use(), Express does not tell the path.
   if (!matched) return;
-  const paths = [matched.path].flat().map(String);
-  const isKnown = [...known, ...paths].some(one => one.toLowerCase().includes(name.toLowerCase()));
-  if (isKnown) return;
+  const paths = [matched.path].flat(Infinity) as RoutePath[];
+  const known = [...Object.keys(req.params), ...paths.flatMap(path => parameterNames(path, isExpress4(req.app)))];
+  if (known.some(one => one.toLowerCase() === name.toLowerCase())) return;
   warnOnce(
     'BINDONCE_ROUTE_PARAMETER',
     `bindRequest: a dto requires the route parameter ${JSON.stringify(name)}, and where the middleware is mounted ` +

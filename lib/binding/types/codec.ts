@@ -29,7 +29,7 @@ export interface Codec<T> extends Describable {
   readonly notNestable?: string;
   /** Finds a property of an object: its names in JSON and elsewhere, and its codec. */
   readonly memberOf?: (property: string) => CodecMember | undefined;
-  /** Finds a property by its name outside of JSON, given in lower case. */
+  /** Finds a property by its `bindName`, given in lower case. */
   readonly memberCalled?: (name: string) => CodecMember | undefined;
   /** The types that this one is composed of. */
   readonly parts?: () => Iterable<Codec<unknown>>;
@@ -101,9 +101,11 @@ export type WriteText = (value: unknown) => string | undefined;
 /** The same, with the indentation that `JSON.stringify` makes of `spaces`. */
 export type WriteIndented = (value: unknown, spaces?: string | number) => string | undefined;
 
+/** A property of an object. */
 export interface CodecMember {
   readonly jsonName: string;
-  readonly name: string;
+  /** Name in a form, a route and a query. */
+  readonly bindName: string;
   readonly codec: Codec<unknown>;
 }
 
@@ -163,6 +165,10 @@ export function someWithin(codec: Codec<unknown>, test: (part: Codec<unknown>) =
 /** Returns true for a type with values that need JSON numbers with all their digits. */
 export const needsExactNumbers = (codec: Codec<unknown>): boolean =>
   someWithin(codec, part => part.needsExactNumbers === true);
+
+/** Returns true for a file, and for a list of files, which are sent as files under one name. */
+export const takesFiles = ({ shape, parts }: Codec<unknown>): boolean =>
+  shape === 'file' || (shape === 'list' && [...(parts?.() ?? [])].some(takesFiles));
 
 /** Returns true for a file, and for a type that contains one. */
 export const hasFile = (codec: Codec<unknown>): boolean => someWithin(codec, ({ shape }) => shape === 'file');

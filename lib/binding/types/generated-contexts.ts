@@ -5,8 +5,8 @@ import type { SerializerOptions } from './serializer-options';
 /** How generated contexts are registered. */
 export interface RegistrationOptions {
   /**
-   * What to do if a class has changed since they were generated: `'warn'` compiles its code when it is first used,
-   * with one process warning at start-up; `'throw'` throws when the middleware is made. Default `'warn'`.
+   * The treatment of a class that has changed since they were generated: `'warn'` compiles its code when it is first
+   * used, with one process warning at start-up; `'throw'` throws when the middleware is made. Default `'warn'`.
    */
   whenStale?: 'warn' | 'throw';
 }

@@ -3,7 +3,7 @@ import type { ResolvedLimits } from '../reading/limits';
 /** A schema of JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What can be described: the codec of a type. */
+/** The description of a type, which is a part of its codec. */
 export interface Describable {
   /** Describes the JSON of the type. Default: any JSON. */
   readonly schema?: (schemas: Schemas) => JsonSchema;

@@ -4,7 +4,7 @@ import { isJson, jsonInText } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';
 import { NameTree } from '../reading/name-tree';
 import { isSent, readNested, readSent } from './read-value';
-import { textWriter, written, type Codec, type WriteJson } from './codec';
+import { takesFiles, textWriter, written, type Codec, type WriteJson } from './codec';
 import type { JsonSchema, Schemas } from './json-schema';
 import { failNameless } from './nameless';
 import { isOptional, type AnyType, type Infer, type PropertyType } from './property-type';
@@ -53,7 +53,7 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
 
   const codec: Codec<T[]> = {
     name,
-    shape: item.shape === 'file' ? 'file' : 'list',
+    shape: 'list',
     isCollection: true,
     parts: () => [item],
     fromJson,
@@ -141,10 +141,11 @@ function listWriter(item: Codec<unknown>, name: string): WriteJson {
 }
 
 /** Describes an array, and the number of items that the endpoint takes. */
-function arrayOf({ shape, isCollection }: Codec<unknown>, items: JsonSchema, { limits }: Schemas): JsonSchema {
+function arrayOf(item: Codec<unknown>, items: JsonSchema, { limits }: Schemas): JsonSchema {
+  const areFiles = takesFiles(item);
   // The files of a list of lists are sent under one name, too: each is a list of its own.
-  if (shape === 'file' && isCollection) return items;
-  const most = limits && (shape === 'file' ? Math.min(limits.items, limits.files) : limits.items);
+  if (areFiles && item.isCollection) return items;
+  const most = limits && (areFiles ? Math.min(limits.items, limits.files) : limits.items);
   return { type: 'array', items, ...(most !== undefined && { maxItems: most }) };
 }
 

@@ -76,8 +76,8 @@ export const decimal: PropertyType<BigNumber> = scalar('decimal', {
 });
 
 /**
- * Returns true if an earlier parser may have rounded a number to this double. Nobody can tell that of a fraction that is
- * short afterwards: 0.1 may have been sent with twenty digits.
+ * Returns true if an earlier parser may have rounded a number to this double. A fraction that is short afterwards does
+ * not show it: 0.1 may have been sent with twenty digits.
  */
 export function isRounded(value: number): boolean {
   if (Number.isInteger(value)) return Math.abs(value) >= 10 ** EXACT_DIGITS;
@@ -89,7 +89,9 @@ function ifRounded(value: unknown): string | undefined {
   if (typeof value !== 'number' || !Number.isFinite(value) || !isRounded(value)) return undefined;
   warnOnce(
     'BINDONCE_ROUNDED_NUMBER',
-    'bindonce: a number for a long or a decimal was refused, because a JSON parser before bindRequest() has rounded it. Mount bindRequest() before express.json(), or send such numbers, and write them in tokens, as text.',
+    'bindonce: a number for a long or a decimal was refused, because a JSON parser before bindRequest() has ' +
+      'rounded it. Mount bindRequest() before express.json(), or send such numbers as text. ' +
+      'In tokens, write them as text.',
   );
   return 'The number has more digits than can be read exactly here; send it as a string.';
 }

@@ -8,9 +8,11 @@ import type { Location } from '../reading/location';
  */
 export function accepted(result: unknown, input: unknown, name: string, location: Location, parser: string): unknown {
   const { success, value } = Object(result) as { success?: unknown; value?: unknown };
-  if (typeof success !== 'boolean')
+  if (typeof success !== 'boolean') {
+    const returned = typeof result === 'object' && result !== null ? 'another object' : String(result);
     throw new TypeError(
-      `${parser} must return { success: true, value } or { success: false }, and has returned ${typeof result === 'object' && result !== null ? 'another object' : String(result)}`,
+      `${parser} must return { success: true, value } or { success: false }, and has returned ${returned}`,
     );
+  }
   return success ? value : location.failValue(input, name);
 }

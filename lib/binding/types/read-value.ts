@@ -3,7 +3,7 @@ import { INVALID, type Invalid, type Location } from '../reading/location';
 import type { NameTree, Sent } from '../reading/name-tree';
 import type { Codec } from './codec';
 
-/** What readers need to know to treat a missing or empty value: is it required, and what does its type accept? */
+/** The facts that decide how a missing or empty value is treated: is it required, and what does its type accept? */
 export interface Expected {
   readonly codec: Codec<unknown>;
   readonly required: boolean;
@@ -57,21 +57,24 @@ export function readNested(expected: Expected, tree: NameTree | undefined, locat
   const { codec, required } = expected;
   if (!tree || tree.isEmpty) return codec.isCollection && required ? [] : undefined;
   // An undeclared name below must not hide a value of this name.
-  if (codec.fromNames && !tree.isLeaf && (tree.values.length === 0 || codec.isSentBelow?.(tree, location))) {
+  const isBelow = tree.values.length === 0 || isSentBelow(codec, tree, location);
+  if (codec.fromNames && isBelow) {
     const isCollection = codec.isCollection === true || (codec.shape === 'schema' && tree.isArray);
-    if (isCollection && !required && tree.holdsEmptyText) return undefined;
-    return !codec.fromFiles && tree.values.some(isFile)
-      ? failFile(location)
-      : codec.fromNames(tree, location, required);
+    const isEmptyCollection = isCollection && !required && tree.holdsEmptyText;
+    if (isEmptyCollection) return undefined;
+    const hasUnexpectedFile = !codec.fromFiles && tree.values.some(isFile);
+    return hasUnexpectedFile ? failFile(location) : codec.fromNames(tree, location, required);
   }
   return readUnlessBlank(expected, tree.values, tree, location);
 }
 
 /** Returns true if a name was sent that the type declares: its own, or one below it. */
 export function isSent(codec: Codec<unknown>, tree: NameTree | undefined, location: Location): boolean {
-  return (
-    tree !== undefined && (tree.values.length > 0 || (!tree.isLeaf && (codec.isSentBelow?.(tree, location) ?? false)))
-  );
+  return tree !== undefined && (tree.values.length > 0 || isSentBelow(codec, tree, location));
+}
+
+function isSentBelow(codec: Codec<unknown>, tree: NameTree, location: Location): boolean {
+  return !tree.isLeaf && codec.isSentBelow?.(tree, location) === true;
 }
 
 /**
@@ -92,13 +95,12 @@ export function readSent<T>(
   if (!codec.fromFiles) return failFile(location);
   return files.length === sent.length
     ? codec.fromFiles(files, location)
-    : location.fail('file-expected', 'Text was sent among files.');
+    : location.fail('file-expected', 'Some values of this field are text; send only files.');
 }
 
 const isFile = (sent: Sent): sent is Exclude<Sent, string> => typeof sent !== 'string';
 
-const failFile = (location: Location): Invalid =>
-  location.fail('file-unexpected', 'A file was sent where a value is expected.');
+const failFile = (location: Location): Invalid => location.fail('file-unexpected', 'Send text here, not a file.');
 
 /**
  * Handles a missing value: undefined if it is optional, otherwise the type's own value for it, otherwise a failure.

@@ -10,6 +10,7 @@ import { measureForm } from '../../body/received-form';
 import { Problem } from '../../problems/problem';
 import { canonicalPairs, splitPairs } from './canonical-pairs';
 import { formBytesParts } from './form-bytes';
+import { jsonFileDigest } from './json-file';
 import { parsedParts } from './parsed-body';
 
 /**
@@ -27,8 +28,8 @@ function partsOf(received: Received, req: IncomingMessage): Awaitable<readonly u
   if (received.kind === 'none') return ['none'];
   const mediaType = mediaTypeOf(req);
   if (received.kind === 'parsed') {
-    const files = received.files.length > 0 ? [hashOf(partsOfForm({ fields: [], files: received.files }))] : [];
-    return ['parsed', mediaType.type, ...parsedParts(received.body), ...files];
+    const parts = ['parsed', mediaType.type, ...parsedParts(received.body)];
+    return received.files.length > 0 ? after(leftFilesParts(received.files), files => [...parts, ...files]) : parts;
   }
   const { coding = '' } = received;
   switch (kindOf(mediaType)) {
@@ -89,8 +90,26 @@ interface PartsOfForm {
 }
 
 function partsOfForm({ fields, files }: Form): PartsOfForm {
-  const filePairs = files.map(file => [file.fieldname, nameOf(file), `${file.size}${contentOf(file)}`] as const);
-  return { fields: canonicalPairs(fields), files: canonicalPairs(filePairs) };
+  return { fields: canonicalPairs(fields), files: canonicalPairs(files.map(file => filePair(file))) };
+}
+
+const filePair = (file: Express.Multer.File, content = ''): [name: string, ...values: string[]] => [
+  file.fieldname,
+  nameOf(file),
+  `${file.size}${content}`,
+];
+
+/** Returns the parts of the files that an earlier parser has left. Files of JSON may be data, so their content counts. */
+async function leftFilesParts(files: readonly Express.Multer.File[]): Promise<readonly string[]> {
+  const pairs = await Promise.all(
+    files.map(async file => {
+      // Formidable leaves null for a file without a type.
+      const { mimetype } = file as { mimetype?: unknown };
+      const isData = typeof mimetype === 'string' && isJson(mimetype);
+      return filePair(file, isData ? ` ${await jsonFileDigest(file)}` : '');
+    }),
+  );
+  return [hashOf({ fields: [], files: canonicalPairs(pairs) })];
 }
 
 const hashOf = (form: PartsOfForm): string => objectHash(form, { algorithm: 'sha256' });
@@ -107,13 +126,6 @@ function nameOf(file: { originalname?: unknown; originalFilename?: unknown; name
         'the middleware that reads the form, or use multer.',
     );
   return name;
-}
-
-/** Returns the hash of a file of JSON: unlike other files, it is data of the request, so its content takes part. */
-function contentOf({ mimetype, buffer }: Partial<Express.Multer.File>): string {
-  return mimetype !== undefined && buffer && isJson(mimetype)
-    ? ` ${createHash('sha256').update(buffer).digest('hex')}`
-    : '';
 }
 
 /**

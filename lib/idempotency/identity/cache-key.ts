@@ -3,7 +3,7 @@ import { after, type Awaitable } from '../../basics/awaitable';
 import { headerLines } from '../../http/header-lines';
 import { sha256 } from '../../basics/sha256';
 import { bodyParts } from './body-parts';
-import { identifyCaller, type Caller, type CallerOptions } from './caller';
+import { identifyCaller, type Caller, type CallerOptions } from './caller-scope';
 import { canonicalPairs, splitPairs } from './canonical-pairs';
 import { textOf } from './id-text';
 
@@ -28,6 +28,8 @@ export interface IdentityOptions extends CallerOptions {
 /** The parts of an Express request that name its resource. */
 interface Routed {
   readonly originalUrl?: string;
+  /** The mount points of the routers that the request has come through. */
+  readonly baseUrl?: string;
   readonly protocol?: string;
   readonly app?: {
     get(setting: 'trust proxy fn'): ((address: string | undefined, hop: number) => boolean) | undefined;
@@ -84,25 +86,36 @@ function originOf(req: IncomingMessage, { ignoreHost }: IdentityOptions): readon
 
 /**
  * Returns method, path and query. The path is the whole one, as it was sent: it has the route values and every router's
- * mount point.
+ * mount point. If an earlier middleware has rewritten the URL, the new one takes part, too: route values come from it.
  */
-function resourceOf(req: IncomingMessage): [method: string, path: string, query: readonly string[]] {
-  const url = (req as Routed).originalUrl ?? req.url ?? '';
-  const mark = url.indexOf('?');
-  if (mark < 0) return [req.method ?? '', url, []];
-  return [req.method ?? '', url.slice(0, mark), canonicalPairs(splitPairs(url.slice(mark + 1)))];
+function resourceOf(req: IncomingMessage): readonly unknown[] {
+  const { originalUrl = req.url ?? '', baseUrl = '' } = req as Routed;
+  const mark = originalUrl.indexOf('?');
+  const path = mark < 0 ? originalUrl : originalUrl.slice(0, mark);
+  const query = mark < 0 ? [] : queryParts(originalUrl.slice(mark + 1));
+  const url = req.url ?? '';
+  // A router leaves a slash of a path that is its mount point.
+  const isAsSent = baseUrl + url === originalUrl || (url.startsWith('/') && baseUrl + url.slice(1) === originalUrl);
+  return [req.method ?? '', isAsSent ? path : [path, baseUrl + url], query];
+}
+
+/** Most names of a query whose order takes no part: a parser may ignore those beyond (qs takes 1,000). */
+const MOST_NAMES = 1_000;
+
+function queryParts(query: string): readonly string[] {
+  return query.split('&', MOST_NAMES + 1).length > MOST_NAMES ? [query] : canonicalPairs(splitPairs(query));
 }
 
 function headersOf(req: IncomingMessage, names: readonly string[]): [name: string, lines: readonly string[]][] {
   return names.map(given => {
     const name = given.toLowerCase();
     const lines: readonly unknown[] = headerLines(name, req) ?? [];
-    return [name, lines.map(line => (line === '' ? '' : (textOf(line) ?? unreadable(name))))];
+    return [name, lines.map(line => (line === '' ? '' : (textOf(line) ?? refuseHeader(name))))];
   });
 }
 
 /** Refuses a header that an earlier middleware has replaced by something that two different requests could share. */
-function unreadable(name: string): never {
+function refuseHeader(name: string): never {
   throw new Error(
     `idempotency: req.headers[${JSON.stringify(name)}] is neither text nor a number, so requests that differ in it ` +
       'cannot be told apart. Set it to text.',

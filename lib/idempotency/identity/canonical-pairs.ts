@@ -3,11 +3,11 @@ import { splitAtEquals } from '../../body/urlencoded';
 
 /**
  * Sorts the pairs of a query or a form for comparison: names may come in any order, but the order of the values of one
- * name counts. `a[]`, `a[0]` and `A` belong to the name `a`, because binding reads them into one collection, where
- * `?tag=x&Tag=y` and `?Tag=y&tag=x` differ.
+ * name counts. `a[]`, `a[0]` and `A` belong to the name `a`, because binding reads them as one list: `?tag=x&Tag=y` is
+ * [x, y], and `?Tag=y&tag=x` is [y, x]. So does `[a]`, for qs. (The first character may be the mark of `decoded`.)
  */
 export function canonicalPairs(pairs: readonly (readonly [name: string, ...values: string[]])[]): string[] {
-  const root = (name: string): string => /^[^[.]*/.exec(name)?.[0].toLowerCase() ?? '';
+  const root = (name: string): string => /^[=%]?\[?([^[\].]*)/.exec(name)?.[1]?.toLowerCase() ?? '';
   return pairs
     .map(pair => ({ pair, root: root(pair[0]) }))
     .sort((a, b) => (a.root < b.root ? -1 : a.root > b.root ? 1 : 0))

@@ -14,7 +14,7 @@ export function readKey(req: IncomingMessage, headerName: string, pattern: RegEx
   if (lines.length > 1)
     throw new Problem('key-repeated', `Send the ${headerName} header once; there are ${lines.length}.`);
   const key = keyIn(lines);
-  if (key.trim() === '')
+  if (isBlank(key))
     throw new Problem('key-missing', `Send the ${headerName} header with a value that is unique for this request.`);
   if (pattern && !matches(pattern, key))
     throw new Problem(
@@ -27,13 +27,16 @@ export function readKey(req: IncomingMessage, headerName: string, pattern: RegEx
 /** Returns true when there is no key, or a blank one. Several keys do not count as missing. */
 export function isKeyMissing(req: IncomingMessage, headerName: string): boolean {
   const lines = linesOf(req, headerName);
-  return lines.length < 2 && keyIn(lines).trim() === '';
+  return lines.length < 2 && isBlank(keyIn(lines));
 }
 
 const linesOf = (req: IncomingMessage, headerName: string): readonly string[] =>
   headerLines(headerName.toLowerCase(), req) ?? [];
 
-const keyIn = ([line = '']: readonly string[]): string => unquoted(line.trim());
+/** Node gives a byte of a header as a character, so `trim()` would take 0xA0, a part of `à` in UTF-8, for a blank. */
+const keyIn = ([line = '']: readonly string[]): string => unquoted(line.replace(/^[\t ]+|[\t ]+$/g, ''));
+
+const isBlank = (key: string): boolean => /^[\t ]*$/.test(key);
 
 const STRING = /"((?:[^"\\]|\\["\\])*)"/.source;
 const PARAMETER = `; *[a-z*][a-z0-9_.*-]*(?:=(?:${STRING}|[^\\s;,"]+))?`;

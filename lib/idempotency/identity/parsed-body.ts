@@ -63,7 +63,10 @@ class Writer {
 
   write(value: unknown, level: number): void {
     if (level > MOST_LEVELS)
-      throw new Problem('body-too-large', `The request body has more than ${MOST_LEVELS} levels.`);
+      throw new Problem(
+        'body-too-large',
+        `The request body has objects or lists nested more than ${MOST_LEVELS} levels deep. Send it flatter.`,
+      );
     switch (typeof value) {
       case 'string':
         return this.put('s', value);
@@ -79,7 +82,7 @@ class Writer {
         return value === null ? this.put('0', '') : this.writeObject(value, level + 1);
       case 'function':
       case 'symbol':
-        throw unreadable(`a ${typeof value}`);
+        throw notComparable(`a ${typeof value}`);
     }
   }
 
@@ -99,7 +102,7 @@ class Writer {
     if (types.isAnyArrayBuffer(value)) return this.put('f', Buffer.from(value).toString('base64'));
     if (value instanceof URLSearchParams) return this.writePairs('q', [...value], level);
     const written = jsonOf(value);
-    if (written === undefined) throw unreadable(`an object of the class ${nameOf(value)}`);
+    if (written === undefined) throw notComparable(`an object of the class ${nameOf(value)}`);
     this.putNamed('j', value, written);
   }
 
@@ -160,7 +163,7 @@ function nameOf(value: object): string {
   return typeof constructor === 'function' ? constructor.name : 'without a name';
 }
 
-const unreadable = (what: string): Error =>
+const notComparable = (what: string): Error =>
   new Error(
     `bindonce: req.body holds ${what}, which idempotency() cannot compare. Mount idempotency() before the parser, or ` +
       'set req.rawBody to the bytes.',

@@ -54,7 +54,7 @@ class Polling {
 
   /**
    * @param woken called when the sleeper wakes: it is woken, or it is its turn, or its time is over.
-   * @param msLeft milliseconds that the lease has left; somebody should ask then.
+   * @param msLeft milliseconds that the lease has left; one waiter asks then.
    * @param ms milliseconds of the sleep, at most.
    */
   sleep(woken: () => void, isGone: () => boolean, msLeft: number, ms: number): Sleeper {
@@ -100,7 +100,7 @@ class Polling {
     this.nextTurn = Infinity;
   }
 
-  /** Wakes the next one, and those before it that are gone, for which nobody need ask. */
+  /** Wakes the next waiter, and those before it whose clients have disconnected. */
   private takeTurn(): void {
     this.nextTurn = Infinity;
     for (const sleeper of this.sleepers) {

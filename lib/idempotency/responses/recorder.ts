@@ -4,7 +4,7 @@ import { FakedProgress } from './faked-progress';
 import { BodyCopy } from './body-copy';
 import { HeadSnapshot } from './head-snapshot';
 import { Outgoing } from './outgoing';
-import { INVALID_IN_REASON, type HeaderLine } from './recorded-response';
+import { INVALID_IN_REASON, isPerExchange, type HeaderLine } from './recorded-response';
 import type { Ending, Limits, Recording } from './recording';
 import { ResponseHead } from './response-head';
 import {
@@ -162,6 +162,11 @@ class Recorder implements Recording {
     const last = typeof chunk === 'function' ? undefined : (chunk ?? undefined);
     const done = [chunk, encoding, callback].find(argument => typeof argument === 'function');
     if (this.ended && last !== undefined) return afterEnd(done, this.res);
+    if (this.ended && this.outgoing.isEnding && !this.res.writableEnded) {
+      // An earlier middleware (express-session) is still at the end, and will call node's `end` itself.
+      if (done) this.res.once('finish', done);
+      return this.res;
+    }
     if (this.ended || (last !== undefined && !isChunk(last))) return node.end.call(this.res, chunk, encoding, callback);
     const bytes = last === undefined ? NOTHING : bytesOf(last, encoding);
     const head = this.writtenHead('end');
@@ -186,8 +191,8 @@ class Recorder implements Recording {
     if (this.ended) return;
     const lines = trailerLines(trailers);
     this.outgoing.addTrailers(lines);
-    // Node keeps the lines of the last call only.
-    this.trailers = lines;
+    // Node keeps the lines of the last call only. A replay has a date of its own.
+    this.trailers = lines.filter(([name]) => !isPerExchange(name));
   }
 
   /** Returns the head; writes it, as node does, through all middlewares, if the handler has not. */

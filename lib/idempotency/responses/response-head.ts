@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { HeadChanges, HeadSnapshot } from './head-snapshot';
-import { mayHaveContent, type HeaderLine, type RecordedResponse } from './recorded-response';
+import { areTooLong, mayHaveContent, type HeaderLine, type RecordedResponse } from './recorded-response';
 
 /** The head of a response as the handler has written it, and what it declares about the content. */
 export class ResponseHead {
@@ -55,16 +55,34 @@ export class ResponseHead {
 
   /** Returns the whole response; undefined if it cannot be replayed. */
   withBody(body: Buffer | undefined, trailers: readonly HeaderLine[]): RecordedResponse | undefined {
-    // A store checks the same when it reads a record.
-    const isFramed = this.length === undefined || !this.hasContent || this.length === body?.length;
-    if (!body || this.isCoded || !isFramed || this.status < 200) return undefined;
+    // A store checks the same when it reads a record (`fromStored`).
+    if (!body || this.isCoded || !this.isFramedBy(body.length) || this.status < 200) return undefined;
     const {
       status,
       reason,
       impliedBy,
       changes: { headers, removed },
     } = this;
-    return { status, reason, headers, removed: removed.length > 0 ? removed : undefined, impliedBy, body, trailers };
+    if (areTooLong(headers) || areTooLong(trailers)) return undefined;
+    return {
+      status,
+      reason,
+      headers: headers.map(line => this.withoutBlanks(line)),
+      removed: removed.length > 0 ? removed : undefined,
+      impliedBy,
+      body,
+      trailers,
+    };
+  }
+
+  private isFramedBy(bytes: number): boolean {
+    if (this.length === undefined) return true;
+    return Number.isSafeInteger(this.length) && (!this.hasContent || this.length === bytes);
+  }
+
+  /** Node also sends a length that was given as ` 3` or `['3']`. */
+  private withoutBlanks(line: HeaderLine): HeaderLine {
+    return line[0].toLowerCase() === 'content-length' ? [line[0], String(this.length)] : line;
   }
 }
 

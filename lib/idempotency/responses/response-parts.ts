@@ -33,11 +33,17 @@ function pairUp(flat: readonly OutgoingHttpHeader[]): (readonly OutgoingHttpHead
   return flat.flatMap((_, index) => (index % 2 === 0 ? [flat.slice(index, index + 2)] : []));
 }
 
-/** Returns the lines of `addTrailers`: an object, or a list of pairs. */
+/** Returns the lines of `addTrailers`: an object, or a list of pairs in which a name may be repeated. */
 export function trailerLines(trailers: OutgoingHttpHeaders | readonly [string, string][]): HeaderLine[] {
   const pairs = (Array.isArray(trailers) ? trailers : Object.entries(trailers)) as [
     name: string,
     value: OutgoingHttpHeader,
   ][];
-  return pairs.map(([name, value]): HeaderLine => [name, Array.isArray(value) ? value.map(String) : String(value)]);
+  const lines = new Map<string, HeaderLine>();
+  for (const [name, value] of pairs) {
+    const [sent = name, earlier = []] = lines.get(name.toLowerCase()) ?? [];
+    const texts = [...[earlier].flat(), ...[value].flat().map(String)];
+    lines.set(name.toLowerCase(), [sent, texts.length === 1 && texts[0] !== undefined ? texts[0] : texts]);
+  }
+  return [...lines.values()];
 }

@@ -15,7 +15,7 @@ const CUT_OFF: Ending = { kind: 'cut-off' };
 interface Written {
   readonly hasHead: boolean;
   readonly hasEnded: boolean;
-  /** Called once, when the client has disconnected: nobody waits for what is held back. */
+  /** Called once, when the client has disconnected: what is held back is of no use any more. */
   clientLeft(): void;
 }
 
@@ -120,7 +120,11 @@ export class RunEnd implements DepartureListener {
   private emit(event: string, ...args: unknown[]): boolean {
     const { departure, outgoing } = this;
     if (event !== 'close') return outgoing.emit(event, ...args);
-    if (departure.isGone) return true;
+    if (departure.isGone) {
+      // After the connection, node destroys a pipelined response, which emits `close` once more.
+      if (departure.isHidden && !departure.isReported) this.faked.pretendOpen();
+      return true;
+    }
     this.written.clientLeft();
     if (departure.isHidden) this.faked.pretendOpen();
     departure.clientLeft();
@@ -131,7 +135,8 @@ export class RunEnd implements DepartureListener {
 
   /** @returns whether to close the connection now; after the end, it is closed when the response has been sent. */
   private close(ending: Ending): boolean {
-    if (this.written.hasEnded && !this.isRecordingOver) {
+    // The `end` of an earlier middleware may close the connection itself.
+    if (this.written.hasEnded && !this.isRecordingOver && !this.outgoing.isEnding) {
       this.faked.closeAfterEnd();
       return false;
     }

@@ -55,7 +55,9 @@ function sendInPieces(req: IncomingMessage, res: ServerResponse, body: Buffer, e
       }
       const piece = body.subarray(sent, sent + PIECE);
       sent += piece.length;
-      if (!res.write(piece)) return;
+      // As `pipe` does it: the `write` of an adapter's connection (@codegenie/serverless-express) returns nothing.
+      const mayGoOn: unknown = res.write(piece);
+      if (mayGoOn === false) return;
     }
     stop();
   };

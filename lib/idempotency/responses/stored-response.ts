@@ -1,7 +1,10 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import {
+  areTooLong,
   INVALID_IN_REASON,
   isPerExchange,
+  MAX_HEAD,
+  MAX_LINES,
   mayHaveContent,
   type HeaderLine,
   type RecordedResponse,
@@ -24,11 +27,6 @@ export interface Expected {
   /** Most bytes of a body that would have been kept. */
   readonly maxBytes: number;
 }
-
-/** Most characters of all header lines together. Clients refuse far shorter heads (Node: 16 KiB). */
-const MAX_HEAD = 1_048_576;
-/** Most header lines: as many as Node's clients read. */
-const MAX_LINES = 2_000;
 
 /**
  * Writes a response as it is stored in Keyv: as text, which every serialiser supports. (Keyv's own takes ten times as
@@ -113,18 +111,13 @@ function linesOf(value: unknown): HeaderLine[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const lines: HeaderLine[] = [];
   const names = new Set<string>();
-  let [count, length] = [0, 0];
   for (const entry of value as unknown[]) {
     const line = lineOf(entry);
     if (!line || names.has(line[0].toLowerCase()) || isPerExchange(line[0])) return undefined;
-    const texts = [line[1]].flat();
     names.add(line[0].toLowerCase());
-    count += texts.length;
-    length += line[0].length + texts.reduce((sum, text) => sum + text.length, 0);
-    if (count > MAX_LINES || length > MAX_HEAD) return undefined;
     lines.push(line);
   }
-  return lines;
+  return areTooLong(lines) ? undefined : lines;
 }
 
 /** Returns one header line. @throws for a name or a value that node would not send. */

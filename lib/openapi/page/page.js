@@ -71,7 +71,9 @@ function list(request, status, headerOf) {
   const item = document.createElement('li');
   const isReplay = request.replayedHeader && headerOf(request.replayedHeader.toLowerCase()) === 'true';
   const ms = Math.round(performance.now() - request.started);
-  const text = `${request.method} ${new URL(request.url, location.href).pathname}: ${status}, ${isReplay ? 'replayed' : 'first response'}, ${ms} ms, key `;
+  const { pathname } = new URL(request.url, location.href);
+  const kind = isReplay ? 'replayed' : 'first response';
+  const text = `${request.method} ${pathname}: ${status}, ${kind}, ${ms} ms, key `;
   const key = document.createElement('code');
   key.textContent = request.key;
   const again = document.createElement('button');

@@ -16,7 +16,7 @@ const STEPS: readonly Step[] = [
   { step: 'acquire', token: 'c' },
 ];
 
-/** What is stored before the steps, and how it comes to be. */
+/** State that is stored before the steps, and the steps that store it. */
 interface Start {
   readonly title: string;
   readonly prepare: (trial: Trial, ms: number) => Promise<unknown>;

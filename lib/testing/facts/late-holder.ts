@@ -1,7 +1,7 @@
 import { LONG, SHORT } from '../check';
 import type { Fact, Trial } from '../trial';
 
-/** What the next holder, b, has done when the late one comes back. */
+/** Acts of the next holder, b, before the late one comes back. */
 const NEXT: readonly (readonly [title: string, next: (trial: Trial) => unknown])[] = [
   ['is running', () => undefined],
   ['is done', ({ other }) => other.complete('b', LONG)],

@@ -18,7 +18,7 @@ const HELD: readonly (readonly [title: string, make: (trial: Trial, ms: number) 
   ['a record', ({ one }, ms) => one.complete('a', ms)],
 ];
 
-/** What another token asks must not lengthen a lease, or end a record early. */
+/** Steps of another token must not lengthen a lease, or end a record early. */
 export const refusedFacts: readonly Fact[] = HELD.flatMap(([held, make]) =>
   REFUSED.map(([title, step]): Fact => [
     `${title} does not change when ${held} expires`,

@@ -59,6 +59,7 @@ it.each<[string, () => AnyType, RegExp]>([
   ['an empty dto', () => class Empty extends dto({}) {}, /Empty has no declared properties/],
   ['a scalar', () => int, /int cannot be the dto of a request/],
   ['a file', () => file, /file cannot be the dto of a request/],
+  ['files', () => list(file), /list of file cannot be the dto of a request/],
   ['nothing', () => undefined as unknown as AnyType, /undefined is not a type/],
   ['a list of something that is no type', () => list(undefined as unknown as AnyType), /undefined is not a type/],
   [

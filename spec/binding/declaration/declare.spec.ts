@@ -219,6 +219,47 @@ it('a type that cannot be bound is refused where it is declared', () => {
   }).toThrow('not Symbol(n)');
 });
 
+it('a member that is not a field is refused by its name', () => {
+  // The compiler refuses it, too.
+  const page = queryParam(int) as unknown as (value: unknown, context: DecoratorContext) => undefined;
+  const used: readonly [() => unknown, string][] = [
+    [
+      () =>
+        class {
+          @page save(): void {}
+        },
+      'the method `save`',
+    ],
+    [
+      () =>
+        class {
+          @page get total(): number {
+            return 1;
+          }
+        },
+      'the getter `total`',
+    ],
+    [
+      () =>
+        class {
+          @page accessor n = 1;
+        },
+      'the accessor `n`',
+    ],
+    [
+      () => {
+        @page
+        class Order {}
+        return Order;
+      },
+      'the class `Order`',
+    ],
+    [() => (page as () => void)(), 'nothing'],
+  ];
+  for (const [make, what] of used)
+    expect(make).toThrow(new TypeError(`queryParam was used on ${what}; use it on a class field`));
+});
+
 it('a compiler without decorator metadata is reported, with advice', () => {
   // The context of esbuild 0.21.0 and of Babel's decorators of version 2023-01.
   const context = { kind: 'field', name: 'id', static: false, private: false } as ClassFieldDecoratorContext<

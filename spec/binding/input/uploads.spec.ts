@@ -323,7 +323,7 @@ describe('a file under a name that is not declared', () => {
     expect({ status, errors }).toMatchObject({
       status: 400,
       errors: [
-        { name: 'count', in: 'form', detail: 'A file was sent where a value is expected.' },
+        { name: 'count', in: 'form', detail: 'Send text here, not a file.' },
         { name: 'photos', in: 'form' },
       ],
     });

@@ -156,6 +156,12 @@ it.each<[string, () => AnyType, RegExp]>([
     () => class Order extends dto({ all: fromForm(Line), one: list(file) }) {},
     /Order\.one: .* no source can supply it/,
   ],
+  ['a file as the body', () => class Order extends dto({ one: fromBody(file) }) {}, /Order\.one: it cannot be a file/],
+  [
+    'files as the body, in lists',
+    () => class Order extends dto({ one: fromBody(optional(list(list(file)))) }) {},
+    /Order\.one: it cannot be a file/,
+  ],
   ['a file in a nested dto', () => class Order extends dto({ one: Photo }) {}, /Order\.one: it contains a file/],
   [
     'a file in a nested dto that may be missing',

@@ -127,27 +127,74 @@ describe.each(expressVersions)('mounted, %s', (_name, framework) => {
 });
 
 describe('a required parameter that the route does not have', () => {
-  class Charge extends dto({ customer: routeParam(int) }) {}
-  const warnings = async (make: (app: express.Express) => void, path: string): Promise<string[]> => {
-    const warn = jest.spyOn(process, 'emitWarning');
-    const app = express();
-    make(app);
+  type Mount = (app: express.Express, endpoint: express.RequestHandler) => void;
+  /** Refuses a request for lack of the parameter, in a process that has not warned before. Returns the warnings. */
+  const warnings = async (mount: Mount, path: string, name = 'customer', framework = express): Promise<string[]> => {
+    const app = framework();
+    jest.isolateModules(() => {
+      const fresh = jest.requireActual<typeof import('../../../lib')>('../../../lib');
+      class Charge extends fresh.dto({ v: fresh.routeParam(fresh.int, { bindFrom: name }) }) {}
+      mount(app, fresh.bindRequest(Charge));
+    });
+    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     expect((await ask(app, { method: 'GET', path })).status).toBe(400);
     const texts = warn.mock.calls.map(([text]) => String(text));
     warn.mockRestore();
     return texts;
   };
+  type Path = string | RegExp | readonly Path[];
+  const at =
+    (path: Path): Mount =>
+    (app, endpoint) =>
+      app.get(path as string, endpoint);
+  const frameworks = new Map(expressVersions);
 
-  it('is refused without a warning if it is optional in the path', async () => {
-    expect(await warnings(app => app.get('/c{/:customer}', bindRequest(Charge)), '/c')).toEqual([]);
-    expect(await warnings(app => app.get(/^\/(?<customer>\d+)?$/, bindRequest(Charge)), '/')).toEqual([]);
+  it.each<[version: string, route: Path, name: string, path: string]>([
+    ['Express 5', '/c{/:customer}', 'customer', '/c'],
+    ['Express 5', '/c{/:Customer}', 'customer', '/c'],
+    ['Express 5', '/c{/*rest}', 'rest', '/c'],
+    ['Express 5', '/c{/:"the customer"}', 'the customer', '/c'],
+    ['Express 5', '/c{/:"the \\"customer"}', 'the "customer', '/c'],
+    ['Express 5', '/c{/:größe}', 'größe', '/c'],
+    ['Express 5', ['/c', ['/c/:customer']], 'customer', '/c'],
+    ['Express 5', /^\/(?<customer>\d+)?$/, 'customer', '/'],
+    ['Express 5', /^\/(\d+)?$/, '0', '/'],
+    ['Express 4', '/c/:customer?', 'customer', '/c'],
+    ['Express 4', '/c/:Customer(\\d+)?', 'customer', '/c'],
+    ['Express 4', '/c/:customer([a-z]+)?', 'customer', '/c'],
+    ['Express 4', ['/c', '/c/:customer'], 'customer', '/c'],
+    ['Express 4', ['/c', '/c/*'], '0', '/c'],
+    ['Express 4', /^\/(?<customer>\d+)?$/, 'customer', '/'],
+  ])('is refused without a warning if it is optional in the path: %s, %p', async (version, route, name, path) => {
+    expect(await warnings(at(route), path, name, frameworks.get(version))).toEqual([]);
   });
 
-  it('is refused, and the application is told once where it is mounted, and what to do', async () => {
-    const orders = Router().get('/orders', bindRequest(Charge));
-    expect(await warnings(app => app.use('/c/:customer', orders), '/c/1/orders')).toEqual([
+  it.each<[version: string, route: Path, name: string, path: string]>([
+    ['Express 5', '/orders/:orderId', 'id', '/orders/7'],
+    ['Express 5', '/orders/:idOfOrder', 'id', '/orders/7'],
+    ['Express 5', '/orders/*rest', 'res', '/orders/7'],
+    ['Express 5', '/id/:"the id"', 'id', '/id/7'],
+    ['Express 5', '/\\:id/:order', 'id', '/:id/7'],
+    ['Express 5', '/orders/:ids', 'i.s', '/orders/7'],
+    ['Express 5', /^\/(?<orderId>\d+)$/, 'id', '/7'],
+    ['Express 5', /^\/(?<!id)(\d+)$/, 'id', '/7'],
+    ['Express 5', ['/id', '/orders/:orderId'], 'id', '/id'],
+    ['Express 4', '/orders/:orderId(\\d+)', 'id', '/orders/7'],
+    ['Express 4', '/orders/:orderId(\\d+)', '0', '/orders/7'],
+    ['Express 4', '/orders/:orderId?', 'id', '/orders'],
+    ['Express 4', '/orders/*rest', 'rest', '/orders/7rest'],
+    ['Express 4', /^\/(?<orderId>\d+)$/, 'id', '/7'],
+  ])('is told, although the path has something like it: %s, %p, %s', async (version, route, name, path) => {
+    expect(await warnings(at(route), path, name, frameworks.get(version))).toEqual([
+      expect.stringContaining(`requires the route parameter "${name}"`),
+    ]);
+  });
+
+  it('is refused, and the application is told where it is mounted, and what to do', async () => {
+    const below: Mount = (app, endpoint) => app.use('/c/:customer', Router().get('/orders', endpoint));
+    expect(await warnings(below, '/c/1/orders')).toEqual([
       'bindRequest: a dto requires the route parameter "customer", and where the middleware is mounted (/orders), there is no parameter of this name, so each request gets 400. Correct the name or the path; a router has parameters of the path above it only with mergeParams: true.',
     ]);
-    expect(await warnings(app => app.use(bindRequest(Charge)), '/')).toEqual([]);
+    expect(await warnings((app, endpoint) => app.use(endpoint), '/')).toEqual([]);
   });
 });

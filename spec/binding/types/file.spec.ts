@@ -62,7 +62,7 @@ it.each([
       ['title', image('a')],
       ['cover', image('b')],
     ],
-    { name: 'title', in: 'form', detail: 'A file was sent where a value is expected.' },
+    { name: 'title', in: 'form', detail: 'Send text here, not a file.' },
   ],
   ['no file', [['title', 'x']], { name: 'cover', in: 'form', detail: 'A value is required.' }],
 ] as const)('%s is refused', async (_what, multipart, failure) => {

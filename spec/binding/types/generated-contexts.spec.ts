@@ -50,6 +50,14 @@ describe('contexts that throw if they are stale', () => {
     expect((await ask(app, { json: { item_count: 1 } })).text).toBe('{"order_id":"o1"}');
   });
 
+  it('leave another class to be read as a single value', async () => {
+    const { queryValue } = configure({ binding: strict });
+    const app = express().get('/', (req, res) => {
+      res.json(queryValue(req, 'v', View));
+    });
+    expect((await ask(app, { method: 'GET', path: '/?v={"order_id":"o1"}' })).body).toEqual({ orderId: 'o1' });
+  });
+
   it('leave another class to be bound without a middleware', async () => {
     const { bind } = configure({ binding: strict });
     expect(await bind(View, { body: '{"order_id":"o1"}' })).toEqual(Object.assign(new View(), { orderId: 'o1' }));

@@ -3,8 +3,11 @@ import { createRequire } from 'node:module';
 import express, { type Express } from 'express';
 import inject from 'light-my-request';
 import serverlessHttp from 'serverless-http';
-import { bindRequest, dto, idempotency, int } from '../../../lib';
+import { bindRequest, dto, file, formField, idempotency, int } from '../../../lib';
+import { held } from '../../../lib/body/holding';
 import { expressVersions } from '../../support/express-versions';
+import { multipart } from '../../support/multipart';
+import { TemporaryDirectory } from '../../support/temporary-directory';
 
 // Its types need those of AWS Lambda.
 const codegenie = createRequire(__filename)('@codegenie/serverless-express') as {
@@ -18,21 +21,21 @@ interface Answer {
   readonly isReplay: boolean;
 }
 
-type Post = (path: string, key: string, body: string) => Promise<Answer>;
+type Post = (path: string, key: string, body: string, type?: string) => Promise<Answer>;
 
-const headersWith = (key: string) => ({
+const headersWith = (key: string, type = 'application/json') => ({
   'idempotency-key': key,
-  'content-type': 'application/json',
+  'content-type': type,
   host: 'shop.example',
 });
 
 /** An event of an AWS API Gateway (payload format 2.0). */
-const eventOf = (path: string, key: string, body: string) => ({
+const eventOf = (path: string, key: string, body: string, type?: string) => ({
   version: '2.0',
   routeKey: '$default',
   rawPath: path,
   rawQueryString: '',
-  headers: { ...headersWith(key), 'content-length': String(body.length) },
+  headers: { ...headersWith(key, type), 'content-length': String(body.length) },
   requestContext: {
     http: { method: 'POST', path, sourceIp: '127.0.0.1', protocol: 'HTTP/1.1' },
     domainName: 'shop.example',
@@ -73,12 +76,18 @@ const adapters: readonly [name: string, of: (app: Express) => Post][] = [
   ],
   [
     'light-my-request',
-    app => async (path, key, payload) =>
-      answerOf(await inject(app, { method: 'POST', url: path, headers: headersWith(key), payload })),
+    app => async (path, key, payload, type) =>
+      answerOf(await inject(app, { method: 'POST', url: path, headers: headersWith(key, type), payload })),
   ],
 ];
 
 class Payment extends dto({ amount: int }) {}
+
+const uploads = new TemporaryDirectory();
+
+afterAll(() => {
+  uploads.remove();
+});
 
 describe.each(expressVersions)('on %s', (_version, versionOfExpress) => {
   describe.each(adapters)('behind %s', (_name, of) => {
@@ -108,6 +117,31 @@ describe.each(expressVersions)('on %s', (_version, versionOfExpress) => {
       const post = of(app);
       for (const path of ['/alone', '/both'])
         expect((await post(path, randomUUID(), '{"amount":5}')).text).toBe('{"amount":5}');
+    });
+
+    it.each([
+      ['no body', '', 'x'],
+      ['a short response', '{}', 'x'],
+      ['a response of several pieces', '{}', 'x'.repeat(200_000)],
+    ])('a request with %s gets the whole response, and so does its duplicate', async (_what, body, text) => {
+      const post = of(versionOfExpress().post('/', idempotency(), (_req, res) => void res.send(text)));
+      const key = randomUUID();
+      expect(await post('/', key, body)).toEqual({ status: 200, text, isReplay: false });
+      expect(await post('/', key, body)).toEqual({ status: 200, text, isReplay: true });
+    });
+
+    it('what a request holds is given back, in memory and on disk', async () => {
+      const Upload = dto({ photo: formField(file) });
+      const bind = bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: uploads.path } });
+      const app = versionOfExpress().post('/', idempotency(), (_req, res) => void res.send('x'));
+      app.post('/upload', idempotency(), bind, (req, res) => void res.json(req.dto.photo.size));
+      const post = of(app);
+      await post('/', randomUUID(), JSON.stringify('x'.repeat(500_000)));
+      await post('/', randomUUID(), JSON.stringify('x'.repeat(1_500_000)));
+      const form = multipart([{ name: 'photo', filename: 'a.txt', value: 'abc' }], 'b');
+      expect((await post('/upload', randomUUID(), String(form.body), form.headers['Content-Type'])).text).toBe('3');
+      await uploads.emptied();
+      expect(held.bytes).toEqual({ memory: 0, disk: 0 });
     });
   });
 });

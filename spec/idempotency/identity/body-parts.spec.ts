@@ -283,9 +283,7 @@ async function parsedBefore(type: string, ...left: readonly Left[]) {
       .use(onError),
   );
   for (let request = 0; request < left.length; request++)
-    seen.statuses.push(
-      (await send(url, { headers: keyed('k', { 'Content-Type': type }), body: 'read before us' })).status,
-    );
+    seen.statuses.push((await send(url, { headers: keyed('k', { 'Content-Type': type }), body: '{}' })).status);
   return seen;
 }
 

@@ -75,6 +75,13 @@ describe('two requests that differ in', () => {
     ['a route value', {}, { path: '/a/items/1' }, { path: '/a/items/2' }],
     ['the mount of the router', {}, { path: '/a/items/1' }, { path: '/b/items/1' }],
     ['a query value', {}, { path: '/?a=1' }, { path: '/?a=2' }],
+    ['the order of a and [a], which qs reads as one name', {}, { path: '/?[a]=1&a=2' }, { path: '/?a=2&[a]=1' }],
+    [
+      'the order of more names than a parser reads',
+      {},
+      { path: `/?v=1&${'x&'.repeat(1_000)}y` },
+      { path: `/?${'x&'.repeat(1_000)}y&v=1` },
+    ],
     ['a query name', {}, { path: '/?a=1' }, { path: '/?b=1' }],
     ['where a query name ends', {}, { path: '/?a=bc' }, { path: '/?ab=c' }],
     ['one query value with a separator or two', {}, { path: '/?a=1%26b=2' }, { path: '/?a=1&b=2' }],
@@ -165,6 +172,7 @@ describe('behind a proxy', () => {
 
 describe('two requests that differ only in', () => {
   it.each<[string, IdempotencyOptions, Sent, Sent]>([
+    ['whether an absent body is chunked', {}, { headers: { 'Transfer-Encoding': 'chunked' } }, {}],
     ['the order of query names', {}, { path: '/?a=1&b=2&a=3' }, { path: '/?b=2&a=1&a=3' }],
     ['the spelling of a space in the query', {}, { path: '/?a=1+2' }, { path: '/?a=1%202' }],
     ['empty parts of the query', {}, { path: '/?a=1&&' }, { path: '/?a=1' }],

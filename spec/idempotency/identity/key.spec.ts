@@ -46,6 +46,7 @@ describe('the idempotency key', () => {
     ['white space inside quotes', '" abc "', ' abc '],
     ['a comma', 'a, b', 'a, b'],
     ['bytes above 127', 'schl\u00fcssel', 'schl\u00fcssel'],
+    ['text in UTF-8 that ends with the byte A0', 'voil\u00c3\u00a0', 'voil\u00c3\u00a0'],
     ['8 KB', LONG, LONG],
     ['the name of a property of every object', '__proto__', '__proto__'],
   ])('may be %s', async (_title, sent, key) => {

@@ -2,17 +2,23 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import compression from 'compression';
 import type { RequestHandler } from 'express';
-import { idempotency } from '../../../lib';
+import { Keyv } from 'keyv';
+import { idempotency, type IdempotencyOptions } from '../../../lib';
 import { send, type WireResponse } from '../../support/listen';
 import { expressVersions } from '../../support/express-versions';
 import { bodies, heads } from './responses';
 import { serve } from '../../support/serve';
 import { keyed, visible, visibleReplay } from '../../support/replays';
 
+const stores: readonly (readonly [name: string, options: () => IdempotencyOptions])[] = [
+  ['the default store', () => ({})],
+  ['a Keyv', () => ({ store: new Keyv() })],
+];
+
 describe.each(expressVersions)('a replay on %s', (_version, express) => {
-  it.each([...bodies, ...heads])(
-    'of %s equals the original, which is what the handler would have sent by itself',
-    async (_title, { method = 'POST', headers = {}, handler }) => {
+  it.each(stores.flatMap(([store, options]) => [...bodies, ...heads].map(row => [store, ...row, options] as const)))(
+    'from %s of %s equals the original, which is what the handler would have sent by itself',
+    async (_store, _title, { method = 'POST', headers = {}, handler }, options) => {
       let runs = 0;
       const counted: RequestHandler = (req, res, next) => {
         runs++;
@@ -22,7 +28,7 @@ describe.each(expressVersions)('a replay on %s', (_version, express) => {
       const app = express()
         .disable('x-powered-by')
         .all('/bare', handler)
-        .all('/guarded', idempotency({ addHeaderToResponse: false }), counted);
+        .all('/guarded', idempotency({ addHeaderToResponse: false, ...options() }), counted);
       const { url } = await serve(app);
       const get = (path: string): Promise<WireResponse> => send(url + path, { method, headers: keyed('k', headers) });
 

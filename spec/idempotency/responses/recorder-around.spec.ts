@@ -9,7 +9,9 @@ import morgan from 'morgan';
 import { idempotency } from '../../../lib';
 import { send, type WireResponse } from '../../support/listen';
 import { expressVersions } from '../../support/express-versions';
+import { RawClient } from '../../support/raw-client';
 import { serve } from '../../support/serve';
+import { signal, type Signal } from '../../support/signal';
 import { keyed, visible, visibleReplay } from '../../support/replays';
 
 const LONG = 'abc '.repeat(2_000);
@@ -419,5 +421,59 @@ describe.each(expressVersions)('callbacks on %s behind', (_version, express) => 
     );
     expect((await send(url, { headers: keyed('k'), body: '' })).text).toBe('ab');
     expect(called).toEqual(['write', 'end']);
+  });
+});
+
+/** Ends a response only when the spec says so, as a session does once it is saved. */
+function slowEnd(ending: Signal, mayEnd: Signal): RequestHandler {
+  return (_req, res, next) => {
+    const end = res.end.bind(res) as Method;
+    let isEnding = false;
+    res.end = (...args: unknown[]) => {
+      if (!isEnding) void mayEnd.happened.then(() => end(...args));
+      isEnding = true;
+      ending.happens();
+      return res;
+    };
+    next();
+  };
+}
+
+describe.each(expressVersions)('behind an earlier middleware with an end of its own, on %s,', (_version, express) => {
+  it('a second end() of the handler changes nothing while the first is under way', async () => {
+    const [ending, mayEnd, endedTwice] = [signal(), signal(), signal()];
+    const app = express().post('/', slowEnd(ending, mayEnd), idempotency(), (_req, res) => {
+      res.json({ a: 1 });
+      void ending.happened.then(() => {
+        res.end(() => {
+          endedTwice.happens();
+        });
+        mayEnd.happens();
+      });
+    });
+    const { url } = await serve(app);
+    const [first, replay] = [await send(url, { headers: keyed('k') }), await send(url, { headers: keyed('k') })];
+    await endedTwice.happened;
+    expect([first.text, replay.text, replay.headers['idempotent-replayed']]).toEqual(['{"a":1}', '{"a":1}', 'true']);
+  });
+
+  it('which destroys the response after it, the connection is closed', async () => {
+    const app = express()
+      .use((_req, res, next) => {
+        const end = res.end.bind(res) as Method;
+        res.end = (...args: unknown[]) => {
+          end(...args);
+          return res.destroy();
+        };
+        next();
+      })
+      .post('/', idempotency(), (_req, res) => {
+        res.json({ a: 1 });
+      });
+    const { port } = await serve(app);
+    const client = new RawClient(port);
+    await client.send('POST / HTTP/1.1\r\nHost: a\r\nIdempotency-Key: k\r\nContent-Length: 0\r\n\r\n');
+    await client.closed();
+    expect(client.text).toMatch(/^HTTP\/1.1 200 OK[^]*\{"a":1\}$/);
   });
 });

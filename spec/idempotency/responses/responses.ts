@@ -222,6 +222,17 @@ export const heads: [title: string, row: Row][] = [
     res.addTrailers({ 'X-Sum': '42', 'X-Count': '2' });
     res.end();
   }),
+  row('a repeated trailer', (_req, res) => {
+    res.setHeader('Trailer', 'Server-Timing').write('a');
+    res.addTrailers([
+      ['Server-Timing', 'db;dur=1'],
+      ['Server-Timing', 'app;dur=2'],
+    ] as never);
+    res.end();
+  }),
+  row('a Content-Length as a list', (_req, res) => {
+    res.setHeader('Content-Length', ['3']).end('abc');
+  }),
   row('trailers as pairs after one write', (_req, res) => {
     res.write('counted');
     res.addTrailers([['X-Sum', '42']]);

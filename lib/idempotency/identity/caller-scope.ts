@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { isPromise } from '../../basics/awaitable';
 import { warnOnce } from '../../warnings/warn-once';
 import { credentialsOf, warnOfCookies } from './credentials';
-import { textOfCallers, type CallersOn } from './scope';
+import { textOfCallers, type CallersOn } from './callers';
 
 /** The options that tell callers apart. */
 export interface CallerOptions {
@@ -17,7 +17,8 @@ export interface Caller {
   /** Requests of one scope may share a response; so may all requests without a scope. */
   readonly scope: string | undefined;
   /**
-   * Returns true when the request has a caller now that it did not have: authentication comes after `idempotency()`.
+   * Returns true, and emits a process warning, when the request has a caller now that it did not have: authentication
+   * comes after `idempotency()`.
    */
   hasAppeared(): boolean;
 }
@@ -37,14 +38,14 @@ function knownCaller(req: IncomingMessage, { scope, callersOn }: CallerOptions):
   if (!scope) return textOfCallers(callersOn(req));
   const own: unknown = scope(req as Request, defaultScope(req, callersOn));
   if (own === undefined || typeof own === 'string') return own;
+  // The request is refused; if the promise is rejected, too, that must not end the process.
+  if (isPromise(own)) own.catch(() => undefined);
   throw notText(own);
 }
 
-/**
- * Makes the error for a scope that is not text. If `scope` has returned a default that could not be made, `instanceof`
- * on it throws the reason.
- */
-function notText(own: unknown): TypeError {
+/** Makes the error for a scope that is not text; that of a default that could not be made is its own. */
+function notText(own: unknown): unknown {
+  if (reasons.has(own as object)) return reasons.get(own as object);
   const kind =
     own === null
       ? 'null'
@@ -86,24 +87,31 @@ function failingText(error: unknown): string {
     throw error;
   };
   const traps = { get: fail, has: fail, ownKeys: fail, getPrototypeOf: fail, getOwnPropertyDescriptor: fail };
-  return new Proxy({}, traps) as string;
+  const failing = new Proxy({}, traps);
+  reasons.set(failing, error);
+  return failing as string;
 }
 
+/** The errors of the texts that cannot be made. */
+const reasons = new WeakMap<object, unknown>();
+
 function hasAppeared(req: IncomingMessage, options: CallerOptions, before: string | undefined): boolean {
-  const reason = ((): string | undefined => {
-    try {
-      const now = knownCaller(req, options);
-      return now === undefined || now === before ? undefined : 'has another caller than before';
-    } catch (error) {
-      return `has a caller that cannot be read (${String(error)})`;
-    }
-  })();
-  if (reason === undefined) return false;
+  const change = changeSince(before, req, options);
+  if (change === undefined) return false;
   warnOnce(
     'BINDONCE_MOUNTED_BEFORE_AUTHENTICATION',
-    `idempotency: after its handler ran, a request ${reason}, so its response is not kept and its duplicates get ` +
+    `idempotency: after its handler ran, a request ${change}, so its response is not kept and its duplicates get ` +
       '409. Mount idempotency() after authentication (a NestJS guard is too late: authenticate in an earlier middleware). ' +
       'If the handler itself signs callers in, pass `scope` to tell them apart.',
   );
   return true;
+}
+
+function changeSince(before: string | undefined, req: IncomingMessage, options: CallerOptions): string | undefined {
+  try {
+    const now = knownCaller(req, options);
+    return now === undefined || now === before ? undefined : 'has another caller than before';
+  } catch (error) {
+    return `has a caller that cannot be read (${String(error)})`;
+  }
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { payloadOf } from '../../principal/principal';
+import { authOf, CALLER_IDS, isSignedOut } from '../../principal/principal';
 import { textOf } from './id-text';
 
 /**
@@ -8,7 +8,7 @@ import { textOf } from './id-text';
  *
  * | Present on the request                                      | Takes part                                        |
  * |-------------------------------------------------------------|---------------------------------------------------|
- * | `req.auth` (a function is called; of a token, its payload)  | its IDS, with issuer, provider and tenant (REALMS) |
+ * | `req.auth` (a function is called; of a token, its payload)  | its ids, with issuer, provider and tenant (REALMS) |
  * | `req.user`                                                  | the same                                          |
  * | one of them, without an id or with an unreadable one        | an error that asks for `scope`                    |
  * | neither, but Authorization, X-Api-Key or a session's cookie | a hash of each                                    |
@@ -21,10 +21,10 @@ import { textOf } from './id-text';
  */
 export type CallersOn = (req: IncomingMessage) => Readonly<Record<string, unknown>>;
 
-const IDS = ['sub', 'userId', 'uid', 'id', '_id'];
-
 /** Properties within whose values an id is unique (`iss`: RFC 7519, section 4.1.2). */
-const REALMS = ['iss', 'provider', 'tenantId', 'tenant', 'orgId', 'org_id', 'tid'];
+const ISSUERS = ['iss', 'provider'];
+const TENANTS = ['tenantId', 'tenant_id', 'tenant', 'tid', 'orgId', 'org_id', 'organizationId', 'organization_id'];
+const REALMS = [...ISSUERS, ...TENANTS];
 
 const NO_CALLERS = {};
 
@@ -32,10 +32,7 @@ const NO_CALLERS = {};
 export const callersOn: CallersOn = req => {
   const { auth, user } = req as { auth?: unknown; user?: unknown };
   if (auth === undefined && user === undefined) return NO_CALLERS;
-  return {
-    'req.auth': payloadOf(typeof auth === 'function' ? (Reflect.apply(auth, req, []) as unknown) : auth),
-    'req.user': user,
-  };
+  return { 'req.auth': authOf(req), 'req.user': user };
 };
 
 /**
@@ -57,22 +54,22 @@ const isNobody = (caller: unknown): boolean => caller === undefined || caller ==
 
 function partsOf(caller: unknown, place: string): Part[] {
   // Text or a number is itself an id.
-  if (typeof caller !== 'object' || caller === null) return [['id', textOf(caller) ?? unreadable(place)]];
-  const ids = named(IDS, caller, place);
+  if (typeof caller !== 'object' || caller === null) return [['id', textOf(caller) ?? refuseCaller(place)]];
+  const ids = named(CALLER_IDS, caller, place);
   if (ids.length > 0) return [...ids, ...named(REALMS, caller, place)];
-  return (caller as { isAuthenticated?: unknown }).isAuthenticated === false ? [] : unreadable(place);
+  return isSignedOut(caller) ? [] : refuseCaller(place);
 }
 
 function named(names: readonly string[], caller: object, place: string): Part[] {
   return names.flatMap((name): Part[] => {
     const value = (caller as Readonly<Record<string, unknown>>)[name];
-    return value === undefined || value === null ? [] : [[name, textOf(value) ?? unreadable(`${place}.${name}`)]];
+    return value === undefined || value === null ? [] : [[name, textOf(value) ?? refuseCaller(`${place}.${name}`)]];
   });
 }
 
-function unreadable(place: string): never {
+function refuseCaller(place: string): never {
   throw new Error(
     `idempotency: ${place} is set, but bindonce cannot read an id from it (text, a number or an object with toString, in ` +
-      `one of ${IDS.join(', ')}), so callers could share a response. Pass the \`scope\` option.`,
+      `one of ${CALLER_IDS.join(', ')}), so callers could share a response. Pass the \`scope\` option.`,
   );
 }

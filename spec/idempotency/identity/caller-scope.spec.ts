@@ -135,3 +135,23 @@ describe.each(expressVersions)('a caller that appears behind the guard, %s,', (_
     expect([refused.status, (await send(url, { headers: keyed('k') })).text]).toEqual([401, 'ran']);
   });
 });
+
+it.each(expressVersions)(
+  'on %s, a scope whose promise is rejected is an error, and does not end the process',
+  async (_version, express) => {
+    const rejected: unknown[] = [];
+    const onRejection = (reason: unknown): void => void rejected.push(reason);
+    process.on('unhandledRejection', onRejection);
+    try {
+      const scope = (() => Promise.reject(new Error('The database is down'))) as never;
+      const { url } = await serve(express().set('env', 'test').post('/', idempotency({ scope })));
+      expect((await send(url, { headers: keyed('k') })).text).toContain(
+        'scope must return text or undefined, not a promise',
+      );
+      await new Promise(setImmediate);
+      expect(rejected).toEqual([]);
+    } finally {
+      process.off('unhandledRejection', onRejection);
+    }
+  },
+);

@@ -1,0 +1,88 @@
+import { LONGEST_UNSEEN, mark, marksOf, type Mark } from './marks.js';
+import { shown, type ResolvedOptions } from './options.js';
+import type { KnownKey } from './page.js';
+
+/** The key of an unfinished operation, as it is stored. A full storage takes `isJoined` for its shorter `true`. */
+export type Entry = Omit<KnownKey, 'isStored'>;
+
+/** Keys that another page has just stored. They show up before a time, unless that page has another storage. */
+export interface Unseen {
+  readonly keys: readonly string[];
+  /** In milliseconds since 1970. */
+  readonly until: number;
+}
+
+/** The entries in the storage. What this page writes is marked, because other pages may see it late. */
+export class Entries {
+  constructor(private readonly options: ResolvedOptions) {}
+
+  /** Reads an entry, unless another page has erased it, which this one may not see yet. */
+  async get(name: string): Promise<Entry | undefined> {
+    const text: unknown = await this.options.storage().getItem(name);
+    if (text !== undefined && text !== null && typeof text !== 'string')
+      throw new TypeError(`The storage must return the text that it was given, not ${shown(text)}`);
+    const entry = entryIn(text);
+    const isErased = ({ key, deed }: Mark): boolean => key === entry?.key && deed === 'erased';
+    return entry && (await this.marks(name)).some(isErased) ? undefined : entry;
+  }
+
+  async set(name: string, entry: Entry): Promise<void> {
+    await this.options.storage().setItem(name, JSON.stringify(entry));
+    await this.mark(name, 'stored', entry.key);
+  }
+
+  /** @param key that of the entry; undefined if it is not known. */
+  async remove(name: string, key: string | undefined): Promise<void> {
+    const storage = this.options.storage();
+    try {
+      await storage.removeItem(name);
+    } catch {
+      await storage.setItem(name, '');
+    }
+    if (key !== undefined) await this.mark(name, 'erased', key);
+  }
+
+  async unseen(name: string): Promise<Unseen> {
+    const marks = await this.marks(name);
+    const erased = marks.filter(({ deed }) => deed === 'erased').map(({ key }) => key);
+    const unseen = marks.filter(({ key, deed, isOwn }) => deed === 'stored' && !isOwn && !erased.includes(key));
+    const until = Math.max(...unseen.map(({ at }) => Math.min(at, Date.now()) + LONGEST_UNSEEN));
+    return { keys: unseen.map(({ key }) => key), until };
+  }
+
+  private async marks(name: string): Promise<readonly Mark[]> {
+    return this.isSeenLate ? marksOf(name) : [];
+  }
+
+  private async mark(name: string, deed: Mark['deed'], key: string): Promise<void> {
+    if (this.isSeenLate) await mark(name, deed, key);
+  }
+
+  /** Whether pages may see late what others write. */
+  private get isSeenLate(): boolean {
+    return this.options.isShared && !isOfThisTab(this.options.storage);
+  }
+}
+
+function isOfThisTab(find: () => unknown): boolean {
+  try {
+    return find() === (globalThis as { readonly sessionStorage?: unknown }).sessionStorage;
+  } catch {
+    return false;
+  }
+}
+
+/** Reads an entry. Any other text under its name counts as none. */
+function entryIn(text: string | null | undefined): Entry | undefined {
+  try {
+    const { key, digest, until, isJoined } = JSON.parse(text ?? 'null') as Record<keyof Entry, unknown>;
+    return isKey(key) && typeof digest === 'string' && typeof until === 'number'
+      ? { key, digest, until, isJoined: isJoined === true }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns true for text that a header can carry. */
+const isKey = (value: unknown): value is string => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);

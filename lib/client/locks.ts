@@ -1,0 +1,9 @@
+/** The part of the Web Locks of an origin that is used here. */
+export interface Locks {
+  request<T>(name: string, options: { readonly mode: 'exclusive' | 'shared' }, work: () => Promise<T>): Promise<T>;
+  query(): Promise<{ readonly held?: readonly { readonly name?: string }[] }>;
+}
+
+/** Web Locks are missing in old browsers and before Node 24, and on pages that come over http. */
+export const locks = (): Locks | undefined =>
+  (globalThis as { readonly navigator?: { readonly locks?: Locks } }).navigator?.locks;

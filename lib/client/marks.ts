@@ -1,0 +1,53 @@
+import { locks } from './locks.js';
+import { isPage, shared } from './page.js';
+
+/** Milliseconds within which each page sees what another one has stored; as a rule, it takes 50. */
+export const LONGEST_UNSEEN = 1_000;
+
+/** What a page has just done to the entry of an operation. */
+export interface Mark {
+  readonly deed: 'stored' | 'erased';
+  readonly key: string;
+  /** When, in milliseconds since 1970. */
+  readonly at: number;
+  readonly isOwn: boolean;
+}
+
+/**
+ * Only the pages of a browser have a storage, `localStorage`, that shows late what others have written. Users of one
+ * server must not wait for each other.
+ */
+const locksOfPages = (): ReturnType<typeof locks> => (isPage() ? locks() : undefined);
+
+/**
+ * Tells the other pages of the origin what this one has written: what they may see 50 ms later only in their
+ * `localStorage`, they see at once among its locks. No page takes a key from a mark, since it may have another storage:
+ * a mark only says what shows up soon if it is the same.
+ */
+export function mark(name: string, deed: Mark['deed'], key: string): Promise<void> {
+  return new Promise(resolve => {
+    const hold = (): Promise<void> => {
+      resolve();
+      return new Promise(end => setTimeout(end, LONGEST_UNSEEN));
+    };
+    const text = `${name} ${deed} ${key} ${Date.now()} ${shared.id}`;
+    const held = locksOfPages()?.request(text, { mode: 'shared' }, hold) ?? Promise.resolve();
+    held.then(resolve, resolve);
+  });
+}
+
+/** Finds what this page and others have done in the last second. A page that is closed takes its marks with it. */
+export async function marksOf(name: string): Promise<readonly Mark[]> {
+  const found = await locksOfPages()
+    ?.query()
+    .catch(() => undefined);
+  return (found?.held ?? []).flatMap(lock => markIn(name, lock.name ?? '') ?? []);
+}
+
+function markIn(name: string, text: string): Mark | undefined {
+  if (!text.startsWith(`${name} `)) return undefined;
+  const parts = /^ (stored|erased) ([\x21-\x7e]+) (\d+) (\w+)$/.exec(text.slice(name.length));
+  if (!parts) return undefined;
+  const [, deed, key = '', at, page] = parts;
+  return { deed: deed as Mark['deed'], key, at: Number(at), isOwn: page === shared.id };
+}

@@ -1,0 +1,52 @@
+import type { Attempt } from './attempt';
+import type { Decision } from './decide';
+import { isAnsweredOrGone, type Exchange } from './exchange';
+import { tokenHeldHere } from './held-tokens';
+import type { Outcome } from './outcome';
+
+/** A decision by which the handler does not run, or not again. */
+type NotAcquired = Exclude<Decision, { readonly kind: 'acquired' }>;
+
+/**
+ * Finds the outcome of a request whose handler does not run, or not again.
+ * @param hasRun whether the handler has run for this request.
+ */
+export async function withoutRun(
+  exchange: Exchange,
+  attempt: Attempt,
+  decision: NotAcquired,
+  hasRun: boolean,
+): Promise<Outcome> {
+  const outcome = await outcomeOf(decision, exchange, attempt, hasRun);
+  return isAnsweredOrGone(exchange) ? { kind: 'abandoned' } : outcome;
+}
+
+async function outcomeOf(
+  decision: NotAcquired,
+  { req, options, stores }: Exchange,
+  attempt: Attempt,
+  hasRun: boolean,
+): Promise<Outcome> {
+  const { key, cacheKey } = attempt;
+  switch (decision.kind) {
+    case 'done':
+      try {
+        const response = await stores.read({ cacheKey, token: decision.token }, req.method);
+        return response ? { kind: 'replayed', response, waited: decision.waited } : { kind: 'response-unavailable' };
+      } catch (error) {
+        return { kind: 'store-unavailable', hasRun: true, error };
+      }
+    case 'running':
+      return { kind: 'in-flight', msLeft: decision.msLeft };
+    case 'key-reused':
+      return decision;
+    case 'store-unavailable': {
+      const { error, wasRunning } = decision;
+      // This process may know of a run that the store cannot tell of.
+      const isDone = hasRun || tokenHeldHere(cacheKey, options.leases) !== undefined;
+      return isDone || wasRunning || options.whenStoreFails === 'reject'
+        ? { kind: 'store-unavailable', error, hasRun: isDone }
+        : { kind: 'unguarded', error, key, cacheKey };
+    }
+  }
+}

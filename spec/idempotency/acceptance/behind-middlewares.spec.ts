@@ -1,0 +1,214 @@
+import { buffer, text } from 'node:stream/consumers';
+import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
+import Keyv from 'keyv';
+import multer from 'multer';
+import { idempotency } from '../../../lib';
+import { expressVersions } from '../../support/express-versions';
+import { send, type WireRequest } from '../../support/listen';
+import { multipart, type Part } from '../../support/multipart';
+import { serve } from '../../support/serve';
+import { TemporaryDirectory } from '../../support/temporary-directory';
+
+const directory = new TemporaryDirectory();
+
+afterAll(() => {
+  directory.remove();
+});
+
+interface Given {
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Buffer;
+}
+
+const KEY = { 'Idempotency-Key': 'k' };
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const json = (amount: number): Given => ({ headers: JSON_TYPE, body: JSON.stringify({ amount }) });
+const chunked = (given: Given): Given => ({ ...given, headers: { ...given.headers, 'Transfer-Encoding': 'chunked' } });
+const form = (...parts: Part[]): Given => multipart(parts, 'b1');
+const sealed = (amount: number): Given => ({
+  headers: JSON_TYPE,
+  body: JSON.stringify({ sealed: Buffer.from(JSON.stringify({ amount })).toString('base64') }),
+});
+const amount = (value: string): Part => ({ name: 'amount', value });
+const receipt: Part = { name: 'receipt', value: 'hello', filename: 'r.txt', type: 'text/plain' };
+const order = (value: string): Part => ({ name: 'order', value, filename: 'blob', type: 'application/json' });
+
+/** Reads a form with multer, and puts its fields and files where the middlewares of other parsers do. */
+const formOf =
+  (leave: (req: Request, fields: unknown) => void): RequestHandler =>
+  (req, res, next) => {
+    void multer({ dest: directory.path }).any()(req, res, (error?: unknown) => {
+      const { body: fields } = req as { body?: unknown };
+      Reflect.deleteProperty(req, 'body');
+      leave(req, fields);
+      next(error);
+    });
+  };
+
+/** The files as formidable makes them. */
+function asFormidable(req: Request): void {
+  const files = (req.files as Express.Multer.File[]).map(({ fieldname, originalname, size, path, mimetype }) => [
+    fieldname,
+    [{ originalFilename: originalname, size, filepath: path, mimetype }],
+  ]);
+  Object.assign(req, { files: Object.fromEntries(files) as unknown });
+}
+
+const readers: readonly (readonly [what: string, middleware: RequestHandler, one: Given, other: Given])[] = [
+  [
+    'sets req.rawBody while it reads',
+    (req, _res, next) => {
+      let read = Buffer.alloc(0);
+      req.on('data', (chunk: Buffer) => {
+        read = Buffer.concat([read, chunk]);
+        Object.assign(req, { rawBody: read });
+      });
+      Object.assign(req, { rawBody: read });
+      next();
+    },
+    json(10),
+    json(20),
+  ],
+  [
+    'fills req.body while it iterates',
+    (req, _res, next) => {
+      const chunks: string[] = [];
+      Object.assign(req, { body: chunks });
+      void (async () => {
+        for await (const chunk of req) chunks.push(String(chunk));
+      })();
+      next();
+    },
+    json(10),
+    json(20),
+  ],
+  [
+    'leaves the fields of a form in req.fields, and its files as formidable makes them',
+    formOf((req, fields) => {
+      asFormidable(req);
+      Object.assign(req, { fields });
+    }),
+    form(amount('10'), receipt),
+    form(amount('9999'), receipt),
+  ],
+  [
+    'leaves JSON that was sent as a file on disk',
+    multer({ dest: directory.path }).any(),
+    form(order('{"amount":1}')),
+    form(order('{"amount":9}')),
+  ],
+];
+
+/** Decrypts the body that `express.json()` has parsed. */
+const open =
+  (change: (headers: Request['headers']) => void): RequestHandler =>
+  (req, _res, next) => {
+    const { sealed } = req.body as { sealed: string };
+    req.body = JSON.parse(Buffer.from(sealed, 'base64').toString()) as unknown;
+    change(req.headers);
+    next();
+  };
+
+describe.each(expressVersions)('on %s, behind a middleware that', (_version, express) => {
+  /** Sends both requests twice. @returns how often the handler ran, the statuses, and the messages of errors. */
+  async function answers(middlewares: RequestHandler[], one: Given, other: Given) {
+    let runs = 0;
+    const errors: string[] = [];
+    const onError: ErrorRequestHandler = (error: Error, _req, res, next) => {
+      errors.push(error.message);
+      if (res.headersSent) next(error);
+      else res.status(500).end();
+    };
+    const app = express()
+      .use(...middlewares)
+      .post('/t/:tenant/orders', idempotency({ store: new Keyv() }), (_req, res) => {
+        res.json({ run: ++runs });
+      })
+      .use(onError);
+    const { url } = await serve(app);
+    const statuses: number[] = [];
+    for (const { path = '/t/a/orders', headers, body } of [one, other, one, other]) {
+      const request: WireRequest = { headers: { ...KEY, ...headers }, body };
+      statuses.push((await send(url + path, request)).status);
+    }
+    return { runs, statuses, errors };
+  }
+
+  const bothRun = { runs: 2, statuses: [200, 200, 200, 200], errors: [] };
+
+  it.each(readers)('%s, two bodies are two requests', async (_what, middleware, one, other) => {
+    expect(await answers([middleware], one, other)).toEqual(bothRun);
+    expect(await answers([middleware], chunked(one), chunked(other))).toEqual(bothRun);
+  });
+
+  it.each<[string, (headers: Request['headers']) => void]>([
+    ['removes its length', headers => delete headers['content-length']],
+    ['says that it has none', headers => (headers['content-length'] = '0')],
+  ])('replaces the parsed body and %s, two bodies are two requests', async (_what, change) => {
+    expect(await answers([express.json(), open(change)], sealed(10), sealed(9_999))).toEqual(bothRun);
+  });
+
+  it('removes the length of a body that is still unread, two bodies are two requests', async () => {
+    const middleware: RequestHandler = (req, _res, next) => {
+      delete req.headers['content-length'];
+      next();
+    };
+    expect(await answers([middleware], json(10), json(9_999))).toEqual(bothRun);
+  });
+
+  it.each<[string, RequestHandler[], Given]>([
+    [
+      'keeps the body elsewhere, and before one that sets req.body to {}',
+      [
+        (req, _res, next) => {
+          void text(req).then(payload => {
+            Object.assign(req, { payload });
+            next();
+          });
+        },
+        (req, _res, next) => {
+          req.body ??= {};
+          next();
+        },
+      ],
+      json(10),
+    ],
+    [
+      'leaves files as formidable makes them, and the fields nowhere',
+      [
+        formOf(req => {
+          asFormidable(req);
+        }),
+      ],
+      form(amount('10'), receipt),
+    ],
+    [
+      'leaves a file of JSON without its content',
+      [
+        (req, _res, next) => {
+          void buffer(req).then(() => {
+            const file = { fieldname: 'order', originalname: 'blob', size: 12, mimetype: 'application/json' };
+            Object.assign(req, { body: {}, files: [file] });
+            next();
+          });
+        },
+      ],
+      form(order('{"amount":1}')),
+    ],
+  ])('%s, a request is an error that says what to do, and nothing runs', async (_what, middlewares, given) => {
+    const { runs, statuses, errors } = await answers(middlewares, given, given);
+    expect([runs, ...statuses]).toEqual([0, 500, 500, 500, 500]);
+    expect(errors[0]).toMatch(/^bindonce: .*Mount/);
+  });
+
+  it('rewrites the URL, two route values are two requests', async () => {
+    const byTenant: RequestHandler = (req, _res, next) => {
+      req.url = `/t/${req.get('X-Tenant')}${req.url}`;
+      next();
+    };
+    const of = (tenant: string): Given => ({ path: '/orders', headers: { 'X-Tenant': tenant } });
+    expect(await answers([byTenant], of('acme'), of('rival'))).toEqual(bothRun);
+    expect((await answers([byTenant], of('acme'), of('acme'))).runs).toBe(1);
+  });
+});
