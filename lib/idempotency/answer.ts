@@ -22,7 +22,7 @@ export function answer(outcome: Outcome, exchange: Exchange): void {
     case 'in-flight':
       throw new Problem(
         'request-in-flight',
-        'The first request with this idempotency key has not been answered yet. Retry later.',
+        'The first request with this idempotency key has not been answered yet. Retry later with the same key.',
         { headers: { 'Retry-After': String(wholeSeconds(outcome.msLeft)) } },
       );
     case 'key-reused':

@@ -20,7 +20,7 @@ export function mark(req: IncomingMessage, options: ResolvedOptions): boolean {
     const names = differences(first, options);
     if (names.length === 0) return false;
     throw new Error(
-      `idempotency: two guards with different options (${names.join(', ')}) are mounted for this request, and the ` +
+      `idempotency: two idempotency() with different options (${names.join(', ')}) are mounted for this request, and the ` +
         'second would have no effect. Mount one of them, or give both the same options.',
     );
   }

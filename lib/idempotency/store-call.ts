@@ -1,19 +1,30 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { types } from 'node:util';
 import { afterRunning } from './running-time';
 
 /** A store failed, or did not answer, for the whole time that a call may take. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 
-  /** @param cause the store's own error, if it had one. */
-  constructor(ms: number, cause?: unknown) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    super(
-      cause === undefined ? `The store did not answer within ${ms} ms` : `The store failed for ${ms} ms: ${reason}`,
-      {
-        cause,
-      },
-    );
+  /** True if the call has failed; false if it has not been answered. */
+  readonly hasFailed: boolean;
+
+  /**
+   * @param ms milliseconds that the call was given.
+   * @param failure the error of the call, if it had one.
+   * @param reported the error that the store has reported otherwise, if it did: a client that is not connected does not
+   * answer at all.
+   */
+  constructor(
+    readonly ms: number,
+    failure?: unknown,
+    reported?: unknown,
+  ) {
+    const cause = failure ?? reported;
+    const reason = types.isNativeError(cause) ? cause.message : String(cause);
+    const what = failure === undefined ? `The store did not answer within ${ms} ms` : `The store failed for ${ms} ms`;
+    super(cause === undefined ? what : `${what}: ${reason}`, { cause });
+    this.hasFailed = failure !== undefined;
   }
 }
 

@@ -5,7 +5,7 @@ import type { RunId } from './leases/token';
 import { validAcquisition } from './leases/valid-answers';
 import type { ResolvedOptions } from './options';
 import type { RecordedResponse } from './responses/recorded-response';
-import { callStore } from './store-call';
+import { callStore, StoreUnavailable } from './store-call';
 
 /** The stores of one middleware. Every call ends within `storeTimeout`, with an answer or with StoreUnavailable. */
 export interface TimedStores {
@@ -60,6 +60,12 @@ export function withTimeouts(options: ResolvedOptions): TimedStores {
     return leases.acquire(cacheKey, token, ms);
   };
 
+  /** A client that is not connected does not say why it is silent, but Keyv has reported it. */
+  const withReason = (error: unknown): unknown =>
+    error instanceof StoreUnavailable && !error.hasFailed
+      ? new StoreUnavailable(error.ms, undefined, responses.recentError?.())
+      : error;
+
   return {
     renew,
     release,
@@ -71,7 +77,7 @@ export function withTimeouts(options: ResolvedOptions): TimedStores {
         () => callStore(() => acquireOrHold(run, ms), storeTimeout, releaseAgain),
         error => {
           releaseAgain();
-          throw error;
+          throw withReason(error);
         },
       );
       return after(acquired, validAcquisition);

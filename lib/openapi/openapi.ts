@@ -47,7 +47,10 @@ export function openapi(app: Routed, options: OpenApiOptions): OpenApiDocument {
     ...(tags && { tags }),
     ...(ofAll && { security: ofAll }),
     paths,
-    components: { schemas: components.usedIn(paths), securitySchemes: security.schemes },
+    components: {
+      schemas: components.usedIn(paths),
+      ...(Object.keys(security.schemes).length > 0 && { securitySchemes: security.schemes }),
+    },
     ...extensions.document(operations.flatMap(({ middlewares: { guard } }) => guard ?? [])),
   };
 }

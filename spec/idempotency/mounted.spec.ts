@@ -62,7 +62,7 @@ describe.each(expressVersions)('two guards on the way of one request, %s,', (_ve
     expect(runs).toBe(0);
     expect(texts).toHaveLength(1);
     const [, listed = ''] =
-      /^idempotency: two guards with different options \(([\w, ]+)\) are mounted for this request/.exec(
+      /^idempotency: two idempotency\(\) with different options \(([\w, ]+)\) are mounted for this request/.exec(
         texts[0] ?? '',
       ) ?? [];
     expect(listed.split(', ').sort()).toEqual(names.split(', ').sort());

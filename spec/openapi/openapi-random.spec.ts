@@ -508,19 +508,19 @@ const LOOSE: readonly Difference[] = [
     what: 'an integer of more than 64 bits',
     reason: 'the format int64 says it; as JSON numbers, the limits would be rounded',
     example: [long, '9223372036854775808'],
-    explains: ({ keyword }) => /is not a long|more digits than can be read/.test(keyword),
+    explains: ({ keyword }) => /is not a whole number of at most|more digits than can be read/.test(keyword),
   },
   {
     what: 'a leap second, or more than nine digits of a second',
     reason: 'RFC 3339 has them, and Date does not',
     example: [dateTime, '2016-12-31T23:59:60Z'],
-    explains: ({ keyword }) => /:60|[.]\d{10,}/.test(keyword) && keyword.includes('is not a dateTime'),
+    explains: ({ keyword }) => /:60|[.]\d{10,}/.test(keyword) && keyword.includes('is not a date and time'),
   },
   {
     what: 'a URI without a host',
     reason: 'RFC 3986 allows it, and a URL of http needs one',
     example: [uri, 'http://'],
-    explains: ({ keyword }) => /^The value "https?:.* is not a uri/i.test(keyword),
+    explains: ({ keyword }) => /^The value "https?:.* is not a URL/i.test(keyword),
   },
   {
     what: 'an invalid value under a name in another case, in a query or a form',

@@ -27,7 +27,8 @@ const appOf = (Dto: AnyType, options: BindingOptions = {}): express.Express =>
 
 function securityOf(Dto: AnyType, options: BindingOptions, given: Partial<OpenApiOptions>): unknown[] {
   const document = documentOf(appOf(Dto, options), given);
-  const { securitySchemes: schemes } = document['components'] as { securitySchemes: object };
+  // A page would offer an empty dialog for an empty list.
+  const { securitySchemes: schemes = {} } = document['components'] as { securitySchemes?: object };
   return [(document.paths['/']?.['get'] as Operation).security, document['security'], Object.keys(schemes)];
 }
 

@@ -1,4 +1,5 @@
-// Pays an invoice once, however often it is started. Needs: npm install bindonce
+// Sends one payment until its outcome is known, also over crashes and new starts. A start after the answer is a new
+// payment: mark the invoice as paid then. Needs: npm install bindonce
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { idempotentFetch } from 'bindonce/client';

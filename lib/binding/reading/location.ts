@@ -101,13 +101,16 @@ export class Location {
     return INVALID;
   }
 
-  /** @param detail the message. Default: the value is not what is expected. */
-  failValue(value: unknown, expected: string, detail?: string): Invalid {
+  /**
+   * @param detail the message. Default: the value is not what is expected.
+   * @param described what is expected, in the words of that message. Default: `expected`.
+   */
+  failValue(value: unknown, expected: string, detail?: string, described?: string): Invalid {
     if (this.failures.isFull) return INVALID;
     const quoted = this.mayQuote ? quote(value) : undefined;
     const subject = quoted === undefined ? 'The value' : `The value ${quoted}`;
     const article = /^[aeio]/i.test(expected) ? 'an' : 'a';
-    return this.fail('invalid', detail ?? `${subject} is not ${article} ${expected}.`, {
+    return this.fail('invalid', detail ?? `${subject} is not ${described ?? `${article} ${expected}`}.`, {
       ...(quoted !== undefined && { value: quoted }),
       expected,
     });

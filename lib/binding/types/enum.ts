@@ -25,14 +25,13 @@ export function enumOf<const E extends EnumObject | readonly string[]>(
   const byValue = new Map(entries.map(([, value]) => [String(value), value]));
   const read = (text: string): string | number | undefined =>
     byValue.get(text.trim()) ?? byName.get(text.trim().toLowerCase());
-  const name = `enum (${entries
-    .map(([member]) => member)
-    .slice(0, 10)
-    .join(', ')}${entries.length > 10 ? ', …' : ''})`;
+  const shown = entries.slice(0, 10).map(([member]) => member);
+  const list = `${shown.join(', ')}${entries.length > shown.length ? ', …' : ''}`;
   const names = entries.map(([member]) => member);
   const values = entries.map(([, value]) => value);
   const kinds = [...new Set(values.map(value => typeof value))];
-  return scalar(name, {
+  return scalar(`enum (${list})`, {
+    described: `one of ${list}`,
     text: read,
     schema: {
       type: kinds.length === 1 ? kinds[0] : kinds,

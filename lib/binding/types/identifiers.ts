@@ -44,6 +44,7 @@ export function uriOf(...schemes: readonly [scheme: string, ...more: string[]]):
 function withSchemes(name: string, schemes: readonly string[]): PropertyType<URL> {
   const protocols = new Set(schemes.map(scheme => `${scheme.toLowerCase()}:`));
   return scalar(name, {
+    described: `a URL that begins with ${schemes.map(scheme => `${scheme}:`).join(' or ')}`,
     text(text) {
       if (HUGE_HOST.test(text.replace(LEFT_OUT, ''))) return undefined;
       const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -93,6 +94,7 @@ export class Version {
 
 /** A version number of two to four dotted parts. */
 export const version: PropertyType<Version> = scalar('version', {
+  described: 'a version of two to four numbers, for example 1.2.3',
   text(text) {
     const result = Version.tryParse(text);
     return result.success ? result.value : undefined;

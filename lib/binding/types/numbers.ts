@@ -31,6 +31,7 @@ export const int: PropertyType<number> = scalar('int', {
 
 /** A 64-bit integer, as a bigint. In JSON a number or, for clients without 64-bit numbers, a string. */
 export const long: PropertyType<bigint> = scalar('long', {
+  described: 'a whole number of at most 64 bits',
   text: readLong,
   json(value) {
     if (typeof value === 'string') return readLong(value);
@@ -67,6 +68,8 @@ export const decimal: PropertyType<BigNumber> = scalar('decimal', {
     format: 'decimal',
     pattern: '^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)$',
     maxLength: MAX_LENGTH,
+    // Pages that send requests begin with it; from the pattern, they make a number of any length.
+    examples: ['12.50'],
     exclusiveMinimum: -1e129,
     exclusiveMaximum: 1e129,
   },

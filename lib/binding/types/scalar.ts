@@ -22,15 +22,16 @@ export interface Spelling<T> {
   /** Describes the JSON that is read, and the JSON that is written if that is described otherwise. */
   readonly schema: JsonSchema;
   readonly writtenSchema?: JsonSchema;
+  /** The type in the message about a refused value: "The value … is not <described>." Default: its name. */
+  readonly described?: string;
   /** Makes the message for a refused JSON value. Default: it names the value and the type. */
   readonly refusal?: (value: unknown) => string | undefined;
 }
 
 /** Makes a type of one value. */
-export function scalar<T>(
-  name: string,
-  { text, json = ifText(text), write, needsExactNumbers = false, schema, writtenSchema = schema, refusal }: Spelling<T>,
-): PropertyType<T> {
+export function scalar<T>(name: string, spelling: Spelling<T>): PropertyType<T> {
+  const { text, json = ifText(text), write, needsExactNumbers = false, schema, writtenSchema = schema } = spelling;
+  const { described, refusal } = spelling;
   return typeWith({
     name,
     shape: 'scalar',
@@ -38,9 +39,9 @@ export function scalar<T>(
     fromText(values, location) {
       const [only = ''] = values;
       if (values.length !== 1) return location.failCount(values.length, name);
-      return text(only) ?? location.failValue(only, name);
+      return text(only) ?? location.failValue(only, name, undefined, described);
     },
-    fromJson: fast(json, name, refusal),
+    fromJson: fast(json, name, described, refusal),
     toJson: scalarWriter(name, write, needsExactNumbers),
     schema: ({ direction }) => (direction === 'request' ? schema : writtenSchema),
   });
@@ -49,10 +50,11 @@ export function scalar<T>(
 function fast<T>(
   read: (value: unknown) => T | undefined,
   name: string,
+  described?: string,
   refusal?: (value: unknown) => string | undefined,
 ): ReadJson<T> {
   return Object.assign(
-    (value: unknown, location: Location) => read(value) ?? location.failValue(value, name, refusal?.(value)),
+    (value: unknown, location: Location) => read(value) ?? location.failValue(value, name, refusal?.(value), described),
     { fast: read },
   );
 }

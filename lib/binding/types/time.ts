@@ -23,6 +23,7 @@ const ISO_DURATION = /^(-)?P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\
  * machine.
  */
 export const dateTime: PropertyType<Date> = scalar('dateTime', {
+  described: 'a date and time, for example 2026-11-24T08:30:00Z',
   text(text) {
     // Fast path for the most common form, what JSON.stringify writes: half the time of `new Date(text)` plus the day
     // check.
@@ -68,6 +69,7 @@ const digitsAt = (text: string, at: number): number => (text.charCodeAt(at) - 48
  * seconds may have a fraction (`P1DT2H`, `PT1.5S`). Written in the first form.
  */
 export const timeSpan: PropertyType<number> = scalar('timeSpan', {
+  described: 'a duration, for example 01:30:00 or PT1H30M',
   text(text) {
     const trimmed = text.trim();
     const clock = CLOCK.exec(trimmed);

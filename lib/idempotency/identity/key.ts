@@ -15,7 +15,10 @@ export function readKey(req: IncomingMessage, headerName: string, pattern: RegEx
     throw new Problem('key-repeated', `Send the ${headerName} header once; there are ${lines.length}.`);
   const key = keyIn(lines);
   if (isBlank(key))
-    throw new Problem('key-missing', `Send the ${headerName} header with a value that is unique for this request.`);
+    throw new Problem(
+      'key-missing',
+      `Send the ${headerName} header: a new value for each operation, and the same value with each retry of it.`,
+    );
   if (pattern && !matches(pattern, key))
     throw new Problem(
       'key-malformed',

@@ -21,11 +21,16 @@ export interface Responses {
   /** @param ms milliseconds that the response is kept. */
   write(cacheKey: string, token: string, response: RecordedResponse, ms: number): void | Promise<void>;
   remove(cacheKey: string, token: string): void | Promise<void>;
+  /** Returns the error that the store has reported last, if it did so in the last ten seconds. */
+  recentError?(): unknown;
   /** Returns the key of a response on the server, if that is known. */
   keyOnServer?(cacheKey: string, token: string): string | undefined;
 }
 
 const stores = new WeakMap<KeyvLike, ResponseStore>();
+
+/** In milliseconds; a client of Redis reports an error with each try to connect, at least every few seconds. */
+const RECENT = 10_000;
 
 /** Returns the responses in a Keyv; the same object for every middleware that uses it. */
 export function responsesIn(keyv: KeyvLike): ResponseStore {
@@ -39,6 +44,7 @@ export function responsesIn(keyv: KeyvLike): ResponseStore {
 /** Stores responses in Keyv. */
 export class ResponseStore implements Responses {
   private failures = 0;
+  private lastError: { readonly error: unknown; readonly at: number } | undefined;
   private readonly reads = new SharedReads<RecordedResponse>(({ body }) => body.length);
   private readonly expired: ExpiredResponses | undefined;
   private readonly redis: RedisDialogue | undefined;
@@ -53,6 +59,7 @@ export class ResponseStore implements Responses {
     this.redis = dialogueUnder(holderOf(keyv));
     keyv.on('error', error => {
       this.failures++;
+      this.lastError = { error, at: performance.now() };
       this.redis?.leaveReplica(error);
     });
   }
@@ -85,6 +92,10 @@ export class ResponseStore implements Responses {
     this.reads.forget(key);
     await this.keyv.delete(key);
     this.expired?.removed(key);
+  }
+
+  recentError(): unknown {
+    return this.lastError && performance.now() - this.lastError.at < RECENT ? this.lastError.error : undefined;
   }
 
   keyOnServer(cacheKey: string, token: string): string | undefined {

@@ -401,7 +401,7 @@ describe('the options of a nested dto', () => {
       'lines[2].article-no=a&lines[2].size=3&lines[2].weight=null&lines[2].unitPrice=1',
       [
         { name: 'lines[2].unitPrice', detail: 'The value "1" is not a Money.' },
-        { name: 'lines[2].size', detail: 'The value "3" is not an enum (Small, Large).' },
+        { name: 'lines[2].size', detail: 'The value "3" is not one of Small, Large.' },
         { name: 'lines[2].weight', detail: 'The value "null" is not an int.' },
       ],
     ],

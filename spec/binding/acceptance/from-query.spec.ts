@@ -186,7 +186,7 @@ describe('beside fromQuery', () => {
     expect(errors).toEqual([
       { name: 'id', in: 'route', detail: 'The value "x" is not an int.' },
       { name: 'price.from', in: 'query', detail: 'A value is required.' },
-      { name: 'sort[2].direction', in: 'query', detail: 'The value "up" is not an enum (asc, desc).' },
+      { name: 'sort[2].direction', in: 'query', detail: 'The value "up" is not one of asc, desc.' },
       { name: 'page', in: 'query', detail: 'The value "y" is not an int.' },
     ]);
   });

@@ -49,7 +49,7 @@ it('a number that express.json() has rounded is refused as that, and the applica
     expect(errors).toMatchObject([
       { name: 'price', detail: rounded },
       { name: 'id', detail: rounded },
-      { name: 'count', detail: 'The value 1.5 is not a long.' },
+      { name: 'count', detail: 'The value 1.5 is not a whole number of at most 64 bits.' },
     ]);
   }
   expect(warn.mock.calls).toEqual([

@@ -154,7 +154,7 @@ const rows: readonly Row[] = [
     text: '9007199254740993',
     value: 9007199254740993n,
     refused: '9223372036854775808',
-    expected: 'a long',
+    expected: 'a whole number of at most 64 bits',
   },
   {
     name: 'DateTime',
@@ -162,7 +162,7 @@ const rows: readonly Row[] = [
     text: '2026-11-21T10:30:00+01:00',
     value: new Date('2026-11-21T09:30:00Z'),
     refused: '2026-02-30',
-    expected: 'a dateTime',
+    expected: 'a date and time, for example 2026-11-24T08:30:00Z',
   },
   {
     name: 'TimeSpan',
@@ -170,7 +170,7 @@ const rows: readonly Row[] = [
     text: '1.02:03:04.5',
     value: 93_784_500,
     refused: '25:00',
-    expected: 'a timeSpan',
+    expected: 'a duration, for example 01:30:00 or PT1H30M',
   },
   {
     name: 'Guid',
@@ -186,16 +186,23 @@ const rows: readonly Row[] = [
     text: 'https://shop.example/a?b=c',
     value: new URL('https://shop.example/a?b=c'),
     refused: '/a',
-    expected: 'a uri',
+    expected: 'a URL that begins with http: or https:',
   },
-  { name: 'Version', type: version, text: '1.2.3', value: new Version(1, 2, 3), refused: '1', expected: 'a version' },
+  {
+    name: 'Version',
+    type: version,
+    text: '1.2.3',
+    value: new Version(1, 2, 3),
+    refused: '1',
+    expected: 'a version of two to four numbers, for example 1.2.3',
+  },
   {
     name: 'Enum, by name',
     type: enumOf(Status),
     text: 'cLOSED',
     value: Status.Closed,
     refused: 'lost',
-    expected: 'an enum (Open, Closed)',
+    expected: 'one of Open, Closed',
   },
   {
     name: 'Enum, by value',
@@ -203,7 +210,7 @@ const rows: readonly Row[] = [
     text: '1',
     value: Status.Open,
     refused: '3',
-    expected: 'an enum (Open, Closed)',
+    expected: 'one of Open, Closed',
   },
   {
     name: 'Enum of texts',
@@ -211,7 +218,7 @@ const rows: readonly Row[] = [
     text: 'green',
     value: Colour.Green,
     refused: 'Blue',
-    expected: 'an enum (Red, Green)',
+    expected: 'one of Red, Green',
   },
   {
     name: 'a type with tryParse',

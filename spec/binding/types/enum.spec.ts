@@ -90,9 +90,9 @@ it('a failure names at most ten members', async () => {
     {
       name: 'one',
       in: 'query',
-      detail: 'The value "x" is not an enum (m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, …).',
+      detail: 'The value "x" is not one of m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, ….',
     },
-    { name: 'few[1]', in: 'query', detail: 'The value "x" is not an enum (Red, Blue).' },
+    { name: 'few[1]', in: 'query', detail: 'The value "x" is not one of Red, Blue.' },
   ]);
 });
 
@@ -145,6 +145,6 @@ it('the reverse names of a numeric enum are not members', async () => {
   ]).toEqual([Mixed.Zero, Mixed.Half, Mixed.Zero, Mixed.Text]);
   for (const text of ['1', '00', '0.50'])
     expect((await read(text)).errors).toEqual([
-      { name: 'v', in: 'query', detail: `The value "${text}" is not an enum (Zero, Half, Text).` },
+      { name: 'v', in: 'query', detail: `The value "${text}" is not one of Zero, Half, Text.` },
     ]);
 });

@@ -64,7 +64,11 @@ describe('the scheme of a uri', () => {
     'intent:x',
   ])('is http or https, in JSON and in text: not %j', async text => {
     expect((await bind(Links, { json: { ...fine, link: text } })).errors).toMatchObject([
-      { name: 'link', in: 'json', detail: expect.stringMatching(/ is not a uri\.$/) as string },
+      {
+        name: 'link',
+        in: 'json',
+        detail: expect.stringMatching(/ is not a URL that begins with http: or https:\.$/) as string,
+      },
     ]);
     expect((await inQuery('uri', text)).errors).toMatchObject([{ name: 'uri', in: 'query' }]);
   });
@@ -79,7 +83,10 @@ describe('the scheme of a uri', () => {
     );
     for (const contact of ['http://example.org', 'javascript:alert(1)'])
       expect((await bind(Links, { json: { ...fine, contact } })).errors).toMatchObject([
-        { name: 'contact', detail: expect.stringMatching(/ is not a uri \(https, MailTo, urn\)\.$/) as string },
+        {
+          name: 'contact',
+          detail: expect.stringMatching(/ is not a URL that begins with https: or MailTo: or urn:\.$/) as string,
+        },
       ]);
   });
 
@@ -113,7 +120,11 @@ it.each(['1', '1.2.3.4.5', '1.', '.1', '1.-2', '1.2147483648', 'v1.2', '1.2-beta
   'version refuses %j',
   async text => {
     expect((await inQuery('version', text)).errors).toEqual([
-      { name: 'version', in: 'query', detail: `The value "${text}" is not a version.` },
+      {
+        name: 'version',
+        in: 'query',
+        detail: `The value "${text}" is not a version of two to four numbers, for example 1.2.3.`,
+      },
     ]);
   },
 );

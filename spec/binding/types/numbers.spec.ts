@@ -88,7 +88,8 @@ describe('a number in text', () => {
       bound: undefined,
       names: [name],
     });
-    expect(errors[0]?.detail).toMatch(new RegExp(`^The value ".{1,61}" is not an? ${name}\\.$`));
+    const what = name === 'long' ? 'a whole number of at most 64 bits' : `an? ${name}`;
+    expect(errors[0]?.detail).toMatch(new RegExp(`^The value ".{1,61}" is not ${what}\\.$`));
   });
 });
 

@@ -41,7 +41,13 @@ describe('dateTime', () => {
     const { status, errors } = await bind(At, { method: 'GET', path: `/?at=${encodeURIComponent(text)}` });
     expect({ status, errors }).toEqual({
       status: 400,
-      errors: [{ name: 'at', in: 'query', detail: `The value "${text}" is not a dateTime.` }],
+      errors: [
+        {
+          name: 'at',
+          in: 'query',
+          detail: `The value "${text}" is not a date and time, for example 2026-11-24T08:30:00Z.`,
+        },
+      ],
     });
   });
 });
@@ -72,7 +78,13 @@ describe('timeSpan', () => {
       const { status, errors } = await bind(For, { method: 'GET', path: `/?for=${encodeURIComponent(text)}` });
       expect({ status, errors }).toEqual({
         status: 400,
-        errors: [{ name: 'for', in: 'query', detail: `The value "${text}" is not a timeSpan.` }],
+        errors: [
+          {
+            name: 'for',
+            in: 'query',
+            detail: `The value "${text}" is not a duration, for example 01:30:00 or PT1H30M.`,
+          },
+        ],
       });
     },
   );

@@ -129,7 +129,7 @@ describe('the idempotency key', () => {
     expect(await post(url, ['Idempotency-Key', 'k'])).toEqual([
       400,
       'key-missing',
-      'Send the X-Once-Only header with a value that is unique for this request.',
+      'Send the X-Once-Only header: a new value for each operation, and the same value with each retry of it.',
     ]);
     expect((await post(url, ['x-once-ONLY', 'k']))[0]).toBe(200);
     expect(keys).toEqual(['k']);

@@ -1,6 +1,12 @@
 import KeyvRedis from '@keyv/redis';
 import KeyvValkey from '@keyv/valkey';
+import express from 'express';
 import Keyv from 'keyv';
+import { idempotency } from '../../../../lib';
+import { EventLog } from '../../../support/event-log';
+import { send } from '../../../support/listen';
+import { keyed } from '../../../support/replays';
+import { serve } from '../../../support/serve';
 import { makeCertificate, type Certificate } from '../../../support/servers/redis-certificate';
 import { freePort, RedisServer } from '../../../support/servers/redis-server';
 import { redisDeployment, twoApplicationsOn } from '../deployment';
@@ -70,4 +76,21 @@ describe('a Redis that speaks TLS only', () => {
     const store = new Keyv(new KeyvRedis({ url, socket: { reconnectStrategy: false } }));
     await expect(store.get('anything')).resolves.toBeUndefined();
   });
+});
+
+it('a server that is not there is named by the error of the event: its client answers nothing', async () => {
+  const port = await freePort();
+  const store = new Keyv(new KeyvRedis(`redis://127.0.0.1:${port}`));
+  const log = new EventLog();
+  const guard = idempotency({ store, storeTimeout: 200, onEvent: log.onEvent });
+  const { url } = await serve(express().post('/', guard, (_req, res) => void res.send('x')));
+  try {
+    expect((await send(url, { headers: keyed('k') })).status).toBe(503);
+    const { error } = await log.first('store-failed');
+    expect(String(error)).toBe(
+      `StoreUnavailable: The store did not answer within 200 ms: connect ECONNREFUSED 127.0.0.1:${port}`,
+    );
+  } finally {
+    await store.disconnect();
+  }
 });
