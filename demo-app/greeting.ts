@@ -4,8 +4,8 @@ export function greeting(url: string, storage: string): string {
   const json = `-H 'Content-Type: application/json' -d '${order}'`;
   return `The shop is open at ${url} (${storage}). Send the same order twice; it is placed once:
 
-  curl -i ${url}/customers/42/orders -H 'Idempotency-Key: my-first-order' ${json}
-  curl -i ${url}/customers/42/documents -H 'Idempotency-Key: my-first-document' -F title=Invoice -F file=@package.json
+  curl -i ${url}/customers/42/orders -H 'Idempotency-Key: order-1' ${json}
+  curl -i ${url}/customers/42/documents -H 'Idempotency-Key: document-1' -F title=Invoice -F file=@package.json
   curl ${url}/orders
 
 The shop as a page, where things go wrong: ${url}

@@ -15,5 +15,5 @@ export const capitalised = name => name.charAt(0).toUpperCase() + name.slice(1);
 /** @param {number} count */
 export const times = count => (count === 1 ? 'once' : count === 2 ? 'twice' : `${count} times`);
 
-/** @param {string} id of which the first digits are enough to tell it from others */
-export const short = id => id.slice(0, 8);
+/** @param {string} id of which, if it is a UUID, the first digits are enough to tell it from others */
+export const short = id => (/^[\da-f]{8}-/.test(id) ? id.slice(0, 8) : id);

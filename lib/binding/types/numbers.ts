@@ -94,7 +94,7 @@ function ifRounded(value: unknown): string | undefined {
     'BINDONCE_ROUNDED_NUMBER',
     'bindonce: a number for a long or a decimal was refused, because a JSON parser before bindRequest() has ' +
       'rounded it. Mount bindRequest() before express.json(), or send such numbers as text. ' +
-      'In tokens, write them as text.',
+      'If it is a claim of a token, let the issuer write it as text.',
   );
   return 'The number has more digits than can be read exactly here; send it as a string.';
 }
