@@ -308,9 +308,12 @@ it.each([
   ['text', 'redis://user:secret@localhost:6379'],
   ['uri', { uri: 'redis://localhost:6379' }],
   ['url', { adapter: 'redis', url: 'redis://localhost:6379' }],
-])('a Keyv that ignores the address it was given as %s is refused: it is the memory of this process', (_what, given) => {
-  const store = new Keyv(given as never);
-  expect(() => idempotency({ store })).toThrow(
-    /^idempotency: store is a Keyv in memory: Keyv 5 ignores the address "redis:\/\/…" .* Write new Keyv\(new KeyvRedis/,
-  );
-});
+])(
+  'a Keyv that ignores the address it was given as %s is refused: it is the memory of this process',
+  (_what, given) => {
+    const store = new Keyv(given as never);
+    expect(() => idempotency({ store })).toThrow(
+      /^idempotency: store is a Keyv in memory: Keyv 5 ignores the address "redis:\/\/…" .* Write new Keyv\(new KeyvRedis/,
+    );
+  },
+);
