@@ -6,16 +6,14 @@ import { isReadElsewhere } from './body-chunks';
 const PATIENCE = 30_000;
 
 /**
- * Calls `then` when no one reads a body any more, to be asked when its exchange is over: at once, or when a reader that
- * has begun comes to the end. A handler may respond early and go on reading in the background; it must not take a part
+ * Calls `then` when no one reads a body any more, to be asked when its exchange is over: at once, or when the reader
+ * whose listeners the stream has comes to the end. A handler may respond early and go on reading in the background; it must not take a part
  * of the body for the whole, so the stream of a reader that stops for 30 seconds fails.
- * @param unread returns how many bytes of the body are still to be read.
- * @param size of the body, in bytes.
+ * @param unread returns how much of the body is still to be read.
  */
-export function afterReading(req: IncomingMessage, unread: () => number, size: number, then: () => void): void {
+export function afterReading(req: IncomingMessage, unread: () => number, then: () => void): void {
   failAlone(req);
-  const isBeingRead = !req.readableEnded && !req.destroyed && (unread() < size || isReadElsewhere(req));
-  if (!isBeingRead) {
+  if (req.readableEnded || req.destroyed || !isReadElsewhere(req)) {
     then();
     return;
   }

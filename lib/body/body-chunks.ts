@@ -72,16 +72,47 @@ export function isReadElsewhere(req: IncomingMessage): boolean {
   return req.readableFlowing === true || req.listenerCount('data') > 0 || req.listenerCount('readable') > 0;
 }
 
-/** Resolves when the other reader of a stream has reached its end, or stopped. */
-export async function otherReader(req: IncomingMessage): Promise<void> {
-  const isAtWork = (): boolean => req.readableFlowing === true || req.listenerCount('readable') > 0;
-  while (isAtWork() && !req.readableEnded && !req.destroyed) {
-    await new Promise<void>(resolve => {
-      const goOn = (): void => {
-        for (const event of ['end', 'pause', 'close']) req.off(event, goOn);
-        resolve();
-      };
-      for (const event of ['end', 'pause', 'close']) req.on(event, goOn);
-    });
+/** Events after which another reader may be done. A reader may pause many times, while it writes what it has read. */
+const READER_EVENTS = ['end', 'close', 'pause', 'removeListener'];
+/** Milliseconds between two looks at a reader. */
+const LOOK_INTERVAL = 250;
+/** Looks in a row at which bytes wait in the stream, or its end does, and the reader has taken none. */
+const MOST_IDLE_LOOKS = 8;
+
+/**
+ * Waits for the other reader of a stream.
+ * @returns false when it has stopped before the end, without removing its listeners.
+ */
+export async function otherReader(req: IncomingMessage): Promise<boolean> {
+  let idleLooks = 0;
+  let waiting = 0;
+  while (isReadElsewhere(req) && !req.readableEnded && !req.destroyed) {
+    const hasLooked = await readerEvent(req);
+    if (!hasLooked) continue;
+    // With the last bytes taken, the end waits to be read.
+    const isItsTurn = req.readableLength > 0 || stateOf(req).ended;
+    idleLooks = isItsTurn && req.readableLength === waiting ? idleLooks + 1 : 0;
+    if (idleLooks === MOST_IDLE_LOOKS) return false;
+    waiting = req.readableLength;
   }
+  return true;
+}
+
+/** Waits for an event of the reader. @returns true when there was none, and it is time to look. */
+function readerEvent(req: IncomingMessage): Promise<boolean> {
+  return new Promise(resolve => {
+    let isOver = false;
+    const settle = (hasLooked: boolean): void => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      for (const event of READER_EVENTS) req.off(event, goOn);
+      resolve(hasLooked);
+    };
+    const goOn = (): void => {
+      settle(false);
+    };
+    const timer = setTimeout(settle, LOOK_INTERVAL, true).unref();
+    for (const event of READER_EVENTS) req.on(event, goOn);
+  });
 }

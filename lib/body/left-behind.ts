@@ -32,7 +32,7 @@ export function leftBehind(req: IncomingMessage): Received | undefined {
   if (Buffer.isBuffer(body)) return new BytesInMemory([body], undefined);
   const files = filesLeftBehind(req as WithParsed);
   if (body !== undefined && !isPlaceholder(req)) return { kind: 'parsed', body, files };
-  if (fields !== undefined) return { kind: 'parsed', body: fields, files };
+  if (areFields(fields, req)) return { kind: 'parsed', body: fields, files };
   const areFieldsKnown = body !== undefined || !files.some(isOfFormidable);
   return files.length > 0 && areFieldsKnown ? { kind: 'parsed', body, files } : undefined;
 }
@@ -42,14 +42,21 @@ export function leftBehind(req: IncomingMessage): Received | undefined {
  * @throws Error when it leaves nothing; ClientGone.
  */
 export async function leftByOtherReader(req: IncomingMessage, res: ServerResponse): Promise<Received> {
-  await otherReader(req);
+  const isDone = await otherReader(req);
   // Once a response has been sent meanwhile, node discards the body.
   if (isExchangeOver(req, res) || (req.destroyed && !req.complete)) throw new ClientGone();
   if (req.readableEnded && !req.readableDidRead) return { kind: 'none' };
-  const left = leftBehind(req);
+  const left = isDone ? leftBehind(req) : undefined;
   if (left) return left;
   drainRest(req, res);
   throw readElsewhere();
+}
+
+/** Applications use the name `fields` for other things, too: of a body that is no form, it is nothing. */
+function areFields(fields: unknown, req: IncomingMessage): boolean {
+  const isForm = ['multipart', 'urlencoded'].includes(kindOf(mediaTypeOf(req)));
+  if (!isForm || typeof fields !== 'object' || fields === null) return false;
+  return [Object.prototype, null].includes(Object.getPrototypeOf(fields) as object | null);
 }
 
 /** Multer and express-fileupload set `req.body` if there are fields; where those of formidable went is unknown. */
@@ -91,6 +98,7 @@ function isPlaceholder(req: IncomingMessage): boolean {
   const kind = kindOf(mediaTypeOf(req));
   const isExpress5 = app !== undefined && !isExpress4(app);
   if (kind === 'urlencoded') return !isExpress5;
-  const length = lengthSent(req);
+  // A compressed body, and a chunked one, may be longer or shorter.
+  const length = req.headers['content-encoding'] === undefined ? lengthSent(req) : undefined;
   return kind !== 'json' || !(length === undefined ? isExpress5 : length < SHORTEST_PROPERTY);
 }

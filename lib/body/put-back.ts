@@ -44,7 +44,7 @@ function hideReading(req: IncomingMessage): void {
 
 /**
  * Puts a complete body back from a file, piece by piece as it is read.
- * @returns a function that returns how many bytes are still to be read.
+ * @returns a function that returns how much is still to be read.
  */
 export function putBackFile(req: IncomingMessage, spool: Spool): () => number {
   let position = 0;

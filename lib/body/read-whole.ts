@@ -73,7 +73,7 @@ async function readToFile(
   const unread = putBackFile(req, spool);
   holding.keep();
   onExchangeEnd(req, res, () => {
-    afterReading(req, unread, spool.size, () => {
+    afterReading(req, unread, () => {
       void spool.close();
       holding.giveBack();
     });

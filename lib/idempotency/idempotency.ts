@@ -8,7 +8,7 @@ import { cameOverSocket } from '../http/connection';
 import type { Next } from '../http/next';
 import type { Answering } from '../problems/answer';
 import { refuse } from '../problems/refuse';
-import { decide } from './decide';
+import { decide, type Decision } from './decide';
 import { answer } from './answer';
 import { identifyAttempt, type Attempt } from './attempt';
 import { isAnsweredOrGone, type Exchange } from './exchange';
@@ -83,16 +83,17 @@ export function makeIdempotency(
  */
 async function serve(exchange: Exchange): Promise<Outcome> {
   let attempt: Attempt;
+  let decision: Decision;
   try {
     const identified = identifyAttempt(exchange);
     attempt = isPromise(identified) ? await identified : identified;
+    const decided = decide(exchange, attempt);
+    decision = isPromise(decided) ? await decided : decided;
   } catch (error) {
     // The file of a body is closed when its client disconnects, so reading it fails then.
     const isAbandoned = error instanceof ClientGone || isAnsweredOrGone(exchange);
     return isAbandoned ? { kind: 'abandoned' } : { kind: 'refused', error };
   }
-  const decided = decide(exchange, attempt);
-  const decision = isPromise(decided) ? await decided : decided;
   if (decision.kind !== 'acquired') return withoutRun(exchange, attempt, decision, false);
   // Other listeners of the `request` event (stoppable) read `req.socket`. They run in this tick, so the recording
   // replaces it only in the next. And adapters without a socket (serverless-http) look in this turn whether the response

@@ -153,7 +153,7 @@ function complete(pending: PendingResponse, ms: number): boolean | Promise<boole
   };
   try {
     const completed = pending.options.leases.complete(cacheKey, token, ms);
-    return typeof completed === 'boolean' ? completed : Promise.resolve(completed).then(validCompletion).catch(failed);
+    return typeof completed === 'boolean' ? completed : Promise.resolve(completed).then(validCompletion, failed);
   } catch (error) {
     return failed(error);
   }

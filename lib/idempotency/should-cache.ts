@@ -14,7 +14,7 @@ export function isWanted(
   req: IncomingMessage,
   { shouldCache, storeTimeout }: ResolvedOptions,
 ): Awaitable<boolean> {
-  // The bytes cannot be frozen, but nothing else of what is stored changes by mistake.
+  // So that a function that assigns to it by mistake does not change what is stored.
   return !shouldCache || answerOf(() => shouldCache(Object.freeze(response), req as Request), storeTimeout);
 }
 

@@ -82,7 +82,7 @@ describe.each(expressVersions)('a body on disk whose handler responds before it 
           res.end('next');
           return;
         }
-        req.once('data', () => {
+        req.on('data', () => {
           req.pause();
           res.status(202).end();
           stopped.happens(req);
@@ -114,6 +114,20 @@ describe.each(expressVersions)('a body on disk whose handler responds before it 
       agent.destroy();
       jest.useRealTimers();
     }
+  });
+
+  it.each<[string, (req: Request) => unknown]>([
+    ['has read some of it and stopped', req => req.once('data', () => req.pause())],
+    ['has only set its encoding', req => req.setEncoding('utf8')],
+  ])('is removed at once where its handler %s', async (_what, read) => {
+    const app = express().post('/', idempotency(), (req, res) => {
+      read(req);
+      setImmediate(() => res.status(415).end());
+    });
+    const { url } = await serve(app);
+    await send(url, { headers: keyed('k'), body });
+    await turn();
+    expect(held.bytes).toEqual({ memory: 0, disk: 0 });
   });
 
   it('fails for a reader that begins after the response has been sent', async () => {

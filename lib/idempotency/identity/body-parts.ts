@@ -103,10 +103,10 @@ const filePair = (file: Express.Multer.File, content = ''): [name: string, ...va
 async function leftFilesParts(files: readonly Express.Multer.File[]): Promise<readonly string[]> {
   const pairs = await Promise.all(
     files.map(async file => {
-      // Formidable leaves null for a file without a type.
-      const { mimetype } = file as { mimetype?: unknown };
-      const isData = typeof mimetype === 'string' && isJson(mimetype);
-      return filePair(file, isData ? ` ${await jsonFileDigest(file)}` : '');
+      // Formidable leaves null for a file without a type, and in its first version calls it `type`.
+      const { mimetype, type = mimetype } = file as { mimetype?: unknown; type?: unknown };
+      const isData = typeof type === 'string' && isJson(type);
+      return filePair(file, isData ? await jsonFileDigest(file) : '');
     }),
   );
   return [hashOf({ fields: [], files: canonicalPairs(pairs) })];

@@ -90,19 +90,30 @@ function originOf(req: IncomingMessage, { ignoreHost }: IdentityOptions): readon
  */
 function resourceOf(req: IncomingMessage): readonly unknown[] {
   const { originalUrl = req.url ?? '', baseUrl = '' } = req as Routed;
-  const mark = originalUrl.indexOf('?');
-  const path = mark < 0 ? originalUrl : originalUrl.slice(0, mark);
-  const query = mark < 0 ? [] : queryParts(originalUrl.slice(mark + 1));
-  const url = req.url ?? '';
+  const [path, query] = splitUrl(originalUrl);
+  const parts = [req.method ?? '', path, queryParts(query)];
+  const [below, newQuery] = splitUrl(req.url ?? '');
+  const newPath = baseUrl + withoutOrigin(below);
+  const sentPath = withoutOrigin(path);
   // A router leaves a slash of a path that is its mount point.
-  const isAsSent = baseUrl + url === originalUrl || (url.startsWith('/') && baseUrl + url.slice(1) === originalUrl);
-  return [req.method ?? '', isAsSent ? path : [path, baseUrl + url], query];
+  const isPathAsSent = newPath === sentPath || newPath === `${sentPath}/`;
+  if (isPathAsSent && newQuery === query) return parts;
+  return [...parts, 'rewritten', newPath, queryParts(newQuery)];
 }
+
+function splitUrl(url: string): [path: string, query: string] {
+  const mark = url.indexOf('?');
+  return mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
+}
+
+/** Removes scheme and host of a request target in absolute form (RFC 9112, section 3.2.2), which proxies get. */
+const withoutOrigin = (path: string): string => path.replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, '');
 
 /** Most names of a query whose order takes no part: a parser may ignore those beyond (qs takes 1,000). */
 const MOST_NAMES = 1_000;
 
 function queryParts(query: string): readonly string[] {
+  if (query === '') return [];
   return query.split('&', MOST_NAMES + 1).length > MOST_NAMES ? [query] : canonicalPairs(splitPairs(query));
 }
 

@@ -17,7 +17,7 @@ import { textOf } from './id-text';
  * |                                                             | they send cookies, a warning is emitted           |
  *
  * `undefined`, `null` and `false` mean that there is no caller; so does an object without an id whose `isAuthenticated`
- * is false.
+ * is false, or whose id is null.
  */
 export type CallersOn = (req: IncomingMessage) => Readonly<Record<string, unknown>>;
 
@@ -57,8 +57,12 @@ function partsOf(caller: unknown, place: string): Part[] {
   if (typeof caller !== 'object' || caller === null) return [['id', textOf(caller) ?? refuseCaller(place)]];
   const ids = named(CALLER_IDS, caller, place);
   if (ids.length > 0) return [...ids, ...named(REALMS, caller, place)];
-  return isSignedOut(caller) ? [] : refuseCaller(place);
+  return isSignedOut(caller) || hasNoId(caller) ? [] : refuseCaller(place);
 }
+
+/** Returns true for `{ userId: null }`: so earlier versions of Clerk say that no one is signed in. */
+const hasNoId = (caller: object): boolean =>
+  CALLER_IDS.some(name => (caller as Readonly<Record<string, unknown>>)[name] === null);
 
 function named(names: readonly string[], caller: object, place: string): Part[] {
   return names.flatMap((name): Part[] => {

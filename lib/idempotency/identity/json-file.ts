@@ -11,22 +11,25 @@ interface LeftFile {
 }
 
 /**
- * Returns the hash of a file of JSON that an earlier parser has left: unlike other files, it is data of the request.
- * @throws Error if the content cannot be found, or read.
+ * Returns the hash of a file of JSON that an earlier parser has left: it may be data of the request. Returns an empty
+ * text if the content is not here, as with storages in a cloud: then it is a file like any other.
  */
 export async function jsonFileDigest(file: object): Promise<string> {
-  const { buffer, data, path, filepath, tempFilePath } = file as LeftFile;
   const hash = createHash('sha256');
-  const onDisk = [path, filepath, tempFilePath].find(one => typeof one === 'string' && one !== '') as
-    string | undefined;
-  if (Buffer.isBuffer(buffer)) hash.update(buffer);
-  else if (onDisk !== undefined) for await (const chunk of createReadStream(onDisk)) hash.update(chunk as Buffer);
+  try {
+    for await (const chunk of contentOf(file)) hash.update(chunk);
+    return ` ${hash.digest('hex')}`;
+  } catch {
+    return '';
+  }
+}
+
+/** @throws Error if there is no content, or it cannot be read. */
+function contentOf({ buffer, data, path, filepath, tempFilePath }: LeftFile): AsyncIterable<Buffer> | Iterable<Buffer> {
+  if (Buffer.isBuffer(buffer)) return [buffer];
+  const onDisk = [path, filepath, tempFilePath].find(one => typeof one === 'string' && one !== '');
+  if (onDisk !== undefined) return createReadStream(onDisk as string);
   // With `useTempFiles`, that of express-fileupload is empty.
-  else if (Buffer.isBuffer(data)) hash.update(data);
-  else
-    throw new Error(
-      'bindonce: an earlier parser has left a file of JSON in req.files without its content, which may be data of the ' +
-        'request. Mount idempotency() before the parser.',
-    );
-  return hash.digest('hex');
+  if (Buffer.isBuffer(data)) return [data];
+  throw new Error('The file has no content here');
 }

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { warnOnce } from '../../warnings/warn-once';
 import type { Acquisition } from './lease-store';
 
 /**
@@ -11,15 +12,19 @@ export function validAcquisition(answer: Acquisition): Acquisition {
   throw invalid('acquire', answer, "{ kind: 'acquired' }, or kind 'running' or 'done' with its token");
 }
 
-/** Returns the answer of `complete`. @throws TypeError for anything but true or false. */
+/**
+ * Returns the answer of `complete`. The handler has run, so an answer that is not one must not make it run again: only a
+ * false one says that another request has the lease.
+ */
 export function validCompletion(answer: unknown): boolean {
-  if (typeof answer === 'boolean') return answer;
-  throw invalid('complete', answer, 'true or false');
+  if (typeof answer !== 'boolean')
+    warnOnce('BINDONCE_LEASE_ANSWER', `bindonce: ${invalid('complete', answer, 'true or false').message}`);
+  return answer === undefined || Boolean(answer);
 }
 
 function invalid(method: string, answer: unknown, expected: string): TypeError {
   return new TypeError(
-    `idempotency: leases.${method}() answered ${inspect(answer).slice(0, 80)} instead of ${expected}. ` +
+    `leases.${method}() answered ${inspect(answer).slice(0, 80)} instead of ${expected}. ` +
       'Check the lease store with leaseStoreContract of bindonce/testing.',
   );
 }

@@ -51,6 +51,11 @@ export class Outgoing {
     return Reflect.apply(this.methods.write, this.res, given) as boolean;
   }
 
+  /** Passes on a call of `end` that comes while an earlier middleware has not passed the first one on to node. */
+  endAgain(...given: unknown[]): ServerResponse {
+    return Reflect.apply(this.methods.end, this.res, given) as ServerResponse;
+  }
+
   addTrailers(lines: readonly HeaderLine[]): void {
     this.methods.addTrailers.call(this.res, lines as [string, string][]);
   }

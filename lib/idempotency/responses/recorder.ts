@@ -161,12 +161,9 @@ class Recorder implements Recording {
   ): ServerResponse {
     const last = typeof chunk === 'function' ? undefined : (chunk ?? undefined);
     const done = [chunk, encoding, callback].find(argument => typeof argument === 'function');
+    if (this.ended && this.outgoing.isEnding && !this.res.writableEnded)
+      return this.outgoing.endAgain(chunk, encoding, callback);
     if (this.ended && last !== undefined) return afterEnd(done, this.res);
-    if (this.ended && this.outgoing.isEnding && !this.res.writableEnded) {
-      // An earlier middleware (express-session) is still at the end, and will call node's `end` itself.
-      if (done) this.res.once('finish', done);
-      return this.res;
-    }
     if (this.ended || (last !== undefined && !isChunk(last))) return node.end.call(this.res, chunk, encoding, callback);
     const bytes = last === undefined ? NOTHING : bytesOf(last, encoding);
     const head = this.writtenHead('end');

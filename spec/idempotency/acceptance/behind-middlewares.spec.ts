@@ -1,4 +1,4 @@
-import { buffer, text } from 'node:stream/consumers';
+import { text } from 'node:stream/consumers';
 import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
 import Keyv from 'keyv';
 import multer from 'multer';
@@ -184,22 +184,84 @@ describe.each(expressVersions)('on %s, behind a middleware that', (_version, exp
       form(amount('10'), receipt),
     ],
     [
-      'leaves a file of JSON without its content',
+      'keeps the body elsewhere, and something else in req.fields',
       [
         (req, _res, next) => {
-          void buffer(req).then(() => {
-            const file = { fieldname: 'order', originalname: 'blob', size: 12, mimetype: 'application/json' };
-            Object.assign(req, { body: {}, files: [file] });
+          void text(req).then(payload => {
+            Object.assign(req, { payload, fields: ['id'] });
             next();
           });
         },
       ],
-      form(order('{"amount":1}')),
+      json(10),
     ],
   ])('%s, a request is an error that says what to do, and nothing runs', async (_what, middlewares, given) => {
     const { runs, statuses, errors } = await answers(middlewares, given, given);
     expect([runs, ...statuses]).toEqual([0, 500, 500, 500, 500]);
     expect(errors[0]).toMatch(/^bindonce: .*Mount/);
+  });
+
+  it('reads a part of the body into req.rawBody, and stops, a request is an error after two seconds', async () => {
+    const middleware: RequestHandler = (req, _res, next) => {
+      req.on('data', () => undefined);
+      req.once('data', (chunk: Buffer) => {
+        Object.assign(req, { rawBody: chunk.subarray(0, 4) });
+        req.pause().unshift(chunk.subarray(4));
+        next();
+      });
+    };
+    const { runs, errors } = await answers([middleware], json(10), json(20));
+    expect([runs, new Set(errors).size, errors.length]).toEqual([0, 1, 4]);
+  });
+
+  it('pauses while it writes what it has read, two bodies are two requests', async () => {
+    const slowly: RequestHandler = (req, _res, next) => {
+      let read = Buffer.alloc(0);
+      req.on('data', (chunk: Buffer) => {
+        read = Buffer.concat([read, chunk]);
+        Object.assign(req, { rawBody: read });
+        req.pause();
+        setTimeout(() => req.resume(), 20);
+      });
+      next();
+    };
+    const long = (amount: number): Given => ({
+      headers: JSON_TYPE,
+      body: `${' '.repeat(200_000)}{"amount":${amount}}`,
+    });
+    expect(await answers([slowly], long(10), long(20))).toEqual(bothRun);
+  });
+
+  it('has listened once for when the body is readable, and leaves it unread, two bodies are two requests', async () => {
+    const once: RequestHandler = (req, _res, next) => {
+      req.once('readable', next);
+    };
+    expect(await answers([once], json(10), json(20))).toEqual(bothRun);
+  });
+
+  it.each(['{}', '{ }', '{\n}'])('parses %j, a request has a body', async body => {
+    const given = { headers: JSON_TYPE, body };
+    expect(await answers([express.json()], given, given)).toEqual({ ...bothRun, runs: 1 });
+  });
+
+  it('rewrites the URL, the order of the names in the query does not count', async () => {
+    const versioned: RequestHandler = (req, _res, next) => {
+      req.url = `/t/a${req.url}`;
+      next();
+    };
+    expect(await answers([versioned], { path: '/orders?a=1&b=2' }, { path: '/orders?b=2&a=1' })).toEqual({
+      ...bothRun,
+      runs: 1,
+    });
+  });
+
+  it('rewrites the query, two values are two requests', async () => {
+    const byTenant: RequestHandler = (req, _res, next) => {
+      req.url += `?tenant=${req.get('X-Tenant')}`;
+      next();
+    };
+    const of = (tenant: string): Given => ({ headers: { 'X-Tenant': tenant } });
+    expect(await answers([byTenant], of('acme'), of('rival'))).toEqual(bothRun);
   });
 
   it('rewrites the URL, two route values are two requests', async () => {

@@ -441,20 +441,41 @@ function slowEnd(ending: Signal, mayEnd: Signal): RequestHandler {
 
 describe.each(expressVersions)('behind an earlier middleware with an end of its own, on %s,', (_version, express) => {
   it('a second end() of the handler changes nothing while the first is under way', async () => {
-    const [ending, mayEnd, endedTwice] = [signal(), signal(), signal()];
+    const [ending, mayEnd] = [signal(), signal()];
     const app = express().post('/', slowEnd(ending, mayEnd), idempotency(), (_req, res) => {
       res.json({ a: 1 });
       void ending.happened.then(() => {
-        res.end(() => {
-          endedTwice.happens();
-        });
+        res.end();
         mayEnd.happens();
       });
     });
     const { url } = await serve(app);
     const [first, replay] = [await send(url, { headers: keyed('k') }), await send(url, { headers: keyed('k') })];
-    await endedTwice.happened;
     expect([first.text, replay.text, replay.headers['idempotent-replayed']]).toEqual(['{"a":1}', '{"a":1}', 'true']);
+  });
+
+  it.each<[string, (res: Response) => unknown, [number, string]]>([
+    ['no content', res => res.status(204).end(), [204, '']],
+    ['content', res => res.json({ a: 1 }), [200, '{"a":1}']],
+  ])('which calls res.end() itself later, a response with %s is sent', async (_what, answer, sent) => {
+    const app = express()
+      .use((_req, res, next) => {
+        const end = res.end.bind(res) as Method;
+        let isWithin = false;
+        res.end = (...args: unknown[]) => {
+          if (isWithin) return end(...args);
+          isWithin = true;
+          setImmediate(() => (res.end as Method)(...args));
+          return res;
+        };
+        next();
+      })
+      .post('/', idempotency(), (_req, res) => void answer(res));
+    const { url } = await serve(app);
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const { status, text } = await send(url, { headers: keyed('k') });
+      expect([status, text]).toEqual(sent);
+    }
   });
 
   it('which destroys the response after it, the connection is closed', async () => {
