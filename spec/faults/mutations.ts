@@ -51,8 +51,8 @@ export const mutations: readonly Mutation[] = [
   {
     title: 'leases are not renewed',
     file: 'idempotency/renewal.js',
-    line: '        this.renewAfter(acquired);\n',
-    broken: '',
+    line: 'this.until = asked + leaseDuration;\n        this.renewAfter(asked);\n',
+    broken: 'this.until = asked + leaseDuration;\n',
     storm: ['--only', 'none', '--settling', '3000'],
     verdict: /ran again for no reason/,
   },
