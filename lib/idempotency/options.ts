@@ -19,7 +19,8 @@ import {
 import { withDefaults } from '../options/merge';
 import { defaultStore } from './responses/default-store';
 import type { IdempotencyEvent } from './events';
-import { holderOf, ignoredAddress, isKeyvLike, isMapLike, type KeyvLike } from './stores/keyv-like';
+import { refuseIgnoredAddress } from './stores/ignored-address';
+import { holderOf, isKeyvLike, isMapLike, type KeyvLike } from './stores/keyv-like';
 import type { LeaseStore } from './leases/lease-store';
 import type { RecordedResponse } from './responses/recorded-response';
 import { responsesIn, type Responses } from './responses/response-store';
@@ -191,18 +192,6 @@ export interface ResolvedOptions
   readonly responses: Responses;
 }
 
-/** @throws TypeError for a store that looks shared and is the memory of this process. */
-function checkAddress(store: KeyvLike): void {
-  const address = ignoredAddress(store);
-  if (address === undefined) return;
-  // An address may contain a password.
-  const [scheme = ''] = address.split('//', 1);
-  throw new TypeError(
-    `idempotency: store is a Keyv in memory: Keyv 5 ignores the address ${JSON.stringify(`${scheme}//…`)} that it was ` +
-      'given, so processes would not share it. Write new Keyv(new KeyvRedis(address)), with KeyvRedis of @keyv/redis.',
-  );
-}
-
 /** @throws TypeError if a replay would overwrite the key with its own mark. */
 function checkHeaders({ headerName, replayedHeader }: Pick<ResolvedOptions, 'headerName' | 'replayedHeader'>): void {
   if (String(replayedHeader).toLowerCase() === headerName.toLowerCase())
@@ -224,7 +213,7 @@ export function resolveOptions(options: IdempotencyOptions, callers: CallersOn =
   checkOptions('idempotency', options, rules);
   if (!options.leases && (!options.store || isMapLike(holderOf(options.store)))) warnOfWorkers();
   const { store, keyPattern, scope, methods, shouldCache, onEvent, ...rest } = options;
-  if (store) checkAddress(store);
+  if (store) refuseIgnoredAddress(store);
   const responses = store ? responsesIn(store) : defaultStore();
   const leases = options.leases ?? (store ? leasesFor(store) : leasesNextTo(responses));
   const known = withDefaults(defaults, rest);

@@ -1,16 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { after, isPromise, recovering, type Awaitable } from '../../basics/awaitable';
-import { isJsonObject, jsonLike, plainJson, TOO_DEEP } from '../reading/json-text';
+import { jsonLike, plainJson, TOO_DEEP } from '../reading/json-text';
 import { splitAtCommas } from '../reading/comma-separated';
-import { INVALID, type Invalid, type Location } from '../reading/location';
-import { ownValue } from '../reading/own-value';
-import type { NameTree } from '../reading/name-tree';
+import { INVALID, type Location } from '../reading/location';
 import type { Codec } from './codec';
-import { failNameless } from './nameless';
-
-/** Most characters of a schema's own message that a response repeats. */
-const LONGEST_MESSAGE = 300;
+import { keysOf, refuse } from './schema-issues';
+import { plainNames } from './schema-names';
+import { readAgain, stillThere } from './schema-retry';
 
 type Result = StandardSchemaV1.Result<unknown>;
 
@@ -138,119 +135,3 @@ function meant({
 }): unknown {
   return issues ? issues.map(issue => [keysOf(issue), issue.message]) : [value];
 }
-
-/** What a text or a file was read as, after the schema had refused it as it is. */
-type ReadAs = 'JSON' | 'items' | 'file' | undefined;
-
-/**
- * Replaces the text that an issue is about by the JSON that it looks like, or else by a collection, and a file by a
- * collection of one. Returns undefined if the issue is about something else, or if the collection would exceed the
- * limit.
- */
-function readAgain(plain: unknown, issue: StandardSchemaV1.Issue, location: Location): ReadAs | Invalid {
-  const path = keysOf(issue);
-  const keys = path.map(String);
-  const last = keys.pop();
-  const holder = keys.reduce<unknown>(
-    (value, key) => (typeof value === 'object' && value !== null ? ownValue(value, key) : undefined),
-    plain,
-  );
-  if (typeof holder !== 'object' || holder === null || last === undefined) return undefined;
-  const sent = ownValue(holder, last);
-  const put = (value: unknown): unknown => ((holder as Record<string, unknown>)[last] = value);
-  if (typeof sent !== 'string') {
-    if (!isFile(sent)) return undefined;
-    put([sent]);
-    return 'file';
-  }
-  const json = jsonLike(sent);
-  if (json !== undefined) {
-    const value = at(path, location, () => (json === TOO_DEEP ? location.failTooDeep() : plainJson(json, location)));
-    return put(value) === INVALID ? INVALID : 'JSON';
-  }
-  const parts = splitAtCommas(sent);
-  if (parts.length > location.limits.items) return undefined;
-  put(parts);
-  return 'items';
-}
-
-/** Tells a file from names below a name; a client that sends a name `fieldname` gains nothing. */
-const isFile = (sent: unknown): boolean => isJsonObject(sent) && Object.hasOwn(sent, 'fieldname');
-
-/** Calls `work` with the location moved to a path below it. */
-function at<T>(path: readonly (string | number)[], location: Location, work: () => T): T {
-  for (const key of path) location.enter(key);
-  const result = work();
-  path.forEach(() => {
-    location.leave();
-  });
-  return result;
-}
-
-/**
- * Returns the issues whose values are still refused; for a text that is JSON, those of the JSON.
- * @param reread what the text of each first issue was read as.
- */
-function stillThere(
-  first: readonly StandardSchemaV1.Issue[],
-  reread: readonly unknown[],
-  second: readonly StandardSchemaV1.Issue[],
-): readonly StandardSchemaV1.Issue[] {
-  const pathOf = (keys: readonly (string | number)[]): string => JSON.stringify(keys);
-  const refused = new Set(second.map(issue => pathOf(keysOf(issue))));
-  const inJson = new Set(first.filter((_issue, index) => reread[index] === 'JSON').map(issue => pathOf(keysOf(issue))));
-  const isInJson = (issue: StandardSchemaV1.Issue): boolean =>
-    keysOf(issue).some((_key, index, keys) => inJson.has(pathOf(keys.slice(0, index + 1))));
-  const left = [
-    ...first.filter((issue, index) => reread[index] !== 'JSON' && refused.has(pathOf(keysOf(issue)))),
-    ...second.filter(isInJson),
-  ];
-  return left.length > 0 ? left : first;
-}
-
-/**
- * Returns the keys of an issue's path. A part is a key or an object with one; the path may be an array subclass with a
- * `map` of its own.
- */
-function keysOf({ path = [] }: StandardSchemaV1.Issue): (string | number)[] {
-  return Array.from(path, part => (typeof part === 'object' ? part.key : part)).map(key =>
-    typeof key === 'symbol' ? String(key) : key,
-  );
-}
-
-/** Reports the issues under their paths. A schema's own message is dropped if the value must not be repeated. */
-function refuse(issues: readonly StandardSchemaV1.Issue[], location: Location): Invalid {
-  if (issues.length === 0) location.fail('schema', 'The value is not valid.');
-  for (const issue of issues.slice(0, location.limits.failures)) {
-    const detail = location.mayQuote ? issue.message.slice(0, LONGEST_MESSAGE) : 'The value is not valid.';
-    at(keysOf(issue), location, () => location.fail('schema', detail));
-  }
-  return INVALID;
-}
-
-/** Converts the names below to objects and arrays, for a schema to check. A whole form is always an object. */
-function plainNames(tree: NameTree, location: Location): unknown {
-  if (tree.isLeaf && !tree.isRoot) {
-    const { values } = tree;
-    return values.length === 1 && tree.isOneValue ? values[0] : location.isTooLong(values.length) ? INVALID : values;
-  }
-  if (location.isTooDeep()) return INVALID;
-  // A value must not be lost silently: the schema would never see it.
-  if (tree.hasNameless && !tree.isRoot) return failNameless(location);
-  if (tree.isArray && !tree.isRoot) {
-    const indexed = tree.indexed(location);
-    if (indexed === INVALID || location.isTooLong(tree.unindexed.length + indexed.length)) return INVALID;
-    return allValid([...tree.unindexed, ...indexed.map(([index, one]) => plainAt(index, one, location))]);
-  }
-  const entries = tree.below().map(([key, one]) => [key, plainAt(key, one, location)] as const);
-  return entries.some(([, value]) => value === INVALID) ? INVALID : Object.fromEntries(entries);
-}
-
-function plainAt(key: string | number, tree: NameTree, location: Location): unknown {
-  location.enter(key);
-  const plain = plainNames(tree, location);
-  location.leave();
-  return plain;
-}
-
-const allValid = (values: readonly unknown[]): unknown => (values.includes(INVALID) ? INVALID : values);

@@ -58,18 +58,6 @@ export function keyOnRedis(keyv: KeyvLike, key: string): string | undefined {
   return adapter.createKeyPrefix?.(useKeyPrefix && namespace ? `${namespace}:${key}` : key, adapter.namespace);
 }
 
-/**
- * Finds the address of a server that a Keyv in memory was given and ignores: up to Keyv 4, `new Keyv('redis://…')` was a
- * Keyv on Redis. (Keyv 5 still shows it among its options, a text character by character; Keyv 6 does not.)
- */
-export function ignoredAddress(keyv: KeyvLike): string | undefined {
-  if (!isMapLike(holderOf(keyv))) return undefined;
-  const { uri, url, ...others } = Object((keyv as { opts?: unknown }).opts) as Readonly<Record<string, unknown>>;
-  const characters = Object.keys(others).filter(name => /^\d+$/.test(name));
-  const text = uri ?? url ?? characters.map(name => others[name]).join('');
-  return typeof text === 'string' && text !== '' ? text : undefined;
-}
-
 const isStore = (value: unknown): value is object => hasMethods(value, 'get', 'set', 'delete');
 
 function hasMethods(value: unknown, ...names: readonly string[]): boolean {
