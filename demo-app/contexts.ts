@@ -5,22 +5,64 @@ import { generatedContexts, type RegisterContexts } from 'bindonce';
 /** Adds the generated contexts to the options of `configure({ binding })`. */
 export const registerContexts: RegisterContexts = generatedContexts({
   // OrderLine
-  '39f61d561135a85d4b1e3cfb': (Dto) => { return () => new Dto(); },
+  '251a293f916612d575a3eb87': (fields, goOn, prototypeOf, inherited, read0, read1, read2) => { return (holder, json, location) => {
+let sent = json["sku"], value;
+const prototype = prototypeOf(json);
+if (prototype !== inherited && prototype !== null) {
+for (const field of fields) goOn(field, holder, json, location);
+return;
+}
+const { target } = holder;
+sent = json["sku"];
+value = sent === inherited["sku"] ? undefined : read0(sent);
+if (value !== undefined) target[0] = value;
+else goOn(fields[0], holder, json, location);
+sent = json["quantity"];
+value = sent === inherited["quantity"] ? undefined : read1(sent);
+if (value !== undefined) target[1] = value;
+else goOn(fields[1], holder, json, location);
+sent = json["unitPrice"];
+value = sent === inherited["unitPrice"] ? undefined : read2(sent);
+if (value !== undefined) target[2] = value;
+else goOn(fields[2], holder, json, location);
+}; },
   // OrderLine
-  '54f09d1973732386b527a5be': (write0, write1, write2) => { return value => {
+  '2f831babf6a07de4bd99de23': (write0, write1, write2) => { return value => {
 let text = '', own;
-own = value["sku"]; if (own !== undefined && (own = own === null ? 'null' : write0(own)) !== undefined) text += (text === '' ? "\"sku\":" : ",\"sku\":") + own;
-own = value["quantity"]; if (own !== undefined && (own = own === null ? 'null' : write1(own)) !== undefined) text += (text === '' ? "\"quantity\":" : ",\"quantity\":") + own;
-own = value["unitPrice"]; if (own !== undefined && (own = own === null ? 'null' : write2(own)) !== undefined) text += (text === '' ? "\"unitPrice\":" : ",\"unitPrice\":") + own;
+own = value["sku"];
+if (own !== undefined && (own = own === null ? 'null' : write0(own)) !== undefined)
+text += (text === '' ? "\"sku\":" : ",\"sku\":") + own;
+own = value["quantity"];
+if (own !== undefined && (own = own === null ? 'null' : write1(own)) !== undefined)
+text += (text === '' ? "\"quantity\":" : ",\"quantity\":") + own;
+own = value["unitPrice"];
+if (own !== undefined && (own = own === null ? 'null' : write2(own)) !== undefined)
+text += (text === '' ? "\"unitPrice\":" : ",\"unitPrice\":") + own;
 return '{' + text + '}';
 }; },
   // OrderLine
-  '8226a3f03facd1bbb262ce65': (fields, goOn, prototypeOf, inherited, read0, read1, read2) => { return (holder, json, location) => {
-let sent = json["sku"]; const prototype = prototypeOf(json); if (prototype !== inherited && prototype !== null) { for (const field of fields) goOn(field, holder, json, location); return; }
-const { target } = holder; let value;
-sent = json["sku"]; value = sent === inherited["sku"] ? undefined : read0(sent); if (value !== undefined) target["sku"] = value; else goOn(fields[0], holder, json, location);
-sent = json["quantity"]; value = sent === inherited["quantity"] ? undefined : read1(sent); if (value !== undefined) target["quantity"] = value; else goOn(fields[1], holder, json, location);
-sent = json["unitPrice"]; value = sent === inherited["unitPrice"] ? undefined : read2(sent); if (value !== undefined) target["unitPrice"] = value; else goOn(fields[2], holder, json, location);
+  '39f61d561135a85d4b1e3cfb': (Dto) => { return () => new Dto(); },
+  // OrderLine
+  'b6101f7e512810db5175b62c': (fields, goOn, prototypeOf, inherited, read0, read1, read2) => { return (holder, json, location) => {
+let sent = json["sku"], value;
+const prototype = prototypeOf(json);
+if (prototype !== inherited && prototype !== null) {
+for (const field of fields) goOn(field, holder, json, location);
+return;
+}
+const { target } = holder;
+sent = json["sku"];
+value = sent === inherited["sku"] ? undefined : read0(sent);
+if (value !== undefined) target["sku"] = value;
+else goOn(fields[0], holder, json, location);
+sent = json["quantity"];
+value = sent === inherited["quantity"] ? undefined : read1(sent);
+if (value !== undefined) target["quantity"] = value;
+else goOn(fields[1], holder, json, location);
+sent = json["unitPrice"];
+value = sent === inherited["unitPrice"] ? undefined : read2(sent);
+if (value !== undefined) target["unitPrice"] = value;
+else goOn(fields[2], holder, json, location);
 }; },
   // OrderLine
   'bfa9341f3ed06f87d617faa1': (write0, write1, write2) => { return value => {
@@ -32,29 +74,25 @@ return {
 };
 }; },
   // OrderLine
-  'd06d22d2006a49b5be57663e': (fields, goOn, prototypeOf, inherited, read0, read1, read2) => { return (holder, json, location) => {
-let sent = json["sku"]; const prototype = prototypeOf(json); if (prototype !== inherited && prototype !== null) { for (const field of fields) goOn(field, holder, json, location); return; }
-const { target } = holder; let value;
-sent = json["sku"]; value = sent === inherited["sku"] ? undefined : read0(sent); if (value !== undefined) target[0] = value; else goOn(fields[0], holder, json, location);
-sent = json["quantity"]; value = sent === inherited["quantity"] ? undefined : read1(sent); if (value !== undefined) target[1] = value; else goOn(fields[1], holder, json, location);
-sent = json["unitPrice"]; value = sent === inherited["unitPrice"] ? undefined : read2(sent); if (value !== undefined) target[2] = value; else goOn(fields[2], holder, json, location);
-}; },
-  // OrderLine
   'ea302e005560f31c9449576a': () => { return (dto, values) => {
 if (values[0] !== undefined) dto["sku"] = values[0];
 if (values[1] !== undefined) dto["quantity"] = values[1];
 if (values[2] !== undefined) dto["unitPrice"] = values[2];
 }; },
   // PlaceOrder
-  '09fa68c75061e58b45318573': (write0, write1, write2, write3, write4, write5) => { return value => {
-let text = '', own;
-own = value["customerId"]; if (own !== undefined && (own = own === null ? 'null' : write0(own)) !== undefined) text += (text === '' ? "\"customerId\":" : ",\"customerId\":") + own;
-own = value["items"]; if (own !== undefined && (own = own === null ? 'null' : write1(own)) !== undefined) text += (text === '' ? "\"items\":" : ",\"items\":") + own;
-own = value["note"]; if (own !== undefined && (own = own === null ? 'null' : write2(own)) !== undefined) text += (text === '' ? "\"note\":" : ",\"note\":") + own;
-own = value["channel"]; if (own !== undefined && (own = own === null ? 'null' : write3(own)) !== undefined) text += (text === '' ? "\"channel\":" : ",\"channel\":") + own;
-own = value["cart"]; if (own !== undefined && (own = own === null ? 'null' : write4(own)) !== undefined) text += (text === '' ? "\"cart\":" : ",\"cart\":") + own;
-own = value["rush"]; if (own !== undefined && (own = own === null ? 'null' : write5(own)) !== undefined) text += (text === '' ? "\"rush\":" : ",\"rush\":") + own;
-return '{' + text + '}';
+  '1ff6862fa07972f2e030b4ba': (fields, goOn, prototypeOf, inherited, read1) => { return (holder, json, location) => {
+let sent = json["items"], value;
+const prototype = prototypeOf(json);
+if (prototype !== inherited && prototype !== null) {
+for (const field of fields) goOn(field, holder, json, location);
+return;
+}
+const { target } = holder;
+goOn(fields[0], holder, json, location);
+sent = json["note"];
+value = sent === inherited["note"] ? undefined : read1(sent);
+if (value !== undefined) target["note"] = value;
+else goOn(fields[1], holder, json, location);
 }; },
   // PlaceOrder
   '28ab496b2e3e1cc4e2bb66c2': (write0, write1, write2, write3, write4, write5) => { return value => {
@@ -69,11 +107,27 @@ return {
 };
 }; },
   // PlaceOrder
-  '446799029613b33b48f5ff50': (fields, goOn, prototypeOf, inherited, read1) => { return (holder, json, location) => {
-let sent = json["items"]; const prototype = prototypeOf(json); if (prototype !== inherited && prototype !== null) { for (const field of fields) goOn(field, holder, json, location); return; }
-const { target } = holder; let value;
-goOn(fields[0], holder, json, location);
-sent = json["note"]; value = sent === inherited["note"] ? undefined : read1(sent); if (value !== undefined) target[2] = value; else goOn(fields[1], holder, json, location);
+  '3c17f67e0dda09012996674e': (write0, write1, write2, write3, write4, write5) => { return value => {
+let text = '', own;
+own = value["customerId"];
+if (own !== undefined && (own = own === null ? 'null' : write0(own)) !== undefined)
+text += (text === '' ? "\"customerId\":" : ",\"customerId\":") + own;
+own = value["items"];
+if (own !== undefined && (own = own === null ? 'null' : write1(own)) !== undefined)
+text += (text === '' ? "\"items\":" : ",\"items\":") + own;
+own = value["note"];
+if (own !== undefined && (own = own === null ? 'null' : write2(own)) !== undefined)
+text += (text === '' ? "\"note\":" : ",\"note\":") + own;
+own = value["channel"];
+if (own !== undefined && (own = own === null ? 'null' : write3(own)) !== undefined)
+text += (text === '' ? "\"channel\":" : ",\"channel\":") + own;
+own = value["cart"];
+if (own !== undefined && (own = own === null ? 'null' : write4(own)) !== undefined)
+text += (text === '' ? "\"cart\":" : ",\"cart\":") + own;
+own = value["rush"];
+if (own !== undefined && (own = own === null ? 'null' : write5(own)) !== undefined)
+text += (text === '' ? "\"rush\":" : ",\"rush\":") + own;
+return '{' + text + '}';
 }; },
   // PlaceOrder
   '4523072fa21cfdbdf3de90f7': () => { return (dto, values) => {
@@ -87,31 +141,53 @@ if (values[5] !== undefined) dto["rush"] = values[5];
   // PlaceOrder
   '4bb81a9deef883808316cd73': (Dto) => { return () => new Dto(); },
   // PlaceOrder
-  '6374035ee8ac4bd486bca526': (fields, goOn, prototypeOf, inherited, read1) => { return (holder, json, location) => {
-let sent = json["items"]; const prototype = prototypeOf(json); if (prototype !== inherited && prototype !== null) { for (const field of fields) goOn(field, holder, json, location); return; }
-const { target } = holder; let value;
-goOn(fields[0], holder, json, location);
-sent = json["note"]; value = sent === inherited["note"] ? undefined : read1(sent); if (value !== undefined) target["note"] = value; else goOn(fields[1], holder, json, location);
-}; },
-  // PlaceOrder
   '8720386e1c49ce85ef9fb4da': (has) => { return dto => {
 if (dto["rush"] === undefined && has(dto, "rush")) delete dto["rush"];
 }; },
+  // PlaceOrder
+  '912ba4ed588dd6fe5b4ab302': (fields, goOn, prototypeOf, inherited, read1) => { return (holder, json, location) => {
+let sent = json["items"], value;
+const prototype = prototypeOf(json);
+if (prototype !== inherited && prototype !== null) {
+for (const field of fields) goOn(field, holder, json, location);
+return;
+}
+const { target } = holder;
+goOn(fields[0], holder, json, location);
+sent = json["note"];
+value = sent === inherited["note"] ? undefined : read1(sent);
+if (value !== undefined) target[2] = value;
+else goOn(fields[1], holder, json, location);
+}; },
   // UploadDocument
-  '02d7b891a34ccc13a966e42d': (write0, write1, write2) => { return value => {
-let text = '', own;
-own = value["customerId"]; if (own !== undefined && (own = own === null ? 'null' : write0(own)) !== undefined) text += (text === '' ? "\"customerId\":" : ",\"customerId\":") + own;
-own = value["title"]; if (own !== undefined && (own = own === null ? 'null' : write1(own)) !== undefined) text += (text === '' ? "\"title\":" : ",\"title\":") + own;
-own = value["file"]; if (own !== undefined && (own = own === null ? 'null' : write2(own)) !== undefined) text += (text === '' ? "\"file\":" : ",\"file\":") + own;
-return '{' + text + '}';
+  '3512fb253c52b5b1932e8490': (fields, goOn, prototypeOf, inherited, read0) => { return (holder, json, location) => {
+let sent = json["title"], value;
+const prototype = prototypeOf(json);
+if (prototype !== inherited && prototype !== null) {
+for (const field of fields) goOn(field, holder, json, location);
+return;
+}
+const { target } = holder;
+sent = json["title"];
+value = sent === inherited["title"] ? undefined : read0(sent);
+if (value !== undefined) target[1] = value;
+else goOn(fields[0], holder, json, location);
 }; },
   // UploadDocument
   '421704cda4ad1701efe159ef': (Dto) => { return () => new Dto(); },
   // UploadDocument
-  '6d6a1113d419e314b66195cb': (fields, goOn, prototypeOf, inherited, read0) => { return (holder, json, location) => {
-let sent = json["title"]; const prototype = prototypeOf(json); if (prototype !== inherited && prototype !== null) { for (const field of fields) goOn(field, holder, json, location); return; }
-const { target } = holder; let value;
-sent = json["title"]; value = sent === inherited["title"] ? undefined : read0(sent); if (value !== undefined) target["title"] = value; else goOn(fields[0], holder, json, location);
+  '587afca4b1d14e97cda3a35c': (fields, goOn, prototypeOf, inherited, read0) => { return (holder, json, location) => {
+let sent = json["title"], value;
+const prototype = prototypeOf(json);
+if (prototype !== inherited && prototype !== null) {
+for (const field of fields) goOn(field, holder, json, location);
+return;
+}
+const { target } = holder;
+sent = json["title"];
+value = sent === inherited["title"] ? undefined : read0(sent);
+if (value !== undefined) target["title"] = value;
+else goOn(fields[0], holder, json, location);
 goOn(fields[1], holder, json, location);
 }; },
   // UploadDocument
@@ -124,10 +200,18 @@ return {
 };
 }; },
   // UploadDocument
-  'd02eb6a728c6e75f544cfc0a': (fields, goOn, prototypeOf, inherited, read0) => { return (holder, json, location) => {
-let sent = json["title"]; const prototype = prototypeOf(json); if (prototype !== inherited && prototype !== null) { for (const field of fields) goOn(field, holder, json, location); return; }
-const { target } = holder; let value;
-sent = json["title"]; value = sent === inherited["title"] ? undefined : read0(sent); if (value !== undefined) target[1] = value; else goOn(fields[0], holder, json, location);
+  '981de36b2b15ec8eca4f14e0': (write0, write1, write2) => { return value => {
+let text = '', own;
+own = value["customerId"];
+if (own !== undefined && (own = own === null ? 'null' : write0(own)) !== undefined)
+text += (text === '' ? "\"customerId\":" : ",\"customerId\":") + own;
+own = value["title"];
+if (own !== undefined && (own = own === null ? 'null' : write1(own)) !== undefined)
+text += (text === '' ? "\"title\":" : ",\"title\":") + own;
+own = value["file"];
+if (own !== undefined && (own = own === null ? 'null' : write2(own)) !== undefined)
+text += (text === '' ? "\"file\":" : ",\"file\":") + own;
+return '{' + text + '}';
 }; },
   // UploadDocument
   'fcce0622a7dae200044b3547': () => { return (dto, values) => {

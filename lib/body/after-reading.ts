@@ -7,8 +7,8 @@ const PATIENCE = 30_000;
 
 /**
  * Calls `then` when no one reads a body any more, to be asked when its exchange is over: at once, or when the reader
- * whose listeners the stream has comes to the end. A handler may respond early and go on reading in the background; it must not take a part
- * of the body for the whole, so the stream of a reader that stops for 30 seconds fails.
+ * whose listeners the stream has comes to the end. A handler may respond early and go on reading in the background; it
+ * must not take a part of the body for the whole, so the stream of a reader that stops for 30 seconds fails.
  * @param unread returns how much of the body is still to be read.
  */
 export function afterReading(req: IncomingMessage, unread: () => number, then: () => void): void {

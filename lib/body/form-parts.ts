@@ -169,8 +169,8 @@ export async function announce(
       const content = contentOf(part);
       files.push(new Promise(resolve => content.once('close', resolve)));
       busboy.emit('file', part.name, Object.assign(content, { truncated: false }), part.info);
-      // A parser goes on while a file fits into its buffer, and a storage or a filter may wait for a later file: so only
-      // a large file is waited for.
+      // A parser goes on while a file fits into its buffer, and a storage or a filter may wait for a later file: so
+      // only a large file is waited for.
       if (part.end - part.start >= BUFFER) await files.at(-1);
     }
   }

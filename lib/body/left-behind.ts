@@ -84,11 +84,11 @@ function underField(field: string, file: Express.Multer.File): Express.Multer.Fi
 const SHORTEST_PROPERTY = 6;
 
 /**
- * Returns true for an empty object that does not stand for the body. The parsers of Express 4 leave one on every request
- * that they do not parse, and mark the others with `_body`; those of Express 5 leave nothing, and have no mark. Parsers
- * by other authors have no mark either, and some applications set `req.body ??= {}`. So an unmarked `{}` is taken for a
- * JSON body only if that is too short for a property; on Express 5 also if its length is unknown, and for a form, which
- * may have many bytes and no field.
+ * Returns true for an empty object that does not stand for the body. The parsers of Express 4 leave one on every
+ * request that they do not parse, and mark the others with `_body`; those of Express 5 leave nothing, and have no mark.
+ * Parsers by other authors have no mark either, and some applications set `req.body ??= {}`. So an unmarked `{}` is
+ * taken for a JSON body only if that is too short for a property; on Express 5 also if its length is unknown, and for a
+ * form, which may have many bytes and no field.
  */
 function isPlaceholder(req: IncomingMessage): boolean {
   const { app, body, _body } = req as WithParsed;

@@ -23,8 +23,8 @@ function setEncodingOfAll(this: IncomingMessage, encoding: BufferEncoding): Inco
 }
 
 /**
- * Lets node decode what waits in the stream, but not the end of it: up to Node 22, node would never emit what is left in
- * its decoder, and from 24 on, it would cut off a character that continues in the next piece.
+ * Lets node decode what waits in the stream, but not the end of it: up to Node 22, node would never emit what is left
+ * in its decoder, and from 24 on, it would cut off a character that continues in the next piece.
  */
 function setEncodingOfPieces(this: IncomingMessage, encoding: BufferEncoding): IncomingMessage {
   const state = stateOf(this);
@@ -38,7 +38,8 @@ function setEncodingOfPieces(this: IncomingMessage, encoding: BufferEncoding): I
 function hideReading(req: IncomingMessage): void {
   // `fetch` refuses a body that was read.
   stateOf(req).dataEmitted = false;
-  // An adapter of AWS Lambda (@codegenie/serverless-express) says so as soon as the first asynchronous middleware waits.
+  // An adapter of AWS Lambda (@codegenie/serverless-express) says so as soon as the first asynchronous middleware
+  // waits.
   if (!req.readable) req.readable = true;
 }
 

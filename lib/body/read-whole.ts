@@ -81,7 +81,9 @@ async function readToFile(
   return spool;
 }
 
-/** Yields first what is in memory, chunk by chunk: what was yielded last stays in memory until the client sends more. */
+/**
+ * Yields first what is in memory, chunk by chunk: what was yielded last stays in memory until the client sends more.
+ */
 async function* allOf(inMemory: Buffer[], rest: AsyncIterable<Buffer>, holding: Holding): AsyncGenerator<Buffer, void> {
   const size = inMemory.reduce((sum, { length }) => sum + length, 0);
   holding.take('disk', size);

@@ -44,7 +44,10 @@ export class SpoolFile {
     return onDisk(() => this.behind.end());
   }
 
-  /** Reads at most so many bytes. @throws Problem with status 503 when the disk fails; Error when the file is closed. */
+  /**
+   * Reads at most so many bytes.
+   * @throws Problem with status 503 when the disk fails; Error when the file is closed.
+   */
   async read(position: number, length: number): Promise<Buffer> {
     const { buffer, bytesRead } = await onDisk(() => this.file.read(Buffer.allocUnsafe(length), 0, length, position));
     if (bytesRead === 0) throw tooShort();
@@ -88,8 +91,8 @@ const closed = (): Error =>
 
 const tooShort = (): Error =>
   new Error(
-    'bindonce: a temporary file is shorter than what was written to it. If the handler changes uploaded files in place, ' +
-      'it must do so after everything else has read the request.',
+    'bindonce: a temporary file is shorter than what was written to it. If the handler changes uploaded files in ' +
+      'place, it must do so after everything else has read the request.',
   );
 
 const created = (path: string): Promise<FileHandle> => onDisk(() => open(path, 'wx+', 0o600));

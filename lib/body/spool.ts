@@ -10,7 +10,9 @@ const PIECE = 65_536;
 /** Bytes that are read at once while the process goes on: each such step costs 50 to 200 µs, however short it is. */
 const BLOCK = 524_288;
 
-/** The most files of all requests together that are apart: a process may have only so many files open, usually 1,024. */
+/**
+ * The most files of all requests together that are apart: a process may have only so many files open, usually 1,024.
+ */
 const MOST_APART = 128;
 
 /** Bytes of a body that are in a file of their own. */

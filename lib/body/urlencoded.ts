@@ -49,8 +49,17 @@ function decoded(part: string): Pair[] {
 }
 
 /** One percent-encoded character (RFC 3986, section 2.1) in well-formed UTF-8 (RFC 3629, section 4). */
-const ENCODED =
-  /%(?:[0-7][\da-f]|(?:c[2-9a-f]|d[\da-f])%[89ab][\da-f]|(?:e0%[ab]|ed%[89]|e[1-9a-cef]%[89ab])[\da-f]%[89ab][\da-f]|(?:f0%[9ab]|f4%8|f[1-3]%[89ab])[\da-f](?:%[89ab][\da-f]){2})/gi;
+const ENCODED = encodedCharacter();
+
+function encodedCharacter(): RegExp {
+  const digit = '[\\da-f]';
+  const next = `%[89ab]${digit}`;
+  const one = `[0-7]${digit}`;
+  const two = `(?:c[2-9a-f]|d${digit})${next}`;
+  const three = `(?:e0%[ab]|ed%[89]|e[1-9a-cef]%[89ab])${digit}${next}`;
+  const four = `(?:f0%[9ab]|f4%8|f[1-3]%[89ab])${digit}${next}${next}`;
+  return new RegExp(`%(?:${one}|${two}|${three}|${four})`, 'gi');
+}
 
 /**
  * False for `%`, `%zz` and invalid UTF-8. qs would leave those as they are, so that `%zz` would read like `%25zz`. The

@@ -44,8 +44,9 @@ export async function openapiCommand(args: string[]): Promise<number> {
 }
 
 /**
- * Writes the document to standard output. A process whose own standard output is the other one makes it: the application
- * may print while it is loaded, also in ways that this process cannot see, as loggers do that write to the descriptor.
+ * Writes the document to standard output. A process whose own standard output is the other one makes it: the
+ * application may print while it is loaded, also in ways that this process cannot see, as loggers do that write to the
+ * descriptor.
  * @returns the exit code of that process.
  */
 async function print(args: readonly string[]): Promise<number> {

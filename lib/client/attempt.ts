@@ -78,8 +78,8 @@ function outcomeOf(response: Response, body: string, { replayedHeader }: Resolve
 }
 
 /**
- * Returns false for an answer that may be about something else than the operation. A redirect may lead to the login page
- * of a session that has expired; one that a browser does not follow has the status 0.
+ * Returns false for an answer that may be about something else than the operation. A redirect may lead to the login
+ * page of a session that has expired; one that a browser does not follow has the status 0.
  */
 function isAboutOperation({ status, redirected }: Response): boolean {
   return !redirected && (isBetween(status, 200, 299) || isBetween(status, 400, 499)) && !OTHER_MATTERS.includes(status);

@@ -46,8 +46,8 @@ export function idempotentFetch(options: IdempotentFetchOptions = {}): Idempoten
 }
 
 /**
- * The longest that an answer waits for the storage to remove its key, in milliseconds: longer than another page may look
- * for that key in the storage, which holds up the removal.
+ * The longest that an answer waits for the storage to remove its key, in milliseconds: longer than another page may
+ * look for that key in the storage, which holds up the removal.
  */
 const LONGEST_CLOSING = 1_500;
 

@@ -34,8 +34,8 @@ interface Shared {
 const SHARED = Symbol.for('bindonce.client');
 
 /**
- * One for all clients, since a component may make one with each rendering, and for the ES module and the CommonJS module
- * of this package.
+ * One for all clients, since a component may make one with each rendering, and for the ES module and the CommonJS
+ * module of this package.
  */
 export const shared: Shared = ((globalThis as { [SHARED]?: Shared })[SHARED] ??= {
   id: Math.random().toString(36).slice(2),

@@ -55,9 +55,10 @@ export class StoredKeys {
   }
 
   /**
-   * Removes the key of a finished operation, unless the operation has begun anew, in another tab for example. A definite
-   * answer stays one if the storage fails now: the key is not used again in this page or process.
-   * @param isSettled false if all that is known is that the call itself ran nothing: another call with the key may have.
+   * Removes the key of a finished operation, unless the operation has begun anew, in another tab for example. A
+   * definite answer stays one if the storage fails now: the key is not used again in this page or process.
+   * @param isSettled false if all that is known is that the call itself ran nothing: another call with the key may
+   * have.
    */
   async close({ name, key }: OpenKey, isSettled: boolean): Promise<void> {
     if (name !== undefined) await this.exclusive(name, limit => this.settle(name, key, isSettled, limit));
@@ -94,8 +95,8 @@ export class StoredKeys {
   }
 
   /**
-   * Finds the key of an unfinished operation. If another page has just stored one, it must show up in the storage, unless
-   * that page has another storage.
+   * Finds the key of an unfinished operation. If another page has just stored one, it must show up in the storage,
+   * unless that page has another storage.
    */
   private async find(name: string, throwIfLate: () => void): Promise<Entry | undefined> {
     const { keys, until } = await this.entries.unseen(name);

@@ -78,8 +78,8 @@ export function makeIdempotency(
 }
 
 /**
- * THE FLOW: key and identity, the right to run, and then: run and record, replay, or refuse. (Only a promise is awaited:
- * each needless one takes half a microsecond.)
+ * THE FLOW: key and identity, the right to run, and then: run and record, replay, or refuse. (Only a promise is
+ * awaited: each needless one takes half a microsecond.)
  */
 async function serve(exchange: Exchange): Promise<Outcome> {
   let attempt: Attempt;
@@ -96,8 +96,8 @@ async function serve(exchange: Exchange): Promise<Outcome> {
   }
   if (decision.kind !== 'acquired') return withoutRun(exchange, attempt, decision, false);
   // Other listeners of the `request` event (stoppable) read `req.socket`. They run in this tick, so the recording
-  // replaces it only in the next. And adapters without a socket (serverless-http) look in this turn whether the response
-  // has ended: while its end is held back, it looks as if it had.
+  // replaces it only in the next. And adapters without a socket (serverless-http) look in this turn whether the
+  // response has ended: while its end is held back, it looks as if it had.
   await (cameOverSocket(exchange.req) ? Promise.resolve() : nextTurn());
   if (isAnsweredOrGone(exchange)) {
     // A retry starts afresh. The handler must not run for a client that is gone: body parsers see a disconnected

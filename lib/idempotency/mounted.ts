@@ -20,8 +20,8 @@ export function mark(req: IncomingMessage, options: ResolvedOptions): boolean {
     const names = differences(first, options);
     if (names.length === 0) return false;
     throw new Error(
-      `idempotency: two idempotency() with different options (${names.join(', ')}) are mounted for this request, and the ` +
-        'second would have no effect. Mount one of them, or give both the same options.',
+      `idempotency: two idempotency() with different options (${names.join(', ')}) are mounted for this request, and ` +
+        'the second would have no effect. Mount one of them, or give both the same options.',
     );
   }
   if (isForeign((req as Partial<Request>).idempotency)) {
@@ -37,14 +37,14 @@ export function mark(req: IncomingMessage, options: ResolvedOptions): boolean {
 /**
  * Only a response of `node:http` that has not begun can be recorded. (One that has ended is another matter: an earlier
  * middleware has answered the request.)
- * @throws Error for a request over HTTP/2, and when an earlier middleware has sent the head of the response, and not its
- * end.
+ * @throws Error for a request over HTTP/2, and when an earlier middleware has sent the head of the response, and not
+ * its end.
  */
 export function requireRecordable(req: IncomingMessage, res: ServerResponse): void {
   if (req.httpVersionMajor > 1)
     throw new Error(
-      'idempotency: this request came over HTTP/2 (node:http2), whose responses cannot be recorded, so the handler does ' +
-        'not run. Serve HTTP/1.1 with node:http or node:https, and let a proxy in front of it speak HTTP/2.',
+      'idempotency: this request came over HTTP/2 (node:http2), whose responses cannot be recorded, so the handler ' +
+        'does not run. Serve HTTP/1.1 with node:http or node:https, and let a proxy in front of it speak HTTP/2.',
     );
   if (!res.headersSent || res.writableEnded) return;
   throw new Error(

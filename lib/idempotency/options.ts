@@ -72,7 +72,10 @@ export interface IdempotencyOptions {
    * the example, else `string`.
    */
   swaggerHeaderType?: object;
-  /** The store of the responses: a Keyv, version 5 or 6. Default: one in memory for the whole process, bounded to 128 MiB. */
+  /**
+   * The store of the responses: a Keyv, version 5 or 6. Default: one in memory for the whole process, bounded to 128
+   * MiB.
+   */
   store?: KeyvLike;
   /**
    * The store of the leases (the right to run). Give a `store` that the same processes share, too: without it, a
@@ -92,8 +95,8 @@ export interface IdempotencyOptions {
   /** A known key on a request with other values: it runs as another request, or gets 422. Default `'run'`. */
   whenKeyReused?: 'run' | 'reject';
   /**
-   * When the store is out of reach before the handler runs: 503, or run without the guarantee, unless this process knows
-   * that the request has run or is running. Default `'reject'`.
+   * When the store is out of reach before the handler runs: 503, or run without the guarantee, unless this process
+   * knows that the request has run or is running. Default `'reject'`.
    */
   whenStoreFails?: 'reject' | 'run';
   /** How long each call to the store may take, in milliseconds. Default 2 000. */

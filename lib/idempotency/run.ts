@@ -61,8 +61,8 @@ function whatToKeep({ req, options }: Exchange, { caller }: Attempt, { wishes }:
 }
 
 /**
- * Returns true for an error after an upload that broke off, which only `ignoreRequestBody` lets a handler see. It is the
- * answer to a part of the body, and would keep the retry with the whole one from running.
+ * Returns true for an error after an upload that broke off, which only `ignoreRequestBody` lets a handler see. It is
+ * the answer to a part of the body, and would keep the retry with the whole one from running.
  */
 function isForPartOfUpload(req: IncomingMessage, { response }: Extract<Ending, { kind: 'complete' }>): boolean {
   return req.destroyed && !req.complete && (response?.status ?? 0) >= 400;

@@ -36,7 +36,9 @@ export function apiDocs(app: Routed, options: OpenApiOptions): RequestHandler {
 
 const pathOf = ({ originalUrl }: Request): string => originalUrl.split('?', 1)[0] ?? '';
 
-/** Returns the address of the page as a folder, relative to the one asked for: a proxy may have changed what is before. */
+/**
+ * Returns the address of the page as a folder, relative to the one asked for: a proxy may have changed what is before.
+ */
 function folderOf(req: Request): string {
   const path = pathOf(req);
   return `./${path.slice(path.lastIndexOf('/') + 1)}/${req.originalUrl.slice(path.length)}`;
@@ -59,8 +61,8 @@ function swaggerPackage(): string {
     return require.resolve('swagger-ui-dist/package.json');
   } catch (error) {
     throw new Error(
-      'apiDocs: the page needs the package swagger-ui-dist, which is not installed. Run `npm install swagger-ui-dist`. ' +
-        'With SCARF_ANALYTICS=false, its installation reports nothing to its makers.',
+      'apiDocs: the page needs the package swagger-ui-dist, which is not installed. Run `npm install ' +
+        'swagger-ui-dist`. With SCARF_ANALYTICS=false, its installation reports nothing to its makers.',
       { cause: error },
     );
   }

@@ -71,7 +71,9 @@ function kindsOfMembers(members: readonly unknown[], schema: JsonSchema): Kind[]
 const isSameKind = (one: Kind, other: Kind): boolean =>
   one.type === other.type && (one.value === undefined || other.value === undefined || one.value === other.value);
 
-/** Compares the properties that a value must have for one of two schemas. Where it need not, null stands for nothing. */
+/**
+ * Compares the properties that a value must have for one of two schemas. Where it need not, null stands for nothing.
+ */
 function clashOfProperties(one: JsonSchema, other: JsonSchema, resolve: Resolve, known: Known): Clash | undefined {
   const others = propertiesOf(other);
   for (const [name, property] of propertiesOf(one)) {

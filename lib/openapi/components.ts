@@ -27,8 +27,8 @@ export class Components {
   /** Makes schemas for what one endpoint reads or writes. */
   schemasFor(direction: Schemas['direction'], limits?: SizeLimits, source?: Source): Schemas {
     /**
-     * The named types in the text that is being made, in the order in which they come: a type may contain itself. Each is
-     * described once; types that refer to each other would take factorial time otherwise.
+     * The named types in the text that is being made, in the order in which they come: a type may contain itself. Each
+     * is described once; types that refer to each other would take factorial time otherwise.
      */
     let seen: Describable[] = [];
     const texts: Schemas = {

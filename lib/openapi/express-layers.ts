@@ -80,8 +80,8 @@ const isMountedAt = (layer: Layer, path: string): boolean =>
   matchesOf(layer, path).some(([sent, matched]) => sent === matched);
 
 /**
- * Returns true if a layer that is mounted at a path takes more of a longer one than that, so that requests for the longer
- * one do not get to it: mounted at `/m{/:o}`, it takes all of `/m/x`.
+ * Returns true if a layer that is mounted at a path takes more of a longer one than that, so that requests for the
+ * longer one do not get to it: mounted at `/m{/:o}`, it takes all of `/m/x`.
  */
 export function takesMore(layer: Layer, mountedAt: PathTemplate, path: string): boolean {
   const taken = matchesOf(layer, path).map(([, matched]) => segmentsOf(matched));

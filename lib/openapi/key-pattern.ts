@@ -2,9 +2,9 @@
  * Writes the pattern of a key as JSON Schema has patterns: ECMA-262 with the flag `u`, and no other flag. Undefined
  * where that would not match the same keys.
  *
- * A key is one header value, so it has no line break, and no character above U+00FF: `m`, `s` and the difference between
- * code units and code points do not matter. `g` and `d` do not matter for a test from the start, which `y` ties the
- * match to.
+ * A key is one header value, so it has no line break, and no character above U+00FF: `m`, `s` and the difference
+ * between code units and code points do not matter. `g` and `d` do not matter for a test from the start, which `y` ties
+ * the match to.
  */
 export function jsonSchemaPattern({ source, flags, unicode, ignoreCase, sticky }: RegExp): string | undefined {
   if (flags.includes('v')) return undefined;

@@ -61,7 +61,9 @@ export function operationOf(
   };
 }
 
-/** Describes the header of the key. A dto that has the header, too, says more of its value, but cannot make it optional. */
+/**
+ * Describes the header of the key. A dto that has the header, too, says more of its value, but cannot make it optional.
+ */
 function keyParameter(
   guard: ResolvedOptions,
   inDto: ParameterValue | undefined,

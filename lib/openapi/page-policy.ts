@@ -24,7 +24,9 @@ interface Server {
   readonly variables?: Readonly<Record<string, { readonly enum?: readonly string[]; readonly default?: string }>>;
 }
 
-/** Returns the addresses of a server with the values that its variables can have; the default of those that take any. */
+/**
+ * Returns the addresses of a server with the values that its variables can have; the default of those that take any.
+ */
 function addressesOf({ url = '', variables = {} }: Server): string[] {
   return Object.entries(variables).reduce(
     (addresses, [name, { enum: values, default: byDefault = '' }]) =>

@@ -119,8 +119,8 @@ const text = (value: string): PathTemplate => ({
 });
 
 /**
- * The parts of a path of Express 4: a parameter with its slash or dot, pattern and sign, a wildcard, an escape, text. The
- * slash or dot before a parameter that may be missing is missing with it.
+ * The parts of a path of Express 4: a parameter with its slash or dot, pattern and sign, a wildcard, an escape, text.
+ * The slash or dot before a parameter that may be missing is missing with it.
  */
 const PARTS_4 =
   /([/.]?):(\w+)(?:\((?:\\.|[^\\()]|\((?:\\.|[^\\()])*\))*\))?([*+]?\??)|(\*)|\\(.)|((?:(?![/.]:\w)[^:*\\])+|:)/g;

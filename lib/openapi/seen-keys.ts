@@ -1,6 +1,9 @@
 import type { PathParameter, PathTemplate } from './path-templates';
 
-/** The names under which a handler sees the parameters of a route's path, in their order; undefined for those it does not. */
+/**
+ * The names under which a handler sees the parameters of a route's path, in their order; undefined for those it does
+ * not.
+ */
 export type SeenKeys = readonly PathParameter['key'][];
 
 /** A handler, and how it sees the parameters of the route's path. */

@@ -74,8 +74,9 @@ function checkStored({ req, use }: Incoming): void {
   for (const [name, isJson] of notStored.get(req) ?? [])
     if (use.bindsFile(name) || (isJson && use.takesJson(name)))
       throw new Error(
-        `bindRequest: the file ${JSON.stringify(name.slice(0, 80))} was sent, and is lost: an earlier bindRequest() has read the form for another dto, which does not declare it. ` +
-          'Declare it there, too, for example as optional(file), or put the bindRequest() of this dto first.',
+        `bindRequest: the file ${JSON.stringify(name.slice(0, 80))} was sent, and is lost: an earlier ` +
+          'bindRequest() has read the form for another dto, which does not declare it. Declare it there, too, for ' +
+          'example as optional(file), or put the bindRequest() of this dto first.',
       );
 }
 

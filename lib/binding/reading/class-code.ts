@@ -76,18 +76,32 @@ function codeOfReader(fields: readonly ReadField[]): string {
     // A value that every object inherits was not sent: `constructor`, `__proto__`, and later additions to
     // Object.prototype.
     if (!fast) return rest;
-    return `sent = json[${name}]; value = sent === inherited[${name}] ? undefined : read${at}(sent); if (value !== undefined) target[${JSON.stringify(key)}] = value; else ${rest}`;
+    return `sent = json[${name}];
+value = sent === inherited[${name}] ? undefined : read${at}(sent);
+if (value !== undefined) target[${JSON.stringify(key)}] = value;
+else ${rest}`;
   });
   // JSON.parse makes only objects that inherit from Object.prototype; the fields of other parsers' objects are read by
   // `goOn`. (After a property load, V8 reads the prototype at no cost.)
-  const guard = `let sent = json[${JSON.stringify(fields[0]?.jsonName)}]; const prototype = prototypeOf(json); if (prototype !== inherited && prototype !== null) { for (const field of fields) goOn(field, holder, json, location); return; }`;
-  return `return (holder, json, location) => {\n${guard}\nconst { target } = holder; let value;\n${lines.join('\n')}\n};`;
+  return `return (holder, json, location) => {
+let sent = json[${JSON.stringify(fields[0]?.jsonName)}], value;
+const prototype = prototypeOf(json);
+if (prototype !== inherited && prototype !== null) {
+for (const field of fields) goOn(field, holder, json, location);
+return;
+}
+const { target } = holder;
+${lines.join('\n')}
+};`;
 }
 
 function codeOfTextWriter(fields: readonly WrittenField[]): string {
   const lines = inOrder(fields).map(field => {
     const name = `${JSON.stringify(field.jsonName)}:`;
-    return `own = value[${JSON.stringify(field.property)}]; if (own !== undefined && (own = own === null ? 'null' : write${fields.indexOf(field)}(own)) !== undefined) text += (text === '' ? ${JSON.stringify(name)} : ${JSON.stringify(`,${name}`)}) + own;`;
+    const write = `write${fields.indexOf(field)}`;
+    return `own = value[${JSON.stringify(field.property)}];
+if (own !== undefined && (own = own === null ? 'null' : ${write}(own)) !== undefined)
+text += (text === '' ? ${JSON.stringify(name)} : ${JSON.stringify(`,${name}`)}) + own;`;
   });
   return `return value => {\nlet text = '', own;\n${lines.join('\n')}\nreturn '{' + text + '}';\n};`;
 }
@@ -98,7 +112,8 @@ function codeOfPlainWriter(fields: readonly WrittenField[]): string {
     const name = jsonName === '__proto__' ? '["__proto__"]' : JSON.stringify(jsonName);
     // Most values are texts and numbers, which are written as they are.
     const isAsItIs = keeps ? " || typeof own === 'string' || typeof own === 'number'" : '';
-    return `${name}: (own = value[${JSON.stringify(property)}]) === undefined || own === null${isAsItIs} ? own : write${at}(own),`;
+    const hasNothing = `(own = value[${JSON.stringify(property)}]) === undefined || own === null`;
+    return `${name}: ${hasNothing}${isAsItIs} ? own : write${at}(own),`;
   });
   return `return value => {\nlet own;\nreturn {\n${lines.join('\n')}\n};\n};`;
 }

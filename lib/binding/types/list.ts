@@ -18,7 +18,8 @@ export function list<X extends AnyType>(type: X): PropertyType<Infer<X>[]> {
     codec(codecs) {
       if (isOptional(type))
         throw new TypeError(
-          'a list has no missing items: write optional(list(…)) if the whole list may be missing, or list(nullable(…)) if an item may be null',
+          'a list has no missing items: write optional(list(…)) if the whole list may be missing, or ' +
+            'list(nullable(…)) if an item may be null',
         );
       return listOf(codecs.of(type));
     },

@@ -14,8 +14,9 @@ const CLOCK = /^(-)?(?:(\d{1,9})\.)?(\d{1,2}):(\d\d)(?::(\d\d)(?:\.(\d{1,7}))?)?
  */
 const clockPattern = (digitsOfDays: number): string =>
   `^-?([0-9]{1,${digitsOfDays}}[.])?([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,7})?)?$`;
-const DURATION_PATTERN =
-  '^-?P([0-9]{1,7}D)?(T[0-9]{1,9}H([0-9]{1,9}M)?([0-9]{1,9}([.][0-9]{1,9})?S)?|T[0-9]{1,9}M([0-9]{1,9}([.][0-9]{1,9})?S)?|T[0-9]{1,9}([.][0-9]{1,9})?S)$|^-?P[0-9]{1,7}D$';
+const [DAYS, HOURS, MINUTES, SECONDS] = ['[0-9]{1,7}D', '[0-9]{1,9}H', '[0-9]{1,9}M', '[0-9]{1,9}([.][0-9]{1,9})?S'];
+const CLOCK_OF_DURATION = `T${HOURS}(${MINUTES})?(${SECONDS})?|T${MINUTES}(${SECONDS})?|T${SECONDS}`;
+const DURATION_PATTERN = `^-?P(${DAYS})?(${CLOCK_OF_DURATION})$|^-?P${DAYS}$`;
 const ISO_DURATION = /^(-)?P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d{1,9}))?S)?)?$/i;
 
 /**

@@ -99,7 +99,9 @@ const filePair = (file: Express.Multer.File, content = ''): [name: string, ...va
   `${file.size}${content}`,
 ];
 
-/** Returns the parts of the files that an earlier parser has left. Files of JSON may be data, so their content counts. */
+/**
+ * Returns the parts of the files that an earlier parser has left. Files of JSON may be data, so their content counts.
+ */
 async function leftFilesParts(files: readonly Express.Multer.File[]): Promise<readonly string[]> {
   const pairs = await Promise.all(
     files.map(async file => {

@@ -73,7 +73,7 @@ function named(names: readonly string[], caller: object, place: string): Part[] 
 
 function refuseCaller(place: string): never {
   throw new Error(
-    `idempotency: ${place} is set, but bindonce cannot read an id from it (text, a number or an object with toString, in ` +
-      `one of ${CALLER_IDS.join(', ')}), so callers could share a response. Pass the \`scope\` option.`,
+    `idempotency: ${place} is set, but bindonce cannot read an id from it (text, a number or an object with ` +
+      `toString, in one of ${CALLER_IDS.join(', ')}), so callers could share a response. Pass the \`scope\` option.`,
   );
 }

@@ -27,7 +27,8 @@ export function warnOfCookies(req: IncomingMessage): void {
   warnOnce(
     'BINDONCE_COOKIE_ONLY',
     'idempotency: a request has cookies and nothing that tells callers apart (req.auth, req.user, Authorization, ' +
-      'X-Api-Key or a session), so all such callers share responses. Mount idempotency() after authentication, or pass `scope`.',
+      'X-Api-Key or a session), so all such callers share responses. Mount idempotency() after authentication, or ' +
+      'pass `scope`.',
   );
 }
 

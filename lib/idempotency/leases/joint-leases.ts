@@ -1,8 +1,8 @@
 import type { LeaseStore } from './lease-store';
 
 /**
- * Leases that are on one connection with the responses: to store a response and to complete its run, a request waits for
- * one answer instead of two.
+ * Leases that are on one connection with the responses: to store a response and to complete its run, a request waits
+ * for one answer instead of two.
  */
 export interface JointLeases extends LeaseStore {
   /**

@@ -64,8 +64,8 @@ class MemoryLeases implements LeaseStore {
     }
     if (!this.leases.has(key) && this.isFull())
       throw new Error(
-        `memoryLeases: all ${this.maxKeys} keys are in use. Raise maxKeys, shorten cacheDuration, or use redisLeases() or ` +
-          'postgresLeases().',
+        `memoryLeases: all ${this.maxKeys} keys are in use. Raise maxKeys, shorten cacheDuration, or use ` +
+          'redisLeases() or postgresLeases().',
       );
     this.run(key, token, ms);
     return { kind: 'acquired' };

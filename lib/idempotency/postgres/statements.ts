@@ -23,7 +23,8 @@ export function statementsOn(table: string) {
      */
     acquire: `
 WITH seen AS (
-  SELECT token, done, expires FROM ${table} WHERE key = $1::bytea AND expires > now() AND (done OR awaited AND token <> $2::text)
+  SELECT token, done, expires FROM ${table}
+  WHERE key = $1::bytea AND expires > now() AND (done OR awaited AND token <> $2::text)
 ), written AS (
   INSERT INTO ${table} AS lease (key, token, done, awaited, expires)
   SELECT $1, $2, false, false, ${expiry} WHERE NOT EXISTS (SELECT FROM seen)
@@ -49,7 +50,9 @@ ON CONFLICT (key) DO UPDATE SET awaited = true`,
 
     /** Returns a row if the token still holds the lease. */
     renew: `
-UPDATE ${table} SET expires = ${expiry} WHERE key = $1::bytea AND token = $2::text AND NOT done AND expires > now() RETURNING token`,
+UPDATE ${table} SET expires = ${expiry}
+WHERE key = $1::bytea AND token = $2::text AND NOT done AND expires > now()
+RETURNING token`,
 
     /**
      * Returns a row if the run is done. A lease that has expired, but that no other token has taken, may still be
@@ -57,8 +60,10 @@ UPDATE ${table} SET expires = ${expiry} WHERE key = $1::bytea AND token = $2::te
      */
     complete: `
 WITH completed AS (
-  INSERT INTO ${table} AS lease (key, token, done, awaited, expires) VALUES ($1::bytea, $2::text, true, false, ${expiry})
-  ON CONFLICT (key) DO UPDATE SET token = $2, done = true, expires = ${expiry} WHERE lease.token = $2 OR lease.expires <= now()
+  INSERT INTO ${table} AS lease (key, token, done, awaited, expires)
+  VALUES ($1::bytea, $2::text, true, false, ${expiry})
+  ON CONFLICT (key) DO UPDATE SET token = $2, done = true, expires = ${expiry}
+  WHERE lease.token = $2 OR lease.expires <= now()
   RETURNING awaited
 )
 SELECT ${notify} FROM completed`,

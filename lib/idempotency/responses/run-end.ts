@@ -146,9 +146,9 @@ export class RunEnd implements DepartureListener {
   }
 
   /**
-   * Tells how a run ends whose response breaks off. A handler that has learned that its client is gone gives up only for
-   * that reason. And a later middleware that has put its own `end` in front of ours (compression) may hold a response
-   * that has ended.
+   * Tells how a run ends whose response breaks off. A handler that has learned that its client is gone gives up only
+   * for that reason. And a later middleware that has put its own `end` in front of ours (compression) may hold a
+   * response that has ended.
    */
   private brokenOff(): Ending {
     return this.departure.isReported || this.res.end !== this.ownEnd ? RAN : CUT_OFF;

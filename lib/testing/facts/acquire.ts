@@ -6,7 +6,9 @@ const ACQUIRED = { kind: 'acquired' };
 /** Milliseconds by which the time of a store may differ from ours. */
 const TOLERANCE = 100;
 
-/** Pairs of texts that some databases take for equal, by a collation, a limit of length, or blanks that do not count. */
+/**
+ * Pairs of texts that some databases take for equal, by a collation, a limit of length, or blanks that do not count.
+ */
 const DIFFERENT = [
   ['k', 'K'],
   ['k', 'k '],

@@ -8,7 +8,9 @@ import type { Fact, Trial } from '../trial';
 /** A step of one holder. */
 type Step = Exclude<Move, { readonly step: 'expire' }>;
 
-/** The steps that are tried at the same time, three at once: those of two holders, and a third one that wants to run. */
+/**
+ * The steps that are tried at the same time, three at once: those of two holders, and a third one that wants to run.
+ */
 const STEPS: readonly Step[] = [
   ...['a', 'b'].flatMap(token =>
     (['acquire', 'renew', 'complete', 'release'] as const).map((step): Step => ({ step, token })),
