@@ -20,6 +20,7 @@ export default tseslint.config(
       // `import x = require()` is how a CommonJS package that exports one class is imported for every consumer's settings.
       '@typescript-eslint/no-require-imports': ['error', { allowAsImport: true }],
       eqeqeq: 'error',
+      'max-len': ['error', { code: 120 }],
       'no-restricted-imports': ['error', { patterns: ['*/lib/index', '**/index'] }],
     },
   },
