@@ -35,3 +35,22 @@ export class IdempotentFetchError extends Error {
     this.response = response;
   }
 }
+
+/** @param operation its name, or the digest of its values. */
+export function operationChanged(operation: string, key: string): IdempotentFetchError {
+  return new IdempotentFetchError(
+    'operation-changed',
+    `"${operation}" has an unfinished request with other values, which may have run. Finish it with the values it ` +
+      'began with, or call forget(operation) if it must not count.',
+    { key },
+  );
+}
+
+export function storageFailed(cause: unknown): IdempotentFetchError {
+  return new IdempotentFetchError(
+    'storage-failed',
+    'the storage failed, so nothing was sent: a key that is not stored would be lost with the page. With ' +
+      "whenStorageFails: 'memory', the call continues without it if the storage throws.",
+    { cause },
+  );
+}

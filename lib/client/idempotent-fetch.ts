@@ -1,10 +1,10 @@
 import { attempt, type Outcome } from './attempt.js';
 import { CallTime } from './call-time.js';
-import { IdempotentFetchError } from './fetch-error.js';
+import { IdempotentFetchError, storageFailed } from './fetch-error.js';
 import { resolveOptions, shown, type IdempotentFetchOptions, type ResolvedOptions } from './options.js';
 import { backoff } from './pauses.js';
 import { checkName, prepare, type IdempotentRequestInit, type PreparedRequest } from './prepared-request.js';
-import { notSent, StoredKeys, type OpenKey } from './stored-keys.js';
+import { StoredKeys, type OpenKey } from './stored-keys.js';
 
 /** A definite answer. */
 export interface IdempotentResult {
@@ -105,7 +105,7 @@ async function openKey(
   } catch (error) {
     time.throwIfAborted();
     // A storage that does not answer has failed, too.
-    throw error instanceof IdempotentFetchError ? error : notSent(error);
+    throw error instanceof IdempotentFetchError ? error : storageFailed(error);
   }
 }
 

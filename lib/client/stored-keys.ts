@@ -1,6 +1,6 @@
 import { Entries, type Entry } from './entries.js';
 import { exclusive } from './exclusive.js';
-import { IdempotentFetchError } from './fetch-error.js';
+import { operationChanged, storageFailed } from './fetch-error.js';
 import { LONGEST_UNSEEN } from './marks.js';
 import type { ResolvedOptions } from './options.js';
 import { pageOf, setAndSweep, type Page } from './page.js';
@@ -44,7 +44,7 @@ export class StoredKeys {
       };
       throwIfLate();
       const entry = await this.find(name, throwIfLate);
-      if (entry && entry.digest !== digest) throw changed(operation, entry.key);
+      if (entry && entry.digest !== digest) throw operationChanged(operation.name ?? digest, entry.key);
       const key = entry?.key ?? crypto.randomUUID();
       if (!entry) await this.write(name, { key, digest, until: this.expiry(), isJoined: false });
       else if (!entry.isJoined) await this.join(name, entry);
@@ -178,25 +178,7 @@ export class StoredKeys {
       return await work();
     } catch (cause) {
       if (this.options.whenStorageFails === 'memory') return undefined;
-      throw notSent(cause);
+      throw storageFailed(cause);
     }
   }
-}
-
-function changed({ name, digest }: Operation, key: string): IdempotentFetchError {
-  return new IdempotentFetchError(
-    'operation-changed',
-    `"${name ?? digest}" has an unfinished request with other values, which may have run. Finish it with the ` +
-      'values it began with, or call forget(operation) if it must not count.',
-    { key },
-  );
-}
-
-export function notSent(cause: unknown): IdempotentFetchError {
-  return new IdempotentFetchError(
-    'storage-failed',
-    'the storage failed, so nothing was sent: a key that is not stored would be lost with the page. With ' +
-      "whenStorageFails: 'memory', the call continues without it if the storage throws.",
-    { cause },
-  );
 }

@@ -1,14 +1,15 @@
 import { after, type Awaitable } from '../../basics/awaitable';
 import type { ClassCode, ReadFields } from '../reading/class-code';
 import { FoundValues } from '../reading/found-values';
-import { isJsonObject, jsonInText, type JsonObject } from '../reading/json-text';
+import { isJsonObject, jsonInText } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
-import { takesFiles, textWriter, written, type Codec, type WriteJson } from '../types/codec';
+import { takesFiles, type Codec } from '../types/codec';
 import type { Codecs, DtoClass } from '../types/property-type';
 import { isSent, readJson, readNested, readNothing } from '../types/read-value';
 import { checkUniqueNames, namingErrors } from './declaration-error';
 import { mustBeSent, objectSchema } from './dto-schema';
+import { objectWriters, writeObject, type ObjectWriters } from './dto-writer';
 import { jsonReaderOf, memberOf, type Member } from './members';
 import { instancesOf, unsetRemover } from './instances';
 import { propertiesOf, type PropertySpec } from './property';
@@ -19,8 +20,7 @@ interface Prepared {
   /** The members that are read here. Claims, permissions and headers are read at the root only. */
   readonly fields: readonly Member[];
   readonly readFields: ReadFields<FoundValues>;
-  readonly writeText: (value: object) => string;
-  readonly writePlain: (value: object) => object;
+  readonly writers: ObjectWriters;
 }
 
 /** Makes the codec of a dto class that is nested in another one, or used in a response. */
@@ -93,7 +93,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       blocked.set(source, isBlockedThere);
       return isBlockedThere;
     },
-    toJson: writerOf(Dto, () => prepared),
+    toJson: writeObject(Dto.name || 'an object', () => prepared.writers),
     schema: schemas =>
       // A class without a name may contain itself, too.
       schemas.named(codec, Dto.name || 'Dto', inside => {
@@ -131,42 +131,13 @@ function prepare(
     members.map(({ property, jsonName }) => [property, jsonName]),
   );
   const fields = members.filter(({ spec }) => spec.kind === 'field');
-  const written = members.map(({ property, jsonName, codec }) => {
-    const { plain = never, keeps = false } = codec.toJson ?? {};
-    return { property, jsonName, text: textWriter(codec), plain, keeps };
-  });
   return {
     members,
     fields,
     readFields: jsonReaderOf(code, fields, ({ property }) => property, readInJson),
-    writeText: code.textWriter(written),
-    writePlain: code.plainWriter(written),
+    writers: objectWriters(members, code),
   };
 }
-
-function writerOf(Dto: DtoClass<unknown>, preparedOf: () => Prepared): WriteJson {
-  const asObject = (value: unknown): JsonObject => {
-    if (isJsonObject(value)) return value;
-    throw new TypeError(
-      `The response is declared as ${Dto.name || 'an object'}, but the handler passed a value that is not an object.`,
-    );
-  };
-  const toJson = (value: unknown): JsonObject => {
-    const object = asObject(value);
-    return Object.fromEntries(
-      preparedOf()
-        .members.filter(({ property }) => object[property] !== undefined)
-        .map(({ property, jsonName, codec }) => [jsonName, written(codec, object[property])]),
-    );
-  };
-  return Object.assign(toJson, {
-    text: (value: unknown) => preparedOf().writeText(asObject(value)),
-    plain: (value: unknown) => preparedOf().writePlain(asObject(value)),
-  });
-}
-
-/** The plain form of a type that has none; it is never asked for. */
-const never = (): undefined => undefined;
 
 /** Finds a property that binds only at the root of a request, such as a claim or a header. */
 function notNestable(

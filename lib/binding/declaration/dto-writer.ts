@@ -1,0 +1,48 @@
+import type { ClassCode } from '../reading/class-code';
+import { isJsonObject, type JsonObject } from '../reading/json-text';
+import { textWriter, written, type WriteJson } from '../types/codec';
+import type { Member } from './members';
+
+/** The members of a class, and the code that writes them. */
+export interface ObjectWriters {
+  readonly members: readonly Member[];
+  readonly writeText: (value: object) => string;
+  readonly writePlain: (value: object) => object;
+}
+
+export function objectWriters(members: readonly Member[], code: ClassCode): ObjectWriters {
+  const fields = members.map(({ property, jsonName, codec }) => {
+    const { plain = never, keeps = false } = codec.toJson ?? {};
+    return { property, jsonName, text: textWriter(codec), plain, keeps };
+  });
+  return { members, writeText: code.textWriter(fields), writePlain: code.plainWriter(fields) };
+}
+
+/** The plain form of a type that has none; it is never asked for. */
+const never = (): undefined => undefined;
+
+/**
+ * Writes an object of a dto class as JSON, in three forms: for the writer of exact numbers, as text, and for
+ * `JSON.stringify`.
+ * @param declared the class, as an error names it.
+ */
+export function writeObject(declared: string, writers: () => ObjectWriters): WriteJson {
+  const asObject = (value: unknown): JsonObject => {
+    if (isJsonObject(value)) return value;
+    throw new TypeError(
+      `The response is declared as ${declared}, but the handler passed a value that is not an object.`,
+    );
+  };
+  const toJson = (value: unknown): JsonObject => {
+    const object = asObject(value);
+    return Object.fromEntries(
+      writers()
+        .members.filter(({ property }) => object[property] !== undefined)
+        .map(({ property, jsonName, codec }) => [jsonName, written(codec, object[property])]),
+    );
+  };
+  return Object.assign(toJson, {
+    text: (value: unknown) => writers().writeText(asObject(value)),
+    plain: (value: unknown) => writers().writePlain(asObject(value)),
+  });
+}
