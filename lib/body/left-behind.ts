@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ClientGone } from '../http/client-gone';
 import { isExchangeOver } from '../http/exchange-end';
 import { isExpress4 } from '../http/express-4';
-import { isReadElsewhere, otherReader } from './body-chunks';
-import { drainRest } from './drain-rest';
-import { readElsewhere } from './errors';
-import { kindOf, lengthSent, mediaTypeOf } from './media-type';
-import { BytesInMemory, type Received } from './received';
+import { isReadElsewhere, otherReader } from './stream/body-chunks';
+import { drainRest } from './stream/drain-rest';
+import { readElsewhere } from './content/errors';
+import { kindOf, lengthSent, mediaTypeOf } from './content/media-type';
+import { BytesInMemory, type Received } from './stream/received';
 
 /** The properties that body parsers and multer set on a request. */
 interface WithParsed {

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { after, type Awaitable } from '../basics/awaitable';
-import { isReadElsewhere } from './body-chunks';
-import { bodyTooLarge } from './errors';
-import type { Form } from './form';
+import { isReadElsewhere } from './stream/body-chunks';
+import { bodyTooLarge } from './content/errors';
+import type { Form } from './form/form';
 import { leftBehind, leftByOtherReader } from './left-behind';
-import { hasBody, markUsedUp } from './media-type';
-import { readWhole } from './read-whole';
-import { sizeOf, type Received } from './received';
+import { hasBody, markUsedUp } from './content/media-type';
+import { readWhole } from './stream/read-whole';
+import { sizeOf, type Received } from './stream/received';
 
 /** Shared by every copy of this module in the process: the second middleware must find what the first one has read. */
 const RECEIVED = Symbol.for('bindonce.received');

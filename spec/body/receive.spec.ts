@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import express, { type Request } from 'express';
 import { bindRequest, dto, field, file, idempotency, Problem, string } from '../../lib';
 import { isUntouched, receive as receiveNow } from '../../lib/body/receive';
-import { openReceived } from '../../lib/body/received';
+import { openReceived } from '../../lib/body/stream/received';
 import { expressVersions } from '../support/express-versions';
 import { multipart } from '../support/multipart';
 import { serve } from '../support/serve';

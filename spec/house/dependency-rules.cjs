@@ -2,10 +2,11 @@
 const leaves = ['basics', 'description', 'http', 'problems', 'options', 'principal', 'warnings'];
 
 /**
- * The folders of two rooms are floors, from the ground up: each imports only those below it, and none imports the files of
+ * The folders of three rooms are floors, from the ground up: each imports only those below it, and none imports the files of
  * the flow, which are above all floors.
  */
 const floors = {
+  body: ['content', 'spool', 'stream', 'form'],
   idempotency: ['stores', 'leases', 'postgres', 'redis', 'responses', 'identity'],
   binding: ['reading', 'types', 'declaration', 'plan', 'input', 'responses', 'sources'],
 };

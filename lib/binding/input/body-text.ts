@@ -1,7 +1,7 @@
 import { after, type Awaitable } from '../../basics/awaitable';
-import { textOf, uncompressed } from '../../body/decode';
-import type { MediaType } from '../../body/media-type';
-import { allBytes, type Received } from '../../body/received';
+import { textOf, uncompressed } from '../../body/content/decode';
+import type { MediaType } from '../../body/content/media-type';
+import { allBytes, type Received } from '../../body/stream/received';
 import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
 import type { ResolvedLimits } from '../reading/limits';

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Form } from '../../body/form';
-import { hasBody, kindOf, mediaTypeOf } from '../../body/media-type';
+import type { Form } from '../../body/form/form';
+import { hasBody, kindOf, mediaTypeOf } from '../../body/content/media-type';
 import { receive } from '../../body/receive';
-import type { Received } from '../../body/received';
+import type { Received } from '../../body/stream/received';
 import { Problem } from '../../problems/problem';
 import { after, type Awaitable } from '../../basics/awaitable';
 import type { BodyUse } from '../plan/body-use';

@@ -4,8 +4,8 @@ import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type multer from 'multer';
-import type { Content } from '../../body/form-parts';
-import { makeTemporaryFolder, type TemporaryFolder } from '../../body/temporary-folder';
+import type { Content } from '../../body/form/parts';
+import { makeTemporaryFolder, type TemporaryFolder } from '../../body/spool/temporary-folder';
 
 /**
  * Bytes of a file that may wait in memory for a write to end: the next write takes them all, and each costs 200 µs,

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { BodyKind, MediaType } from '../../body/media-type';
+import type { BodyKind, MediaType } from '../../body/content/media-type';
 import { Problem } from '../../problems/problem';
 import type { BodyUse } from '../plan/body-use';
 import type { ResolvedOptions } from './resolved-options';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { isCoded } from '../../body/decode';
-import type { MediaType } from '../../body/media-type';
+import { isCoded } from '../../body/content/decode';
+import type { MediaType } from '../../body/content/media-type';
 import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
 

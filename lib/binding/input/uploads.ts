@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Multer } from 'multer';
-import type { Form, FormOptions } from '../../body/form';
-import { holdingOf } from '../../body/holding';
-import type { PartsTaken } from '../../body/parts';
-import { storageProblem } from '../../body/storage-problem';
+import type { Form, FormOptions } from '../../body/form/form';
+import { holdingOf } from '../../body/stream/holding';
+import type { PartsTaken } from '../../body/form/parts-taken';
+import { storageProblem } from '../../body/spool/storage-problem';
 import { onExchangeEnd } from '../../http/exchange-end';
 import { DEFAULT_FORM_BYTES, type ResolvedLimits } from '../reading/limits';
 import { storingWith, type UploadOptions } from './upload-storage';

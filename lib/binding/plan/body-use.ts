@@ -1,4 +1,4 @@
-import type { PartsTaken } from '../../body/parts';
+import type { PartsTaken } from '../../body/form/parts-taken';
 
 /** Which kinds of body a dto uses. */
 export interface BodyUse extends PartsTaken {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { hasBody, kindOf, mediaTypeOf } from '../../body/media-type';
+import { hasBody, kindOf, mediaTypeOf } from '../../body/content/media-type';
 import type { ProblemLocation } from '../../problems/problem';
 import type { Codec } from '../types/codec';
 import type { Source } from '../declaration/property';

@@ -1,4 +1,4 @@
-import type { Form } from '../../body/form';
+import type { Form } from '../../body/form/form';
 import { readByName, type SentPair } from './names';
 import type { ValueSource } from './value-source';
 

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { readPairs, type Pair } from '../../body/urlencoded';
+import { readPairs, type Pair } from '../../body/content/urlencoded';
 import { Problem } from '../../problems/problem';
 
 /**

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import type { Pair } from '../../body/urlencoded';
+import type { Pair } from '../../body/content/urlencoded';
 import type { ProblemLocation } from '../../problems/problem';
 import { after, type Awaitable } from '../../basics/awaitable';
 import type { BinderContext } from '../input/binder-context';

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import type { Pair } from '../../body/urlencoded';
+import type { Pair } from '../../body/content/urlencoded';
 import { isExpress4 } from '../../http/express-4';
 import { warnOnce } from '../../warnings/warn-once';
 import { convertedText } from '../reading/converted-text';

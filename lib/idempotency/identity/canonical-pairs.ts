@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { splitAtEquals } from '../../body/urlencoded';
+import { splitAtEquals } from '../../body/content/urlencoded';
 
 /**
  * Sorts the pairs of a query or a form for comparison: names may come in any order, but the order of the values of one

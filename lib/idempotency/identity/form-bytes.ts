@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { MediaType } from '../../body/media-type';
-import { openReceived, type ReceivedBytes } from '../../body/received';
+import type { MediaType } from '../../body/content/media-type';
+import { openReceived, type ReceivedBytes } from '../../body/stream/received';
 
 /** Boundaries of a form that are looked for, at most. With a short boundary, a body could be made of nothing else. */
 const MOST_BOUNDARIES = 100_000;

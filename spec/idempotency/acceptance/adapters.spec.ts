@@ -4,7 +4,7 @@ import express, { type Express } from 'express';
 import inject from 'light-my-request';
 import serverlessHttp from 'serverless-http';
 import { bindRequest, dto, file, formField, idempotency, int } from '../../../lib';
-import { held } from '../../../lib/body/holding';
+import { held } from '../../../lib/body/stream/holding';
 import { expressVersions } from '../../support/express-versions';
 import { multipart } from '../../support/multipart';
 import { TemporaryDirectory } from '../../support/temporary-directory';

@@ -1,0 +1,52 @@
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
+import type { Awaitable } from '../../basics/awaitable';
+import { Problem } from '../../problems/problem';
+import { bodyTooLarge } from './errors';
+import type { MediaType } from './media-type';
+
+const decoders = {
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+};
+
+/**
+ * Undoes the content coding (RFC 9110, section 8.4.1).
+ * @param limit bytes after decoding: a small body can decompress to a huge one.
+ */
+export function uncompressed(bytes: Buffer, coding: string | undefined, limit: number): Awaitable<Buffer> {
+  const name = nameOf(coding);
+  return name === 'identity' ? bytes : decoded(bytes, name, limit);
+}
+
+/** Returns true if a `Content-Encoding` changes the bytes of a body. */
+export const isCoded = (coding: string | undefined): boolean => nameOf(coding) !== 'identity';
+
+const nameOf = (coding = ''): string => coding.trim().toLowerCase() || 'identity';
+
+async function decoded(bytes: Buffer, name: string, limit: number): Promise<Buffer> {
+  if (!Object.hasOwn(decoders, name))
+    throw new Problem('body-unsupported', `The content encoding "${name.slice(0, 40)}" is not supported.`);
+  try {
+    return await decoders[name as keyof typeof decoders](bytes, { maxOutputLength: limit });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw bodyTooLarge(limit);
+    throw new Problem('body-malformed', `The body is not valid ${name} data.`, { cause: error });
+  }
+}
+
+/** Decodes UTF-8, as JSON is (RFC 8259, section 8.1) and every other text must be; drops a leading byte order mark. */
+export function textOf(bytes: Buffer, { parameters }: Pick<MediaType, 'parameters'> = { parameters: {} }): string {
+  const charset = parameters['charset']?.toLowerCase() ?? 'utf-8';
+  if (charset !== 'utf-8' && charset !== 'utf8')
+    throw new Problem('body-unsupported', `The charset "${charset.slice(0, 40)}" is not supported; send UTF-8.`);
+  try {
+    return utf8.decode(bytes);
+  } catch (error) {
+    throw new Problem('body-malformed', 'The body is not valid UTF-8.', { cause: error });
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });

@@ -1,0 +1,83 @@
+import type { Readable } from 'node:stream';
+import multer from 'multer';
+import { Problem } from '../../problems/problem';
+import { textOf } from '../content/decode';
+import { bodyTooLarge } from '../content/errors';
+import type { FormOptions } from './form';
+import type { FieldEvent, FieldInfo } from './parts';
+import type { Pair } from '../content/urlencoded';
+
+/** The fields of one form while it is read, in the order in which they begin. */
+export class FormFields {
+  readonly pairs: Pair[] = [];
+  private bytes = 0;
+
+  constructor(
+    private readonly options: FormOptions,
+    private readonly refuse: (error: unknown) => void,
+  ) {}
+
+  /** Adds a field, as busboy emits it. */
+  add(...[name, value, cut]: FieldEvent): void {
+    const field: Pair = [unescaped(name ?? ''), value ?? ''];
+    const error = errorInName(name, this.options) ?? errorInField(field[0], value, cut);
+    if (error) this.refuse(error);
+    else if (this.hasRoomFor(Buffer.byteLength(field.join('')))) this.pairs.push(field);
+  }
+
+  /**
+   * Adds a part that was sent as a file. Its place among the fields is taken at once, because busboy goes on to later
+   * fields before this part has been read.
+   */
+  addFromFile(name: string, stream: Readable): void {
+    const { fieldSize = Infinity } = this.options.limits;
+    const place = this.pairs.push([name, '']) - 1;
+    const chunks: Buffer[] = [];
+    let size = 0;
+    stream.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > fieldSize) this.refuse(new multer.MulterError('LIMIT_FIELD_VALUE', name));
+      else if (this.hasRoomFor(chunk.length)) chunks.push(chunk);
+    });
+    stream.on('end', () => {
+      try {
+        this.pairs[place] = [name, textOf(Buffer.concat(chunks))];
+      } catch (error) {
+        this.refuse(error);
+      }
+    });
+  }
+
+  /** Counts the bytes. Returns false, and refuses the form, when all fields together are too long. */
+  private hasRoomFor(bytes: number): boolean {
+    const { fieldsBytes = Infinity } = this.options;
+    this.bytes += bytes;
+    if (this.bytes > fieldsBytes) this.refuse(bodyTooLarge(fieldsBytes));
+    return this.bytes <= fieldsBytes;
+  }
+}
+
+/** Undoes the escapes of browsers in names (HTML Standard, 4.10.22.8), as multer does for files. */
+const unescaped = (name: string): string => name.replace(/%0A|%0D|%22/gi, decodeURIComponent);
+
+/** Checks the name of a field or a file. */
+export function errorInName(name: string | undefined, { limits }: FormOptions): multer.MulterError | undefined {
+  if (name === undefined) return new multer.MulterError('MISSING_FIELD_NAME');
+  return name.length > (limits.fieldNameSize ?? Infinity) ? new multer.MulterError('LIMIT_FIELD_KEY') : undefined;
+}
+
+/** Makes the checks of multer's own listener, and one of the charset, which multer does not make. */
+function errorInField(
+  name: string,
+  value: string | undefined,
+  { nameTruncated, valueTruncated }: FieldInfo,
+): Error | undefined {
+  if (nameTruncated) return new multer.MulterError('LIMIT_FIELD_KEY');
+  if (valueTruncated) return new multer.MulterError('LIMIT_FIELD_VALUE', name);
+  if (value === undefined)
+    return new Problem(
+      'body-malformed',
+      `The form field ${JSON.stringify(name.slice(0, 80))} is in a charset that is not supported.`,
+    );
+  return undefined;
+}

@@ -1,0 +1,39 @@
+import type multer from 'multer';
+import type { PartRecorder } from './parts';
+import type { PartsTaken } from './parts-taken';
+import type { Pair } from '../content/urlencoded';
+
+/** A multipart form: its fields in the order they were sent, and its files as multer describes them. */
+export interface Form {
+  readonly fields: readonly Pair[];
+  readonly files: readonly Express.Multer.File[];
+}
+
+/** How a form is read: the storage of its files, and the limits of everything in it. */
+export type FormOptions = Pick<multer.Options, 'fileFilter' | 'preservePath' | 'defParamCharset'> & {
+  /** The charset of fields that name none. Multer has this option since 2.5; its declarations lack it. */
+  readonly defCharset?: string;
+  readonly storage: multer.StorageEngine;
+  readonly limits: NonNullable<Exclude<multer.Options['limits'], (...given: never[]) => unknown>>;
+  /** Bytes of all fields together: multer bounds each, and their number. */
+  readonly fieldsBytes?: number;
+  /** Bytes of the whole form. */
+  readonly formBytes?: number;
+  /** Default: all files. */
+  readonly parts?: PartsTaken;
+  /** Called with the number of bytes of each chunk, before it is used; when it throws, the form is refused. */
+  readonly take?: (bytes: number) => void;
+  /** Records the parts while they are parsed. */
+  readonly recorder?: PartRecorder;
+};
+
+/** Returns the values by name, an array for a repeated one. It has no prototype: `__proto__` is an ordinary name. */
+export function valuesByName({ fields }: Form): Record<string, string | string[]> {
+  const body = Object.create(null) as Record<string, string | string[]>;
+  for (const [name, value] of fields) {
+    const known = body[name];
+    if (Array.isArray(known)) known.push(value);
+    else body[name] = known === undefined ? value : [known, value];
+  }
+  return body;
+}

@@ -1,0 +1,146 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import type { Form, FormOptions } from './form';
+import { measuring } from './files';
+import {
+  announce,
+  contentFrom,
+  isJsonFile,
+  PartRecorder,
+  withContent,
+  type Content,
+  type FilePart,
+  type FormPart,
+  type Place,
+} from './parts';
+import { boundaryOf } from '../content/media-type';
+import { filesAndJson } from './parts-taken';
+import { formFrom, readForm } from './read-form';
+import { openReceived, sizeOf, type ReceivedBytes } from '../stream/received';
+
+/** Bytes of memory for the parts of a form; of one that is in memory itself, as many as it has, if those are more. */
+const PARTS_BYTES = 65_536;
+
+/** The parts of the forms that were measured. The key is what holds the bytes of the form. */
+const measured = new WeakMap<object, { readonly boundary: string; readonly parts: readonly FormPart[] }>();
+
+const holderOf = (received: ReceivedBytes): object => (received.kind === 'file' ? received.spool : received);
+
+/**
+ * Measures a received form: its fields, and the names and sizes of its files. Remembers its parts, so that
+ * `readReceivedForm` need not parse it again.
+ * @throws a 400 problem, or 413 for more than 100,000 parts, a name of more than 1,000 characters or a
+ * field of more than 10 MiB.
+ */
+export async function measureForm(received: ReceivedBytes, req: IncomingMessage): Promise<Form> {
+  const ownBytes = received.kind === 'bytes' ? received.size : 0;
+  const { form, parts } =
+    (await measureWithoutContent(received, req)) ?? (await measure(openReceived(received), req, ownBytes));
+  if (parts) measured.set(holderOf(received), { boundary: boundaryOf(req), parts });
+  return form;
+}
+
+interface Measured {
+  readonly form: Form;
+  /** Undefined if they take too much memory. */
+  readonly parts: readonly FormPart[] | undefined;
+}
+
+async function measure(chunks: AsyncIterable<Buffer>, req: IncomingMessage, bytesHeld = 0): Promise<Measured> {
+  const recorder = new PartRecorder(Math.max(PARTS_BYTES, bytesHeld));
+  const form = await readForm(chunks, req, {
+    storage: measuring,
+    parts: filesAndJson,
+    preservePath: true,
+    limits: { parts: 100_000, fieldNameSize: 1_000, fieldSize: 10_485_760 },
+    recorder,
+  });
+  return { form, parts: recorder.parts() };
+}
+
+/**
+ * Measures a form without reading the files that were set apart. Returns undefined if there are none, or if the parser
+ * takes one of them for something else.
+ */
+async function measureWithoutContent(received: ReceivedBytes, req: IncomingMessage): Promise<Measured | undefined> {
+  if (received.kind !== 'file' || received.spool.apart.length === 0) return undefined;
+  const { form, parts } = await measure(received.spool.chunksTogether(), req);
+  const placed = parts && withContent(parts, received.spool.apart);
+  const files = placed && withSizes(form.files, placed);
+  return files && { form: { ...form, files }, parts: placed };
+}
+
+/** Gives files their sizes with content. They are in the order of their parts; multer drops those without a name. */
+function withSizes(files: Form['files'], parts: readonly FormPart[]): Form['files'] | undefined {
+  const stored = parts.filter(part => part.kind === 'file' && part.info.filename && !isJsonFile(part)) as FilePart[];
+  if (stored.length !== files.length) return undefined;
+  return stored.map(({ start, end }, index) => ({ ...(files[index] as Express.Multer.File), size: end - start }));
+}
+
+/**
+ * Reads a received form. One that was measured is not parsed again, unless a limit may be exceeded or the names must be
+ * read in another way; that is left to the parser.
+ * @throws what `readForm` throws.
+ */
+export async function readReceivedForm(
+  received: ReceivedBytes,
+  req: IncomingMessage,
+  options: FormOptions,
+): Promise<Form> {
+  const { formBytes = Infinity, take } = options;
+  const size = sizeOf(received);
+  const known = measured.get(holderOf(received));
+  if (known?.boundary !== boundaryOf(req) || size > formBytes || !fit(known.parts, options))
+    return readForm(openReceived(received), req, options);
+  take?.(size);
+  return formFrom(req, options, () => {
+    // Multer reads only the headers of this stream. It is destroyed if the form is refused.
+    const stream = Readable.from([]);
+    const contentOf = (file: FilePart): Content => contentIn(received, file);
+    return { stream, start: busboy => void announce(known.parts, busboy, contentOf, () => stream.destroyed) };
+  });
+}
+
+function contentIn(received: ReceivedBytes, { start, end }: Place): Content {
+  // A storage may change the bytes that it gets, and others read the body after it.
+  if (received.kind === 'bytes') return contentFrom(copyOf(received.bytes.subarray(start, end)));
+  const { spool } = received;
+  return contentFrom(spool.chunks(start, end), async path =>
+    (await spool.moveTo(path, start, end)) ? end - start : undefined,
+  );
+}
+
+function* copyOf(bytes: Buffer): Generator<Buffer, void> {
+  yield Buffer.from(bytes);
+}
+
+/** Returns true if a parser with these options would surely announce the same parts. */
+function fit(parts: readonly FormPart[], options: FormOptions): boolean {
+  const { limits, preservePath, defParamCharset, defCharset = 'utf8' } = options;
+  const { fields = Infinity, files = Infinity, fieldSize = FIELD_SIZE, fileSize = Infinity } = limits;
+  const fieldCount = parts.filter(({ kind }) => kind === 'field').length;
+  if (
+    defCharset !== 'utf8' ||
+    fieldCount > fields ||
+    parts.length - fieldCount > files ||
+    parts.length > (limits.parts ?? Infinity)
+  )
+    return false;
+  return parts.every(part => {
+    if (part.kind === 'field') return part.length <= fieldSize && isReadAlike(part.event[0], defParamCharset);
+    const { name, info, start, end } = part;
+    const isBare = preservePath || !HAS_FOLDER.test(info.filename ?? '');
+    return end - start <= fileSize && isBare && [name, info.filename].every(text => isReadAlike(text, defParamCharset));
+  });
+}
+
+/** The default of busboy, in bytes. */
+const FIELD_SIZE = 1_048_576;
+
+/** Names of which busboy keeps the last part only. */
+const HAS_FOLDER = /[/\\]|^\.\.?$/;
+
+/** Returns true if a name in UTF-8 reads the same in another charset; `latin1` is the default of multer. */
+function isReadAlike(name = '', charset = 'utf8'): boolean {
+  return charset === 'utf8' || (charset === 'latin1' && /^[\x00-\x7f]*$/.test(name));
+}

@@ -1,0 +1,48 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { warnOnce } from '../../warnings/warn-once';
+import { onDisk } from './storage-problem';
+import { namePrefix, removeLeftovers } from './leftovers';
+
+/** The folder of one request; only the user of this process can open it. */
+export interface TemporaryFolder {
+  readonly path: string;
+  /** Removes the folder and its files. Never rejects: if that fails, it is tried again when the next folder is made. */
+  remove(): Promise<void>;
+}
+
+/** Parent folders in which this process has looked for leftovers. */
+const searched = new Set<string>();
+const unremoved = new Set<string>();
+
+/**
+ * Makes a folder with an unguessable name. The first call for a parent also removes leftovers of dead processes.
+ * @throws a 507 or 503 problem.
+ */
+export async function makeTemporaryFolder(parent: string): Promise<TemporaryFolder> {
+  void cleanUp(parent);
+  const path = await onDisk(() => mkdtemp(join(parent, namePrefix())));
+  return { path, remove: () => remove(path) };
+}
+
+async function cleanUp(parent: string): Promise<void> {
+  const again = [...unremoved];
+  unremoved.clear();
+  await Promise.all(again.map(remove));
+  if (searched.has(parent)) return;
+  searched.add(parent);
+  await removeLeftovers(parent);
+}
+
+async function remove(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true });
+  } catch (error) {
+    unremoved.add(path);
+    warnOnce(
+      'BINDONCE_TEMPORARY_FILE_LEFT',
+      `bindonce cannot remove ${path} (${(error as Error).message}). ` +
+        'It tries again when it makes the next temporary file.',
+    );
+  }
+}

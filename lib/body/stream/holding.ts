@@ -1,0 +1,81 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { oneInProcess } from '../../basics/one-in-process';
+import { onExchangeEnd } from '../../http/exchange-end';
+import { Problem } from '../../problems/problem';
+import { ClientGone } from '../../http/client-gone';
+
+/** The place where the bytes of a body are held until its exchange is over. */
+export type HeldIn = 'memory' | 'disk';
+
+/** The bytes that all requests of this process hold together, and their bounds. */
+interface Held {
+  readonly bytes: Record<HeldIn, number>;
+  readonly bounds: Record<HeldIn, number>;
+}
+
+const GIB = 1_073_741_824;
+
+/** @internal The bounds of the whole process are 256 MiB in memory and 2 GiB on disk. */
+export const held = oneInProcess<Held>('held', () => ({
+  bytes: { memory: 0, disk: 0 },
+  bounds: { memory: GIB / 4, disk: 2 * GIB },
+}));
+
+/** Bytes that each request may always hold: a few clients with large uploads must not shut out all others. */
+const ALWAYS = 65_536;
+
+/** The bytes that one request holds. */
+export class Holding {
+  private readonly bytes: Record<HeldIn, number> = { memory: 0, disk: 0 };
+  private isOver = false;
+  private isKept = false;
+
+  /**
+   * Counts bytes as held.
+   * @throws Problem with status 503 when all requests of the process together would hold too much; ClientGone when the
+   * exchange is over, since the bytes are not needed any more.
+   */
+  take(where: HeldIn, bytes: number): void {
+    if (this.isOver) throw new ClientGone();
+    this.bytes[where] += bytes;
+    held.bytes[where] += bytes;
+    if (held.bytes[where] <= held.bounds[where] || this.bytes[where] <= ALWAYS) return;
+    throw new Problem('server-busy', 'The server has too many large requests to take this one; try again later.', {
+      headers: { 'Retry-After': '10' },
+    });
+  }
+
+  /** Gives back the bytes in memory, for example once they are on disk. */
+  giveBackMemory(): void {
+    held.bytes.memory -= this.bytes.memory;
+    this.bytes.memory = 0;
+  }
+
+  /** Keeps the bytes counted when the exchange is over, until `giveBack()`. */
+  keep(): void {
+    this.isKept = true;
+  }
+
+  /** To be called when the exchange is over. */
+  end(): void {
+    this.isOver = true;
+    if (!this.isKept) this.giveBack();
+  }
+
+  /** Gives back all bytes, and refuses more. */
+  giveBack(): void {
+    this.isOver = true;
+    this.giveBackMemory();
+    held.bytes.disk -= this.bytes.disk;
+    this.bytes.disk = 0;
+  }
+}
+
+/** Makes a holding that ends with the exchange. */
+export function holdingOf(req: IncomingMessage, res: ServerResponse): Holding {
+  const holding = new Holding();
+  onExchangeEnd(req, res, () => {
+    holding.end();
+  });
+  return holding;
+}

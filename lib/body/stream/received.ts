@@ -1,0 +1,59 @@
+import { buffer } from 'node:stream/consumers';
+import type { Awaitable } from '../../basics/awaitable';
+import type { Spool } from '../spool/spool';
+
+/**
+ * The body of one request.
+ * - `none`: the request has no body.
+ * - `bytes`, `file`: the whole body, in memory or on disk; `coding` is the content coding that is still to be undone.
+ * - `parsed`: an earlier parser has used up the stream; this is what it left.
+ */
+export type Received =
+  | { readonly kind: 'none' }
+  | BytesInMemory
+  | { readonly kind: 'file'; readonly spool: Spool; readonly coding: string | undefined }
+  | { readonly kind: 'parsed'; readonly body: unknown; readonly files: readonly Express.Multer.File[] };
+
+/** A body in memory, as the chunks in which it came. They are joined only if that is asked for: a hash is not. */
+export class BytesInMemory {
+  readonly kind = 'bytes';
+  readonly size: number;
+  private joined: Buffer | undefined;
+
+  constructor(
+    readonly chunks: readonly Buffer[],
+    readonly coding: string | undefined,
+  ) {
+    this.size = chunks.reduce((size, { length }) => size + length, 0);
+  }
+
+  get bytes(): Buffer {
+    return (this.joined ??= this.chunks.length === 1 && this.chunks[0] ? this.chunks[0] : Buffer.concat(this.chunks));
+  }
+}
+
+/** A body whose bytes are known. */
+export type ReceivedBytes = Extract<Received, { kind: 'bytes' | 'file' }>;
+
+/** Returns all the bytes of a received body. */
+export function allBytes(received: ReceivedBytes): Awaitable<Buffer> {
+  return received.kind === 'file' ? buffer(received.spool.chunks()) : received.bytes;
+}
+
+/** Yields the bytes of a received body, piece by piece. */
+export async function* openReceived(received: ReceivedBytes): AsyncGenerator<Buffer, void> {
+  yield* received.kind === 'file' ? received.spool.chunks() : received.chunks;
+}
+
+/** Returns the bytes that count towards a limit: none for what an earlier parser left, which has a limit of its own. */
+export function sizeOf(received: Received): number {
+  switch (received.kind) {
+    case 'bytes':
+      return received.size;
+    case 'file':
+      return received.spool.size;
+    case 'none':
+    case 'parsed':
+      return 0;
+  }
+}

@@ -1,0 +1,179 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import multer from 'multer';
+import { Problem } from '../../../lib';
+import type { Form, FormOptions } from '../../../lib/body/form/form';
+import { measuring } from '../../../lib/body/form/files';
+import { filesAndJson } from '../../../lib/body/form/parts-taken';
+import { readForm } from '../../../lib/body/form/read-form';
+import { multipart, type Part } from '../../support/multipart';
+
+function read(parts: readonly Part[], settings: Partial<FormOptions> = {}): Promise<Form> {
+  const { body, headers } = multipart(parts, 'b1');
+  return readRaw(body, headers['Content-Type'], settings);
+}
+
+function readRaw(body: Buffer | string, type: string, settings: Partial<FormOptions> = {}): Promise<Form> {
+  const req = { headers: { 'content-type': type, 'content-length': String(body.length) } } as IncomingMessage;
+  return readForm(Readable.from([Buffer.from(body)]), req, {
+    storage: multer.memoryStorage(),
+    limits: {},
+    ...settings,
+  });
+}
+
+function diskFull(): never {
+  throw new Error('disk full');
+}
+
+const field = (name: string, value = '1'): Part => ({ name, value });
+const file = (name: string, filename = 'f', value = 'x'): Part => ({ name, filename, value });
+
+describe('a multipart form', () => {
+  it('is its fields as flat pairs in the order they were sent', async () => {
+    const parts = [
+      field('b', '1'),
+      field('a[0][x]', '2'),
+      field('a[]', '3'),
+      field('a.b', '4'),
+      field('b', '5'),
+      field('__proto__', '6'),
+      field('constructor', ''),
+      field('ü', 'é'),
+    ];
+    expect((await read(parts)).fields).toEqual(parts.map(({ name, value }) => [name, value]));
+  });
+
+  it('is its files as multer describes them', async () => {
+    const { files } = await read([file('a[0]', 'ä b.txt', 'xyz'), { ...file('b'), type: 'image/png' }]);
+    expect(
+      files.map(({ fieldname, originalname, mimetype, buffer }) => [
+        fieldname,
+        originalname,
+        mimetype,
+        buffer.toString(),
+      ]),
+    ).toEqual([
+      ['a[0]', 'ä b.txt', 'text/plain', 'xyz'],
+      ['b', 'f', 'image/png', 'x'],
+    ]);
+  });
+
+  it('has the names that browsers escape as they were, for fields as for files', async () => {
+    const { fields, files } = await read([field('a%22b'), file('a%22b', 'c%0D%0Ad.txt')]);
+    expect(fields).toEqual([['a"b', '1']]);
+    expect(files).toMatchObject([{ fieldname: 'a"b', originalname: 'c\r\nd.txt' }]);
+  });
+
+  it('with JSON that is sent as a file longer than files may be is refused with 413', async () => {
+    const part: Part = { ...file('a', 'blob', '{"a":1}'), type: 'application/json' };
+    await expect(read([part], { parts: filesAndJson, limits: { fileSize: 5 } })).rejects.toMatchObject({ status: 413 });
+    expect((await read([part], { parts: filesAndJson, limits: { fileSize: 7 } })).fields).toEqual([['a', '{"a":1}']]);
+  });
+
+  it('has fields in the default charset of a Multer', async () => {
+    const { body, headers } = multipart([{ name: 'a', value: Buffer.from('\xe4', 'latin1') }], 'b1');
+    const { fields } = await readRaw(body, headers['Content-Type'], { defCharset: 'latin1' });
+    expect(fields).toEqual([['a', 'ä']]);
+  });
+
+  it('may have neither', async () => {
+    expect(await read([])).toEqual({ fields: [], files: [] });
+  });
+
+  it('is measured without keeping its files', async () => {
+    const { files } = await read([file('f', 'f', 'x'.repeat(100_000))], { storage: measuring });
+    expect(files[0]).toMatchObject({ size: 100_000 });
+    expect(files[0]).not.toHaveProperty('buffer');
+  });
+
+  it.each<[string, Part[], FormOptions['limits']]>([
+    ['a file is too long', [file('f', 'f', 'xx')], { fileSize: 1 }],
+    ['there are too many files', [file('f'), file('g')], { files: 1 }],
+    ['there are too many fields', [field('a'), field('b')], { fields: 1 }],
+    ['a field is too long', [field('a', 'xx')], { fieldSize: 1 }],
+    ['there are too many parts', [field('a'), file('f'), field('b')], { parts: 2 }],
+  ])('is refused with 413 when %s', async (_title, parts, limits) => {
+    await expect(read(parts, { limits })).rejects.toMatchObject({
+      name: 'Problem',
+      status: 413,
+      code: 'body-too-large',
+    });
+  });
+
+  it('is refused with the name of the field that is too long', async () => {
+    await expect(read([field('notes', 'xx')], { limits: { fieldSize: 1 } })).rejects.toMatchObject({
+      message: 'Field value too long ("notes").',
+    });
+  });
+
+  it.each<[string, string, string]>([
+    ['without a boundary', 'multipart/form-data', '--b1--'],
+    ['without an end', 'multipart/form-data; boundary=b1', '--b1\r\nContent-Disposition: form-data; name="a"\r\n\r\n1'],
+    [
+      'with a file that has no end',
+      'multipart/form-data; boundary=b1',
+      '--b1\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\nxxxx',
+    ],
+    [
+      'with a part whose head has no end',
+      'multipart/form-data; boundary=b1',
+      '--b1\r\nContent-Disposition: form-data; name="a"\r\n--b1--\r\n',
+    ],
+    [
+      'of another boundary',
+      'multipart/form-data; boundary=b2',
+      '--b1\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--b1--\r\n',
+    ],
+    ['that is none', 'multipart/form-data; boundary=b1', 'nothing like it'],
+    [
+      'with a boundary that multer does not read',
+      'multipart/form-data; boundary="b\t1"',
+      '--b\t1\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--b\t1--\r\n',
+    ],
+  ])('%s is refused with 400', async (_title, type, body) => {
+    await expect(readRaw(body, type)).rejects.toMatchObject({ name: 'Problem', status: 400, code: 'body-malformed' });
+  });
+
+  it.each<[string, Partial<FormOptions>]>([
+    [
+      'storage',
+      {
+        storage: {
+          _handleFile: (_req, { stream }, done) => {
+            stream.resume();
+            done(Object.assign(new Error('disk full'), { code: 'ENOSPC' }));
+          },
+          _removeFile: (_req, _file, done) => {
+            done(null);
+          },
+        },
+      },
+    ],
+    [
+      'filter',
+      {
+        fileFilter: (_req, _file, done) => {
+          done(new Error('disk full'));
+        },
+      },
+    ],
+    ['storage that throws', { storage: { _handleFile: diskFull, _removeFile: diskFull } }],
+    ['filter that throws', { fileFilter: diskFull }],
+    ['filter that rejects', { fileFilter: async () => Promise.resolve().then(diskFull) }],
+  ])("whose %s fails is not the client's fault", async (_title, settings) => {
+    const failure: unknown = await read([file('f')], settings).catch((error: unknown) => error);
+    expect(failure).not.toBeInstanceOf(Problem);
+    expect(failure).toMatchObject({ message: 'disk full' });
+  });
+
+  it('whose storage throws nothing at all is refused', async () => {
+    const storage = {
+      _handleFile: () => {
+        throw undefined;
+      },
+      _removeFile: diskFull,
+    };
+    await expect(read([file('f')], { storage })).rejects.toThrow('of the application threw undefined');
+  });
+});

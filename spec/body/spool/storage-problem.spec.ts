@@ -1,0 +1,133 @@
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ProblemBody } from '../../../lib';
+import { multipart } from '../../support/multipart';
+import { send, type WireResponse } from '../../support/listen';
+import { NodeProcess } from '../../support/servers/node-process';
+import { SmallDisk } from '../../support/small-disk';
+
+const script = join(__dirname, '../../support/programs/upload-server.mjs');
+const form = multipart(
+  [
+    { name: 'title', value: 't' },
+    { name: 'photos', filename: 'a.png', value: 'small' },
+    { name: 'photos', filename: 'b.png', value: Buffer.alloc(6_000_000, 'x') },
+  ],
+  'b1',
+);
+const post = (url: string, path: string, framing: Record<string, string>): Promise<WireResponse> =>
+  send(`${url}${path}`, {
+    headers: { 'Idempotency-Key': String(Math.random()), ...form.headers, ...framing },
+    body: form.body,
+  });
+
+/** A disk on which the form does not fit, and how it is taken away. */
+interface Disk {
+  readonly path: string;
+  readonly shell?: string;
+  readonly remove: () => void;
+}
+
+const folder = (): Disk => {
+  const path = mkdtempSync(join(tmpdir(), 'bindonce-spec-'));
+  return {
+    path,
+    remove: () => {
+      rmSync(path, { recursive: true, force: true });
+    },
+  };
+};
+const full = (): Disk => {
+  const disk = SmallDisk.mount(3);
+  return disk
+    ? {
+        path: disk.path,
+        remove: () => {
+          disk.unmount();
+        },
+      }
+    : limited();
+};
+/** Files have at most 2,000 blocks of 512 bytes. */
+const limited = (): Disk => ({ ...folder(), shell: 'ulimit -f 2000' });
+const missing = (): Disk => {
+  const disk = folder();
+  return { ...disk, path: join(disk.path, 'missing') };
+};
+
+const disks: readonly [string, () => Disk, number, string][] = [
+  ['is full', full, 507, 'urn:bindonce:storage-full'],
+  ['lets files grow no further', limited, 507, 'urn:bindonce:storage-full'],
+];
+
+describe.each(disks)('a disk that %s', (_title, make, status, type) => {
+  let disk: Disk;
+  let server: NodeProcess;
+  beforeAll(async () => {
+    disk = make();
+    server = await NodeProcess.start(script, { TMPDIR: disk.path, DIRECTORY: disk.path }, disk.shell);
+  });
+  afterAll(async () => {
+    await server.kill();
+    disk.remove();
+  });
+
+  it.each([
+    ['a body is spooled by idempotency()', '/guarded', {}],
+    ['a body in chunks is spooled by idempotency()', '/guarded', { 'Transfer-Encoding': 'chunked' }],
+    ['files are uploaded to disk', '/disk', {}],
+    ['files are uploaded to disk in chunks', '/disk', { 'Transfer-Encoding': 'chunked' }],
+  ])('is a problem where %s; nothing is left, and the server goes on', async (_what, path, framing) => {
+    for (let round = 0; round < 3; round++) {
+      const answer = await post(server.url, path, framing);
+      const problem = JSON.parse(answer.text) as ProblemBody;
+      expect([answer.status, problem.status, problem.type]).toEqual([status, status, type]);
+    }
+    let state = { open: [''], held: {} };
+    while (state.open.length > 0 || readdirSync(disk.path).length > 0) {
+      await pause(5);
+      state = JSON.parse((await send(`${server.url}/state`, { method: 'GET' })).text) as typeof state;
+    }
+    expect(state.held).toEqual({ memory: 0, disk: 0 });
+    expect(server.output).toEqual([expect.stringContaining('listening')]);
+  });
+});
+
+describe('a temporary folder', () => {
+  it.each<[string, () => Disk]>([
+    ['is missing', missing],
+    ['may not be written to', folder],
+  ])('that %s is a 503 with Retry-After, and the server goes on', async (title, make) => {
+    const disk = make();
+    // Root may write everywhere, so the folder is no folder then.
+    const path = title === 'is missing' ? disk.path : process.getuid?.() === 0 ? '/proc/self' : disk.path;
+    if (path === disk.path && title !== 'is missing') chmodSync(path, 0o500);
+    const server = await NodeProcess.start(script, { TMPDIR: path, DIRECTORY: tmpdir() });
+    for (let round = 0; round < 2; round++) {
+      const answer = await post(server.url, '/guarded', {});
+      expect([answer.status, answer.headers['retry-after'], (JSON.parse(answer.text) as ProblemBody).type]).toEqual([
+        503,
+        '10',
+        'urn:bindonce:storage-unavailable',
+      ]);
+    }
+    expect(server.output).toEqual([expect.stringContaining('listening')]);
+    await server.kill();
+    disk.remove();
+  });
+
+  it('for uploads that has gone is a 503 with Retry-After', async () => {
+    const disk = folder();
+    const server = await NodeProcess.start(script, { DIRECTORY: disk.path });
+    disk.remove();
+    const answer = await post(server.url, '/disk', {});
+    expect([answer.status, answer.headers['retry-after'], (JSON.parse(answer.text) as ProblemBody).type]).toEqual([
+      503,
+      '10',
+      'urn:bindonce:storage-unavailable',
+    ]);
+    await server.kill();
+  });
+});

@@ -1,0 +1,180 @@
+import express, { type Express } from 'express';
+import { setImmediate as turn } from 'node:timers/promises';
+import { bindRequest, dto, file, idempotency, string, type ProblemBody } from '../../../lib';
+import { held } from '../../../lib/body/stream/holding';
+import { multipart } from '../../support/multipart';
+import { serve } from '../../support/serve';
+import { send, type Listening } from '../../support/listen';
+import { RawClient } from '../../support/raw-client';
+
+class Upload extends dto({ photo: file }) {}
+class Note extends dto({ a: string }) {}
+
+const bounds = { ...held.bounds };
+const KB = 1_000;
+beforeEach(() => {
+  Object.assign(held.bounds, { memory: 4_000 * KB, disk: 8_000 * KB });
+});
+afterEach(() => {
+  Object.assign(held.bounds, bounds);
+});
+
+/** Waits until all requests have given back what they held. */
+async function nothingHeld(): Promise<void> {
+  while (held.bytes.memory + held.bytes.disk !== 0) await turn();
+}
+
+const app = (): Express =>
+  express()
+    .post('/memory', bindRequest(Upload, { allowFormData: true }), (_req, res) => {
+      res.end('ran');
+    })
+    .post('/disk', bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk' } }), (_req, res) => {
+      res.end('ran');
+    })
+    .post('/guarded', idempotency(), (_req, res) => {
+      res.end('ran');
+    })
+    .post('/json', bindRequest(Note), (_req, res) => {
+      res.end('ran');
+    });
+
+const SIZE = 900 * KB;
+
+/** Clients that send all of a form but the last byte, one after the other: each waits until its bytes are held, or refused. */
+async function stopped(
+  path: string,
+  where: 'memory' | 'disk',
+  { port }: Listening,
+  count: number,
+  size: number,
+): Promise<RawClient[]> {
+  const { body } = multipart([{ name: 'photo', filename: 'a.png', value: Buffer.alloc(size, 'x') }], 'b1');
+  const clients: RawClient[] = [];
+  for (let index = 0; index < count; index++) {
+    const client = new RawClient(port);
+    const before = held.bytes[where];
+    clients.push(client);
+    await client.send(
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nIdempotency-Key: ${path}${index}\r\nContent-Type: multipart/form-data; boundary=b1\r\nContent-Length: ${body.length}\r\n\r\n`,
+    );
+    await client.send(body.subarray(0, -1));
+    while (held.bytes[where] < before + body.length - 1 && (await client.status(1)) === undefined) await turn();
+  }
+  return clients;
+}
+
+describe.each([
+  ['uploads in memory', '/memory', 'memory', SIZE],
+  ['uploads on disk', '/disk', 'disk', SIZE],
+  ['bodies of idempotency() in memory', '/guarded', 'memory', SIZE],
+  ['bodies of idempotency() on disk', '/guarded', 'disk', 2_000 * KB],
+] as const)('%s', (_what, path, where, size) => {
+  it('of 16 clients that stop before the last byte hold no more than the process may, and the next is refused with 503', async () => {
+    const listening = await serve(app());
+    const { url } = listening;
+    const clients = await stopped(path, where, listening, 16, size);
+    const waiting = Math.floor(held.bounds[where] / (size + 1));
+    const statuses = await Promise.all(clients.map((client, index) => client.status(index < waiting ? 1 : 5_000)));
+    expect(statuses).toEqual([...Array<undefined>(waiting).fill(undefined), ...Array<number>(16 - waiting).fill(503)]);
+    expect(held.bytes[where]).toBeLessThanOrEqual(held.bounds[where]);
+    const large = multipart([{ name: 'photo', filename: 'a.png', value: Buffer.alloc(size, 'x') }], 'b1');
+    const answer = await send(`${url}${path}`, {
+      headers: { 'Idempotency-Key': 'next', ...large.headers },
+      body: large.body,
+    });
+    const { type } = JSON.parse(answer.text) as ProblemBody;
+    expect([answer.status, answer.headers['retry-after'], type]).toEqual([503, '10', 'urn:bindonce:server-busy']);
+    // Small requests are served all the same.
+    const small = { 'Idempotency-Key': 'small', 'Content-Type': 'application/json' };
+    expect((await send(`${url}/guarded`, { headers: small, body: '{}' })).status).toBe(200);
+    expect((await send(`${url}/json`, { headers: small, body: '{"a":"x"}' })).status).toBe(200);
+    for (const client of clients) client.leave();
+    await nothingHeld();
+    expect(
+      (await send(`${url}${path}`, { headers: { 'Idempotency-Key': 'later', ...large.headers }, body: large.body }))
+        .status,
+    ).toBe(200);
+    await nothingHeld();
+  });
+});
+
+it('the bytes that a request holds are given back when its exchange is over, not when its body is complete', async () => {
+  let during = 0;
+  const { url } = await serve(
+    express().post('/', idempotency(), (_req, res) => {
+      during = held.bytes.memory;
+      res.end();
+    }),
+  );
+  await send(url, { headers: { 'Idempotency-Key': 'k', 'Content-Type': 'text/plain' }, body: 'x'.repeat(1_000) });
+  expect(during).toBe(1_000);
+  await nothingHeld();
+});
+
+it('a body whose request has been answered meanwhile is not held', async () => {
+  let answer = (): void => undefined;
+  const { port } = await serve(
+    express().post(
+      '/',
+      (_req, res, next) => {
+        answer = () => {
+          res.status(503).end();
+        };
+        next();
+      },
+      idempotency(),
+      (_req, res) => {
+        res.end('ran');
+      },
+    ),
+  );
+  const client = new RawClient(port);
+  await client.send('POST / HTTP/1.1\r\nHost: x\r\nIdempotency-Key: k\r\nContent-Length: 1000000\r\n\r\n');
+  await client.send(Buffer.alloc(100_000));
+  while (held.bytes.memory === 0) await turn();
+  answer();
+  expect(await client.status(10_000)).toBe(503);
+  await nothingHeld();
+  await client.send(Buffer.alloc(200_000));
+  for (let round = 0; round < 20; round++) await turn();
+  expect(held.bytes.memory).toBe(0);
+  client.leave();
+});
+
+it('a form in memory may have 16 MiB unless limits.formBytes says otherwise; on disk, 100 MiB', async () => {
+  Object.assign(held.bounds, bounds);
+  const statusOf = async (path: string, bytes: number): Promise<number | undefined> => {
+    const { port } = await serve(app());
+    const client = new RawClient(port);
+    await client.send(
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b1\r\nContent-Length: ${bytes}\r\n\r\n`,
+    );
+    const status = await client.status(
+      bytes === 16_777_216 || (path === '/disk' && bytes <= 104_857_600) ? 100 : 5_000,
+    );
+    client.leave();
+    return status;
+  };
+  expect([
+    await statusOf('/memory', 16_777_216),
+    await statusOf('/memory', 16_777_217),
+    await statusOf('/disk', 104_857_600),
+    await statusOf('/disk', 104_857_601),
+  ]).toEqual([undefined, 413, undefined, 413]);
+});
+
+it('a refused client that sends no more loses its connection, and one that sends the rest keeps it', async () => {
+  const { port } = await serve(app());
+  const head = `POST /memory HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b1\r\nContent-Length: 20000000\r\n\r\n`;
+  const [stopping, going] = [new RawClient(port), new RawClient(port)];
+  await Promise.all([stopping.send(head), going.send(head)]);
+  expect([await stopping.status(10_000), await going.status(10_000)]).toEqual([413, 413]);
+  await going.send(Buffer.alloc(20_000_000));
+  await stopping.closed();
+  await going.send(
+    'POST /json HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"a":"x"}',
+  );
+  while (!going.text.endsWith('ran')) await turn();
+  going.leave();
+});
