@@ -8,7 +8,7 @@ import type { AnyType, Infer } from './binding/types/property-type';
 import { valueReaders, type ValueReaders } from './binding/single-value';
 import type { CallersOn } from './idempotency/identity/callers';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
-import { mergeIdempotency, type IdempotencyOptions } from './idempotency/options';
+import { mergeIdempotency, type IdempotencyOptions } from './idempotency/options/options';
 import { checkOptions, fn, object, type Rule } from './options/check';
 import type { Answering, OnProblem } from './problems/answer';
 

@@ -20,12 +20,12 @@ export type { SdkGenerator } from './openapi/sdk-generators';
 export type { OperationOptions, SecurityRequirement } from './binding/operation-options';
 
 export type { IdempotencyMiddleware } from './idempotency/idempotency';
-export type { IdempotencyOptions } from './idempotency/options';
-export type { IdempotencyEvent, IdempotencyEventKind } from './idempotency/events';
+export type { IdempotencyOptions } from './idempotency/options/options';
+export type { IdempotencyEvent, IdempotencyEventKind } from './idempotency/options/events';
 export type { HeaderLine, RecordedResponse } from './idempotency/responses/recorded-response';
 export type { KeyvLike } from './idempotency/stores/keyv-like';
-export type { RequestIdempotency } from './idempotency/request-idempotency';
-export type {} from './idempotency/express-types';
+export type { RequestIdempotency } from './idempotency/run/request-idempotency';
+export type {} from './idempotency/run/express-types';
 export type { Acquisition, LeaseStore } from './idempotency/leases/lease-store';
 export { memoryLeases, type MemoryLeasesOptions } from './idempotency/leases/memory-leases';
 export { postgresLeases, type PostgresLeasesOptions } from './idempotency/postgres/leases';

@@ -1,6 +1,6 @@
 import { Problem } from '../problems/problem';
-import type { Exchange } from './exchange';
-import type { Outcome } from './outcome';
+import type { Exchange } from './exchange/exchange';
+import type { Outcome } from './exchange/outcome';
 import { replay } from './responses/replay';
 import { leaveUnguarded } from './unguarded';
 

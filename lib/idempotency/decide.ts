@@ -1,11 +1,11 @@
 import { after, recovering, type Awaitable } from '../basics/awaitable';
 import { isExchangeOver } from '../http/exchange-end';
-import type { Attempt } from './attempt';
-import type { Exchange } from './exchange';
+import type { Attempt } from './exchange/attempt';
+import type { Exchange } from './exchange/exchange';
 import { watchForChange } from './leases/change-watch';
 import type { Acquisition } from './leases/lease-store';
 import { fingerprintOf, PURGE } from './leases/token';
-import { StoreUnavailable } from './store-call';
+import { StoreUnavailable } from './store-calls/store-call';
 
 /** The next step of a request. */
 export type Decision =

@@ -1,6 +1,6 @@
 import { newToken, PURGE } from './leases/token';
-import type { ResolvedOptions } from './options';
-import type { TimedStores } from './timed-stores';
+import type { ResolvedOptions } from './options/options';
+import type { TimedStores } from './store-calls/timed-stores';
 
 /**
  * Removes a stored response. An attempt to acquire the lease shows which run made it; a request that is running is left

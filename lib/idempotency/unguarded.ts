@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isKeyMissing } from './identity/key';
-import type { ResolvedOptions } from './options';
-import type { RequestIdempotency } from './request-idempotency';
+import type { ResolvedOptions } from './options/options';
+import type { RequestIdempotency } from './run/request-idempotency';
 
 /** Shared by all copies of this module in the process: one may leave a request alone that another guards. */
 const UNGUARDED = Symbol.for('bindonce.unguarded');

@@ -1,8 +1,8 @@
-import type { Attempt } from './attempt';
+import type { Attempt } from './exchange/attempt';
 import type { Decision } from './decide';
-import { isAnsweredOrGone, type Exchange } from './exchange';
-import { tokenHeldHere } from './held-tokens';
-import type { Outcome } from './outcome';
+import { isAnsweredOrGone, type Exchange } from './exchange/exchange';
+import { tokenHeldHere } from './store-calls/held-tokens';
+import type { Outcome } from './exchange/outcome';
 
 /** A decision by which the handler does not run, or not again. */
 type NotAcquired = Exclude<Decision, { readonly kind: 'acquired' }>;

@@ -5,7 +5,7 @@ import type { AnyType } from '../binding/types/property-type';
 import { bool, string } from '../binding/types/scalar';
 import { guid } from '../binding/types/identifiers';
 import { double, int } from '../binding/types/numbers';
-import type { ResolvedOptions } from '../idempotency/options';
+import type { ResolvedOptions } from '../idempotency/options/options';
 import { jsonSchemaPattern } from './key-pattern';
 
 /** A parameter of OpenAPI (3.1, section 4.8.12). */

@@ -1,7 +1,7 @@
 import type { EndpointDescription } from '../binding/bind-request';
 import { usuallyHasNoBody } from '../binding/plan/lookup';
 import type { JsonSchema } from '../binding/types/json-schema';
-import type { ResolvedOptions } from '../idempotency/options';
+import type { ResolvedOptions } from '../idempotency/options/options';
 import { bodyLimits } from './body-limits';
 import type { Components } from './components';
 import { idempotencyHeader } from './idempotency-header';

@@ -1,5 +1,5 @@
 import type { EndpointDescription } from '../binding/bind-request';
-import type { ResolvedOptions } from '../idempotency/options';
+import type { ResolvedOptions } from '../idempotency/options/options';
 import { catalogue, type ProblemCode } from '../problems/catalogue';
 import { LOCATIONS } from '../problems/problem';
 

@@ -1,5 +1,5 @@
 import type { EndpointDescription } from '../binding/bind-request';
-import type { ResolvedOptions } from '../idempotency/options';
+import type { ResolvedOptions } from '../idempotency/options/options';
 import type { Components } from './components';
 
 /** Describes the responses of the handler: those that the endpoints declare, else that there is one. */

@@ -49,7 +49,7 @@ function failuresTable(): string {
 
 /** One row for each kind of event, out of the doc comment of their union. */
 function eventsTable(): string {
-  const source = readFileSync(join(root, 'lib/idempotency/events.ts'), 'utf8');
+  const source = readFileSync(join(root, 'lib/idempotency/options/events.ts'), 'utf8');
   const [, comment = '', union = ''] =
     /\/\*\*((?:(?!\*\/).)*)\*\/\s*export type IdempotencyEventKind =([^;]*);/s.exec(source) ?? [];
   // An item may have several lines: it ends where the next one begins.

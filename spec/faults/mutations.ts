@@ -30,7 +30,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     title: 'the lease is completed before the response is stored',
-    file: 'idempotency/publish.js',
+    file: 'idempotency/run/publish.js',
     line: 'const written = write(pending, ms);',
     broken: `const { run: { cacheKey, token }, options: { leases } } = pending;
     const written = leases.complete(cacheKey, token, ms).then(() => write(pending, ms));`,
@@ -39,7 +39,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     title: 'the client is answered before the lease is completed',
-    file: 'idempotency/run.js',
+    file: 'idempotency/run/run.js',
     line: 'const kept =',
     // The pause makes the moment between both as long as it is on a busy machine, so that a kill hits it.
     broken: `run.recording.finish();
@@ -50,7 +50,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     title: 'leases are not renewed',
-    file: 'idempotency/renewal.js',
+    file: 'idempotency/run/renewal.js',
     line: 'this.until = asked + leaseDuration;\n        this.renewAfter(asked);\n',
     broken: 'this.until = asked + leaseDuration;\n',
     storm: ['--only', 'none', '--settling', '3000'],

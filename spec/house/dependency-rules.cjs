@@ -7,7 +7,18 @@ const leaves = ['basics', 'description', 'http', 'problems', 'options', 'princip
  */
 const floors = {
   body: ['content', 'spool', 'stream', 'form'],
-  idempotency: ['stores', 'leases', 'postgres', 'redis', 'responses', 'identity'],
+  idempotency: [
+    'stores',
+    'leases',
+    'postgres',
+    'redis',
+    'responses',
+    'identity',
+    'options',
+    'store-calls',
+    'exchange',
+    'run',
+  ],
   binding: ['reading', 'types', 'declaration', 'plan', 'input', 'responses', 'sources'],
 };
 

@@ -2,7 +2,7 @@ import KeyvRedis, { createClient } from '@keyv/redis';
 import Keyv from 'keyv';
 import { redisLeases, type RedisClient } from '../../../lib';
 import { areJoint } from '../../../lib/idempotency/leases/joint-leases';
-import { leasesFor } from '../../../lib/idempotency/leases-for';
+import { leasesFor } from '../../../lib/idempotency/options/leases-for';
 import { keyOnRedis } from '../../../lib/idempotency/stores/keyv-like';
 import { leaseStoreSearch } from '../../../lib/testing';
 import { anyRedis } from '../../support/servers/redis-server';

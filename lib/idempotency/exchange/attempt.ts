@@ -1,9 +1,9 @@
-import { after, type Awaitable } from '../basics/awaitable';
+import { after, type Awaitable } from '../../basics/awaitable';
 import type { Exchange } from './exchange';
-import { identify } from './identity/cache-key';
-import type { Caller } from './identity/caller-scope';
-import { readKey } from './identity/key';
-import { newToken, type RunId } from './leases/token';
+import { identify } from '../identity/cache-key';
+import type { Caller } from '../identity/caller-scope';
+import { readKey } from '../identity/key';
+import { newToken, type RunId } from '../leases/token';
 
 /** One request's attempt to get the right to run. */
 export interface Attempt extends RunId {

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
-import type { Awaitable } from '../basics/awaitable';
-import type { ResolvedOptions } from './options';
-import type { RecordedResponse } from './responses/recorded-response';
-import { TimedOut, withinTime } from './running-time';
+import type { Awaitable } from '../../basics/awaitable';
+import type { ResolvedOptions } from '../options/options';
+import type { RecordedResponse } from '../responses/recorded-response';
+import { TimedOut, withinTime } from '../store-calls/running-time';
 
 /**
  * Asks `shouldCache`, for at most `storeTimeout`. Only `false` means no: the response has ended, so no error handler

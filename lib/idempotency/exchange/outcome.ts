@@ -1,4 +1,4 @@
-import type { RecordedResponse } from './responses/recorded-response';
+import type { RecordedResponse } from '../responses/recorded-response';
 
 /** The outcome of a request: the reporter reports it to `onEvent`, and `answer()` answers the client. */
 export type Outcome =

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Awaitable } from '../basics/awaitable';
+import type { Awaitable } from '../../basics/awaitable';
 import { holdLease } from './hold-lease';
-import { areJoint } from './leases/joint-leases';
-import type { RunId } from './leases/token';
-import { validCompletion } from './leases/valid-answers';
-import type { ResolvedOptions } from './options';
-import type { RecordedResponse } from './responses/recorded-response';
-import { withinTime } from './running-time';
-import { callStore } from './store-call';
-import type { TimedStores } from './timed-stores';
+import { areJoint } from '../leases/joint-leases';
+import type { RunId } from '../leases/token';
+import { validCompletion } from '../leases/valid-answers';
+import type { ResolvedOptions } from '../options/options';
+import type { RecordedResponse } from '../responses/recorded-response';
+import { withinTime } from '../store-calls/running-time';
+import { callStore } from '../store-calls/store-call';
+import type { TimedStores } from '../store-calls/timed-stores';
 
 /** The result of storing a response. */
 export type Publication =

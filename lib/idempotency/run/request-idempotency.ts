@@ -1,5 +1,5 @@
-import { REFUSED } from '../problems/refuse';
-import type { Attempt } from './attempt';
+import { REFUSED } from '../../problems/refuse';
+import type { Attempt } from '../exchange/attempt';
 
 /** The guard of a request, as its handler sees it. */
 export interface RequestIdempotency {

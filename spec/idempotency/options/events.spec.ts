@@ -1,13 +1,13 @@
 import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import express, { type RequestHandler } from 'express';
-import { bindRequest, dto, idempotency, int, type IdempotencyEvent, type IdempotencyOptions } from '../../lib';
-import { send } from '../support/listen';
-import { EventLog } from '../support/event-log';
-import { HookedLeases } from '../support/hooked-leases';
-import { serve } from '../support/serve';
-import { signal, type Signal } from '../support/signal';
-import { keyed } from '../support/replays';
+import { bindRequest, dto, idempotency, int, type IdempotencyEvent, type IdempotencyOptions } from '../../../lib';
+import { send } from '../../support/listen';
+import { EventLog } from '../../support/event-log';
+import { HookedLeases } from '../../support/hooked-leases';
+import { serve } from '../../support/serve';
+import { signal, type Signal } from '../../support/signal';
+import { keyed } from '../../support/replays';
 
 const CREATED: RequestHandler = (_req, res) => {
   res.status(201).send('x');

@@ -1,8 +1,8 @@
-import { holdToken } from './held-tokens';
-import type { RunId } from './leases/token';
-import type { ResolvedOptions } from './options';
+import { holdToken } from '../store-calls/held-tokens';
+import type { RunId } from '../leases/token';
+import type { ResolvedOptions } from '../options/options';
 import { RENEWALS_PER_LEASE } from './renewal';
-import type { TimedStores } from './timed-stores';
+import type { TimedStores } from '../store-calls/timed-stores';
 
 /** Milliseconds, at most, from a renewal that did not get the lease to the next one. */
 const RETRY_PAUSE = 1_000;

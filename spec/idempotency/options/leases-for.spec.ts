@@ -1,9 +1,9 @@
 import express from 'express';
 import Keyv from 'keyv';
-import { idempotency, memoryLeases, type IdempotencyOptions } from '../../lib';
-import { send } from '../support/listen';
-import { serve } from '../support/serve';
-import { keyed } from '../support/replays';
+import { idempotency, memoryLeases, type IdempotencyOptions } from '../../../lib';
+import { send } from '../../support/listen';
+import { serve } from '../../support/serve';
+import { keyed } from '../../support/replays';
 
 /** An adapter of a store that other processes may share, as Keyv sees it. */
 class ElsewhereAdapter {

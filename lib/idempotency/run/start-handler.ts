@@ -1,11 +1,11 @@
-import type { Awaitable } from '../basics/awaitable';
-import type { Attempt } from './attempt';
+import type { Awaitable } from '../../basics/awaitable';
+import type { Attempt } from '../exchange/attempt';
 import { echoKey } from './echo-key';
-import type { Exchange } from './exchange';
+import type { Exchange } from '../exchange/exchange';
 import { Renewal } from './renewal';
 import { HandlerLease, requestIdempotency } from './request-idempotency';
-import { record } from './responses/recorder';
-import type { Recording } from './responses/recording';
+import { record } from '../responses/recorder';
+import type { Recording } from '../responses/recording';
 
 /** A handler that runs under a lease. */
 export interface Run {

@@ -7,14 +7,14 @@ import {
   type IdempotencyOptions,
   type LeaseStore,
   type RequestIdempotency,
-} from '../../lib';
-import { send, type WireResponse } from '../support/listen';
-import { EventLog } from '../support/event-log';
-import { HookedLeases } from '../support/hooked-leases';
-import { serve } from '../support/serve';
-import { signal } from '../support/signal';
-import { SlowMap } from '../support/slow-map';
-import { keyed, visible, visibleReplay } from '../support/replays';
+} from '../../../lib';
+import { send, type WireResponse } from '../../support/listen';
+import { EventLog } from '../../support/event-log';
+import { HookedLeases } from '../../support/hooked-leases';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { SlowMap } from '../../support/slow-map';
+import { keyed, visible, visibleReplay } from '../../support/replays';
 
 async function served(options: IdempotencyOptions, handler: (run: number) => RequestHandler) {
   const log = new EventLog();

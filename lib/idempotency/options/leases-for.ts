@@ -1,8 +1,8 @@
-import { oneInProcess } from '../basics/one-in-process';
-import { holderOf, namespaceOf, type KeyvLike } from './stores/keyv-like';
-import type { LeaseStore } from './leases/lease-store';
-import { memoryLeasesFor } from './leases/memory-leases';
-import { redisLeasesFor } from './redis/leases';
+import { oneInProcess } from '../../basics/one-in-process';
+import { holderOf, namespaceOf, type KeyvLike } from '../stores/keyv-like';
+import type { LeaseStore } from '../leases/lease-store';
+import { memoryLeasesFor } from '../leases/memory-leases';
+import { redisLeasesFor } from '../redis/leases';
 
 /**
  * The leases of each store, shared by all middlewares on it, also when two copies of this package are loaded; hence one

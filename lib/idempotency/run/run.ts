@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { after, isPromise, type Awaitable } from '../basics/awaitable';
-import { ClientGone } from '../http/client-gone';
-import type { Attempt } from './attempt';
-import type { Exchange } from './exchange';
-import type { Ran, RunResult } from './outcome';
+import { after, isPromise, type Awaitable } from '../../basics/awaitable';
+import { ClientGone } from '../../http/client-gone';
+import type { Attempt } from '../exchange/attempt';
+import type { Exchange } from '../exchange/exchange';
+import type { Ran, RunResult } from '../exchange/outcome';
 import { publish, type Publication } from './publish';
-import type { RecordedResponse } from './responses/recorded-response';
-import type { Ending, Recording } from './responses/recording';
+import type { RecordedResponse } from '../responses/recorded-response';
+import type { Ending, Recording } from '../responses/recording';
 import { isWanted } from './should-cache';
 import { startHandler, type Run } from './start-handler';
 

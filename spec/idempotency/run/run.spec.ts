@@ -10,13 +10,13 @@ import {
   type IdempotencyOptions,
   type RecordedResponse,
   type RequestIdempotency,
-} from '../../lib';
-import { send, type WireResponse } from '../support/listen';
-import { EventLog } from '../support/event-log';
-import { expressVersions } from '../support/express-versions';
-import { serve } from '../support/serve';
-import { signal } from '../support/signal';
-import { keyed, visible, visibleReplay } from '../support/replays';
+} from '../../../lib';
+import { send, type WireResponse } from '../../support/listen';
+import { EventLog } from '../../support/event-log';
+import { expressVersions } from '../../support/express-versions';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed, visible, visibleReplay } from '../../support/replays';
 
 /** Milliseconds. */
 const LATE = 60;

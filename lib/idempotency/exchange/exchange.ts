@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isExchangeOver } from '../http/exchange-end';
-import type { Next } from '../http/next';
-import type { ResolvedOptions } from './options';
+import { isExchangeOver } from '../../http/exchange-end';
+import type { Next } from '../../http/next';
+import type { ResolvedOptions } from '../options/options';
 import type { Reporter } from './reporter';
-import type { TimedStores } from './timed-stores';
+import type { TimedStores } from '../store-calls/timed-stores';
 
 /** One request on its way through the middleware. */
 export interface Exchange {

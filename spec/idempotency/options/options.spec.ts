@@ -1,5 +1,5 @@
 import Keyv from 'keyv';
-import { configure, guid, idempotency, memoryLeases, type IdempotencyOptions } from '../../lib';
+import { configure, guid, idempotency, memoryLeases, type IdempotencyOptions } from '../../../lib';
 
 const MILLISECONDS = 'a whole number of milliseconds from 1 to 2147483647';
 const COUNT = 'a whole number above zero';

@@ -1,10 +1,10 @@
-import { after, recovering, type Awaitable } from '../basics/awaitable';
+import { after, recovering, type Awaitable } from '../../basics/awaitable';
 import { tokenHeldHere } from './held-tokens';
-import type { Acquisition } from './leases/lease-store';
-import type { RunId } from './leases/token';
-import { validAcquisition } from './leases/valid-answers';
-import type { ResolvedOptions } from './options';
-import type { RecordedResponse } from './responses/recorded-response';
+import type { Acquisition } from '../leases/lease-store';
+import type { RunId } from '../leases/token';
+import { validAcquisition } from '../leases/valid-answers';
+import type { ResolvedOptions } from '../options/options';
+import type { RecordedResponse } from '../responses/recorded-response';
 import { callStore, StoreUnavailable } from './store-call';
 
 /** The stores of one middleware. Every call ends within `storeTimeout`, with an answer or with StoreUnavailable. */

@@ -1,8 +1,8 @@
 import express, { type RequestHandler } from 'express';
-import { bindRequest, dto, idempotency, int } from '../../lib';
-import { send } from '../support/listen';
-import { keyed } from '../support/replays';
-import { serve } from '../support/serve';
+import { bindRequest, dto, idempotency, int } from '../../../lib';
+import { send } from '../../support/listen';
+import { keyed } from '../../support/replays';
+import { serve } from '../../support/serve';
 
 describe('req.idempotency', () => {
   it('keeps its signal and its functions when it is copied', async () => {

@@ -1,7 +1,7 @@
-import { isPromise } from '../basics/awaitable';
-import { Problem } from '../problems/problem';
-import { warnOnce } from '../warnings/warn-once';
-import type { IdempotencyEvent, IdempotencyEventKind } from './events';
+import { isPromise } from '../../basics/awaitable';
+import { Problem } from '../../problems/problem';
+import { warnOnce } from '../../warnings/warn-once';
+import type { IdempotencyEvent, IdempotencyEventKind } from '../options/events';
 import type { Outcome, RunResult } from './outcome';
 
 /** Reports what happens to one request to `onEvent`. */

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import express from 'express';
-import { idempotency } from '../../lib';
-import { HookedLeases } from '../support/hooked-leases';
-import { send, type WireResponse } from '../support/listen';
-import { keyed } from '../support/replays';
-import { serve } from '../support/serve';
-import { signal } from '../support/signal';
+import { idempotency } from '../../../lib';
+import { HookedLeases } from '../../support/hooked-leases';
+import { send, type WireResponse } from '../../support/listen';
+import { keyed } from '../../support/replays';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
 
 describe('a duplicate that asks for the lease while the response of the first request is being stored', () => {
   const cacheDuration = 20;

@@ -1,14 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import express from 'express';
 import Keyv from 'keyv';
-import { idempotency, type IdempotencyOptions } from '../../lib';
-import { callStore, StoreUnavailable } from '../../lib/idempotency/store-call';
-import { send, type WireResponse } from '../support/listen';
-import { EventLog } from '../support/event-log';
-import { HookedLeases, type Hooks } from '../support/hooked-leases';
-import { serve } from '../support/serve';
-import { signal } from '../support/signal';
-import { keyed } from '../support/replays';
+import { idempotency, type IdempotencyOptions } from '../../../lib';
+import { callStore, StoreUnavailable } from '../../../lib/idempotency/store-calls/store-call';
+import { send, type WireResponse } from '../../support/listen';
+import { EventLog } from '../../support/event-log';
+import { HookedLeases, type Hooks } from '../../support/hooked-leases';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+import { keyed } from '../../support/replays';
 
 const never = (): Promise<void> => new Promise(() => undefined);
 const down = (): never => {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterRunning, withinTime } from '../../lib/idempotency/running-time';
-import { signal } from '../support/signal';
+import { afterRunning, withinTime } from '../../../lib/idempotency/store-calls/running-time';
+import { signal } from '../../support/signal';
 
 /** Nothing in this process runs for so many milliseconds. */
 function standStill(ms: number): void {

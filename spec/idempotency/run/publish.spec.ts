@@ -11,14 +11,14 @@ import {
   type IdempotencyOptions,
   type LeaseStore,
   type RequestIdempotency,
-} from '../../lib';
-import { send, type WireResponse } from '../support/listen';
-import { PostgresServer } from '../support/servers/postgres-server';
-import { anyRedis, RedisServer } from '../support/servers/redis-server';
-import { TcpProxy } from '../support/servers/tcp-proxy';
-import { EventLog } from '../support/event-log';
-import { serve } from '../support/serve';
-import { keyed } from '../support/replays';
+} from '../../../lib';
+import { send, type WireResponse } from '../../support/listen';
+import { PostgresServer } from '../../support/servers/postgres-server';
+import { anyRedis, RedisServer } from '../../support/servers/redis-server';
+import { TcpProxy } from '../../support/servers/tcp-proxy';
+import { EventLog } from '../../support/event-log';
+import { serve } from '../../support/serve';
+import { keyed } from '../../support/replays';
 
 const STORE_TIMEOUT = 500;
 const LEASE = 1_500;

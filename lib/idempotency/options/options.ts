@@ -15,17 +15,17 @@ import {
   positiveInteger,
   text,
   type Rule,
-} from '../options/check';
-import { withDefaults } from '../options/merge';
-import { defaultStore } from './responses/default-store';
+} from '../../options/check';
+import { withDefaults } from '../../options/merge';
+import { defaultStore } from '../responses/default-store';
 import type { IdempotencyEvent } from './events';
-import { refuseIgnoredAddress } from './stores/ignored-address';
-import { holderOf, isKeyvLike, isMapLike, type KeyvLike } from './stores/keyv-like';
-import type { LeaseStore } from './leases/lease-store';
-import type { RecordedResponse } from './responses/recorded-response';
-import { responsesIn, type Responses } from './responses/response-store';
-import type { CallerOptions } from './identity/caller-scope';
-import { callersOn, type CallersOn } from './identity/callers';
+import { refuseIgnoredAddress } from '../stores/ignored-address';
+import { holderOf, isKeyvLike, isMapLike, type KeyvLike } from '../stores/keyv-like';
+import type { LeaseStore } from '../leases/lease-store';
+import type { RecordedResponse } from '../responses/recorded-response';
+import { responsesIn, type Responses } from '../responses/response-store';
+import type { CallerOptions } from '../identity/caller-scope';
+import { callersOn, type CallersOn } from '../identity/callers';
 import { leasesFor, leasesNextTo } from './leases-for';
 import { warnOfWorkers } from './workers';
 

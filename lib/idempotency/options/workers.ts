@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import { warnOnce } from '../warnings/warn-once';
+import { warnOnce } from '../../warnings/warn-once';
 
 /** Environment variables that PM2 sets for its processes. */
 const PM2 = ['NODE_APP_INSTANCE', 'pm_id'];

@@ -1,5 +1,5 @@
-import type { LeaseStore } from './leases/lease-store';
-import type { RunId } from './leases/token';
+import type { LeaseStore } from '../leases/lease-store';
+import type { RunId } from '../leases/token';
 
 /** The runs whose responses this process is storing just now, for each lease store: their tokens by cache key. */
 const tokens = new WeakMap<LeaseStore, Map<string, string>>();

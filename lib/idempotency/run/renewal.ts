@@ -1,5 +1,5 @@
-import type { RunId } from './leases/token';
-import type { TimedStores } from './timed-stores';
+import type { RunId } from '../leases/token';
+import type { TimedStores } from '../store-calls/timed-stores';
 
 /** Renewals while a lease lasts: two may fail before it is lost. */
 export const RENEWALS_PER_LEASE = 3;
