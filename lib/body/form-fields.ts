@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import multer from 'multer';
 import { Problem } from '../problems/problem';
 import { textOf } from './decode';
-import { bodyTooLarge } from './errors';
+import { fieldsTooLarge } from './errors';
 import type { FormOptions } from './form';
 import type { FieldEvent, FieldInfo } from './form-parts';
 import type { Pair } from './urlencoded';
@@ -52,7 +52,7 @@ export class FormFields {
   private hasRoomFor(bytes: number): boolean {
     const { fieldsBytes = Infinity } = this.options;
     this.bytes += bytes;
-    if (this.bytes > fieldsBytes) this.refuse(bodyTooLarge(fieldsBytes));
+    if (this.bytes > fieldsBytes) this.refuse(fieldsTooLarge(fieldsBytes));
     return this.bytes <= fieldsBytes;
   }
 }

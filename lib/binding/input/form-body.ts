@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { chunksOf } from '../../body/body-chunks';
 import { checkDeclaredLength } from '../../body/bounded';
 import { drainRest } from '../../body/drain-rest';
-import { tooManyValues } from '../../body/errors';
+import { tooManyFields } from '../../body/errors';
 import { valuesByName, type Form } from '../../body/form';
 import type { PartsTaken } from '../../body/parts';
 import { readForm } from '../../body/read-form';
@@ -106,7 +106,7 @@ async function readUpload({ req, res, use, options }: Incoming, read: FormReader
 
 function boundedPairs(body: unknown, { fields }: ResolvedLimits): Pair[] {
   const pairs = flatPairs(body);
-  if (pairs.length > fields) throw tooManyValues(fields);
+  if (pairs.length > fields) throw tooManyFields(fields);
   return pairs;
 }
 
