@@ -442,6 +442,21 @@ describe('options of a declaration are checked when the class is made', () => {
       'queryParam: there is no option "defualt"; did you mean "default"?',
     ],
     [
+      'the option of another source',
+      () => queryParam(int, nobody({ name: 'n' })),
+      'queryParam: there is no option "name"; did you mean "bindFrom"?',
+    ],
+    [
+      'a word for an option',
+      () => field(int, nobody({ jsonName: 'n' })),
+      'field: there is no option "jsonName"; did you mean "jsonPropertyName"?',
+    ],
+    [
+      'the opposite of an option',
+      () => routeParam(int, nobody({ optional: true })),
+      'routeParam: there is no option "optional"; did you mean "required"?',
+    ],
+    [
       'another name',
       () => field(int, nobody({ zzz: 1 })),
       'field: there is no option "zzz"; there are: bindFrom, jsonPropertyName, dontBind, required, jsonRequired, default',
