@@ -20,6 +20,7 @@ import type { OperationOptions } from './operation-options';
 import { resolveOptions, type BindingOptions, type EndpointOptions, type Modifier } from './options';
 import { refuseWithoutForm } from './plan/form-only';
 import { planFor } from './plan/plan';
+import { namingErrors } from './declaration/declaration-error';
 import { isDto } from './declaration/property';
 import { bindDeclared, RequestBinder } from './request-binder';
 import { CodecTable } from './plan/codec-table';
@@ -128,7 +129,7 @@ function prepare(Dto: AnyType, options: EndpointOptions, binder: Binder): Prepar
       refuseWithoutForm((Dto as { name?: string }).name ?? 'dto', plan);
     return {
       endpoint: { Dto, options, plan },
-      responses: responseCodecs(options.responses, codecs),
+      responses: namingErrors('bindRequest', () => responseCodecs(options.responses, codecs)),
       ofInstance: options.writesInstances ? instanceCodecs(codecs, Dto) : undefined,
     };
   });

@@ -54,8 +54,8 @@ process.once('exit', () => {
 // Exits at once: the application may have opened connections that would keep the process running.
 main(process.argv.slice(2)).then(exit, (error: unknown) => {
   // A stack helps with the application's own errors, and not with a wrong command line.
-  if (error instanceof UsageError) console.error(`bindonce: ${error.message}`);
-  else if (error instanceof LoadError) console.error(`bindonce: ${error.message}:`, error.cause);
+  if (error instanceof UsageError || error instanceof LoadError) console.error(`bindonce: ${error.message}`);
   else console.error(error);
-  exit(2);
+  if (error instanceof LoadError && 'cause' in error) console.error(error.cause);
+  exit(error instanceof LoadError ? 1 : 2);
 });

@@ -3,11 +3,16 @@ import { dirname, extname, join, resolve } from 'node:path';
 import type { CodeCollection } from '../binding/reading/compile';
 import { readPackage } from './package-file';
 
+interface File {
+  readonly path: string;
+  readonly text: string;
+}
+
 /**
  * Makes the module of generated contexts, and its declarations if it is written in JavaScript. The same code makes the
  * same text.
  */
-export function contextModule(path: string, { texts }: CodeCollection): { path: string; text: string }[] {
+export function contextModule(path: string, { texts }: CodeCollection): [File, ...File[]] {
   const entries = [...texts]
     .map(([fingerprint, { owner, text }]) => ({ fingerprint, owner, text }))
     .sort((a, b) => compare(a.owner, b.owner) || compare(a.fingerprint, b.fingerprint))

@@ -10,6 +10,7 @@ import { contextModule, isGenerated } from './context-module';
 import { defaultExport } from './default-export';
 import { importModule } from './import-module';
 import { writeOrCheck } from './output-file';
+import { writePlaceholder } from './placeholder';
 import { sourceFiles } from './source-files';
 import { UsageError } from './usage-error';
 import { withoutListening } from './without-listening';
@@ -21,7 +22,7 @@ registerContexts() adds the code to the options of configure(): the code of ever
 of every dto class that they export.
 
   -o, --output <file>    the module to write, .js, .mjs, .cjs or .ts; default: bindonce-contexts.js. If it does not
-                         exist yet, it is first written without code, so that the modules can import it
+                         exist yet, it is there without code while the modules are loaded, so that they can import it
   --check                write nothing; exit with 1 if the file is not up to date
   --options <module>     module whose default export is the options of bindRequest(), for the exported dto classes
   --empty                write the file without code, and load nothing
@@ -47,19 +48,36 @@ export async function generateCommand(args: string[]): Promise<number> {
   if (positionals.length === 0 && !empty) throw new UsageError(`Name the modules to load, or --empty.\n\n${usage}`);
   if (positionals.length > 0 && empty)
     throw new UsageError(`--empty loads no modules; leave out ${positionals.join(', ')}.`);
-  const write = (collection: CodeCollection, isCheck?: boolean): number =>
-    Math.max(...contextModule(output, collection).map(({ path, text }) => writeOrCheck(path, text, isCheck)));
-  const none = new CodeCollection();
-  if (empty) return write(none, check);
+  if (empty) return writeContexts(output, new CodeCollection(), check);
   const files = sourceFiles(positionals);
   const options =
     values.options === undefined ? {} : await defaultExport<BindingOptions>(values.options, 'bindRequest()');
-  if (!check && !fs.existsSync(output)) write(none);
+  const [{ text: withoutCode }] = contextModule(output, new CodeCollection());
+  const keep = check || fs.existsSync(output) ? undefined : writePlaceholder(output, withoutCode);
   const collection = await collectionOf(files, options);
   if (collection.texts.size === 0)
     throw new UsageError(`No dto class and no middleware was found in ${positionals.join(', ')}.`);
-  return write(collection, check);
+  const code = writeContexts(output, collection, check);
+  keep?.();
+  return code;
 }
+
+/** Writes or checks the module, and says so in one line. @returns the exit code of the process. */
+function writeContexts(output: string, collection: CodeCollection, check?: boolean): number {
+  const outcomes = contextModule(output, collection).map(({ path, text }) => writeOrCheck(path, text, check));
+  if (outcomes.includes('outdated')) return 1;
+  const what = outcomes.includes('written') ? `Wrote ${output}` : `${output} is up to date`;
+  process.stdout.write(`${what}: ${contentOf(collection)}.\n`);
+  return 0;
+}
+
+/** Counts names, as classes without one share theirs. */
+function contentOf({ texts }: CodeCollection): string {
+  const { size } = new Set([...texts.values()].map(({ owner }) => owner));
+  return size === 0 ? 'no code' : `${count(texts.size, 'function')} for ${count(size, 'class name')}`;
+}
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
 /** Loads modules, and collects the code that they compile. */
 async function collectionOf(files: readonly string[], options: BindingOptions): Promise<CodeCollection> {

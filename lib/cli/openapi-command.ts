@@ -40,7 +40,8 @@ export async function openapiCommand(args: string[]): Promise<number> {
   if (check && output === undefined) throw new UsageError('--check needs the file to compare with: -o <file>.');
   if (output === undefined) return print(args);
   const app = await loadApplication(path);
-  return writeOrCheck(output, `${JSON.stringify(openapi(app, await optionsOf(values)), undefined, 2)}\n`, check);
+  const document = `${JSON.stringify(openapi(app, await optionsOf(values)), undefined, 2)}\n`;
+  return writeOrCheck(output, document, check) === 'outdated' ? 1 : 0;
 }
 
 /**

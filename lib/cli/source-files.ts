@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { noFile } from './import-module';
 import { UsageError } from './usage-error';
 
 const MODULE = /\.[cm]?js$/;
@@ -8,7 +9,8 @@ const TYPESCRIPT = /(?<!\.d)\.[cm]?ts$/;
 
 /**
  * Finds the modules that paths name: modules, folders with all modules in them, and patterns.
- * @throws UsageError for a path that names no module.
+ * @throws LoadError for a path without a file.
+ * @throws UsageError for a folder or a pattern that names no module.
  */
 export function sourceFiles(paths: readonly string[]): string[] {
   return [...new Set(paths.flatMap(filesAt))];
@@ -31,7 +33,7 @@ function filesBelow(folder: string): string[] {
 }
 
 function matching(pattern: string): string[] {
-  if (!/[*?[{]/.test(pattern)) return [];
+  if (!/[*?[{]/.test(pattern)) throw noFile(pattern);
   const { globSync } = fs as { globSync?: (pattern: string) => string[] };
   if (!globSync)
     throw new UsageError(

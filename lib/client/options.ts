@@ -107,13 +107,26 @@ const rules: Readonly<Record<keyof IdempotentFetchOptions, Rule>> = {
   fetch: { expects: 'a function', accepts: value => typeof value === 'function' },
 };
 
+/** Returns true if at most two letters must be inserted, removed or replaced to make one name of the other. */
+function isNear(a: string, b: string, edits = 2): boolean {
+  if (a === b) return true;
+  const [restOfA, restOfB] = [a.slice(1), b.slice(1)];
+  if (a[0] === b[0]) return isNear(restOfA, restOfB, edits);
+  const left = edits - 1;
+  return left >= 0 && (isNear(restOfA, b, left) || isNear(a, restOfB, left) || isNear(restOfA, restOfB, left));
+}
+
 /** Checks options and adds the defaults. @throws TypeError for an unknown option or an invalid value. */
 export function resolveOptions(options: IdempotentFetchOptions): ResolvedOptions {
   if (typeof options !== 'object' || (options as unknown) === null)
     throw new TypeError('idempotentFetch: options must be an object. A request is made by the function it returns.');
   for (const [name, value] of Object.entries(options) as [keyof IdempotentFetchOptions, unknown][]) {
-    if (!Object.hasOwn(rules, name))
-      throw new TypeError(`idempotentFetch: there is no option "${name}"; there are: ${Object.keys(rules).join(', ')}`);
+    if (!Object.hasOwn(rules, name)) {
+      const known = Object.keys(rules);
+      const meant = known.find(one => isNear(name.toLowerCase(), one.toLowerCase()));
+      const advice = meant ? `did you mean "${meant}"?` : `there are: ${known.join(', ')}`;
+      throw new TypeError(`idempotentFetch: there is no option "${name}"; ${advice}`);
+    }
     if (value !== undefined && !rules[name].accepts(value))
       throw new TypeError(`idempotentFetch: ${name} must be ${rules[name].expects}, not ${shown(value)}`);
   }

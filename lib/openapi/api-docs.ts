@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Request, RequestHandler, Response } from 'express';
 import { openapi, type OpenApiDocument } from './openapi';
-import type { OpenApiOptions } from './openapi-options';
+import { checkOpenApiOptions, type OpenApiOptions } from './openapi-options';
 import { policyFor } from './page-policy';
 import type { Routed } from './express-layers';
 
@@ -15,7 +15,8 @@ type Files = ReadonlyMap<string, string>;
  * @throws TypeError for an unknown option or an invalid value, and Error if swagger-ui-dist is not installed.
  */
 export function apiDocs(app: Routed, options: OpenApiOptions): RequestHandler {
-  // Checks the options now. The routes come later.
+  checkOpenApiOptions('apiDocs', options);
+  // Checks the security schemes now. The routes come later.
   openapi(() => undefined, options);
   const files = filesOfPage();
   const policy = policyFor(options);

@@ -69,11 +69,21 @@ const rules: Readonly<Record<keyof OpenApiOptions, Rule>> = {
   jsonSchemaOf: fn,
 };
 
-/** @throws TypeError for an unknown option or an invalid value. */
-export function checkOpenApiOptions(options: OpenApiOptions): void {
-  checkOptions('openapi', options, rules);
-  if (!isInfo((options as Partial<OpenApiOptions>).info))
-    throw new TypeError('openapi: info must be { title, version }');
+/**
+ * @param owner the function that takes these options, for the message.
+ * @throws TypeError for an unknown option or an invalid value; without a valid `info`, it has an example.
+ */
+export function checkOpenApiOptions(owner: 'openapi' | 'apiDocs', options: unknown): void {
+  const { info } = Object(options) as Partial<OpenApiOptions>;
+  try {
+    if (options === undefined) throw new TypeError(`${owner}: the options are missing.`);
+    checkOptions(owner, options, rules);
+    if (info === undefined) throw new TypeError(`${owner}: the option info is missing.`);
+  } catch (error) {
+    if (isInfo(info)) throw error;
+    const sentence = (error as Error).message.replace(/[^.?]$/, '$&.');
+    throw new TypeError(`${sentence} Write ${owner}(app, { info: { title: 'Orders', version: '1.0.0' } }).`);
+  }
 }
 
 function isInfo(value: unknown): boolean {

@@ -28,7 +28,7 @@ export interface OpenApiDocument {
  * route that cannot be described; the message names it.
  */
 export function openapi(app: Routed, options: OpenApiOptions): OpenApiDocument {
-  checkOpenApiOptions(options);
+  checkOpenApiOptions('openapi', options);
   const { info, servers, tags, security: ofAll, jsonSchemaOf, sdkGenerators } = options;
   const security = namingErrors('openapi', () => new Security(options));
   const extensions = sdkExtensions(sdkGenerators);

@@ -8,19 +8,25 @@ export interface Rule {
 /**
  * Checks options when a middleware is made, so that a mistake is found at start-up and not by the first payment.
  * @param owner the function that takes these options, for the message.
+ * @param otherNames names that mean one of the options elsewhere.
  * @throws TypeError that names the option and its rule, or for an unknown option the nearest known name.
  */
-export function checkOptions(owner: string, options: unknown, rules: Readonly<Record<string, Rule>>): void {
+export function checkOptions(
+  owner: string,
+  options: unknown,
+  rules: Readonly<Record<string, Rule>>,
+  otherNames: ReadonlyMap<string, string> = new Map(),
+): void {
   if (isRequestOrResponse(options))
     throw new TypeError(`${owner} was passed to Express without being called. Mount what it returns: ${owner}(…).`);
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw new TypeError(`${owner}: options must be an object, not ${describe(options)}`);
   for (const [name, value] of Object.entries(options)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
-    if (!rule)
-      throw new TypeError(
-        `${owner}: there is no option ${JSON.stringify(name)}${suggestion(name, Object.keys(rules))}`,
-      );
+    if (!rule) {
+      const nearest = suggestion(otherNames.get(name) ?? name, Object.keys(rules));
+      throw new TypeError(`${owner}: there is no option ${JSON.stringify(name)}${nearest}`);
+    }
     if (value !== undefined && !rule.accepts(value))
       throw new TypeError(`${owner}: ${name} must be ${rule.expects}, not ${describe(value)}`);
   }

@@ -42,7 +42,7 @@ it.each<[string, (req: Request) => unknown, Readonly<Record<string, string>>, ob
     'a header that cannot be read',
     req => headerValue(req, 'X-Page', int),
     { 'X-Page': 'x' },
-    { name: 'X-Page', in: 'header', detail: 'The value "x" is not an int.' },
+    { name: 'X-Page', in: 'header', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' },
   ],
   [
     'a missing cookie',
@@ -54,7 +54,7 @@ it.each<[string, (req: Request) => unknown, Readonly<Record<string, string>>, ob
     'a cookie that cannot be read, and is not repeated',
     req => cookieValue(req, 'page', int),
     { Cookie: 'page=secret' },
-    { name: 'page', in: 'cookie', detail: 'The value is not an int.' },
+    { name: 'page', in: 'cookie', detail: 'The value is not a whole number from -2147483648 to 2147483647.' },
   ],
   [
     'a name that every object has',

@@ -1,6 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
 import { TemporaryDirectory } from '../support/temporary-directory';
 
 const root = join(__dirname, '../..');
@@ -201,12 +211,49 @@ describe('bindonce openapi', () => {
     expect(bindonce('openapi', app, '-o', file, '--check').status).toBe(1);
   });
 
+  it('replaces the file in one step, through a link, and keeps its permissions', () => {
+    writeFileSync(file, 'old', { mode: 0o640 });
+    chmodSync(file, 0o640);
+    const link = join(directory.path, 'link.json');
+    symlinkSync(file, link);
+    const { ino } = statSync(file);
+    expect(bindonce('openapi', app, '-o', link).status).toBe(0);
+    expect(statSync(file).ino).not.toBe(ino);
+    expect(statSync(file).mode & 0o777).toBe(0o640);
+    expect(pathsIn(readFileSync(file, 'utf8'))).toEqual(['/orders']);
+    expect(readdirSync(directory.path).sort()).toEqual(['link.json', 'openapi.json']);
+  });
+
+  it('leaves a device a device', () => {
+    expect(bindonce('openapi', app, '-o', '/dev/null').status).toBe(0);
+    expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
+  });
+
   it('refuses to write to a folder', () => {
     const { status, stderr } = bindonce('openapi', moduleOf('export { app };'), '-o', folder);
     expect([status, stderr]).toEqual([
       2,
       expect.stringContaining(`bindonce: ${folder} is not a file that can be written: EISDIR`),
     ]);
+  });
+
+  it('names a module that throws, with its error', () => {
+    const path = moduleOf("throw new Error('not today');");
+    const { status, stdout, stderr } = bindonce('openapi', path);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^bindonce: .*server\.mjs could not be loaded\. Its error is:\nError: not today\n {4}at /);
+    expect(stderr).toContain(path);
+  });
+
+  it.each([
+    [
+      'does not exist',
+      'dist/nope.js',
+      `There is no file ${resolve('dist/nope.js')}. Correct the path, or build the module first.`,
+    ],
+    ['is a folder', 'spec', 'spec is a folder. Name a module in it.'],
+  ])('says in one sentence that a module %s', (_what, path, sentence) => {
+    expect(bindonce('openapi', path)).toEqual({ status: 1, stdout: '', stderr: `bindonce: ${sentence}\n` });
   });
 
   it.each<[string, string[], string]>([
@@ -220,8 +267,6 @@ describe('bindonce openapi', () => {
       ['openapi', app, '--check'],
       'bindonce: --check needs the file to compare with: -o <file>.',
     ],
-    ['a module without an application', ['openapi', 'package.json'], 'package.json'],
-    ['a module that does not exist', ['openapi', 'missing.mjs'], 'bindonce: missing.mjs could not be loaded: Error'],
   ])('refuses %s', (_what, args, message) => {
     const { status, stdout, stderr } = bindonce(...args);
     expect([status, stdout]).toEqual([2, '']);

@@ -4,6 +4,10 @@ it.each<[string, unknown, string]>([
   ['no object', null, 'options must be an object. A request is made by the function it returns.'],
   ['a URL', 'http://shop/', 'options must be an object. A request is made by the function it returns.'],
   ['an unknown option', { retries: 3 }, 'there is no option "retries"; there are: storage, prefix, keyLifetime, '],
+  ['a name with a letter too few', { storge: {} }, 'there is no option "storge"; did you mean "storage"?'],
+  ['a name in another case', { headername: 'K' }, 'there is no option "headername"; did you mean "headerName"?'],
+  ['a name with other letters', { basesDelai: 1 }, 'there is no option "basesDelai"; did you mean "baseDelay"?'],
+  ['a name with three other letters', { deadxyz: 1 }, 'there is no option "deadxyz"; there are: '],
   ['one that is inherited', { constructor: 1 }, 'there is no option "constructor"; there are: '],
   [
     'storage',

@@ -77,10 +77,12 @@ it.each<[string, object[], string]>([
   expect(headers['content-security-policy']).toContain(`connect-src ${sources};`);
 });
 
-it('apiDocs() checks its options when it is made', () => {
-  expect(() => apiDocs(express(), { titel: 'Shop' } as unknown as OpenApiOptions)).toThrow(
-    'openapi: there is no option "titel"',
-  );
+it.each<[unknown, string]>([
+  [undefined, 'apiDocs: the options are missing. Write apiDocs(app, { info: { title: '],
+  [{ titel: 'Shop' }, 'apiDocs: there is no option "titel"'],
+  [{ info, securitySchemes: { caller: {} }, security: [{ key: [] }] }, 'openapi: '],
+])('apiDocs() checks its options when it is made: %j', (options, message) => {
+  expect(() => apiDocs(express(), options as OpenApiOptions)).toThrow(message);
 });
 
 describe('the page of apiDocs()', () => {

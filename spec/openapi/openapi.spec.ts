@@ -1305,7 +1305,31 @@ describe('openapi()', () => {
       },
       'openapi: GET /a and GET /b have the same operationId, "x". Give each endpoint one of its own, or none.',
     ],
-    ['no info', () => openapi(express(), {} as OpenApiOptions), 'openapi: info must be { title, version }'],
+    [
+      'no options',
+      () => openapi(express(), undefined as unknown as OpenApiOptions),
+      "openapi: the options are missing. Write openapi(app, { info: { title: 'Orders', version: '1.0.0' } }).",
+    ],
+    [
+      'no info',
+      () => openapi(express(), {} as OpenApiOptions),
+      "openapi: the option info is missing. Write openapi(app, { info: { title: 'Orders', version: '1.0.0' } }).",
+    ],
+    [
+      'info without a version',
+      () => openapi(express(), { info: { title: 'Orders' } } as OpenApiOptions),
+      'openapi: info must be { title, version }, not an object with title. Write openapi(app, { info: {',
+    ],
+    [
+      'another name for info',
+      () => openapi(express(), { inf: info } as unknown as OpenApiOptions),
+      'openapi: there is no option "inf"; did you mean "info"? Write openapi(app, { info: {',
+    ],
+    [
+      'the application after its options',
+      () => openapi({ info }, express() as unknown as OpenApiOptions),
+      'openapi: options must be an object, not a function. Write openapi(app, { info: {',
+    ],
     [
       'an unknown option',
       () => openapi(express(), { info, title: 'x' } as OpenApiOptions),

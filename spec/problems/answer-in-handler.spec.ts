@@ -8,7 +8,11 @@ import { serve } from '../support/serve';
 import { expressVersions } from '../support/express-versions';
 import { ask, problemIn, type Sent } from '../support/ask';
 
-const UNREAD = { name: 'id', in: 'route', detail: 'The value "x" is not an int.' };
+const UNREAD = {
+  name: 'id',
+  in: 'route',
+  detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.',
+};
 
 /** What Express 4 needs around every asynchronous handler. */
 const wrapped =

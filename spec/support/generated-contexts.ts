@@ -15,7 +15,7 @@ jest.mock('../../lib/binding/reading/compile', () => {
     } finally {
       delete real.collecting.collection;
     }
-    const functions = functionsIn(contextModule('contexts.cjs', collection)[0]?.text ?? '');
+    const functions = functionsIn(contextModule('contexts.cjs', collection)[0].text);
     return real.compilerWith([{ functions, whenStale: 'throw' }])(owner, code, constants);
   };
   return { ...real, compilerWith };

@@ -60,6 +60,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     shape: 'object',
     ...notNestable(Dto, properties),
     memberOf: property => prepared.members.find(member => member.property === property),
+    propertyOf: test => prepared.members.find(member => test(member.codec))?.property,
     memberCalled: name => prepared.fields.find(field => field.bindName.toLowerCase() === name),
     parts: () => prepared.members.map(member => member.codec),
     fromJson,

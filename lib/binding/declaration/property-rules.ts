@@ -74,12 +74,19 @@ const ownSources: Readonly<Partial<Record<PropertyKind, Source>>> = {
   fromCookie: 'cookie',
 };
 
+/** `fromHeader` has `name`; for other sources, that name is an option of its own. */
+const otherNames: ReadonlyMap<string, keyof PropertyOptions> = new Map([
+  ['name', 'bindFrom'],
+  ['jsonName', 'jsonPropertyName'],
+  ['optional', 'required'],
+]);
+
 /**
  * Checks the options of a property.
  * @throws TypeError for an option that this kind of property does not have, or an invalid value.
  */
 export function checkProperty(kind: PropertyKind, options: PropertyOptions): void {
-  checkOptions(kind, options, rulesOf[kind]);
+  checkOptions(kind, options, rulesOf[kind], otherNames);
   checkFallback(kind, options);
   for (const source of options.dontBind ?? []) {
     if (!sources.includes(source))

@@ -1,6 +1,7 @@
 import type { ProblemLocation } from '../../problems/problem';
 import { ownValue } from '../reading/own-value';
 import type { AnyType, DtoClass } from '../types/property-type';
+import { namingErrors } from './declaration-error';
 import type { Comparable } from './fits';
 
 /** The sources that a property can bind from. */
@@ -147,14 +148,7 @@ function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Dec
 }
 
 function sampleOf(Dto: DtoClass<unknown>): object {
-  try {
-    return new Dto() as object;
-  } catch (error) {
-    throw new TypeError(
-      `${Dto.name}: its constructor failed when called without arguments: ${(error as Error).message}`,
-      { cause: error },
-    );
-  }
+  return namingErrors(`${Dto.name}: its constructor failed when called without arguments`, () => new Dto() as object);
 }
 
 function* baseClasses(Dto: object): Generator<object> {

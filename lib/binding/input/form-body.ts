@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { chunksOf } from '../../body/stream/body-chunks';
 import { checkDeclaredLength } from '../../body/content/bounded';
 import { drainRest } from '../../body/stream/drain-rest';
-import { tooManyValues } from '../../body/content/errors';
+import { tooManyFields } from '../../body/content/errors';
 import { valuesByName, type Form } from '../../body/form/form';
 import type { PartsTaken } from '../../body/form/parts-taken';
 import { readForm } from '../../body/form/read-form';
@@ -107,7 +107,7 @@ async function readUpload({ req, res, use, options }: Incoming, read: FormReader
 
 function boundedPairs(body: unknown, { fields }: ResolvedLimits): Pair[] {
   const pairs = flatPairs(body);
-  if (pairs.length > fields) throw tooManyValues(fields);
+  if (pairs.length > fields) throw tooManyFields(fields);
   return pairs;
 }
 

@@ -1,5 +1,6 @@
 import { ClassCode } from '../reading/class-code';
 import { compilerWith, neverThrowing, type Compile } from '../reading/compile';
+import { namingErrors } from '../declaration/declaration-error';
 import type { JsonConverter } from '../types/json-converter';
 import { plainJson, jsonInText } from '../reading/json-text';
 import type { NamingPolicy } from '../types/naming-policy';
@@ -71,7 +72,7 @@ export class CodecTable implements Codecs {
   }
 
   jsonName(property: string): string {
-    const name: unknown = this.nameInJson(property);
+    const name: unknown = namingErrors('propertyNamingPolicy failed', () => this.nameInJson(property));
     if (typeof name !== 'string')
       throw new TypeError(`propertyNamingPolicy must return text for ${JSON.stringify(property)}, not ${String(name)}`);
     return name;

@@ -1,5 +1,5 @@
 import type { PropertySpec } from '../declaration/property';
-import { hasFile, takesFiles, withParts, type Codec } from '../types/codec';
+import { fileIn, hasFile, takesFiles, withParts, type Codec } from '../types/codec';
 import type { WholeSources } from './whole-source';
 
 /** Checks that a type fits the declaration. @throws TypeError */
@@ -17,7 +17,9 @@ export function checkPlacement({ kind }: PropertySpec, codec: Codec<unknown>, wh
 /** @throws TypeError for a type that contains a file but is not read from a form. */
 export function checkHasNoFile(codec: Codec<unknown>): void {
   if (hasFile(codec))
-    throw new TypeError('it contains a file, and files come only from a form; declare it with fromForm.');
+    throw new TypeError(
+      `it contains a file${nameOf(codec)}, and files come only from a form; declare it with fromForm.`,
+    );
 }
 
 /**
@@ -27,8 +29,14 @@ export function checkHasNoFile(codec: Codec<unknown>): void {
 export function checkIsWritable(codec: Codec<unknown>): void {
   if (hasFile(codec))
     throw new TypeError(
-      'it contains a file, which a response cannot; declare what the response says about it, for example its size.',
+      `it contains a file${nameOf(codec)}, which a response cannot; ` +
+        'declare what the response says about it, for example its size.',
     );
+}
+
+function nameOf(codec: Codec<unknown>): string {
+  const name = fileIn(codec);
+  return name === undefined ? '' : ` (${name})`;
 }
 
 /** @throws TypeError for a nested dto with a property that binds only at the root of a request. */

@@ -117,7 +117,7 @@ export class Location {
   }
 
   failCount(count: number, expected: string): Invalid {
-    return this.fail('several-values', `There are ${count} values where one ${expected} is expected.`, {
+    return this.fail('several-values', `There are ${count} values where one is expected.`, {
       count,
       expected,
     });

@@ -1,5 +1,6 @@
 import { anything, checkOptions } from '../../options/check';
 import { Problem } from '../../problems/problem';
+import { namingErrors } from '../declaration/declaration-error';
 import { Failures, validationProblem } from '../reading/failures';
 import { describeJsonError } from '../reading/json-error';
 import { parseExactly } from '../reading/exact-json';
@@ -47,8 +48,8 @@ export class SerializerContext<Q extends AnyType = AnyType> {
   ) {
     const { request, responses = {} } = types;
     const codecs = new CodecTable(mergeSerializer(defaults, types));
-    this.written = responseCodecs(responses, codecs);
-    this.reader = request && codecs.complete(request);
+    this.written = namingErrors('serializerContext', () => responseCodecs(responses, codecs));
+    this.reader = request && namingErrors('serializerContext', () => codecs.complete(request));
     this.parse = this.reader && needsExactNumbers(this.reader) ? parseExactly : JSON.parse;
   }
 

@@ -29,6 +29,8 @@ export interface Codec<T> extends Describable {
   readonly notNestable?: string;
   /** Finds a property of an object: its names in JSON and elsewhere, and its codec. */
   readonly memberOf?: (property: string) => CodecMember | undefined;
+  /** Names the first property of an object for whose codec the test holds. */
+  readonly propertyOf?: (test: (codec: Codec<unknown>) => boolean) => string | undefined;
   /** Finds a property by its `bindName`, given in lower case. */
   readonly memberCalled?: (name: string) => CodecMember | undefined;
   /** The types that this one is composed of. */
@@ -172,3 +174,12 @@ export const takesFiles = ({ shape, parts }: Codec<unknown>): boolean =>
 
 /** Returns true for a file, and for a type that contains one. */
 export const hasFile = (codec: Codec<unknown>): boolean => someWithin(codec, ({ shape }) => shape === 'file');
+
+/** Names the class and the property that is a file; undefined if the file is not in a dto. */
+export function fileIn(codec: Codec<unknown>): string | undefined {
+  for (const { name, propertyOf } of withParts(codec)) {
+    const property = propertyOf?.(takesFiles);
+    if (property !== undefined) return `${name}.${property}`;
+  }
+  return undefined;
+}

@@ -5,6 +5,7 @@ const PLAIN_GUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
 /** A GUID, with or without dashes, braces or parentheses; as lower-case text with dashes. */
 export const guid: PropertyType<string> = scalar('guid', {
+  described: 'a UUID, for example 3f2504e0-4f89-41d3-9a0c-0305e82c3301',
   text(text) {
     if (PLAIN_GUID.test(text)) return text.toLowerCase();
     const match = /^(?:\{([\da-f-]+)\}|\(([\da-f-]+)\)|([\da-f-]+))$/i.exec(text.trim());

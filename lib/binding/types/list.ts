@@ -30,7 +30,7 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
   const name = `list of ${item.name}`;
 
   const fromJson = (value: unknown, location: Location): Awaitable<T[] | Invalid> => {
-    if (!Array.isArray(value)) return location.failValue(value, name);
+    if (!Array.isArray(value)) return location.failValue(value, name, undefined, 'a JSON array');
     return location.isTooDeep()
       ? INVALID
       : each(value as unknown[], location, (one, index) => {

@@ -21,6 +21,7 @@ const LONGEST_TEXT = 1_200;
 
 /** A 32-bit integer: optional sign, digits. */
 export const int: PropertyType<number> = scalar('int', {
+  described: 'a whole number from -2147483648 to 2147483647',
   text: readInt,
   json(value) {
     if (typeof value === 'number') return (value | 0) === value ? value | 0 : undefined;
@@ -47,6 +48,7 @@ export const long: PropertyType<bigint> = scalar('long', {
 
 /** A finite IEEE 754 double. */
 export const double: PropertyType<number> = scalar('double', {
+  described: 'a number from -1.79e308 to 1.79e308',
   text: readDouble,
   json: value => (typeof value === 'number' && Number.isFinite(value) ? value : ifNumber(value, readDouble)),
   schema: { type: 'number', format: 'double' },
@@ -54,6 +56,7 @@ export const double: PropertyType<number> = scalar('double', {
 
 /** An exact decimal number (BigNumber) that keeps every digit sent. In JSON a number or a string. */
 export const decimal: PropertyType<BigNumber> = scalar('decimal', {
+  described: 'a decimal number of at most 128 characters, for example 12.50',
   text: readDecimal,
   json(value) {
     if (typeof value === 'string') return readDecimal(value);

@@ -22,8 +22,8 @@ export interface Spelling<T> {
   /** Describes the JSON that is read, and the JSON that is written if that is described otherwise. */
   readonly schema: JsonSchema;
   readonly writtenSchema?: JsonSchema;
-  /** The type in the message about a refused value: "The value … is not <described>." Default: its name. */
-  readonly described?: string;
+  /** The type in the message about a refused value, for clients: "The value … is not <described>." */
+  readonly described: string;
   /** Makes the message for a refused JSON value. Default: it names the value and the type. */
   readonly refusal?: (value: unknown) => string | undefined;
 }
@@ -50,7 +50,7 @@ export function scalar<T>(name: string, spelling: Spelling<T>): PropertyType<T> 
 function fast<T>(
   read: (value: unknown) => T | undefined,
   name: string,
-  described?: string,
+  described: string,
   refusal?: (value: unknown) => string | undefined,
 ): ReadJson<T> {
   return Object.assign(
@@ -96,13 +96,14 @@ export const string: PropertyType<string> = typeWith({
   takesEmptyText: true,
   takesAnyText: true,
   fromText: values => values.join(','),
-  fromJson: fast(value => (typeof value === 'string' ? value : undefined), 'string'),
+  fromJson: fast(value => (typeof value === 'string' ? value : undefined), 'string', 'a string'),
   toJson: scalarWriter('string'),
   schema: () => ({ type: 'string' }),
 });
 
 /** `true` or `false` in any case; nothing else. */
 export const bool: PropertyType<boolean> = scalar('bool', {
+  described: 'true or false',
   text(text) {
     const word = text.trim().toLowerCase();
     return word === 'true' || word === 'false' ? word === 'true' : undefined;

@@ -4,9 +4,13 @@ import { Problem } from '../../problems/problem';
 export const bodyTooLarge = (limit: number): Problem =>
   new Problem('body-too-large', `The request body is larger than ${limit} bytes.`);
 
-/** Makes the 413 problem of a form with more values than the limit. */
-export const tooManyValues = (limit: number): Problem =>
-  new Problem('body-too-large', `There are more than ${limit} values.`);
+/** Makes the 413 problem of a multipart form whose fields, without its files, are together over the limit. */
+export const fieldsTooLarge = (limit: number): Problem =>
+  new Problem('body-too-large', `The fields of the form are together larger than ${limit} bytes.`);
+
+/** Makes the 413 problem of a form with more fields than the limit. */
+export const tooManyFields = (limit: number): Problem =>
+  new Problem('body-too-large', `The form has more than ${limit} fields.`);
 
 /** Makes the error for a body that is gone: it must not be taken for an empty one. */
 export const readElsewhere = (): Error =>

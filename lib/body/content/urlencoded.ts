@@ -1,5 +1,5 @@
 import qs from 'qs';
-import { tooManyValues } from './errors';
+import { tooManyFields } from './errors';
 
 /**
  * One `name=value` of a query or a form, as it was sent: `a[0].b` is a name like any other here. `unreadable` marks
@@ -16,7 +16,7 @@ export type Pair = readonly [name: string, value: string, ...mark: readonly ('un
  */
 export function readPairs(text: string, limit: number): Pair[] {
   const parts = text.split('&', limit + 1);
-  if (parts.length > limit) throw tooManyValues(limit);
+  if (parts.length > limit) throw tooManyFields(limit);
   const pairs: Pair[] = [];
   for (const part of parts) {
     if (part === '') continue;

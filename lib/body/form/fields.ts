@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import multer from 'multer';
 import { Problem } from '../../problems/problem';
 import { textOf } from '../content/decode';
-import { bodyTooLarge } from '../content/errors';
+import { fieldsTooLarge } from '../content/errors';
 import type { FormOptions } from './form';
 import type { FieldEvent, FieldInfo } from './parts';
 import type { Pair } from '../content/urlencoded';
@@ -52,7 +52,7 @@ export class FormFields {
   private hasRoomFor(bytes: number): boolean {
     const { fieldsBytes = Infinity } = this.options;
     this.bytes += bytes;
-    if (this.bytes > fieldsBytes) this.refuse(bodyTooLarge(fieldsBytes));
+    if (this.bytes > fieldsBytes) this.refuse(fieldsTooLarge(fieldsBytes));
     return this.bytes <= fieldsBytes;
   }
 }

@@ -88,7 +88,7 @@ export class FormReading {
   private readonly refuse = (reason: unknown): void => {
     if (this.isRefused) return;
     this.isRefused = true;
-    const error = reasonFor(reason);
+    const error = reasonFor(reason, this.options.limits);
     this.reject(error);
     this.source.stream.destroy(error);
     this.files.destroy(error);

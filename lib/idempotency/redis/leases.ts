@@ -5,6 +5,7 @@ import { acquisitionIn, isYes } from './answers';
 import { dialogueUnder, dialogueWith, type RedisDialogue } from './dialogue';
 import type { NodeRedisClient } from './node-redis-client';
 import type { IoredisClient } from './ioredis';
+import { notAClient } from './not-a-client';
 import { scripts } from './scripts';
 import { RedisNotifications } from './notifications';
 
@@ -37,12 +38,12 @@ const rules: Readonly<Record<keyof RedisLeasesOptions, Rule>> = {
  * Makes leases on Redis, Valkey or a server that speaks their protocol and runs their scripts: one holder for each key
  * among all processes that use the same server.
  * @param client connected by bindonce if it is not.
- * @throws TypeError for an unknown option, an invalid value, or `replicas` on a Cluster.
+ * @throws TypeError for a value that is not a client, an unknown option, an invalid value, or `replicas` on a Cluster.
  */
 export function redisLeases(client: RedisClient, options: RedisLeasesOptions = {}): LeaseStore {
   checkOptions('redisLeases', options, rules);
   const dialogue = dialogueWith(client);
-  if (!dialogue) throw new TypeError('redisLeases: client must be a client of node-redis, ioredis or iovalkey');
+  if (!dialogue) throw notAClient(client);
   return leasesOn(dialogue, options);
 }
 

@@ -87,7 +87,7 @@ it('too many query parameters are 414, and no body', async () => {
 describe('a wrong entry of a list is named by its index, and quoted', () => {
   class Lists extends dto({ n: list(int), h: fromHeader(list(int), { required: false }) }) {}
   class Query extends dto({ all: fromQuery(dto({ n: list(int) })) }) {}
-  const failing = { name: 'n[2]', detail: 'The value "x" is not an int.' };
+  const failing = { name: 'n[2]', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' };
 
   it.each<[string, Sent, object]>([
     ['JSON', { json: { n: [1, 2, 'x', 4] } }, { ...failing, pointer: '/n/2' }],
@@ -119,9 +119,13 @@ describe('a wrong entry of a list is named by its index, and quoted', () => {
     [
       'a header',
       { path: '/?n=1', headers: { h: '1, 2, x' } },
-      { name: 'h[2]', detail: 'The value "x" is not an int.' },
+      { name: 'h[2]', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' },
     ],
-    ['one value', { path: '/?n=x' }, { name: 'n', detail: 'The value "x" is not an int.' }],
+    [
+      'one value',
+      { path: '/?n=x' },
+      { name: 'n', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' },
+    ],
   ])('%s', async (_shape, sent, error) => {
     const [first] = (await bind(Lists, sent, urlEncoded)).errors;
     expect(first).toEqual({ in: expect.any(String) as string, ...error });
@@ -134,6 +138,12 @@ describe('a wrong entry of a list is named by its index, and quoted', () => {
 
   it('also where items are lists', async () => {
     const { errors } = await bind(class Grid extends dto({ n: list(list(int)) }) {}, { json: { n: [[1], [2, 'x']] } });
-    expect(errors).toMatchObject([{ name: 'n[1][1]', pointer: '/n/1/1', detail: 'The value "x" is not an int.' }]);
+    expect(errors).toMatchObject([
+      {
+        name: 'n[1][1]',
+        pointer: '/n/1/1',
+        detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.',
+      },
+    ]);
   });
 });

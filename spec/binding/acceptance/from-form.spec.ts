@@ -99,11 +99,19 @@ describe.each(expressVersions)('%s', (_name, framework) => {
       400,
       [
         { name: 'author.name', in: 'form', detail: 'A value is required.' },
-        { name: 'author.born', in: 'form', detail: 'The value "z" is not an int.' },
-        { name: 'chapters[3].pages', in: 'form', detail: 'The value "1.5" is not an int.' },
-        { name: 'years[1]', in: 'form', detail: 'The value "w" is not an int.' },
-        { name: 'id', in: 'route', detail: 'The value "x" is not an int.' },
-        { name: 'page', in: 'query', detail: 'The value "y" is not an int.' },
+        {
+          name: 'author.born',
+          in: 'form',
+          detail: 'The value "z" is not a whole number from -2147483648 to 2147483647.',
+        },
+        {
+          name: 'chapters[3].pages',
+          in: 'form',
+          detail: 'The value "1.5" is not a whole number from -2147483648 to 2147483647.',
+        },
+        { name: 'years[1]', in: 'form', detail: 'The value "w" is not a whole number from -2147483648 to 2147483647.' },
+        { name: 'id', in: 'route', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' },
+        { name: 'page', in: 'query', detail: 'The value "y" is not a whole number from -2147483648 to 2147483647.' },
       ],
     ]);
   });
@@ -232,34 +240,38 @@ it.each<[string, string, readonly Refusal[]]>([
     'chapters[3].pages=x&chapters[8].title=t&chapters[8].pages=y',
     [
       { name: 'chapters[3].title', detail: 'A value is required.' },
-      { name: 'chapters[3].pages', detail: 'The value "x" is not an int.' },
-      { name: 'chapters[8].pages', detail: 'The value "y" is not an int.' },
+      { name: 'chapters[3].pages', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' },
+      { name: 'chapters[8].pages', detail: 'The value "y" is not a whole number from -2147483648 to 2147483647.' },
     ],
   ],
   [
     'an item below another',
     'rows[3][4]=x&rows[3][5]=1',
-    [{ name: 'rows[3][4]', detail: 'The value "x" is not an int.' }],
+    [{ name: 'rows[3][4]', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' }],
   ],
   [
     'each item of a list',
     'years=x&years=1&years=y',
     [
-      { name: 'years[0]', detail: 'The value "x" is not an int.' },
-      { name: 'years[2]', detail: 'The value "y" is not an int.' },
+      { name: 'years[0]', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' },
+      { name: 'years[2]', detail: 'The value "y" is not a whole number from -2147483648 to 2147483647.' },
     ],
   ],
-  ['empty text for an int', 'years=', [{ name: 'years', detail: 'The value "" is not an int.' }]],
+  [
+    'empty text for an int',
+    'years=',
+    [{ name: 'years', detail: 'The value "" is not a whole number from -2147483648 to 2147483647.' }],
+  ],
   [
     'two values for one',
     'author.name=n&author.born=1&author.born=2',
-    [{ name: 'author.born', detail: 'There are 2 values where one int is expected.' }],
+    [{ name: 'author.born', detail: 'There are 2 values where one is expected.' }],
   ],
   ['text for an object', 'author=x', [{ name: 'author', detail: 'The value "x" is not a JSON text.' }]],
   [
     'two JSON texts for one object',
     'author={"name":"n"}&author={"name":"m"}',
-    [{ name: 'author', detail: 'There are 2 values where one JSON object is expected.' }],
+    [{ name: 'author', detail: 'There are 2 values where one is expected.' }],
   ],
   [
     'JSON of another shape',
@@ -276,7 +288,11 @@ it.each<[string, string, readonly Refusal[]]>([
     'author={"born":"1"}',
     [
       { name: 'author.name', pointer: '/name', detail: 'A value is required.' },
-      { name: 'author.born', pointer: '/born', detail: 'The value "1" is not an int.' },
+      {
+        name: 'author.born',
+        pointer: '/born',
+        detail: 'The value "1" is not a whole number from -2147483648 to 2147483647.',
+      },
     ],
   ],
   [
@@ -402,7 +418,7 @@ describe('the options of a nested dto', () => {
       [
         { name: 'lines[2].unitPrice', detail: 'The value "1" is not a Money.' },
         { name: 'lines[2].size', detail: 'The value "3" is not one of Small, Large.' },
-        { name: 'lines[2].weight', detail: 'The value "null" is not an int.' },
+        { name: 'lines[2].weight', detail: 'The value "null" is not a whole number from -2147483648 to 2147483647.' },
       ],
     ],
   ])('failures have the name that was looked for: %s', async (text, failures) => {

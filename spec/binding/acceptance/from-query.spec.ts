@@ -112,7 +112,7 @@ describe('what is required', () => {
     expect((await bind(Paged, get('?range.to=x'))).errors).toEqual([
       { name: 'number', in: 'query', detail: 'A value is required.' },
       { name: 'range.from', in: 'query', detail: 'A value is required.' },
-      { name: 'range.to', in: 'query', detail: 'The value "x" is not an int.' },
+      { name: 'range.to', in: 'query', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' },
     ]);
   });
 
@@ -184,10 +184,10 @@ describe('beside fromQuery', () => {
       options,
     );
     expect(errors).toEqual([
-      { name: 'id', in: 'route', detail: 'The value "x" is not an int.' },
+      { name: 'id', in: 'route', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' },
       { name: 'price.from', in: 'query', detail: 'A value is required.' },
       { name: 'sort[2].direction', in: 'query', detail: 'The value "up" is not one of asc, desc.' },
-      { name: 'page', in: 'query', detail: 'The value "y" is not an int.' },
+      { name: 'page', in: 'query', detail: 'The value "y" is not a whole number from -2147483648 to 2147483647.' },
     ]);
   });
 
@@ -199,7 +199,7 @@ describe('beside fromQuery', () => {
     });
     expect((await bind(Move, { path: '/?to=2', form: [['to', 'x']] }, urlEncoded)).errors).toEqual([
       { name: 'from', in: 'form', detail: 'A value is required.' },
-      { name: 'to', in: 'form', detail: 'The value "x" is not an int.' },
+      { name: 'to', in: 'form', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' },
       { name: 'from', in: 'query', detail: 'A value is required.' },
     ]);
   });

@@ -24,6 +24,7 @@ import {
   queryParam,
   RequestBinder,
   routeParam,
+  serializerContext,
   string,
   type AnyType,
   type BindingOptions,
@@ -37,6 +38,19 @@ class Line extends dto({ sku: string }) {}
 class Named extends dto({ sku: string }) {}
 class NotADto {
   a = 1;
+}
+
+function fail(): never {
+  throw new RangeError('not today');
+}
+
+function errorOf(work: () => unknown): Error {
+  try {
+    work();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('it succeeds');
 }
 
 it.each<[string, () => AnyType, RegExp]>([
@@ -90,6 +104,82 @@ it.each<[string, () => AnyType, RegExp]>([
 ])('%s is refused when the middleware is made', (_what, declare, message) => {
   expect(() => bindRequest(declare())).toThrow(TypeError);
   expect(() => bindRequest(declare())).toThrow(message);
+});
+
+it.each<[string, () => AnyType, string]>([
+  [
+    'a type three levels deep',
+    () => class Order extends dto({ a: class A extends dto({ b: class B extends dto({ at: Date }) {} }) {} }) {},
+    'bindRequest: Order.a: B.at: Date has no declared properties',
+  ],
+  [
+    'equal names of a nested dto',
+    () => {
+      const x = field(int, { jsonPropertyName: 'x' });
+      return class Order extends dto({ line: class Inner extends dto({ a: x, b: x }) {} }) {};
+    },
+    'bindRequest: Order.line: Inner.a and Inner.b have the same JSON name, "x".',
+  ],
+  [
+    'a file in a JSON body',
+    () => class Order extends dto({ rush: fromBody(class Photo extends dto({ title: string, cover: file }) {}) }) {},
+    'bindRequest: Order.rush: it contains a file (Photo.cover), and files come only from a form; declare it with fromForm.',
+  ],
+])('%s is named in one error, which says it once', (_what, declare, message) => {
+  const error = errorOf(() => bindRequest(declare()));
+  expect(error.message).toContain(message);
+  expect([error.cause, error.stack]).toEqual([undefined, expect.stringContaining(`TypeError: ${message}`)]);
+});
+
+it.each<[string, () => unknown, string]>([
+  [
+    'a constructor',
+    () =>
+      bindRequest(
+        class Order extends dto({ a: int }) {
+          constructor() {
+            super();
+            fail();
+          }
+        },
+      ),
+    'bindRequest: Order: its constructor failed when called without arguments: not today',
+  ],
+  ['lazy', () => bindRequest(class Order extends dto({ a: lazy(fail) }) {}), 'bindRequest: Order.a: not today'],
+  [
+    'propertyNamingPolicy',
+    () => bindRequest(class Order extends dto({ a: int }) {}, { propertyNamingPolicy: fail }),
+    'bindRequest: Order.a: propertyNamingPolicy failed: not today',
+  ],
+])('an error of a function of the application is named, and its stack is kept: %s', (_what, make, message) => {
+  const { stackTraceLimit } = Error;
+  // Node's default; jest sets another one.
+  Error.stackTraceLimit = 10;
+  const { message: all, stack, cause } = errorOf(make);
+  Error.stackTraceLimit = stackTraceLimit;
+  expect([all, cause]).toEqual([message, undefined]);
+  // From what failed to the line that makes the middleware.
+  expect(stack).toMatch(/^TypeError: .*\n {4}at .*\bfail\b[^]*\n {4}at bindRequest .*\n {4}at .*mistakes\.spec/);
+});
+
+it.each<[string, () => unknown, string]>([
+  [
+    'of bindRequest',
+    () => bindRequest(Line, { responses: { 200: class View extends dto({ at: Date }) {} } }),
+    'bindRequest: responses[200]: View.at: Date has',
+  ],
+  [
+    'of a context',
+    () => serializerContext({ responses: { 200: class View extends dto({ at: Date }) {} } }),
+    'serializerContext: responses[200]: View.at: Date has',
+  ],
+  [
+    'that a context reads',
+    () => serializerContext({ request: class View extends dto({ at: Date }) {} }),
+    'serializerContext: View.at: Date has',
+  ],
+])('a type %s is named with the function that refuses it', (_what, make, message) => {
+  expect(errorOf(make).message.startsWith(message)).toBe(true);
 });
 
 it.each<[string, () => AnyType]>([
@@ -352,6 +442,21 @@ describe('options of a declaration are checked when the class is made', () => {
       'queryParam: there is no option "defualt"; did you mean "default"?',
     ],
     [
+      'the option of another source',
+      () => queryParam(int, nobody({ name: 'n' })),
+      'queryParam: there is no option "name"; did you mean "bindFrom"?',
+    ],
+    [
+      'a word for an option',
+      () => field(int, nobody({ jsonName: 'n' })),
+      'field: there is no option "jsonName"; did you mean "jsonPropertyName"?',
+    ],
+    [
+      'the opposite of an option',
+      () => routeParam(int, nobody({ optional: true })),
+      'routeParam: there is no option "optional"; did you mean "required"?',
+    ],
+    [
       'another name',
       () => field(int, nobody({ zzz: 1 })),
       'field: there is no option "zzz"; there are: bindFrom, jsonPropertyName, dontBind, required, jsonRequired, default',
@@ -408,11 +513,18 @@ describe('options of a declaration are checked when the class is made', () => {
   });
 });
 
-it.each<[string, () => AnyType]>([
-  ['a file', () => class Photo extends dto({ cover: file, title: string }) {}],
-  ['a list of files, nested', () => list(class Album extends dto({ photos: list(file) }) {})],
-])('%s in a response is refused when the middleware is made', (_what, declare) => {
-  expect(() => bindRequest(Line, { responses: { 200: declare() } })).toThrow(
-    'responses[200]: it contains a file, which a response cannot',
-  );
+it.each<[string, () => AnyType, string]>([
+  [
+    'a file',
+    () => class Photo extends dto({ title: string, cover: file }) {},
+    'bindRequest: responses[200]: it contains a file (Photo.cover), which a response cannot; ',
+  ],
+  [
+    'a list of files, nested',
+    () => list(class Album extends dto({ photos: list(file) }) {}),
+    'responses[200]: it contains a file (Album.photos), which a response cannot',
+  ],
+  ['a file itself', () => file, 'responses[200]: it contains a file, which a response cannot'],
+])('%s in a response is refused when the middleware is made', (_what, declare, message) => {
+  expect(() => bindRequest(Line, { responses: { 200: declare() } })).toThrow(message);
 });

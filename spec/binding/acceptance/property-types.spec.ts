@@ -136,18 +136,32 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  { name: 'bool', type: bool, text: 'True', value: true, refused: '1', expected: 'a bool' },
-  { name: 'bool, false', type: bool, text: 'false', value: false, refused: 'no', expected: 'a bool' },
-  { name: 'double', type: double, text: '-2.5e3', value: -2500, refused: '1.5x', expected: 'a double' },
+  { name: 'bool', type: bool, text: 'True', value: true, refused: '1', expected: 'true or false' },
+  { name: 'bool, false', type: bool, text: 'false', value: false, refused: 'no', expected: 'true or false' },
+  {
+    name: 'double',
+    type: double,
+    text: '-2.5e3',
+    value: -2500,
+    refused: '1.5x',
+    expected: 'a number from -1.79e308 to 1.79e308',
+  },
   {
     name: 'decimal',
     type: decimal,
     text: '0.1000000000000000055',
     value: '0.1000000000000000055',
     refused: '1.0.0',
-    expected: 'a decimal',
+    expected: 'a decimal number of at most 128 characters, for example 12.50',
   },
-  { name: 'int', type: int, text: '-42', value: -42, refused: '2147483648', expected: 'an int' },
+  {
+    name: 'int',
+    type: int,
+    text: '-42',
+    value: -42,
+    refused: '2147483648',
+    expected: 'a whole number from -2147483648 to 2147483647',
+  },
   {
     name: 'long',
     type: long,
@@ -178,7 +192,7 @@ const rows: readonly Row[] = [
     text: '0F8FAD5BD9CB469FA16570867728950E',
     value: '0f8fad5b-d9cb-469f-a165-70867728950e',
     refused: '0f8fad5b',
-    expected: 'a guid',
+    expected: 'a UUID, for example 3f2504e0-4f89-41d3-9a0c-0305e82c3301',
   },
   {
     name: 'Uri',

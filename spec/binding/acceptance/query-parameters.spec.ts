@@ -333,7 +333,7 @@ describe.each(expressVersions)('without a dto, %s', (_framework, framework) => {
   });
 
   it.each<[string, AnyType, string, string]>([
-    ['cannot be parsed', int, 'v=4x', 'The value "4x" is not an int.'],
+    ['cannot be parsed', int, 'v=4x', 'The value "4x" is not a whole number from -2147483648 to 2147483647.'],
     ['is refused by its tryParse', Sku, 'v=tea', 'The value "tea" is not a Sku.'],
     ['is missing', int, 'w=4', 'This query parameter is required.'],
   ])(

@@ -104,8 +104,16 @@ it('text that does not convert is a failure', async () => {
     status: 400,
     bound: undefined,
     errors: [
-      { name: 'customerId', in: 'route', detail: 'The value "4x" is not an int.' },
-      { name: 'orderId', in: 'route', detail: 'The value "7" is not a guid.' },
+      {
+        name: 'customerId',
+        in: 'route',
+        detail: 'The value "4x" is not a whole number from -2147483648 to 2147483647.',
+      },
+      {
+        name: 'orderId',
+        in: 'route',
+        detail: 'The value "7" is not a UUID, for example 3f2504e0-4f89-41d3-9a0c-0305e82c3301.',
+      },
     ],
   });
 });
@@ -146,7 +154,7 @@ describe.each(expressVersions)('without a dto, %s', (_framework, framework) => {
   });
 
   it.each<[string, AnyType, string, string]>([
-    ['cannot be parsed', int, '/4x', 'The value "4x" is not an int.'],
+    ['cannot be parsed', int, '/4x', 'The value "4x" is not a whole number from -2147483648 to 2147483647.'],
     ['is refused by its tryParse', Sku, '/tea', 'The value "tea" is not a Sku.'],
     ['is missing', int, '/', 'This route parameter is required.'],
   ])(

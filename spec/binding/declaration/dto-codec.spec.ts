@@ -44,7 +44,12 @@ it('failures are reported under the path, with a pointer into the JSON they came
       pointer: `${pointer}/city/city_name`,
       detail: 'A value is required.',
     },
-    { name: 'address.city.zip', in: source, pointer: `${pointer}/city/zip`, detail: 'The value "x" is not an int.' },
+    {
+      name: 'address.city.zip',
+      in: source,
+      pointer: `${pointer}/city/zip`,
+      detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.',
+    },
     { name: 'address.tags[1]', in: source, pointer: `${pointer}/tags/1`, detail: 'The value 2 is not a string.' },
   ];
   expect((await bind(Customer, { json: { address } })).errors).toEqual(failures('json', '/address'));

@@ -1,5 +1,6 @@
 import {
   bool,
+  double,
   dto,
   field,
   file,
@@ -15,7 +16,10 @@ import {
   queryParam,
   routeParam,
   string,
+  type AnyType,
+  type BindingFailure,
 } from '../../../lib';
+import type { Sent } from '../../support/ask';
 import { expressVersions } from '../../support/express-versions';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 
@@ -58,13 +62,22 @@ describe.each(expressVersions)('%s', (_name, framework) => {
       instance: '/nonsense',
       errors: [
         { name: 'lines[1].sku', in: 'json', pointer: '/lines/1/sku', detail: 'A value is required.' },
-        { name: 'lines[1].quantity', in: 'json', pointer: '/lines/1/quantity', detail: 'The value "x" is not an int.' },
+        {
+          name: 'lines[1].quantity',
+          in: 'json',
+          pointer: '/lines/1/quantity',
+          detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.',
+        },
         { name: 'remark', in: 'json', pointer: '/remark', detail: 'The value 7 is not a string.' },
-        { name: 'orderId', in: 'route', detail: 'The value "nonsense" is not a guid.' },
-        { name: 'page', in: 'query', detail: 'The value "x" is not an int.' },
-        { name: 'is_rush', in: 'query', detail: 'The value "maybe" is not a bool.' },
-        { name: 'sub', in: 'claim', detail: 'The value is not an int.' },
-        { name: 'visits', in: 'cookie', detail: 'The value is not an int.' },
+        {
+          name: 'orderId',
+          in: 'route',
+          detail: 'The value "nonsense" is not a UUID, for example 3f2504e0-4f89-41d3-9a0c-0305e82c3301.',
+        },
+        { name: 'page', in: 'query', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' },
+        { name: 'is_rush', in: 'query', detail: 'The value "maybe" is not true or false.' },
+        { name: 'sub', in: 'claim', detail: 'The value is not a whole number from -2147483648 to 2147483647.' },
+        { name: 'visits', in: 'cookie', detail: 'The value is not a whole number from -2147483648 to 2147483647.' },
         { name: 'orders:write', in: 'permission', detail: 'The caller does not have this permission.' },
         { name: 'X-Tenant', in: 'header', detail: 'This header is missing from the request.' },
       ],
@@ -114,7 +127,9 @@ describe('the answer does not grow with the request', () => {
 
   it('in length: of a value, sixty characters are repeated', async () => {
     const { errors } = await bind(Line, { json: { sku: 'a', quantity: long } });
-    expect(errors[0]?.detail).toBe(`The value "${'x'.repeat(60)}…" is not an int.`);
+    expect(errors[0]?.detail).toBe(
+      `The value "${'x'.repeat(60)}…" is not a whole number from -2147483648 to 2147483647.`,
+    );
   });
 
   class Sent extends dto({ v: optional(list(int)), h: fromHeader(int, { required: false }), photo: optional(file) }) {}
@@ -140,7 +155,7 @@ describe('the answer does not grow with the request', () => {
 
 it('a value is quoted as JSON: it cannot break out of its quotes', async () => {
   expect((await bind(Line, { json: { sku: 'a', quantity: 'a" \n<b>\u0000' } })).errors[0]?.detail).toBe(
-    'The value "a\\" \\n<b>\\u0000" is not an int.',
+    'The value "a\\" \\n<b>\\u0000" is not a whole number from -2147483648 to 2147483647.',
   );
 });
 
@@ -186,3 +201,20 @@ it.each<[string, () => unknown]>([
   await new Promise(setImmediate);
   expect(errors).toEqual([{ name: 'sku', in: 'json', pointer: '/sku', detail: 'The value 1 is not a string.' }]);
 });
+
+it.each<[string, AnyType, Sent, string]>([
+  ['int', int, { path: '/?v=x' }, 'The value "x" is not a whole number from -2147483648 to 2147483647.'],
+  ['guid', guid, { path: '/?v=x' }, 'The value "x" is not a UUID, for example 3f2504e0-4f89-41d3-9a0c-0305e82c3301.'],
+  ['bool', bool, { json: { v: 1 } }, 'The value 1 is not true or false.'],
+  ['double', double, { json: { v: true } }, 'The value true is not a number from -1.79e308 to 1.79e308.'],
+  ['list of int', list(int), { json: { v: 1 } }, 'The value 1 is not a JSON array.'],
+  ['int', int, { path: '/?v=1&v=2' }, 'There are 2 values where one is expected.'],
+])(
+  'a failure describes the value for clients; failureMessage gets the type, %s',
+  async (type, declared, sent, text) => {
+    const facts: unknown[] = [];
+    const failureMessage = ({ expected }: BindingFailure): undefined => void facts.push(expected);
+    const { errors } = await bind(class Query extends dto({ v: declared }) {}, sent, { failureMessage });
+    expect([errors.map(({ detail }) => detail), facts]).toEqual([[text], [type]]);
+  },
+);

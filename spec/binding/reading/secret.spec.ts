@@ -55,15 +55,15 @@ it('values that the client did not send, or must not see again, are not quoted: 
     },
   });
   expect(errors.map(({ name, detail }) => [name, detail])).toEqual([
-    ['age', 'The value is not an int.'],
-    ['ages[1]', 'The value is not an int.'],
+    ['age', 'The value is not a whole number from -2147483648 to 2147483647.'],
+    ['ages[1]', 'The value is not a whole number from -2147483648 to 2147483647.'],
     ['profile.nested.key', 'The value is not valid.'],
-    ['Authorization', 'The value is not an int.'],
-    ['Proxy-Authorization', 'The value is not an int.'],
-    ['cookie', 'The value is not an int.'],
-    ['X-Api-Key', 'The value is not an int.'],
+    ['Authorization', 'The value is not a whole number from -2147483648 to 2147483647.'],
+    ['Proxy-Authorization', 'The value is not a whole number from -2147483648 to 2147483647.'],
+    ['cookie', 'The value is not a whole number from -2147483648 to 2147483647.'],
+    ['X-Api-Key', 'The value is not a whole number from -2147483648 to 2147483647.'],
     ['X-CSRF-Token', 'The value is not valid.'],
-    ['visits', 'The value is not an int.'],
+    ['visits', 'The value is not a whole number from -2147483648 to 2147483647.'],
     ['seen', 'The value is not valid.'],
   ]);
   expect([response.text, JSON.stringify(facts)].join()).not.toContain(SECRET);
@@ -78,9 +78,9 @@ it('a value that the client sent is quoted, even if it replaces a claim', async 
   }) {}
   const { errors } = await bind(Loose, { path: '/?age=x&page=y', headers: { 'X-Tenant': 'z' } });
   expect(errors.map(({ detail }) => detail)).toEqual([
-    'The value "x" is not an int.',
+    'The value "x" is not a whole number from -2147483648 to 2147483647.',
     expect.stringContaining('"y"'),
-    'The value "z" is not an int.',
+    'The value "z" is not a whole number from -2147483648 to 2147483647.',
   ]);
 });
 

@@ -121,7 +121,9 @@ describe('read', () => {
     expect((await refusal(numbers.read('[1,2,3]'))).errors).toMatchObject([
       { detail: 'There are 3 items; 2 are allowed.' },
     ]);
-    expect((await refusal(numbers.read('["secret"]'))).errors).toMatchObject([{ detail: 'The value is not an int.' }]);
+    expect((await refusal(numbers.read('["secret"]'))).errors).toMatchObject([
+      { detail: 'The value is not a whole number from -2147483648 to 2147483647.' },
+    ]);
   });
 
   it('never takes a claim or a permission from the JSON', async () => {

@@ -31,7 +31,7 @@ it.each([
 
 it('an unreadable cookie is a failure', async () => {
   expect((await bind(Session, { headers: { Cookie: '__Host-sid=a; visits=x' } })).errors).toEqual([
-    { name: 'visits', in: 'cookie', detail: 'The value is not an int.' },
+    { name: 'visits', in: 'cookie', detail: 'The value is not a whole number from -2147483648 to 2147483647.' },
   ]);
 });
 

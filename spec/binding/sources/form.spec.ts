@@ -72,7 +72,7 @@ it.each<[string, Sent]>([
   ],
 ])('failures of %s are reported under the name of the field', async (_kind, sent) => {
   expect((await bind(Signup, sent, urlEncoded)).errors).toEqual([
-    { name: 'age', in: 'form', detail: 'The value "x" is not an int.' },
+    { name: 'age', in: 'form', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' },
   ]);
 });
 

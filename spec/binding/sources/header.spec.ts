@@ -19,7 +19,7 @@ it('names match in any case; the default name is that of the property', async ()
 
 it('a missing or unreadable header is reported under its name', async () => {
   expect((await bind(Versioned, { headers: { etag: 'x' } })).errors).toEqual([
-    { name: 'etag', in: 'header', detail: 'The value "x" is not an int.' },
+    { name: 'etag', in: 'header', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' },
     { name: 'X-Tenant', in: 'header', detail: 'This header is missing from the request.' },
   ]);
 });
@@ -27,7 +27,7 @@ it('a missing or unreadable header is reported under its name', async () => {
 it('a header that is sent twice is not a scalar, though node keeps only the first of some', async () => {
   class Once extends dto({ length: fromHeader(int, { name: 'Max-Forwards' }) }) {}
   expect((await bind(Once, { headers: { 'Max-Forwards': ['1', '2'] } })).errors).toEqual([
-    { name: 'Max-Forwards', in: 'header', detail: 'There are 2 values where one int is expected.' },
+    { name: 'Max-Forwards', in: 'header', detail: 'There are 2 values where one is expected.' },
   ]);
 });
 

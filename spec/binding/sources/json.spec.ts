@@ -127,7 +127,7 @@ describe('list(Dto) at the root', () => {
     ['a number', 1, '1'],
   ])('refuses %s', async (_what, json, quoted) => {
     expect((await bind(Items, { json })).errors).toEqual([
-      { name: '', in: 'json', pointer: '', detail: `The value ${quoted} is not a list of Item.` },
+      { name: '', in: 'json', pointer: '', detail: `The value ${quoted} is not a JSON array.` },
     ]);
   });
 

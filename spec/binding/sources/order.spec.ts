@@ -123,7 +123,7 @@ it('a permission wins over everything', async () => {
 it('a later value that cannot be read is a failure, not a reason to keep the earlier one', async () => {
   class Flag extends dto({ v: bool }) {}
   expect((await bind(Flag, { path: '/?v=x', json: { v: true } })).errors).toEqual([
-    { name: 'v', in: 'query', detail: 'The value "x" is not a bool.' },
+    { name: 'v', in: 'query', detail: 'The value "x" is not true or false.' },
   ]);
 });
 

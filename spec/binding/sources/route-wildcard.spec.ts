@@ -61,9 +61,15 @@ describe.each(wildcards)('a wildcard of %s', (_version, framework, route, name) 
   });
 
   it('is a failure under its name where it cannot be read', async () => {
-    expect(await reading(int, '1/2')).toEqual([{ name, in: 'route', detail: 'The value "1/2" is not an int.' }]);
+    expect(await reading(int, '1/2')).toEqual([
+      { name, in: 'route', detail: 'The value "1/2" is not a whole number from -2147483648 to 2147483647.' },
+    ]);
     expect(await reading(list(int), '1/x')).toEqual([
-      { name: `${name}[1]`, in: 'route', detail: 'The value "x" is not an int.' },
+      {
+        name: `${name}[1]`,
+        in: 'route',
+        detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.',
+      },
     ]);
     expect(await reading(z.literal('x'), 'a/b')).toMatchObject([{ name, in: 'route' }]);
   });

@@ -40,7 +40,11 @@ it.each(expressVersions)('names match in any case, and bindFrom replaces the nam
 });
 
 it.each([
-  ['a failure', '/x', { name: 'id', in: 'route', detail: 'The value "x" is not an int.' }],
+  [
+    'a failure',
+    '/x',
+    { name: 'id', in: 'route', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' },
+  ],
   ['a missing one', '/', { name: 'id', in: 'route', detail: 'This route parameter is required.' }],
 ])('%s names the parameter', async (_what, path, failure) => {
   class Dto extends dto({ orderId: routeParam(int, { bindFrom: 'id' }) }) {}

@@ -34,7 +34,11 @@ it.each([
   '0f8fad5bd-9cb-469f-a165-70867728950e',
 ])('guid refuses %j', async text => {
   expect((await inQuery('guid', text)).errors).toEqual([
-    { name: 'guid', in: 'query', detail: `The value "${text}" is not a guid.` },
+    {
+      name: 'guid',
+      in: 'query',
+      detail: `The value "${text}" is not a UUID, for example 3f2504e0-4f89-41d3-9a0c-0305e82c3301.`,
+    },
   ]);
 });
 

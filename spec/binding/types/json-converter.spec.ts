@@ -263,7 +263,7 @@ describe('a value that a converter refuses', () => {
     expect(await refused('x')).toEqual([{ name: 'price', in: 'query', detail: 'The value "x" is not a Money.' }]);
     expect(await refused('{')).toEqual([{ name: 'price', in: 'query', detail: 'The value "{" is not a JSON text.' }]);
     expect(await refused('1.00&price=2.00')).toEqual([
-      { name: 'price', in: 'query', detail: 'There are 2 values where one Money is expected.' },
+      { name: 'price', in: 'query', detail: 'There are 2 values where one is expected.' },
     ]);
   });
 

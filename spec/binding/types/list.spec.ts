@@ -76,15 +76,28 @@ describe('a list in a query', () => {
   });
 
   it.each([
-    ['n=1,x,3', [{ name: 'n[1]', in: 'query', detail: 'The value "x" is not an int.' }]],
+    [
+      'n=1,x,3',
+      [{ name: 'n[1]', in: 'query', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' }],
+    ],
     [
       'n=1&n=x&n=y',
       [
-        { name: 'n[1]', in: 'query', detail: 'The value "x" is not an int.' },
-        { name: 'n[2]', in: 'query', detail: 'The value "y" is not an int.' },
+        { name: 'n[1]', in: 'query', detail: 'The value "x" is not a whole number from -2147483648 to 2147483647.' },
+        { name: 'n[2]', in: 'query', detail: 'The value "y" is not a whole number from -2147483648 to 2147483647.' },
       ],
     ],
-    ['n=[1,"2"]', [{ name: 'n[1]', in: 'query', pointer: '/1', detail: 'The value "2" is not an int.' }]],
+    [
+      'n=[1,"2"]',
+      [
+        {
+          name: 'n[1]',
+          in: 'query',
+          pointer: '/1',
+          detail: 'The value "2" is not a whole number from -2147483648 to 2147483647.',
+        },
+      ],
+    ],
     ['n=[1', [{ name: 'n', in: 'query', detail: 'The value "[1" is not a JSON text.' }]],
     [
       'lines={"sku":"a"},{"sku":1,"quantity":2}',
@@ -192,7 +205,7 @@ describe('a list elsewhere', () => {
     [true, 'true'],
   ])('in JSON it is an array and nothing else: not %j', async (ids, quoted) => {
     expect((await bind(Ids, { json: { ids } })).errors).toEqual([
-      { name: 'ids', in: 'json', pointer: '/ids', detail: `The value ${quoted} is not a list of guid.` },
+      { name: 'ids', in: 'json', pointer: '/ids', detail: `The value ${quoted} is not a JSON array.` },
     ]);
   });
 });

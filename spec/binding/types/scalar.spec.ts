@@ -20,7 +20,7 @@ describe('bool', () => {
     const { status, errors } = await bind(Switch, { method: 'GET', path: `/?on=${text}` });
     expect({ status, errors }).toEqual({
       status: 400,
-      errors: [{ name: 'on', in: 'query', detail: `The value "${text}" is not a bool.` }],
+      errors: [{ name: 'on', in: 'query', detail: `The value "${text}" is not true or false.` }],
     });
   });
 
@@ -76,7 +76,7 @@ describe('string', () => {
 describe('any scalar', () => {
   it('refuses a value that is sent twice', async () => {
     const { errors } = await bind(Switch, { method: 'GET', path: '/?on=true&on=true' });
-    expect(errors).toEqual([{ name: 'on', in: 'query', detail: 'There are 2 values where one bool is expected.' }]);
+    expect(errors).toEqual([{ name: 'on', in: 'query', detail: 'There are 2 values where one is expected.' }]);
   });
 
   it('is not bound to a list spelling of its name', async () => {

@@ -185,10 +185,7 @@ describe('a value that a parser refuses', () => {
   it.each([
     ['?price=12', [{ name: 'price', in: 'query', detail: 'The value "12" is not a Money.' }]],
     ['?price=', [{ name: 'price', in: 'query', detail: 'The value "" is not a Money.' }]],
-    [
-      '?price=12.50&price=12.50',
-      [{ name: 'price', in: 'query', detail: 'There are 2 values where one Money is expected.' }],
-    ],
+    ['?price=12.50&price=12.50', [{ name: 'price', in: 'query', detail: 'There are 2 values where one is expected.' }]],
     ['?price=12.50&all=12.50,x', [{ name: 'all[1]', in: 'query', detail: 'The value "x" is not a Money.' }]],
   ])('is a failure: %s', async (query, errors) => {
     expect(await bind(Offer, { path: `/${query}` }, { valueParsers })).toMatchObject({ status: 400, errors });

@@ -69,7 +69,12 @@ describe('a type that is not optional', () => {
 
   it('null in JSON is a failure', async () => {
     expect((await bind(having(int), { json: { v: null } })).errors).toEqual([
-      { name: 'v', in: 'json', pointer: '/v', detail: 'The value null is not an int.' },
+      {
+        name: 'v',
+        in: 'json',
+        pointer: '/v',
+        detail: 'The value null is not a whole number from -2147483648 to 2147483647.',
+      },
     ]);
   });
 

@@ -89,7 +89,7 @@ describe('pairs', () => {
 
   it('over the limit are refused with 413', () => {
     expect(() => readPairs('a=1&b=2&c=3', 2)).toThrow(
-      expect.objectContaining({ status: 413, message: 'There are more than 2 values.' }),
+      expect.objectContaining({ status: 413, message: 'The form has more than 2 fields.' }),
     );
   });
 

@@ -87,23 +87,51 @@ describe('a multipart form', () => {
     expect(files[0]).not.toHaveProperty('buffer');
   });
 
-  it.each<[string, Part[], FormOptions['limits']]>([
-    ['a file is too long', [file('f', 'f', 'xx')], { fileSize: 1 }],
-    ['there are too many files', [file('f'), file('g')], { files: 1 }],
-    ['there are too many fields', [field('a'), field('b')], { fields: 1 }],
-    ['a field is too long', [field('a', 'xx')], { fieldSize: 1 }],
-    ['there are too many parts', [field('a'), file('f'), field('b')], { parts: 2 }],
-  ])('is refused with 413 when %s', async (_title, parts, limits) => {
-    await expect(read(parts, { limits })).rejects.toMatchObject({
+  it.each<[string, Part[], FormOptions['limits'], string]>([
+    ['a file is too long', [file('f', 'f', 'xx')], { fileSize: 1 }, 'The file "f" is larger than 1 bytes.'],
+    ['there are too many files', [file('f'), file('g')], { files: 1 }, 'The form has more than 1 files.'],
+    ['there are too many fields', [field('a'), field('b')], { fields: 1 }, 'The form has more than 1 fields.'],
+    ['a field is too long', [field('notes', 'xx')], { fieldSize: 1 }, 'The field "notes" is larger than 1 bytes.'],
+    [
+      'a field that is sent as a file is too long',
+      [{ ...file('a', 'blob', '{"a":1}'), type: 'application/json' }],
+      { fieldSize: 6 },
+      'The field "a" is larger than 6 bytes.',
+    ],
+    ['a name is too long', [field('abc')], { fieldNameSize: 2 }, 'A name in the form is longer than 2 characters.'],
+    [
+      'the name of a file is too long',
+      [file('abc')],
+      { fieldNameSize: 2 },
+      'A name in the form is longer than 2 characters.',
+    ],
+    [
+      'there are too many parts',
+      [field('a'), file('f'), field('b')],
+      { parts: 2 },
+      'The form has more than 2 fields and files together.',
+    ],
+  ])('is refused with 413 that names the limit when %s', async (_title, parts, limits, message) => {
+    await expect(read(parts, { limits, parts: filesAndJson })).rejects.toMatchObject({
       name: 'Problem',
       status: 413,
       code: 'body-too-large',
+      message,
     });
   });
 
-  it('is refused with the name of the field that is too long', async () => {
-    await expect(read([field('notes', 'xx')], { limits: { fieldSize: 1 } })).rejects.toMatchObject({
-      message: 'Field value too long ("notes").',
+  it('is refused with 413 that names the limit of all fields together', async () => {
+    await expect(read([field('a', 'xx'), field('b', 'xx'), file('f')], { fieldsBytes: 5 })).rejects.toMatchObject({
+      status: 413,
+      message: 'The fields of the form are together larger than 5 bytes.',
+    });
+  });
+
+  it('has a part without a name refused with 400', async () => {
+    const body = '--b1\r\nContent-Disposition: form-data\r\n\r\n1\r\n--b1--\r\n';
+    await expect(readRaw(body, 'multipart/form-data; boundary=b1')).rejects.toMatchObject({
+      status: 400,
+      message: 'The multipart form is malformed: Field name missing.',
     });
   });
 
