@@ -137,7 +137,7 @@ export function fromCookie<X extends AnyType, const O extends NamedOptions<Infer
 export function hasPermission(name: string, options: { readonly required?: boolean } = {}): Property<boolean> {
   if (typeof name !== 'string' || name === '')
     throw new TypeError("hasPermission takes the name of a permission, for example hasPermission('orders:discount')");
-  return property('hasPermission', bool, { name, ...options });
+  return property('hasPermission', bool, options, name);
 }
 
 /** Binds the whole body as text, whatever its content type. */
@@ -145,8 +145,18 @@ export function plainText(): Property<string> {
   return property('plainText', string);
 }
 
-function property<V>(kind: PropertyKind, type: AnyType, options: PropertyOptions = {}): Property<V> {
-  const declaredAs = (name: string): PropertySpec => namingErrors(name, () => specify(kind, type, options));
+/** @param permission the name of a permission, which is not an option. */
+function property<V>(
+  kind: PropertyKind,
+  type: AnyType,
+  options: PropertyOptions = {},
+  permission?: string,
+): Property<V> {
+  const declaredAs = (name: string): PropertySpec =>
+    namingErrors(name, () => ({
+      ...specify(kind, type, options),
+      ...(permission !== undefined && { name: permission }),
+    }));
   return Object.assign(decorate(kind, declaredAs), { declaredAs });
 }
 

@@ -60,7 +60,7 @@ const rulesOf: Readonly<Record<PropertyKind, Readonly<Record<string, Rule>>>> = 
   fromClaim: named,
   fromHeader: { ...named, name: headerName },
   fromCookie: named,
-  hasPermission: only('name', 'required'),
+  hasPermission: only('required'),
   fromBody: none,
   fromForm: none,
   fromQuery: none,

@@ -493,6 +493,11 @@ describe('options of a declaration are checked when the class is made', () => {
       'fromHeader: there is no option "jsonRequired"',
     ],
     [
+      'a second name of a permission',
+      () => hasPermission('orders:read', nobody({ name: 'orders:write' })),
+      'hasPermission: there is no option "name"; there are: required',
+    ],
+    [
       'an option that a permission does not have',
       () => hasPermission('orders:read', nobody({ default: true })),
       'hasPermission: there is no option "default"',
