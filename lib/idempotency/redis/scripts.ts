@@ -34,9 +34,8 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[2])`),
   complete: numbered(COMPLETE),
 
   /**
-   * The same, unless there is nothing under KEYS[2], where the response is stored: then returns `missing`. (PTTL
-   * returns
-   * -2, and unlike EXISTS needs no permission that the other scripts do not.)
+   * The same, unless there is nothing under KEYS[2], where the response is stored: then returns `missing`. (PTTL, which
+   * returns -2 then, needs no permission that the other scripts do not; EXISTS does.)
    */
   completeIfStored: numbered(`if redis.call('PTTL', KEYS[2]) == -2 then return 'missing' end
 ${COMPLETE}`),
