@@ -1,4 +1,3 @@
-import type { Request } from 'express';
 import { makeBind, type Bind } from './binding/bind';
 import { makeBindRequest } from './binding/bind-request';
 import type { BindHandler } from './binding/express-types';
@@ -6,7 +5,7 @@ import { mergeBinding, resolveOptions as resolveBindingOptions, type BindingOpti
 import { makeSerializerContext, type serializerContext } from './binding/responses/serializer-context';
 import type { AnyType, Infer } from './binding/types/property-type';
 import { valueReaders, type ValueReaders } from './binding/single-value';
-import type { CallersOn } from './idempotency/identity/callers';
+import { callersBy } from './idempotency/identity/callers';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
 import { mergeIdempotency, type IdempotencyOptions } from './idempotency/options/options';
 import { checkOptions, fn, object, type Rule } from './options/check';
@@ -62,7 +61,7 @@ export function configure(configuration: Configuration = {}): Configured {
   const answering: Answering = { onProblem, problemTypeBase };
   const { claims } = binding;
   // Both middlewares take the caller from the same function.
-  const callers: CallersOn | undefined = claims && (req => ({ 'the caller of `claims`': claims(req as Request) }));
+  const callers = claims && callersBy(claims);
   const { idempotency = {} } = configuration;
   const withDefaultsOnly = makeIdempotency(idempotency, answering, callers);
   const resolved = resolveBindingOptions(binding);

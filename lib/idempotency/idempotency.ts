@@ -94,7 +94,13 @@ async function serve(exchange: Exchange): Promise<Outcome> {
     const isAbandoned = error instanceof ClientGone || isAnsweredOrGone(exchange);
     return isAbandoned ? { kind: 'abandoned' } : { kind: 'refused', error };
   }
-  if (decision.kind !== 'acquired') return withoutRun(exchange, attempt, decision, false);
+  if (decision.kind !== 'acquired') {
+    const outcome = await withoutRun(exchange, attempt, decision, false);
+    if (outcome.kind !== 'response-unavailable') return outcome;
+    // A purge may have removed the response since, with the record of its run: then this request may run.
+    decision = await decide(exchange, attempt);
+    if (decision.kind !== 'acquired') return withoutRun(exchange, attempt, decision, false);
+  }
   // Other listeners of the `request` event (stoppable) read `req.socket`. They run in this tick, so the recording
   // replaces it only in the next. And adapters without a socket (serverless-http) look in this turn whether the
   // response has ended: while its end is held back, it looks as if it had.

@@ -53,9 +53,17 @@ export function requireRecordable(req: IncomingMessage, res: ServerResponse): vo
   );
 }
 
+/** Names the options that differ, as the application calls them. */
 function differences(first: ResolvedOptions, second: ResolvedOptions): string[] {
-  return (Object.keys(first) as (keyof ResolvedOptions)[]).filter(name => !isSame(first[name], second[name]));
+  const names = (Object.keys(first) as (keyof ResolvedOptions)[]).filter(name => !isSame(first[name], second[name]));
+  // Leases belong to their store.
+  return names.filter(name => name !== 'leases' || !names.includes('responses')).map(name => given[name] ?? name);
 }
+
+const given: Readonly<Partial<Record<keyof ResolvedOptions, string>>> = {
+  responses: 'store',
+  callersOn: 'binding.claims of configure()',
+};
 
 function isSame(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) && Array.isArray(other))

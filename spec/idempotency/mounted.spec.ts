@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { Keyv } from 'keyv';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import { configure, idempotency, type IdempotencyOptions } from '../../lib';
+import { configure, idempotency, memoryLeases, type IdempotencyOptions } from '../../lib';
 import { send } from '../support/listen';
 import { expressVersions } from '../support/express-versions';
 import { serve } from '../support/serve';
@@ -11,6 +11,15 @@ import { keyed } from '../support/replays';
 
 const scope: IdempotencyOptions['scope'] = req => req.get('X-Who');
 const store = new Keyv();
+
+/** What another copy of the package in this process exports. */
+function anotherCopy(): { idempotency: typeof idempotency } {
+  let copy: { idempotency: typeof idempotency } | undefined;
+  jest.isolateModules(() => {
+    copy = jest.requireActual('../../lib');
+  });
+  return copy as { idempotency: typeof idempotency };
+}
 
 describe.each(expressVersions)('two guards on the way of one request, %s,', (_version, express) => {
   /** Three equal requests of each of two users through these middlewares. */
@@ -53,7 +62,8 @@ describe.each(expressVersions)('two guards on the way of one request, %s,', (_ve
     ['cacheDuration', {}, { cacheDuration: 5 }],
     ['additionalHeaders', { additionalHeaders: ['X-A'] }, { additionalHeaders: ['X-B'] }],
     ['keyPattern', {}, { keyPattern: /k/ }],
-    ['leases, responses', {}, { store }],
+    ['store', {}, { store }],
+    ['leases', { store }, { store, leases: memoryLeases() }],
     ['shouldCache', {}, { shouldCache: () => false }],
     ['onEvent', { onEvent: () => undefined }, {}],
     ['whenKeyReused, ignoreRequestBody', { ignoreRequestBody: true }, { whenKeyReused: 'reject' }],
@@ -68,18 +78,29 @@ describe.each(expressVersions)('two guards on the way of one request, %s,', (_ve
     expect(listed.split(', ').sort()).toEqual(names.split(', ').sort());
   });
 
+  it('made by two configurations with the same claims are one guard', async () => {
+    const binding = { claims: () => ({ sub: 'all' }) };
+    const [one, other] = [configure({ binding }), configure({ binding })];
+    expect(await answers(one.idempotency({ store }), other.idempotency({ store }))).toEqual({ texts: ['1'], runs: 1 });
+  });
+
+  it.each<[string, IdempotencyOptions]>([
+    ['no options', {}],
+    ['the same store', { store }],
+  ])('of two copies of the package with %s are one guard', async (_what, options) => {
+    const { idempotency: other } = anotherCopy();
+    const all = { scope: () => 'copies', ...options };
+    expect(await answers(idempotency(all), other(all))).toEqual({ texts: ['1'], runs: 1 });
+  });
+
   it('made by different configurations, of which one has claims, are an error', async () => {
     const { idempotency: other } = configure({ binding: { claims: req => ({ sub: req.get('X-Who') }) } });
     expect((await answers(idempotency(), other())).runs).toBe(0);
   });
 
   it('of which the first is of another copy of the package, and leaves the request alone, are the second alone', async () => {
-    let other: typeof idempotency | undefined;
-    jest.isolateModules(() => {
-      other = (jest.requireActual('../../lib') as { idempotency: typeof idempotency }).idempotency;
-    });
-    const exempt = other?.({ methods: ['PUT'] }) ?? [];
-    expect(await answers(exempt as RequestHandler, idempotency({ scope }))).toEqual({ texts: ['1', '2'], runs: 2 });
+    const exempt = anotherCopy().idempotency({ methods: ['PUT'] });
+    expect(await answers(exempt, idempotency({ scope }))).toEqual({ texts: ['1', '2'], runs: 2 });
   });
 
   it.each<[string, unknown]>([

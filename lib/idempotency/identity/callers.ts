@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import type { Request } from 'express';
+import { oneInProcess } from '../../basics/one-in-process';
 import { authOf, CALLER_IDS, isSignedOut } from '../../principal/principal';
 import { textOf } from './id-text';
 
@@ -28,12 +30,24 @@ const REALMS = [...ISSUERS, ...TENANTS];
 
 const NO_CALLERS = {};
 
-/** Returns the callers as authentication middlewares leave them, each under its place. */
-export const callersOn: CallersOn = req => {
+/**
+ * Returns the callers as authentication middlewares leave them, each under its place. One function for all copies of
+ * this module: options with it are equal.
+ */
+export const callersOn = oneInProcess<CallersOn>('callers', () => req => {
   const { auth, user } = req as { auth?: unknown; user?: unknown };
   if (auth === undefined && user === undefined) return NO_CALLERS;
   return { 'req.auth': authOf(req), 'req.user': user };
-};
+});
+
+/** Returns the callers by the `claims` of an application; the same function for the same `claims`. */
+export function callersBy(claims: (req: Request) => unknown): CallersOn {
+  const callers: CallersOn = known.get(claims) ?? (req => ({ 'the caller of `claims`': claims(req as Request) }));
+  known.set(claims, callers);
+  return callers;
+}
+
+const known = oneInProcess('callers-by-claims', () => new WeakMap<object, CallersOn>());
 
 /**
  * Returns the callers as text that is the same for the same callers only; undefined when there is no caller.

@@ -1,3 +1,4 @@
+import { oneInProcess } from '../../basics/one-in-process';
 import { holderOf, keyOnRedis, layersUnder, namespaceOf, type KeyvLike } from '../stores/keyv-like';
 import { dialogueUnder, type RedisDialogue } from '../redis/dialogue';
 import { prefixFor } from '../redis/leases';
@@ -27,7 +28,8 @@ export interface Responses {
   keyOnServer?(cacheKey: string, token: string): string | undefined;
 }
 
-const stores = new WeakMap<KeyvLike, ResponseStore>();
+/** Shared by all copies of this module: two middlewares with one Keyv have equal options. */
+const stores = oneInProcess('response-stores', () => new WeakMap<KeyvLike, ResponseStore>());
 
 /** In milliseconds; a client of Redis reports an error with each try to connect, at least every few seconds. */
 const RECENT = 10_000;

@@ -6,9 +6,11 @@ import type { RunId } from '../leases/token';
 import { validCompletion } from '../leases/valid-answers';
 import type { ResolvedOptions } from '../options/options';
 import type { RecordedResponse } from '../responses/recorded-response';
+import { PatientCall } from '../store-calls/patient-call';
 import { withinTime } from '../store-calls/running-time';
 import { callStore } from '../store-calls/store-call';
 import type { TimedStores } from '../store-calls/timed-stores';
+import { countUnstored } from '../store-calls/unstored';
 
 /** The result of storing a response. */
 export type Publication =
@@ -27,6 +29,7 @@ interface PendingResponse {
   /** Undefined if there is none to keep: the record that the handler has run is written all the same. */
   readonly response: RecordedResponse | undefined;
   readonly options: ResolvedOptions;
+  readonly storing: PatientCall<boolean>;
   isWritten: boolean;
 }
 
@@ -42,7 +45,8 @@ export function publish(
   stores: TimedStores,
   leaseUntil: number,
 ): Awaitable<Publication> {
-  const pending: PendingResponse = { run, response, options, isWritten: false };
+  const storing = new PatientCall<boolean>(2 * options.storeTimeout);
+  const pending: PendingResponse = { run, response, options, storing, isWritten: false };
   const until = performance.now() + options.cacheDuration;
   const stored = callStore(() => store(pending, options.cacheDuration), options.storeTimeout);
   if (typeof stored === 'boolean') return { kind: stored ? 'published' : 'lost' };
@@ -61,7 +65,11 @@ async function whenStored(
     stopHolding();
     return { kind: isOurs ? 'published' : 'lost' };
   } catch (error) {
-    void keepPublishing(pending, until).then(stopHolding);
+    const stopCounting = countUnstored(pending.response?.body.length ?? 0);
+    void keepPublishing(pending, until).then(() => {
+      stopHolding();
+      stopCounting();
+    });
     return { kind: 'failed', error };
   }
 }
@@ -99,10 +107,12 @@ async function storeOrSee(pending: PendingResponse, ms: number): Promise<boolean
  * @returns false when another request has taken the lease.
  */
 function store(pending: PendingResponse, ms: number): boolean | Promise<boolean> {
-  const written = write(pending, ms);
-  if (written) return completeAfter(written, pending, ms);
-  pending.isWritten = true;
-  return complete(pending, ms);
+  return pending.storing.make(() => {
+    const written = write(pending, ms);
+    if (written) return completeAfter(written, pending, ms);
+    pending.isWritten = true;
+    return complete(pending, ms);
+  });
 }
 
 async function completeAfter(written: Promise<void>, pending: PendingResponse, ms: number): Promise<boolean> {

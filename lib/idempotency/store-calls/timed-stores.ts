@@ -6,6 +6,8 @@ import { validAcquisition } from '../leases/valid-answers';
 import type { ResolvedOptions } from '../options/options';
 import type { RecordedResponse } from '../responses/recorded-response';
 import { callStore, StoreUnavailable } from './store-call';
+import { Unanswered } from './unanswered';
+import { refuseIfTooManyUnstored } from './unstored';
 
 /** The stores of one middleware. Every call ends within `storeTimeout`, with an answer or with StoreUnavailable. */
 export interface TimedStores {
@@ -36,11 +38,14 @@ export function withTimeouts(options: ResolvedOptions): TimedStores {
   // The answer to a renewal is worth nothing after the lease.
   const renewalTimeout = Math.min(storeTimeout, leaseDuration);
 
+  const ofLeases = { unanswered: new Unanswered() };
+  const ofResponses = { unanswered: new Unanswered() };
+
   const renew = async ({ cacheKey, token }: RunId): Promise<boolean> =>
-    callStore(() => leases.renew(cacheKey, token, leaseDuration), renewalTimeout);
+    callStore(() => leases.renew(cacheKey, token, leaseDuration), renewalTimeout, ofLeases);
 
   const release = async ({ cacheKey, token }: RunId): Promise<boolean> =>
-    callStore(() => leases.release(cacheKey, token), storeTimeout);
+    callStore(() => leases.release(cacheKey, token), storeTimeout, ofLeases);
 
   const acquireOrHold = (run: RunId, ms: number): Awaitable<Acquisition> => {
     const earlier = tokenHeldHere(run.cacheKey, leases);
@@ -70,11 +75,12 @@ export function withTimeouts(options: ResolvedOptions): TimedStores {
     renew,
     release,
     acquire(run, ms) {
+      refuseIfTooManyUnstored(storeTimeout);
       const releaseAgain = (): void => {
         release(run).catch(() => undefined);
       };
       const acquired = recovering(
-        () => callStore(() => acquireOrHold(run, ms), storeTimeout, releaseAgain),
+        () => callStore(() => acquireOrHold(run, ms), storeTimeout, { ...ofLeases, onLate: releaseAgain }),
         error => {
           releaseAgain();
           throw withReason(error);
@@ -83,13 +89,15 @@ export function withTimeouts(options: ResolvedOptions): TimedStores {
       return after(acquired, validAcquisition);
     },
     async reacquire({ cacheKey, token }) {
-      const acquisition = await callStore(() => leases.acquire(cacheKey, token, leaseDuration), renewalTimeout);
+      const acquired = callStore(() => leases.acquire(cacheKey, token, leaseDuration), renewalTimeout, ofLeases);
+      const acquisition = await acquired;
       return acquisition.kind === 'acquired';
     },
     read({ cacheKey, token }, method) {
       const expected = { method, maxBytes: maxResponseBytes };
-      return callStore(() => responses.read(cacheKey, token, expected, storeTimeout), storeTimeout);
+      return callStore(() => responses.read(cacheKey, token, expected, storeTimeout), storeTimeout, ofResponses);
     },
-    remove: async ({ cacheKey, token }) => callStore(() => responses.remove(cacheKey, token), storeTimeout),
+    remove: async ({ cacheKey, token }) =>
+      callStore(() => responses.remove(cacheKey, token), storeTimeout, ofResponses),
   };
 }

@@ -1,0 +1,38 @@
+/** Calls that may be unanswered at one time. */
+const MOST = 100;
+/** Milliseconds between two calls of a store with more of them. */
+const PAUSE = 1_000;
+
+/**
+ * Counts the calls of a store that were given up before they were answered. A client that is not connected, or whose
+ * server is silent, keeps each of them in memory. So a store with many of them is called only once a second, until it
+ * answers.
+ */
+export class Unanswered {
+  private count = 0;
+  private called = -Infinity;
+
+  /** Returns true if the store may be called now; the caller then calls it. */
+  allowsCall(): boolean {
+    if (this.count < MOST) return true;
+    const now = performance.now();
+    if (now - this.called < PAUSE) return false;
+    this.called = now;
+    return true;
+  }
+
+  /** To be called when a call is given up. */
+  add(): void {
+    this.count++;
+  }
+
+  /** To be called when a call is answered that was given up. */
+  remove(): void {
+    this.count = Math.max(0, this.count - 1);
+  }
+
+  /** To be called when a call is answered in time: a client may have lost the answers to the others. */
+  clear(): void {
+    this.count = 0;
+  }
+}

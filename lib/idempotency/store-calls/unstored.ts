@@ -1,0 +1,30 @@
+import { oneInProcess } from '../../basics/one-in-process';
+import { StoreUnavailable } from './store-call';
+
+/** Bytes of a response besides its body, at least. */
+const ENTRY_BYTES = 1_000;
+
+/**
+ * @internal The bytes of the responses that this process could not store in time, and still tries to; at most 64 MiB.
+ * (One level down: between two test files, Jest replaces the properties of what is global by accessors.)
+ */
+export const { unstored } = oneInProcess('unstored', () => ({ unstored: { bytes: 0, bound: 67_108_864 } }));
+
+/** Counts a response that could not be stored in time. @returns a function to be called when it is given up or stored. */
+export function countUnstored(bodyBytes: number): () => void {
+  const bytes = bodyBytes + ENTRY_BYTES;
+  unstored.bytes += bytes;
+  return () => {
+    unstored.bytes -= bytes;
+  };
+}
+
+/**
+ * To be called before a handler may run: while the store takes no responses, each run would add one.
+ * @param ms milliseconds that each call to the store was given.
+ * @throws StoreUnavailable
+ */
+export function refuseIfTooManyUnstored(ms: number): void {
+  if (unstored.bytes <= unstored.bound) return;
+  throw new StoreUnavailable(ms, undefined, new Error(`${unstored.bytes} bytes of responses wait to be stored.`));
+}
