@@ -10,7 +10,10 @@ const ENTRY_BYTES = 1_000;
  */
 export const { unstored } = oneInProcess('unstored', () => ({ unstored: { bytes: 0, bound: 67_108_864 } }));
 
-/** Counts a response that could not be stored in time. @returns a function to be called when it is given up or stored. */
+/**
+ * Counts a response that could not be stored in time.
+ * @returns a function to be called when it is stored, or given up.
+ */
 export function countUnstored(bodyBytes: number): () => void {
   const bytes = bodyBytes + ENTRY_BYTES;
   unstored.bytes += bytes;
