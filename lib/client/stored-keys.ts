@@ -47,7 +47,7 @@ export class StoredKeys {
       if (entry && entry.digest !== digest) throw operationChanged(operation.name ?? digest, entry.key);
       const key = entry?.key ?? crypto.randomUUID();
       if (!entry) await this.write(name, { key, digest, until: this.expiry(), isJoined: false });
-      else if (!entry.isJoined) await this.join(name, entry);
+      else if (!entry.isJoined || entry.until > this.expiry()) await this.join(name, entry);
       if (!signal.aborted) return { key, name, isFound: entry !== undefined };
       if (!entry) await this.settle(name, key, false, limit);
       throw signal.reason;
@@ -123,9 +123,7 @@ export class StoredKeys {
   }
 
   private isLive({ key, until }: Entry): boolean {
-    const msLeft = until - Date.now();
-    // More is left only if the clock was ahead when the key was stored.
-    return msLeft > 0 && msLeft <= this.options.keyLifetime && !this.isFinished(key);
+    return until > Date.now() && !this.isFinished(key);
   }
 
   private isFinished(key: string): boolean {
@@ -147,9 +145,12 @@ export class StoredKeys {
     setAndSweep(this.page.open, name, { ...entry, isStored: isStored ?? false }, ({ until }) => until);
   }
 
-  /** Notes that a second call has got the key, where the key is: the storage may have the key of another tab. */
+  /**
+   * Notes that a second call has got the key, where the key is: the storage may have the key of another tab. A key that
+   * would live for longer than a new one (the clock was ahead, or the lifetime longer) lives as long from now on.
+   */
   private async join(name: string, { key, digest, until }: Entry): Promise<void> {
-    const joined = { key, digest, until, isJoined: true };
+    const joined = { key, digest, until: Math.min(until, this.expiry()), isJoined: true };
     const known = this.page.open.get(name);
     if (known?.isStored === false) this.page.open.set(name, { ...joined, isStored: false });
     else await this.write(name, joined);

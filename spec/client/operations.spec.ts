@@ -160,19 +160,34 @@ describe('the key of an operation', () => {
     expect([keys[0] === keys[2], keys[0] === keys[1], storage.items.size]).toEqual([true, false, 1]);
   });
 
-  it.each([
-    ['has expired', -1],
-    ['was stored by a clock that was ahead', 31_000],
-  ])('is not used again if it %s', async (_title, msLeft) => {
+  /** Gives up. @returns the storage of the next page, in which the key is stored with other facts. */
+  const unfinished = async (url: string, facts: object): Promise<Shelf> => {
     const storage = new Shelf();
-    const { url, keys } = await service([outage]);
-    const request = { ...payment(), operation: 'cart 42' };
-    const pay = client({ storage, keyLifetime: 30_000 });
-    await expect(pay(url, request)).rejects.toMatchObject({ code: 'gave-up' });
+    await expect(client({ storage })(url, payment())).rejects.toMatchObject({ code: 'gave-up' });
     for (const [name, text] of storage.items)
-      storage.setItem(name, JSON.stringify({ ...(JSON.parse(text) as object), until: Date.now() + msLeft }));
-    await client({ storage: storage.reloaded(), keyLifetime: 30_000 })(url, request);
+      storage.setItem(name, JSON.stringify({ ...(JSON.parse(text) as object), ...facts }));
+    return storage.reloaded();
+  };
+
+  it('is not used again if it has expired', async () => {
+    const { url, keys } = await service([outage]);
+    const storage = await unfinished(url, { until: Date.now() - 1 });
+    await client({ storage })(url, payment());
     expect(new Set(keys).size).toBe(2);
+  });
+
+  it.each([
+    ['the clock has been set back', 32_000, false],
+    ['the clock has been set back since a second call', 32_000, true],
+    ['the lifetime has become shorter', 86_400_000, false],
+  ])('is used again if %s, and lives no longer than a new one', async (_title, msLeft, isJoined) => {
+    const { url, keys } = await service([outage, outage]);
+    const storage = await unfinished(url, { until: Date.now() + msLeft, isJoined });
+    const pay = client({ storage, keyLifetime: 30_000 });
+    await expect(pay(url, payment())).rejects.toMatchObject({ code: 'gave-up' });
+    const [text = ''] = storage.items.values();
+    expect((JSON.parse(text) as { until: number }).until).toBeLessThanOrEqual(Date.now() + 30_000);
+    expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
   });
 
   it('is used for ever if its lifetime is Infinity', async () => {
