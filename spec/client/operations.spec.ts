@@ -255,8 +255,9 @@ describe('the key of an operation', () => {
 });
 
 describe('an operation that may have run keeps its key', () => {
-  it.each([401, 403, 500])('when the answer is a %d, which does not tell', async status => {
-    const { url, keys } = await service([answer(503), answer(status)]);
+  it.each([401, 403, 404, 405, 410, 421, 500])('when the answer is a %d, which does not tell', async status => {
+    // `fetch` itself repeats a request once after a 421.
+    const { url, keys } = await service([answer(503), answer(status), ...(status === 421 ? [answer(status)] : [])]);
     const pay = client();
     expect((await pay(url, payment())).response.status).toBe(status);
     await pay(url, payment());
@@ -333,6 +334,7 @@ describe('an operation that may have run keeps its key', () => {
 
   it.each([
     [401, [answer(401)]],
+    [404, [answer(404)]],
     [401, [answer(429), answer(401)]],
     [400, [answer(503), answer(400)]],
     [422, [answer(503), answer(422)]],
