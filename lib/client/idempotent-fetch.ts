@@ -72,8 +72,7 @@ async function send(
       return { response, replayed, key: own.key, attempts };
     }
     const pause = Math.max(outcome.pause, backoff(attempts, options));
-    if (pause >= time.left) throw gaveUp(own, attempts, pause, outcome);
-    await time.pause(pause);
+    if (!(await time.pause(pause))) throw gaveUp(own, attempts, pause, outcome);
   }
 }
 
@@ -130,7 +129,7 @@ function gaveUp(
   return new IdempotentFetchError(
     'gave-up',
     `gave up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}: ${last}, and another attempt, in ` +
-      `${Math.ceil(pause)} ms, would begin after the deadline. The operation may have run; ` +
+      `${Math.ceil(pause)} ms, would be too late for the deadline. The operation may have run; ` +
       (name === undefined ? 'repeat it with the same key.' : 'its key is kept.'),
     { key, attempts, response, cause },
   );

@@ -132,9 +132,29 @@ describe('the client gives up', () => {
     });
     expect(await error.response?.text()).toBe('too many');
     expect(error.message).toBe(
-      'idempotentFetch: gave up after 1 attempt: the answer was 429, and another attempt, in 3600000 ms, would begin ' +
-        'after the deadline. The operation may have run; its key is kept.',
+      'idempotentFetch: gave up after 1 attempt: the answer was 429, and another attempt, in 3600000 ms, would be ' +
+        'too late for the deadline. The operation may have run; its key is kept.',
     );
+  });
+
+  it('when an attempt would have no time for its answer', async () => {
+    const begun = performance.now();
+    const fetch = async (): Promise<Response> => {
+      await new Promise(resolve => setTimeout(resolve, begun + 460 - performance.now()));
+      return new Response(null, { status: 503 });
+    };
+    await expect(client({ deadline: 500, fetch })('http://shop/', payment())).rejects.toMatchObject({ attempts: 1 });
+  });
+
+  it('when a pause took longer, as of a page that was busy', async () => {
+    const { url, keys } = await service([answer(503, { 'Retry-After': '1' })]);
+    const paid = client({ deadline: 1_800 })(url, payment());
+    while (keys.length === 0) await new Promise(resolve => setTimeout(resolve, 5));
+    setTimeout(() => {
+      const end = performance.now() + 2_000;
+      while (performance.now() < end);
+    }, 300);
+    await expect(paid).rejects.toMatchObject({ attempts: 1 });
   });
 
   it('with a key of the application, which has to be sent again', async () => {
