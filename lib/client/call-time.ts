@@ -32,13 +32,13 @@ export class CallTime {
   async within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     const limit = Math.max(0, Math.min(ms, this.left));
-    const timer = setTimeout(() => {
-      controller.abort(new DOMException(`It took longer than ${Math.round(limit)} ms`, 'TimeoutError'));
-    }, limit);
     const onAbort = (): void => {
       controller.abort(this.signal?.reason);
     };
     this.signal?.addEventListener('abort', onAbort);
+    const timer = setTimeout(() => {
+      controller.abort(new DOMException(`It took longer than ${Math.round(limit)} ms`, 'TimeoutError'));
+    }, limit);
     try {
       this.throwIfAborted();
       return await Promise.race([work(controller.signal), rejectionBy(controller.signal)]);

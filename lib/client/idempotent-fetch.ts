@@ -3,7 +3,8 @@ import { CallTime } from './call-time.js';
 import { IdempotentFetchError, storageFailed } from './fetch-error.js';
 import { resolveOptions, shown, type IdempotentFetchOptions, type ResolvedOptions } from './options.js';
 import { backoff } from './pauses.js';
-import { checkName, prepare, type IdempotentRequestInit, type PreparedRequest } from './prepared-request.js';
+import { prepare, type PreparedRequest } from './prepared-request.js';
+import { checkName, checkRequest, type IdempotentRequestInit } from './request-init.js';
 import { StoredKeys, type OpenKey } from './stored-keys.js';
 
 /** A definite answer. */
@@ -57,6 +58,7 @@ async function send(
   options: ResolvedOptions,
   keys: StoredKeys,
 ): Promise<IdempotentResult> {
+  checkRequest(url, init);
   const time = new CallTime(options.deadline, init.signal ?? undefined);
   const request = await prepareInTime(url, init, time, options);
   const own = await openKey(request, keys, time, options);

@@ -231,6 +231,23 @@ describe('a signal', () => {
     random.mockRestore();
   });
 
+  it.each<[string, unknown, string]>([
+    ['the controller itself', new AbortController(), 'an object'],
+    ['an object', {}, 'an object'],
+    ['text', 'abort', '"abort"'],
+  ])('that is %s is refused, and nothing keeps the process running', async (_title, invalid, shown) => {
+    const timers = (): number => process.getActiveResourcesInfo().filter(kind => kind === 'Timeout').length;
+    const fetch = jest.fn();
+    const before = timers();
+    const paid = client({ fetch })('http://shop/', { ...payment(), signal: invalid as AbortSignal });
+    await expect(paid).rejects.toThrow(
+      new TypeError(
+        `idempotentFetch: signal must be an AbortSignal, not ${shown}. Of a controller, pass controller.signal.`,
+      ),
+    );
+    expect([timers(), fetch.mock.calls]).toEqual([before, []]);
+  });
+
   it('ends an attempt of a `fetch` that does not heed it', async () => {
     const controller = new AbortController();
     setTimeout(() => {
