@@ -27,9 +27,12 @@ interface Shared {
   readonly blocked: object;
   /** Entries that are kept without a storage, by name. */
   readonly items: Map<string, string>;
-  /** The last piece of work on each name. */
-  readonly turns: Map<string, Promise<unknown>>;
+  /** By name. */
+  readonly turns: Map<string, Turns>;
 }
+
+/** The last piece of work on one name, by storage. */
+export type Turns = Map<unknown, Promise<unknown>>;
 
 const SHARED = Symbol.for('bindonce.client');
 

@@ -77,8 +77,7 @@ export class StoredKeys {
   }
 
   private exclusive<T>(name: string, work: (limit: AbortSignal) => Promise<T>): Promise<T> {
-    const { isShared, deadline } = this.options;
-    return exclusive(name, isShared, deadline, work);
+    return exclusive(this.options, name, work);
   }
 
   private get page(): Page {
