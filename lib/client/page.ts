@@ -16,6 +16,8 @@ export interface Page {
   readonly open: Map<string, KnownKey>;
   /** Keys of finished operations, with the time until which one may still be found somewhere. */
   readonly finished: Map<string, number>;
+  /** Changes of the storage that are under way, or whose harm has to be mended. */
+  readonly changes: Set<{ readonly name: string }>;
 }
 
 interface Shared {
@@ -53,7 +55,7 @@ export const isPage = (): boolean => 'document' in globalThis;
 
 export function pageOf(find: () => object): Page {
   const storage = found(find);
-  const page: Page = shared.pages.get(storage) ?? { open: new Map(), finished: new Map() };
+  const page: Page = shared.pages.get(storage) ?? { open: new Map(), finished: new Map(), changes: new Set() };
   shared.pages.set(storage, page);
   return page;
 }
