@@ -27,8 +27,11 @@ const NOT_RUN = [425, 429];
  * attempt has died; as a rule, its answer is there much sooner.
  */
 const LONGEST_IN_FLIGHT = 2_000;
-/** About the caller or the server at this moment, and not about the operation. */
-const OTHER_MATTERS = [401, 403];
+/**
+ * About the caller (401, 403), or from a gateway or another version of the server that does not know the route at this
+ * moment (404, 405, 410, 421), and not about the operation.
+ */
+const OTHER_MATTERS = [401, 403, 404, 405, 410, 421];
 /** Problems that say that the operation, or another one with this key, has run, but not what came of it. */
 const RAN_BEFORE = ['response-unavailable', 'key-reused'];
 

@@ -1,3 +1,6 @@
+/** Milliseconds. No attempt begins so near to the deadline: it could run, and its answer would hardly be seen. */
+const SHORTEST_ATTEMPT = 50;
+
 /**
  * The time of one call: its deadline, and the caller's signal. `AbortSignal.any()` and `AbortSignal.timeout()` would do
  * part of it, but Node before 20.3 and browsers before 2024 have no `any`.
@@ -13,7 +16,7 @@ export class CallTime {
   }
 
   /** Milliseconds until the deadline; not above zero when it has passed. */
-  get left(): number {
+  private get left(): number {
     return this.end - performance.now();
   }
 
@@ -29,13 +32,13 @@ export class CallTime {
   async within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     const limit = Math.max(0, Math.min(ms, this.left));
-    const timer = setTimeout(() => {
-      controller.abort(new DOMException(`It took longer than ${Math.round(limit)} ms`, 'TimeoutError'));
-    }, limit);
     const onAbort = (): void => {
       controller.abort(this.signal?.reason);
     };
     this.signal?.addEventListener('abort', onAbort);
+    const timer = setTimeout(() => {
+      controller.abort(new DOMException(`It took longer than ${Math.round(limit)} ms`, 'TimeoutError'));
+    }, limit);
     try {
       this.throwIfAborted();
       return await Promise.race([work(controller.signal), rejectionBy(controller.signal)]);
@@ -45,8 +48,13 @@ export class CallTime {
     }
   }
 
-  /** Waits. @throws the reason of the caller's signal. */
-  async pause(ms: number): Promise<void> {
+  /**
+   * Waits, unless too little time would be left for an attempt.
+   * @returns whether there is enough.
+   * @throws the reason of the caller's signal.
+   */
+  async pause(ms: number): Promise<boolean> {
+    if (this.left - ms < SHORTEST_ATTEMPT) return false;
     let onEnd = (): void => undefined;
     const ended = new Promise<void>(resolve => {
       onEnd = resolve;
@@ -57,6 +65,8 @@ export class CallTime {
     clearTimeout(timer);
     this.signal?.removeEventListener('abort', onEnd);
     this.throwIfAborted();
+    // A pause takes longer if the computer sleeps, or the page is busy.
+    return this.left >= SHORTEST_ATTEMPT;
   }
 }
 

@@ -26,19 +26,26 @@ export class Entries {
     return entry && (await this.marks(name)).some(isErased) ? undefined : entry;
   }
 
-  async set(name: string, entry: Entry): Promise<void> {
-    await this.options.storage().setItem(name, JSON.stringify(entry));
-    await this.mark(name, 'stored', entry.key);
+  /** @param limit that of the turn. A change that outlasts it is not marked: a later turn may have the key. */
+  async set(name: string, { key, digest, until, isJoined }: Entry, limit: AbortSignal): Promise<void> {
+    await this.options.storage().setItem(name, JSON.stringify({ key, digest, until, isJoined }));
+    limit.throwIfAborted();
+    await this.mark(name, 'stored', key);
   }
 
-  /** @param key that of the entry; undefined if it is not known. */
-  async remove(name: string, key: string | undefined): Promise<void> {
+  /**
+   * @param key that of the entry; undefined if it is not known.
+   * @param limit as of `set`.
+   */
+  async remove(name: string, key: string | undefined, limit: AbortSignal): Promise<void> {
     const storage = this.options.storage();
     try {
       await storage.removeItem(name);
     } catch {
+      limit.throwIfAborted();
       await storage.setItem(name, '');
     }
+    limit.throwIfAborted();
     if (key !== undefined) await this.mark(name, 'erased', key);
   }
 

@@ -3,7 +3,8 @@ import { CallTime } from './call-time.js';
 import { IdempotentFetchError, storageFailed } from './fetch-error.js';
 import { resolveOptions, shown, type IdempotentFetchOptions, type ResolvedOptions } from './options.js';
 import { backoff } from './pauses.js';
-import { checkName, prepare, type IdempotentRequestInit, type PreparedRequest } from './prepared-request.js';
+import { prepare, type PreparedRequest } from './prepared-request.js';
+import { checkName, checkRequest, type IdempotentRequestInit } from './request-init.js';
 import { StoredKeys, type OpenKey } from './stored-keys.js';
 
 /** A definite answer. */
@@ -57,6 +58,7 @@ async function send(
   options: ResolvedOptions,
   keys: StoredKeys,
 ): Promise<IdempotentResult> {
+  checkRequest(url, init);
   const time = new CallTime(options.deadline, init.signal ?? undefined);
   const request = await prepareInTime(url, init, time, options);
   const own = await openKey(request, keys, time, options);
@@ -72,8 +74,7 @@ async function send(
       return { response, replayed, key: own.key, attempts };
     }
     const pause = Math.max(outcome.pause, backoff(attempts, options));
-    if (pause >= time.left) throw gaveUp(own, attempts, pause, outcome);
-    await time.pause(pause);
+    if (!(await time.pause(pause))) throw gaveUp(own, attempts, pause, outcome);
   }
 }
 
@@ -130,7 +131,7 @@ function gaveUp(
   return new IdempotentFetchError(
     'gave-up',
     `gave up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}: ${last}, and another attempt, in ` +
-      `${Math.ceil(pause)} ms, would begin after the deadline. The operation may have run; ` +
+      `${Math.ceil(pause)} ms, would be too late for the deadline. The operation may have run; ` +
       (name === undefined ? 'repeat it with the same key.' : 'its key is kept.'),
     { key, attempts, response, cause },
   );

@@ -14,8 +14,8 @@ export interface IdempotentFetchOptions {
   /** The beginning of all names in `storage`. Default `bindonce:`. */
   readonly prefix?: string;
   /**
-   * How long an operation that did not finish keeps its key, in milliseconds from its first attempt. Later, the
-   * operation starts anew. Default 86 400 000 (a day).
+   * How long an operation that did not finish keeps its key, in milliseconds from its first attempt, or from a later
+   * call that finds more left (the clock was set back). Later, the operation starts anew. Default 86 400 000 (a day).
    */
   readonly keyLifetime?: number;
   /**

@@ -16,6 +16,8 @@ export interface Page {
   readonly open: Map<string, KnownKey>;
   /** Keys of finished operations, with the time until which one may still be found somewhere. */
   readonly finished: Map<string, number>;
+  /** Changes of the storage that are under way, or whose harm has to be mended. */
+  readonly changes: Set<{ readonly name: string }>;
 }
 
 interface Shared {
@@ -27,9 +29,12 @@ interface Shared {
   readonly blocked: object;
   /** Entries that are kept without a storage, by name. */
   readonly items: Map<string, string>;
-  /** The last piece of work on each name. */
-  readonly turns: Map<string, Promise<unknown>>;
+  /** By name. */
+  readonly turns: Map<string, Turns>;
 }
+
+/** The last piece of work on one name, by storage. */
+export type Turns = Map<unknown, Promise<unknown>>;
 
 const SHARED = Symbol.for('bindonce.client');
 
@@ -50,7 +55,7 @@ export const isPage = (): boolean => 'document' in globalThis;
 
 export function pageOf(find: () => object): Page {
   const storage = found(find);
-  const page: Page = shared.pages.get(storage) ?? { open: new Map(), finished: new Map() };
+  const page: Page = shared.pages.get(storage) ?? { open: new Map(), finished: new Map(), changes: new Set() };
   shared.pages.set(storage, page);
   return page;
 }

@@ -36,6 +36,8 @@ interface Setting {
   /** Milliseconds until a tab sees what another one has stored. */
   readonly lateness?: number;
   readonly hasOwnStorages?: boolean;
+  /** How many operations of the storage take longer than a call; there is one tab then, which is not reloaded. */
+  readonly delays?: number;
 }
 
 const never = (): Promise<never> => new Promise(() => undefined);
@@ -60,7 +62,7 @@ class World {
   ) {
     this.lateness = setting.lateness ?? 0;
     this.deadline = setting.hasOwnStorages ? 2_500 : 500;
-    const tabs = 1 + this.below(3);
+    const tabs = setting.delays ? 1 : 1 + this.below(3);
     const one = this.newCustomer();
     while (this.tabs.length < tabs) this.tabs.push(this.openTab(setting.hasOwnStorages ? this.newCustomer() : one));
   }
@@ -72,6 +74,16 @@ class World {
 
   get customers(): Set<Customer> {
     return new Set(this.tabs.map(({ customer }) => customer));
+  }
+
+  /** The longest that an operation of the storage takes, in milliseconds, if it is late. */
+  get longestDelay(): number {
+    return this.setting.delays ? 3 * this.deadline : 0;
+  }
+
+  /** Whether a page may be reloaded. What a storage does late is unknown to the next page. */
+  get hasReloads(): boolean {
+    return !this.setting.delays;
   }
 
   /** The tabs of those who have no answer yet. */
@@ -112,11 +124,11 @@ class World {
     const slow = this.setting.lateness ? 0 : ([1, 5, 30][this.below(3)] ?? 1);
     const step = async <T>(work: () => T): Promise<T> => {
       const isFailing = !this.isCalm && this.random() < (this.setting.failures ?? 0);
-      await this.wait(this.below(slow + 1));
+      await this.wait(this.below(slow + 1) + this.delay());
       if (!tab.isOpen) return never();
       if (isFailing) throw new Error('The storage fails');
       const result = work();
-      await this.wait(this.below(slow + 1));
+      await this.wait(this.below(slow + 1) + this.delay());
       return tab.isOpen ? result : never();
     };
     const seen = tab.customer.store.of(tab);
@@ -125,6 +137,12 @@ class World {
       setItem: (name, value) => step(() => seen.setItem(name, value)),
       removeItem: name => step(() => seen.removeItem(name)),
     };
+  }
+
+  /** Before or after what an operation of the storage does. */
+  private delay(): number {
+    const { delays } = this.setting;
+    return delays && !this.isCalm && this.random() < delays ? this.below(this.longestDelay) : 0;
   }
 
   private serverOf(tab: Tab): typeof fetch {
@@ -200,7 +218,7 @@ async function purchase(world: World): Promise<string[]> {
       await pass(world.below(3) * world.below(20));
     }
     const [tab] = world.waiting;
-    if (tab && world.random() < 0.25) {
+    if (tab && world.hasReloads && world.random() < 0.25) {
       // A page that is closed takes its marks with it, so that nothing tells the others what they do not see yet.
       await pass(world.lateness);
       world.reload(tab);
@@ -218,6 +236,7 @@ async function purchase(world: World): Promise<string[]> {
   }
   // In the tab that has the answer, the next click is the next purchase; in the others, if the storage tells them.
   world.isCalm = true;
+  await pass(world.longestDelay);
   const finished = new Set([...answered].filter(([{ isOpen }]) => isOpen).map(([, key]) => key));
   for (const tab of world.tabs) {
     const own = answered.get(tab);
@@ -251,6 +270,8 @@ describe('a customer who clicks until there is an answer pays once, whatever hap
     ['with a storage in which each tab sees late what others have written', { lateness: 200 }],
     ['with a storage that shows writes late and fails now and then', { lateness: 200, failures: 0.05 }],
     ['with a storage of each tab', { hasOwnStorages: true }],
+    ['with a storage that is late now and then', { delays: 0.05 }],
+    ['with a storage that is late often', { delays: 0.3 }],
   ])('%s', async (_title, setting) => {
     const found: string[] = [];
     for (let seed = 1; seed <= SEEDS; seed++) {

@@ -160,19 +160,34 @@ describe('the key of an operation', () => {
     expect([keys[0] === keys[2], keys[0] === keys[1], storage.items.size]).toEqual([true, false, 1]);
   });
 
-  it.each([
-    ['has expired', -1],
-    ['was stored by a clock that was ahead', 31_000],
-  ])('is not used again if it %s', async (_title, msLeft) => {
+  /** Gives up. @returns the storage of the next page, in which the key is stored with other facts. */
+  const unfinished = async (url: string, facts: object): Promise<Shelf> => {
     const storage = new Shelf();
-    const { url, keys } = await service([outage]);
-    const request = { ...payment(), operation: 'cart 42' };
-    const pay = client({ storage, keyLifetime: 30_000 });
-    await expect(pay(url, request)).rejects.toMatchObject({ code: 'gave-up' });
+    await expect(client({ storage })(url, payment())).rejects.toMatchObject({ code: 'gave-up' });
     for (const [name, text] of storage.items)
-      storage.setItem(name, JSON.stringify({ ...(JSON.parse(text) as object), until: Date.now() + msLeft }));
-    await client({ storage: storage.reloaded(), keyLifetime: 30_000 })(url, request);
+      storage.setItem(name, JSON.stringify({ ...(JSON.parse(text) as object), ...facts }));
+    return storage.reloaded();
+  };
+
+  it('is not used again if it has expired', async () => {
+    const { url, keys } = await service([outage]);
+    const storage = await unfinished(url, { until: Date.now() - 1 });
+    await client({ storage })(url, payment());
     expect(new Set(keys).size).toBe(2);
+  });
+
+  it.each([
+    ['the clock has been set back', 32_000, false],
+    ['the clock has been set back since a second call', 32_000, true],
+    ['the lifetime has become shorter', 86_400_000, false],
+  ])('is used again if %s, and lives no longer than a new one', async (_title, msLeft, isJoined) => {
+    const { url, keys } = await service([outage, outage]);
+    const storage = await unfinished(url, { until: Date.now() + msLeft, isJoined });
+    const pay = client({ storage, keyLifetime: 30_000 });
+    await expect(pay(url, payment())).rejects.toMatchObject({ code: 'gave-up' });
+    const [text = ''] = storage.items.values();
+    expect((JSON.parse(text) as { until: number }).until).toBeLessThanOrEqual(Date.now() + 30_000);
+    expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
   });
 
   it('is used for ever if its lifetime is Infinity', async () => {
@@ -240,8 +255,9 @@ describe('the key of an operation', () => {
 });
 
 describe('an operation that may have run keeps its key', () => {
-  it.each([401, 403, 500])('when the answer is a %d, which does not tell', async status => {
-    const { url, keys } = await service([answer(503), answer(status)]);
+  it.each([401, 403, 404, 405, 410, 421, 500])('when the answer is a %d, which does not tell', async status => {
+    // `fetch` itself repeats a request once after a 421.
+    const { url, keys } = await service([answer(503), answer(status), ...(status === 421 ? [answer(status)] : [])]);
     const pay = client();
     expect((await pay(url, payment())).response.status).toBe(status);
     await pay(url, payment());
@@ -318,6 +334,7 @@ describe('an operation that may have run keeps its key', () => {
 
   it.each([
     [401, [answer(401)]],
+    [404, [answer(404)]],
     [401, [answer(429), answer(401)]],
     [400, [answer(503), answer(400)]],
     [422, [answer(503), answer(422)]],
@@ -619,57 +636,5 @@ describe('a storage that fails', () => {
     const text = JSON.stringify({ key: 'a\nb', digest: 'a', until: Date.now() + 60_000 });
     await client({ storage: Object.assign(new Shelf(), { getItem: () => text }) })(url, payment());
     expect(charges()).toBe(1);
-  });
-});
-
-describe('where there are Web Locks', () => {
-  /** Grants each lock at once, as to a single tab. */
-  class LocksOfOneTab {
-    readonly asked: string[] = [];
-    readonly held: { name: string }[] = [];
-    async request(name: string, _options: unknown, work: () => Promise<unknown>): Promise<unknown> {
-      this.asked.push(name);
-      const lock = { name };
-      this.held.push(lock);
-      try {
-        return await work();
-      } finally {
-        this.held.splice(this.held.indexOf(lock), 1);
-      }
-    }
-    query(): Promise<object> {
-      return Promise.resolve({ held: [...this.held] });
-    }
-  }
-
-  const withLocks = (locks: object, work: () => Promise<unknown>): Promise<unknown> =>
-    withGlobals({ navigator: { locks } }, work);
-
-  it('other tabs wait while a key is chosen and removed', async () => {
-    const locks = new LocksOfOneTab();
-    const { url } = await service();
-    await withLocks(locks, async () => {
-      await client()(url, { ...payment(), operation: 'cart 42' });
-      await idempotentFetch()(url, { ...payment(), operation: 'in memory' });
-    });
-    const name = 'bindonce:operation:cart 42';
-    expect(locks.asked).toEqual([name, name]);
-    expect(locks.held).toEqual([]);
-  });
-
-  it('a browser that refuses them is one without', async () => {
-    const { url, charges } = await service();
-    const refuse = () => Promise.reject(new DOMException('Access is denied', 'SecurityError'));
-    await withLocks({ request: refuse, query: refuse }, () => client()(url, payment()));
-    expect(charges()).toBe(1);
-  });
-
-  it('a storage that fails under a lock is not asked again', async () => {
-    const getItem = jest.fn(() => Promise.reject(new Error('no')));
-    await withLocks(new LocksOfOneTab(), async () => {
-      const storage = Object.assign(new Shelf(), { getItem });
-      await expect(client({ storage })('http://shop/', payment())).rejects.toMatchObject({ code: 'storage-failed' });
-    });
-    expect(getItem).toHaveBeenCalledTimes(1);
   });
 });

@@ -132,9 +132,29 @@ describe('the client gives up', () => {
     });
     expect(await error.response?.text()).toBe('too many');
     expect(error.message).toBe(
-      'idempotentFetch: gave up after 1 attempt: the answer was 429, and another attempt, in 3600000 ms, would begin ' +
-        'after the deadline. The operation may have run; its key is kept.',
+      'idempotentFetch: gave up after 1 attempt: the answer was 429, and another attempt, in 3600000 ms, would be ' +
+        'too late for the deadline. The operation may have run; its key is kept.',
     );
+  });
+
+  it('when an attempt would have no time for its answer', async () => {
+    const begun = performance.now();
+    const fetch = async (): Promise<Response> => {
+      await new Promise(resolve => setTimeout(resolve, begun + 460 - performance.now()));
+      return new Response(null, { status: 503 });
+    };
+    await expect(client({ deadline: 500, fetch })('http://shop/', payment())).rejects.toMatchObject({ attempts: 1 });
+  });
+
+  it('when a pause took longer, as of a page that was busy', async () => {
+    const { url, keys } = await service([answer(503, { 'Retry-After': '1' })]);
+    const paid = client({ deadline: 1_800 })(url, payment());
+    while (keys.length === 0) await new Promise(resolve => setTimeout(resolve, 5));
+    setTimeout(() => {
+      const end = performance.now() + 2_000;
+      while (performance.now() < end);
+    }, 300);
+    await expect(paid).rejects.toMatchObject({ attempts: 1 });
   });
 
   it('with a key of the application, which has to be sent again', async () => {
@@ -209,6 +229,23 @@ describe('a signal', () => {
     const pay = client({ baseDelay: 60_000, maxDelay: 60_000 });
     await expect(pay(url, { ...payment(), signal: controller.signal })).rejects.toBe(reason);
     random.mockRestore();
+  });
+
+  it.each<[string, unknown, string]>([
+    ['the controller itself', new AbortController(), 'an object'],
+    ['an object', {}, 'an object'],
+    ['text', 'abort', '"abort"'],
+  ])('that is %s is refused, and nothing keeps the process running', async (_title, invalid, shown) => {
+    const timers = (): number => process.getActiveResourcesInfo().filter(kind => kind === 'Timeout').length;
+    const fetch = jest.fn();
+    const before = timers();
+    const paid = client({ fetch })('http://shop/', { ...payment(), signal: invalid as AbortSignal });
+    await expect(paid).rejects.toThrow(
+      new TypeError(
+        `idempotentFetch: signal must be an AbortSignal, not ${shown}. Of a controller, pass controller.signal.`,
+      ),
+    );
+    expect([timers(), fetch.mock.calls]).toEqual([before, []]);
   });
 
   it('ends an attempt of a `fetch` that does not heed it', async () => {

@@ -1,0 +1,77 @@
+import { shown } from './options.js';
+
+/** Options of `fetch`, and the name of the operation. */
+export interface IdempotentRequestInit extends RequestInit {
+  /**
+   * Name of the operation, for example `order of cart 42`: calls with this name, also after a reload, send the same key
+   * until the outcome is known. Default: calls with equal requests are one operation.
+   */
+  readonly operation?: string;
+  /** The idempotency key, if the application keeps one itself, instead of `operation`. Nothing is stored then. */
+  readonly key?: string;
+}
+
+/** @throws TypeError for a request that `fetch` would refuse, or that cannot be sent twice with one key. */
+export function checkRequest(url: unknown, init: IdempotentRequestInit): void {
+  if ((typeof url !== 'string' && !(url instanceof URL)) || typeof init !== 'object' || kindOf(init) === 'Request')
+    throw new TypeError(
+      'idempotentFetch: it takes a URL, as a string or a URL, and an object with the rest. Instead of a Request, ' +
+        'pass the parts of a Request one by one.',
+    );
+  const { operation, key, body, signal } = init;
+  checkName('operation', operation);
+  checkKey(key);
+  if (operation !== undefined && key !== undefined)
+    throw new TypeError(
+      'idempotentFetch: pass `operation` or `key`, not both. With a `key` of your own, nothing is stored, so that an ' +
+        'operation does not find it again.',
+    );
+  checkRepeatable(body);
+  checkSignal(signal);
+}
+
+/** @throws TypeError for a name that others would share: blank text, and what becomes text like `null`. */
+export function checkName(name: 'key' | 'operation', value: unknown): void {
+  if (value !== undefined && (typeof value !== 'string' || value.trim() === ''))
+    throw new TypeError(`idempotentFetch: ${name} must be text that is not blank, not ${shown(value)}`);
+}
+
+/** @throws TypeError for a key with characters that no header can carry (RFC 9110, section 5.5). */
+function checkKey(key: string | undefined): void {
+  checkName('key', key);
+  if (key !== undefined && !/^[\t\x20-\x7e\x80-\xff]*$/.test(key))
+    throw new TypeError(
+      `idempotentFetch: key must be text that a header can carry, such as letters, digits and "-", not ${shown(key)}`,
+    );
+}
+
+/** @throws TypeError for a body that is used up when it has been sent once. */
+function checkRepeatable(body: unknown): void {
+  if (body === undefined || body === null || ArrayBuffer.isView(body)) return;
+  const kind = kindOf(body);
+  if (isForm(body) && typeof (body as Partial<FormData>).forEach !== 'function')
+    throw new TypeError(
+      'idempotentFetch: the body is a FormData of a package without forEach(), which cannot be sent twice. ' +
+        'Pass its fields in a FormData of the browser or of Node.',
+    );
+  const kinds = ['String', 'FormData', 'URLSearchParams', 'Blob', 'File', 'ArrayBuffer'];
+  if (!kinds.includes(kind))
+    throw new TypeError(
+      `idempotentFetch: a body of the kind ${kind} cannot be sent twice. ` +
+        'Pass text (JSON.stringify of an object), bytes, a Blob, a FormData or URLSearchParams.',
+    );
+}
+
+/** @throws TypeError for a signal that cannot be listened to, such as the controller itself. */
+function checkSignal(signal: Partial<AbortSignal> | null | undefined): void {
+  if (signal === undefined || signal === null) return;
+  if (typeof signal.throwIfAborted !== 'function' || typeof signal.addEventListener !== 'function')
+    throw new TypeError(
+      `idempotentFetch: signal must be an AbortSignal, not ${shown(signal)}. Of a controller, pass controller.signal.`,
+    );
+}
+
+export const isForm = (value: unknown): value is FormData => kindOf(value) === 'FormData';
+
+/** The name of a class, which objects of another frame have, too. */
+const kindOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
