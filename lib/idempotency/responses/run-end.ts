@@ -33,7 +33,7 @@ export class RunEnd implements DepartureListener {
 
   /** To be called when `res.end` is that of the recording. */
   constructor(
-    req: IncomingMessage,
+    private readonly req: IncomingMessage,
     private readonly res: ServerResponse,
     times: DepartureTimes,
     private readonly written: Written,
@@ -109,7 +109,7 @@ export class RunEnd implements DepartureListener {
     const { departure, request, res } = this;
     // From Node 24 on, node destroys a pipelined response when its connection closes: then the client is gone.
     if (!departure.isGone && !res.socket && request.socket.destroyed) res.emit('close');
-    else if (this.close(departure.isReported ? RAN : CUT_OFF)) this.outgoing.destroy(error);
+    else if (this.close(this.hasLostClient() ? RAN : CUT_OFF)) this.outgoing.destroy(error);
     return res;
   }
 
@@ -146,12 +146,21 @@ export class RunEnd implements DepartureListener {
   }
 
   /**
-   * Tells how a run ends whose response breaks off. A handler that has learned that its client is gone gives up only
-   * for that reason. And a later middleware that has put its own `end` in front of ours (compression) may hold a
-   * response that has ended.
+   * Tells how a run ends whose response breaks off. A later middleware that has put its own `end` in front of ours
+   * (compression) may hold a response that has ended.
    */
   private brokenOff(): Ending {
-    return this.departure.isReported || this.res.end !== this.ownEnd ? RAN : CUT_OFF;
+    return this.hasLostClient() || this.res.end !== this.ownEnd ? RAN : CUT_OFF;
+  }
+
+  /**
+   * Returns true if the client is gone, which may be the only reason for the handler to break its response off: it may
+   * have learned it from the socket (on-finished), before or instead of `close` on the response. But a handler that has
+   * not begun to respond to an upload that broke off may run again, with the whole of it.
+   */
+  private hasLostClient(): boolean {
+    if (!this.written.hasHead && !this.req.complete) return false;
+    return this.departure.isGone || this.request.socket.destroyed;
   }
 
   private resolve(ending: Ending): void {

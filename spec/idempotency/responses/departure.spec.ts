@@ -6,6 +6,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Request, RequestHandler, Response } from 'express';
+import onFinished from 'on-finished';
 import { bindRequest, dto, file, idempotency, type IdempotencyOptions } from '../../../lib';
 import { TemporaryDirectory } from '../../support/temporary-directory';
 import { collectGarbage } from '../../support/garbage';
@@ -148,14 +149,60 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
     60_000,
   );
 
-  it('and that gives up before it was told leaves its key free', async () => {
+  it('and that gives up before it was told by the response has run: it may have learned it elsewhere', async () => {
     const { res, log, state, retry } = await orphaned({ leaseDuration: 10_000 }, (_req, res) => {
       res.write('half');
     });
     res.destroy();
     await log.first('not-stored');
-    expect([(await retry()).text, state.runs, state.closes.length]).toEqual(['second', 2, 1]);
+    const answer = await retry();
+    expect([answer.status, state.runs, state.closes.length]).toEqual([409, 1, 1]);
   }, 60_000);
+
+  it.each<[string, (source: PassThrough, req: Request, res: Response) => unknown]>([
+    [
+      'on-finished, which ends the source of a pipeline',
+      (source, _req, res) => {
+        onFinished(res, () => source.destroy());
+        pipeline(source, res).catch(() => undefined);
+      },
+    ],
+    [
+      'the socket, by which it ends the source of a pipeline',
+      (source, req, res) => {
+        req.socket.once('close', () => source.destroy());
+        pipeline(source, res).catch(() => undefined);
+      },
+    ],
+    [
+      'the socket, by which it aborts a pipeline',
+      (source, req, res) => {
+        const controller = new AbortController();
+        req.socket.once('close', () => {
+          controller.abort();
+        });
+        pipeline(source, res, { signal: controller.signal }).catch(() => undefined);
+      },
+    ],
+    [
+      'the socket, by which it destroys its response',
+      (source, req, res) => {
+        source.pipe(res);
+        req.socket.once('close', () => res.destroy());
+      },
+    ],
+  ])(
+    'and that learns it from %s has run: nothing is kept, and nothing runs again',
+    async (_title, begin) => {
+      const source = new PassThrough();
+      source.write('half');
+      const { log, state, retry } = await orphaned({ leaseDuration: 10_000 }, (req, res) => begin(source, req, res));
+      await log.first('not-stored');
+      const answer = await retry();
+      expect([answer.status, typeOf(answer.text), state.runs]).toEqual([409, 'urn:bindonce:response-unavailable', 1]);
+    },
+    60_000,
+  );
 
   it('and that begins to respond only later is told a lease after it has begun', async () => {
     const { res, closed, log, since, retry } = await orphaned({}, () => undefined);
