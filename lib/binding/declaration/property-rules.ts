@@ -1,5 +1,6 @@
 import { anything, boolean, checkOptions, headerName, text, type Rule } from '../../options/check';
 import { LOCATIONS } from '../../problems/problem';
+import { checkDefault } from './default-value';
 import type { PropertyKind, PropertyOptions, Source } from './property';
 
 /** The options of `field`. */
@@ -81,6 +82,7 @@ const ownSources: Readonly<Partial<Record<PropertyKind, Source>>> = {
 export function checkProperty(kind: PropertyKind, options: PropertyOptions): void {
   checkOptions(kind, options, rulesOf[kind]);
   checkFallback(kind, options);
+  checkDefault(options.default);
   for (const source of options.dontBind ?? []) {
     if (!sources.includes(source))
       throw new TypeError(`${kind}: dontBind has ${JSON.stringify(source)}; there are: ${sources.join(', ')}`);
