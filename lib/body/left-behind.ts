@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { types } from 'node:util';
+import { bytesIn } from '../basics/bytes';
 import { ClientGone } from '../http/client-gone';
 import { isExchangeOver } from '../http/exchange-end';
 import { isExpress4 } from '../http/express-4';
@@ -29,7 +29,7 @@ interface WithParsed {
 export function leftBehind(req: IncomingMessage): Received | undefined {
   if (!req.readableDidRead && !isReadElsewhere(req)) return undefined;
   const { body, rawBody, fields } = req as WithParsed;
-  const bytes = asBytes(rawBody) ?? asBytes(body) ?? formOfText(body, req);
+  const bytes = bytesIn(rawBody) ?? bytesIn(body) ?? formOfText(body, req);
   // A parser that leaves bytes has decompressed them.
   if (bytes) return new BytesInMemory([bytes], undefined);
   const files = filesLeftBehind(req as WithParsed);
@@ -52,12 +52,6 @@ export async function leftByOtherReader(req: IncomingMessage, res: ServerRespons
   if (left) return left;
   drainRest(req, res);
   throw readElsewhere();
-}
-
-function asBytes(value: unknown): Buffer | undefined {
-  if (Buffer.isBuffer(value)) return value;
-  if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  return types.isAnyArrayBuffer(value) ? Buffer.from(value) : undefined;
 }
 
 /** Returns the bytes of a form that was left as text. Its text has to be parsed, and a boundary is no part of a key. */
