@@ -43,7 +43,7 @@ export class Failures {
 
   /** @param quotesValues false if no refused value may be repeated. */
   constructor(
-    readonly limits: Pick<ResolvedLimits, 'fields' | 'items' | 'depth' | 'failures'>,
+    readonly limits: Pick<ResolvedLimits, 'bodyBytes' | 'fields' | 'items' | 'depth' | 'failures'>,
     readonly quotesValues = true,
   ) {}
 

@@ -1,6 +1,6 @@
 import type { ProblemLocation } from '../../problems/problem';
 import { isExactNumber } from './exact-number';
-import type { FailureCode, FailureFacts, Failures } from './failures';
+import { Failures, type FailureCode, type FailureFacts } from './failures';
 import { isSecret } from './secret';
 
 /** Result of reading an invalid value. Its failure has already been reported at its location. */
@@ -54,6 +54,12 @@ export class Location {
   /** Copies this location, for a failure that is found after the reader has moved on. */
   stay(): Location {
     return new Location(this.failures, this.source, this.name, this.pointer, this.depth);
+  }
+
+  /** Copies this location for an attempt, whose failures are not reported. */
+  aside(): Location {
+    const { limits, quotesValues } = this.failures;
+    return new Location(new Failures(limits, quotesValues), this.source, this.name, this.pointer, this.depth);
   }
 
   /** Copies this location as the root of a JSON document: the value is text that holds JSON. */
