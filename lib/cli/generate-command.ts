@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { extname } from 'node:path';
 import { compileClass } from '../binding/compile-class';
 import { isDto } from '../binding/declaration/property';
-import type { BindingOptions } from '../binding/options';
+import { resolveOptions, type BindingOptions } from '../binding/options';
 import { CodeCollection, collecting } from '../binding/reading/compile';
 import type { DtoClass } from '../binding/types/property-type';
 import { parsedArguments } from './arguments';
@@ -53,7 +53,9 @@ export async function generateCommand(args: string[]): Promise<number> {
   if (empty) return write(none, check);
   const files = sourceFiles(positionals);
   const options =
-    values.options === undefined ? {} : await defaultExport<BindingOptions>(values.options, 'bindRequest()');
+    values.options === undefined
+      ? {}
+      : await defaultExport<BindingOptions>(values.options, 'bindRequest()', resolveOptions);
   if (!check && !fs.existsSync(output)) write(none);
   const collection = await collectionOf(files, options);
   if (collection.texts.size === 0)
