@@ -7,6 +7,12 @@ import { isSecret } from './secret';
 export const INVALID: unique symbol = Symbol('invalid');
 export type Invalid = typeof INVALID;
 
+/** Result of reading a value of which a schema makes undefined. It was sent, so it does not count as missing. */
+export const UNDEFINED: unique symbol = Symbol('undefined');
+
+/** Returns the value that a result stands for. */
+export const withoutMark = (result: unknown): unknown => (result === UNDEFINED ? undefined : result);
+
 /** Most characters of a refused value, a name and a pointer that a response repeats. */
 const LONGEST = { value: 60, name: 200, pointer: 400 };
 

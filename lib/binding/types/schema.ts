@@ -3,7 +3,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { after, isPromise, type Awaitable } from '../../basics/awaitable';
 import { isJsonObject, jsonLike, plainJson, TOO_DEEP } from '../reading/json-text';
 import { splitAtCommas } from '../reading/comma-separated';
-import { INVALID, type Invalid, type Location } from '../reading/location';
+import { INVALID, UNDEFINED, type Invalid, type Location } from '../reading/location';
 import type { Codec } from './codec';
 import { keysOf, refuse } from './schema-issues';
 import { plainNames } from './schema-names';
@@ -24,7 +24,7 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
   const check = (input: unknown, location: Location): Awaitable<unknown> => {
     const result = validate(input);
     const here = isPromise(result) ? location.stay() : location;
-    return after(result, known => (known.issues ? refuse(known.issues, here) : known.value));
+    return after(result, known => valueOf(known, here));
   };
   /** Returns true if the names sent make no difference: the schema returns the same result as for no names. */
   const isSameAsNothing = (plain: unknown): Awaitable<boolean> =>
@@ -64,14 +64,14 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
       const json = jsonLike(text);
       const here = location.stay();
       return after(validate(text), first => {
-        if (!first.issues) return first.value;
+        if (!first.issues) return outputOf(first);
         if (json === TOO_DEEP) return here.failTooDeep();
         if (json !== undefined) return fromJsonText(json, here.asJson());
         const items = splitAtCommas(text);
         const parts = here.source === 'header' ? items.map(item => item.trim()) : items;
         if (here.isTooLong(parts.length)) return INVALID;
         // The schema may expect a collection. If it refuses that, too, its first issues are the right ones.
-        return after(validate(parts), second => (second.issues ? refuse(first.issues, here) : second.value));
+        return after(validate(parts), second => valueOf(second.issues ? first : second, here));
       });
     },
     fromItems,
@@ -83,8 +83,8 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
       const [one, other] = segments.length === 1 ? [text, segments] : [segments, text];
       return after(validate(one), first =>
         first.issues
-          ? after(validate(other), second => (second.issues ? refuse(first.issues, here) : second.value))
-          : first.value,
+          ? after(validate(other), second => valueOf(second.issues ? first : second, here))
+          : outputOf(first),
       );
     },
     fromNames(tree, location, required) {
@@ -102,10 +102,8 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
       const here = location.stay();
       return after(validate(files[0]), first =>
         first.issues
-          ? after(validateInstead(validate, files), second =>
-              second.issues ? refuse(first.issues, here) : second.value,
-            )
-          : first.value,
+          ? after(validateInstead(validate, files), second => valueOf(second.issues ? first : second, here))
+          : outputOf(first),
       );
     },
     // A coercing schema makes 0 or false of empty text, and the text 'null' of null.
@@ -124,8 +122,11 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
 /** Returns the value of a result, or reports its issues. */
 function valueOf(result: Result | Invalid, location: Location): unknown {
   if (result === INVALID) return INVALID;
-  return result.issues ? refuse(result.issues, location) : result.value;
+  return result.issues ? refuse(result.issues, location) : outputOf(result);
 }
+
+const outputOf = ({ value }: StandardSchemaV1.SuccessResult<unknown>): unknown =>
+  value === undefined ? UNDEFINED : value;
 
 /** Returns true if a schema accepts an array of one object, or refuses only what is in the object. */
 function isArrayMeant(one: readonly StandardSchemaV1.Issue[], { issues: several }: Result): boolean {
