@@ -41,7 +41,7 @@ export interface BindingFailure extends ProblemError, FailureFacts {
 export class Failures {
   readonly list: BindingFailure[] = [];
   /** The names of values that have one failure only. */
-  private readonly alone = new Set<string>();
+  private alone: Set<string> | undefined;
 
   /** @param quotesValues false if no refused value may be repeated. */
   constructor(
@@ -54,13 +54,13 @@ export class Failures {
   }
 
   add(failure: BindingFailure): void {
-    if (!this.isFull && !this.alone.has(keyOf(failure))) this.list.push(failure);
+    if (!this.isFull && !this.alone?.has(keyOf(failure))) this.list.push(failure);
   }
 
   /** Adds the only failure of a name: others would follow from it. */
   addAlone(failure: BindingFailure): void {
     this.add(failure);
-    if (!this.isFull) this.alone.add(keyOf(failure));
+    if (!this.isFull) (this.alone ??= new Set()).add(keyOf(failure));
   }
 }
 
