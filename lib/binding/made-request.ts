@@ -2,24 +2,21 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { serialize } from 'cookie';
 import { stringify } from 'lossless-json';
+import { bytesIn } from '../basics/bytes';
 import type { Claims } from '../principal/principal';
-
-type Scalar = string | number | bigint | boolean;
-
-/** Values by name; several values of one name are an array. */
-export type SentValues = Readonly<Record<string, Scalar | readonly Scalar[]>>;
+import { checkReadable, encoded, opaqueClassOf, pairsOf, type SentValues } from './sent-values';
 
 /** The parts of a request that a dto is bound from: the message of a queue, or the values of a test. */
 export interface SentParts {
   /** The JSON body, or with `plainText()` the text: text or bytes as sent, or any other value that JSON can hold. */
   readonly body?: unknown;
-  /** The fields of a form, instead of a body. */
+  /** The fields of a form, by name or as pairs, instead of a body. */
   readonly form?: SentValues;
   /** Route parameters, decoded; for a wildcard, its segments. */
   readonly params?: Readonly<Record<string, string | readonly string[]>>;
-  /** Query parameters, or a query string. */
+  /** Query parameters, by name or as pairs; or a query string. */
   readonly query?: SentValues | string;
-  /** Request headers. */
+  /** Request headers, by name or as pairs. */
   readonly headers?: SentValues;
   readonly cookies?: Readonly<Record<string, string>>;
   /** The claims of the caller. Default: an anonymous caller. */
@@ -35,6 +32,7 @@ export class MadeRequest extends IncomingMessage {
   constructor(readonly sent: SentParts) {
     super(new Socket());
     const { params = {}, query = {} } = sent;
+    checkReadable(params, 'params');
     const [type, body] = bodyOf(sent);
     this.params = params;
     this.method = 'POST';
@@ -77,43 +75,25 @@ function bodyOf({ body, form }: SentParts): [type?: string, bytes?: Buffer] {
   if (form !== undefined) return ['application/x-www-form-urlencoded', Buffer.from(encoded(form, 'form'))];
   if (body === undefined) return [];
   if (typeof body === 'string') return ['application/json', Buffer.from(body)];
-  if (body instanceof Uint8Array) return ['application/json', Buffer.from(body)];
-  const text = stringify(body);
-  if (text === undefined)
-    throw new TypeError(
-      `bind: the body is a ${typeof body}, which JSON cannot hold; pass text, bytes, or a value of JSON`,
-    );
+  const bytes = bytesIn(body);
+  if (bytes) return ['application/json', Buffer.from(bytes)];
+  const text = stringify(body, checkJson);
+  if (text === undefined) throw notJson(`is a ${typeof body}`);
   return ['application/json', Buffer.from(text)];
 }
 
-const encoded = (values: SentValues, part: string): string =>
-  new URLSearchParams(pairsOf(asItems(values), part)).toString();
+/** Passes a value on if JSON can hold it. @throws TypeError for an object of which JSON would hold nothing. */
+function checkJson(name: string, value: unknown): unknown {
+  const className = isWritten(value) ? undefined : opaqueClassOf(value);
+  if (className === undefined) return value;
+  throw notJson(`${name === '' ? 'is' : `has, as ${JSON.stringify(name)},`} an instance of ${className}`);
+}
 
-/**
- * Gives brackets to the name of an array of one text that would otherwise be read as several items, or as JSON. Others
- * have none, because an array of one may also be the value of a property that is no collection.
- */
-const asItems = (values: SentValues): SentValues =>
-  Object.fromEntries(
-    Object.entries(values).map(([name, value]) => {
-      const [only, second] = Array.isArray(value) ? (value as readonly Scalar[]) : [];
-      const isSplit = second === undefined && /,|^\s*[[{]/.test(String(only)) && !name.endsWith(']');
-      return [isSplit ? `${name}[]` : name, value];
-    }),
-  );
+/** Returns true for an object whose class writes it. */
+const isWritten = (value: unknown): boolean =>
+  typeof (value as { toJSON?: unknown } | null | undefined)?.toJSON === 'function';
 
-/** @throws TypeError for null and objects, which none of these parts can hold; undefined is left out. */
-function pairsOf(values: SentValues, part: string): [name: string, value: string][] {
-  return Object.entries(values).flatMap(([name, value]) =>
-    [value]
-      .flat()
-      .filter((one: Scalar | undefined) => one !== undefined)
-      .map((one: Scalar | object | null): [string, string] => {
-        if (typeof one !== 'object') return [name, String(one)];
-        const given = one === null ? 'null' : 'an object';
-        throw new TypeError(
-          `bind: ${part}.${name} is ${given}; give text, a number, a boolean, or an array of them, or leave it out`,
-        );
-      }),
-  );
+function notJson(what: string): TypeError {
+  const bytes = what.endsWith(' Blob') ? 'bytes (await blob.arrayBuffer())' : 'bytes';
+  return new TypeError(`bind: the body ${what}, which JSON cannot hold; pass text, ${bytes}, or a value of JSON`);
 }

@@ -7,7 +7,7 @@ import { Problem } from '../problems/problem';
 import { warnOnce } from '../warnings/warn-once';
 import { neverThrowing } from './reading/compile';
 import { Failures, validationProblem } from './reading/failures';
-import { Location } from './reading/location';
+import { Location, withoutMark } from './reading/location';
 import { readNothing, type Expected } from './types/read-value';
 import type { ResolvedOptions } from './input/resolved-options';
 import { cookie, readCookie } from './sources/cookie';
@@ -86,7 +86,7 @@ export function valueReaders(options: ResolvedOptions, answering?: Answering): V
         throw new TypeError(
           `${source}Value: the type of ${JSON.stringify(name)} is read asynchronously; bind it with bindRequest().`,
         );
-      if (failures.list.length === 0) return value;
+      if (failures.list.length === 0) return withoutMark(value);
       if (required) throw validationProblem(failures.list, failure => options.failureMessage?.(failure, req));
       return undefined;
     };

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { bytesIn } from '../basics/bytes';
 import { ClientGone } from '../http/client-gone';
 import { isExchangeOver } from '../http/exchange-end';
 import { isExpress4 } from '../http/express-4';
@@ -6,6 +7,7 @@ import { isReadElsewhere, otherReader } from './stream/body-chunks';
 import { drainRest } from './stream/drain-rest';
 import { readElsewhere } from './content/errors';
 import { kindOf, lengthSent, mediaTypeOf } from './content/media-type';
+import { bytesOfText } from './content/text-bytes';
 import { BytesInMemory, type Received } from './stream/received';
 
 /** The properties that body parsers and multer set on a request. */
@@ -27,9 +29,9 @@ interface WithParsed {
 export function leftBehind(req: IncomingMessage): Received | undefined {
   if (!req.readableDidRead && !isReadElsewhere(req)) return undefined;
   const { body, rawBody, fields } = req as WithParsed;
+  const bytes = bytesIn(rawBody) ?? bytesIn(body) ?? formOfText(body, req);
   // A parser that leaves bytes has decompressed them.
-  if (Buffer.isBuffer(rawBody)) return new BytesInMemory([rawBody], undefined);
-  if (Buffer.isBuffer(body)) return new BytesInMemory([body], undefined);
+  if (bytes) return new BytesInMemory([bytes], undefined);
   const files = filesLeftBehind(req as WithParsed);
   if (body !== undefined && !isPlaceholder(req)) return { kind: 'parsed', body, files };
   if (areFields(fields, req)) return { kind: 'parsed', body: fields, files };
@@ -52,10 +54,16 @@ export async function leftByOtherReader(req: IncomingMessage, res: ServerRespons
   throw readElsewhere();
 }
 
+/** Returns the bytes of a form that was left as text. Its text has to be parsed, and a boundary is no part of a key. */
+function formOfText(body: unknown, req: IncomingMessage): Buffer | undefined {
+  return typeof body === 'string' && isForm(req) ? bytesOfText(body, req) : undefined;
+}
+
+const isForm = (req: IncomingMessage): boolean => ['multipart', 'urlencoded'].includes(kindOf(mediaTypeOf(req)));
+
 /** Applications use the name `fields` for other things, too: of a body that is no form, it is nothing. */
 function areFields(fields: unknown, req: IncomingMessage): boolean {
-  const isForm = ['multipart', 'urlencoded'].includes(kindOf(mediaTypeOf(req)));
-  if (!isForm || typeof fields !== 'object' || fields === null) return false;
+  if (!isForm(req) || typeof fields !== 'object' || fields === null) return false;
   return [Object.prototype, null].includes(Object.getPrototypeOf(fields) as object | null);
 }
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateCommand } from './generate-command';
-import { LoadError } from './import-module';
+import { lastLoaded, LoadError } from './import-module';
 import { openapiCommand } from './openapi-command';
 import { UsageError } from './usage-error';
 
@@ -47,7 +47,8 @@ const exit = (code: number): never => {
 
 process.once('exit', () => {
   if (isOver) return;
-  console.error('bindonce: not finished: a loaded module has ended the process, or waits for something forever.');
+  const { path = 'a loaded module' } = lastLoaded;
+  console.error(`bindonce: not finished: ${path} has ended the process, or waits for something forever.`);
   process.exitCode = 2;
 });
 

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { extname } from 'node:path';
 import { compileClass } from '../binding/compile-class';
 import { isDto } from '../binding/declaration/property';
-import type { BindingOptions } from '../binding/options';
+import { resolveOptions, type BindingOptions } from '../binding/options';
 import { CodeCollection, collecting } from '../binding/reading/compile';
 import type { DtoClass } from '../binding/types/property-type';
 import { parsedArguments } from './arguments';
@@ -51,7 +51,9 @@ export async function generateCommand(args: string[]): Promise<number> {
   if (empty) return writeContexts(output, new CodeCollection(), check);
   const files = sourceFiles(positionals);
   const options =
-    values.options === undefined ? {} : await defaultExport<BindingOptions>(values.options, 'bindRequest()');
+    values.options === undefined
+      ? {}
+      : await defaultExport<BindingOptions>(values.options, 'bindRequest()', resolveOptions);
   const [{ text: withoutCode }] = contextModule(output, new CodeCollection());
   const keep = check || fs.existsSync(output) ? undefined : writePlaceholder(output, withoutCode);
   const collection = await collectionOf(files, options);

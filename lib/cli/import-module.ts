@@ -7,10 +7,14 @@ export class LoadError extends Error {
   override readonly name = 'LoadError';
 }
 
+/** The module that was loaded last, for the message of a process that ends early. */
+export const lastLoaded: { path?: string } = {};
+
 /** Imports a module by its path. @throws LoadError */
 export async function importModule(path: string): Promise<Readonly<Record<string, unknown>>> {
   if (!existsSync(path)) throw noFile(path);
   if (statSync(path).isDirectory()) throw new LoadError(`${path} is a folder. Name a module in it.`);
+  lastLoaded.path = path;
   try {
     return (await import(pathToFileURL(resolve(path)).href)) as Readonly<Record<string, unknown>>;
   } catch (error) {

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openapi } from '../openapi/openapi';
-import type { OpenApiOptions } from '../openapi/openapi-options';
+import { checkOpenApiOptions, type OpenApiOptions } from '../openapi/openapi-options';
 import { parsedArguments } from './arguments';
 import { defaultExport } from './default-export';
 import { loadApplication } from './load-application';
@@ -73,11 +73,21 @@ interface Given {
 }
 
 async function optionsOf({ options, title, version }: Given): Promise<OpenApiOptions> {
-  const given = options === undefined ? {} : await defaultExport<Partial<OpenApiOptions>>(options, 'openapi()');
-  const { name = 'API', version: ownVersion = '0.0.0' } = existsSync('package.json') ? readPackage('package.json') : {};
-  const info = { title: String(name), version: String(ownVersion), ...given.info };
-  return {
-    ...given,
-    info: { ...info, ...(title !== undefined && { title }), ...(version !== undefined && { version }) },
+  const { name, version: ownVersion } = existsSync('package.json') ? readPackage('package.json') : {};
+  const complete = (given: Partial<OpenApiOptions>): OpenApiOptions => {
+    const info = { title: textOr('API', name), version: textOr('0.0.0', ownVersion), ...given.info };
+    return {
+      ...given,
+      info: { ...info, ...(title !== undefined && { title }), ...(version !== undefined && { version }) },
+    };
   };
+  if (options === undefined) return complete({});
+  const check = (given: Partial<OpenApiOptions>): void => {
+    checkOpenApiOptions('openapi', complete(given));
+  };
+  return complete(await defaultExport<Partial<OpenApiOptions>>(options, 'openapi()', check));
 }
+
+/** Returns a value of package.json as text, unless it is of another kind. Versions that are numbers are common. */
+const textOr = (other: string, value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : other;

@@ -30,7 +30,8 @@ export function apiDocs(app: Routed, options: OpenApiOptions): RequestHandler {
     else if (req.path === '/' && !pathOf(req).endsWith('/')) res.redirect(308, folderOf(req));
     else {
       res.set({ 'Content-Security-Policy': policy, 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-cache' });
-      res.sendFile(file);
+      // The path of the package may have a folder with a dot: pnpm installs in `.pnpm`.
+      res.sendFile(file, { dotfiles: 'allow' });
     }
   };
 }

@@ -16,11 +16,17 @@ export interface Value {
 export function valueOf(property: SourceProperty | undefined, source: Source, schemas: Schemas): Value | undefined {
   if (!isReadIn(source, property)) return undefined;
   const schema = memberSchema(property, schemas);
-  return {
-    name: property.name,
-    required: mustBeSent(property),
-    schema: source === 'json' ? schema : { ...withoutNull(schema), ...property.codec.schemaOfText?.(schemas) },
-  };
+  const required = mustBeSent(property);
+  if (source === 'json') return { name: property.name, required, schema };
+  const text = { ...withoutNull(schema), ...property.codec.schemaOfText?.(schemas) };
+  return { name: property.name, required, schema: required ? notEmpty(text) : text };
+}
+
+/** An array without items is sent as nothing, outside of JSON, and nothing is refused where a value is required. */
+function notEmpty(schema: JsonSchema): JsonSchema {
+  const { minItems = 0, ...rest } = schema;
+  if (schema['type'] !== 'array' || isStructured(schema)) return schema;
+  return { ...rest, minItems: Math.max(1, minItems as number) };
 }
 
 /** Returns true if a source can have a value of a property. JSON holds no text that only a value parser reads. */

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -231,10 +232,7 @@ registerContexts();
   });
 
   it.each([
-    [
-      'process.exit(0);',
-      'bindonce: not finished: a loaded module has ended the process, or waits for something forever.\n',
-    ],
+    ['process.exit(0);', 'bindonce: not finished: stops.mjs has ended the process, or waits for something forever.\n'],
     ['await new Promise(() => {});', 'bindonce: stops.mjs never finishes loading: it waits for something'],
   ])('does not succeed if a module stops it: %s', async (code, message) => {
     writeFileSync(file('stops.mjs'), code);
@@ -243,6 +241,20 @@ registerContexts();
       stdout: '',
       stderr: expect.stringContaining(message) as string,
     });
+  });
+
+  it.each([
+    ["{ propertyNamingPolcy: 'snake_case' }", 'there is no option "propertyNamingPolcy"; did you mean'],
+    ["{ propertyNamingPolicy: 'snakeCase' }", 'propertyNamingPolicy must be'],
+    ['{ limits: { depth: 0 } }', 'limits: depth must be a whole number from 1 to 500, not 0'],
+  ])('loads no module if the options are %s, and writes nothing', async (options, message) => {
+    writeFileSync(file('options.mjs'), `export default ${options};`);
+    writeFileSync(file('loaded.mjs'), "console.log('loaded');");
+    const { status, stdout, stderr } = await bindonce('loaded.mjs', '--options', 'options.mjs', '-o', 'contexts.mjs');
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^bindonce: options\.mjs: bindRequest: [^\n]*\n$/);
+    expect(stderr).toContain(message);
+    expect(existsSync(file('contexts.mjs'))).toBe(false);
   });
 
   it('leaves a file alone that it has not written', async () => {

@@ -180,6 +180,7 @@ describe('bindonce openapi', () => {
 
   it.each<[string, string, object]>([
     ['with a byte order mark', '\uFEFF{"name":"shop","version":"1.2.3"}', { title: 'shop', version: '1.2.3' }],
+    ['whose name is an object', '{"name":{"a":1},"version":["2"]}', { title: 'API', version: '0.0.0' }],
     ['whose version is a number', '{"version":2}', { title: 'API', version: '2' }],
   ])('takes title and version from a package.json %s', (_what, text, info) => {
     const path = moduleOf('export { app };');
@@ -195,6 +196,18 @@ describe('bindonce openapi', () => {
     writeFileSync(options, "export default { info: { title: 'Shop', version: '3' }, servers: [{ url: '/v3' }] };");
     const { stdout } = bindonce('openapi', app, '--options', options);
     expect(JSON.parse(stdout)).toMatchObject({ info: { title: 'Shop', version: '3' }, servers: [{ url: '/v3' }] });
+  });
+
+  it.each([
+    ["{ servrs: [{ url: '/v3' }] }", 'there is no option "servrs"; did you mean "servers"?'],
+    ['{ info: { title: 5 } }', 'info must be { title, version }'],
+  ])('refuses options that are %s, in one sentence', (code, message) => {
+    const options = join(directory.path, 'options.mjs');
+    writeFileSync(options, `export default ${code};`);
+    const { status, stdout, stderr } = bindonce('openapi', moduleOf('export { app };'), '--options', options);
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^[^\n]*\n$/);
+    expect(stderr).toContain(`bindonce: ${options}: openapi: ${message}`);
   });
 
   it('writes a file, leaves it alone if nothing changes, and checks it', () => {

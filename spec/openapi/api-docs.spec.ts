@@ -1,3 +1,6 @@
+import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import express from 'express';
 import type { Browser, Page } from 'playwright-core';
 import {
@@ -5,6 +8,8 @@ import {
   bindRequest,
   dto,
   field,
+  file,
+  formField,
   fromHeader,
   guid,
   idempotency,
@@ -19,11 +24,25 @@ import { ask } from '../support/ask';
 import { startBrowser } from '../support/browser';
 import { expressVersions } from '../support/express-versions';
 import { serve } from '../support/serve';
+import { TemporaryDirectory } from '../support/temporary-directory';
 
 const info = { title: 'Shop', version: '1.0.0' };
 
 class Line extends dto({ sku: string, quantity: int }) {}
 class PlaceOrder extends dto({ customerId: routeParam(int), items: field(list(Line)) }) {}
+
+const root = join(__dirname, '../..');
+const folder = new TemporaryDirectory();
+afterAll(() => folder.remove());
+
+/** Returns the `apiDocs` of a copy of the built package in a folder whose path has a dot, as that of pnpm. */
+function apiDocsInDotFolder(): typeof apiDocs {
+  const installed = join(folder.path, 'node_modules/.pnpm/bindonce/node_modules/bindonce');
+  mkdirSync(installed, { recursive: true });
+  cpSync(join(root, 'dist'), join(installed, 'dist'), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(installed, 'node_modules'));
+  return (createRequire(__filename)(join(installed, 'dist')) as { apiDocs: typeof apiDocs }).apiDocs;
+}
 
 describe.each(expressVersions)('apiDocs() (%s)', (_version, version) => {
   it('serves the document below any mount point, with the routes that were mounted later', async () => {
@@ -49,6 +68,20 @@ describe.each(expressVersions)('apiDocs() (%s)', (_version, version) => {
     const answer = await ask(app, { method, path });
     expect([answer.status, answer.headers[header]?.toLowerCase()]).toEqual([status, value]);
   });
+});
+
+it('apiDocs() serves its files from a folder whose path has a dot', async () => {
+  const docs = apiDocsInDotFolder();
+  const answers = expressVersions.map(async ([, version]) => {
+    const app = version();
+    app.use('/docs', docs(app, { info }));
+    const paths = ['/docs/', '/docs/page.js', '/docs/swagger-ui.css', '/docs/.page.js'];
+    return Promise.all(paths.map(async path => (await ask(app, { method: 'GET', path })).status));
+  });
+  expect(await Promise.all(answers)).toEqual([
+    [200, 200, 200, 404],
+    [200, 200, 200, 404],
+  ]);
 });
 
 it.each<[string, object[], string]>([
@@ -204,6 +237,33 @@ describe('the page of apiDocs()', () => {
     expect([keys[0] === keys[1], keys[1] === keys[2]]).toEqual([true, false]);
     expect(orders).toEqual(Array(2).fill({ customerId: 7, items: [{ sku: 'string', quantity: 0 }] }));
     expect(faults).toEqual([]);
+  });
+
+  it('sends a form with a file again with the same key', async () => {
+    const app = express();
+    const sizes: number[] = [];
+    const Upload = dto({ title: formField(string), scan: file });
+    app.post('/scans', idempotency(), bindRequest(Upload, { allowFormData: true }), (req, res) => {
+      res.status(201).json({ scan: sizes.push(req.dto.scan.size) });
+    });
+    app.use('/docs', apiDocs(app, { info }));
+    const { url } = await serve(app);
+    await page.goto(`${url}/docs`);
+    await page.locator('.opblock-summary-control').first().click();
+    await page.getByRole('button', { name: 'Try it out' }).click();
+    await page.locator('input[type="file"]').setInputFiles({
+      name: 'a.txt',
+      mimeType: 'text/plain',
+      buffer: Buffer.from('hello'),
+    });
+    await page.getByRole('button', { name: 'Execute' }).click();
+    const requests = page.locator('#requests li');
+    await requests.nth(0).waitFor();
+    await requests.nth(0).getByRole('button', { name: 'Send again with the same key' }).click();
+    await requests.nth(1).waitFor();
+    const texts = await requests.allInnerTexts();
+    expect(texts.map(text => /: (\d+, [a-z ]+),/.exec(text)?.[1])).toEqual(['201, first response', '201, replayed']);
+    expect(sizes).toEqual([5]);
   });
 
   it('is not wider than a phone', async () => {

@@ -65,6 +65,12 @@ describe('the body of a route with two bindRequest()', () => {
       { 'application/json': { schema: { properties: { a: { allOf: [{ type: 'integer' }, { type: 'number' }] } } } } },
     ],
     [
+      'has a property that is null, if that is all that both allow',
+      [dto({ a: nullable(z.literal('a')) })],
+      [dto({ a: nullable(bool) })],
+      { 'application/json': { schema: { required: ['a'] } } },
+    ],
+    [
       'is a form, in which a text is a number, too, where JSON cannot be both',
       [dto({ a: int }), multipart],
       [dto({ a: field(string) }), multipart],

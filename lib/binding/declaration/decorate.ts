@@ -1,5 +1,5 @@
 import './metadata-symbol';
-import { defaultOf } from './instances';
+import { defaultOf } from './default-value';
 import { declareProperty, type PropertyKind, type PropertySpec } from './property';
 
 /**

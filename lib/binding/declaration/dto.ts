@@ -1,7 +1,7 @@
 import './metadata-symbol';
 import type { AnyType, Infer } from '../types/property-type';
 import { field, type Property } from './declare';
-import { defaultOf } from './instances';
+import { defaultOf } from './default-value';
 import { declareProperty, type PropertySpec } from './property';
 
 /** The declarations of a dto: a bare type is `field(type)`. */

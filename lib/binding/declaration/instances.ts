@@ -1,35 +1,8 @@
 import type { ClassCode } from '../reading/class-code';
 import { ownValue } from '../reading/own-value';
 import type { DtoClass } from '../types/property-type';
-import { isDto, type PropertySpec } from './property';
-
-/**
- * Makes the default value for one request. A mutable default is made anew, by its function or as a copy, so that no
- * request sees another's changes.
- */
-export function defaultOf({ default: value }: Pick<PropertySpec, 'default'>): unknown {
-  return typeof value === 'function' ? (value as () => unknown)() : copyOf(value);
-}
-
-function copyOf(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(copyOf);
-  if (value instanceof URL) return new URL(value);
-  if (Buffer.isBuffer(value)) return Buffer.from(value);
-  if (value instanceof Date || value instanceof Map || value instanceof Set || ArrayBuffer.isView(value))
-    return structuredClone(value);
-  if (!isPlain(value)) return value;
-  return Object.assign(
-    Object.create(Object.getPrototypeOf(value) as object | null) as object,
-    Object.fromEntries(Object.entries(value).map(([name, one]) => [name, copyOf(one)])),
-  );
-}
-
-/** Returns true if a default is copied: plain objects and dtos are, instances of other classes are not. */
-function isPlain(value: object): boolean {
-  const prototype = Object.getPrototypeOf(value) as object | null;
-  return prototype === null || prototype === Object.prototype || isDto(prototype.constructor);
-}
+import { defaultOf } from './default-value';
+import type { PropertySpec } from './property';
 
 /**
  * Makes a function that creates instances with their defaults. (A legacy decorator cannot set them: it never sees an

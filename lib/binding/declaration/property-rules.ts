@@ -1,5 +1,6 @@
 import { anything, boolean, checkOptions, headerName, text, type Rule } from '../../options/check';
 import { LOCATIONS } from '../../problems/problem';
+import { checkDefault } from './default-value';
 import type { PropertyKind, PropertyOptions, Source } from './property';
 
 /** The options of `field`. */
@@ -88,6 +89,7 @@ const otherNames: ReadonlyMap<string, keyof PropertyOptions> = new Map([
 export function checkProperty(kind: PropertyKind, options: PropertyOptions): void {
   checkOptions(kind, options, rulesOf[kind], otherNames);
   checkFallback(kind, options);
+  checkDefault(options.default);
   for (const source of options.dontBind ?? []) {
     if (!sources.includes(source))
       throw new TypeError(`${kind}: dontBind has ${JSON.stringify(source)}; there are: ${sources.join(', ')}`);

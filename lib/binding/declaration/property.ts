@@ -59,7 +59,10 @@ export interface PropertyOptions<T = unknown> {
   readonly required?: boolean | undefined;
   /** When true, the JSON body itself must contain the value, even if another source has it. Default false. */
   readonly jsonRequired?: boolean;
-  /** The value if no source has one, or a function that makes it. */
+  /**
+   * The value if no source has one, which is copied for each request, or a function that makes it. An instance of a
+   * class of yours must be made by a function, or be frozen.
+   */
   readonly default?: Default<T>;
   /** Text about the property for the API description. */
   readonly description?: string;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { chunksOf } from '../../body/stream/body-chunks';
 import { checkDeclaredLength } from '../../body/content/bounded';
 import { drainRest } from '../../body/stream/drain-rest';
-import { tooManyFields } from '../../body/content/errors';
+import { formLeftAsText, tooManyFields } from '../../body/content/errors';
 import { valuesByName, type Form } from '../../body/form/form';
 import type { PartsTaken } from '../../body/form/parts-taken';
 import { readForm } from '../../body/form/read-form';
@@ -85,6 +85,7 @@ function multipartIn(received: Received, incoming: Incoming): Awaitable<Form> {
     case 'none':
       return { fields: [], files: [] };
     case 'parsed':
+      if (typeof received.body === 'string') throw formLeftAsText();
       checkStored(incoming);
       return { fields: boundedPairs(received.body, incoming.options.limits), files: received.files };
     case 'bytes':
@@ -106,9 +107,19 @@ async function readUpload({ req, res, use, options }: Incoming, read: FormReader
 }
 
 function boundedPairs(body: unknown, { fields }: ResolvedLimits): Pair[] {
-  const pairs = flatPairs(body);
+  const pairs = body instanceof URLSearchParams ? [...body] : flatPairs(asObject(body));
   if (pairs.length > fields) throw tooManyFields(fields);
   return pairs;
+}
+
+/** @throws Error for an object that keeps its values elsewhere than in properties: a form would seem to have none. */
+function asObject(body: unknown): unknown {
+  const isCollection = typeof body === 'object' && body !== null && !Array.isArray(body) && Symbol.iterator in body;
+  if (!isCollection) return body;
+  throw new Error(
+    `bindRequest: req.body holds the form as a ${body.constructor.name}, whose values bindRequest() cannot read. ` +
+      'Mount it before the middleware that reads the form, or let that leave an object of names and values.',
+  );
 }
 
 /**

@@ -40,10 +40,12 @@ export interface BindingFailure extends ProblemError, FailureFacts {
 /** The failures of one request, up to `limits.failures`: a response must not grow with the number of mistakes. */
 export class Failures {
   readonly list: BindingFailure[] = [];
+  /** The names of values that have one failure only. */
+  private alone: Set<string> | undefined;
 
   /** @param quotesValues false if no refused value may be repeated. */
   constructor(
-    readonly limits: Pick<ResolvedLimits, 'fields' | 'items' | 'depth' | 'failures'>,
+    readonly limits: Pick<ResolvedLimits, 'bodyBytes' | 'fields' | 'items' | 'depth' | 'failures'>,
     readonly quotesValues = true,
   ) {}
 
@@ -52,9 +54,17 @@ export class Failures {
   }
 
   add(failure: BindingFailure): void {
-    if (!this.isFull) this.list.push(failure);
+    if (!this.isFull && !this.alone?.has(keyOf(failure))) this.list.push(failure);
+  }
+
+  /** Adds the only failure of a name: others would follow from it. */
+  addAlone(failure: BindingFailure): void {
+    this.add(failure);
+    if (!this.isFull) (this.alone ??= new Set()).add(keyOf(failure));
   }
 }
+
+const keyOf = ({ in: source, name }: BindingFailure): string => `${source} ${name.toLowerCase()}`;
 
 /**
  * Makes the problem that refuses a request with missing or invalid values: 400, or 403 if only permissions are missing,

@@ -1,5 +1,5 @@
 import { after, isPromise, type Awaitable } from '../../basics/awaitable';
-import { INVALID, type Invalid } from './location';
+import { INVALID, UNDEFINED, withoutMark, type Invalid } from './location';
 
 type Key = string | number;
 
@@ -9,7 +9,7 @@ type Key = string | number;
  */
 export class FoundValues<T extends object = object> {
   private isInvalid = false;
-  /** The values that are not on the target: those that could not be read, and those that are not known yet. */
+  /** The values that are not on the target: those that could not be read, are undefined, or are not known yet. */
   private unset: Map<Key, unknown> | undefined;
   private promised: [key: Key, value: Awaitable<unknown>][] | undefined;
 
@@ -27,14 +27,19 @@ export class FoundValues<T extends object = object> {
     this.unset?.delete(key);
   }
 
-  /** @param value undefined if none was found, INVALID if it could not be read, which has been reported. */
+  /**
+   * @param value undefined if none was found, INVALID if it could not be read, which has been reported, UNDEFINED if a
+   * schema makes undefined of it, which replaces no value.
+   */
   put(key: Key, value: unknown): void {
     if (value === undefined) return;
     if (value === INVALID) {
       this.isInvalid = true;
       (this.unset ??= new Map()).set(key, value);
     } else if (isPromise(value)) this.promise(key, value);
-    else {
+    else if (value === UNDEFINED) {
+      if (!this.has(key)) (this.unset ??= new Map()).set(key, value);
+    } else {
       this.values[key] = value;
       this.unset?.delete(key);
     }
@@ -51,7 +56,8 @@ export class FoundValues<T extends object = object> {
       if (this.isInvalid || known.includes(INVALID)) return INVALID;
       for (const [at, [key, value]] of promised.entries()) {
         const isLatest = this.unset?.get(key) === value;
-        if (isLatest && known[at] !== undefined) this.values[key] = known[at];
+        const found = withoutMark(known[at]);
+        if (isLatest && found !== undefined) this.values[key] = found;
       }
       return this.target;
     });
@@ -60,7 +66,8 @@ export class FoundValues<T extends object = object> {
   /** A promise may resolve to undefined; undefined does not replace an earlier value. */
   private promise(key: Key, value: Promise<unknown>): void {
     const before = this.unset?.get(key);
-    const latest = before === undefined ? value : after(value, known => (known === undefined ? before : known));
+    const latest =
+      before === undefined ? value : after(value, known => (withoutMark(known) === undefined ? before : known));
     (this.unset ??= new Map()).set(key, latest);
     (this.promised ??= []).push([key, latest]);
   }

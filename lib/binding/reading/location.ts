@@ -1,11 +1,17 @@
 import type { ProblemLocation } from '../../problems/problem';
 import { isExactNumber } from './exact-number';
-import type { FailureCode, FailureFacts, Failures } from './failures';
+import { Failures, type FailureCode, type FailureFacts } from './failures';
 import { isSecret } from './secret';
 
 /** Result of reading an invalid value. Its failure has already been reported at its location. */
 export const INVALID: unique symbol = Symbol('invalid');
 export type Invalid = typeof INVALID;
+
+/** Result of reading a value of which a schema makes undefined. It was sent, so it does not count as missing. */
+export const UNDEFINED: unique symbol = Symbol('undefined');
+
+/** Returns the value that a result stands for. */
+export const withoutMark = (result: unknown): unknown => (result === UNDEFINED ? undefined : result);
 
 /** Most characters of a refused value, a name and a pointer that a response repeats. */
 const LONGEST = { value: 60, name: 200, pointer: 400 };
@@ -56,6 +62,12 @@ export class Location {
     return new Location(this.failures, this.source, this.name, this.pointer, this.depth);
   }
 
+  /** Copies this location for an attempt, whose failures are not reported. */
+  aside(): Location {
+    const { limits, quotesValues } = this.failures;
+    return new Location(new Failures(limits, quotesValues), this.source, this.name, this.pointer, this.depth);
+  }
+
   /** Copies this location as the root of a JSON document: the value is text that holds JSON. */
   asJson(): Location {
     return new Location(this.failures, this.source, this.name, '', this.depth);
@@ -98,6 +110,12 @@ export class Location {
     if (this.failures.isFull) return INVALID;
     const { name, pointer } = this;
     this.failures.add({ code, name, in: this.source, ...(pointer !== undefined && { pointer }), detail, ...facts });
+    return INVALID;
+  }
+
+  /** Reports a value that cannot be decoded. It is not reported as missing, too. */
+  failUndecodable(detail: string): Invalid {
+    this.failures.addAlone({ code: 'invalid', name: this.name, in: this.source, detail });
     return INVALID;
   }
 

@@ -5,7 +5,7 @@ import { Failures, validationProblem } from '../reading/failures';
 import { describeJsonError } from '../reading/json-error';
 import { parseExactly } from '../reading/exact-json';
 import { resolveLimits, type ResolvedLimits } from '../reading/limits';
-import { INVALID, Location } from '../reading/location';
+import { INVALID, Location, withoutMark } from '../reading/location';
 import {
   mergeSerializer,
   responsesRule,
@@ -66,7 +66,7 @@ export class SerializerContext<Q extends AnyType = AnyType> {
     const failures = new Failures(limits, quoteValues);
     const value = await this.reader.fromJson(this.parsed(json), Location.inJson(failures, ''));
     if (value === INVALID || failures.list.length > 0) throw validationProblem(failures.list);
-    return value;
+    return withoutMark(value) as Infer<Q>;
   }
 
   /** Writes the response for a status. */

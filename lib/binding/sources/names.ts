@@ -1,5 +1,5 @@
 import type { FoundValues } from '../reading/found-values';
-import type { Location } from '../reading/location';
+import { INVALID, type Location } from '../reading/location';
 import { readFlat } from '../types/read-value';
 import type { SourceProperty } from '../plan/source-properties';
 import { hasParts, levelsOf, NameTree, type Sent } from '../reading/name-tree';
@@ -31,9 +31,12 @@ export function readByName(
   const root = NameTree.of(
     pairs.filter(pair => isReadable(pair, name => input.locationOf(source, name)) && isShallow(pair[0], source, input)),
   );
+  const undecodable = new Set(pairs.filter(([, , mark]) => mark === 'unreadable').map(([name]) => firstPart(name)));
   for (const sourceProperty of sourceProperties) {
     const { index, codec, required, name, isRoot } = sourceProperty;
     const tree = isRoot ? root : ((source === 'route' ? exactly(name, pairs) : undefined) ?? root.at(name));
+    // Such a value was sent: the property is not missing in another source.
+    if (!isRoot && undecodable.has(firstPart(name))) found.put(index, INVALID);
     if (!tree) continue;
     const location = input.locationOf(source, name);
     // A required object that takes all names exists even if none of them was sent.
@@ -64,10 +67,12 @@ function singleValues(pairs: readonly SentPair[]): ReadonlyMap<string, Sent> | u
   return values;
 }
 
+const firstPart = (name: string): string => (name.split(/[.[]/, 1)[0] ?? '').toLowerCase();
+
 /** Refuses a name or value that cannot be decoded, even under an unknown name: decoded, it might be a declared one. */
 export function isReadable([name, , mark]: SentPair, locationOf: (name: string) => Location): boolean {
   if (mark !== 'unreadable') return true;
-  locationOf(name).fail('invalid', 'The percent-encoding is not valid UTF-8; a percent sign itself is sent as %25.');
+  locationOf(name).failUndecodable('The percent-encoding is not valid UTF-8; a percent sign itself is sent as %25.');
   return false;
 }
 

@@ -33,9 +33,16 @@ export interface Schemas {
   ofStandard(schema: object): JsonSchema;
 }
 
+/** Keywords that can exclude null, whatever the type is. */
+const EXCLUDING = ['const', 'allOf', 'anyOf', 'oneOf', 'not', 'if', '$ref'];
+
 /** Adds null to the values of a schema. */
 export function orNull(schema: JsonSchema): JsonSchema {
   const { type, enum: values } = schema;
-  if (typeof type !== 'string') return { anyOf: [schema, { type: 'null' }] };
-  return { ...schema, type: [type, 'null'], ...(Array.isArray(values) && { enum: [...(values as unknown[]), null] }) };
+  if (type === 'null' || schema['const'] === null) return schema;
+  if (typeof type !== 'string' || EXCLUDING.some(keyword => keyword in schema))
+    return { anyOf: [schema, { type: 'null' }] };
+  // Items of an enumeration are unique.
+  const members = Array.isArray(values) && [...new Set([...(values as unknown[]), null])];
+  return { ...schema, type: [type, 'null'], ...(members && { enum: members }) };
 }

@@ -1,7 +1,7 @@
 import { after, isPromise, type Awaitable } from '../../basics/awaitable';
 import { splitAtCommas } from '../reading/comma-separated';
 import { isJson, jsonInText } from '../reading/json-text';
-import { INVALID, type Invalid, type Location } from '../reading/location';
+import { INVALID, withoutMark, type Invalid, type Location } from '../reading/location';
 import { NameTree } from '../reading/name-tree';
 import { isSent, readNested, readSent } from './read-value';
 import { takesFiles, textWriter, written, type Codec, type WriteJson } from './codec';
@@ -172,8 +172,10 @@ function each<V, T>(
     const item = read(values[index] as V, index);
     if (item === INVALID) valid = false;
     else if (isPromise(item)) later = true;
-    items.push(item);
+    items.push(withoutMark(item) as typeof item);
   }
   if (!later) return valid ? (items as T[]) : INVALID;
-  return after(Promise.all(items as readonly unknown[]), all => (all.includes(INVALID) ? INVALID : (all as T[])));
+  return after(Promise.all(items as readonly unknown[]), all =>
+    all.includes(INVALID) ? INVALID : (all.map(withoutMark) as T[]),
+  );
 }

@@ -1,9 +1,84 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { after, recovering, type Awaitable } from '../../basics/awaitable';
 import { splitAtCommas } from '../reading/comma-separated';
 import { isJsonObject, jsonLike, plainJson, TOO_DEEP } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';
 import { ownValue } from '../reading/own-value';
 import { at, keysOf } from './schema-issues';
+
+export type Result = StandardSchemaV1.Result<unknown>;
+export type Validate = (input: unknown) => Awaitable<Result>;
+type Issues = readonly StandardSchemaV1.Issue[];
+
+/**
+ * Validates another form of what was sent: an array of one, or the text in a file. A check that was made for the first
+ * form may stumble over it.
+ */
+export const validateInstead = (validate: Validate, input: unknown): Awaitable<Result> =>
+  recovering(
+    () => validate(input),
+    error => {
+      if (error instanceof TypeError) return { issues: [] };
+      throw error;
+    },
+  );
+
+/**
+ * Validates an object or an array of texts and files. A text that the schema refuses may be JSON, or a collection; one
+ * file, and one JSON object, may be a collection of one.
+ * @param plain is changed.
+ */
+export function validateAgain(validate: Validate, plain: object, location: Location): Awaitable<Result | Invalid> {
+  return after(validate(plain), first => {
+    if (!first.issues) return first;
+    const { issues } = first;
+    const reread = issues.map(issue => readAgain(plain, issue, location));
+    if (reread.includes(INVALID)) return INVALID;
+    if (reread.every(how => how === undefined)) return first;
+    return after(reread.includes('file') ? validateInstead(validate, plain) : validate(plain), second => {
+      if (!second.issues) return second;
+      const left = { issues: stillThere(issues, reread, second.issues) };
+      const objects = issues.filter((issue, at) => reread[at] === 'JSON' && isAbout(second.issues, issue));
+      if (!objects.some(issue => putInArray(plain, issue))) return left;
+      return after(validateInstead(validate, plain), third => {
+        if (!third.issues) return third;
+        const isMeant = third.issues.length > 0 && !objects.some(issue => isAbout(third.issues, issue));
+        return isMeant ? { issues: stillThere(issues, reread, third.issues) } : left;
+      });
+    });
+  });
+}
+
+const isAbout = (issues: Issues, issue: StandardSchemaV1.Issue): boolean =>
+  issues.some(one => pathOf(one) === pathOf(issue));
+
+const pathOf = (issue: StandardSchemaV1.Issue): string => JSON.stringify(keysOf(issue));
+
+/** Replaces the JSON object that an issue is about by an array of it. Returns false if it is about something else. */
+function putInArray(plain: object, issue: StandardSchemaV1.Issue): boolean {
+  const place = placeOf(plain, issue);
+  const value = place && ownValue(place.holder, place.key);
+  if (!place || !isJsonObject(value)) return false;
+  place.holder[place.key] = [value];
+  return true;
+}
+
+interface Place {
+  readonly holder: Record<string, unknown>;
+  readonly key: string;
+}
+
+/** Finds the property or item that an issue is about; undefined for the whole value. */
+function placeOf(plain: unknown, issue: StandardSchemaV1.Issue): Place | undefined {
+  const keys = keysOf(issue).map(String);
+  const key = keys.pop();
+  const holder = keys.reduce<unknown>(
+    (value, one) => (typeof value === 'object' && value !== null ? ownValue(value, one) : undefined),
+    plain,
+  );
+  if (typeof holder !== 'object' || holder === null || key === undefined) return undefined;
+  return { holder: holder as Record<string, unknown>, key };
+}
 
 /** What a text or a file was read as, after the schema had refused it as it is. */
 type ReadAs = 'JSON' | 'items' | 'file' | undefined;
@@ -13,17 +88,11 @@ type ReadAs = 'JSON' | 'items' | 'file' | undefined;
  * collection of one. Returns undefined if the issue is about something else, or if the collection would exceed the
  * limit.
  */
-export function readAgain(plain: unknown, issue: StandardSchemaV1.Issue, location: Location): ReadAs | Invalid {
-  const path = keysOf(issue);
-  const keys = path.map(String);
-  const last = keys.pop();
-  const holder = keys.reduce<unknown>(
-    (value, key) => (typeof value === 'object' && value !== null ? ownValue(value, key) : undefined),
-    plain,
-  );
-  if (typeof holder !== 'object' || holder === null || last === undefined) return undefined;
-  const sent = ownValue(holder, last);
-  const put = (value: unknown): unknown => ((holder as Record<string, unknown>)[last] = value);
+function readAgain(plain: unknown, issue: StandardSchemaV1.Issue, location: Location): ReadAs | Invalid {
+  const place = placeOf(plain, issue);
+  if (!place) return undefined;
+  const sent = ownValue(place.holder, place.key);
+  const put = (value: unknown): unknown => (place.holder[place.key] = value);
   if (typeof sent !== 'string') {
     if (!isFile(sent)) return undefined;
     put([sent]);
@@ -31,7 +100,9 @@ export function readAgain(plain: unknown, issue: StandardSchemaV1.Issue, locatio
   }
   const json = jsonLike(sent);
   if (json !== undefined) {
-    const value = at(path, location, () => (json === TOO_DEEP ? location.failTooDeep() : plainJson(json, location)));
+    const value = at(keysOf(issue), location, () =>
+      json === TOO_DEEP ? location.failTooDeep() : plainJson(json, location),
+    );
     return put(value) === INVALID ? INVALID : 'JSON';
   }
   const parts = splitAtCommas(sent);
@@ -47,19 +118,18 @@ const isFile = (sent: unknown): boolean => isJsonObject(sent) && Object.hasOwn(s
  * Returns the issues whose values are still refused; for a text that is JSON, those of the JSON.
  * @param reread what the text of each first issue was read as.
  */
-export function stillThere(
-  first: readonly StandardSchemaV1.Issue[],
-  reread: readonly unknown[],
-  second: readonly StandardSchemaV1.Issue[],
-): readonly StandardSchemaV1.Issue[] {
-  const pathOf = (keys: readonly (string | number)[]): string => JSON.stringify(keys);
-  const refused = new Set(second.map(issue => pathOf(keysOf(issue))));
-  const inJson = new Set(first.filter((_issue, index) => reread[index] === 'JSON').map(issue => pathOf(keysOf(issue))));
-  const isInJson = (issue: StandardSchemaV1.Issue): boolean =>
-    keysOf(issue).some((_key, index, keys) => inJson.has(pathOf(keys.slice(0, index + 1))));
+function stillThere(first: Issues, reread: readonly unknown[], second: Issues): Issues {
+  const refused = new Set(second.flatMap(pathsTo));
+  const inJson = new Set(first.filter((_issue, index) => reread[index] === 'JSON').map(pathOf));
   const left = [
-    ...first.filter((issue, index) => reread[index] !== 'JSON' && refused.has(pathOf(keysOf(issue)))),
-    ...second.filter(isInJson),
+    ...first.filter((issue, index) => reread[index] !== 'JSON' && refused.has(pathOf(issue))),
+    ...second.filter(issue => pathsTo(issue).some(path => inJson.has(path))),
   ];
   return left.length > 0 ? left : first;
+}
+
+/** Returns the path of an issue, and the paths of the objects and arrays around its value, without the whole. */
+function pathsTo(issue: StandardSchemaV1.Issue): string[] {
+  const keys = keysOf(issue);
+  return [pathOf(issue), ...keys.slice(1).map((_key, index) => JSON.stringify(keys.slice(0, index + 1)))];
 }

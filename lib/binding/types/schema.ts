@@ -1,15 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { after, isPromise, recovering, type Awaitable } from '../../basics/awaitable';
-import { jsonLike, plainJson, TOO_DEEP } from '../reading/json-text';
+import { after, isPromise, type Awaitable } from '../../basics/awaitable';
+import { isJsonObject, jsonLike, plainJson, TOO_DEEP } from '../reading/json-text';
 import { splitAtCommas } from '../reading/comma-separated';
-import { INVALID, type Location } from '../reading/location';
+import { INVALID, UNDEFINED, type Invalid, type Location } from '../reading/location';
 import type { Codec } from './codec';
 import { keysOf, refuse } from './schema-issues';
 import { plainNames } from './schema-names';
-import { readAgain, stillThere } from './schema-retry';
-
-type Result = StandardSchemaV1.Result<unknown>;
+import { validateNames } from './schema-files';
+import { validateAgain, validateInstead, type Result } from './schema-retry';
 
 /**
  * Makes the codec of a Standard Schema (standardschema.dev): zod, valibot, arktype and others. The schema gets JSON as
@@ -22,19 +21,10 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
     // The standard allows only a Promise; a thenable is turned into one.
     return 'then' in result ? Promise.resolve(result) : result;
   };
-  /** Validates one file as an array of one. A check that was made for one file may stumble over the array. */
-  const retryAsArray = (input: unknown): Awaitable<Result> =>
-    recovering(
-      () => validate(input),
-      error => {
-        if (error instanceof TypeError) return { issues: [] };
-        throw error;
-      },
-    );
   const check = (input: unknown, location: Location): Awaitable<unknown> => {
     const result = validate(input);
     const here = isPromise(result) ? location.stay() : location;
-    return after(result, known => (known.issues ? refuse(known.issues, here) : known.value));
+    return after(result, known => valueOf(known, here));
   };
   /** Returns true if the names sent make no difference: the schema returns the same result as for no names. */
   const isSameAsNothing = (plain: unknown): Awaitable<boolean> =>
@@ -43,8 +33,22 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
     const plain = plainJson(value, location);
     return plain === INVALID ? INVALID : check(plain, location);
   };
-  const fromItems = (values: readonly string[], location: Location): Awaitable<unknown> =>
-    location.isTooLong(values.length) ? INVALID : check(values, location);
+  const fromItems = (values: readonly string[], location: Location): Awaitable<unknown> => {
+    if (location.isTooLong(values.length)) return INVALID;
+    const here = location.stay();
+    return after(validateAgain(validate, [...values], here), result => valueOf(result, here));
+  };
+  /** Reads JSON that was sent as text: one object may be a collection of one. */
+  const fromJsonText = (json: unknown, location: Location): Awaitable<unknown> => {
+    const plain = plainJson(json, location);
+    if (plain === INVALID) return INVALID;
+    return after(validate(plain), one => {
+      if (!one.issues || !isJsonObject(plain)) return valueOf(one, location);
+      return after(validateInstead(validate, [plain]), several =>
+        valueOf(isArrayMeant(one.issues, several) ? several : one, location),
+      );
+    });
+  };
 
   return {
     name: schema['~standard'].vendor,
@@ -60,14 +64,14 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
       const json = jsonLike(text);
       const here = location.stay();
       return after(validate(text), first => {
-        if (!first.issues) return first.value;
+        if (!first.issues) return outputOf(first);
         if (json === TOO_DEEP) return here.failTooDeep();
-        if (json !== undefined) return fromJson(json, here.asJson());
+        if (json !== undefined) return fromJsonText(json, here.asJson());
         const items = splitAtCommas(text);
         const parts = here.source === 'header' ? items.map(item => item.trim()) : items;
         if (here.isTooLong(parts.length)) return INVALID;
         // The schema may expect a collection. If it refuses that, too, its first issues are the right ones.
-        return after(validate(parts), second => (second.issues ? refuse(first.issues, here) : second.value));
+        return after(validate(parts), second => valueOf(second.issues ? first : second, here));
       });
     },
     fromItems,
@@ -79,8 +83,8 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
       const [one, other] = segments.length === 1 ? [text, segments] : [segments, text];
       return after(validate(one), first =>
         first.issues
-          ? after(validate(other), second => (second.issues ? refuse(first.issues, here) : second.value))
-          : first.value,
+          ? after(validate(other), second => valueOf(second.issues ? first : second, here))
+          : outputOf(first),
       );
     },
     fromNames(tree, location, required) {
@@ -88,17 +92,7 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
       if (plain === INVALID) return INVALID;
       const here = location.stay();
       const read = (): Awaitable<unknown> =>
-        after(validate(plain), first => {
-          if (!first.issues) return first.value;
-          // One text may hold JSON, or a collection, and one file may be a collection of one.
-          const reread = first.issues.map(issue => readAgain(plain, issue, here));
-          if (reread.includes(INVALID)) return INVALID;
-          if (reread.every(how => how === undefined)) return refuse(first.issues, here);
-          const again = reread.includes('file') ? retryAsArray : validate;
-          return after(again(plain), second =>
-            second.issues ? refuse(stillThere(first.issues, reread, second.issues), here) : second.value,
-          );
-        });
+        after(validateNames(validate, plain as object, tree, here), result => valueOf(result, here));
       return required ? read() : after(isSameAsNothing(plain), isSame => (isSame ? undefined : read()));
     },
     // The schema's names are unknown, so any name below may be one of them.
@@ -108,8 +102,8 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
       const here = location.stay();
       return after(validate(files[0]), first =>
         first.issues
-          ? after(retryAsArray(files), second => (second.issues ? refuse(first.issues, here) : second.value))
-          : first.value,
+          ? after(validateInstead(validate, files), second => valueOf(second.issues ? first : second, here))
+          : outputOf(first),
       );
     },
     // A coercing schema makes 0 or false of empty text, and the text 'null' of null.
@@ -123,6 +117,22 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
     fromNothing: () =>
       after(validate(undefined), result => (result.issues || result.value === 'undefined' ? INVALID : result.value)),
   };
+}
+
+/** Returns the value of a result, or reports its issues. */
+function valueOf(result: Result | Invalid, location: Location): unknown {
+  if (result === INVALID) return INVALID;
+  return result.issues ? refuse(result.issues, location) : outputOf(result);
+}
+
+const outputOf = ({ value }: StandardSchemaV1.SuccessResult<unknown>): unknown =>
+  value === undefined ? UNDEFINED : value;
+
+/** Returns true if a schema accepts an array of one object, or refuses only what is in the object. */
+function isArrayMeant(one: readonly StandardSchemaV1.Issue[], { issues: several }: Result): boolean {
+  if (!several) return true;
+  const isOfWhole = (issue: StandardSchemaV1.Issue): boolean => keysOf(issue).length === 0;
+  return several.length > 0 && one.every(isOfWhole) && !several.some(isOfWhole);
 }
 
 /** Reduces a schema's result to what the standard defines. */

@@ -18,3 +18,11 @@ export const readElsewhere = (): Error =>
     'bindonce: the request body was read before this middleware, and neither req.body nor req.rawBody was set. ' +
       'Mount it before the middleware that reads the body, or set req.rawBody to the bytes.',
   );
+
+/** Makes the error for a multipart form whose bytes are gone: its text has the boundary, and files may be damaged. */
+export const formLeftAsText = (): Error =>
+  new Error(
+    'bindonce: a middleware that is mounted earlier, such as express.text(), has left a multipart form in req.body ' +
+      'as text from which its bytes cannot be restored: they are not UTF-8, or they were sent compressed or without ' +
+      'a Content-Length. Mount bindonce before that middleware, or set req.rawBody to the bytes.',
+  );

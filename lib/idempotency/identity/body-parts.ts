@@ -7,6 +7,7 @@ import { isJson, kindOf, mediaTypeOf, type MediaType } from '../../body/content/
 import { receive } from '../../body/receive';
 import { allBytes, openReceived, sizeOf, type Received, type ReceivedBytes } from '../../body/stream/received';
 import { measureForm } from '../../body/form/received-form';
+import { formLeftAsText } from '../../body/content/errors';
 import { Problem } from '../../problems/problem';
 import { canonicalPairs, splitPairs } from './canonical-pairs';
 import { formBytesParts } from './form-bytes';
@@ -28,6 +29,8 @@ function partsOf(received: Received, req: IncomingMessage): Awaitable<readonly u
   if (received.kind === 'none') return ['none'];
   const mediaType = mediaTypeOf(req);
   if (received.kind === 'parsed') {
+    // A client chooses a new boundary for each attempt, and it is part of the text.
+    if (typeof received.body === 'string' && kindOf(mediaType) === 'multipart') throw formLeftAsText();
     const parts = ['parsed', mediaType.type, ...parsedParts(received.body)];
     return received.files.length > 0 ? after(leftFilesParts(received.files), files => [...parts, ...files]) : parts;
   }

@@ -90,7 +90,10 @@ async function sendAgain(request, button) {
   button.disabled = true;
   const repeated = { ...request, started: performance.now() };
   try {
-    const { method, headers, body } = request;
+    const { method, body } = request;
+    const headers = new Headers(request.headers);
+    // Only the browser can add the boundary, and it keeps a given content type as it is.
+    if (body instanceof FormData) headers.delete('Content-Type');
     const response = await fetch(request.url, { method, headers, body });
     await response.arrayBuffer();
     list(repeated, response.status, name => response.headers.get(name));

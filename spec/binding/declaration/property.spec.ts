@@ -1,9 +1,5 @@
-import { inspect } from 'node:util';
-import express from 'express';
 import {
-  bindRequest,
   bool,
-  dateTime,
   dto,
   field,
   fromClaim,
@@ -16,13 +12,11 @@ import {
   optional,
   queryParam,
   string,
-  uri,
-  type AnyType,
   type DtoClass,
   type PropertyOptions,
   type Source,
 } from '../../../lib';
-import { ask, type Sent } from '../../support/ask';
+import { type Sent } from '../../support/ask';
 import { bind, urlEncoded, type Outcome } from '../../support/one-endpoint';
 
 describe('names', () => {
@@ -175,81 +169,5 @@ describe('required, default, initialiser', () => {
     }
     expect((await bind(Sorted, { path: '/?size=3' })).dto).toEqual({ by: 'name', size: 3 });
     expect((await bind(Sorted, { path: '/?size=3&by=date' })).dto).toEqual({ by: 'date', size: 3 });
-  });
-});
-
-describe('a default is never shared between requests', () => {
-  class Tagged extends dto({ tags: list(string) }) {}
-  const anything = { tryParse: () => ({ success: false }) as const };
-
-  const ways: readonly [how: string, declare: (type: AnyType, value: unknown) => DtoClass<{ v: unknown }>][] = [
-    ['dto({...})', (type, value) => class extends dto({ v: field(type, { default: value }) }) {}],
-    [
-      'a decorator',
-      (type, value) => {
-        class Decorated {
-          @field(type, { default: value }) v: unknown;
-        }
-        return Decorated;
-      },
-    ],
-  ];
-  const defaults: readonly [what: string, type: AnyType, make: () => unknown, change: (value: never) => unknown][] = [
-    [
-      'a URL',
-      uri,
-      () => new URL('https://a.example/'),
-      (url: URL) => {
-        url.host = 'b.example';
-      },
-    ],
-    ['a Date', dateTime, () => new Date(0), (date: Date) => date.setTime(1)],
-    ['a Map', anything, () => new Map([['a', ['b']]]), (map: Map<string, string[]>) => map.get('a')?.push('c')],
-    ['a Set', anything, () => new Set(['a']), (set: Set<string>) => set.add('b')],
-    ['a Buffer', anything, () => Buffer.from('a'), (bytes: Buffer) => bytes.fill(0)],
-    ['an array of bytes', anything, () => new Uint8Array([1]), (bytes: Uint8Array) => bytes.fill(0)],
-    ['an array', list(list(string)), () => [['a']], (all: string[][]) => all[0]?.push('b')],
-    [
-      'a plain object',
-      anything,
-      () => ({ in: { a: 1 } }),
-      (object: { in: { a: number } }) => {
-        object.in.a = 2;
-      },
-    ],
-    [
-      'an instance of a dto class',
-      Tagged,
-      () => Object.assign(new Tagged(), { tags: ['a'] }),
-      (tagged: Tagged) => tagged.tags.push('b'),
-    ],
-  ];
-
-  describe.each(ways)('with %s', (_how, declare) => {
-    it.each(defaults)('%s, at the root and in a nested dto', async (_what, type, make, change) => {
-      const One = declare(type, make());
-      class Outer extends dto({ in: One }) {}
-      const values = [
-        async () => (await bind(One, { json: {} })).dto?.v,
-        async () => (await bind(Outer, { json: { in: {} } })).dto?.in.v,
-      ];
-      for (const value of values) {
-        change((await value()) as never);
-        expect(inspect(await value())).toBe(inspect(make()));
-      }
-    });
-
-    it('a function makes a default for each request', async () => {
-      let made = 0;
-      const One = declare(int, () => ++made);
-      class Outer extends dto({ v: field(int, { default: () => ++made }), in: One }) {}
-      const app = express().post('/', bindRequest(Outer), (req, res) => {
-        res.json([req.dto.v, req.dto.in.v]);
-      });
-      const answer = async () => (await ask(app, { json: { in: {} } })).body as number[];
-      const [first, second] = [await answer(), await answer()];
-      expect(second).toEqual(first.map(value => value + 2));
-      expect(new Set([...first, ...second]).size).toBe(4);
-    });
   });
 });

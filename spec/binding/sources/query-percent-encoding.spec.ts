@@ -1,4 +1,5 @@
 import express from 'express';
+import { z } from 'zod';
 import {
   bindRequest,
   dto,
@@ -10,6 +11,7 @@ import {
   problemDetails,
   queryValue,
   string,
+  type AnyType,
 } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
 import { ask } from '../../support/ask';
@@ -35,6 +37,24 @@ it.each<[string, string, string]>([
   expect((await bind(Query, { form: `b=1&${text}` }, urlEncoded)).errors).toEqual([{ name, in: 'form', detail }]);
 });
 
+it.each<[string, AnyType, string]>([
+  ['text', dto({ a: string }), 'a=%E9'],
+  ['text of another case, sent twice', dto({ a: string }), 'A=%E9&a=%E9'],
+  ['a number', dto({ a: int }), 'a=1%'],
+  ['a list', dto({ a: list(string) }), 'a[0]=%E9'],
+  ['a schema', dto({ a: z.string() }), 'a=%E9'],
+  ['all names', dto({ all: fromQuery(dto({ a: string })) }), 'a=%E9'],
+  ['all names of a schema', dto({ all: fromQuery(z.object({ a: z.string() })) }), 'a=%E9'],
+  ['all names of a form', dto({ all: fromForm(dto({ a: string })) }), 'a=%E9'],
+])('a required value that cannot be decoded is not missing, too: %s', async (what, Dto, text) => {
+  const isForm = what.endsWith('form');
+  const sent = isForm ? { form: text } : { path: `/?${text}` };
+  const { errors } = await bind(Dto, sent, urlEncoded);
+  expect(errors.map(one => [one.in, one.name.toLowerCase(), one.detail])).toEqual([
+    [isForm ? 'form' : 'query', text.slice(0, text.indexOf('=')).toLowerCase(), detail],
+  ]);
+});
+
 it('valid percent-encoding is decoded', async () => {
   expect((await bind(Query, { method: 'GET', path: '/?a=caf%25E9' })).dto).toEqual({ a: 'caf%E9' });
   expect((await bind(Query, { form: 'a=caf%C3%A9+100%25' }, urlEncoded)).dto).toEqual({ a: 'café 100%' });
@@ -46,7 +66,8 @@ it('all of them are in one answer, beside other failures, up to the limit', asyn
       ({ name, in: source }) => `${source} ${name}`,
     ),
   ).toEqual(['form a', 'form b', 'query a', 'query b']);
-  expect((await bind(Query, { form: '%FF=%FF&'.repeat(10_000) }, urlEncoded)).errors).toHaveLength(100);
+  const many = Array.from({ length: 10_000 }, (_, index) => `%FF${index}=%FF`).join('&');
+  expect((await bind(Query, { form: many }, urlEncoded)).errors).toHaveLength(100);
 });
 
 it.each(expressVersions)(

@@ -6,6 +6,7 @@ import {
   formField,
   fromForm,
   fromHeader,
+  fromQuery,
   list,
   queryParam,
   string,
@@ -58,10 +59,17 @@ describe.each(wholes)('a schema of %s that takes all names', (_library, schema) 
       ],
       { lines: [{ n: 'a' }, { n: 'b' }] },
     ],
+    ['a JSON object, where one item is expected', [['lines', '{"n":"a"}']], { lines: [{ n: 'a' }] }],
     ['a JSON object', [['one', '{"n":"a"}']], { one: { n: 'a' } }],
     ['JSON where text is expected', [['text', '["a"]']], { text: '["a"]' }],
   ])('reads %s', async (_what, names, value) => {
     expect(await threeWays(schema, names)).toEqual(all(value));
+  });
+
+  it('has its issues in the one item that is a JSON object, or in the object', async () => {
+    const detail = expect.any(String) as string;
+    expect(await threeWays(schema, [['lines', '{"n":1}']])).toEqual(refused({ name: 'lines[0].n', detail }));
+    expect(await threeWays(schema, [['one', '{"n":1}']])).toEqual(refused({ name: 'one.n', detail }));
   });
 
   it('has its issues where the JSON is wrong, beside those of other names', async () => {
@@ -94,6 +102,53 @@ describe.each(wholes)('a schema of %s that takes all names', (_library, schema) 
       { name: 'tags', in: 'form', detail: 'There are more than 32 levels of objects and lists inside each other.' },
     ]);
   });
+});
+
+/** Arrays of objects in three libraries. */
+const lines: readonly [library: string, schema: AnyType][] = [
+  ['zod', z.array(zodTag)],
+  ['valibot', v.array(valibotTag)],
+  ['arktype', arkTag.array()],
+];
+
+describe.each(lines)('an array of objects of %s under one name', (_library, schema) => {
+  class Tagged extends dto({ lines: queryParam(schema) }) {}
+  const read = async (query: string) => {
+    const { dto: bound, errors } = await bind(Tagged, { method: 'GET', path: `/?${query}` }, { limits: { items: 3 } });
+    return bound?.lines ?? errors.map(({ name }) => name);
+  };
+
+  it.each<[string, string, unknown]>([
+    ['one JSON object', 'lines={"n":"a"}', [{ n: 'a' }]],
+    ['one JSON object with brackets', 'lines[]={"n":"a"}', [{ n: 'a' }]],
+    ['a JSON object for each item', 'lines={"n":"a"}&lines={"n":"b"}', [{ n: 'a' }, { n: 'b' }]],
+    ['a JSON object for each index', 'lines[1]={"n":"b"}&lines[0]={"n":"a"}', [{ n: 'a' }, { n: 'b' }]],
+    ['an object that is refused', 'lines={"n":1}', ['lines[0].n']],
+    ['objects of which one is refused', 'lines={"n":"a"}&lines={"n":1}', ['lines[1].n']],
+    ['an object and text', 'lines={"n":"a"}&lines=b', ['lines[1]']],
+    ['an object and JSON of too many items', 'lines={"n":"a"}&lines=[1,2,3,4]', ['lines[1]']],
+  ])('reads %s', async (_what, query, value) => {
+    expect(await read(query)).toEqual(value);
+  });
+});
+
+it('a union of objects takes one item in brackets; a discriminated union, which says what it refuses, without', async () => {
+  const kinds = [
+    z.object({ kind: z.literal('a'), size: z.coerce.number() }),
+    z.object({ kind: z.literal('b'), tags: z.array(z.string()) }),
+  ] as const;
+  const read = async (schema: AnyType, query: string) =>
+    (await bind(dto({ all: fromQuery(schema) }), { method: 'GET', path: `/?kind=b&${query}` })).dto;
+  const value = { all: { kind: 'b', tags: ['x'] } };
+  expect(await read(z.union(kinds), 'tags[]=x')).toEqual(value);
+  expect(await read(z.discriminatedUnion('kind', kinds), 'tags=x')).toEqual(value);
+});
+
+it('a schema of one object has its issue, and is not asked for an array, where it refuses the object', async () => {
+  const asked: unknown[] = [];
+  const schema = z.object({ n: z.string() }).refine(one => asked.push(one) > 0 && one.n !== 'a', 'not a');
+  const { errors } = await bind(dto({ one: queryParam(schema) }), { method: 'GET', path: '/?one={"n":"a"}' });
+  expect([errors.map(({ detail }) => detail), asked]).toEqual([['not a'], [{ n: 'a' }]]);
 });
 
 describe('files where a schema expects an array', () => {

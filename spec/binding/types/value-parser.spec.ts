@@ -193,7 +193,7 @@ describe('a value that a parser refuses', () => {
 
   it('empty text is no value where one may be missing, and no parser is asked', async () => {
     const asked: unknown[] = [];
-    class Loose extends dto({ price: optional(Money), other: field(Money, { default: price }) }) {}
+    class Loose extends dto({ price: optional(Money), other: field(Money, { default: () => price }) }) {}
     const { dto: bound } = await bind(
       Loose,
       { path: '/?price=&other=' },

@@ -1,0 +1,62 @@
+import BigNumber = require('bignumber.js');
+import { types } from 'node:util';
+import { Version } from '../types/identifiers';
+import { isDto, type PropertySpec } from './property';
+
+/**
+ * Makes the default value for one request. A mutable default is made anew, by its function or as a copy, so that no
+ * request sees another's changes.
+ */
+export function defaultOf({ default: value }: Pick<PropertySpec, 'default'>): unknown {
+  return typeof value === 'function' ? (value as () => unknown)() : copyOf(value);
+}
+
+/** @throws TypeError for a default that cannot be copied and could be changed: all requests would share it. */
+export function checkDefault(value: unknown): void {
+  if (typeof value !== 'function') copyOf(value);
+}
+
+function copyOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(copyOf);
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  const copy = prototype && copies.get(prototype);
+  if (copy) return copy(value as never);
+  if (ArrayBuffer.isView(value)) return Buffer.isBuffer(value) ? Buffer.from(value) : structuredClone(value);
+  if (isPlain(prototype))
+    return Object.assign(
+      Object.create(prototype) as object,
+      Object.fromEntries(Object.entries(value).map(([name, one]) => [name, copyOf(one)])),
+    );
+  if (isImmutable(value)) return value;
+  throw new TypeError(
+    `the default has an instance of ${nameOf(prototype)}, which could be changed, and all requests would share it; ` +
+      'pass a function that makes the default, or freeze the instance and what it holds (Object.freeze)',
+  );
+}
+
+/** Copies instances of these classes. One of a derived class may have a state of its own, which is not known. */
+const copies = new Map<object, (value: never) => unknown>([
+  [Date.prototype, (date: Date) => new Date(date)],
+  [URL.prototype, (url: URL) => new URL(url)],
+  [URLSearchParams.prototype, (pairs: URLSearchParams) => new URLSearchParams(pairs)],
+  [Set.prototype, (set: Set<unknown>) => new Set([...set].map(copyOf))],
+  // An object that is a key is found by itself only, not by a copy.
+  [Map.prototype, (map: Map<unknown, unknown>) => new Map([...map].map(([key, one]) => [key, copyOf(one)]))],
+  [ArrayBuffer.prototype, (bytes: ArrayBuffer) => bytes.slice(0)],
+]);
+
+/** Plain objects and dtos are copied. */
+const isPlain = (prototype: object | null): boolean =>
+  prototype === null || prototype === Object.prototype || isDto(prototype.constructor);
+
+/** Returns true for what no request can change: a number of `decimal`, a version, and what is frozen to its depth. */
+function isImmutable(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (BigNumber.isBigNumber(value) || value instanceof Version) return true;
+  // What these hold is not in their properties.
+  const isOpen = types.isMap(value) || types.isSet(value) || types.isDate(value);
+  return !isOpen && Object.isFrozen(value) && Object.values(value).every(isImmutable);
+}
+
+const nameOf = (prototype: object | null): string => prototype?.constructor.name ?? 'a class without a name';
