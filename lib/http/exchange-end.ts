@@ -29,7 +29,7 @@ export function onExchangeEnd(req: IncomingMessage, res: ServerResponse, then: (
   // The responses of an adapter may never emit `close`.
   const events = cameOverSocket(req) ? ['close'] : ['finish', 'close'];
   const stop = (): void => {
-    for (const event of events) res.off(event, end);
+    for (const event of events) res.removeListener(event, end);
   };
   const end = (): void => {
     stop();

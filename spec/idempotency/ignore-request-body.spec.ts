@@ -124,6 +124,17 @@ describe.each(expressVersions)('with ignoreRequestBody on %s', (_version, expres
       expect([text, answered['idempotent-replayed']]).toEqual(['{"bytes":1000000}', undefined]);
     });
 
+    it('a handler that destroys its response leaves the key free, and the retry runs', async () => {
+      const { text } = await retried((req, res) => {
+        let bytes = 0;
+        req.on('data', (chunk: Buffer) => (bytes += chunk.length)).on('end', () => res.json({ bytes }));
+        req.on('close', () => {
+          if (!req.complete) res.destroy();
+        });
+      });
+      expect(text).toBe('{"bytes":1000000}');
+    });
+
     it('what the handler answers all the same is stored', async () => {
       const { headers: answered } = await retried((req, res) => {
         let bytes = 0;

@@ -60,7 +60,8 @@ export function arrivedBody(req: IncomingMessage, most: number): Buffer | undefi
 function moreOf(req: IncomingMessage): Promise<void> {
   return new Promise(resolve => {
     const goOn = (): void => {
-      req.off('readable', goOn).off('close', goOn);
+      // Not by `off`: behind cls-hooked (emitter-listener), that has no effect while the event is emitted.
+      req.removeListener('readable', goOn).removeListener('close', goOn);
       resolve();
     };
     req.on('readable', goOn).on('close', goOn);
@@ -106,7 +107,7 @@ function readerEvent(req: IncomingMessage): Promise<boolean> {
       if (isOver) return;
       isOver = true;
       clearTimeout(timer);
-      for (const event of READER_EVENTS) req.off(event, goOn);
+      for (const event of READER_EVENTS) req.removeListener(event, goOn);
       resolve(hasLooked);
     };
     const goOn = (): void => {

@@ -1,7 +1,10 @@
-/** Methods by which database ids convert themselves to text, the most exact one first. */
-const WRITERS = ['toHexString', 'toJSON', 'toString'] as const;
-
-type Writer = Readonly<Record<(typeof WRITERS)[number], unknown>>;
+/** The methods by which database ids convert themselves to text, and the id of a document. */
+interface Written {
+  readonly toHexString?: unknown;
+  readonly _id?: unknown;
+  readonly toJSON?: unknown;
+  readonly toString?: unknown;
+}
 
 /**
  * Returns the text of an id: of text, a finite number, a bigint, bytes, or an object that converts itself to text.
@@ -11,19 +14,27 @@ export function textOf(id: unknown): string | undefined {
   if (typeof id === 'string') return id === '' ? undefined : id;
   if (typeof id === 'number') return Number.isFinite(id) ? String(id) : undefined;
   if (typeof id === 'bigint') return String(id);
-  return typeof id === 'object' && id !== null ? writtenBy(id as Writer) : undefined;
+  return typeof id === 'object' && id !== null ? writtenBy(id) : undefined;
 }
 
-function writtenBy(id: Writer): string | undefined {
+function writtenBy(id: Written): string | undefined {
   // Decoded as text, all invalid UTF-8 would become the same character.
   if (ArrayBuffer.isView(id)) return Buffer.from(id.buffer, id.byteOffset, id.byteLength).toString('hex');
   // ['a,b'] and ['a', 'b'] convert to the same text.
   if (Array.isArray(id)) return undefined;
-  for (const name of WRITERS) {
-    const { [name]: write } = id;
-    const text: unknown = typeof write === 'function' ? write.call(id) : undefined;
-    // Object.prototype.toString returns only the kind of an object.
-    if (typeof text === 'string' && text !== '' && !text.startsWith('[object ')) return text;
-  }
-  return undefined;
+  const hex = called(id.toHexString, id);
+  if (isText(hex)) return hex;
+  // A document of a database that was loaded in place of its id (Mongoose: populate). Its text has all of its values,
+  // which may differ from one request to the next.
+  if (id._id !== undefined && id._id !== null && id._id !== id) return textOf(id._id);
+  const json = called(id.toJSON, id);
+  if (isText(json)) return json;
+  const text = typeof json === 'object' && json !== null ? undefined : called(id.toString, id);
+  // Object.prototype.toString returns only the kind of an object.
+  return isText(text) && !text.startsWith('[object ') ? text : undefined;
 }
+
+const called = (method: unknown, id: object): unknown =>
+  typeof method === 'function' ? (method as () => unknown).call(id) : undefined;
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';

@@ -64,7 +64,7 @@ export class FakedProgress {
 
   restoreEnd(): void {
     this.progress.finished = false;
-    this.res.off('socket', this.delay);
+    this.res.removeListener('socket', this.delay);
     this.stopDelaying?.();
     if (this.destroyWanted)
       this.res.once('finish', () => {

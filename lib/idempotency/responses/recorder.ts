@@ -4,12 +4,13 @@ import { FakedProgress } from './faked-progress';
 import { BodyCopy } from './body-copy';
 import { HeadSnapshot } from './head-snapshot';
 import { Outgoing } from './outgoing';
-import { INVALID_IN_REASON, isPerExchange, type HeaderLine } from './recorded-response';
+import { INVALID_IN_REASON, isPerExchange, mayHaveContent, type HeaderLine } from './recorded-response';
 import type { Ending, Limits, Recording } from './recording';
 import { ResponseHead } from './response-head';
 import {
   bytesOf,
   isChunk,
+  declareLength,
   setHeaders,
   trailerLines,
   type Callback,
@@ -132,6 +133,7 @@ class Recorder implements Recording {
     res.statusCode = Math.trunc(status);
     res.statusMessage = reason;
     if (headers) setHeaders(res, headers);
+    if (this.headWrittenBy === undefined && mayHaveContent(this.method, res.statusCode)) declareLength(res);
     this.head = new ResponseHead(this.method, res, this.snapshot, this.headWrittenBy);
     this.runEnd.wrote();
     this.faked.pretendHeadSent();

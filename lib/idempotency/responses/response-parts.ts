@@ -29,6 +29,22 @@ export function setHeaders(res: ServerResponse, headers: HeadersArgument): void 
   for (const [name, value] of pairs) res.appendHeader(name, value);
 }
 
+/**
+ * Declares the length that a program has noted in the response as node does (@hono/node-server): node would declare it
+ * in the head, and a replay has the head only.
+ */
+export function declareLength(res: ServerResponse): void {
+  const { _contentLength: length, _removedContLen: isRemoved } = res as Partial<NotedLength>;
+  const isFramed = ['Content-Length', 'Transfer-Encoding', 'Trailer'].some(name => res.hasHeader(name));
+  if (typeof length === 'number' && isRemoved !== true && !isFramed) res.setHeader('Content-Length', length);
+}
+
+/** Members of node's responses that its types lack. */
+interface NotedLength {
+  readonly _contentLength: number | null;
+  readonly _removedContLen: boolean;
+}
+
 function pairUp(flat: readonly OutgoingHttpHeader[]): (readonly OutgoingHttpHeader[])[] {
   return flat.flatMap((_, index) => (index % 2 === 0 ? [flat.slice(index, index + 2)] : []));
 }

@@ -77,11 +77,11 @@ function sendInPieces(req: IncomingMessage, res: ServerResponse, body: Buffer, e
   const stop = (): void => {
     hasStopped = true;
     takeBack();
-    res.off('drain', sendSoon);
+    res.removeListener('drain', sendSoon);
   };
   res.on('drain', sendSoon);
   const takeBack = onExchangeEnd(req, res, () => {
-    res.off('drain', sendSoon);
+    res.removeListener('drain', sendSoon);
   });
   send();
 }

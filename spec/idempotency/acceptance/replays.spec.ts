@@ -198,6 +198,14 @@ const responses: [title: string, handler: RequestHandler, method?: string][] = [
     },
   ],
   [
+    'writeHead, with a length that was noted as node notes it (@hono/node-server)',
+    (_req, res) => {
+      Object.assign(res, { _contentLength: 4 });
+      res.writeHead(200, { 'Content-Type': 'text/plain' });
+      res.end('four');
+    },
+  ],
+  [
     'writeHead with an array',
     (_req, res) => {
       res.writeHead(202, [
