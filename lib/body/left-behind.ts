@@ -8,18 +8,17 @@ import { drainRest } from './stream/drain-rest';
 import { readElsewhere } from './content/errors';
 import { kindOf, lengthSent, mediaTypeOf } from './content/media-type';
 import { bytesOfText } from './content/text-bytes';
+import { leftFiles, type WithFiles } from './left-files';
 import { BytesInMemory, type Received } from './stream/received';
 
 /** The properties that body parsers and multer set on a request. */
-interface WithParsed {
+interface WithParsed extends WithFiles {
   readonly app?: unknown;
   body?: unknown;
   /** Where formidable's examples, and express-formidable, put the fields of a form. */
   fields?: unknown;
   rawBody?: unknown;
   _body?: boolean;
-  file?: Express.Multer.File;
-  files?: readonly Express.Multer.File[] | Readonly<Record<string, readonly Express.Multer.File[]>>;
 }
 
 /**
@@ -32,7 +31,7 @@ export function leftBehind(req: IncomingMessage): Received | undefined {
   const bytes = bytesIn(rawBody) ?? bytesIn(body) ?? formOfText(body, req);
   // A parser that leaves bytes has decompressed them.
   if (bytes) return new BytesInMemory([bytes], undefined);
-  const files = filesLeftBehind(req as WithParsed);
+  const files = leftFiles(req as WithParsed);
   if (body !== undefined && !isPlaceholder(req)) return { kind: 'parsed', body, files };
   if (areFields(fields, req)) return { kind: 'parsed', body: fields, files };
   const areFieldsKnown = body !== undefined || !files.some(isOfFormidable);
@@ -69,24 +68,6 @@ function areFields(fields: unknown, req: IncomingMessage): boolean {
 
 /** Multer and express-fileupload set `req.body` if there are fields; where those of formidable went is unknown. */
 const isOfFormidable = (file: object): boolean => 'originalFilename' in file;
-
-const NO_FILES: readonly Express.Multer.File[] = [];
-
-function filesLeftBehind({ file, files }: WithParsed): readonly Express.Multer.File[] {
-  if (!file && !files) return NO_FILES;
-  const byField = Object.entries<Express.Multer.File | readonly Express.Multer.File[]>(files ?? []);
-  return [
-    ...(file ? [file] : []),
-    ...byField.flatMap(([field, value]) => [value].flat().map(one => underField(field, one))),
-  ];
-}
-
-/** Gives a file the name of its field, which parsers other than multer keep as the key in `req.files` only. */
-function underField(field: string, file: Express.Multer.File): Express.Multer.File {
-  return (file as Partial<Express.Multer.File>).fieldname === undefined
-    ? Object.assign(Object.create(file) as Express.Multer.File, { fieldname: field })
-    : file;
-}
 
 /** Bytes of the shortest JSON object with a property, `{"":0}`. */
 const SHORTEST_PROPERTY = 6;

@@ -6,6 +6,7 @@ import { formLeftAsText, tooManyFields } from '../../body/content/errors';
 import { valuesByName, type Form } from '../../body/form/form';
 import type { PartsTaken } from '../../body/form/parts-taken';
 import { readForm } from '../../body/form/read-form';
+import { asLeft, checkIsKnown } from '../../body/left-files';
 import { isUntouched, receivedAsForm } from '../../body/receive';
 import type { Received } from '../../body/stream/received';
 import { readReceivedForm } from '../../body/form/received-form';
@@ -87,11 +88,18 @@ function multipartIn(received: Received, incoming: Incoming): Awaitable<Form> {
     case 'parsed':
       if (typeof received.body === 'string') throw formLeftAsText();
       checkStored(incoming);
-      return { fields: boundedPairs(received.body, incoming.options.limits), files: received.files };
+      return leftForm(received.body, received.files, incoming);
     case 'bytes':
     case 'file':
       return readUpload(incoming, formOptions => readReceivedForm(received, incoming.req, formOptions));
   }
+}
+
+/** @throws Error if the parser tells too little of a file that the dto declares. */
+function leftForm(body: unknown, files: Form['files'], { use, options: { limits } }: Incoming): Form {
+  for (const file of files) if (use.bindsFile(file.fieldname)) checkIsKnown(file);
+  // Express-form-data can leave its files in `req.body`, too: their members are no fields.
+  return { fields: boundedPairs(body, limits, new Set(files.map(asLeft))), files };
 }
 
 function urlEncodedIn(received: Received, { mediaType, options: { limits } }: Incoming): Awaitable<Form> {
@@ -106,8 +114,10 @@ async function readUpload({ req, res, use, options }: Incoming, read: FormReader
   return form;
 }
 
-function boundedPairs(body: unknown, { fields }: ResolvedLimits): Pair[] {
-  const pairs = body instanceof URLSearchParams ? [...body] : flatPairs(asObject(body));
+const NONE: ReadonlySet<unknown> = new Set();
+
+function boundedPairs(body: unknown, { fields }: ResolvedLimits, files = NONE): Pair[] {
+  const pairs = body instanceof URLSearchParams ? [...body] : flatPairs(asObject(body), files);
   if (pairs.length > fields) throw tooManyFields(fields);
   return pairs;
 }
@@ -126,15 +136,16 @@ function asObject(body: unknown): unknown {
  * Flattens the nested form of an earlier parser: `{ a: { b: ['1', '2'] } }` is `a[b]=1&a[b]=2`. An array of one text
  * was sent as `a[]` or `a[0]`, so that the text is one item.
  */
-function flatPairs(value: unknown, name = ''): Pair[] {
+function flatPairs(value: unknown, files: ReadonlySet<unknown>, name = ''): Pair[] {
+  if (files.has(value)) return [];
   const text = convertedText(value);
   if (text !== undefined) return [[name, text]];
   // Only the entries of an array: multer makes one with 4 294 967 294 holes from `t[4294967294]=x`.
   const entries = Object.entries(value ?? {});
   return entries.flatMap(([key, child]) => {
-    if (name === '') return flatPairs(child, key);
+    if (name === '') return flatPairs(child, files, key);
     const item = Array.isArray(value) ? convertedText(child) : undefined;
-    if (item === undefined) return flatPairs(child, `${name}[${key}]`);
+    if (item === undefined) return flatPairs(child, files, `${name}[${key}]`);
     return entries.length === 1 ? [[name, item, 'item']] : [[name, item]];
   });
 }

@@ -4,12 +4,14 @@ import objectHash from 'object-hash';
 import { after, type Awaitable } from '../../basics/awaitable';
 import type { Form } from '../../body/form/form';
 import { isJson, kindOf, mediaTypeOf, type MediaType } from '../../body/content/media-type';
+import { asLeft, checkIsKnown, isForeign } from '../../body/left-files';
 import { receive } from '../../body/receive';
 import { allBytes, openReceived, sizeOf, type Received, type ReceivedBytes } from '../../body/stream/received';
 import { measureForm } from '../../body/form/received-form';
 import { formLeftAsText } from '../../body/content/errors';
 import { Problem } from '../../problems/problem';
-import { canonicalPairs, splitPairs } from './canonical-pairs';
+import { canonicalPairs, sortedBy, splitPairs } from './canonical-pairs';
+import { FilesInBody, NO_FILES } from './files-in-body';
 import { formBytesParts } from './form-bytes';
 import { jsonFileDigest } from './json-file';
 import { parsedParts } from './parsed-body';
@@ -31,7 +33,7 @@ function partsOf(received: Received, req: IncomingMessage): Awaitable<readonly u
   if (received.kind === 'parsed') {
     // A client chooses a new boundary for each attempt, and it is part of the text.
     if (typeof received.body === 'string' && kindOf(mediaType) === 'multipart') throw formLeftAsText();
-    const parts = ['parsed', mediaType.type, ...parsedParts(received.body)];
+    const parts = ['parsed', mediaType.type, ...parsedParts(received.body, filesInBody(received.files))];
     return received.files.length > 0 ? after(leftFilesParts(received.files), files => [...parts, ...files]) : parts;
   }
   const { coding = '' } = received;
@@ -98,40 +100,31 @@ function partsOfForm({ fields, files }: Form): PartsOfForm {
 
 const filePair = (file: Express.Multer.File, content = ''): [name: string, ...values: string[]] => [
   file.fieldname,
-  nameOf(file),
+  file.originalname,
   `${file.size}${content}`,
 ];
 
+/** @throws Error for a file of which too little is known. */
+function filesInBody(files: readonly Express.Multer.File[]): FilesInBody {
+  if (files.length === 0) return NO_FILES;
+  for (const file of files) checkIsKnown(file);
+  return new FilesInBody(new Map(files.map(file => [asLeft(file), JSON.stringify(filePair(file))])));
+}
+
 /**
  * Returns the parts of the files that an earlier parser has left. Files of JSON may be data, so their content counts.
+ * Multer keeps the order in which the files were sent. Other parsers list a file once it is stored: two equal requests
+ * can have two orders, so that the order can be no part of what makes them equal.
  */
 async function leftFilesParts(files: readonly Express.Multer.File[]): Promise<readonly string[]> {
   const pairs = await Promise.all(
-    files.map(async file => {
-      // Formidable leaves null for a file without a type, and in its first version calls it `type`.
-      const { mimetype, type = mimetype } = file as { mimetype?: unknown; type?: unknown };
-      const isData = typeof type === 'string' && isJson(type);
-      return filePair(file, isData ? await jsonFileDigest(file) : '');
-    }),
+    files.map(async file => filePair(file, isJson(file.mimetype) ? await jsonFileDigest(file) : '')),
   );
-  return [hashOf({ fields: [], files: canonicalPairs(pairs) })];
+  const inOrder = files.some(isForeign) ? sortedBy(pairs, pair => JSON.stringify(pair)) : pairs;
+  return [hashOf({ fields: [], files: canonicalPairs(inOrder) })];
 }
 
 const hashOf = (form: PartsOfForm): string => objectHash(form, { algorithm: 'sha256' });
-
-/**
- * Returns the name of a file as multer gives it, or express-fileupload or formidable, if they came before bindonce.
- * @throws Error if there is none: two different files must not look equal.
- */
-function nameOf(file: { originalname?: unknown; originalFilename?: unknown; name?: unknown; size?: unknown }): string {
-  const name = file.originalname ?? file.originalFilename ?? file.name;
-  if (typeof name !== 'string' || typeof file.size !== 'number')
-    throw new Error(
-      'bindonce: the files in req.files have no name and size in a form that bindonce knows. Mount bindonce before ' +
-        'the middleware that reads the form, or use multer.',
-    );
-  return name;
-}
 
 /**
  * An urlencoded form that is longer, or has more fields, is compared by its bytes: no user fills in such a form,

@@ -8,10 +8,15 @@ import { splitAtEquals } from '../../body/content/urlencoded';
  */
 export function canonicalPairs(pairs: readonly (readonly [name: string, ...values: string[]])[]): string[] {
   const root = (name: string): string => /^[=%]?\[?([^[\].]*)/.exec(name)?.[1]?.toLowerCase() ?? '';
-  return pairs
-    .map(pair => ({ pair, root: root(pair[0]) }))
-    .sort((a, b) => (a.root < b.root ? -1 : a.root > b.root ? 1 : 0))
-    .flatMap(({ pair }) => pair);
+  return sortedBy(pairs, ([name]) => root(name)).flat();
+}
+
+/** Returns the items in the order of their texts. Items of one text keep their order. */
+export function sortedBy<T>(items: readonly T[], textOf: (item: T) => string): T[] {
+  return items
+    .map(item => ({ item, text: textOf(item) }))
+    .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
+    .map(({ item }) => item);
 }
 
 /** Splits `a=1&b=2` without interpreting it. @param text one character for each byte, as node gives URLs. */

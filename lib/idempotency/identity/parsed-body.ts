@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { types } from 'node:util';
 import { Problem } from '../../problems/problem';
+import { NO_FILES, type FilesInBody } from './files-in-body';
 
 /** Levels of nested objects. JSON may have hundreds of thousands, and each takes some of the stack. */
 const MOST_LEVELS = 1_000;
@@ -11,9 +12,9 @@ const MOST_LEVELS = 1_000;
  * @throws Error for a value of any other kind, since its hidden parts could differ; Problem with status 413 for one
  * that is nested too deeply.
  */
-export function parsedParts(body: unknown): readonly unknown[] {
-  if (new JsonCheck().accepts(body)) return ['json', body];
-  const writer = new Writer();
+export function parsedParts(body: unknown, files = NO_FILES): readonly unknown[] {
+  if (new JsonCheck(files).accepts(body)) return ['json', body];
+  const writer = new Writer(files);
   writer.write(body, 0);
   return writer.parts();
 }
@@ -25,6 +26,8 @@ const MOST_JSON = 1_048_576;
 class JsonCheck {
   private room = MOST_JSON;
 
+  constructor(private readonly files: FilesInBody) {}
+
   accepts(value: unknown, level = 0): boolean {
     if (--this.room < 0) return false;
     if (typeof value === 'string') return (this.room -= value.length) >= 0;
@@ -33,7 +36,8 @@ class JsonCheck {
   }
 
   private acceptsAll(value: object, level: number): boolean {
-    if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return false;
+    if (this.files.textOf(value) !== undefined || typeof (value as { toJSON?: unknown }).toJSON === 'function')
+      return false;
     const names = Object.keys(value);
     if (!Array.isArray(value)) {
       const properties = value as Readonly<Record<string, unknown>>;
@@ -56,6 +60,8 @@ const BLOCK = 65_536;
 class Writer {
   private hash: Hash | undefined;
   private text = '';
+
+  constructor(private readonly files: FilesInBody) {}
 
   parts(): readonly [kind: string, text: string] {
     return this.hash ? ['digest', this.hashed().digest('hex')] : ['text', this.text];
@@ -87,9 +93,11 @@ class Writer {
   }
 
   private writeObject(value: object, level: number): void {
+    const file = this.files.textOf(value);
+    if (file !== undefined) return this.put('w', file);
     // Entries, so that the holes of an array are skipped: multer makes 4 294 967 294 of them out of `t[4294967294]=x`.
-    if (Array.isArray(value) || isPlain(value))
-      return this.writePairs(Array.isArray(value) ? 'a' : 'o', Object.entries(value), level);
+    if (Array.isArray(value)) return this.writePairs('a', Object.entries(value), level);
+    if (isPlain(value)) return this.writePairs('o', this.files.entriesOf(value), level);
     if (types.isMap(value)) return this.writePairs('m', [...value], level);
     if (types.isSet(value)) return this.writeAll('e', [...value], level);
     if (types.isDate(value)) return this.put('d', String(value.getTime()));
