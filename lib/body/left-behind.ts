@@ -28,7 +28,7 @@ interface WithParsed extends WithFiles {
 export function leftBehind(req: IncomingMessage): Received | undefined {
   if (!req.readableDidRead && !isReadElsewhere(req)) return undefined;
   const { body, rawBody, fields } = req as WithParsed;
-  const bytes = bytesIn(rawBody) ?? bytesIn(body) ?? formOfText(body, req);
+  const bytes = bytesIn(rawBody) ?? bytesOfRawText(rawBody, req) ?? bytesIn(body) ?? formOfText(body, req);
   // A parser that leaves bytes has decompressed them.
   if (bytes) return new BytesInMemory([bytes], undefined);
   const files = leftFiles(req as WithParsed);
@@ -51,6 +51,11 @@ export async function leftByOtherReader(req: IncomingMessage, res: ServerRespons
   if (left) return left;
   drainRest(req, res);
   throw readElsewhere();
+}
+
+/** Applications also keep the bytes as text, with the `verify` of a parser. */
+function bytesOfRawText(rawBody: unknown, req: IncomingMessage): Buffer | undefined {
+  return typeof rawBody === 'string' ? bytesOfText(rawBody, req) : undefined;
 }
 
 /** Returns the bytes of a form that was left as text. Its text has to be parsed, and a boundary is no part of a key. */

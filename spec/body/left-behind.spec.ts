@@ -57,6 +57,20 @@ describe.each(expressVersions)('%s', (_version, version) => {
   const bound = (): RequestHandler =>
     bindRequest(Upload, { allowFormData: { urlEncoded: true } }) as unknown as RequestHandler;
 
+  it.each<[string, (bytes: Buffer) => unknown]>([
+    ['text', String],
+    ['bytes', bytes => bytes],
+  ])('JSON whose bytes are left as %s in req.rawBody is compared by them', async (_kind, leave) => {
+    const parser = version.json({
+      verify: (req, _res, bytes) => {
+        Object.assign(req, { rawBody: leave(bytes) });
+      },
+    });
+    const amount = (digits: string): Sent => ({ json: `{"amount":${digits}}` });
+    const sent = [amount('9007199254740993'), amount('9007199254740992'), amount('9007199254740993')];
+    expect(await answers(parser, [idempotency()], sent)).toEqual([[1], [2], [1]]);
+  });
+
   const parsers: readonly (readonly [string, RequestHandler])[] = [
     ['express.text() leaves as text', textParser],
     ['another parser leaves as text', body(bytes => bytes.toString())],
