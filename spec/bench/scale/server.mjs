@@ -22,6 +22,7 @@ const bind = bindRequest(Upload, {
   limits,
 });
 const guard = idempotency({ maxRequestBytes: 2 * GIB, waitTimeout: 60_000 });
+const byKeyAlone = idempotency({ ignoreRequestBody: true });
 const sizeOf = files => ({ size: files.reduce((sum, { size }) => sum + size, 0) });
 
 /** Pieces of a long response, which are made as they are read. */
@@ -55,6 +56,7 @@ const subjects = {
   'idempotency() and bindRequest()': app => app.post('/', guard, bind, bound),
   'express.json()': app => app.post('/', json, ok),
   'idempotency() and express.json()': app => app.post('/', guard, json, ok),
+  'idempotency({ ignoreRequestBody }) and express.json()': app => app.post('/', byKeyAlone, json, ok),
   'a bare stream': app => app.post('/', stream),
   'a stream behind idempotency()': app => app.post('/', guard, stream),
   'in memory': app => app.post('/', guard, ok),
