@@ -1,12 +1,9 @@
-import { dirname, join } from 'node:path';
 import type { Request, RequestHandler, Response } from 'express';
 import { openapi, type OpenApiDocument } from './openapi';
-import { checkOpenApiOptions, type OpenApiOptions } from './openapi-options';
-import { policyFor } from './page-policy';
-import type { Routed } from './express-layers';
-
-/** The files of the page, by the path below the mount point. */
-type Files = ReadonlyMap<string, string>;
+import { checkOpenApiOptions, type OpenApiOptions } from './options/openapi-options';
+import { filesOfPage } from './page/page-files';
+import { policyFor } from './page/page-policy';
+import type { Routed } from './routing/express-layers';
 
 /**
  * Makes a router that serves `openapi.json` and an interactive page below its mount point:
@@ -44,28 +41,4 @@ const pathOf = ({ originalUrl }: Request): string => originalUrl.split('?', 1)[0
 function folderOf(req: Request): string {
   const path = pathOf(req);
   return `./${path.slice(path.lastIndexOf('/') + 1)}/${req.originalUrl.slice(path.length)}`;
-}
-
-function filesOfPage(): Files {
-  const swagger = dirname(swaggerPackage());
-  const page = join(__dirname, 'page');
-  return new Map([
-    ['/', join(page, 'index.html')],
-    ['/page.js', join(page, 'page.js')],
-    ['/page.css', join(page, 'page.css')],
-    ['/swagger-ui.css', join(swagger, 'swagger-ui.css')],
-    ['/swagger-ui-bundle.js', join(swagger, 'swagger-ui-bundle.js')],
-  ]);
-}
-
-function swaggerPackage(): string {
-  try {
-    return require.resolve('swagger-ui-dist/package.json');
-  } catch (error) {
-    throw new Error(
-      'apiDocs: the page needs the package swagger-ui-dist, which is not installed. Run `npm install ' +
-        'swagger-ui-dist`. With SCARF_ANALYTICS=false, its installation reports nothing to its makers.',
-      { cause: error },
-    );
-  }
 }
