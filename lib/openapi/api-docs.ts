@@ -4,15 +4,18 @@ import { checkOpenApiOptions, type OpenApiOptions } from './options/openapi-opti
 import { filesOfPage } from './page/page-files';
 import { policyFor } from './page/page-policy';
 import type { Routed } from './routing/express-layers';
+import { checkRouters } from './routing/routes';
 
 /**
  * Makes a router that serves `openapi.json` and an interactive page below its mount point:
  * `app.use('/docs', apiDocs(app, { info }))`. The page is made of local files and asks no other host. The document is
  * made at the first request, when all routes are mounted.
- * @throws TypeError for an unknown option or an invalid value, and Error if swagger-ui-dist is not installed.
+ * @throws TypeError for what is no application or router, for an unknown option or an invalid value, and Error if
+ * swagger-ui-dist is not installed.
  */
 export function apiDocs(app: Routed, options: OpenApiOptions): RequestHandler {
   checkOpenApiOptions('apiDocs', options);
+  checkRouters('apiDocs', app, options.mounts);
   // Checks the security schemes now. The routes come later.
   openapi(() => undefined, options);
   const files = filesOfPage();

@@ -618,12 +618,12 @@ describe('openapi()', () => {
     [
       'something that is not an application',
       () => openapi({}, { info }),
-      'openapi: the first argument must be an Express application or router, not object.',
+      'openapi: the first argument must be an Express application or router, not an object. Pass what express() or ',
     ],
     [
       'a mount that is not a router',
       () => openapi(express(), { info, mounts: { '/a': null as never } }),
-      'openapi: /a must be an Express application or router (option `mounts`), not object.',
+      'openapi: /a in the option mounts must be an Express application or router, not null. Pass what express() or ',
     ],
     [
       'a schema that JSON Schema cannot say',

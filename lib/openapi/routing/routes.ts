@@ -1,3 +1,4 @@
+import { describe } from '../../options/check';
 import {
   isApplication,
   isCaseSensitive,
@@ -48,11 +49,7 @@ interface Position {
  * @throws TypeError for a nested router whose path is unknown.
  */
 export function routesOf(app: Routed, mounts: Mounts = {}): Route[] {
-  for (const [what, router] of [['the first argument', app] as const, ...Object.entries(mounts)])
-    if (typeof (router as unknown) !== 'function') {
-      const option = what.startsWith('/') ? ' (option `mounts`)' : '';
-      throw new TypeError(`openapi: ${what} must be an Express application or router${option}, not ${typeof router}.`);
-    }
+  checkRouters('openapi', app, mounts);
   const met = new Set<unknown>();
   const start: Position = { prefix: rootTemplate, inFront: [], open: new Set(), met };
   const found = [...walk(app, start, mounts)];
@@ -61,6 +58,23 @@ export function routesOf(app: Routed, mounts: Mounts = {}): Route[] {
   for (const [path, router] of others)
     for (const prefix of templatesOf(path)) found.push(...walk(router, { ...start, prefix }, mounts));
   return found;
+}
+
+/**
+ * @param owner the function that takes them, for the message.
+ * @throws TypeError for something that is no application or router.
+ */
+export function checkRouters(owner: 'openapi' | 'apiDocs', app: unknown, mounts: Mounts = {}): void {
+  const given: readonly (readonly [string, unknown])[] = [
+    ['the first argument', app],
+    ...Object.entries(mounts).map(([path, router]) => [`${path} in the option mounts`, router] as const),
+  ];
+  for (const [what, router] of given)
+    if (typeof router !== 'function')
+      throw new TypeError(
+        `${owner}: ${what} must be an Express application or router, not ${describe(router)}. ` +
+          'Pass what express() or express.Router() has returned.',
+      );
 }
 
 /** Returns what the router puts in front of the routes behind it. */
