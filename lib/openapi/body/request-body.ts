@@ -38,9 +38,10 @@ export function bodyOf(
 ): EndpointBody {
   const contents: Record<string, Content> = {};
   const { wholeBody, content, body: use } = plan;
-  if (wholeBody) contents['application/json'] = { schema: schemasFrom('json').of(wholeBody.codec) };
+  if (wholeBody && fits(values, 'whole'))
+    contents['application/json'] = { schema: schemasFrom('json').of(wholeBody.codec) };
   // A text has at most as many characters as bytes.
-  if (content && fits(values, 'text'))
+  if (content && fits(values, 'whole'))
     contents['text/plain'] = { schema: { type: 'string', maxLength: options.limits.bodyBytes } };
   if (fits(values, 'json')) contents['application/json'] = { schema: objectOf(values, 'json') };
   // A form cannot hold the JSON that another property requires.
@@ -51,9 +52,8 @@ export function bodyOf(
   const whole = wholeBody ?? content;
   // A GET without a body is an empty list.
   const mayBeMissing = wholeBody?.codec.shape === 'list' && usuallyHasNoBody(method);
-  const required = whole
-    ? mustBeSent(whole) && !mayBeMissing
-    : values.some(({ json, form }) => (json ?? form)?.required);
+  const required =
+    (whole !== undefined && mustBeSent(whole) && !mayBeMissing) || values.some(value => placedIn(value)?.required);
   const withExamples = Object.entries(contents).map(([type, one]) => [type, { ...one, ...(examples && { examples }) }]);
   return {
     required: required && withExamples.length > 0,
@@ -76,12 +76,18 @@ function acceptedTypes({ body }: Plan, { allowMultipart, allowUrlEncoded }: Reso
 
 type Kind = 'json' | 'form';
 
-/** Returns true if a body of a kind has a place for at least one value, and for all that must be sent. */
-function fits(values: readonly BodyValue[], kind: Kind | 'text'): boolean {
-  const isPlaced = (value: BodyValue): boolean => kind !== 'text' && value[kind] !== undefined;
+/** Returns the value in the first kind of body that has a place for it. */
+const placedIn = ({ json, form }: BodyValue): Value | undefined => json ?? form;
+
+/**
+ * Returns true if a body of a kind has a place for at least one value, and for all that must be sent; a body that is
+ * one value as a whole has a place for no other.
+ */
+function fits(values: readonly BodyValue[], kind: Kind | 'whole'): boolean {
+  const isPlaced = (value: BodyValue): boolean => kind !== 'whole' && value[kind] !== undefined;
   return (
-    (kind === 'text' || values.some(isPlaced)) &&
-    values.every(value => isPlaced(value) || (value.json ?? value.form)?.required !== true)
+    (kind === 'whole' || values.some(isPlaced)) &&
+    values.every(value => isPlaced(value) || placedIn(value)?.required !== true)
   );
 }
 

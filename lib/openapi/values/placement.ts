@@ -46,6 +46,7 @@ export function placementOf(
     prefersQuery: usuallyHasNoBody(method) || plan.wholeBody !== undefined || plan.content !== undefined,
     takesForm,
     needsForm: takesForm && all.some(isSentInForm),
+    needsJson: all.some(isSentInJson),
     schemasFrom,
   };
   const places = all.map(sources => placeOf(sources, route));
@@ -65,6 +66,8 @@ interface RouteOfDto {
   readonly takesForm: boolean;
   /** Whether the body is a form, which leaves the query to what a form cannot hold. */
   readonly needsForm: boolean;
+  /** Whether the body is JSON, which leaves the query to what JSON cannot hold. */
+  readonly needsJson: boolean;
   readonly schemasFrom: SchemasFrom;
 }
 
@@ -75,6 +78,13 @@ function isSentInForm(sources: Sources): boolean {
   const form = sources.get('form');
   if (!isReadIn('form', form)) return false;
   return form.isRoot || (mustBeSent(form) && !isReadIn('json', sources.get('json')));
+}
+
+/** Returns true for a property that the JSON body must have, or that must be sent and no other source has. */
+function isSentInJson(sources: Sources): boolean {
+  const json = sources.get('json');
+  if (!isReadIn('json', json)) return false;
+  return json.jsonRequired || (mustBeSent(json) && sources.size === 1);
 }
 
 /** Decides where a client sends the value of one property: in the place that its declaration names first. */
@@ -135,7 +145,7 @@ function placeInQueryOrBody(sources: Sources, route: RouteOfDto): Partial<Placem
   const hasJson = isReadIn('json', sources.get('json'));
   const hasForm = isReadIn('form', sources.get('form')) && route.takesForm;
   const inBody = hasJson || hasForm;
-  const leavesBody = route.prefersQuery || (route.needsForm && !hasForm);
+  const leavesBody = route.prefersQuery || (route.needsForm && !hasForm) || (route.needsJson && !hasJson);
   const query = leavesBody || !inBody ? valueIn('query', sources, route) : undefined;
   if (query) return { parameters: [inQuery(query)] };
   if (!inBody) return {};
