@@ -17,7 +17,8 @@ type Known = Map<string, Clash | undefined>;
 
 /**
  * Finds what no JSON value can be for two schemas, by their types, enumerations and required properties; undefined if a
- * value may fit both. What schemas say beside these, such as patterns, is not compared.
+ * value may fit both. Formats and patterns are not compared: they say what clients should write, and binding reads
+ * more. `00000000000000000000000000000007` is a guid, a long and a decimal.
  */
 export function clashOf(
   one: JsonSchema,

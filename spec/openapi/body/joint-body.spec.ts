@@ -11,6 +11,7 @@ import {
   file,
   formField,
   fromBody,
+  guid,
   hasPermission,
   int,
   lazy,
@@ -22,6 +23,7 @@ import {
   plainText,
   routeParam,
   string,
+  version,
   type AnyType,
   type BindingOptions,
 } from '../../../lib';
@@ -232,6 +234,9 @@ describe('the body of a route with two bindRequest()', () => {
       { constructor: 1, a: 1 },
     ],
     ['any value', dto({ a: field(z.any()) }), dto({ a: int }), { a: 1 }],
+    ['digits that are a guid and a long', dto({ a: guid }), dto({ a: long }), { a: `${'0'.repeat(31)}7` }],
+    ['digits that are a guid and a decimal', dto({ a: guid }), dto({ a: decimal }), { a: '1'.repeat(32) }],
+    ['a version that is a decimal', dto({ a: version }), dto({ a: decimal }), { a: '1.2' }],
     ['both parts of a schema', dto({ a: field(z.int().and(z.number())) }), dto({ a: int }), { a: 1 }],
   ])('may have a value for each property: %s', async (_what, One, Other, body) => {
     const app = both([One], [Other]);
