@@ -9,11 +9,12 @@ type Sources = ReadonlyMap<Source, SourceProperty>;
 /** @throws TypeError for a required property that no source can supply. */
 export function checkSupply(member: Member, sources: Sources): void {
   const { codec, spec, required, jsonRequired } = member;
-  // It takes the text of any body.
+  // `plainText` takes the text of any body.
   if (!required || spec.kind === 'plainText') return;
   const needsJson = spec.kind === 'fromBody' || (jsonRequired && sources.has('json'));
   const possible: readonly Source[] = needsJson ? ['json'] : [...sources.keys()];
-  if (possible.length === 0) throw unsupplied(takesFiles(codec) ? 'files come only from a form' : ALL_BLOCKED);
+  if (possible.length === 0)
+    throw unsupplied(takesFiles(codec) ? 'files come only from a form' : 'all its sources are blocked');
   if (possible.some(source => canComeFrom(source, codec)) || !mustBeSent(member)) return;
   throw unsupplied(
     codec.isTextOnly
@@ -21,8 +22,6 @@ export function checkSupply(member: Member, sources: Sources): void {
       : [...new Set(possible.flatMap(source => codec.blockedIn?.(source) ?? []))].join(', '),
   );
 }
-
-const ALL_BLOCKED = 'all its sources are blocked';
 
 const unsupplied = (reason: string): TypeError =>
   new TypeError(`it is required, but no source can supply it: ${reason}.`);

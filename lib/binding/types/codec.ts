@@ -171,10 +171,11 @@ export const needsExactNumbers = (codec: Codec<unknown>): boolean =>
   someWithin(codec, part => part.needsExactNumbers === true);
 
 /** Returns true if some value of a type can come from a source. Null and an empty list are values of JSON, too. */
-export const canComeFrom = (source: string, codec: Codec<unknown>): boolean =>
-  source === 'json' && (codec.takesNull === true || codec.isCollection === true)
-    ? true
-    : !(source === 'json' && codec.isTextOnly) && codec.blockedIn?.(source) === undefined;
+export function canComeFrom(source: string, codec: Codec<unknown>): boolean {
+  const { takesNull, isCollection, isTextOnly, blockedIn } = codec;
+  if (source === 'json' && (takesNull || isCollection)) return true;
+  return !(source === 'json' && isTextOnly) && blockedIn?.(source) === undefined;
+}
 
 /** Returns true for a file, and for a list of files, which are sent as files under one name. */
 export const takesFiles = ({ shape, parts }: Codec<unknown>): boolean =>
