@@ -2,20 +2,21 @@ import type { EndpointDescription } from '../binding/bind-request';
 import { usuallyHasNoBody } from '../binding/plan/lookup';
 import type { JsonSchema } from '../binding/types/json-schema';
 import type { ResolvedOptions } from '../idempotency/options/options';
-import { bodyLimits } from './body-limits';
-import type { Components } from './components';
-import { idempotencyHeader } from './idempotency-header';
-import { jointBody } from './joint-body';
-import type { RouteMiddlewares } from './middlewares';
-import type { PathParameter } from './path-templates';
-import { inPathOnly, merged, placementOf, type ParameterValue, type SchemasFrom } from './placement';
-import { refusalResponses, refusalsOf } from './refusals';
-import { bodyOf, type EndpointBody } from './request-body';
-import { responsesOf, withRefusals } from './responses';
-import type { Route } from './routes';
-import type { SdkExtensions } from './sdk-generators';
-import type { Security } from './security';
-import { bothTexts, isStructured } from './values';
+import { bodyLimits } from './body/body-limits';
+import { jointBody } from './body/joint-body';
+import { bodyOf, type EndpointBody } from './body/request-body';
+import type { SdkExtensions } from './options/sdk-generators';
+import type { Security } from './options/security';
+import { keyParameter } from './parameters/key-parameter';
+import { parameterOf } from './parameters/parameter';
+import { refusalResponses, refusalsOf } from './responses/refusals';
+import { responsesOf, withRefusals } from './responses/responses';
+import type { RouteMiddlewares } from './routing/middlewares';
+import type { PathParameter } from './routing/path-templates';
+import type { Route } from './routing/routes';
+import type { Components } from './schemas/components';
+import { inPathOnly, merged, type ParameterValue } from './values/parameter-values';
+import { placementOf, type SchemasFrom } from './values/placement';
 
 /** Parts of one document that its operations share. */
 export interface Document {
@@ -61,28 +62,6 @@ export function operationOf(
   };
 }
 
-/**
- * Describes the header of the key. A dto that has the header, too, says more of its value, but cannot make it optional.
- */
-function keyParameter(
-  guard: ResolvedOptions,
-  inDto: ParameterValue | undefined,
-  components: Components,
-  extensions: SdkExtensions,
-): object {
-  const header = { ...idempotencyHeader(guard, components.schemasFor('request')), ...extensions.keyHeader };
-  if (!inDto) return header;
-  const { schema, ...rest } = header;
-  return {
-    ...rest,
-    ...parameterOf({
-      ...inDto,
-      required: inDto.required || header.required,
-      schema: guard.keyPattern ? bothTexts(inDto.schema, schema) : inDto.schema,
-    }),
-  };
-}
-
 /** Describes the parameters that one endpoint reads, and its body. */
 function placedOf(
   endpoint: EndpointDescription,
@@ -106,25 +85,6 @@ function requestBody(
   // The page of apiDocs() does not show the patterns of names.
   const names = numbered.length > 0 ? ` Items are numbered from 0: ${numbered.join(', ')}.` : '';
   return { description: `${limits}${names}`, required, content: contents };
-}
-
-/** A cookie is sent once. By default, a list would be sent as several cookies of one name. */
-const COMMA_SEPARATED = { style: 'form', explode: false };
-
-function parameterOf({ name, in: where, required, schema, isExploded }: ParameterValue): object {
-  const { description, ...rest } = schema as { readonly description?: string };
-  const isCookieList = where === 'cookie' && [schema['type']].flat().includes('array');
-  return {
-    name,
-    in: where,
-    required,
-    ...defined({ description }),
-    ...(isExploded
-      ? { style: 'form', explode: true, schema: rest }
-      : isStructured(schema)
-        ? { content: { 'application/json': { schema: rest } } }
-        : { ...(isCookieList && COMMA_SEPARATED), schema: rest }),
-  };
 }
 
 /** Leaves out what is undefined. */

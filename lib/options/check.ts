@@ -100,7 +100,7 @@ export function either(...rules: readonly Rule[]): Rule {
 }
 
 /** Describes a value for a message: briefly, and of an object at most a few names. */
-function describe(value: unknown): string {
+export function describe(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
   if (typeof value === 'function') return 'a function';
   if (typeof value !== 'object' || value === null) return String(value);

@@ -2,8 +2,8 @@
 const leaves = ['basics', 'description', 'http', 'problems', 'options', 'principal', 'warnings'];
 
 /**
- * The folders of three rooms are floors, from the ground up: each imports only those below it, and none imports the files of
- * the flow, which are above all floors.
+ * The folders of four rooms are floors, from the ground up: each imports only those below it, and none imports the files
+ * of the flow, which are above all floors.
  */
 const floors = {
   body: ['content', 'spool', 'stream', 'form'],
@@ -20,6 +20,7 @@ const floors = {
     'run',
   ],
   binding: ['reading', 'types', 'declaration', 'plan', 'input', 'responses', 'sources'],
+  openapi: ['names', 'routing', 'schemas', 'options', 'values', 'parameters', 'body', 'responses', 'page'],
 };
 
 /** @type {import('dependency-cruiser').IConfiguration} */

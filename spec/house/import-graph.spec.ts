@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
-it('has no import cycle, no import between idempotency and binding, and no import upwards within binding; type imports count', () => {
+it('has no import cycle, no import between idempotency and binding, and no import upwards within a room; type imports count', () => {
   const root = join(__dirname, '../..');
   const { stdout, status } = spawnSync(
     process.execPath,

@@ -118,6 +118,24 @@ it.each<[unknown, string]>([
   expect(() => apiDocs(express(), options as OpenApiOptions)).toThrow(message);
 });
 
+it.each<[string, unknown, OpenApiOptions['mounts'], string]>([
+  [
+    'an application that is not there yet',
+    undefined,
+    {},
+    'the first argument must be an Express application or router',
+  ],
+  [
+    'what is no application',
+    { info },
+    {},
+    'the first argument must be an Express application or router, not an object',
+  ],
+  ['a mount that is not there yet', express(), { '/a': undefined as never }, '/a in the option mounts must be an Exp'],
+])('apiDocs() refuses %s when it is made', (_what, app, mounts, message) => {
+  expect(() => apiDocs(app as object, { info, mounts })).toThrow(`apiDocs: ${message}`);
+});
+
 describe('the page of apiDocs()', () => {
   let browser: Browser;
   let page: Page;

@@ -54,7 +54,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     return answer;
   };
 
-  const blocked = new Map<string, boolean>();
+  const blocked = new Map<string, string | undefined>();
   const codec: Codec<T> = {
     name: Dto.name || 'object',
     shape: 'object',
@@ -82,18 +82,15 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       }
       return after(found.settled(), cleared);
     },
-    isBlockedIn(source) {
-      const known = blocked.get(source);
-      if (known !== undefined) return known;
-      // The class may contain itself.
-      blocked.set(source, false);
-      const isBlockedThere = prepared.fields.some(
-        member =>
-          mustBeSent(member) && (member.dontBind.includes(source) || member.codec.isBlockedIn?.(source) === true),
-      );
-      blocked.set(source, isBlockedThere);
-      return isBlockedThere;
+    blockedIn(source) {
+      if (blocked.has(source)) return blocked.get(source);
+      // The answer to a property that requires the same class again.
+      blocked.set(source, `${codec.name} requires another ${codec.name}, without end`);
+      const [reason] = prepared.fields.flatMap(member => whyBlocked(member, source, codec.name) ?? []);
+      blocked.set(source, reason);
+      return reason;
     },
+    needsNames: () => prepared.fields.some(isNeededName),
     toJson: writeObject(Dto.name || 'an object', () => prepared.writers),
     schema: schemas =>
       // A class without a name may contain itself, too.
@@ -104,17 +101,22 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
           ? objectSchema(fields, jsonName, inside, member => member.jsonRequired || mustBeSent(member))
           : objectSchema(members, jsonName, inside);
       }),
-    // A collection without values cannot be sent, and is empty.
-    schemaOfNames: schemas =>
-      objectSchema(
-        prepared.fields,
-        ({ bindName }) => bindName,
-        schemas,
-        member => mustBeSent(member) && !member.codec.isCollection,
-      ),
+    schemaOfNames: schemas => objectSchema(prepared.fields, ({ bindName }) => bindName, schemas, isNeededName),
   };
   return codec;
 }
+
+/** Says why a source cannot supply a member that an object must have; undefined if it can. */
+function whyBlocked(member: Member, source: string, className: string): string | undefined {
+  const { dontBind, codec, property, required } = member;
+  if (!required) return undefined;
+  if (!dontBind.includes(source)) return codec.takesNull ? undefined : codec.blockedIn?.(source);
+  // Asked last: it calls the schemas of the application.
+  return mustBeSent(member) ? `${className}.${property} does not bind from ${source}` : undefined;
+}
+
+/** Returns true if names must have the member. A collection without values cannot be sent, and is empty. */
+const isNeededName = (member: Member): boolean => !member.codec.isCollection && mustBeSent(member);
 
 function prepare(
   Dto: DtoClass<unknown>,

@@ -57,7 +57,10 @@ export interface PropertyOptions<T = unknown> {
    * used. Default true, unless the type is optional or there is a default or an initialiser.
    */
   readonly required?: boolean | undefined;
-  /** When true, the JSON body itself must contain the value, even if another source has it. Default false. */
+  /**
+   * When true, the JSON body itself must contain the value, even if another source has it; no effect on a property that
+   * does not bind from JSON (`dontBind`, a file, or beside `fromBody` or `plainText`). Default false.
+   */
   readonly jsonRequired?: boolean;
   /**
    * The value if no source has one, which is copied for each request, or a function that makes it. An instance of a

@@ -92,7 +92,13 @@ export class CodecTable implements Codecs {
     const converter = this.serializer.converters?.find(one => one.type === type);
     const own = ownCodec(type, this);
     if (own && !parser && !converter) return own;
-    if (own) return { ...own, ...(converter && converted(own, converter)), ...(parser && parsing(parser, own.name)) };
+    if (own) {
+      const read = { ...own, ...(converter && converted(own, converter)) };
+      // A parser reads the text of an object whose properties are blocked there.
+      const blockedIn = (source: string): string | undefined =>
+        source === 'json' ? read.blockedIn?.('json') : undefined;
+      return parser ? { ...read, ...parsing(parser, own.name), blockedIn } : read;
+    }
     const name = (type as { name?: string }).name || 'value';
     if (!parser && !converter)
       throw new TypeError(`${name} has no declared properties and no static tryParse; ${remedyFor(type)}.`);
@@ -167,7 +173,7 @@ function converting(
 
 /** Returns what a converter replaces of a type's own codec. For a dto, it also reads text that holds JSON. */
 function converted(own: Codec<unknown>, converter: JsonConverter): Partial<Codec<unknown>> {
-  const json = converting(converter, own.name);
+  const json = { ...converting(converter, own.name), blockedIn: undefined };
   return own.shape === 'object' ? { ...json, fromText: textThrough(json.fromJson, own.name) } : json;
 }
 

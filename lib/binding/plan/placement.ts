@@ -8,8 +8,12 @@ export function checkPlacement({ kind }: PropertySpec, codec: Codec<unknown>, wh
     throw new TypeError(`${kind} takes an object, whose properties are bound by name: a dto class, not ${codec.name}.`);
   if (kind === 'fromBody' && takesFiles(codec))
     throw new TypeError('it cannot be a file: fromBody takes a JSON body, and files come from a form.');
-  if (kind === 'formField' && wholeSources.has('fromForm'))
-    throw new TypeError('formField cannot be combined with fromForm, which takes the whole form.');
+  if ((kind === 'formField' || takesFiles(codec)) && wholeSources.has('fromForm')) {
+    const what = kind === 'formField' ? kind : 'a file';
+    throw new TypeError(
+      `${what} cannot be combined with fromForm, which takes the whole form; declare it in the type of fromForm.`,
+    );
+  }
   checkNestable(codec);
   if (kind !== 'fromForm' && !takesFiles(codec)) checkHasNoFile(codec);
 }

@@ -14,6 +14,7 @@ import type { BodyUse } from './body-use';
 import { checkHasNoFile, checkPlacement, checkNestable } from './placement';
 import { noParts, partsFor } from './parts';
 import { sourcePropertiesOf, type SourceProperty } from './source-properties';
+import { checkOneBody, checkSupply } from './supply';
 import { wholeSourcesOf } from './whole-source';
 import type { CodecTable } from './codec-table';
 
@@ -105,11 +106,8 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
         if (others) others.push(one);
         else sourceProperties.set(source, [one]);
       }
+      checkSupply(member, own);
       if (takesWholeBody(spec.kind)) whole.set(spec.kind, member);
-      else if (spec.required && own.size === 0) {
-        const reason = takesFiles(codec) ? 'files come only from a form' : 'all its sources are blocked';
-        throw new TypeError(`it is required, but no source can supply it: ${reason}.`);
-      }
       sourcesOf.set(property, own);
       if (spec.required) required.push(member);
     });
@@ -122,6 +120,8 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
   );
   const wholeBody = whole.get('fromBody');
   const content = whole.get('plainText');
+  const jsonRequired = jsonProperties.filter(one => one.jsonRequired);
+  checkOneBody(Dto.name, { required, jsonRequired, sourcesOf, wholeBody });
   const inJson = [...jsonProperties, ...(wholeBody ? [wholeBody] : [])];
   const body: BodyUse = {
     json: inJson.length > 0,
@@ -136,7 +136,7 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
     set: setting(code.setter(properties), unsetRemover(specs, code)),
     sourceProperties,
     readFields: jsonReaderOf(code, jsonProperties, ({ index }) => index, readIfSent),
-    jsonRequired: jsonProperties.filter(({ jsonRequired }) => jsonRequired),
+    jsonRequired,
     sourcesOf,
     required,
     wholeBody,

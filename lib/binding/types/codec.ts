@@ -69,8 +69,10 @@ export interface Codec<T> extends Describable {
   readonly schemaOfText?: (schemas: Schemas) => JsonSchema;
   /** True if no JSON is read: a value parser reads text only. */
   readonly isTextOnly?: boolean;
-  /** Returns true if no value can come from a source: an object lacks a property there that it requires. */
-  readonly isBlockedIn?: (source: string) => boolean;
+  /** Says why no object can come from a source: it requires a property that cannot. Undefined if one can. */
+  readonly blockedIn?: (source: string) => string | undefined;
+  /** Returns true if an object cannot be made of a form or a query without names. */
+  readonly needsNames?: () => boolean;
   /** Describes an object under the names that it has in a form or a query. Default: as in JSON. */
   readonly schemaOfNames?: (schemas: Schemas) => JsonSchema;
 }
@@ -167,6 +169,13 @@ export function someWithin(codec: Codec<unknown>, test: (part: Codec<unknown>) =
 /** Returns true for a type with values that need JSON numbers with all their digits. */
 export const needsExactNumbers = (codec: Codec<unknown>): boolean =>
   someWithin(codec, part => part.needsExactNumbers === true);
+
+/** Returns true if some value of a type can come from a source. Null and an empty list are values of JSON, too. */
+export function canComeFrom(source: string, codec: Codec<unknown>): boolean {
+  const { takesNull, isCollection, isTextOnly, blockedIn } = codec;
+  if (source === 'json' && (takesNull || isCollection)) return true;
+  return !(source === 'json' && isTextOnly) && blockedIn?.(source) === undefined;
+}
 
 /** Returns true for a file, and for a list of files, which are sent as files under one name. */
 export const takesFiles = ({ shape, parts }: Codec<unknown>): boolean =>

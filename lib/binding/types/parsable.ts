@@ -14,6 +14,8 @@ export function parsableCodec(type: Parsable<unknown>, asObject?: Codec<unknown>
     accepted(type.tryParse(text), text, name, location, `${name}.tryParse`);
   return {
     ...asObject,
+    // Its text is read where its properties are not.
+    blockedIn: undefined,
     name,
     shape: 'scalar',
     fromText(values, location) {

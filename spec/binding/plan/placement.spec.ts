@@ -149,12 +149,17 @@ it.each<[string, () => AnyType, RegExp]>([
   [
     'a file beside fromForm',
     () => class Order extends dto({ all: fromForm(Line), one: file }) {},
-    /Order\.one: .* no source can supply it/,
+    /Order\.one: a file cannot be combined with fromForm, .*; declare it in the type of fromForm\./,
+  ],
+  [
+    'a file before fromForm, even if it may be missing',
+    () => class Order extends dto({ one: optional(file), all: fromForm(Line) }) {},
+    /Order\.one: a file cannot be combined with fromForm/,
   ],
   [
     'files beside fromForm',
     () => class Order extends dto({ all: fromForm(Line), one: list(file) }) {},
-    /Order\.one: .* no source can supply it/,
+    /Order\.one: a file cannot be combined with fromForm, .*; declare it in the type of fromForm\./,
   ],
   ['a file as the body', () => class Order extends dto({ one: fromBody(file) }) {}, /Order\.one: it cannot be a file/],
   [

@@ -1,0 +1,64 @@
+import { mustBeSent } from '../declaration/dto-schema';
+import type { Member } from '../declaration/members';
+import type { Source } from '../declaration/property';
+import { canComeFrom, takesFiles } from '../types/codec';
+import type { SourceProperty } from './source-properties';
+
+type Sources = ReadonlyMap<Source, SourceProperty>;
+
+/** @throws TypeError for a required property that no source can supply. */
+export function checkSupply(member: Member, sources: Sources): void {
+  const { codec, spec, required, jsonRequired } = member;
+  // `plainText` takes the text of any body.
+  if (!required || spec.kind === 'plainText') return;
+  const needsJson = spec.kind === 'fromBody' || (jsonRequired && sources.has('json'));
+  const possible: readonly Source[] = needsJson ? ['json'] : [...sources.keys()];
+  if (possible.length === 0)
+    throw unsupplied(takesFiles(codec) ? 'files come only from a form' : 'all its sources are blocked');
+  if (possible.some(source => canComeFrom(source, codec)) || !mustBeSent(member)) return;
+  throw unsupplied(
+    codec.isTextOnly
+      ? `a value parser reads ${codec.name} from text, and the JSON body needs a converter (option converters)`
+      : [...new Set(possible.flatMap(source => codec.blockedIn?.(source) ?? []))].join(', '),
+  );
+}
+
+const unsupplied = (reason: string): TypeError =>
+  new TypeError(`it is required, but no source can supply it: ${reason}.`);
+
+/** What decides which bodies the requests of a dto must have. */
+interface Requirements {
+  readonly required: readonly Member[];
+  readonly jsonRequired: readonly Member[];
+  readonly sourcesOf: ReadonlyMap<string, Sources>;
+  readonly wholeBody: Member | undefined;
+}
+
+/**
+ * A request has one body: JSON or a form.
+ * @throws TypeError for a dto with a property that requires JSON, and another one that requires a form.
+ */
+export function checkOneBody(className: string, requirements: Requirements): void {
+  const { required, jsonRequired, sourcesOf, wholeBody } = requirements;
+  const comesOnlyFrom = (source: Source, { property, codec }: Member): boolean => {
+    const possible = [...(sourcesOf.get(property)?.keys() ?? [])].filter(one => canComeFrom(one, codec));
+    return possible.length === 1 && possible[0] === source;
+  };
+  const inForm = required.filter(one => comesOnlyFrom('form', one));
+  const inJson = required.filter(one => one === wholeBody || comesOnlyFrom('json', one));
+  if (inForm.length === 0 || inJson.length + jsonRequired.length === 0) return;
+  // Asked last: it calls the schemas of the application.
+  const ofForm = inForm.find(one => mustBeSent(one) && needsFields(one));
+  const ofJson = jsonRequired[0] ?? inJson.find(mustBeSent);
+  if (!ofForm || !ofJson) return;
+  const [form, json] = [`${className}.${ofForm.property}`, `${className}.${ofJson.property}`];
+  const kind = ofJson.jsonRequired ? 'jsonRequired' : ofJson.spec.kind;
+  const remedy = ofJson.jsonRequired ? `Remove jsonRequired from ${json}` : `Declare ${json} as optional(…)`;
+  throw new TypeError(
+    `${json} (${kind}) requires a JSON body, and ${form} (${ofForm.spec.kind}) a form, but a request has one body. ` +
+      `${remedy}, or declare ${form} as optional(…), or read both from one kind of body.`,
+  );
+}
+
+/** Returns false for an object that takes the whole form and needs none of its fields. */
+const needsFields = ({ codec, spec }: Member): boolean => spec.kind !== 'fromForm' || codec.needsNames?.() === true;

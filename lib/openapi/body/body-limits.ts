@@ -1,0 +1,54 @@
+import type { EndpointDescription } from '../../binding/bind-request';
+import { hasFile, someWithin, type Codec } from '../../binding/types/codec';
+import type { ResolvedOptions } from '../../idempotency/options/options';
+
+/**
+ * Describes the limits of a request body, which OpenAPI has no fields for. Of several endpoints that read the body, and
+ * of `idempotency()` in front of them, the strictest limit counts.
+ * @param types the media types that the body may have.
+ */
+export function bodyLimits(
+  types: readonly string[],
+  all: readonly EndpointDescription[],
+  guard: ResolvedOptions | undefined,
+): string {
+  const endpoints = all.filter(
+    ({ endpoint: { plan } }) => plan && (plan.body.json || plan.body.form || plan.body.text),
+  );
+  const options = endpoints.map(({ endpoint }) => endpoint.options);
+  const least = (...values: readonly number[]): number =>
+    Math.min(...values, ...(guard && !guard.ignoreRequestBody ? [guard.maxRequestBytes] : []));
+  const limits = options.map(one => one.limits);
+  const bytes = least(...limits.map(({ bodyBytes }) => bodyBytes));
+  const form = least(...options.map(({ formBytes }) => formBytes));
+  const files = Math.min(...limits.map(one => one.files));
+  const ofFile = least(...limits.map(({ fileBytes }) => fileBytes));
+  const codecs = endpoints.flatMap(({ endpoint: { plan } }) => [
+    ...(plan?.wholeBody ? [plan.wholeBody.codec] : []),
+    ...(plan?.required ?? []).map(({ codec }) => codec),
+    ...[...(plan?.sourceProperties.values() ?? [])].flat().map(({ codec }) => codec),
+  ]);
+  const has = (test: (codec: Codec<unknown>) => boolean): boolean => codecs.some(codec => someWithin(codec, test));
+  const fileParts = codecs.some(hasFile) ? ` and ${files} files of ${sizeOf(ofFile)}` : '';
+  const isForm = types.includes('multipart/form-data');
+  return [
+    types.some(type => type !== 'multipart/form-data') && `A body has at most ${sizeOf(bytes)}.`,
+    isForm && `A multipart form has at most ${sizeOf(form)}, with ${sizeOf(bytes)} of fields${fileParts}.`,
+    has(({ shape, parts }) => shape === 'object' && [...(parts?.() ?? [])].some(({ isCollection }) => isCollection)) &&
+      `A list has at most ${Math.min(...limits.map(({ items }) => items))} items.`,
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+const UNITS = [
+  [1_073_741_824, 'GiB'],
+  [1_048_576, 'MiB'],
+  [1_024, 'KiB'],
+] as const;
+
+/** Writes a size in the largest unit that it is a whole number of. */
+function sizeOf(bytes: number): string {
+  const [size, unit] = UNITS.find(([one]) => bytes % one === 0) ?? [1, bytes === 1 ? 'byte' : 'bytes'];
+  return `${bytes / size} ${unit}`;
+}

@@ -1,0 +1,64 @@
+import type { EndpointDescription } from '../../binding/bind-request';
+import type { ResolvedOptions } from '../../idempotency/options/options';
+import { catalogue, type ProblemCode } from '../../problems/catalogue';
+
+/** One operation: its middlewares, and the parts that its requests have. */
+export interface Refusing {
+  readonly guard: ResolvedOptions | undefined;
+  readonly endpoints: readonly EndpointDescription[];
+  /** Whether an endpoint reads the body. */
+  readonly readsBody: boolean;
+  /** Whether the guard reads the body. */
+  readonly guardsBody: boolean;
+  readonly hasQuery: boolean;
+}
+
+/** Lists the problems that the middlewares of an operation can answer with. */
+export function refusalsOf({ guard, endpoints, readsBody, guardsBody, hasQuery }: Refusing): ProblemCode[] {
+  const options = endpoints.map(({ endpoint }) => endpoint.options);
+  const permissions = endpoints.flatMap(({ endpoint }) => endpoint.plan?.sourceProperties.get('permission') ?? []);
+  const may: readonly [boolean, ...ProblemCode[]][] = [
+    [guard?.whenKeyMissing === 'reject', 'key-missing'],
+    [guard !== undefined, 'key-repeated', 'request-in-flight', 'response-unavailable', 'store-unavailable'],
+    [guard?.keyPattern !== undefined, 'key-malformed'],
+    [guard?.whenKeyReused === 'reject', 'key-reused'],
+    [options.some(({ allowAnonymous }) => !allowAnonymous), 'unauthenticated'],
+    [permissions.some(({ required }) => required), 'forbidden'],
+    [endpoints.length > 0, 'validation-failed'],
+    [readsBody, 'body-malformed', 'body-unsupported'],
+    [readsBody || guardsBody, 'body-too-large'],
+    [hasQuery, 'query-too-large'],
+    [
+      guardsBody || (readsBody && options.some(({ allowMultipart }) => allowMultipart)),
+      'server-busy',
+      'storage-full',
+      'storage-unavailable',
+    ],
+  ];
+  return may.flatMap(([isPossible, ...codes]) => (isPossible ? codes : []));
+}
+
+const retryAfter = {
+  'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer', minimum: 0 } },
+};
+
+/** Describes refusals by their status. */
+export function refusalResponses(codes: readonly ProblemCode[]): Record<string, object> {
+  const byStatus = new Map<number, ProblemCode[]>();
+  for (const code of codes) {
+    const { status } = catalogue[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const responses = [...byStatus].map(([status, own]): [string, object] => {
+    const isTemporary = status === 503 || own.includes('request-in-flight');
+    return [
+      String(status),
+      {
+        description: own.map(code => `${catalogue[code].title}.`).join(' '),
+        ...(isTemporary && { headers: retryAfter }),
+        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      },
+    ];
+  });
+  return Object.fromEntries(responses);
+}

@@ -1,0 +1,68 @@
+import { isExpress4 } from '../../http/express-4';
+
+/** A router, or an application, which has one. */
+export type Routed = object;
+
+/** The record that Express keeps of a call of `use`, `get` or `route`. */
+export interface Layer {
+  readonly handle: unknown;
+  /** Express 5.3 and later: the path as it was given. */
+  readonly rawPath?: unknown;
+  /** Express 5: true for a mount at the root. */
+  readonly slash?: boolean;
+  /** Express 5: match the beginning of a path. */
+  readonly matchers?: readonly ((path: string) => false | { readonly path: string })[];
+  /** Express 4. */
+  readonly regexp?: RegExp & { readonly fast_slash?: boolean };
+  readonly keys?: readonly { readonly name: string | number }[];
+  readonly route?: ExpressRoute;
+}
+
+export interface ExpressRoute {
+  readonly path: unknown;
+  readonly methods: Readonly<Record<string, boolean>>;
+  readonly stack: readonly { readonly method?: string; readonly handle: unknown }[];
+}
+
+interface ExpressRouter {
+  readonly stack: readonly Layer[];
+  readonly caseSensitive?: boolean;
+  readonly strict?: boolean;
+}
+
+/** Returns the router of an application (Express 4 or 5), or a router itself; undefined for any other function. */
+function routerOf(routed: Routed): ExpressRouter | undefined {
+  const own = routed as Partial<ExpressRouter> & { readonly _router?: ExpressRouter };
+  if (own.stack) return own as ExpressRouter;
+  // The getter `router` of an Express 4 application throws.
+  return own._router ?? (isExpress4(routed) ? undefined : (routed as { readonly router?: ExpressRouter }).router);
+}
+
+/** Returns the layers of an application or router; none for any other function. */
+export const stackOf = (routed: Routed): readonly Layer[] => routerOf(routed)?.stack ?? [];
+
+/** Returns true if `/A` and `/a` are two paths to a router. */
+export const isCaseSensitive = (routed: Routed): boolean => routerOf(routed)?.caseSensitive ?? false;
+
+/** Returns true if `/a/` and `/a` are two paths to a router. */
+export const isStrict = (routed: Routed): boolean => routerOf(routed)?.strict ?? false;
+
+/** Returns true if a layer is an application that was mounted in another one: Express hides it behind a function. */
+export const isApplication = (handle: unknown): boolean =>
+  (handle as { readonly name?: string }).name === 'mounted_app';
+
+/** Returns true if the routes of a router see the path parameters of its mount point. */
+export const seesOuterParameters = (router: Routed): boolean =>
+  (router as { readonly mergeParams?: boolean }).mergeParams === true;
+
+/** Methods that OpenAPI has a field for. */
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'];
+/** Methods listed for `app.all()`, which answers every method. */
+const METHODS_OF_ALL = ['get', 'put', 'post', 'delete', 'patch'];
+
+/** Returns the methods of a route that OpenAPI can list. */
+export function methodsOf({ methods }: ExpressRoute): readonly string[] {
+  const named = Object.keys(methods).filter(method => methods[method]);
+  const answersAll = methods['_all'] === true || named.length > METHODS.length;
+  return answersAll ? METHODS_OF_ALL : METHODS.filter(one => named.includes(one));
+}

@@ -1,0 +1,32 @@
+import type { JsonSchema } from '../../binding/types/json-schema';
+
+const ANY_TYPE = ['null', 'boolean', 'object', 'array', 'number', 'string'];
+
+/** Returns the types that a schema names, and all if it names none; an integer is a number. */
+export const typesOf = ({ type = ANY_TYPE }: JsonSchema): string[] =>
+  [type as string | string[]].flat().map(one => (one === 'integer' ? 'number' : one));
+
+/** Returns true if a value is an object, or a list of objects or lists: outside of JSON it is sent as JSON text. */
+export function isStructured({ type, items, $ref, anyOf, allOf }: JsonSchema): boolean {
+  const types = [type].flat();
+  const item = (items ?? {}) as JsonSchema;
+  if (types.includes('array')) return [item['type']].flat().includes('array') || isStructured(item);
+  const parts = [anyOf, allOf].flatMap(one => (Array.isArray(one) ? (one as JsonSchema[]) : []));
+  return $ref !== undefined || types.includes('object') || parts.some(isStructured);
+}
+
+/** Leaves out null, which text cannot say; JSON text can, below its own level. */
+export function withoutNull(schema: JsonSchema): JsonSchema {
+  const { type, enum: values, anyOf, items, ...rest } = schema;
+  if (Array.isArray(anyOf)) {
+    const others = (anyOf as JsonSchema[]).filter(one => one['type'] !== 'null');
+    return others.length === 1 ? { ...rest, ...others[0] } : { ...schema, anyOf: others };
+  }
+  const types = Array.isArray(type) ? (type as string[]).filter(one => one !== 'null') : type;
+  return {
+    ...(types !== undefined && { type: Array.isArray(types) && types.length === 1 ? types[0] : types }),
+    ...rest,
+    ...(Array.isArray(values) && { enum: values.filter(one => one !== null) }),
+    ...(items !== undefined && { items: isStructured(schema) ? items : withoutNull(items as JsonSchema) }),
+  };
+}

@@ -1,0 +1,56 @@
+import { memberSchema, mustBeSent } from '../../binding/declaration/dto-schema';
+import type { Source } from '../../binding/declaration/property';
+import type { SourceProperty } from '../../binding/plan/source-properties';
+import type { JsonSchema, Schemas } from '../../binding/types/json-schema';
+import { bothSchemas } from '../schemas/both';
+import { isStructured, withoutNull } from '../schemas/value-types';
+
+/** A value of a request, as the document describes it: its name, whether it must be sent, and its schema. */
+export interface Value {
+  readonly name: string;
+  readonly required: boolean;
+  readonly schema: JsonSchema;
+  /** Pattern of the names, if there are many: `items[0].sku`, `items[1].sku`. The name is the first of them then. */
+  readonly pattern?: string;
+}
+
+/** Describes the value of a property as one source reads it; undefined if the source does not. */
+export function valueOf(property: SourceProperty | undefined, source: Source, schemas: Schemas): Value | undefined {
+  if (!isReadIn(source, property)) return undefined;
+  const schema = memberSchema(property, schemas);
+  const required = mustBeSent(property);
+  if (source === 'json') return { name: property.name, required, schema };
+  const text = { ...withoutNull(schema), ...property.codec.schemaOfText?.(schemas) };
+  return { name: property.name, required, schema: required ? notEmpty(text) : text };
+}
+
+/** An array without items is sent as nothing, outside of JSON, and nothing is refused where a value is required. */
+function notEmpty(schema: JsonSchema): JsonSchema {
+  const { minItems = 0, ...rest } = schema;
+  if (schema['type'] !== 'array' || isStructured(schema)) return schema;
+  return { ...rest, minItems: Math.max(1, minItems as number) };
+}
+
+/** Returns true if a source can have a value of a property. JSON holds no text that only a value parser reads. */
+export const isReadIn = (source: Source, property: SourceProperty | undefined): property is SourceProperty =>
+  property !== undefined &&
+  !(source === 'json' && property.codec.isTextOnly) &&
+  property.codec.blockedIn?.(source) === undefined;
+
+/** Makes one value of two that are sent under one name. */
+export const both = <V extends Value>(one: V, other: V, schemas = bothSchemas): V => ({
+  ...one,
+  required: one.required || other.required,
+  schema: schemas(one.schema, other.schema),
+});
+
+/** Describes all names of a form or query at once: a union has no properties of its own. */
+export const wholeOf = (
+  { property, codec, required }: SourceProperty,
+  schemas: Schemas,
+): Value & { isExploded: true } => ({
+  name: property,
+  required,
+  schema: (codec.schemaOfNames ?? codec.schema)?.(schemas) ?? {},
+  isExploded: true,
+});
