@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
+import { pipeline, Writable } from 'node:stream';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { idempotency } from '../../lib';
 import { send, type WireResponse } from '../support/listen';
@@ -144,6 +145,25 @@ describe.each(expressVersions)('with ignoreRequestBody on %s', (_version, expres
       });
       expect(answered['idempotent-replayed']).toBe('true');
     });
+  });
+
+  it('an error of a handler that cannot write the upload is stored', async () => {
+    let runs = 0;
+    const full = (): Writable =>
+      new Writable({
+        write: (_chunk, _encoding, done) => {
+          done(new Error('disk full'));
+        },
+      });
+    const { url } = await serve(
+      express().post('/', idempotency(options), (req, res) => {
+        runs++;
+        // It destroys the request, but not its connection.
+        pipeline(req, full(), error => res.status(507).send(error?.message));
+      }),
+    );
+    const post = () => send(url, { headers, body: MEGABYTE });
+    expect([(await post()).text, (await post()).text, runs]).toEqual(['disk full', 'disk full', 1]);
   });
 
   it('an error before the whole upload has come is stored if its client stays', async () => {

@@ -80,6 +80,10 @@ class Recorder implements Recording {
     return !this.outgoing.hasBegun;
   }
 
+  get isUploadBrokenOff(): boolean {
+    return this.runEnd.isUploadBrokenOff;
+  }
+
   get hasHead(): boolean {
     return this.head !== undefined;
   }

@@ -22,6 +22,8 @@ export interface Recording {
   readonly ending: Promise<Ending>;
   /** False once bytes have gone to the client. */
   readonly canBeReplaced: boolean;
+  /** True if the client has disconnected before it had sent the whole request. */
+  readonly isUploadBrokenOff: boolean;
   /**
    * To be called when no response is to be stored: the handler learns at once when its client disconnects, or has done
    * so.

@@ -55,6 +55,11 @@ export class RunEnd implements DepartureListener {
     return this.departure.isGone;
   }
 
+  /** A request that the handler itself destroys (`pipeline` does, if what it writes to fails) has not broken off. */
+  get isUploadBrokenOff(): boolean {
+    return !this.req.complete && this.request.socket.destroyed;
+  }
+
   /** To be called when the handler has written the head, or a part of the body. */
   wrote(): void {
     this.departure.wrote();

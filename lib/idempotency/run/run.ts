@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { after, isPromise, type Awaitable } from '../../basics/awaitable';
 import { ClientGone } from '../../http/client-gone';
 import type { Attempt } from '../exchange/attempt';
@@ -50,8 +50,8 @@ export async function runAndRecord(exchange: Exchange, attempt: Attempt, asked: 
 }
 
 /** Decides what is stored. */
-function whatToKeep({ req, options }: Exchange, { caller }: Attempt, { wishes }: Run, ending: Ending): Awaitable<Kept> {
-  if (ending.kind === 'cut-off' || wishes.forget || isForPartOfUpload(req, ending)) return { kind: 'nothing' };
+function whatToKeep({ req, options }: Exchange, { caller }: Attempt, run: Run, ending: Ending): Awaitable<Kept> {
+  if (ending.kind === 'cut-off' || run.wishes.forget || isForPartOfUpload(run, ending)) return { kind: 'nothing' };
   // If a caller has appeared since, the next request with this key may be another caller's.
   const response = caller.hasAppeared() ? undefined : ending.response;
   if (!response) return { kind: 'record' };
@@ -64,8 +64,8 @@ function whatToKeep({ req, options }: Exchange, { caller }: Attempt, { wishes }:
  * Returns true for an error after an upload that broke off, which only `ignoreRequestBody` lets a handler see. It is
  * the answer to a part of the body, and would keep the retry with the whole one from running.
  */
-function isForPartOfUpload(req: IncomingMessage, { response }: Extract<Ending, { kind: 'complete' }>): boolean {
-  return req.destroyed && !req.complete && (response?.status ?? 0) >= 400;
+function isForPartOfUpload({ recording }: Run, { response }: Extract<Ending, { kind: 'complete' }>): boolean {
+  return recording.isUploadBrokenOff && (response?.status ?? 0) >= 400;
 }
 
 function settle(exchange: Exchange, attempt: Attempt, run: Run, kept: Kept): Awaitable<Settlement> {

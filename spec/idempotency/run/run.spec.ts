@@ -66,7 +66,7 @@ describe.each(expressVersions)('on %s, a handler that', (version, express) => {
       });
     for (const errorHandler of errorHandlers) app.use(errorHandler);
     const { url } = await serve(app);
-    return { state, post: (): Promise<WireResponse> => send(url, { headers: keyed('k') }) };
+    return { state, post: (body = ''): Promise<WireResponse> => send(url, { headers: keyed('k'), body }) };
   };
   const table = version === 'Express 5' ? [...failing, rejecting] : failing;
 
@@ -123,6 +123,22 @@ describe.each(expressVersions)('on %s, a handler that', (version, express) => {
     const first = await post();
     expect(first.status).toBe(404);
     expect(visibleReplay(await post())).toEqual(visible(first));
+    expect(state.runs).toBe(1);
+  });
+
+  it('stops reading a body that has come with the head, and answers an error, has run', async () => {
+    const { state, post } = await served(
+      (req, _res, next) => {
+        const read = async (): Promise<void> => {
+          for await (const chunk of req) throw new Error(`bad: ${String(chunk)}`);
+        };
+        read().catch(next);
+      },
+      {},
+      onError,
+    );
+    const answers = [await post('x'), await post('x')];
+    expect(answers.map(({ text }) => text)).toEqual(['{"error":"bad: x"}', '{"error":"bad: x"}']);
     expect(state.runs).toBe(1);
   });
 
