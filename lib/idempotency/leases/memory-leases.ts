@@ -41,6 +41,9 @@ export function memoryLeasesFor(store: object): LeaseStore | undefined {
   return isMapLike(store) ? memoryLeases() : undefined;
 }
 
+/** Returns true for leases that do not expire while this process stands still. */
+export const areInMemory = (leases: LeaseStore): boolean => leases instanceof MemoryLeases;
+
 /**
  * A timer ends a running lease, not a comparison with the clock: no other process can take it while this process stands
  * still, and when this process runs again, node calls its timers in the order in which they are due, the renewal before

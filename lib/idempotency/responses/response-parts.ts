@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { types } from 'node:util';
 import type { HeaderLine } from './recorded-response';
 
 /** The content that `write` and `end` accept. */
@@ -6,8 +7,9 @@ export type Chunk = string | Uint8Array;
 export type Callback = (error?: Error | null) => void;
 export type HeadersArgument = OutgoingHttpHeaders | readonly OutgoingHttpHeader[];
 
+/** Returns true for what node accepts, which may be of another realm (Next.js runs routes in one, Jest runs tests). */
 export function isChunk(chunk: unknown): chunk is Chunk {
-  return typeof chunk === 'string' || chunk instanceof Uint8Array;
+  return typeof chunk === 'string' || types.isUint8Array(chunk);
 }
 
 /** Copies the bytes: a handler may reuse its buffer after the write, but the recording still needs them. */

@@ -30,6 +30,14 @@ export class Renewal {
     this.renewAfter(asked);
   }
 
+  /**
+   * Ends the lease if it is over by our own clock. In a process that was stopped, a handler may be at work again before
+   * the timers are.
+   */
+  loseIfOver(): void {
+    if (!this.hasStopped && performance.now() >= this.until) this.lose();
+  }
+
   stop(): void {
     this.hasStopped = true;
     clearTimeout(this.timer);

@@ -35,6 +35,9 @@ export class HandlerLease {
   private reason: string | undefined;
   private controller: AbortController | undefined;
 
+  /** @param look ends the lease if it has expired without notice. */
+  constructor(private readonly look: () => void) {}
+
   lose(): void {
     this.isLost = true;
     this.end('The idempotency lease was lost: another request may run the handler.');
@@ -47,7 +50,8 @@ export class HandlerLease {
 
   /** Made when it is first asked for: few handlers look at it, and it takes 5 µs. */
   get signal(): AbortSignal {
-    this.controller ??= new AbortController();
+    this.controller ??= controllerThatLooks(this.look);
+    this.look();
     this.abortIfOver();
     return this.controller.signal;
   }
@@ -60,6 +64,22 @@ export class HandlerLease {
   private abortIfOver(): void {
     if (this.reason !== undefined) this.controller?.abort(new Error(this.reason));
   }
+}
+
+/** Makes a controller whose signal looks before it says whether it is aborted. */
+function controllerThatLooks(look: () => void): AbortController {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const isAborted = (): boolean => {
+    look();
+    return Reflect.get<AbortSignal, 'aborted', AbortSignal>(AbortSignal.prototype, 'aborted', signal);
+  };
+  const throwIfAborted = (): void => {
+    look();
+    AbortSignal.prototype.throwIfAborted.call(signal);
+  };
+  Object.defineProperties(signal, { aborted: { get: isAborted }, throwIfAborted: { value: throwIfAborted } });
+  return controller;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Awaitable } from '../../basics/awaitable';
 import type { Attempt } from '../exchange/attempt';
 import { echoKey } from './echo-key';
 import type { Exchange } from '../exchange/exchange';
+import { areInMemory } from '../leases/memory-leases';
 import { Renewal } from './renewal';
 import { HandlerLease, requestIdempotency } from './request-idempotency';
 import { record } from '../responses/recorder';
@@ -48,7 +49,9 @@ function start(
   asked: number,
   undo: { recording?: Recording; renewal?: Renewal },
 ): Run {
-  const lease = new HandlerLease();
+  const lease = new HandlerLease(() => {
+    if (!areInMemory(options.leases)) renewal.loseIfOver();
+  });
   const wishes: Wishes = { forget: false };
   const recording = (undo.recording = record(req, res, options));
   // Not written in the object itself: V8 makes such functions in its old generation, where they keep all that belongs

@@ -1,3 +1,6 @@
+/** Those of node: a test suite that runs all of its fake timers would wait forever for an interval. */
+const timers = { setInterval, clearInterval };
+
 /** Calls `sweep` at intervals, as long as there is something to sweep; it does not keep the process alive. */
 export class SweepInterval {
   private timer: NodeJS.Timeout | undefined;
@@ -13,9 +16,9 @@ export class SweepInterval {
 
   /** To be called when an entry was added. */
   start(): void {
-    this.timer ??= setInterval(() => {
+    this.timer ??= timers.setInterval(() => {
       if (this.sweep()) return;
-      clearInterval(this.timer);
+      timers.clearInterval(this.timer);
       this.timer = undefined;
     }, this.ms).unref();
   }

@@ -93,6 +93,42 @@ describe('a lease', () => {
   });
 });
 
+/** Stands still, as a process that is stopped. */
+const standStill = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+describe('a handler at work again before the timers of a process that stood still for longer than a lease', () => {
+  const look = async (leases: LeaseStore) => {
+    const { log, post } = await served({ leases, leaseDuration: 60 }, () => (req, res) => {
+      const { signal } = req.idempotency;
+      const before = signal.aborted;
+      standStill(100);
+      const thrown = (): string => {
+        try {
+          signal.throwIfAborted();
+          return 'nothing';
+        } catch (error) {
+          return String(error);
+        }
+      };
+      res.json([before, thrown(), signal.aborted, req.idempotency.signal.aborted]);
+    });
+    return { seen: JSON.parse((await post()).text) as unknown, log };
+  };
+
+  it('finds its signal aborted', async () => {
+    const { seen, log } = await look(new HookedLeases({}));
+    const lost = 'Error: The idempotency lease was lost: another request may run the handler.';
+    expect(seen).toEqual([false, lost, true, true]);
+    expect(log.kinds).toContain('lease-lost');
+  });
+
+  it('keeps a lease in memory, which no one could take', async () => {
+    const { seen, log } = await look(memoryLeases());
+    expect(seen).toEqual([false, 'nothing', false, false]);
+    expect(log.kinds).toEqual(['executed']);
+  });
+});
+
 /** Takes the lease away from its owner, as an event loop that stands still for longer than the lease does. */
 async function takeAway(leases: LeaseStore, { cacheKey }: RequestIdempotency): Promise<void> {
   const held = await leases.acquire(cacheKey, 'probe', 1);
