@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { watchConnection } from '../../http/exchange-end';
 import { FakedProgress } from './faked-progress';
@@ -38,6 +39,17 @@ export function record(req: IncomingMessage, res: ServerResponse, limits: Limits
   return new Recorder(req, res, limits);
 }
 
+/** The end of a response, as the handler wrote it. */
+interface Ended {
+  readonly head: ResponseHead;
+  readonly callback: Callback | undefined;
+  /** The handler's asynchronous context: listeners of `finish` and `close` find their AsyncLocalStorage in it. */
+  readonly context: AsyncResource;
+}
+
+/** Without this, node watches each context until it is collected. */
+const CONTEXT = { requireManualDestroy: true };
+
 class Recorder implements Recording {
   private readonly snapshot: HeadSnapshot;
   private readonly faked: FakedProgress;
@@ -51,7 +63,7 @@ class Recorder implements Recording {
   private readonly method: string | undefined;
   /** The content that waits for `finish()`. */
   private held: Buffer[] = [];
-  private ended: { readonly head: ResponseHead; readonly callback: Callback | undefined } | undefined;
+  private ended: Ended | undefined;
 
   constructor(
     req: IncomingMessage,
@@ -106,7 +118,10 @@ class Recorder implements Recording {
       if (this.runEnd.isClientGone) this.faked.pretendOpen();
       // Also if the client has disconnected: earlier middlewares (a session) do their work at the end.
       const rest = this.held.length === 1 && this.held[0] ? this.held[0] : Buffer.concat(this.held);
-      this.outgoing.end(this.ended.head, rest, this.ended.callback);
+      const { head, callback, context } = this.ended;
+      context.runInAsyncScope(() => {
+        this.outgoing.end(head, rest, callback);
+      });
     }
     this.runEnd.endRecording();
   }
@@ -175,7 +190,7 @@ class Recorder implements Recording {
     const head = this.writtenHead('end');
     const kept = this.keep(bytes, head);
     if (!this.runEnd.isClientGone) this.held.push(kept);
-    this.ended = { head, callback: done };
+    this.ended = { head, callback: done, context: new AsyncResource('bindonce', CONTEXT) };
     this.faked.pretendEnded();
     if (head.isShortWith(this.body.bytes)) this.runEnd.respondedInPart();
     else this.runEnd.responded(head.withBody(this.body.content, this.trailers));

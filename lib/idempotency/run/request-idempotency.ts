@@ -72,7 +72,7 @@ function controllerThatLooks(look: () => void): AbortController {
   const { signal } = controller;
   const isAborted = (): boolean => {
     look();
-    return Reflect.get<AbortSignal, 'aborted', AbortSignal>(AbortSignal.prototype, 'aborted', signal);
+    return Reflect.get<AbortSignal, 'aborted'>(AbortSignal.prototype, 'aborted', signal);
   };
   const throwIfAborted = (): void => {
     look();

@@ -1,5 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import compression from 'compression';
-import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
+import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express';
 import session from 'express-session';
 import { idempotency } from '../../../lib';
 import { send, type WireResponse } from '../../support/listen';
@@ -320,5 +321,35 @@ describe('callbacks', () => {
     });
     if (app) expect((await send((await serve(app)).url, { headers: keyed('k') })).text).toBe('x');
     await called.happened;
+  });
+});
+
+describe("a handler's AsyncLocalStorage", () => {
+  it('is there in what comes after the end of its response', async () => {
+    const storage = new AsyncLocalStorage<string>();
+    const seen: Record<string, string | undefined> = {};
+    const closed = signal();
+    const note = (name: string) => () => {
+      seen[name] = storage.getStore();
+      if (name === 'close') closed.happens();
+    };
+    const { url } = await serve(
+      express().post(
+        '/',
+        idempotency(),
+        (_req, _res, next) => {
+          storage.run('the context', next);
+        },
+        (_req, res) => {
+          res.on('finish', note('finish')).on('close', note('close'));
+          res.write('x', note('written'));
+          res.end('y', note('ended'));
+        },
+      ),
+    );
+    await send(url, { headers: keyed('context') });
+    await closed.happened;
+    const context = 'the context';
+    expect(seen).toEqual({ written: context, ended: context, finish: context, close: context });
   });
 });

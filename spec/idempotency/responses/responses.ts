@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { runInNewContext } from 'node:vm';
 import type { RequestHandler } from 'express';
 
 interface Row {
@@ -64,6 +65,16 @@ export const bodies: [title: string, row: Row][] = [
   }),
   row('end with a Uint8Array', (_req, res) => {
     res.end(new Uint8Array([0, 255, 10, 13]));
+  }),
+  row('write and end with a Uint8Array of another realm', (_req, res) => {
+    const bytes = (): Uint8Array => runInNewContext('new Uint8Array([0, 255, 10, 13])') as Uint8Array;
+    res.write('one');
+    res.write(bytes());
+    res.end(bytes());
+  }),
+  row('flushHeaders, and a Uint8Array of another realm', (_req, res) => {
+    res.flushHeaders();
+    res.end(runInNewContext('new Uint8Array([97, 98, 99])'));
   }),
   row('write and end, chunked', (_req, res) => {
     res.write('first, ');
