@@ -102,7 +102,8 @@ function hasAppeared(req: IncomingMessage, options: CallerOptions, before: strin
     'BINDONCE_MOUNTED_BEFORE_AUTHENTICATION',
     `idempotency: after its handler ran, a request ${change}, so its response is not kept and its duplicates get ` +
       '409. Mount idempotency() after authentication and what loads the user (a NestJS guard is too late: ' +
-      'authenticate in an earlier middleware). If the handler itself signs callers in, pass `scope` to tell them apart.',
+      'authenticate in an earlier middleware). If the handler itself signs callers in, pass `scope` to tell them ' +
+      'apart.',
   );
   return true;
 }

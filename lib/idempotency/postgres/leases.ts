@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { objectWith, checkOptions, type Rule } from '../../options/check';
+import type { ClosableLeases } from '../leases/closable-leases';
 import type { Acquisition, LeaseStore } from '../leases/lease-store';
 import type { PostgresPool } from './pool';
 import { statementsOn } from './statements';
@@ -49,13 +50,16 @@ export function postgresLeases(pool: PostgresPool, options: PostgresLeasesOption
   );
 }
 
-class PostgresLeases implements LeaseStore {
+class PostgresLeases implements ClosableLeases {
   private readonly statements: ReturnType<typeof statementsOn>;
   private readonly table: PostgresTable;
   private readonly sweep: PostgresSweep;
   private readonly notifications: PostgresNotifications;
 
-  constructor(pool: PostgresPool, table: string) {
+  constructor(
+    private readonly pool: PostgresPool,
+    table: string,
+  ) {
     this.statements = statementsOn(table);
     this.table = new PostgresTable(pool, this.statements.create);
     this.sweep = new PostgresSweep(async () => {
@@ -63,6 +67,10 @@ class PostgresLeases implements LeaseStore {
       return (row as { swept: number }).swept;
     });
     this.notifications = notificationsOf(pool);
+  }
+
+  get isClosed(): boolean {
+    return this.pool.ending === true;
   }
 
   async acquire(key: string, token: string, ms: number): Promise<Acquisition> {

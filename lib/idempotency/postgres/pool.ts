@@ -3,6 +3,8 @@ export interface PostgresPool {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
   connect(callback: (error: Error | undefined, client: PostgresClient | undefined) => void): void;
   readonly options?: { readonly max?: number | undefined };
+  /** True once the application has called `end()`. */
+  readonly ending?: boolean;
 }
 
 /** A connection of the pool, ours until it is released; a destroyed one does not go back. */

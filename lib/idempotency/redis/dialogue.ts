@@ -35,6 +35,11 @@ export class RedisDialogue {
     return this.connection.evaluateAndWait !== undefined;
   }
 
+  /** True for a client that the application has closed, or that has given up. */
+  get isClosed(): boolean {
+    return this.connection.isClosed;
+  }
+
   /** Opens the client if it is closed; to be called when a request begins. @returns a promise only if it is closed. */
   open(): Promise<void> | undefined {
     return this.connection.open();

@@ -1,4 +1,4 @@
-import type { RedisConnection, RedisSubscriber } from './connection';
+import type { Keys, RedisConnection, RedisSubscriber } from './connection';
 
 /** Commands that are sent together, over one connection. */
 interface IoredisPipeline {
@@ -29,33 +29,60 @@ export function isIoredisClient(client: object): client is IoredisClient {
 
 /** Makes the connection over a client, which connects by itself and keeps commands until it is connected. */
 export function overIoredis(client: IoredisClient): RedisConnection {
-  const evaluate: RedisConnection['evaluate'] = (script, keys, args) =>
-    client.eval(script, keys.length, ...keys, ...args);
-  // A client that the application has closed stays closed.
-  const open = (): undefined => undefined;
-  const reopen = (): void => {
-    client.disconnect(true);
-  };
-  // A cluster subscribes on a connection of its own, and WAIT has no key, so it would not reach the right node.
-  if (client.isCluster)
-    return { open, evaluate, reopen, subscriber: onMessage => new ClusterSubscriber(client, onMessage) };
-  return {
-    open,
-    evaluate,
-    reopen,
-    async evaluateAndWait(script, keys, args, replicas, ms) {
-      // A pipeline that breaks half-way is not continued on the next connection, where WAIT would mean nothing.
-      const pipeline = client.pipeline() as IoredisPipeline;
-      const answers =
-        (await pipeline
-          .eval(script, keys.length, ...keys, ...args)
-          .wait(replicas, ms)
-          .exec()) ?? [];
-      for (const [error] of answers) if (error) throw error;
-      return [answers[0]?.[1], answers[1]?.[1]];
-    },
-    subscriber: onMessage => new DuplicateSubscriber(client as Duplicable, onMessage),
-  };
+  return client.isCluster ? new OverCluster(client) : new OverMaster(client);
+}
+
+abstract class OverIoredis {
+  constructor(protected readonly client: IoredisClient) {}
+
+  get isClosed(): boolean {
+    return this.client.status === 'end';
+  }
+
+  /** A client that the application has closed stays closed. */
+  open(): undefined {
+    return undefined;
+  }
+
+  evaluate(script: string, keys: Keys, args: readonly string[]): Promise<unknown> {
+    return this.client.eval(script, keys.length, ...keys, ...args);
+  }
+
+  reopen(): void {
+    this.client.disconnect(true);
+  }
+}
+
+/** A single node, or the current master under Sentinel. */
+class OverMaster extends OverIoredis implements RedisConnection {
+  async evaluateAndWait(
+    script: string,
+    keys: Keys,
+    args: readonly string[],
+    replicas: number,
+    ms: number,
+  ): Promise<[unknown, unknown]> {
+    // A pipeline that breaks half-way is not continued on the next connection, where WAIT would mean nothing.
+    const pipeline = this.client.pipeline() as IoredisPipeline;
+    const answers =
+      (await pipeline
+        .eval(script, keys.length, ...keys, ...args)
+        .wait(replicas, ms)
+        .exec()) ?? [];
+    for (const [error] of answers) if (error) throw error;
+    return [answers[0]?.[1], answers[1]?.[1]];
+  }
+
+  subscriber(onMessage: (channel: string) => void): RedisSubscriber {
+    return new DuplicateSubscriber(this.client as Duplicable, onMessage);
+  }
+}
+
+/** It subscribes on a connection of its own, and WAIT has no key, so it would not reach the right node. */
+class OverCluster extends OverIoredis implements RedisConnection {
+  subscriber(onMessage: (channel: string) => void): RedisSubscriber {
+    return new ClusterSubscriber(this.client, onMessage);
+  }
 }
 
 class ClusterSubscriber implements RedisSubscriber {

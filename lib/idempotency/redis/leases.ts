@@ -1,4 +1,5 @@
 import { checkOptions, milliseconds, positiveInteger, text, type Rule } from '../../options/check';
+import type { ClosableLeases } from '../leases/closable-leases';
 import type { JointLeases } from '../leases/joint-leases';
 import type { Acquisition, LeaseStore } from '../leases/lease-store';
 import { acquisitionIn, isYes } from './answers';
@@ -72,7 +73,7 @@ function leasesOn(dialogue: RedisDialogue, options: RedisLeasesOptions): LeaseSt
   return new RedisLeases(dialogue, prefix, replicas, replicaTimeout);
 }
 
-class RedisLeases implements LeaseStore {
+class RedisLeases implements ClosableLeases {
   private readonly notifications: RedisNotifications;
 
   constructor(
@@ -82,6 +83,10 @@ class RedisLeases implements LeaseStore {
     private readonly replicaTimeout = 0,
   ) {
     this.notifications = new RedisNotifications(dialogue);
+  }
+
+  get isClosed(): boolean {
+    return this.dialogue.isClosed;
   }
 
   async acquire(key: string, token: string, ms: number): Promise<Acquisition> {

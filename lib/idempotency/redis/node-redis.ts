@@ -37,6 +37,10 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
 
   constructor(protected readonly client: Client) {}
 
+  get isClosed(): boolean {
+    return this.wasOpen && !this.client.isOpen && !this.opening;
+  }
+
   async evaluate(script: string, keys: Keys, args: readonly string[]): Promise<unknown> {
     const opening = this.openOnce();
     if (opening) await opening;

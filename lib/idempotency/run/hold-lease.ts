@@ -1,3 +1,4 @@
+import { areClosed } from '../leases/closable-leases';
 import { holdToken } from '../store-calls/held-tokens';
 import type { RunId } from '../leases/token';
 import type { ResolvedOptions } from '../options/options';
@@ -25,7 +26,8 @@ export function holdLease(
   let stopped = false;
   const hasStopped = (): boolean => stopped;
 
-  const isHeld = async (): Promise<boolean> => (await stores.renew(run)) || (!hasStopped() && stores.reacquire(run));
+  const isHeld = async (): Promise<boolean> =>
+    !areClosed(leases) && ((await stores.renew(run)) || (!hasStopped() && stores.reacquire(run)));
   const renew = async (): Promise<void> => {
     const asked = performance.now();
     const isOurs = await isHeld().catch(() => false);

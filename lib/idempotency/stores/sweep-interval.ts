@@ -16,10 +16,12 @@ export class SweepInterval {
 
   /** To be called when an entry was added. */
   start(): void {
-    this.timer ??= timers.setInterval(() => {
-      if (this.sweep()) return;
-      timers.clearInterval(this.timer);
-      this.timer = undefined;
-    }, this.ms).unref();
+    this.timer ??= timers
+      .setInterval(() => {
+        if (this.sweep()) return;
+        timers.clearInterval(this.timer);
+        this.timer = undefined;
+      }, this.ms)
+      .unref();
   }
 }

@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { KeyvPostgres } from '@keyv/postgres';
 import KeyvRedis, { createClient } from '@keyv/redis';
 import express, { type RequestHandler } from 'express';
@@ -247,6 +249,60 @@ describe('a PostgreSQL that hangs for longer than storeTimeout just when the han
     } finally {
       await pool.end();
       await postgres.stop();
+    }
+  });
+});
+
+describe('a store that the application closes while a handler is at work', () => {
+  it('is not opened again for its response, which is stored when a later request has opened it', async () => {
+    const redis = await RedisServer.start();
+    const client = connect(redis.port);
+    const store = new Keyv(new KeyvRedis(client));
+    store.on('error', () => undefined);
+    await store.get('the store is open');
+    let isFirst = true;
+    const { log, state, post, persist } = await shop({ store }, async () => {
+      if (isFirst) await store.disconnect();
+      isFirst = false;
+    });
+    try {
+      expect((await post()).text).toBe('{"order":1}');
+      // Some tries to store it in the background.
+      await pause(STORE_TIMEOUT);
+      expect(client.isOpen).toBe(false);
+      expect(log.kinds).toEqual(['not-stored']);
+      const retried = await persist();
+      expect([retried.text, retried.headers['idempotent-replayed']]).toEqual(['{"order":1}', 'true']);
+      expect(state.runs).toBe(1);
+    } finally {
+      await store.disconnect();
+      await redis.stop();
+    }
+  });
+
+  it.each(['Redis', 'Valkey'])('does not keep the process alive, on the client for %s', async name => {
+    const redis = await RedisServer.start();
+    try {
+      const script = `
+        const adapter = new (require('@keyv/${name.toLowerCase()}').default)('redis://127.0.0.1:${redis.port}');
+        const store = new (require('keyv').Keyv)(adapter).on('error', () => undefined);
+        const { idempotency } = require('./dist');
+        let end;
+        const app = require('express')().post('/', idempotency({ store, storeTimeout: 200 }), (_req, res) => {
+          end = () => res.send('done');
+          client.destroy();
+          server.close();
+          store.disconnect().then(end);
+        });
+        const server = app.listen(0, '127.0.0.1', () => {
+          client = require('node:http').request({ method: 'POST', port: server.address().port });
+          client.setHeader('Idempotency-Key', 'k').on('error', () => undefined).end();
+        });
+        let client;`;
+      const { stderr } = await promisify(execFile)(process.execPath, ['-e', script], { timeout: 30_000 });
+      expect(stderr).toBe('');
+    } finally {
+      await redis.stop();
     }
   });
 });
