@@ -364,7 +364,13 @@ export const send = (): Promise<{ readonly response: globalThis.Response }> =>
 /** An application with the middlewares. */
 export function application(): express.Express {
   const app = express();
-  const configured = configure({ idempotency: { cacheDuration: 1_000 }, binding: { allowAnonymous: true } });
+  const configured = configure({
+    idempotency: { cacheDuration: 1_000 },
+    binding: { allowAnonymous: true },
+    onProblem: (problem, _req, _res, next) => {
+      next(problem);
+    },
+  });
   app.post('/orders/:customerId', idempotency(), bindRequest(PlaceOrder), (req, res) => {
     holds<Equal<typeof req.dto, PlaceOrder>>();
     holds<Equal<typeof req.params, { customerId: string }>>();
