@@ -48,7 +48,7 @@ export {
   type Property,
 } from './binding/declaration/declare';
 export { dto, type InferShape, type Shape } from './binding/declaration/dto';
-export type { BOUND, BindHandler, BoundLocals, BoundRequest } from './binding/express-types';
+export { BOUND, type BindHandler, type BoundLocals, type BoundRequest } from './binding/express-types';
 export type { Binder } from './binding/binder';
 export type { BinderContext } from './binding/input/binder-context';
 export type { BindingFailure, FailureCode, FailureFacts } from './binding/reading/failures';
@@ -80,6 +80,7 @@ export type {
   Parsable,
   ParseResult,
   PropertyType,
+  ValueType,
 } from './binding/types/property-type';
 export { bool, string } from './binding/types/scalar';
 export { decimal, double, int, long } from './binding/types/numbers';

@@ -100,17 +100,17 @@ function checkSerializerContext(context: BindingOptions['serializerContext'], Dt
 }
 
 /** Returns the binder of an endpoint. @throws TypeError if the option is a function that does not return one. */
-function makeBinder(given: Binder | ((Dto: AnyType) => Binder), Dto: AnyType): Binder {
+function makeBinder(given: Binder<unknown> | ((Dto: AnyType) => Binder), Dto: AnyType): Binder {
   const binder: unknown = typeof given === 'object' ? given : given(Dto);
-  if (typeof binder !== 'object' || binder === null || typeof (binder as Partial<Binder>).bind !== 'function')
+  if (typeof binder !== 'object' || binder === null || typeof (binder as Partial<Binder<unknown>>).bind !== 'function')
     throw new TypeError(
       'bindRequest: the function in `binder` must return an object with a method bind(context, signal).',
     );
-  return binder as Binder;
+  return binder as Binder<unknown>;
 }
 
 /** Returns true for the binder of bindonce, and false for one of the application, which may extend it. */
-const isBuiltIn = (binder: Binder): boolean => binder.constructor === RequestBinder;
+const isBuiltIn = (binder: Binder<unknown>): boolean => binder.constructor === RequestBinder;
 
 /** The parts of a binding that are worked out once, for all requests. */
 interface Prepared {
@@ -121,7 +121,7 @@ interface Prepared {
 }
 
 /** Prepares an endpoint. @throws TypeError that names the class and the property that cannot be bound or written. */
-function prepare(Dto: AnyType, options: EndpointOptions, binder: Binder): Prepared {
+function prepare(Dto: AnyType, options: EndpointOptions, binder: Binder<unknown>): Prepared {
   const codecs = new CodecTable(options.serializer, options.valueParsers);
   return codecs.prepare(() => {
     const plan = binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs) : undefined;
@@ -141,7 +141,7 @@ const isDeclared = (Dto: AnyType): boolean => typeof Dto !== 'function' || isSch
 /** Returns the function that makes the dto of a request. */
 function dtoMaker(
   Dto: AnyType,
-  binder: Binder,
+  binder: Binder<unknown>,
   modifier: Modifier | undefined,
 ): (context: BinderContext) => Awaitable<unknown> {
   // The built-in binder needs no signal, and a listener on every response costs time.

@@ -4,7 +4,8 @@ import type { BinderContext } from './input/binder-context';
  * Makes the dto of a request. Invalid values are reported with `context.fail()`; an error that it throws goes to
  * Express.
  */
-export interface Binder<T = unknown> {
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- A binder of no stated type is for any endpoint.
+export interface Binder<T = any> {
   /**
    * @param signal aborts when the client disconnects, except behind `idempotency()`, where the work continues for the
    * retry.

@@ -4,8 +4,11 @@ import type { Request, Response } from 'express';
 import type { Next } from '../http/next';
 import type { AnyType, Infer } from './types/property-type';
 
-/** The key under which Express's Locals parameter carries the type of `req.dto`; no value is ever stored under it. */
-export declare const BOUND: unique symbol;
+/**
+ * The key under which Express's Locals parameter carries the type of `req.dto`, for types that are written without
+ * `bindRequest`: `Response<unknown, { [BOUND]?: readonly [dto: PlaceOrder] }>`. No value is ever stored under it.
+ */
+export const BOUND: unique symbol = Symbol.for('bindonce.bound');
 
 /**
  * Locals of a request behind `bindRequest`; `res.locals.anything` stays usable. The key is optional, so that the result

@@ -22,7 +22,10 @@ export interface OperationOptions {
    * with all schemes that it names; `[]` for anyone. Default: as `allowAnonymous`, claims and permissions say.
    */
   security?: readonly SecurityRequirement[];
-  /** Examples of the request body by name: `{ small: { summary: 'One item', value: { … } } }`. Default none. */
+  /**
+   * Examples of the request body by name: `{ small: { summary: 'One item', value: { … } } }`. A value may hold dates,
+   * bigints and whatever else has a `toJSON()`. Default none.
+   */
   examples?: Readonly<Record<string, { readonly summary?: string; readonly value: unknown }>>;
 }
 
@@ -42,8 +45,14 @@ const rules: Readonly<Record<keyof OperationOptions, Rule>> = {
   deprecated: boolean,
   hidden: boolean,
   security: securityRule,
-  examples: object,
+  examples: {
+    expects: 'an object of { summary, value } by name',
+    accepts: value => object.accepts(value) && Object.values(value as object).every(hasValue),
+  },
 };
+
+const hasValue = (example: unknown): boolean =>
+  typeof example === 'object' && example !== null && (example as { value?: unknown }).value !== undefined;
 
 function isSecurity(value: unknown): boolean {
   return (

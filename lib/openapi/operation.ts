@@ -1,5 +1,6 @@
 import type { EndpointDescription } from '../binding/bind-request';
 import { usuallyHasNoBody } from '../binding/plan/lookup';
+import type { Codec } from '../binding/types/codec';
 import type { JsonSchema } from '../binding/types/json-schema';
 import type { ResolvedOptions } from '../idempotency/options/options';
 import { bodyLimits } from './body/body-limits';
@@ -36,7 +37,8 @@ export function operationOf(
   const placed = endpoints.map(one => placedOf(one, method, seenBy(one), components));
   const own = merged([...placed.flatMap(one => one.parameters), ...template.parameters.map(inPathOnly)]);
   const inDto = own.find(one => one.in === 'header' && one.name.toLowerCase() === guard?.headerName.toLowerCase());
-  const key = guard && keyParameter(guard, inDto, components, extensions);
+  const codecs = inDto ? endpoints.flatMap(one => headerCodecs(one, inDto.name)) : [];
+  const key = guard && keyParameter(guard, inDto && { ...inDto, codecs }, components, extensions);
   const parameters = own.map(one => (key && one === inDto ? key : parameterOf(one)));
   if (key && !inDto) parameters.push(key);
   const body = jointBody(
@@ -60,6 +62,12 @@ export function operationOf(
     ...defined({ security: security.of(endpoints) }),
     ...(guard && extensions.operation(guard, declared)),
   };
+}
+
+/** Returns the codecs that read a header: none or one. */
+function headerCodecs({ endpoint: { plan } }: EndpointDescription, name: string): Codec<unknown>[] {
+  const headers = plan?.sourceProperties.get('header') ?? [];
+  return headers.filter(one => one.name.toLowerCase() === name.toLowerCase()).map(({ codec }) => codec);
 }
 
 /** Describes the parameters that one endpoint reads, and its body. */

@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { isPropertyType, type AnyType, type Parsable } from './property-type';
+import { isValueType, type AnyType, type Parsable } from './property-type';
 
 /**
  * Refuses anything that is not a type. These functions take unknown values, because callers without a compiler pass
@@ -12,7 +12,7 @@ export function assertType(type: unknown): asserts type is AnyType {
       'it is declared twice: the kind of property goes outside, the type inside, ' +
         'for example routeParam(optional(int)).',
     );
-  if (isPropertyType(type) || isSchema(type) || isParsable(type) || typeof type === 'function') return;
+  if (isValueType(type) || isSchema(type) || isParsable(type) || typeof type === 'function') return;
   throw new TypeError(
     `${nameOf(type)} is not a type that values can be bound to. Use a type of bindonce (string, int, list(…)), ` +
       'a dto class, a class with a static tryParse, or a Standard Schema.',

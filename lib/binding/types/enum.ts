@@ -1,5 +1,5 @@
 import { isExactNumber } from '../reading/exact-number';
-import type { PropertyType } from './property-type';
+import type { ValueType } from './property-type';
 import { numberText } from './numbers';
 import { scalar } from './scalar';
 
@@ -13,7 +13,7 @@ type EnumObject = Readonly<Record<string, string | number>>;
 export function enumOf<const E extends EnumObject | readonly string[]>(
   members: E,
   ...others: never[]
-): PropertyType<E extends readonly (infer V)[] ? V : E[keyof E]> {
+): ValueType<E extends readonly (infer V)[] ? V : E[keyof E]> {
   refuseUnlessMembers(members, others);
   const entries: [name: string, value: string | number][] = Array.isArray(members)
     ? members.map((value: string) => [value, value])
@@ -45,7 +45,7 @@ export function enumOf<const E extends EnumObject | readonly string[]>(
         : isExactNumber(value)
           ? read(numberText(value) ?? '')
           : undefined,
-  }) as PropertyType<E extends readonly (infer V)[] ? V : E[keyof E]>;
+  }) as ValueType<E extends readonly (infer V)[] ? V : E[keyof E]>;
 }
 
 /** @throws TypeError if `members` is neither an enum nor a list of strings, or if members are given without a list. */

@@ -1,12 +1,12 @@
 import type { Invalid, Location } from '../reading/location';
-import type { PropertyType } from './property-type';
+import type { ValueType } from './property-type';
 import { typeWith } from './scalar';
 
 /** An uploaded file, as multer describes it: in memory with `buffer`, on disk with `path`. */
 export type UploadedFile = Express.Multer.File;
 
 /** One uploaded file of a multipart form; `list(file)` for several. */
-export const file: PropertyType<UploadedFile> = typeWith<UploadedFile>({
+export const file: ValueType<UploadedFile> = typeWith<UploadedFile>({
   name: 'file',
   shape: 'file',
   // Swagger UI offers a file only for the format of OpenAPI 3.0. The length of unencoded data is its number of bytes

@@ -1,10 +1,10 @@
-import type { ParseResult, PropertyType } from './property-type';
+import type { ParseResult, ValueType } from './property-type';
 import { scalar } from './scalar';
 
 const PLAIN_GUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
 /** A GUID, with or without dashes, braces or parentheses; as lower-case text with dashes. */
-export const guid: PropertyType<string> = scalar('guid', {
+export const guid: ValueType<string> = scalar('guid', {
   described: 'a UUID, for example 3f2504e0-4f89-41d3-9a0c-0305e82c3301',
   text(text) {
     if (PLAIN_GUID.test(text)) return text.toLowerCase();
@@ -29,20 +29,20 @@ const LEFT_OUT = /^[\u0000-\u0020]+|[\t\n\r]/g;
  * An absolute URL whose scheme is http or https. Other schemes can run code or read files when a browser or a server
  * follows them.
  */
-export const uri: PropertyType<URL> = withSchemes('uri', ['http', 'https']);
+export const uri: ValueType<URL> = withSchemes('uri', ['http', 'https']);
 
 /**
  * An absolute URL (WHATWG) of one of these schemes, in any case: `uriOf('https', 'mailto')`.
  * @throws TypeError for an invalid scheme.
  */
-export function uriOf(...schemes: readonly [scheme: string, ...more: string[]]): PropertyType<URL> {
+export function uriOf(...schemes: readonly [scheme: string, ...more: string[]]): ValueType<URL> {
   const isScheme = (scheme: unknown): boolean => typeof scheme === 'string' && /^[a-z][a-z\d+.-]*$/i.test(scheme);
   if ((schemes as readonly unknown[]).length === 0 || !schemes.every(isScheme))
     throw new TypeError("uriOf: name the schemes without a colon, for example uriOf('https', 'mailto')");
   return withSchemes(`uri (${schemes.join(', ')})`, schemes);
 }
 
-function withSchemes(name: string, schemes: readonly string[]): PropertyType<URL> {
+function withSchemes(name: string, schemes: readonly string[]): ValueType<URL> {
   const protocols = new Set(schemes.map(scheme => `${scheme.toLowerCase()}:`));
   return scalar(name, {
     described: `a URL that begins with ${schemes.map(scheme => `${scheme}:`).join(' or ')}`,
@@ -94,7 +94,7 @@ export class Version {
 }
 
 /** A version number of two to four dotted parts. */
-export const version: PropertyType<Version> = scalar('version', {
+export const version: ValueType<Version> = scalar('version', {
   described: 'a version of two to four numbers, for example 1.2.3',
   text(text) {
     const result = Version.tryParse(text);

@@ -7,13 +7,13 @@ import { isSent, readNested, readSent } from './read-value';
 import { takesFiles, textWriter, written, type Codec, type WriteJson } from './codec';
 import type { JsonSchema, Schemas } from './json-schema';
 import { failNameless } from './nameless';
-import { isOptional, type AnyType, type Infer, type PropertyType } from './property-type';
+import { isOptional, type AnyType, type Infer, type ValueType } from './property-type';
 
 /**
  * A collection. As text: repeated values, `name[]` or `name[0]`, each one item; or one value that is a JSON array, JSON
  * objects with commas between them (Swagger UI sends `{..},{..}`), or items with commas between them.
  */
-export function list<X extends AnyType>(type: X): PropertyType<Infer<X>[]> {
+export function list<X extends AnyType>(type: X): ValueType<Infer<X>[]> {
   return {
     codec(codecs) {
       if (isOptional(type))

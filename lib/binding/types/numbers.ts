@@ -3,7 +3,7 @@ import { LosslessNumber } from 'lossless-json';
 import { warnOnce } from '../../warnings/warn-once';
 import { bigNumberOf } from '../reading/big-number';
 import { isExactNumber } from '../reading/exact-number';
-import type { PropertyType } from './property-type';
+import type { ValueType } from './property-type';
 import { scalar } from './scalar';
 
 const INTEGER = /^[+-]?\d+$/;
@@ -20,7 +20,7 @@ const MAX_LENGTH = 128;
 const LONGEST_TEXT = 1_200;
 
 /** A 32-bit integer: optional sign, digits. */
-export const int: PropertyType<number> = scalar('int', {
+export const int: ValueType<number> = scalar('int', {
   described: 'a whole number from -2147483648 to 2147483647',
   text: readInt,
   json(value) {
@@ -31,7 +31,7 @@ export const int: PropertyType<number> = scalar('int', {
 });
 
 /** A 64-bit integer, as a bigint. In JSON a number or, for clients without 64-bit numbers, a string. */
-export const long: PropertyType<bigint> = scalar('long', {
+export const long: ValueType<bigint> = scalar('long', {
   described: 'a whole number of at most 64 bits',
   text: readLong,
   json(value) {
@@ -47,7 +47,7 @@ export const long: PropertyType<bigint> = scalar('long', {
 });
 
 /** A finite IEEE 754 double. */
-export const double: PropertyType<number> = scalar('double', {
+export const double: ValueType<number> = scalar('double', {
   described: 'a number from -1.79e308 to 1.79e308',
   text: readDouble,
   json: value => (typeof value === 'number' && Number.isFinite(value) ? value : ifNumber(value, readDouble)),
@@ -55,7 +55,7 @@ export const double: PropertyType<number> = scalar('double', {
 });
 
 /** An exact decimal number (BigNumber) that keeps every digit sent. In JSON a number or a string. */
-export const decimal: PropertyType<BigNumber> = scalar('decimal', {
+export const decimal: ValueType<BigNumber> = scalar('decimal', {
   described: 'a decimal number of at most 128 characters, for example 12.50',
   text: readDecimal,
   json(value) {

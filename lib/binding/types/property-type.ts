@@ -17,8 +17,8 @@ export interface Codecs {
   later(work: () => void): void;
 }
 
-/** A type that values can be read into. */
-export interface PropertyType<T> {
+/** A type of bindonce, for example `int` or `list(string)`. */
+export interface ValueType<T> {
   /** True if the value may be missing. */
   readonly isOptional?: boolean;
   /** Makes the codec that reads and writes its values at one endpoint. */
@@ -37,8 +37,14 @@ export type DtoClass<T> = new () => T;
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- constructors with any parameters are accepted.
 export type AnyClass<T> = abstract new (...args: any[]) => T;
 
-/** Everything that is accepted where a type is expected. */
-export type AnyType = PropertyType<unknown> | StandardSchemaV1 | Parsable<unknown> | AnyClass<unknown>;
+/**
+ * Everything that is accepted where a type is expected: a type of bindonce, a Standard Schema, a class.
+ * @typeParam T the type of its values.
+ */
+export type PropertyType<T = unknown> = ValueType<T> | StandardSchemaV1<unknown, T> | Parsable<T> | AnyClass<T>;
+
+/** A type of any values. */
+export type AnyType = PropertyType;
 
 /** The TypeScript type of the values of a type. */
 export type Infer<X> = X extends StandardSchemaV1
@@ -51,11 +57,11 @@ export type Infer<X> = X extends StandardSchemaV1
         ? T
         : never;
 
-export function isPropertyType(type: unknown): type is PropertyType<unknown> {
+export function isValueType(type: unknown): type is ValueType<unknown> {
   return typeof type === 'object' && type !== null && 'codec' in type && typeof type.codec === 'function';
 }
 
 /** Returns true if the values of a type may be missing. */
 export function isOptional(type: unknown): boolean {
-  return isPropertyType(type) && type.isOptional === true;
+  return isValueType(type) && type.isOptional === true;
 }

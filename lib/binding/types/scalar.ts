@@ -4,10 +4,10 @@ import { plainValue, valueText } from '../reading/value-text';
 import type { Location } from '../reading/location';
 import type { Codec, ReadJson, WriteJson } from './codec';
 import type { JsonSchema } from './json-schema';
-import type { PropertyType } from './property-type';
+import type { ValueType } from './property-type';
 
 /** A type whose codec is the same at every endpoint. */
-export function typeWith<T>(codec: Codec<T>): PropertyType<T> {
+export function typeWith<T>(codec: Codec<T>): ValueType<T> {
   return { codec: () => codec };
 }
 
@@ -29,7 +29,7 @@ export interface Spelling<T> {
 }
 
 /** Makes a type of one value. */
-export function scalar<T>(name: string, spelling: Spelling<T>): PropertyType<T> {
+export function scalar<T>(name: string, spelling: Spelling<T>): ValueType<T> {
   const { text, json = ifText(text), write, needsExactNumbers = false, schema, writtenSchema = schema } = spelling;
   const { described, refusal } = spelling;
   return typeWith({
@@ -90,7 +90,7 @@ const ifText =
     typeof value === 'string' ? read(value) : undefined;
 
 /** Any text. Repeated values are joined, as a repeated header is (RFC 9110, section 5.3). */
-export const string: PropertyType<string> = typeWith({
+export const string: ValueType<string> = typeWith({
   name: 'string',
   shape: 'scalar',
   takesEmptyText: true,
@@ -102,7 +102,7 @@ export const string: PropertyType<string> = typeWith({
 });
 
 /** `true` or `false` in any case; nothing else. */
-export const bool: PropertyType<boolean> = scalar('bool', {
+export const bool: ValueType<boolean> = scalar('bool', {
   described: 'true or false',
   text(text) {
     const word = text.trim().toLowerCase();

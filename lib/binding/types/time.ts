@@ -1,4 +1,4 @@
-import type { PropertyType } from './property-type';
+import type { ValueType } from './property-type';
 import { scalar } from './scalar';
 
 const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(Z|[+-]\d\d:\d\d)?)?$/i;
@@ -23,7 +23,7 @@ const ISO_DURATION = /^(-)?P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\
  * A point in time (RFC 3339, ISO 8601), as a Date. A time without an offset is UTC, so that it means the same on every
  * machine.
  */
-export const dateTime: PropertyType<Date> = scalar('dateTime', {
+export const dateTime: ValueType<Date> = scalar('dateTime', {
   described: 'a date and time, for example 2026-11-24T08:30:00Z',
   text(text) {
     // Fast path for the most common form, what JSON.stringify writes: half the time of `new Date(text)` plus the day
@@ -69,7 +69,7 @@ const digitsAt = (text: string, at: number): number => (text.charCodeAt(at) - 48
  * A duration in milliseconds: `[d.]hh:mm[:ss[.fff]]`, or days, hours, minutes and seconds in ISO 8601, of which only
  * seconds may have a fraction (`P1DT2H`, `PT1.5S`). Written in the first form.
  */
-export const timeSpan: PropertyType<number> = scalar('timeSpan', {
+export const timeSpan: ValueType<number> = scalar('timeSpan', {
   described: 'a duration, for example 01:30:00 or PT1H30M',
   text(text) {
     const trimmed = text.trim();

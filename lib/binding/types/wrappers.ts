@@ -1,14 +1,14 @@
 import type { Codec } from './codec';
 import { orNull } from './json-schema';
-import { isOptional, type AnyType, type Infer, type PropertyType } from './property-type';
+import { isOptional, type AnyType, type Infer, type ValueType } from './property-type';
 
 /** A type whose value may be missing; it is `undefined` then. */
-export function optional<X extends AnyType>(type: X): PropertyType<Infer<X> | undefined> {
+export function optional<X extends AnyType>(type: X): ValueType<Infer<X> | undefined> {
   return { isOptional: true, codec: codecs => codecs.of(type) };
 }
 
 /** A type whose value may be `null`, in JSON. */
-export function nullable<X extends AnyType>(type: X): PropertyType<Infer<X> | null> {
+export function nullable<X extends AnyType>(type: X): ValueType<Infer<X> | null> {
   return {
     isOptional: isOptional(type),
     codec(codecs): Codec<Infer<X> | null> {
@@ -28,7 +28,7 @@ export function nullable<X extends AnyType>(type: X): PropertyType<Infer<X> | nu
  * A type that is declared further down, or refers to itself: `list(lazy(() => Node))`.
  * @param resolve called once, when the middleware is made.
  */
-export function lazy<X extends AnyType>(resolve: () => X): PropertyType<Infer<X>> {
+export function lazy<X extends AnyType>(resolve: () => X): ValueType<Infer<X>> {
   if (typeof resolve !== 'function')
     throw new TypeError('lazy takes a function that returns the type, for example lazy(() => Node)');
   return {

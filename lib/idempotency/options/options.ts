@@ -65,7 +65,10 @@ export interface IdempotencyOptions {
   addHeaderToResponse?: boolean;
   /** Text about the header in the API description. Default: what the key is for, and how long it lasts. */
   swaggerHeaderDescription?: string;
-  /** Makes the example of the header in the API description. Default none. */
+  /**
+   * Makes the example of the header in the API description: text, a number, a bigint, true or false, a Date, a list or
+   * an object; undefined for none. Default none.
+   */
   swaggerExampleGenerator?: () => unknown;
   /**
    * Type of the header in the API description, one that `bindRequest` takes, for example `guid`. Default: the shape of

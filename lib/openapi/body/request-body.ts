@@ -9,6 +9,7 @@ import { bothSchemas, bothTexts } from '../schemas/both';
 import { isStructured } from '../schemas/value-types';
 import type { BodyValue, SchemasFrom } from '../values/placement';
 import { both, type Value } from '../values/values';
+import { bodyExamples } from './body-examples';
 
 /** The body in one media type. */
 export interface Content {
@@ -54,7 +55,8 @@ export function bodyOf(
   const mayBeMissing = wholeBody?.codec.shape === 'list' && usuallyHasNoBody(method);
   const required =
     (whole !== undefined && mustBeSent(whole) && !mayBeMissing) || values.some(value => placedIn(value)?.required);
-  const withExamples = Object.entries(contents).map(([type, one]) => [type, { ...one, ...(examples && { examples }) }]);
+  const shown = examples && { examples: bodyExamples(examples) };
+  const withExamples = Object.entries(contents).map(([type, one]) => [type, { ...one, ...shown }]);
   return {
     required: required && withExamples.length > 0,
     contents: Object.fromEntries(withExamples) as Record<string, Content>,

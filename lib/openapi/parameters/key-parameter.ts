@@ -1,29 +1,45 @@
+import { CodecTable } from '../../binding/plan/codec-table';
+import { assertType } from '../../binding/types/assert-type';
+import type { Codec } from '../../binding/types/codec';
 import type { ResolvedOptions } from '../../idempotency/options/options';
 import type { SdkExtensions } from '../options/sdk-generators';
 import { bothTexts } from '../schemas/both';
 import type { Components } from '../schemas/components';
 import type { ParameterValue } from '../values/parameter-values';
 import { idempotencyHeader } from './idempotency-header';
+import { fittingExample, keyExample } from './key-example';
+import { keySchema } from './key-schema';
 import { parameterOf } from './parameter';
+
+/** The header of the key as dtos bind it. */
+export interface KeyInDtos extends ParameterValue {
+  /** One for each dto that has the header. */
+  readonly codecs: readonly Codec<unknown>[];
+}
 
 /**
  * Describes the header of the key. A dto that has the header, too, says more of its value, but cannot make it optional.
  */
 export function keyParameter(
   guard: ResolvedOptions,
-  inDto: ParameterValue | undefined,
+  inDtos: KeyInDtos | undefined,
   components: Components,
   extensions: SdkExtensions,
 ): object {
-  const header = { ...idempotencyHeader(guard, components.schemasFor('request')), ...extensions.keyHeader };
-  if (!inDto) return header;
-  const { schema, ...rest } = header;
-  return {
-    ...rest,
-    ...parameterOf({
-      ...inDto,
-      required: inDto.required || header.required,
-      schema: guard.keyPattern ? bothTexts(inDto.schema, schema) : inDto.schema,
-    }),
-  };
+  const header = { ...idempotencyHeader(guard), ...extensions.keyHeader };
+  const type = typeOf(guard);
+  const example = keyExample(guard);
+  const own = keySchema(guard, type, inDtos ? undefined : example, components.schemasFor('request'));
+  const schema = inDtos ? (guard.keyPattern ? bothTexts(inDtos.schema, own) : inDtos.schema) : own;
+  const fitting = example && fittingExample(example, schema, [type ?? [], inDtos?.codecs ?? []].flat(), guard);
+  const shown = fitting !== undefined && { example: fitting };
+  if (!inDtos) return { ...header, schema, ...shown };
+  const required = inDtos.required || header.required;
+  return { ...header, ...parameterOf({ ...inDtos, required, schema, ...shown }) };
+}
+
+function typeOf({ swaggerHeaderType: type }: ResolvedOptions): Codec<unknown> | undefined {
+  if (type === undefined) return undefined;
+  assertType(type);
+  return new CodecTable({}).complete(type);
 }

@@ -16,4 +16,6 @@ export function bothTexts(one: JsonSchema, other: JsonSchema): JsonSchema {
     : { description: 'It is read as each of these.', anyOf: [one, other] };
 }
 
-const isAnyText = (schema: JsonSchema): boolean => Object.keys(schema).join() === 'type' && schema['type'] === 'string';
+/** Returns true if a schema allows every text, and nothing else. */
+export const isAnyText = (schema: JsonSchema): boolean =>
+  Object.keys(schema).join() === 'type' && schema['type'] === 'string';

@@ -7,6 +7,7 @@ export interface ParameterValue extends Value {
   readonly in: 'path' | 'query' | 'header' | 'cookie';
   /** True if the properties of the value are parameters, as for `fromQuery` of a union. */
   readonly isExploded?: boolean;
+  readonly example?: unknown;
 }
 
 export const inQuery = (value: Value): ParameterValue => ({ ...value, in: 'query' });

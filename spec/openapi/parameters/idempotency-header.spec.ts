@@ -58,8 +58,8 @@ describe('the header of the key is described', () => {
     ],
     [
       'by its type',
-      { swaggerHeaderType: guid, swaggerExampleGenerator: () => 'abc' },
-      { schema: { type: 'string', format: 'uuid' } },
+      { swaggerHeaderType: guid, swaggerExampleGenerator: () => '3F2504E0-4F89-11D3-9A0C-0305E82C3301' },
+      { example: '3F2504E0-4F89-11D3-9A0C-0305E82C3301', schema: { type: 'string', format: 'uuid' } },
     ],
     ['by its pattern', { keyPattern: /^[a-z]+$/ }, { schema: { pattern: '^[a-z]+$' } }],
     [

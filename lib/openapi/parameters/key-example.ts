@@ -1,0 +1,108 @@
+import { isPromise } from '../../basics/awaitable';
+import { Failures } from '../../binding/reading/failures';
+import { resolveLimits } from '../../binding/reading/limits';
+import { INVALID, Location } from '../../binding/reading/location';
+import type { Codec } from '../../binding/types/codec';
+import type { JsonSchema } from '../../binding/types/json-schema';
+import { isKey } from '../../idempotency/identity/key';
+import type { ResolvedOptions } from '../../idempotency/options/options';
+import { warnOnce } from '../../warnings/warn-once';
+import { exampleJson } from '../schemas/example-json';
+import { typesOf } from '../schemas/value-types';
+
+/** An example of a key: what the application made, and the JSON that the document holds for it. */
+export interface KeyExample {
+  readonly made: unknown;
+  readonly json: unknown;
+}
+
+/**
+ * Makes the example of the key; undefined if there is none.
+ * @throws TypeError if the function of the application fails, or returns what no header can be.
+ */
+export function keyExample({ swaggerExampleGenerator: make }: ResolvedOptions): KeyExample | undefined {
+  if (!make) return undefined;
+  let made: unknown;
+  try {
+    made = make();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new TypeError(`swaggerExampleGenerator threw: ${reason}`, { cause: error });
+  }
+  if (made === undefined || made === null) return undefined;
+  const { then } = made as Partial<PromiseLike<unknown>>;
+  if (typeof then === 'function') throw promised(made as PromiseLike<unknown>);
+  try {
+    return { made, json: exampleJson(made) };
+  } catch (error) {
+    throw new TypeError(
+      `swaggerExampleGenerator returned what is not an example of a header: ${(error as Error).message}. Return ` +
+        'text, a number, true or false, a list or an object, or undefined for none.',
+    );
+  }
+}
+
+function promised(made: PromiseLike<unknown>): TypeError {
+  // No one awaits it, and an unhandled rejection would end the process.
+  made.then(undefined, () => undefined);
+  return new TypeError(
+    'swaggerExampleGenerator returned a promise, and the document is made without waiting. Return the example itself.',
+  );
+}
+
+/**
+ * Returns an example in the form that the schema of the key describes: for text, `42` is `"42"`. Undefined, with a
+ * process warning, if there is none, or if a request with that key would be refused: clients copy examples.
+ * @param codecs of the types that the key is read by.
+ */
+export function fittingExample(
+  { json }: KeyExample,
+  schema: JsonSchema,
+  codecs: readonly Codec<unknown>[],
+  { headerName, keyPattern }: ResolvedOptions,
+): unknown {
+  const text = typeof json === 'string' ? json : JSON.stringify(json);
+  const fitting = [json, text, parsed(text)].find(
+    form => isOfType(schema, form) && codecs.every(codec => isRead(codec, form)),
+  );
+  // How a header says lists and objects is left to the client.
+  const isSent = typeof json === 'object' || isKey(text, keyPattern);
+  if (fitting !== undefined && isSent) return fitting;
+  warnOnce(
+    'BINDONCE_KEY_EXAMPLE',
+    `openapi: the example ${JSON.stringify(json)} of the header ${headerName} is left out, because ` +
+      `${isSent ? 'the type of the header does not read it' : 'idempotency() refuses it as a key'}. Let ` +
+      'swaggerExampleGenerator make another.',
+  );
+  return undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+function isOfType(schema: JsonSchema, json: unknown): boolean {
+  const type = json === null ? 'null' : Array.isArray(json) ? 'array' : typeof json;
+  return schema['$ref'] !== undefined || typesOf(schema).includes(type);
+}
+
+/** Returns true if a type reads the JSON. Of one that takes its time, that is not known here. */
+function isRead(codec: Codec<unknown>, json: unknown): boolean {
+  const failures = new Failures(resolveLimits());
+  try {
+    const location = new Location(failures, 'header', '');
+    // A value parser reads text, and its schema says so.
+    const value = codec.schemaOfText ? codec.fromText([String(json)], location) : codec.fromJson(json, location);
+    if (isPromise(value)) {
+      value.catch(() => undefined);
+      return true;
+    }
+    return value !== INVALID && failures.list.length === 0;
+  } catch {
+    return false;
+  }
+}

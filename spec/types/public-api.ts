@@ -1,0 +1,408 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import { Keyv } from 'keyv';
+import type { Multer } from 'multer';
+import { z } from 'zod';
+import {
+  apiDocs,
+  bindRequest,
+  bool,
+  BOUND,
+  configure,
+  cookieValue,
+  dateTime,
+  decimal,
+  double,
+  dto,
+  enumOf,
+  field,
+  file,
+  formField,
+  fromBody,
+  fromClaim,
+  fromCookie,
+  fromForm,
+  fromHeader,
+  fromQuery,
+  guid,
+  hasPermission,
+  headerValue,
+  idempotency,
+  int,
+  lazy,
+  list,
+  long,
+  memoryLeases,
+  nullable,
+  openapi,
+  optional,
+  plainText,
+  postgresLeases,
+  problemDetails,
+  queryParam,
+  queryValue,
+  redisLeases,
+  RequestBinder,
+  routeParam,
+  routeValue,
+  serializerContext,
+  string,
+  timeSpan,
+  uri,
+  valueParserFor,
+  version,
+  type Binder,
+  type BinderContext,
+  type BindHandler,
+  type BindingOptions,
+  type BoundLocals,
+  type BoundRequest,
+  type Claims,
+  type IdempotencyEvent,
+  type IdempotencyMiddleware,
+  type IdempotencyOptions,
+  type Infer,
+  type JsonConverter,
+  type KeyvLike,
+  type LeaseStore,
+  type ParseResult,
+  type PropertyType,
+  type RecordedResponse,
+  type SerializerContext,
+  type Source,
+  type ValueParser,
+} from '../../lib';
+import { idempotentFetch } from '../../lib/client';
+import { leaseStoreContract } from '../../lib/testing';
+import { holds, type Equal } from './equal';
+
+/**
+ * The names of the public API, each in the form in which an application writes it. They are a promise: a change for
+ * which a line here has to be rewritten breaks applications. public-api.spec.ts runs the application at the end,
+ * spec/package/public-names.spec.ts compiles all of it against the published declarations.
+ */
+
+// The options, as an application writes them down. It may have types of its own for them.
+
+interface GuardOptions {
+  headerName?: string;
+  additionalHeaders?: readonly string[];
+  whenKeyMissing?: 'reject' | 'run';
+  methods?: readonly string[];
+  ignoreRequestBody?: boolean;
+  ignoreHost?: boolean;
+  cacheDuration?: number;
+  addHeaderToResponse?: boolean;
+  swaggerHeaderDescription?: string;
+  swaggerExampleGenerator?: () => unknown;
+  swaggerHeaderType?: PropertyType;
+  store?: KeyvLike;
+  leases?: LeaseStore;
+  scope?: (req: Request) => string | undefined;
+  whenInFlight?: 'wait' | 'reject';
+  waitTimeout?: number;
+  whenKeyReused?: 'run' | 'reject';
+  whenStoreFails?: 'reject' | 'run';
+  storeTimeout?: number;
+  leaseDuration?: number;
+  shouldCache?: (response: RecordedResponse, req: Request) => boolean;
+  replayedHeader?: string | false;
+  keyPattern?: RegExp;
+  maxRequestBytes?: number;
+  maxResponseBytes?: number;
+  onEvent?: (event: IdempotencyEvent) => void;
+}
+holds<Equal<Exclude<keyof GuardOptions, keyof IdempotencyOptions>, never>>();
+export const guardedBy = (options?: GuardOptions): IdempotencyMiddleware => idempotency(options);
+
+interface EndpointOptions {
+  allowFormData?: boolean | { urlEncoded: true };
+  allowAnonymous?: boolean;
+  binder?: Binder | ((Dto: unknown) => Binder);
+  modifier?: (dto: unknown, Dto: unknown, context: BinderContext, signal: AbortSignal) => void | Promise<void>;
+  valueParsers?: readonly ValueParser[];
+  propertyNamingPolicy?: 'camelCase' | 'snake_case' | 'kebab-case' | 'PascalCase' | ((name: string) => string);
+  converters?: readonly JsonConverter[];
+  serializerContext?: SerializerContext;
+  claims?: (req: Request) => Claims | undefined;
+  permissions?: (req: Request) => Iterable<string>;
+  responses?: Record<number, PropertyType>;
+  limits?: { bodyBytes?: number; fields?: number; files?: number; depth?: number; items?: number };
+  uploads?: { storage?: 'memory' | 'disk'; directory?: string } | Multer;
+}
+holds<Equal<Exclude<keyof EndpointOptions, keyof BindingOptions>, never>>();
+export const boundBy = (options?: EndpointOptions): BindHandler<PlaceOrder> => bindRequest(PlaceOrder, options);
+
+// The types of values, and what each of them reads.
+
+enum Size {
+  Small,
+  Large,
+}
+class Money {
+  private constructor(readonly cents: number) {}
+  static tryParse(text: string | undefined): ParseResult<Money> {
+    const cents = Number(text);
+    return Number.isInteger(cents) ? { success: true, value: new Money(cents) } : { success: false };
+  }
+}
+class Plain {
+  cents = 0;
+}
+interface NodeShape {
+  name: string;
+  children: NodeShape[];
+}
+class Node extends dto({ name: string, children: list(lazy((): new () => NodeShape => Node)) }) {}
+class OrderLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}
+const schema = z.object({ sku: z.string() });
+
+/** Everything that is a type; `PropertyType` is the word for it. */
+export const types = {
+  ...{ bool, int, long, double, decimal, string, dateTime, timeSpan, guid, uri, version, file },
+  enumeration: enumOf(Size),
+  words: enumOf(['S', 'M', 'L']),
+  list: list(int),
+  optional: optional(int),
+  nullable: nullable(int),
+  lazy: lazy(() => Node),
+  nested: OrderLine,
+  parsable: Money,
+  schema,
+} satisfies Record<string, PropertyType>;
+type Values = { [Name in keyof typeof types]: Infer<(typeof types)[Name]> };
+holds<Equal<Values['long'], bigint>>();
+holds<Equal<Values['dateTime'], Date>>();
+holds<Equal<Values['timeSpan'], number>>();
+holds<Equal<Values['guid'], string>>();
+holds<Equal<Values['uri'], URL>>();
+holds<Equal<Values['words'], 'S' | 'M' | 'L'>>();
+holds<Equal<Values['optional'], number | undefined>>();
+holds<Equal<Values['nullable'], number | null>>();
+holds<Equal<Values['nested'], OrderLine>>();
+holds<Equal<Values['parsable'], Money>>();
+holds<Equal<Values['schema'], { sku: string }>>();
+
+/** A type of some values, whatever it is made of. */
+export const ofNumbers: PropertyType<number>[] = [int, double, timeSpan, z.number()];
+export const ofMoney: PropertyType<Money> = Money;
+export const ofLines: PropertyType<OrderLine[]> = list(OrderLine);
+holds<Equal<Infer<PropertyType<number>>, number>>();
+// @ts-expect-error -- its values are texts
+export const mistaken: PropertyType<number> = guid;
+// @ts-expect-error -- no type
+export const noType: PropertyType = {};
+
+// A dto in both notations, with every function and option of properties.
+
+class PlaceOrder extends dto({
+  customerId: routeParam(guid),
+  tenant: fromHeader(string, { name: 'X-Tenant' }),
+  items: field(list(OrderLine)),
+  rush: queryParam(bool, { default: false }),
+  mayDiscount: hasPermission('orders:discount', { required: false }),
+}) {}
+class Decorated {
+  @routeParam(guid) customerId!: string;
+  @fromHeader(string, { name: 'X-Tenant' }) tenant!: string;
+  @queryParam(bool) rush = false;
+}
+export const sources = ['json', 'form', 'route', 'query', 'claim', 'header', 'cookie', 'permission'] satisfies Source[];
+holds<Equal<Source, (typeof sources)[number]>>();
+class Everywhere extends dto({
+  field: field(int, { bindFrom: 'f', jsonPropertyName: 'f', dontBind: ['query'], required: true, jsonRequired: true }),
+  form: formField(optional(string), { bindFrom: 'g' }),
+  claim: fromClaim(string, { name: 'sub' }),
+  cookie: fromCookie(string, { name: 'sid', required: false, fallback: false }),
+  query: fromQuery(dto({ page: int })),
+}) {}
+class Whole extends dto({ body: fromBody(list(OrderLine)) }) {}
+class Form extends dto({ form: fromForm(dto({ title: string, cover: file })) }) {}
+class Text extends dto({ content: plainText() }) {}
+
+export const bound: readonly RequestHandler[] = [
+  ...[PlaceOrder, Decorated, Whole, Text].map(Dto => bindRequest(Dto)),
+  ...[Everywhere, Form].map(Dto => bindRequest(Dto, { allowFormData: { urlEncoded: true } })),
+  bindRequest(list(OrderLine)),
+  bindRequest(schema),
+];
+
+// What replaces parts of binding.
+
+const binder: Binder<PlaceOrder> = {
+  bind({ req }, signal) {
+    signal.throwIfAborted();
+    return Object.assign(new PlaceOrder(), { tenant: req.path });
+  },
+};
+class OrderBinder extends RequestBinder<PlaceOrder> implements Binder<PlaceOrder> {
+  override async bind(context: BinderContext<PlaceOrder>, signal: AbortSignal): Promise<PlaceOrder> {
+    const order = await super.bind(context, signal);
+    const { req, res, Dto, serializerOptions, failures } = context;
+    if (failures.length > 0) context.fail('tenant', `${req.path} ${res.statusCode} ${String(Dto === PlaceOrder)}`);
+    return serializerOptions.converters ? order : Object.assign(order, { rush: true });
+  }
+}
+const converter: JsonConverter<Plain> = {
+  type: Plain,
+  read: json => ({ success: true, value: Object.assign(new Plain(), { cents: json }) }),
+  write: ({ cents }) => cents,
+};
+const parser: ValueParser = valueParserFor(Plain, input => ({
+  success: true,
+  value: Object.assign(new Plain(), { cents: Number(input) }),
+}));
+const compiled = serializerContext({ request: PlaceOrder, responses: { 201: OrderLine } });
+const anyBinder: Binder = new OrderBinder();
+const anyConverter: JsonConverter = converter;
+const anyContext: SerializerContext = compiled;
+const answers: Record<number, PropertyType> = { 200: list(OrderLine), 201: OrderLine, 202: schema, 203: Money };
+
+export const replaced = [
+  bindRequest(PlaceOrder, { binder }),
+  bindRequest(PlaceOrder, { binder: anyBinder }),
+  boundBy({ binder: () => new OrderBinder() }),
+  boundBy({
+    binder: anyBinder,
+    modifier: (_dto, _Dto, context, signal) => {
+      if (signal.aborted) context.fail('items', 'Too late.');
+    },
+    valueParsers: [parser],
+    propertyNamingPolicy: 'snake_case',
+    converters: [anyConverter],
+    serializerContext: anyContext,
+    claims: (): Claims => ({ sub: 'ann' }),
+    permissions: () => new Set(['orders:discount']),
+    responses: answers,
+    limits: { bodyBytes: 1_000, fields: 10, files: 1, depth: 3, items: 10 },
+    uploads: { storage: 'memory' },
+    allowFormData: true,
+    allowAnonymous: false,
+  }),
+];
+
+// The middlewares in an application.
+
+const kinds = [
+  'executed',
+  'replayed',
+  'waited',
+  'conflicted',
+  'reused',
+  'store-failed',
+  'lease-lost',
+  'not-stored',
+] satisfies IdempotencyEvent['kind'][];
+
+export const guard: IdempotencyMiddleware = guardedBy({
+  headerName: 'Idempotency-Key',
+  additionalHeaders: ['Accept'],
+  whenKeyMissing: 'reject',
+  methods: ['POST'],
+  ignoreRequestBody: false,
+  ignoreHost: false,
+  cacheDuration: 600_000,
+  addHeaderToResponse: true,
+  swaggerHeaderDescription: 'A key.',
+  swaggerExampleGenerator: () => 'abc',
+  swaggerHeaderType: guid,
+  store: new Keyv(),
+  leases: memoryLeases(),
+  scope: req => req.get('X-Tenant'),
+  whenInFlight: 'wait',
+  waitTimeout: 10_000,
+  whenKeyReused: 'run',
+  whenStoreFails: 'reject',
+  storeTimeout: 2_000,
+  leaseDuration: 30_000,
+  shouldCache: ({ status }, req) => status < 500 && req.method === 'POST',
+  replayedHeader: 'Idempotent-Replayed',
+  keyPattern: /^[\w-]+$/,
+  maxRequestBytes: 10_000,
+  maxResponseBytes: 10_000,
+  onEvent: ({ kind }) => kinds.some(known => known === kind),
+});
+export const purge: (cacheKey: string) => Promise<unknown> = guard.purge;
+
+/** Takes the dto in a handler that is declared apart from its route. */
+function place(req: BoundRequest<typeof PlaceOrder>, res: Response): void {
+  holds<Equal<typeof req.dto, PlaceOrder>>();
+  res.status(201).json(req.dto.tenant);
+}
+
+/** Sets a dto without `bindRequest`; its type is in the locals, under the key `BOUND`. */
+const inCents: BindHandler<{ cents: number }> = (req: IncomingMessage, res, next) => {
+  const { [BOUND]: type, ...others }: BoundLocals<{ cents: number }> = res.locals;
+  holds<Equal<typeof type, readonly [dto: { cents: number }] | undefined>>();
+  Object.assign(req, { dto: { cents: 5, type: typeof type, others } });
+  next();
+};
+const written: BindHandler<{ cents: number }> = (
+  _req,
+  _res: Response<unknown, { [BOUND]?: readonly [dto: { cents: number }] }>,
+  next,
+) => {
+  next();
+};
+
+export const stores = (
+  client: Parameters<typeof redisLeases>[0],
+  pool: Parameters<typeof postgresLeases>[0],
+): LeaseStore[] => [
+  memoryLeases(),
+  redisLeases(client),
+  redisLeases(client, {}),
+  postgresLeases(pool),
+  postgresLeases(pool, {}),
+];
+export const contract = (): void => {
+  leaseStoreContract('memoryLeases()', () => ({ one: memoryLeases(), other: memoryLeases() }));
+};
+export const send = (): Promise<{ readonly response: globalThis.Response }> =>
+  idempotentFetch()('/orders', { method: 'POST', operation: 'order' });
+
+/** An application with the middlewares. */
+export function application(): express.Express {
+  const app = express();
+  const configured = configure({
+    idempotency: { cacheDuration: 1_000 },
+    binding: { allowAnonymous: true },
+    onProblem: (problem, _req, _res, next) => {
+      next(problem);
+    },
+  });
+  app.post('/orders/:customerId', idempotency(), bindRequest(PlaceOrder), (req, res) => {
+    holds<Equal<typeof req.dto, PlaceOrder>>();
+    holds<Equal<typeof req.params, { customerId: string }>>();
+    const { key, cacheKey, signal, forget } = req.idempotency;
+    const guarded: { key: string; cacheKey: string; signal: AbortSignal } = { key, cacheKey, signal };
+    if (guarded.signal.aborted) forget();
+    res.status(201).json([guarded.key, req.dto.tenant, req.dto.mayDiscount]);
+  });
+  app.post('/apart/:customerId', configured.idempotency(), configured.bindRequest(PlaceOrder), place);
+  app.post('/cents', inCents, (req, res) => {
+    holds<Equal<typeof req.dto, { cents: number }>>();
+    res.json(req.dto);
+  });
+  app.post('/written', written, (req, res) => {
+    holds<Equal<typeof req.dto, { cents: number }>>();
+    res.json(req.dto);
+  });
+  app.get('/values/:id', (req, res) => {
+    res.json([
+      routeValue(req, 'id', guid),
+      queryValue(req, 'page', int, { required: false }) ?? null,
+      headerValue(req, 'X-Tenant', string),
+      cookieValue(req, 'sid', string, { required: false }) ?? null,
+    ]);
+  });
+  const info = { title: 'Shop', version: '1.0.0' };
+  app.use('/docs', apiDocs(app, { info }));
+  app.get('/described', (_req, res) => {
+    res.json(openapi(app, { info }).paths);
+  });
+  const asNode: (req: IncomingMessage, res: ServerResponse, next: NextFunction) => void = idempotency();
+  app.use('/node', asNode);
+  app.use(problemDetails());
+  return app;
+}
