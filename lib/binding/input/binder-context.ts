@@ -60,17 +60,18 @@ export class BinderContext<T = unknown> {
   /** @throws a problem that lists the failures, if any. */
   refuseFailures(): void {
     const {
-      failures,
+      noted,
       req,
       endpoint: {
         options: { failureMessage },
       },
     } = this;
-    if (failures.length > 0) throw validationProblem(failures, failure => failureMessage?.(failure, req));
+    if (noted.list.length > 0) throw validationProblem(noted, failure => failureMessage?.(failure, req));
   }
 
   /** @internal Makes the location of a value; failures are reported under it. */
   locationOf(source: ProblemLocation, name: string): Location {
-    return source === 'json' ? Location.inJson(this.noted, name) : new Location(this.noted, source, name);
+    if (source !== 'json') return new Location(this.noted, source, name);
+    return Location.inJson(this.noted, name, this.endpoint.plan?.wholeBody?.bindName);
   }
 }

@@ -17,7 +17,8 @@ export function keysOf({ path = [] }: StandardSchemaV1.Issue): (string | number)
 /** Reports the issues under their paths. A schema's own message is dropped if the value must not be repeated. */
 export function refuse(issues: readonly StandardSchemaV1.Issue[], location: Location): Invalid {
   if (issues.length === 0) location.fail('schema', 'The value is not valid.');
-  for (const issue of issues.slice(0, location.limits.failures)) {
+  // One more than are listed shows that the list is cut.
+  for (const issue of issues.slice(0, location.limits.failures + 1)) {
     const detail = location.mayQuote ? issue.message.slice(0, LONGEST_MESSAGE) : 'The value is not valid.';
     at(keysOf(issue), location, () => location.fail('schema', detail));
   }

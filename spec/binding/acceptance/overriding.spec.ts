@@ -561,7 +561,7 @@ describe('context.fail', () => {
       failing('note'),
       { name: 'note', in: 'json', pointer: '/note' },
     ],
-    ['the whole body', Whole, ada, failing('line'), { name: '', in: 'json', pointer: '' }],
+    ['the whole body', Whole, ada, failing('line'), { name: 'line', in: 'json', pointer: '' }],
     ['the text', Text, { body: 'x' }, failing('text'), { name: 'text', in: 'body' }],
     ['a name that is no property', Everything, everything, failing('basket'), { name: 'basket', in: 'body' }],
     [
