@@ -1,8 +1,8 @@
 import { InvalidJson, parseExactly } from './exact-json';
 
 /**
- * Describes what is wrong with text that is not JSON, or is ambiguous, and where. Parsers quote some of the text, which may be a secret;
- * this message does not.
+ * Describes what is wrong with text that is not JSON, or is ambiguous, and where. Parsers quote some of the text, which
+ * may be a secret; this message does not.
  * @param what names the text, for example "The body".
  * @param error the parser's error.
  */
