@@ -12,6 +12,7 @@ export class BinderContext<T = unknown> {
   /** Carries the type of the dto; it has no value at run time. */
   declare readonly bound?: T;
   private readonly noted: Failures;
+  private readonly hadBegun: boolean;
 
   constructor(
     readonly req: Request,
@@ -21,6 +22,7 @@ export class BinderContext<T = unknown> {
   ) {
     const { limits, quoteValues } = endpoint.options;
     this.noted = new Failures(limits, quoteValues);
+    this.hadBegun = res.headersSent;
   }
 
   /** The argument of `bindRequest()`: a dto class, `list(Dto)`, or a schema. */
@@ -67,6 +69,14 @@ export class BinderContext<T = unknown> {
       },
     } = this;
     if (noted.list.length > 0) throw validationProblem(noted, failure => failureMessage?.(failure, req));
+  }
+
+  /**
+   * @internal Returns true if the request has been answered while it is bound. Where an earlier middleware has begun
+   * the response, as for a stream of events, nothing shows that.
+   */
+  isAnswered(): boolean {
+    return this.res.headersSent && !this.hadBegun;
   }
 
   /** @internal Makes the location of a value; failures are reported under it. */
