@@ -8,6 +8,7 @@ import type { Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
 import { abandon, refuse } from '../problems/refuse';
 import { whenDone, type Awaitable } from '../basics/awaitable';
+import { ANSWERED, unlessAnswered } from './answered';
 import type { Binder } from './binder';
 import { BinderContext } from './input/binder-context';
 import type { BindHandler } from './express-types';
@@ -38,6 +39,10 @@ export function makeBindRequest<D extends AnyType>(
     whenDone(
       () => bind(req as Request, res),
       dto => {
+        if (dto === ANSWERED) {
+          discardStored(req);
+          return;
+        }
         writeResponses(res);
         Object.assign(req, { dto });
         next();
@@ -146,16 +151,19 @@ function dtoMaker(
 ): (context: BinderContext) => Awaitable<unknown> {
   // The built-in binder needs no signal, and a listener on every response costs time.
   if (isBuiltIn(binder) && !modifier) return context => bindDeclared(context);
-  return async context => {
-    const signal = clientSignal(context.req, context.res);
-    const dto = await binder.bind(context, signal);
-    context.refuseFailures();
-    if (dto === undefined && !isSchema(Dto))
-      throw new TypeError('bindRequest: the binder returned undefined; is a `return` missing?');
-    await modifier?.(dto, Dto, context, signal);
-    context.refuseFailures();
-    return dto;
-  };
+  return context =>
+    unlessAnswered(context, async () => {
+      const signal = clientSignal(context.req, context.res);
+      const dto = await binder.bind(context, signal);
+      if (context.isAnswered()) return ANSWERED;
+      context.refuseFailures();
+      if (dto === undefined && !isSchema(Dto))
+        throw new TypeError('bindRequest: the binder returned undefined; is a `return` missing?');
+      await modifier?.(dto, Dto, context, signal);
+      if (context.isAnswered()) return ANSWERED;
+      context.refuseFailures();
+      return dto;
+    });
 }
 
 /** Refuses an anonymous caller where none is accepted. @throws a 401 problem */

@@ -2,6 +2,7 @@ import { ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import { anything, checkOptions, object, type Rule } from '../options/check';
 import { permissionsIn } from '../principal/permissions';
+import { ANSWERED } from './answered';
 import { bindingOf } from './bind-request';
 import { MadeRequest, type SentParts } from './made-request';
 import { mergeBinding, type BindingOptions } from './options';
@@ -59,7 +60,13 @@ export function makeBind(defaults: BindingOptions = {}): Bind {
     const req = new MadeRequest(sent) as unknown as Request;
     const res = new ServerResponse(req) as Response;
     try {
-      return (await bound(req, res)) as Infer<D>;
+      const dto = await bound(req, res);
+      if (dto === ANSWERED)
+        throw new TypeError(
+          'bind: the binder or the modifier has written to `context.res`, but there is no client to answer. ' +
+            'Report what is wrong with context.fail(), or throw an error.',
+        );
+      return dto as Infer<D>;
     } finally {
       res.destroy();
     }

@@ -45,7 +45,10 @@ export interface BindingOptions<T = any> extends SerializerOptions {
    * Types of the responses by status: `res.json()` writes the declared properties, exactly and under their JSON names.
    */
   responses?: ResponseTypes;
-  /** The claims of the caller. Default: `req.auth.payload`, else `req.auth` (a function is called), else `req.user`. */
+  /**
+   * The claims of the caller. Default: `req.auth` (a function is called), or its `payload` if it has only that,
+   * `header` and `token`, as express-oauth2-jwt-bearer leaves it; else `req.user`.
+   */
   claims?: (req: Request) => Claims | null | undefined;
   /** The permissions of the caller. Default: the `permissions` claim, else the `scope` claim split at spaces. */
   permissions?: (req: Request) => Iterable<string>;

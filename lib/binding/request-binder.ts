@@ -1,4 +1,5 @@
 import { after, type Awaitable } from '../basics/awaitable';
+import { AlreadyAnswered } from './answered';
 import type { Binder } from './binder';
 import type { BinderContext } from './input/binder-context';
 import { isJsonObject } from './reading/json-text';
@@ -17,6 +18,7 @@ import { warnIfUnknown } from './sources/route';
 export class RequestBinder<T = unknown> implements Binder<T> {
   /** @throws a problem that lists the failures of all sources, so code after the call runs only on success. */
   async bind(context: BinderContext<T>, signal: AbortSignal): Promise<T> {
+    if (context.isAnswered()) throw new AlreadyAnswered();
     return (await bindDeclared(context, signal)) as T;
   }
 }

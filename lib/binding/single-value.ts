@@ -87,7 +87,7 @@ export function valueReaders(options: ResolvedOptions, answering?: Answering): V
           `${source}Value: the type of ${JSON.stringify(name)} is read asynchronously; bind it with bindRequest().`,
         );
       if (failures.list.length === 0) return withoutMark(value);
-      if (required) throw validationProblem(failures.list, failure => options.failureMessage?.(failure, req));
+      if (required) throw validationProblem(failures, failure => options.failureMessage?.(failure, req));
       return undefined;
     };
     return (req: Request, name: string, type: AnyType, given: ValueOptions = {}): unknown => {

@@ -48,7 +48,7 @@ function reasonOf(error: unknown): unknown {
 
 /** Writes a problem as `application/problem+json` (RFC 9457, section 3). */
 export function sendProblem(
-  body: ProblemBody,
+  body: Omit<ProblemBody, 'detail'> & Partial<Pick<ProblemBody, 'detail'>>,
   headers: Readonly<Record<string, string>>,
   req: IncomingMessage,
   res: ServerResponse,

@@ -6,9 +6,10 @@ import { Problem } from './problem';
 
 /**
  * Makes an Express error handler that answers refusals by bindonce, and the errors that http-errors makes (body
- * parsers, routers, multer-like middlewares), as RFC 9457 problems. It passes on other errors, since their text is not
- * meant for clients, and errors after the head of the response has been sent. It drops a problem that `routeValue()` or
- * `queryValue()` has answered already.
+ * parsers, routers, multer-like middlewares), as RFC 9457 problems. The message of an error that is not to be exposed
+ * is printed instead of sent. The handler passes on other errors, since their text is not meant for clients, and errors
+ * after the head of the response has been sent. It drops a problem that `routeValue()` or `queryValue()` has answered
+ * already.
  */
 export function problemDetails(...nothing: never[]) {
   if (nothing.length > 0)
@@ -18,13 +19,14 @@ export function problemDetails(...nothing: never[]) {
     if (res.headersSent) next(error);
     else if (error instanceof Problem) answer(error, req, res, next);
     else if (isHttpError(error)) {
-      const { status, headers = {} } = error;
+      const { status, expose, headers = {} } = error;
+      if (expose === false) print(error, req);
       sendProblem(
         {
           type: 'about:blank',
           title: STATUS_CODES[status] ?? 'Error',
           status,
-          detail: detailOf(error),
+          ...(expose !== false && { detail: detailOf(error) }),
           instance: pathOf(req),
         },
         headers,
@@ -42,20 +44,27 @@ function detailOf({ type, message }: HttpError): string {
   return `The body could not be parsed${position}.`;
 }
 
+/** Prints an error as Express's final handler does, which an answered error does not reach. */
+function print(error: Error, req: IncomingMessage): void {
+  const { app } = req as { readonly app?: { get(setting: string): unknown } };
+  if (app?.get('env') !== 'test') console.error(error.stack ?? String(error));
+}
+
 interface HttpError extends Error {
   /** The kind of error, as body-parser names it. */
   type?: string;
   status: number;
-  expose: true;
+  /** False if the message is not for clients. The router's error for a path that cannot be decoded has no mark. */
+  expose?: boolean;
   headers?: Record<string, string>;
 }
 
 /**
- * Reads `expose`, by which http-errors states whether clients may see the message: true for 4xx, false for 5xx. The
- * router's error for a path that cannot be decoded does not have it.
+ * Returns true for an error with `expose`, by which http-errors states whether clients may see the message: by default
+ * true for 4xx, false for 5xx.
  */
 function isHttpError(error: unknown): error is HttpError {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return false;
-  const isShowable = 'expose' in error ? error.expose === true : error.name === 'URIError';
-  return isShowable && error.status >= 400 && error.status <= 599;
+  const isMarked = 'expose' in error ? typeof error.expose === 'boolean' : error.name === 'URIError';
+  return isMarked && error.status >= 400 && error.status <= 599;
 }

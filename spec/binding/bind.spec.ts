@@ -166,6 +166,23 @@ it('goes by the defaults of configure(), and by options', async () => {
   });
 });
 
+it('has no one whom a binder could answer', async () => {
+  const binding = bind(
+    Line,
+    { body: {} },
+    {
+      binder: {
+        bind: ({ res }) => {
+          res.statusCode = 403;
+          res.end();
+          return {} as Line;
+        },
+      },
+    },
+  );
+  await expect(binding).rejects.toThrow('bind: the binder or the modifier has written to `context.res`');
+});
+
 it('plans a dto once, however often it is bound', async () => {
   let read = 0;
   const Counted = dto({

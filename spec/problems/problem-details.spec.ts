@@ -1,9 +1,13 @@
+import { createRequire } from 'node:module';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import { Keyv } from 'keyv';
 import { bindRequest, configure, dto, idempotency, int, Problem, problemDetails } from '../../lib';
 import { expressVersions } from '../support/express-versions';
 import { ask, problemIn } from '../support/ask';
 import { bind } from '../support/one-endpoint';
+
+/** The errors that Express, its routers and its body parsers make. */
+const createError = createRequire(require.resolve('express'))('http-errors') as typeof import('http-errors');
 
 class Item extends dto({ n: int }) {}
 const path = '/a/b?secret=1';
@@ -49,9 +53,8 @@ describe.each(expressVersions)('%s', (_name, framework) => {
 
   it.each<[string, unknown]>([
     ['an error of the application', new Error('secret')],
-    ['a 500 that is not to be exposed', httpError(500)],
-    ['a 502 that says expose: false', httpError(502, { expose: false })],
-    ['a 4xx that says expose: false', httpError(403, { expose: false })],
+    ['an error with a status, but without expose', Object.assign(new Error('secret'), { status: 503 })],
+    ['an expose that is neither true nor false', httpError(503, { expose: 'no' })],
     ['a status that is no error', httpError(200)],
     ['a status that is no number', Object.assign(new Error('x'), { status: '404', expose: true })],
     ['text', 'secret'],
@@ -59,6 +62,67 @@ describe.each(expressVersions)('%s', (_name, framework) => {
   ])('%s goes on to the next error handler', async (_what, error) => {
     const { status, text } = await ask(failing(framework, error), { path });
     expect([status, text]).toEqual([500, 'went on']);
+  });
+
+  describe('an error of http-errors that is not to be exposed', () => {
+    let printed: jest.SpyInstance;
+    beforeEach(() => {
+      printed = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+    });
+    afterEach(() => {
+      printed.mockRestore();
+    });
+    const failingIn = (env: string, error: unknown): Express => {
+      const app = failing(framework, error);
+      return app.set('env', env);
+    };
+
+    it.each<[string, ReturnType<typeof createError>, string]>([
+      ['503', createError(503, 'secret', { headers: { 'Retry-After': '7' } }), 'Service Unavailable'],
+      ['a class', new createError.InternalServerError('secret'), 'Internal Server Error'],
+      ['another error that has become one', createError(502, new Error('secret')), 'Bad Gateway'],
+      ['a 4xx that says so', createError(403, 'secret', { expose: false }), 'Forbidden'],
+    ])('becomes a problem with its status and headers, and without its message: %s', async (_what, error, title) => {
+      const response = await ask(failingIn('production', error), { path });
+      expect(problemIn(response)).toEqual({
+        type: 'about:blank',
+        title,
+        status: error.status,
+        instance: '/a/b',
+      });
+      expect(response.headers['retry-after']).toBe(error.headers?.['Retry-After']);
+      expect(printed.mock.calls).toEqual([[error.stack]]);
+      expect(error.stack).toContain('secret');
+    });
+
+    it('has its message in the answer if it says expose: true, and is not printed', async () => {
+      const response = await ask(failingIn('production', createError(503, 'Closed on Sundays.', { expose: true })));
+      expect(problemIn(response)).toMatchObject({ status: 503, detail: 'Closed on Sundays.' });
+      expect(printed).not.toHaveBeenCalled();
+    });
+
+    it('is not printed where Express prints nothing', async () => {
+      expect((await ask(failingIn('test', createError(503, 'secret')))).status).toBe(503);
+      expect(printed).not.toHaveBeenCalled();
+    });
+
+    it('goes on after the head has been sent', async () => {
+      let seen: unknown;
+      const error = createError(503, 'secret');
+      const app = framework().set('env', 'production');
+      app.use((_req: Request, res: Response, next: (error: unknown) => void) => {
+        res.write('begun');
+        next(error);
+      });
+      app.use(problemDetails());
+      app.use(((passedOn, _req, res, next) => {
+        if (!res.headersSent) return next(passedOn);
+        seen = passedOn;
+        res.end();
+      }) as ErrorRequestHandler);
+      expect([(await ask(app)).text, seen]).toEqual(['begun', error]);
+      expect(printed).not.toHaveBeenCalled();
+    });
   });
 
   it('a refusal of a body parser becomes a problem', async () => {

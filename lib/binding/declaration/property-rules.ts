@@ -15,12 +15,13 @@ export const FIELD_OPTIONS = [
 ] as const;
 
 /** The options of a property that binds from a form field, a route parameter or a query parameter only. */
-export const SINGLE_OPTIONS = ['bindFrom', 'required', 'default', 'description'] as const;
+export const SINGLE_OPTIONS = ['bindFrom', 'required', 'jsonRequired', 'default', 'description'] as const;
 
 /** The options of a property that binds from a claim, a header or a cookie. */
 export const NAMED_OPTIONS = [
   'name',
   'required',
+  'jsonRequired',
   'default',
   'fallback',
   'jsonPropertyName',

@@ -59,7 +59,8 @@ export interface PropertyOptions<T = unknown> {
   readonly required?: boolean | undefined;
   /**
    * When true, the JSON body itself must contain the value, even if another source has it; no effect on a property that
-   * does not bind from JSON (`dontBind`, a file, or beside `fromBody` or `plainText`). Default false.
+   * does not bind from JSON (`routeParam` and others of one source, `dontBind`, a file, or beside `fromBody` or
+   * `plainText`). Default false.
    */
   readonly jsonRequired?: boolean;
   /**

@@ -12,6 +12,7 @@ export class BinderContext<T = unknown> {
   /** Carries the type of the dto; it has no value at run time. */
   declare readonly bound?: T;
   private readonly noted: Failures;
+  private readonly hadBegun: boolean;
 
   constructor(
     readonly req: Request,
@@ -21,6 +22,7 @@ export class BinderContext<T = unknown> {
   ) {
     const { limits, quoteValues } = endpoint.options;
     this.noted = new Failures(limits, quoteValues);
+    this.hadBegun = res.headersSent;
   }
 
   /** The argument of `bindRequest()`: a dto class, `list(Dto)`, or a schema. */
@@ -60,17 +62,26 @@ export class BinderContext<T = unknown> {
   /** @throws a problem that lists the failures, if any. */
   refuseFailures(): void {
     const {
-      failures,
+      noted,
       req,
       endpoint: {
         options: { failureMessage },
       },
     } = this;
-    if (failures.length > 0) throw validationProblem(failures, failure => failureMessage?.(failure, req));
+    if (noted.list.length > 0) throw validationProblem(noted, failure => failureMessage?.(failure, req));
+  }
+
+  /**
+   * @internal Returns true if the request has been answered while it is bound. Where an earlier middleware has begun
+   * the response, as for a stream of events, nothing shows that.
+   */
+  isAnswered(): boolean {
+    return this.res.headersSent && !this.hadBegun;
   }
 
   /** @internal Makes the location of a value; failures are reported under it. */
   locationOf(source: ProblemLocation, name: string): Location {
-    return source === 'json' ? Location.inJson(this.noted, name) : new Location(this.noted, source, name);
+    if (source !== 'json') return new Location(this.noted, source, name);
+    return Location.inJson(this.noted, name, this.endpoint.plan?.wholeBody?.bindName);
   }
 }

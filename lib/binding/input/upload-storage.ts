@@ -1,12 +1,11 @@
-import { mkdirSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
 import multer, { type Multer } from 'multer';
 import type { Form, FormOptions } from '../../body/form/form';
 import type { HeldIn } from '../../body/stream/holding';
 import { checkOptions, oneOf } from '../../options/check';
 import { warnOnce } from '../../warnings/warn-once';
 import { DiskStorage } from './disk-storage';
+import { uploadDirectory } from './upload-directory';
 
 /** Where uploaded files go. */
 export interface UploadOptions {
@@ -53,8 +52,7 @@ function builtInStoring(uploads: UploadOptions, limits: FormOptions['limits']): 
   });
   if (uploads.directory !== undefined && uploads.storage !== 'disk')
     throw new TypeError("bindRequest: uploads.directory has an effect only with storage: 'disk'; add that.");
-  const { storage = 'memory', directory = tmpdir() } = uploads;
-  if (storage === 'memory') {
+  if (uploads.storage !== 'disk') {
     const inMemory: Storing = {
       settings: { storage: multer.memoryStorage(), limits },
       heldIn: 'memory',
@@ -62,7 +60,7 @@ function builtInStoring(uploads: UploadOptions, limits: FormOptions['limits']): 
     };
     return { isInMemory: true, storingFor: () => inMemory };
   }
-  mkdirSync(directory, { recursive: true });
+  const directory = uploadDirectory(uploads.directory);
   return {
     isInMemory: false,
     storingFor() {

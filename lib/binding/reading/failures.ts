@@ -40,6 +40,8 @@ export interface BindingFailure extends ProblemError, FailureFacts {
 /** The failures of one request, up to `limits.failures`: a response must not grow with the number of mistakes. */
 export class Failures {
   readonly list: BindingFailure[] = [];
+  /** True if there are failures that are not listed. */
+  isCut = false;
   /** The names of values that have one failure only. */
   private alone: Set<string> | undefined;
 
@@ -53,8 +55,17 @@ export class Failures {
     return this.list.length >= this.limits.failures;
   }
 
+  /**
+   * Returns true, and notes that the list is cut, if one more failure will not be listed. Asked before its message is
+   * built: a body can be wrong in a million places.
+   */
+  leavesOut(): boolean {
+    this.isCut ||= this.isFull;
+    return this.isFull;
+  }
+
   add(failure: BindingFailure): void {
-    if (!this.isFull && !this.alone?.has(keyOf(failure))) this.list.push(failure);
+    if (!this.leavesOut() && !this.alone?.has(keyOf(failure))) this.list.push(failure);
   }
 
   /** Adds the only failure of a name: others would follow from it. */
@@ -72,7 +83,7 @@ const keyOf = ({ in: source, name }: BindingFailure): string => `${source} ${nam
  * @param messageFor returns a text instead of a failure's own, for example in another language.
  */
 export function validationProblem(
-  failures: readonly BindingFailure[],
+  { list: failures, isCut }: Pick<Failures, 'list' | 'isCut'>,
   messageFor?: (failure: BindingFailure) => string | undefined,
 ): Problem {
   const errors = failures.map((failure): ProblemError => {
@@ -91,9 +102,11 @@ export function validationProblem(
     failures.length > 0 && failures.every(({ in: source, code }) => source === 'permission' && code === 'missing');
   if (isForbidden)
     return new Problem('forbidden', 'The caller does not have a permission that this endpoint requires.', { errors });
-  return new Problem(
-    'validation-failed',
-    errors.length === 1 ? 'One value is not valid.' : `${errors.length} values are not valid.`,
-    { errors },
-  );
+  return new Problem('validation-failed', countOf(errors.length, isCut), { errors });
+}
+
+function countOf(count: number, isCut: boolean): string {
+  const values = count === 1 ? 'one value is' : `${count} values are`;
+  const text = `${isCut ? 'at least ' : ''}${values} not valid.`;
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

@@ -1,8 +1,8 @@
 import { InvalidJson, parseExactly } from './exact-json';
 
 /**
- * Describes what is wrong with text that is not JSON, and where. Parsers quote some of the text, which may be a secret;
- * this message does not.
+ * Describes what is wrong with text that is not JSON, or is ambiguous, and where. Parsers quote some of the text, which
+ * may be a secret; this message does not.
  * @param what names the text, for example "The body".
  * @param error the parser's error.
  */
@@ -14,7 +14,8 @@ export function describeJsonError(what: string, text: string, error: unknown): s
   if (found.isDuplicate && found !== error) return `${what} is not valid JSON.`;
   const where = lineAndColumn(text, found.position);
   return found.isDuplicate
-    ? `${what} is not valid JSON: an object has one name with two different values, the second at ${where}.`
+    ? `${what} is ambiguous: an object has one name with two different values, the second at ${where}. ` +
+        'Send each name once.'
     : `${what} is not valid JSON: ${where}.`;
 }
 

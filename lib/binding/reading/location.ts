@@ -27,6 +27,7 @@ export class Location {
    * @param root name that the value was looked up under.
    * @param document JSON pointer of `root` in its document (RFC 6901); undefined outside of JSON.
    * @param above levels of objects and arrays around `root`.
+   * @param whole name of a value that has none in its source: the property that takes the whole JSON body.
    */
   constructor(
     private readonly failures: Failures,
@@ -34,11 +35,15 @@ export class Location {
     private readonly root: string,
     private readonly document?: string,
     private readonly above = 0,
+    private readonly whole = '',
   ) {}
 
-  /** Makes the location of a field of a JSON body; an empty name means the body itself. */
-  static inJson(failures: Failures, name: string): Location {
-    const location = new Location(failures, 'json', '', '');
+  /**
+   * Makes the location of a field of a JSON body; an empty name means the body itself.
+   * @param whole the property that takes the whole body, if one does.
+   */
+  static inJson(failures: Failures, name: string, whole?: string): Location {
+    const location = new Location(failures, 'json', '', '', 0, whole);
     if (name !== '') location.enter(name);
     return location;
   }
@@ -59,18 +64,18 @@ export class Location {
 
   /** Copies this location, for a failure that is found after the reader has moved on. */
   stay(): Location {
-    return new Location(this.failures, this.source, this.name, this.pointer, this.depth);
+    return new Location(this.failures, this.source, this.path, this.pointer, this.depth, this.whole);
   }
 
   /** Copies this location for an attempt, whose failures are not reported. */
   aside(): Location {
     const { limits, quotesValues } = this.failures;
-    return new Location(new Failures(limits, quotesValues), this.source, this.name, this.pointer, this.depth);
+    return new Location(new Failures(limits, quotesValues), this.source, this.path, this.pointer, this.depth);
   }
 
   /** Copies this location as the root of a JSON document: the value is text that holds JSON. */
   asJson(): Location {
-    return new Location(this.failures, this.source, this.name, '', this.depth);
+    return new Location(this.failures, this.source, this.path, '', this.depth);
   }
 
   /** False if the value must not be repeated: a response must not show what the client did not send. */
@@ -106,8 +111,7 @@ export class Location {
   }
 
   fail(code: FailureCode, detail: string, facts?: FailureFacts): Invalid {
-    // Do not build messages that will not be listed: a body can be wrong in a million places.
-    if (this.failures.isFull) return INVALID;
+    if (this.failures.leavesOut()) return INVALID;
     const { name, pointer } = this;
     this.failures.add({ code, name, in: this.source, ...(pointer !== undefined && { pointer }), detail, ...facts });
     return INVALID;
@@ -124,7 +128,7 @@ export class Location {
    * @param described what is expected, in the words of that message. Default: `expected`.
    */
   failValue(value: unknown, expected: string, detail?: string, described?: string): Invalid {
-    if (this.failures.isFull) return INVALID;
+    if (this.failures.leavesOut()) return INVALID;
     const quoted = this.mayQuote ? quote(value) : undefined;
     const subject = quoted === undefined ? 'The value' : `The value ${quoted}`;
     const article = /^[aeio]/i.test(expected) ? 'an' : 'a';
@@ -154,6 +158,11 @@ export class Location {
   }
 
   private get name(): string {
+    return this.path || this.whole;
+  }
+
+  /** The name with the parts below it, as the client sent them. */
+  private get path(): string {
     let name = this.root;
     for (const key of this.keys) name += typeof key === 'number' ? `[${key}]` : name === '' ? key : `.${key}`;
     return cut(name, LONGEST.name);

@@ -3,6 +3,14 @@ import { INVALID, type Invalid, type Location } from './location';
 /** A value sent under a name: text, or a file. */
 export type Sent = string | Express.Multer.File;
 
+/** Values sent for a collection, and the index of each if the client has sent any. */
+export interface Collected {
+  readonly values: readonly Sent[];
+  readonly indexes?: readonly number[];
+}
+
+type Item = readonly [index: number, item: NameTree];
+
 /** A name that continues below a node, and the index where it does. */
 interface Deeper {
   readonly name: string;
@@ -27,6 +35,8 @@ export class NameTree {
   /** Undefined for a leaf: most names have one part. */
   private deeper: Deeper[] | undefined;
   private children: Map<string, NameTree> | undefined;
+  private arrayness: boolean | undefined;
+  private items: readonly Item[] | undefined;
 
   /** @param key the part of the name that leads here, spelled as it was first sent; undefined for the root. */
   private constructor(private readonly key?: string) {}
@@ -52,7 +62,7 @@ export class NameTree {
 
   /** True if the names below are the items of a collection: `name[]`, `name[3]`. */
   get isArray(): boolean {
-    return !this.isLeaf && this.below().every(([key]) => /^\d*$/.test(key));
+    return (this.arrayness ??= !this.isLeaf && this.below().every(([key]) => /^\d*$/.test(key)));
   }
 
   /** True if no name continues below. */
@@ -83,20 +93,30 @@ export class NameTree {
     return [...this.open().values()].map(tree => [tree.key ?? '', tree]);
   }
 
-  /** The items `[3]`, in index order. Readers close up the gaps. */
-  indexed(location: Location): readonly (readonly [index: number, item: NameTree])[] | Invalid {
-    const items = [...this.open()]
+  /** The items `[3]`, in index order. */
+  get inIndexOrder(): readonly Item[] {
+    return (this.items ??= [...this.open()]
       .filter(([key]) => /^\d+$/.test(key))
-      .map(([key, item]) => [Number(key), item] as const);
+      .map(([key, item]) => [Number(key), item] as const)
+      // Sorting is stable: two values under one index stay in the order of sending.
+      .sort(([a], [b]) => a - b));
+  }
+
+  /** The same, within the limit. Readers close up the gaps. */
+  indexed(location: Location): readonly Item[] | Invalid {
     const { items: limit } = location.limits;
-    const tooHigh = items.find(([index]) => index >= limit);
+    const tooHigh = this.inIndexOrder.find(([index]) => index >= limit);
     if (tooHigh)
       return location.fail('index-too-high', `The index ${tooHigh[0]} is too high; ${limit} items are allowed.`, {
         count: tooHigh[0],
         limit,
       });
-    // Sorting is stable: two values under one index stay in the order of sending.
-    return items.sort(([a], [b]) => a - b);
+    return this.inIndexOrder;
+  }
+
+  /** The tree below a part of a name. */
+  child(key: string): NameTree | undefined {
+    return this.isLeaf ? undefined : this.open().get(key.toLowerCase());
   }
 
   /** Values sent under the name itself and as `name[]`, in the order of sending. */
@@ -128,9 +148,15 @@ export class NameTree {
   }
 
   /** Values sent for a collection: under the name itself, as `name[]` and as `name[3]`. */
-  collected(location: Location): readonly Sent[] | Invalid {
+  collected(location: Location): Collected | Invalid {
     const indexed = this.isLeaf ? [] : this.indexed(location);
-    return indexed === INVALID ? INVALID : [...this.unindexed, ...indexed.flatMap(([, item]) => item.values)];
+    if (indexed === INVALID) return INVALID;
+    const plain = this.unindexed;
+    if (indexed.length === 0) return { values: plain };
+    return {
+      values: [...plain, ...indexed.flatMap(([, item]) => item.values)],
+      indexes: [...plain.keys(), ...indexed.flatMap(([index, item]) => item.values.map(() => index))],
+    };
   }
 
   private add(name: string, from: number, value: Sent, order: number, mark?: string): void {

@@ -65,7 +65,7 @@ export class SerializerContext<Q extends AnyType = AnyType> {
     const { limits, quoteValues } = this.rules;
     const failures = new Failures(limits, quoteValues);
     const value = await this.reader.fromJson(this.parsed(json), Location.inJson(failures, ''));
-    if (value === INVALID || failures.list.length > 0) throw validationProblem(failures.list);
+    if (value === INVALID || failures.list.length > 0) throw validationProblem(failures);
     return withoutMark(value) as Infer<Q>;
   }
 

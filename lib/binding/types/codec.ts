@@ -40,8 +40,11 @@ export interface Codec<T> extends Describable {
    * read as JSON.
    */
   fromText(values: readonly string[], location: Location): Awaitable<T | Invalid>;
-  /** Reads texts that were sent as the items of a collection: each is one item, and no text is split. */
-  fromItems?(values: readonly string[], location: Location): Awaitable<T | Invalid>;
+  /**
+   * Reads texts that were sent as the items of a collection: each is one item, and no text is split.
+   * @param indexes the indexes that the client has sent, for the names of failures. Default: the positions.
+   */
+  fromItems?(values: readonly string[], location: Location, indexes?: readonly number[]): Awaitable<T | Invalid>;
   /** Reads the segments of a wildcard route. Default: they are one text, joined by slashes. */
   fromSegments?(segments: readonly string[], location: Location): Awaitable<T | Invalid>;
   readonly fromJson: ReadJson<T>;

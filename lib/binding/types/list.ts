@@ -41,11 +41,15 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
         });
   };
 
-  const fromItems = (values: readonly string[], location: Location): Awaitable<T[] | Invalid> => {
-    // A failure of a single item is reported under the name that was sent, without an index.
-    const hasIndexes = values.length > 1;
-    return each(values, location, (one, index) => {
-      if (hasIndexes) location.enter(index);
+  const fromItems = (
+    values: readonly string[],
+    location: Location,
+    indexes?: readonly number[],
+  ): Awaitable<T[] | Invalid> => {
+    // A failure of a single item is reported under the name that was sent: without an index, unless that has one.
+    const hasIndexes = values.length > 1 || indexes !== undefined;
+    return each(values, location, (one, position) => {
+      if (hasIndexes) location.enter(indexes?.[position] ?? position);
       const read = item.fromText([location.source === 'header' ? one.trim() : one], location);
       if (hasIndexes) location.leave();
       return read;

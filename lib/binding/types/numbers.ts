@@ -61,9 +61,9 @@ export const decimal: ValueType<BigNumber> = scalar('decimal', {
   json(value) {
     if (typeof value === 'string') return readDecimal(value);
     // The digits are those of a JSON number, so they need no check.
-    if (isExactNumber(value)) return value.value.length > MAX_LENGTH ? undefined : inRange(bigNumberOf(value.value));
+    if (isExactNumber(value)) return value.value.length > MAX_LENGTH ? undefined : decimalOf(value.value);
     if (typeof value !== 'number' || isRounded(value)) return undefined;
-    return inRange(bigNumberOf(Object.is(value, -0) ? '-0' : String(value)));
+    return decimalOf(Object.is(value, -0) ? '-0' : String(value));
   },
   write: value => (BigNumber.isBigNumber(value) ? exactNumber(value) : value),
   schema: {
@@ -128,7 +128,7 @@ function readDouble(text: string): number | undefined {
 function readDecimal(text: string): BigNumber | undefined {
   const trimmed = numeral(text);
   if (trimmed.length > MAX_LENGTH || !NUMBER.test(trimmed)) return undefined;
-  return inRange(bigNumberOf(trimmed));
+  return decimalOf(trimmed);
 }
 
 /**
@@ -143,8 +143,12 @@ function exactNumber(value: BigNumber): LosslessNumber | null {
   return new LosslessNumber(fixed.length <= exponential.length ? fixed : exponential);
 }
 
-const inRange = (value: BigNumber): BigNumber | undefined =>
-  value.isFinite() && Math.abs(value.e ?? 0) <= MAX_LENGTH ? value : undefined;
+function decimalOf(numeral: string): BigNumber | undefined {
+  const value = bigNumberOf(numeral);
+  // bignumber.js makes zero of what is closer to zero than 1e-10000000.
+  if (value.isZero() && /^[^e]*[1-9]/i.test(numeral)) return undefined;
+  return value.isFinite() && Math.abs(value.e ?? 0) <= MAX_LENGTH ? value : undefined;
+}
 
 function ifNumber<T>(value: unknown, read: (text: string) => T | undefined): T | undefined {
   const text = numberText(value);

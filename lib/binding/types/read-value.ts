@@ -45,8 +45,9 @@ export function readFlat(expected: Expected, tree: NameTree, location: Location)
   const { codec, required } = expected;
   if (codec.shape === 'schema' && tree.isArray)
     return !required && tree.holdsEmptyText ? undefined : codec.fromNames?.(tree, location, true);
-  const sent = codec.isCollection ? tree.collected(location) : tree.values;
-  return sent === INVALID ? INVALID : readUnlessBlank(expected, sent, tree, location);
+  if (!codec.isCollection) return readUnlessBlank(expected, tree.values, tree, location);
+  const sent = tree.collected(location);
+  return sent === INVALID ? INVALID : readUnlessBlank(expected, sent.values, tree, location, sent.indexes);
 }
 
 /**
@@ -80,17 +81,19 @@ function isSentBelow(codec: Codec<unknown>, tree: NameTree, location: Location):
 /**
  * Reads text or files.
  * @param isOneValue true for one text that may hold several items; otherwise each text is one item.
+ * @param indexes the indexes that the client has sent, if any.
  */
 export function readSent<T>(
   codec: Codec<T>,
   sent: readonly Sent[],
   isOneValue: boolean,
   location: Location,
+  indexes?: readonly number[],
 ): Awaitable<T | Invalid> {
   const files = sent.filter(isFile);
   if (files.length === 0) {
     const texts = sent as readonly string[];
-    return isOneValue || !codec.fromItems ? codec.fromText(texts, location) : codec.fromItems(texts, location);
+    return isOneValue || !codec.fromItems ? codec.fromText(texts, location) : codec.fromItems(texts, location, indexes);
   }
   if (!codec.fromFiles) return failFile(location);
   return files.length === sent.length
@@ -113,10 +116,17 @@ export function readNothing({ codec, required }: Expected, location: Location, d
   return after(codec.fromNothing(), made => (made === INVALID ? here.failMissing(detail) : made));
 }
 
-function readUnlessBlank(expected: Expected, sent: readonly Sent[], tree: NameTree, location: Location): unknown {
+function readUnlessBlank(
+  expected: Expected,
+  sent: readonly Sent[],
+  tree: NameTree,
+  location: Location,
+  indexes?: readonly number[],
+): unknown {
   const { codec } = expected;
   if (sent.length === 0) return undefined;
-  return isBlank(expected, sent) ? readBlank(codec, location) : readSent(codec, sent, tree.isOneValue, location);
+  if (isBlank(expected, sent)) return readBlank(codec, location);
+  return readSent(codec, sent, tree.isOneValue, location, indexes);
 }
 
 /** Returns true if empty text is all that was sent for a value that may be missing. */

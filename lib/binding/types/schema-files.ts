@@ -29,25 +29,25 @@ export function validateNames(
   location: Location,
 ): Awaitable<Result | Invalid> {
   const files = jsonFilesIn(tree, location);
-  if (files.length === 0) return validateAgain(validate, plain, location);
+  if (files.length === 0) return validateAgain(validate, plain, location, tree);
   const asTexts: Validate = input => validateInstead(validate, input);
   return validateWithFiles();
 
   async function validateWithFiles(): Promise<Result | Invalid> {
     const first = await validate(plain);
     const data = await textsOf(files.filter(file => !isTaken(file, plain, first)));
-    if (data.length === 0) return first.issues ? validateAgain(validate, plain, location) : first;
+    if (data.length === 0) return first.issues ? validateAgain(validate, plain, location, tree) : first;
     const names = (): object => plainNames(tree, location) as object;
-    const filed = first.issues ? await validateAgain(validate, names(), location.aside()) : first;
+    const filed = first.issues ? await validateAgain(validate, names(), location.aside(), tree) : first;
     if (isAccepted(filed) && data.every(({ file }) => holds(filed.value, file))) return filed;
-    const read = await validateAgain(asTexts, withTexts(names(), data) as object, location.aside());
+    const read = await validateAgain(asTexts, withTexts(names(), data) as object, location.aside(), tree);
     if (isAccepted(read)) return read;
     if (isAccepted(filed)) return filed;
     // Once more, to report what is refused: in the texts, unless the schema has nothing to say of them.
     const isMute = read !== INVALID && read.issues.length === 0;
     return isMute
-      ? validateAgain(validate, names(), location)
-      : validateAgain(asTexts, withTexts(names(), data) as object, location);
+      ? validateAgain(validate, names(), location, tree)
+      : validateAgain(asTexts, withTexts(names(), data) as object, location, tree);
   }
 }
 

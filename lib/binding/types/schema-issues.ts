@@ -1,5 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { INVALID, type Invalid, type Location } from '../reading/location';
+import type { NameTree } from '../reading/name-tree';
+import { sentPath } from './schema-names';
 
 /** Most characters of a schema's own message that a response repeats. */
 const LONGEST_MESSAGE = 300;
@@ -14,18 +16,23 @@ export function keysOf({ path = [] }: StandardSchemaV1.Issue): (string | number)
   );
 }
 
-/** Reports the issues under their paths. A schema's own message is dropped if the value must not be repeated. */
-export function refuse(issues: readonly StandardSchemaV1.Issue[], location: Location): Invalid {
+/**
+ * Reports the issues under their paths. A schema's own message is dropped if the value must not be repeated.
+ * @param tree the names that the value was made of, if it was.
+ */
+export function refuse(issues: readonly StandardSchemaV1.Issue[], location: Location, tree?: NameTree): Invalid {
   if (issues.length === 0) location.fail('schema', 'The value is not valid.');
-  for (const issue of issues.slice(0, location.limits.failures)) {
+  // One more than are listed shows that the list is cut.
+  for (const issue of issues.slice(0, location.limits.failures + 1)) {
     const detail = location.mayQuote ? issue.message.slice(0, LONGEST_MESSAGE) : 'The value is not valid.';
-    at(keysOf(issue), location, () => location.fail('schema', detail));
+    at(issue, location, tree, () => location.fail('schema', detail));
   }
   return INVALID;
 }
 
-/** Calls `work` with the location moved to a path below it. */
-export function at<T>(path: readonly (string | number)[], location: Location, work: () => T): T {
+/** Calls `work` with the location moved to the value that an issue is about. */
+export function at<T>(issue: StandardSchemaV1.Issue, location: Location, tree: NameTree | undefined, work: () => T): T {
+  const path = tree ? sentPath(keysOf(issue), tree) : keysOf(issue);
   for (const key of path) location.enter(key);
   const result = work();
   path.forEach(() => {

@@ -27,4 +27,22 @@ function plainAt(key: string | number, tree: NameTree, location: Location): unkn
   return plain;
 }
 
+/**
+ * Translates a path in what `plainNames` returns to the names that were sent: with gaps between indexes, `items[0]` of
+ * an array may be `items[3]`.
+ */
+export function sentPath(path: readonly (string | number)[], tree: NameTree): (string | number)[] {
+  let here: NameTree | undefined = tree;
+  return path.map(key => {
+    const [sent, below] = here ? stepInto(here, key) : [key];
+    here = below;
+    return sent;
+  });
+}
+
+function stepInto(tree: NameTree, key: string | number): readonly [sent: string | number, below?: NameTree] {
+  if (!tree.isArray || tree.isRoot) return [key, tree.child(String(key))];
+  return tree.inIndexOrder[Number(key) - tree.unindexed.length] ?? [key];
+}
+
 const allValid = (values: readonly unknown[]): unknown => (values.includes(INVALID) ? INVALID : values);

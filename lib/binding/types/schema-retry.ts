@@ -3,6 +3,7 @@ import { after, recovering, type Awaitable } from '../../basics/awaitable';
 import { splitAtCommas } from '../reading/comma-separated';
 import { isJsonObject, jsonLike, plainJson, TOO_DEEP } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';
+import type { NameTree } from '../reading/name-tree';
 import { ownValue } from '../reading/own-value';
 import { at, keysOf } from './schema-issues';
 
@@ -27,12 +28,18 @@ export const validateInstead = (validate: Validate, input: unknown): Awaitable<R
  * Validates an object or an array of texts and files. A text that the schema refuses may be JSON, or a collection; one
  * file, and one JSON object, may be a collection of one.
  * @param plain is changed.
+ * @param tree the names that `plain` was made of, if it was.
  */
-export function validateAgain(validate: Validate, plain: object, location: Location): Awaitable<Result | Invalid> {
+export function validateAgain(
+  validate: Validate,
+  plain: object,
+  location: Location,
+  tree?: NameTree,
+): Awaitable<Result | Invalid> {
   return after(validate(plain), first => {
     if (!first.issues) return first;
     const { issues } = first;
-    const reread = issues.map(issue => readAgain(plain, issue, location));
+    const reread = issues.map(issue => readAgain(plain, issue, location, tree));
     if (reread.includes(INVALID)) return INVALID;
     if (reread.every(how => how === undefined)) return first;
     return after(reread.includes('file') ? validateInstead(validate, plain) : validate(plain), second => {
@@ -88,7 +95,12 @@ type ReadAs = 'JSON' | 'items' | 'file' | undefined;
  * collection of one. Returns undefined if the issue is about something else, or if the collection would exceed the
  * limit.
  */
-function readAgain(plain: unknown, issue: StandardSchemaV1.Issue, location: Location): ReadAs | Invalid {
+function readAgain(
+  plain: unknown,
+  issue: StandardSchemaV1.Issue,
+  location: Location,
+  tree?: NameTree,
+): ReadAs | Invalid {
   const place = placeOf(plain, issue);
   if (!place) return undefined;
   const sent = ownValue(place.holder, place.key);
@@ -100,7 +112,7 @@ function readAgain(plain: unknown, issue: StandardSchemaV1.Issue, location: Loca
   }
   const json = jsonLike(sent);
   if (json !== undefined) {
-    const value = at(keysOf(issue), location, () =>
+    const value = at(issue, location, tree, () =>
       json === TOO_DEEP ? location.failTooDeep() : plainJson(json, location),
     );
     return put(value) === INVALID ? INVALID : 'JSON';

@@ -4,6 +4,7 @@ import { after, isPromise, type Awaitable } from '../../basics/awaitable';
 import { isJsonObject, jsonLike, plainJson, TOO_DEEP } from '../reading/json-text';
 import { splitAtCommas } from '../reading/comma-separated';
 import { INVALID, UNDEFINED, type Invalid, type Location } from '../reading/location';
+import type { NameTree } from '../reading/name-tree';
 import type { Codec } from './codec';
 import { keysOf, refuse } from './schema-issues';
 import { plainNames } from './schema-names';
@@ -92,7 +93,7 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
       if (plain === INVALID) return INVALID;
       const here = location.stay();
       const read = (): Awaitable<unknown> =>
-        after(validateNames(validate, plain as object, tree, here), result => valueOf(result, here));
+        after(validateNames(validate, plain as object, tree, here), result => valueOf(result, here, tree));
       return required ? read() : after(isSameAsNothing(plain), isSame => (isSame ? undefined : read()));
     },
     // The schema's names are unknown, so any name below may be one of them.
@@ -120,9 +121,9 @@ export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
 }
 
 /** Returns the value of a result, or reports its issues. */
-function valueOf(result: Result | Invalid, location: Location): unknown {
+function valueOf(result: Result | Invalid, location: Location, tree?: NameTree): unknown {
   if (result === INVALID) return INVALID;
-  return result.issues ? refuse(result.issues, location) : outputOf(result);
+  return result.issues ? refuse(result.issues, location, tree) : outputOf(result);
 }
 
 const outputOf = ({ value }: StandardSchemaV1.SuccessResult<unknown>): unknown =>

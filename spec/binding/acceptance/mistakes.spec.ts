@@ -485,12 +485,7 @@ describe('options of a declaration are checked when the class is made', () => {
     [
       'an option that a single source does not have',
       () => routeParam(int, nobody({ dontBind: ['query'] })),
-      'routeParam: there is no option "dontBind"; there are: bindFrom, required, default',
-    ],
-    [
-      'an option that a header does not have',
-      () => fromHeader(int, nobody({ jsonRequired: true })),
-      'fromHeader: there is no option "jsonRequired"',
+      'routeParam: there is no option "dontBind"; there are: bindFrom, required, jsonRequired, default',
     ],
     [
       'a second name of a permission',

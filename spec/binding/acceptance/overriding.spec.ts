@@ -245,6 +245,106 @@ describe.each(expressVersions)('a binder derived from RequestBinder (%s)', (_ver
   });
 });
 
+describe.each(expressVersions)('a request that a binder or a modifier has answered (%s)', (_version, framework) => {
+  const deny = ({ res }: BinderContext): void => {
+    res.status(403).end('denied');
+  };
+  class Denying extends RequestBinder<Customer> {
+    override bind(context: BinderContext<Customer>, signal: AbortSignal): Promise<Customer> {
+      deny(context);
+      return super.bind(context, signal);
+    }
+  }
+  const own = (after: (context: BinderContext) => unknown): BindingOptions => ({
+    binder: {
+      bind: context => {
+        deny(context);
+        return after(context) as Customer;
+      },
+    },
+  });
+  const ways: readonly [string, BindingOptions][] = [
+    ['a binder that returns a dto', own(() => new Customer())],
+    ['a binder that returns nothing', own(() => undefined)],
+    ['a binder that leaves failures, too', own(context => void context.fail('name', 'No.'))],
+    [
+      'a binder that waits, and has answered by then',
+      own(async () => {
+        await new Promise(setImmediate);
+      }),
+    ],
+    ['a derived binder', { binder: new Denying() }],
+    ['a modifier', { modifier: (_dto, _Dto, context) => void deny(context) }],
+    [
+      'a modifier that leaves failures, too',
+      {
+        modifier: (_dto, _Dto, context) => {
+          deny(context);
+          context.fail('name', 'No.');
+        },
+      },
+    ],
+  ];
+  const endpoint = (options: BindingOptions, ...before: RequestHandler[]) => {
+    const ran: string[] = [];
+    const app = framework();
+    const modifier: BindingOptions['modifier'] = () => void ran.push('modifier');
+    app.post('/', ...before, bindRequest(Customer, { modifier, ...options }), (_req, res) => {
+      ran.push('handler');
+      res.end('ran');
+    });
+    app.use((error: Error, _req: Request, res: Response, next: NextFunction) => {
+      ran.push(String(error));
+      if (res.headersSent) next(error);
+      else res.status(500).end();
+    });
+    return { app, ran };
+  };
+
+  it.each(ways)('has that answer, and reaches no handler: %s', async (_what, options) => {
+    const { app, ran } = endpoint(options);
+    const { status, text } = await ask(app, { json: { name: 'Ada' } });
+    expect([status, text, ran]).toEqual([403, 'denied', []]);
+  });
+
+  it('has that answer, though the built-in binder then refuses the body', async () => {
+    for (const before of [[], [idempotency({ store: new Keyv() })]]) {
+      const { app, ran } = endpoint({ binder: new Denying() }, ...before);
+      const { status, text } = await ask(app, { key: 'k', json: {} });
+      expect([status, text, ran]).toEqual([403, 'denied', []]);
+    }
+  });
+
+  it.each(ways)('behind idempotency(), its answer is stored and replayed: %s', async (_what, options) => {
+    const { app, ran } = endpoint(options, idempotency({ store: new Keyv() }));
+    const server = await serve(app);
+    const sent = { key: 'k', json: { name: 'Ada' } };
+    const [first, second] = [await ask(server.url, sent), await ask(server.url, sent)];
+    expect([first.status, first.text, second.status, second.text, ran]).toEqual([403, 'denied', 403, 'denied', []]);
+    expect(second.headers['idempotent-replayed']).toBe('true');
+  });
+
+  it('an error that is no refusal goes to Express, as from any middleware that has answered', async () => {
+    const { app, ran } = endpoint(
+      own(() => {
+        throw new Error('a mistake');
+      }),
+    );
+    app.set('env', 'test');
+    await ask(app, { json: {} }).catch(() => undefined);
+    expect(ran).toEqual(['Error: a mistake']);
+  });
+
+  it('a response that an earlier middleware has begun is no answer', async () => {
+    const begin: RequestHandler = (_req, res, next) => {
+      res.flushHeaders();
+      next();
+    };
+    const { app, ran } = endpoint({ binder: { bind: () => new Customer() } }, begin);
+    expect([(await ask(app, { json: {} })).text, ran]).toEqual(['ran', ['modifier', 'handler']]);
+  });
+});
+
 describe.each(expressVersions)('a binding modifier (%s)', (_version, framework) => {
   it('is global, runs after the binder of each endpoint, and gets the dto, its type, the context and a signal', async () => {
     const calls: unknown[][] = [];
@@ -561,7 +661,7 @@ describe('context.fail', () => {
       failing('note'),
       { name: 'note', in: 'json', pointer: '/note' },
     ],
-    ['the whole body', Whole, ada, failing('line'), { name: '', in: 'json', pointer: '' }],
+    ['the whole body', Whole, ada, failing('line'), { name: 'line', in: 'json', pointer: '' }],
     ['the text', Text, { body: 'x' }, failing('text'), { name: 'text', in: 'body' }],
     ['a name that is no property', Everything, everything, failing('basket'), { name: 'basket', in: 'body' }],
     [

@@ -131,6 +131,54 @@ it('jsonRequired does not apply to a property that dontBind limits to other sour
   expect((await bind(Blocked, { path: '/?version=2', json: { note: 'n' } })).dto).toEqual({ version: 2, note: 'n' });
 });
 
+describe('jsonRequired has no effect on a property that is limited to another source', () => {
+  const options = { jsonRequired: true } as const;
+  class Limited extends dto({
+    id: routeParam(int, options),
+    page: queryParam(int, options),
+    version: fromHeader(int, options),
+    sub: fromClaim(int, options),
+    theme: fromCookie(string, options),
+    note,
+  }) {}
+  class DecoratedLimited {
+    @routeParam(int, options) id!: number;
+    @queryParam(int, options) page!: number;
+    @fromHeader(int, options) version!: number;
+    @fromClaim(int, options) sub!: number;
+    @fromCookie(string, options) theme!: string;
+    @note note: string | undefined;
+  }
+  class LimitedForm extends dto({ title: formField(string, options), note }) {}
+  class DecoratedForm {
+    @formField(string, options) title!: string;
+    @note note: string | undefined;
+  }
+
+  it.each<[string, typeof Limited | typeof DecoratedLimited]>([
+    ['dto({...})', Limited],
+    ['decorators', DecoratedLimited],
+  ])('beside a JSON body: %s', async (_notation, Dto) => {
+    const sent = { path: '/1?page=2', headers: { version: '3', Cookie: 'theme=dark' } };
+    const { dto: bound } = await bind(Dto, { ...sent, json: { note: 'n' } }, { route: '/:id', user: { sub: 4 } });
+    expect(bound).toEqual({ id: 1, page: 2, version: 3, sub: 4, theme: 'dark', note: 'n' });
+  });
+
+  it.each<[string, typeof LimitedForm | typeof DecoratedForm]>([
+    ['dto({...})', LimitedForm],
+    ['decorators', DecoratedForm],
+  ])('in a form: %s', async (_notation, Dto) => {
+    expect((await bind(Dto, { form: 'title=t&note=n' }, urlEncoded)).dto).toEqual({ title: 't', note: 'n' });
+  });
+
+  it('but on one whose fallback binds from JSON, too', async () => {
+    class Fallback extends dto({ version: fromHeader(int, { required: false, jsonRequired: true }), note }) {}
+    const headers = { version: '2' };
+    expect((await bind(Fallback, { headers, json: { note: 'n' } })).errors).toEqual(missing);
+    expect((await bind(Fallback, { headers, json: { version: 1 } })).dto).toEqual({ version: 2 });
+  });
+});
+
 it('jsonRequired: the failure is reported together with all others', async () => {
   class Two extends dto({
     version: field(int, { jsonRequired: true }),

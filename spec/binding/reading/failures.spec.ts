@@ -1,9 +1,12 @@
+import { z } from 'zod';
 import {
   bool,
+  configure,
   double,
   dto,
   field,
   file,
+  fromBody,
   fromClaim,
   fromCookie,
   fromHeader,
@@ -99,6 +102,55 @@ it.each([
   ['two', { sku: 1 }, '2 values are not valid.'],
 ])('the detail counts: %s', async (_count, json, detail) => {
   expect((await bind(Line, { json })).problem?.detail).toBe(detail);
+});
+
+it.each<[string, AnyType, Parameters<typeof bind>[1], number, string]>([
+  ['a list that is cut', list(int), { json: Array(900).fill('x') }, 100, 'At least 100 values are not valid.'],
+  ['a list that has room for all', list(int), { json: Array(100).fill('x') }, 100, '100 values are not valid.'],
+  [
+    'the issues of a schema, cut',
+    z.array(z.number()),
+    { json: ['x', 'x', 'x'] },
+    2,
+    'At least 2 values are not valid.',
+  ],
+  ['as many issues as are listed', z.array(z.number()), { json: ['x', 'x'] }, 2, '2 values are not valid.'],
+  ['a list of one', Line, { json: {} }, 1, 'At least one value is not valid.'],
+])('the detail counts what is listed, and says so: %s', async (_what, Dto, sent, failures, detail) => {
+  const { problem } = await bind(Dto, sent, { limits: { failures } });
+  expect([problem?.errors?.length, problem?.detail]).toEqual([failures, detail]);
+});
+
+it('the detail of a text that a context reads says so, too', async () => {
+  const { serializerContext } = configure({ binding: { limits: { failures: 2 } } });
+  await expect(serializerContext({ request: list(int) }).read('["x","x","x"]')).rejects.toThrow(
+    'At least 2 values are not valid.',
+  );
+});
+
+describe('the property that takes the whole JSON body', () => {
+  class Whole extends dto({ address: fromBody(Line), page: queryParam(optional(int)) }) {}
+  const whole = { name: 'address', in: 'json', pointer: '' };
+  const wholeOf = (schema: AnyType) => dto({ address: fromBody(schema) });
+
+  it.each<[string, AnyType, Parameters<typeof bind>[1], string]>([
+    ['missing', Whole, {}, 'A JSON body is required.'],
+    ['null', Whole, { json: 'null' }, 'A JSON body is required.'],
+    ['missing, of a schema', wholeOf(z.object({ a: z.string() })), {}, 'A JSON body is required.'],
+    ['of another kind', Whole, { json: [] }, 'The value […] is not a JSON object.'],
+    ['refused by a schema as a whole', wholeOf(z.any().refine(() => false, 'No.')), { json: {} }, 'No.'],
+  ])('is named if the body is %s', async (_what, Dto, sent, detail) => {
+    expect((await bind(Dto, sent)).errors).toEqual([{ ...whole, detail }]);
+  });
+
+  it('is not in the names of the fields below it', async () => {
+    expect((await bind(Whole, { json: { sku: 'a' } })).errors).toMatchObject([
+      { name: 'quantity', in: 'json', pointer: '/quantity' },
+    ]);
+    expect((await bind(wholeOf(z.object({ a: z.string() })), { json: {} })).errors).toMatchObject([
+      { name: 'a', in: 'json', pointer: '/a' },
+    ]);
+  });
 });
 
 it('a missing value is reported in the source that this client would have used', async () => {

@@ -2,7 +2,7 @@ import { processorTime } from '../../support/processor-time';
 import { Failures } from '../../../lib/binding/reading/failures';
 import { resolveLimits } from '../../../lib/binding/reading/limits';
 import { INVALID, Location } from '../../../lib/binding/reading/location';
-import { NameTree, levelsOf } from '../../../lib/binding/reading/name-tree';
+import { NameTree, levelsOf, type Collected } from '../../../lib/binding/reading/name-tree';
 
 /** Names as they come, each with its place in the row as its value. */
 const tree = (...names: string[]): NameTree => NameTree.of(names.map((name, index) => [name, String(index)]));
@@ -141,20 +141,11 @@ describe('an indexed branch', () => {
   });
 });
 
-it.each<[string[], string[]]>([
-  [
-    ['t', 't[]', 't'],
-    ['0', '1', '2'],
-  ],
-  [
-    ['t[1]', 't[]', 't', 't[0]'],
-    ['1', '2', '3', '0'],
-  ],
-  [
-    ['t[1]', 't[0]', 't[1]'],
-    ['1', '0', '2'],
-  ],
-  [['t[0].x', 't[x]'], []],
+it.each<[string[], Collected]>([
+  [['t', 't[]', 't'], { values: ['0', '1', '2'] }],
+  [['t[1]', 't[]', 't', 't[0]'], { values: ['1', '2', '3', '0'], indexes: [0, 1, 0, 1] }],
+  [['t[2]', 't[1]', 't[2]'], { values: ['1', '0', '2'], indexes: [1, 2, 2] }],
+  [['t[0].x', 't[x]'], { values: [], indexes: [] }],
 ])(
   'a collection of %j is collected as %j: without an index first, in the order sent, then by index',
   (names, values) => {

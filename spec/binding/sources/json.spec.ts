@@ -4,6 +4,7 @@ import {
   fromBody,
   int,
   list,
+  long,
   nullable,
   optional,
   plainText,
@@ -68,6 +69,18 @@ describe('a JSON body', () => {
         { name: '', in: 'json', pointer: '', detail: expect.stringMatching(/is not a JSON object\.$/) as string },
       ],
     });
+  });
+
+  it('two values of one name are ambiguous beside a type that keeps digits, even if no property has the name', async () => {
+    class Exact extends dto({ a: int, total: optional(long) }) {}
+    const { status, problem } = await bind(Exact, { json: '{"a":1,\n "other":1,"other":2}' });
+    expect([status, problem?.type, problem?.detail]).toEqual([
+      400,
+      'urn:bindonce:body-malformed',
+      'The body is ambiguous: an object has one name with two different values, the second at line 2, column 20. ' +
+        'Send each name once.',
+    ]);
+    expect((await bind(Exact, { json: '{"a":1,"other":1,"other":1}' })).dto).toEqual({ a: 1 });
   });
 
   it('gives the same name once, like any JSON parser, with a type that keeps digits or without', async () => {

@@ -3,6 +3,7 @@ import {
   dto,
   fromClaim,
   fromHeader,
+  fromQuery,
   guid,
   int,
   list,
@@ -111,6 +112,29 @@ describe('a list in a query', () => {
   ])('?%s is refused, each failure under its place', async (text, failures) => {
     const { status, errors } = await inQuery(text.replace(/[{["].*/, encodeURIComponent));
     expect({ status, errors }).toEqual({ status: 400, errors: failures });
+  });
+});
+
+describe('a failure has the name that the client sent', () => {
+  class Flat extends dto({ n: optional(list(int)), lines: optional(list(Line)), pages: optional(list(list(int))) }) {}
+  class Whole extends dto({ all: fromQuery(Flat) }) {}
+
+  it.each<[string, string[]]>([
+    ['n[1]=1&n[2]=x', ['n[2]']],
+    ['n[5]=x&n[0]=1', ['n[5]']],
+    ['n[5]=x', ['n[5]']],
+    ['n[0]=x', ['n[0]']],
+    ['n[7]=x&n[7]=1&n[7]=y', ['n[7]', 'n[7]']],
+    ['n[3]=x&n=1&n[]=y', ['n[1]', 'n[3]']],
+    ['pages[4]=1,x', ['pages[4][1]']],
+    ['lines[2]={"sku":"a"}', ['lines[2].quantity']],
+    ['n[]=1&n[]=x', ['n[1]']],
+    ['n[]=x', ['n']],
+    ['n=x', ['n']],
+  ])('?%s', async (query, names) => {
+    const path = `/?${query.replace(/\{.*/, encodeURIComponent)}`;
+    for (const Dto of [Flat, Whole])
+      expect((await bind<AnyType>(Dto, { method: 'GET', path })).errors.map(({ name }) => name)).toEqual(names);
   });
 });
 

@@ -61,6 +61,16 @@ describe('a number in text', () => {
     },
   );
 
+  it.each(['0', '0e-99', '-0.000', '+.0e5', '0e-99999999999', '0E+99999999999'])(
+    'decimal reads zero as %s, in text and in JSON',
+    async text => {
+      const inText = [await inQuery('decimal', text), await bind(JsonNumbers, { json: { decimal: text } })];
+      // JSON has no plus sign, and needs a digit before the point (RFC 8259, section 6).
+      const inJson = /^[+.]/.test(text) ? [] : [await bind(JsonNumbers, { json: `{"decimal":${text}}` })];
+      for (const { dto: bound } of [...inText, ...inJson]) expect(bound?.decimal?.isZero()).toBe(true);
+    },
+  );
+
   it.each<[Name, string]>([
     ['int', 'x'],
     ['int', '1.0'],
@@ -84,6 +94,10 @@ describe('a number in text', () => {
     ['double', '0b1'],
     ['double', '.'],
     ['decimal', '1e999999999'],
+    ['decimal', '1e-400'],
+    ['decimal', '1e-999999999'],
+    ['decimal', '-5e-99999999999'],
+    ['decimal', '.01E-99999999999'],
     ['decimal', '0x1'],
     ['decimal', 'NaN'],
     ['decimal', '-Infinity'],
@@ -156,10 +170,18 @@ describe('a number in a JSON body', () => {
     ['double', '"1.5"'],
     ['double', '1e999'],
     ['decimal', '1e999999999'],
+    ['decimal', '1e-400'],
+    ['decimal', '1e-999999999'],
+    ['decimal', '-5e-99999999999'],
+    ['decimal', '"-5e-99999999999"'],
     ['decimal', '"x"'],
   ])('%s refuses %s', async (name, json) => {
     const { status, errors } = await bind(JsonNumbers, { json: `{"${name}":${json}}` });
     expect({ status, errors }).toMatchObject({ status: 400, errors: [{ name, in: 'json', pointer: `/${name}` }] });
+  });
+
+  it('int does not read as zero what is too small for a decimal', async () => {
+    expect((await bind(JsonNumbers, { json: '{"int":1e-99999999999}' })).errors).toMatchObject([{ name: 'int' }]);
   });
 
   it.each(['5.0', '1e2', '5.5', '-0', '2147483648'])(

@@ -14,7 +14,7 @@ import {
   type UploadedFile,
 } from '../../../lib';
 import { bind, urlEncoded } from '../../support/one-endpoint';
-import { all, refused, threeWays, type Names } from '../acceptance/three-ways';
+import { all, refused, threeWays, type Names, type ThreeWays } from '../acceptance/three-ways';
 
 const zodTag = z.object({ n: z.string() });
 const valibotTag = v.object({ n: v.string() });
@@ -102,6 +102,94 @@ describe.each(wholes)('a schema of %s that takes all names', (_library, schema) 
       { name: 'tags', in: 'form', detail: 'There are more than 32 levels of objects and lists inside each other.' },
     ]);
   });
+});
+
+/** The same objects with a list in each, in three libraries. */
+const nested: readonly [library: string, schema: AnyType][] = [
+  ['zod', z.object({ items: z.array(z.object({ n: z.coerce.number(), tags: z.array(zodTag).optional() })) })],
+  [
+    'valibot',
+    v.object({
+      items: v.array(
+        v.object({ n: v.pipe(v.string(), v.transform(Number), v.number()), tags: v.optional(v.array(valibotTag)) }),
+      ),
+    }),
+  ],
+  ['arktype', type({ items: type({ n: 'string.numeric.parse', 'tags?': arkTag.array() }).array() })],
+];
+
+describe.each(nested)('an issue of %s has the name that the client sent', (_library, schema) => {
+  const namesOf = async (names: Names): Promise<ThreeWays<string[]>> => {
+    const { urlencoded, multipart, query } = await threeWays(schema, names);
+    const sent = (errors: unknown): string[] => (errors as { name: string }[]).map(({ name }) => name);
+    return { urlencoded: sent(urlencoded), multipart: sent(multipart), query: sent(query) };
+  };
+
+  it.each<[string, Names, string]>([
+    [
+      'items[1].n=1&items[2].n=x',
+      [
+        ['items[1].n', '1'],
+        ['items[2].n', 'x'],
+      ],
+      'items[2].n',
+    ],
+    [
+      'items[7].n=x&items[2].n=1',
+      [
+        ['items[7].n', 'x'],
+        ['items[2].n', '1'],
+      ],
+      'items[7].n',
+    ],
+    [
+      'a name in brackets',
+      [
+        ['items[3][n]', 'x'],
+        ['items[0][n]', '1'],
+      ],
+      'items[3].n',
+    ],
+    [
+      'an index below an index',
+      [
+        ['items[4].n', '1'],
+        ['items[4].tags[6].n', 'a'],
+        ['items[4].tags[9].x', 'b'],
+      ],
+      'items[4].tags[9].n',
+    ],
+    ['JSON under an index', [['items[5]', '{"n":"1","tags":[{"n":"a"},{"n":1}]}']], 'items[5].tags[1].n'],
+    [
+      'JSON beside an index',
+      [
+        ['items[]', '{"n":"x"}'],
+        ['items[5].n', '1'],
+      ],
+      'items[0].n',
+    ],
+  ])('%s', async (_what, names, name) => {
+    expect(await namesOf(names)).toEqual(all([name]));
+  });
+});
+
+it.each<[string, AnyType]>([
+  ['of one parameter', dto({ n: queryParam(z.array(z.coerce.number())) })],
+  ['of an item', dto({ n: queryParam(list(z.coerce.number())) })],
+])('an issue of a schema %s has the index that the client sent', async (_where, Dto) => {
+  const { errors } = await bind(Dto, { method: 'GET', path: '/?n[5]=x&n[1]=1' });
+  expect(errors.map(({ name }) => name)).toEqual(['n[5]']);
+});
+
+it('an issue in a file of JSON has the index that the client sent', async () => {
+  const schema = z.object({ items: z.array(z.object({ n: z.number() })) });
+  const json = (text: string): File => new File([text], 'a.json', { type: 'application/json' });
+  const multipart = [
+    ['items[6]', json('{"n":"x"}')],
+    ['items[2]', json('{"n":1}')],
+  ] as const;
+  const { errors } = await bind(dto({ all: fromForm(schema) }), { multipart }, { allowFormData: true });
+  expect(errors.map(({ name }) => name)).toEqual(['items[6].n']);
 });
 
 /** Arrays of objects in three libraries. */
