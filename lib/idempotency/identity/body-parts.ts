@@ -10,10 +10,11 @@ import { allBytes, openReceived, sizeOf, type Received, type ReceivedBytes } fro
 import { measureForm } from '../../body/form/received-form';
 import { formLeftAsText } from '../../body/content/errors';
 import { Problem } from '../../problems/problem';
-import { canonicalPairs, sortedBy, splitPairs } from './canonical-pairs';
+import { canonicalPairs, canonicalText } from './canonical-pairs';
 import { FilesInBody, NO_FILES } from './files-in-body';
 import { formBytesParts } from './form-bytes';
 import { jsonFileDigest } from './json-file';
+import { sortedBy } from './name-order';
 import { parsedParts } from './parsed-body';
 
 /**
@@ -138,7 +139,7 @@ async function urlEncodedParts(received: ReceivedBytes): Promise<string[]> {
   const text = (await allBytes(received)).toString('latin1');
   return text.split('&', MOST_FIELDS + 1).length > MOST_FIELDS
     ? ['bytes', await digestOf(received)]
-    : ['pairs', ...canonicalPairs(splitPairs(text))];
+    : ['pairs', ...canonicalText(text)];
 }
 
 /** Returns the hash of the bytes. It is made only where it takes part: a form that can be read does not pay for it. */
