@@ -33,8 +33,10 @@ function partsOf(received: Received, req: IncomingMessage): Awaitable<readonly u
   const mediaType = mediaTypeOf(req);
   if (received.kind === 'parsed') {
     // A client chooses a new boundary for each attempt, and it is part of the text.
-    if (typeof received.body === 'string' && kindOf(mediaType) === 'multipart') throw formLeftAsText();
-    const parts = ['parsed', mediaType.type, ...parsedParts(received.body, filesInBody(received.files))];
+    const kind = kindOf(mediaType);
+    if (typeof received.body === 'string' && kind === 'multipart') throw formLeftAsText();
+    const isForm = kind === 'multipart' || kind === 'urlencoded';
+    const parts = ['parsed', mediaType.type, ...parsedParts(received.body, filesInBody(received.files), isForm)];
     return received.files.length > 0 ? after(leftFilesParts(received.files), files => [...parts, ...files]) : parts;
   }
   const { coding = '' } = received;

@@ -474,6 +474,40 @@ describe('a body that a parser has made into', () => {
   });
 });
 
+describe('a form that a parser has made into an object', () => {
+  const urlencoded = 'application/x-www-form-urlencoded';
+  const form = 'multipart/form-data; boundary=b1';
+
+  it.each<[string, () => unknown, () => unknown]>([
+    ['its names', () => ({ a: '1', b: '2' }), () => ({ b: '2', a: '1' })],
+    ['the names below one', () => ({ a: { x: '1', y: '2' } }), () => ({ a: { y: '2', x: '1' } })],
+    ['names with dots', () => ({ 'a.x': '1', 'a.y': '2' }), () => ({ 'a.y': '2', 'a.x': '1' })],
+    ['names in a list', () => ({ a: [{ x: '1', y: '2' }] }), () => ({ a: [{ y: '2', x: '1' }] })],
+    ['its names as querystring makes them', () => parse('a=1&b=2&a=3'), () => parse('b=2&a=1&a=3')],
+    ['the names of URLSearchParams', () => new URLSearchParams('a=1&b=2'), () => new URLSearchParams('b=2&a=1')],
+  ])('is the same request if only the order of %s is another', async (_title, one, other) => {
+    for (const type of [urlencoded, form])
+      expect((await parsedBefore(type, { body: one() }, { body: other() })).runs).toBe(1);
+    expect((await parsedBefore('application/json', { body: one() }, { body: other() })).runs).toBe(2);
+  });
+
+  it.each<[string, () => unknown, () => unknown]>([
+    ['the values of one name', () => ({ a: ['1', '2'] }), () => ({ a: ['2', '1'] })],
+    ['one name in two cases', () => ({ a: '1', A: '2' }), () => ({ A: '2', a: '1' })],
+    ['one name in two cases below another', () => ({ a: { x: '1', X: '2' } }), () => ({ a: { X: '2', x: '1' } })],
+    ['one name in two spellings', () => ({ a: { x: '1' }, 'a.x': '2' }), () => ({ 'a.x': '2', a: { x: '1' } })],
+    ['one index in two spellings', () => ({ a: { '01': 'x', '001': 'y' } }), () => ({ a: { '001': 'y', '01': 'x' } })],
+    [
+      'the values of a name of URLSearchParams',
+      () => new URLSearchParams('a=1&a=2'),
+      () => new URLSearchParams('a=2&a=1'),
+    ],
+  ])('is another request if the order of %s is another', async (_title, one, other) => {
+    for (const type of [urlencoded, form])
+      expect((await parsedBefore(type, { body: one() }, { body: other() })).runs).toBe(2);
+  });
+});
+
 describe('a body that a parser has left', () => {
   class Money {
     readonly #amount = 1;
