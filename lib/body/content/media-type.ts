@@ -12,8 +12,11 @@ export interface MediaType {
 
 /** Returns the media type of the request's body; an empty type if the request does not declare one. */
 export function mediaTypeOf(req: IncomingMessage): MediaType {
-  return parse(req.headers['content-type'] ?? '');
+  return mediaTypeIn(req.headers['content-type'] ?? '');
 }
+
+/** Reads a media type as headers have it. */
+export const mediaTypeIn = (text: string): MediaType => parse(text);
 
 /** Returns the boundary that the content type of a multipart form names; empty if it names none, or is another. */
 export function boundaryOf(req: IncomingMessage): string {
