@@ -4,7 +4,10 @@ import { parse } from 'content-type';
 /** The kinds of body that the middlewares distinguish. */
 export type BodyKind = 'json' | 'multipart' | 'urlencoded' | 'other';
 
-/** A media type (RFC 9110, section 8.3.1): type and parameter names in lower case. */
+/**
+ * A media type (RFC 9110, section 8.3.1). Type, names of parameters and the charset are in lower case: their case says
+ * nothing.
+ */
 export interface MediaType {
   readonly type: string;
   readonly parameters: Readonly<Record<string, string>>;
@@ -16,7 +19,12 @@ export function mediaTypeOf(req: IncomingMessage): MediaType {
 }
 
 /** Reads a media type as headers have it. */
-export const mediaTypeIn = (text: string): MediaType => parse(text);
+export function mediaTypeIn(text: string): MediaType {
+  const { type, parameters } = parse(text);
+  const { charset } = parameters;
+  if (charset !== undefined) parameters['charset'] = charset.toLowerCase();
+  return { type, parameters };
+}
 
 /** Returns the boundary that the content type of a multipart form names; empty if it names none, or is another. */
 export function boundaryOf(req: IncomingMessage): string {

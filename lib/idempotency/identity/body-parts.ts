@@ -45,7 +45,7 @@ function partsOf(received: Received, req: IncomingMessage): Awaitable<readonly u
     case 'multipart':
       return after(multipartParts(received, req, mediaType), parts => ['multipart', coding, ...parts]);
     case 'urlencoded': {
-      const charset = mediaType.parameters['charset']?.toLowerCase() ?? 'utf-8';
+      const charset = mediaType.parameters['charset'] ?? 'utf-8';
       return after(urlEncodedParts(received), parts => ['urlencoded', coding, charset, ...parts]);
     }
     case 'json':
