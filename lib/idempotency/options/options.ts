@@ -134,7 +134,10 @@ const rules: Readonly<Record<keyof IdempotencyOptions, Rule>> = {
   swaggerExampleGenerator: fn,
   swaggerHeaderType: { expects: 'a type, for example guid', accepts: value => either(object, fn).accepts(value) },
   store: { expects: 'a Keyv, for example new Keyv(adapter)', accepts: isKeyvLike },
-  leases: objectWith('a LeaseStore', 'acquire', 'renew', 'complete', 'release'),
+  leases: objectWith(
+    'a LeaseStore, which memoryLeases(), redisLeases() and postgresLeases() return when they are called',
+    ...['acquire', 'renew', 'complete', 'release'],
+  ),
   scope: fn,
   whenInFlight: oneOf('wait', 'reject'),
   waitTimeout: milliseconds,
@@ -195,8 +198,15 @@ export interface ResolvedOptions
   readonly responses: Responses;
 }
 
-/** @throws TypeError if a replay would overwrite the key with its own mark. */
-function checkHeaders({ headerName, replayedHeader }: Pick<ResolvedOptions, 'headerName' | 'replayedHeader'>): void {
+type HeaderOptions = Pick<ResolvedOptions, 'headerName' | 'additionalHeaders' | 'replayedHeader'>;
+
+/** @throws TypeError for a header that node loses, or if a replay would overwrite the key with its own mark. */
+function checkHeaders({ headerName, additionalHeaders, replayedHeader }: HeaderOptions): void {
+  // In node's `req.headers`, it would be the prototype.
+  if ([headerName, ...additionalHeaders].some(name => name.toLowerCase() === '__proto__'))
+    throw new TypeError(
+      'idempotency: headerName and additionalHeaders cannot name __proto__, because node loses a header of that name',
+    );
   if (String(replayedHeader).toLowerCase() === headerName.toLowerCase())
     throw new TypeError(`idempotency: headerName and replayedHeader must be two headers, not both ${headerName}`);
 }
