@@ -17,6 +17,7 @@ import {
   type Rule,
 } from '../../options/check';
 import { withDefaults } from '../../options/merge';
+import { snapshotOf } from '../../options/snapshot';
 import { defaultStore } from '../responses/default-store';
 import type { IdempotencyEvent } from './events';
 import { refuseIgnoredAddress } from '../stores/ignored-address';
@@ -232,7 +233,7 @@ export function resolveOptions(options: IdempotencyOptions, callers: CallersOn =
   const known = withDefaults(defaults, rest);
   checkHeaders(known);
   return {
-    ...known,
+    ...snapshotOf(known),
     leases,
     keyPattern,
     scope,
