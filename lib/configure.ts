@@ -1,7 +1,12 @@
 import { makeBind, type Bind } from './binding/bind';
 import { makeBindRequest } from './binding/bind-request';
 import type { BindHandler } from './binding/express-types';
-import { mergeBinding, resolveOptions as resolveBindingOptions, type BindingOptions } from './binding/options';
+import {
+  bindingSnapshot,
+  mergeBinding,
+  resolveOptions as resolveBindingOptions,
+  type BindingOptions,
+} from './binding/options';
 import { makeSerializerContext, type serializerContext } from './binding/responses/serializer-context';
 import type { AnyType, Infer } from './binding/types/property-type';
 import { valueReaders, type ValueReaders } from './binding/single-value';
@@ -9,6 +14,7 @@ import { callersBy } from './idempotency/identity/callers';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
 import { mergeIdempotency, type IdempotencyOptions } from './idempotency/options/options';
 import { checkOptions, fn, object, type Rule } from './options/check';
+import { snapshotOf } from './options/snapshot';
 import type { Answering, OnProblem } from './problems/answer';
 
 const absoluteUri: Rule = {
@@ -57,14 +63,15 @@ export function configure(configuration: Configuration = {}): Configured {
     onProblem: fn,
     problemTypeBase: absoluteUri,
   });
-  const { binding = {}, onProblem, problemTypeBase } = configuration;
+  const { onProblem, problemTypeBase } = configuration;
   const answering: Answering = { onProblem, problemTypeBase };
+  const resolved = resolveBindingOptions(configuration.binding ?? {});
+  const binding = bindingSnapshot(configuration.binding ?? {});
   const { claims } = binding;
   // Both middlewares take the caller from the same function.
   const callers = claims && callersBy(claims);
-  const { idempotency = {} } = configuration;
-  const withDefaultsOnly = makeIdempotency(idempotency, answering, callers);
-  const resolved = resolveBindingOptions(binding);
+  const withDefaultsOnly = makeIdempotency(configuration.idempotency ?? {}, answering, callers);
+  const idempotency = snapshotOf(configuration.idempotency ?? {});
   return {
     idempotency: (options = {}) => makeIdempotency(mergeIdempotency(idempotency, options), answering, callers),
     bind: makeBind(binding),

@@ -1,7 +1,22 @@
-import type { ErrorRequestHandler, RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import Keyv from 'keyv';
-import { configure, type Configuration, type IdempotencyOptions, type Problem } from '../lib';
-import { send } from './support/listen';
+import {
+  bindRequest,
+  configure,
+  dto,
+  idempotency,
+  int,
+  list,
+  openapi,
+  optional,
+  string,
+  valueParserFor,
+  type BindingOptions,
+  type Configuration,
+  type IdempotencyOptions,
+  type Problem,
+} from '../lib';
+import { send, type WireResponse } from './support/listen';
 import { expressVersions } from './support/express-versions';
 import { serve } from './support/serve';
 import { keyed } from './support/replays';
@@ -108,5 +123,72 @@ describe('configure()', () => {
     expect(() => configure().idempotency({ waitTimeout: 0 })).toThrow(TypeError);
     expect(() => configure().idempotency({ wait: 1 } as IdempotencyOptions)).toThrow(TypeError);
     expect(() => configure().idempotency(null as never)).toThrow('idempotency: options must be an object, not null');
+  });
+});
+
+describe('options that are changed once they are given', () => {
+  class Tags extends dto({ tags: list(string), price: optional(int) }) {}
+  const tags = (count: number): string => JSON.stringify({ tags: Array.from({ length: count }, () => 'x') });
+
+  it.each<[string, (options: IdempotencyOptions) => () => RequestHandler]>([
+    [
+      'idempotency()',
+      options => {
+        const guard = idempotency(options);
+        return () => guard;
+      },
+    ],
+    ['configure()', options => configure({ idempotency: options }).idempotency],
+  ])('to %s have no effect', async (_where, make) => {
+    const additionalHeaders = ['X-A'];
+    const methods = ['POST'];
+    const options: IdempotencyOptions = { additionalHeaders, methods, headerName: 'X-Key' };
+    const made = make(options);
+    additionalHeaders.pop();
+    methods.push('PUT');
+    options.headerName = 'X-Other';
+    const { url } = await serve(express().all('/', made(), handler));
+    const ask = (method: string, headers: Record<string, string>): Promise<WireResponse> =>
+      send(url, { method, headers });
+    expect((await ask('POST', { 'X-Key': 'changed', 'X-A': '1' })).status).toBe(200);
+    expect((await ask('POST', { 'X-Key': 'changed', 'X-A': '2' })).headers).not.toHaveProperty('idempotent-replayed');
+    expect((await ask('PUT', {})).status).toBe(200);
+  });
+
+  it.each<[string, (options: BindingOptions) => () => RequestHandler]>([
+    [
+      'bindRequest()',
+      options => {
+        const made = bindRequest(Tags, options);
+        return () => made;
+      },
+    ],
+    [
+      'configure()',
+      options => {
+        const { bindRequest } = configure({ binding: options });
+        return () => bindRequest(Tags);
+      },
+    ],
+  ])('to %s have no effect', async (_where, make) => {
+    const limits = { items: 2 };
+    const valueParsers = [valueParserFor(int, () => ({ success: true as const, value: 7 }))];
+    const tagsOfDocument = ['before'];
+    const openapiOptions = { summary: 'Before', tags: tagsOfDocument };
+    const made = make({ limits, valueParsers, openapi: openapiOptions });
+    limits.items = 3;
+    valueParsers.pop();
+    tagsOfDocument.push('after');
+    openapiOptions.summary = 'After';
+    const app = express().post('/', made(), (req, res) => {
+      res.json(req.dto);
+    });
+    const { url } = await serve(app);
+    const headers = { 'Content-Type': 'application/json' };
+    expect((await send(url, { headers, body: tags(2) })).status).toBe(200);
+    expect((await send(url, { headers, body: tags(3) })).status).toBe(400);
+    expect((await send(`${url}?price=1`, { headers, body: tags(2) })).text).toContain('"price":7');
+    const { post } = openapi(app, { info: { title: 'x', version: '1' } }).paths['/'] as Record<string, object>;
+    expect(post).toMatchObject({ summary: 'Before', tags: ['before'] });
   });
 });

@@ -2,6 +2,7 @@ import type { Request } from 'express';
 import type { Multer } from 'multer';
 import { boolean, checkOptions, fn, object, objectWith, type Rule } from '../options/check';
 import { withDefaults } from '../options/merge';
+import { snapshotOf } from '../options/snapshot';
 import { asPermissions, permissionsIn } from '../principal/permissions';
 import { asClaims, principalOf, type Claims } from '../principal/principal';
 import type { Binder } from './binder';
@@ -132,8 +133,9 @@ export interface EndpointOptions extends ResolvedOptions {
 }
 
 /** @throws TypeError for an unknown option or an invalid value. */
-export function resolveOptions(options: BindingOptions): EndpointOptions {
-  checkOptions('bindRequest', options, rules);
+export function resolveOptions(given: BindingOptions): EndpointOptions {
+  checkOptions('bindRequest', given, rules);
+  const options = bindingSnapshot(given);
   const {
     allowFormData = false,
     allowAnonymous = true,
@@ -172,6 +174,10 @@ export function resolveOptions(options: BindingOptions): EndpointOptions {
     operation,
   };
 }
+
+/** Copies options, so that later changes of them have no effect. */
+export const bindingSnapshot = (options: BindingOptions): BindingOptions =>
+  snapshotOf(options, 'allowFormData', 'limits', 'openapi', 'responses', 'uploads');
 
 /**
  * Merges an endpoint's options over the application's. Lists of parsers and converters are joined, the endpoint's

@@ -1,3 +1,4 @@
+import { describe } from '../options/check';
 import { newToken, PURGE } from './leases/token';
 import type { ResolvedOptions } from './options/options';
 import type { TimedStores } from './store-calls/timed-stores';
@@ -6,13 +7,14 @@ import type { TimedStores } from './store-calls/timed-stores';
  * Removes a stored response. An attempt to acquire the lease shows which run made it; a request that is running is left
  * alone.
  * @returns whether there was a stored response.
- * @throws StoreUnavailable
+ * @throws TypeError for a key that is not text; StoreUnavailable.
  */
 export async function purge(
   cacheKey: string,
   { storeTimeout }: ResolvedOptions,
   stores: TimedStores,
 ): Promise<boolean> {
+  requireText(cacheKey);
   const own = { cacheKey, token: newToken(PURGE) };
   const found = await stores.acquire(own, storeTimeout);
   switch (found.kind) {
@@ -28,4 +30,9 @@ export async function purge(
       return true;
     }
   }
+}
+
+function requireText(cacheKey: unknown): void {
+  if (typeof cacheKey !== 'string')
+    throw new TypeError(`idempotency: purge() needs the text of req.idempotency.cacheKey, not ${describe(cacheKey)}`);
 }

@@ -40,6 +40,13 @@ describe('purge', () => {
     expect((await post('other')).text).toBe('{"run":1}');
   });
 
+  it.each([5, undefined, null, {}])('of %p, which is no text, is a TypeError', async cacheKey => {
+    const { guard } = await served();
+    await expect(guard.purge(cacheKey as unknown as string)).rejects.toThrow(
+      /^idempotency: purge\(\) needs the text of req\.idempotency\.cacheKey, not /,
+    );
+  });
+
   it('is false if nothing is stored, and does no harm', async () => {
     const { guard, state, post } = await served();
     expect(await guard.purge('unknown')).toBe(false);

@@ -4,7 +4,10 @@ import { parse } from 'content-type';
 /** The kinds of body that the middlewares distinguish. */
 export type BodyKind = 'json' | 'multipart' | 'urlencoded' | 'other';
 
-/** A media type (RFC 9110, section 8.3.1): type and parameter names in lower case. */
+/**
+ * A media type (RFC 9110, section 8.3.1). Type, names of parameters and the charset are in lower case: their case says
+ * nothing.
+ */
 export interface MediaType {
   readonly type: string;
   readonly parameters: Readonly<Record<string, string>>;
@@ -12,7 +15,15 @@ export interface MediaType {
 
 /** Returns the media type of the request's body; an empty type if the request does not declare one. */
 export function mediaTypeOf(req: IncomingMessage): MediaType {
-  return parse(req.headers['content-type'] ?? '');
+  return mediaTypeIn(req.headers['content-type'] ?? '');
+}
+
+/** Reads a media type as headers have it. */
+export function mediaTypeIn(text: string): MediaType {
+  const { type, parameters } = parse(text);
+  const { charset } = parameters;
+  if (charset !== undefined) parameters['charset'] = charset.toLowerCase();
+  return { type, parameters };
 }
 
 /** Returns the boundary that the content type of a multipart form names; empty if it names none, or is another. */

@@ -7,6 +7,17 @@ import type { FormOptions } from './form';
 import type { FieldEvent, FieldInfo } from './parts';
 import type { Pair } from '../content/urlencoded';
 
+/** A file of JSON that was read as a field. */
+interface ReadFile {
+  readonly originalname: string;
+  readonly size: number;
+}
+
+const readFiles = new WeakMap<Pair, ReadFile>();
+
+/** Returns the file that a field was read from; undefined for a field that was sent as one. */
+export const fileOf = (field: Pair): ReadFile | undefined => readFiles.get(field);
+
 /** The fields of one form while it is read, in the order in which they begin. */
 export class FormFields {
   readonly pairs: Pair[] = [];
@@ -29,7 +40,7 @@ export class FormFields {
    * Adds a part that was sent as a file. Its place among the fields is taken at once, because busboy goes on to later
    * fields before this part has been read.
    */
-  addFromFile(name: string, stream: Readable): void {
+  addFromFile({ fieldname: name, originalname }: Express.Multer.File, stream: Readable): void {
     const { fieldSize = Infinity } = this.options.limits;
     const place = this.pairs.push([name, '']) - 1;
     const chunks: Buffer[] = [];
@@ -41,7 +52,9 @@ export class FormFields {
     });
     stream.on('end', () => {
       try {
-        this.pairs[place] = [name, textOf(Buffer.concat(chunks))];
+        const field: Pair = [name, textOf(Buffer.concat(chunks))];
+        readFiles.set(field, { originalname, size });
+        this.pairs[place] = field;
       } catch (error) {
         this.refuse(error);
       }

@@ -74,7 +74,7 @@ export class FormFiles {
       decide(error, accepted);
     };
     if (opening && isJson(file.mimetype.toLowerCase()) && parts.takesJson(file.fieldname)) {
-      this.fields.addFromFile(file.fieldname, opening);
+      this.fields.addFromFile(file, opening);
       decide(null, false);
     } else if (!parts.takesFile(file.fieldname)) settle(null, false);
     else if (fileFilter) callOrFail(() => fileFilter(this.req as Request, file, settle), settle);

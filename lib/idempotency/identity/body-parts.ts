@@ -2,24 +2,26 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import objectHash from 'object-hash';
 import { after, type Awaitable } from '../../basics/awaitable';
+import { fileOf } from '../../body/form/fields';
 import type { Form } from '../../body/form/form';
-import { isJson, kindOf, mediaTypeOf, type MediaType } from '../../body/content/media-type';
+import { isJson, kindOf, mediaTypeIn, mediaTypeOf, type MediaType } from '../../body/content/media-type';
 import { asLeft, checkIsKnown, isForeign } from '../../body/left-files';
 import { receive } from '../../body/receive';
 import { allBytes, openReceived, sizeOf, type Received, type ReceivedBytes } from '../../body/stream/received';
 import { measureForm } from '../../body/form/received-form';
 import { formLeftAsText } from '../../body/content/errors';
 import { Problem } from '../../problems/problem';
-import { canonicalPairs, sortedBy, splitPairs } from './canonical-pairs';
+import { canonicalPairs, canonicalText } from './canonical-pairs';
 import { FilesInBody, NO_FILES } from './files-in-body';
 import { formBytesParts } from './form-bytes';
 import { jsonFileDigest } from './json-file';
+import { sortedBy } from './name-order';
 import { parsedParts } from './parsed-body';
 
 /**
  * Returns the parts of the body that take part in the cache key:
- * - of a form, its fields by name (and those that are sent as files of JSON); of other files the field, name and size,
- *   but not the bytes;
+ * - of a form, its fields by name; of files the field, name and size, and the content only of those of JSON, which may
+ *   be data: generated clients send objects as such files;
  * - of any other body, and of a form that cannot be read, media type and raw bytes;
  * - of a body that an earlier middleware has parsed, the result of its parsing.
  */
@@ -32,8 +34,10 @@ function partsOf(received: Received, req: IncomingMessage): Awaitable<readonly u
   const mediaType = mediaTypeOf(req);
   if (received.kind === 'parsed') {
     // A client chooses a new boundary for each attempt, and it is part of the text.
-    if (typeof received.body === 'string' && kindOf(mediaType) === 'multipart') throw formLeftAsText();
-    const parts = ['parsed', mediaType.type, ...parsedParts(received.body, filesInBody(received.files))];
+    const kind = kindOf(mediaType);
+    if (typeof received.body === 'string' && kind === 'multipart') throw formLeftAsText();
+    const isForm = kind === 'multipart' || kind === 'urlencoded';
+    const parts = ['parsed', mediaType.type, ...parsedParts(received.body, filesInBody(received.files), isForm)];
     return received.files.length > 0 ? after(leftFilesParts(received.files), files => [...parts, ...files]) : parts;
   }
   const { coding = '' } = received;
@@ -41,7 +45,7 @@ function partsOf(received: Received, req: IncomingMessage): Awaitable<readonly u
     case 'multipart':
       return after(multipartParts(received, req, mediaType), parts => ['multipart', coding, ...parts]);
     case 'urlencoded': {
-      const charset = mediaType.parameters['charset']?.toLowerCase() ?? 'utf-8';
+      const charset = mediaType.parameters['charset'] ?? 'utf-8';
       return after(urlEncodedParts(received), parts => ['urlencoded', coding, charset, ...parts]);
     }
     case 'json':
@@ -95,7 +99,16 @@ interface PartsOfForm {
 }
 
 function partsOfForm({ fields, files }: Form): PartsOfForm {
-  return { fields: canonicalPairs(fields), files: canonicalPairs(files.map(file => filePair(file))) };
+  return {
+    fields: canonicalPairs(fields.map(field => [field[0], valuePart(field)])),
+    files: canonicalPairs(files.map(file => filePair(file))),
+  };
+}
+
+/** Returns the value of a field. That of a file of JSON never equals that of a field: a handler can tell them apart. */
+function valuePart(field: Form['fields'][number]): string {
+  const file = fileOf(field);
+  return file ? JSON.stringify([file.originalname, file.size, field[1]]) : `=${field[1]}`;
 }
 
 const filePair = (file: Express.Multer.File, content = ''): [name: string, ...values: string[]] => [
@@ -112,13 +125,14 @@ function filesInBody(files: readonly Express.Multer.File[]): FilesInBody {
 }
 
 /**
- * Returns the parts of the files that an earlier parser has left. Files of JSON may be data, so their content counts.
+ * Returns the parts of the files that an earlier parser has left. Files of JSON may be data, so their content counts;
+ * formidable leaves their media type with its parameters.
  * Multer keeps the order in which the files were sent. Other parsers list a file once it is stored: two equal requests
  * can have two orders, so that the order can be no part of what makes them equal.
  */
 async function leftFilesParts(files: readonly Express.Multer.File[]): Promise<readonly string[]> {
   const pairs = await Promise.all(
-    files.map(async file => filePair(file, isJson(file.mimetype) ? await jsonFileDigest(file) : '')),
+    files.map(async file => filePair(file, isJson(mediaTypeIn(file.mimetype).type) ? await jsonFileDigest(file) : '')),
   );
   const inOrder = files.some(isForeign) ? sortedBy(pairs, pair => JSON.stringify(pair)) : pairs;
   return [hashOf({ fields: [], files: canonicalPairs(inOrder) })];
@@ -138,7 +152,7 @@ async function urlEncodedParts(received: ReceivedBytes): Promise<string[]> {
   const text = (await allBytes(received)).toString('latin1');
   return text.split('&', MOST_FIELDS + 1).length > MOST_FIELDS
     ? ['bytes', await digestOf(received)]
-    : ['pairs', ...canonicalPairs(splitPairs(text))];
+    : ['pairs', ...canonicalText(text)];
 }
 
 /** Returns the hash of the bytes. It is made only where it takes part: a form that can be read does not pay for it. */

@@ -4,7 +4,7 @@ import { headerLines } from '../../http/header-lines';
 import { sha256 } from '../../basics/sha256';
 import { bodyParts } from './body-parts';
 import { identifyCaller, type Caller, type CallerOptions } from './caller-scope';
-import { canonicalPairs, splitPairs } from './canonical-pairs';
+import { canonicalText } from './canonical-pairs';
 import { textOf } from './id-text';
 
 /** Tells a request apart from all others. */
@@ -114,7 +114,7 @@ const MOST_NAMES = 1_000;
 
 function queryParts(query: string): readonly string[] {
   if (query === '') return [];
-  return query.split('&', MOST_NAMES + 1).length > MOST_NAMES ? [query] : canonicalPairs(splitPairs(query));
+  return query.split('&', MOST_NAMES + 1).length > MOST_NAMES ? [query] : canonicalText(query);
 }
 
 function headersOf(req: IncomingMessage, names: readonly string[]): [name: string, lines: readonly string[]][] {

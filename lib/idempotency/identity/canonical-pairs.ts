@@ -1,43 +1,43 @@
 import { isUtf8 } from 'node:buffer';
 import { splitAtEquals } from '../../body/content/urlencoded';
+import { inNameOrder } from './name-order';
 
-/**
- * Sorts the pairs of a query or a form for comparison: names may come in any order, but the order of the values of one
- * name counts. `a[]`, `a[0]` and `A` belong to the name `a`, because binding reads them as one list: `?tag=x&Tag=y` is
- * [x, y], and `?Tag=y&tag=x` is [y, x]. So does `[a]`, for qs. (The first character may be the mark of `decoded`.)
- */
+/** Sorts the pairs of a query or a form for comparison: names may come in any order. */
 export function canonicalPairs(pairs: readonly (readonly [name: string, ...values: string[]])[]): string[] {
-  const root = (name: string): string => /^[=%]?\[?([^[\].]*)/.exec(name)?.[1]?.toLowerCase() ?? '';
-  return sortedBy(pairs, ([name]) => root(name)).flat();
-}
-
-/** Returns the items in the order of their texts. Items of one text keep their order. */
-export function sortedBy<T>(items: readonly T[], textOf: (item: T) => string): T[] {
-  return items
-    .map(item => ({ item, text: textOf(item) }))
-    .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
-    .map(({ item }) => item);
-}
-
-/** Splits `a=1&b=2` without interpreting it. @param text one character for each byte, as node gives URLs. */
-export function splitPairs(text: string): [name: string, value: string][] {
-  return text
-    .split('&')
-    .filter(part => part !== '')
-    .map(part => {
-      const [name, value = ''] = splitAtEquals(part);
-      return [decoded(name), decoded(value)];
-    });
+  return inNameOrder(pairs).flat();
 }
 
 /**
- * Decodes text as a parser would. Text that cannot be decoded is kept as it is, with another mark in front: if `%FF`
- * and `%FE` both became U+FFFD, two different requests would be equal, and without the mark, `%ZZ` would equal `%25ZZ`.
+ * Returns what is compared of the text of a query or a form: its pairs or, if parsers split it or read its names in
+ * different ways, the text itself.
+ * @param text one character for each byte, as node gives URLs.
  */
-function decoded(text: string): string {
-  if (!/[^!-$&-*,-~]/.test(text)) return `=${text}`;
+export function canonicalText(text: string): string[] {
+  // URLSearchParams drops a question mark at the beginning.
+  const pairs = text.startsWith('?') ? undefined : pairsIn(text);
+  return pairs ? canonicalPairs(pairs) : [text];
+}
+
+function pairsIn(text: string): [name: string, value: string][] | undefined {
+  const pairs: [name: string, value: string][] = [];
+  for (const part of text.split('&')) {
+    if (part === '') continue;
+    const [sent, value = ''] = splitAtEquals(part);
+    const name = decoded(sent);
+    // Qs takes the first `]=` for the end of a name. Parsers that decode leniently read `%FF` and `%FE` as one name.
+    if (name === undefined || (value.includes('=') && /(?:\]|%5d)=/i.test(value))) return undefined;
+    // If `%FF` and `%FE` both became U+FFFD, two different requests would be equal.
+    const read = decoded(value);
+    pairs.push([name, read === undefined ? `%${value}` : `=${read}`]);
+  }
+  return pairs;
+}
+
+/** Decodes text as a parser would. Returns undefined for text that cannot be decoded. */
+function decoded(text: string): string | undefined {
+  if (!/[^!-$&-*,-~]/.test(text)) return text;
   const bytes = unescaped(text);
-  return bytes && isUtf8(bytes) ? `=${bytes.toString()}` : `%${text}`;
+  return bytes && isUtf8(bytes) ? bytes.toString() : undefined;
 }
 
 /** Returns the bytes of the text, in one pass. A byte beyond ASCII is part of a UTF-8 character, escaped or not. */

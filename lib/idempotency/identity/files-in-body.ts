@@ -1,4 +1,4 @@
-import { sortedBy } from './canonical-pairs';
+import { sortedBy } from './name-order';
 
 /**
  * The files that a parser has left, where `req.body` holds them, too: `union()` of express-form-data puts them there,

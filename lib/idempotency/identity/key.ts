@@ -42,8 +42,11 @@ export function isKey(text: string, pattern: RegExp | undefined): boolean {
 const linesOf = (req: IncomingMessage, headerName: string): readonly string[] =>
   headerLines(headerName.toLowerCase(), req) ?? [];
 
-/** Node gives a byte of a header as a character, so `trim()` would take 0xA0, a part of `à` in UTF-8, for a blank. */
-const keyIn = ([line = '']: readonly string[]): string => unquoted(line.replace(/^[\t ]+|[\t ]+$/g, ''));
+/**
+ * Finds the key between blanks. Node gives a byte of a header as a character, so `trim()` would take 0xA0, a part of
+ * `à` in UTF-8, for a blank; and `[\t ]+$` would read a long run of blanks again from each of them.
+ */
+const keyIn = ([line = '']: readonly string[]): string => unquoted(/[^\t ](?:.*[^\t ])?/s.exec(line)?.[0] ?? '');
 
 const isBlank = (key: string): boolean => /^[\t ]*$/.test(key);
 

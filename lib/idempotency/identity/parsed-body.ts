@@ -2,6 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { types } from 'node:util';
 import { Problem } from '../../problems/problem';
 import { NO_FILES, type FilesInBody } from './files-in-body';
+import { inNameOrder } from './name-order';
 
 /** Levels of nested objects. JSON may have hundreds of thousands, and each takes some of the stack. */
 const MOST_LEVELS = 1_000;
@@ -9,12 +10,13 @@ const MOST_LEVELS = 1_000;
 /**
  * Returns what a parser has left in `req.body` as values that JSON tells apart: equal for equal values of a closed list
  * of kinds, and different for all others.
+ * @param isForm true if the names of the body are those of a form, which may come in any order.
  * @throws Error for a value of any other kind, since its hidden parts could differ; Problem with status 413 for one
  * that is nested too deeply.
  */
-export function parsedParts(body: unknown, files = NO_FILES): readonly unknown[] {
-  if (new JsonCheck(files).accepts(body)) return ['json', body];
-  const writer = new Writer(files);
+export function parsedParts(body: unknown, files = NO_FILES, isForm = false): readonly unknown[] {
+  if (!isForm && new JsonCheck(files).accepts(body)) return ['json', body];
+  const writer = new Writer(files, isForm);
   writer.write(body, 0);
   return writer.parts();
 }
@@ -61,7 +63,10 @@ class Writer {
   private hash: Hash | undefined;
   private text = '';
 
-  constructor(private readonly files: FilesInBody) {}
+  constructor(
+    private readonly files: FilesInBody,
+    private readonly isForm: boolean,
+  ) {}
 
   parts(): readonly [kind: string, text: string] {
     return this.hash ? ['digest', this.hashed().digest('hex')] : ['text', this.text];
@@ -97,7 +102,7 @@ class Writer {
     if (file !== undefined) return this.put('w', file);
     // Entries, so that the holes of an array are skipped: multer makes 4 294 967 294 of them out of `t[4294967294]=x`.
     if (Array.isArray(value)) return this.writePairs('a', Object.entries(value), level);
-    if (isPlain(value)) return this.writePairs('o', this.files.entriesOf(value), level);
+    if (isPlain(value)) return this.writePairs('o', this.entriesOf(value, level), level);
     if (types.isMap(value)) return this.writePairs('m', [...value], level);
     if (types.isSet(value)) return this.writeAll('e', [...value], level);
     if (types.isDate(value)) return this.put('d', String(value.getTime()));
@@ -108,10 +113,17 @@ class Writer {
         Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64'),
       );
     if (types.isAnyArrayBuffer(value)) return this.put('f', Buffer.from(value).toString('base64'));
-    if (value instanceof URLSearchParams) return this.writePairs('q', [...value], level);
+    if (value instanceof URLSearchParams)
+      return this.writePairs('q', this.isForm ? inNameOrder([...value]) : [...value], level);
     const written = jsonOf(value);
     if (written === undefined) throw notComparable(`an object of the class ${nameOf(value)}`);
     this.putNamed('j', value, written);
+  }
+
+  /** Returns the properties of an object. Below a name of a form, they are what came in its brackets. */
+  private entriesOf(value: object, level: number): readonly (readonly [name: string, value: unknown])[] {
+    const entries = this.files.entriesOf(value);
+    return this.isForm ? inNameOrder(entries, ([name]) => (level === 1 ? name : `_[${name}]`)) : entries;
   }
 
   private writePairs(kind: string, pairs: readonly (readonly [unknown, unknown])[], level: number): void {

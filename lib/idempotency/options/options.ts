@@ -17,6 +17,7 @@ import {
   type Rule,
 } from '../../options/check';
 import { withDefaults } from '../../options/merge';
+import { snapshotOf } from '../../options/snapshot';
 import { defaultStore } from '../responses/default-store';
 import type { IdempotencyEvent } from './events';
 import { refuseIgnoredAddress } from '../stores/ignored-address';
@@ -137,7 +138,10 @@ const rules: Readonly<Record<keyof IdempotencyOptions, Rule>> = {
   swaggerExampleGenerator: fn,
   swaggerHeaderType: { expects: 'a type, for example guid', accepts: value => either(object, fn).accepts(value) },
   store: { expects: 'a Keyv, for example new Keyv(adapter)', accepts: isKeyvLike },
-  leases: objectWith('a LeaseStore', 'acquire', 'renew', 'complete', 'release'),
+  leases: objectWith(
+    'a LeaseStore, which memoryLeases(), redisLeases() and postgresLeases() return when they are called',
+    ...['acquire', 'renew', 'complete', 'release'],
+  ),
   scope: fn,
   whenInFlight: oneOf('wait', 'reject'),
   waitTimeout: milliseconds,
@@ -198,8 +202,15 @@ export interface ResolvedOptions
   readonly responses: Responses;
 }
 
-/** @throws TypeError if a replay would overwrite the key with its own mark. */
-function checkHeaders({ headerName, replayedHeader }: Pick<ResolvedOptions, 'headerName' | 'replayedHeader'>): void {
+type HeaderOptions = Pick<ResolvedOptions, 'headerName' | 'additionalHeaders' | 'replayedHeader'>;
+
+/** @throws TypeError for a header that node loses, or if a replay would overwrite the key with its own mark. */
+function checkHeaders({ headerName, additionalHeaders, replayedHeader }: HeaderOptions): void {
+  // In node's `req.headers`, it would be the prototype.
+  if ([headerName, ...additionalHeaders].some(name => name.toLowerCase() === '__proto__'))
+    throw new TypeError(
+      'idempotency: headerName and additionalHeaders cannot name __proto__, because node loses a header of that name',
+    );
   if (String(replayedHeader).toLowerCase() === headerName.toLowerCase())
     throw new TypeError(`idempotency: headerName and replayedHeader must be two headers, not both ${headerName}`);
 }
@@ -225,7 +236,7 @@ export function resolveOptions(options: IdempotencyOptions, callers: CallersOn =
   const known = withDefaults(defaults, rest);
   checkHeaders(known);
   return {
-    ...known,
+    ...snapshotOf(known),
     leases,
     keyPattern,
     scope,

@@ -81,10 +81,10 @@ describe('a media type', () => {
     expect(kindOf(mediaType(type))).toBe(kind);
   });
 
-  it('has its parameters by names in lower case', () => {
-    expect(mediaType('text/plain; Charset="UTF-8"; b=2')).toMatchObject({
+  it('has its parameters by names in lower case, and so its charset', () => {
+    expect(mediaType('text/plain; Charset="UTF-8"; b=B')).toMatchObject({
       type: 'text/plain',
-      parameters: { charset: 'UTF-8', b: '2' },
+      parameters: { charset: 'utf-8', b: 'B' },
     });
   });
 });

@@ -3,16 +3,21 @@ import { parse } from 'node:querystring';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
+import multer from 'multer';
 import { BigNumber, idempotency, type IdempotencyOptions } from '../../../lib';
 import { send, type WireResponse } from '../../support/listen';
 import { multipart, type Part } from '../../support/multipart';
 import { serve } from '../../support/serve';
 import { keyed } from '../../support/replays';
 
-async function served(options: IdempotencyOptions = {}) {
+async function served(
+  options: IdempotencyOptions = {},
+  before: readonly RequestHandler[] = [],
+  behind: readonly RequestHandler[] = [],
+) {
   const state = { runs: 0 };
   const { url } = await serve(
-    express().post('/', idempotency(options), (_req, res) => {
+    express().post('/', ...before, idempotency(options), ...behind, (_req, res) => {
       res.json({ run: ++state.runs });
     }),
   );
@@ -25,6 +30,10 @@ async function served(options: IdempotencyOptions = {}) {
 
 const field = (name: string, value: string): Part => ({ name, value });
 const file = (name: string, filename: string, value: string): Part => ({ name, filename, value });
+const jsonFile = (name: string, filename: string, value: string): Part => ({
+  ...file(name, filename, value),
+  type: 'application/json',
+});
 const BIG = 'x'.repeat(2_000_000);
 /** Each character is sent as the byte of its number: `\xff` is no UTF-8. */
 const bytes = (text: string): Buffer => Buffer.from(text, 'latin1');
@@ -51,6 +60,7 @@ describe('a multipart form', () => {
     ['of 2 MB', [field('a', '1'), file('f', 'a.txt', BIG)]],
     ['with half of an emoji, as a page cuts one off,', [field('a', 'nice \ud83d')]],
     ['of 2 MB with a file name that contains U+FFFD', [field('a', '1'), file('f', 'caf\ufffd.txt', BIG)]],
+    ['with a file of JSON', [field('a', '1'), jsonFile('doc', 'blob', '{"a":1}')]],
     ['with a name that is too long to be measured', [field('n'.repeat(1_001), '1'), field('a', '1')]],
   ])('%s with another boundary is a duplicate', async (_title, parts) => {
     const { state, post } = await served();
@@ -83,6 +93,11 @@ describe('a multipart form', () => {
       [file('f', 'b', '1'), file('f', 'a', '1')],
     ],
     ['file or fields', [file('f', 'a', '1')], [field('f', 'a'), field('f', '1')]],
+    [
+      'the order of a field and a file of JSON of one name',
+      [field('a', '1'), jsonFile('a', 'blob', '2')],
+      [jsonFile('a', 'blob', '2'), field('a', '1')],
+    ],
   ])('that differs in %s is another request', async (_title, one, other) => {
     const { state, post } = await served();
     for (const parts of [one, other, one, other]) expect((await post(parts)).status).toBe(200);
@@ -179,6 +194,29 @@ describe('a multipart form', () => {
       '{"run":3}',
     ]);
     expect(state.runs).toBe(3);
+  });
+});
+
+describe.each<[string, readonly RequestHandler[], readonly RequestHandler[]]>([
+  ['before', [], [multer().any()]],
+  ['behind', [multer().any()], []],
+])('%s multer, a form with a file of JSON', (_place, before, behind) => {
+  it.each<[string, Part, number]>([
+    ['file', jsonFile('doc', 'x.json', '{"a":1}'), 1],
+    ['file name', jsonFile('doc', 'y.json', '{"a":1}'), 2],
+    ['field', jsonFile('data', 'x.json', '{"a":1}'), 2],
+    ['content', jsonFile('doc', 'x.json', '{"a":2}'), 2],
+    ['byte order mark', jsonFile('doc', 'x.json', '\ufeff{"a":1}'), 2],
+    ['media type that says no JSON', file('doc', 'x.json', '{"a":1}'), 2],
+    ['field of the same content instead', field('doc', '{"a":1}'), 2],
+    ['field of the text that the file becomes in the key', field('doc', JSON.stringify(['x.json', 7, '{"a":1}'])), 2],
+  ])('and one with another %s run apart unless they are equal', async (_what, other, expected) => {
+    const { url, state } = await served({}, before, behind);
+    for (const part of [jsonFile('doc', 'x.json', '{"a":1}'), other, jsonFile('doc', 'x.json', '{"a":1}')]) {
+      const { body, headers } = multipart([field('a', '1'), part], 'b1');
+      expect((await send(url, { headers: keyed('k', headers), body })).status).toBe(200);
+    }
+    expect(state.runs).toBe(expected);
   });
 });
 
@@ -362,6 +400,24 @@ describe.each(parsers)('a file that %s has left', (_parser, leave) => {
   });
 });
 
+it('a file that formidable has left counts with its content if it is JSON, however its media type is written', async () => {
+  const left = (content: string, mimetype: string): Left => ({
+    body: {},
+    files: { doc: [{ originalFilename: 'blob', size: content.length, mimetype, buffer: Buffer.from(content) }] },
+  });
+  const type = 'Application/JSON; charset=utf-8';
+  expect(
+    (
+      await parsedBefore(
+        'multipart/form-data; boundary=b1',
+        left('{"a":1}', type),
+        left('{"a":2}', type),
+        left('{"a":1}', type),
+      )
+    ).runs,
+  ).toBe(2);
+});
+
 describe('files in req.files', () => {
   it.each<[string, unknown]>([
     ['a path alone', { scan: { path: '/uploads/1' } }],
@@ -471,6 +527,40 @@ describe('a body that a parser has made into', () => {
       errors: [],
       statuses: [200, 200, 200, 200],
     });
+  });
+});
+
+describe('a form that a parser has made into an object', () => {
+  const urlencoded = 'application/x-www-form-urlencoded';
+  const form = 'multipart/form-data; boundary=b1';
+
+  it.each<[string, () => unknown, () => unknown]>([
+    ['its names', () => ({ a: '1', b: '2' }), () => ({ b: '2', a: '1' })],
+    ['the names below one', () => ({ a: { x: '1', y: '2' } }), () => ({ a: { y: '2', x: '1' } })],
+    ['names with dots', () => ({ 'a.x': '1', 'a.y': '2' }), () => ({ 'a.y': '2', 'a.x': '1' })],
+    ['names in a list', () => ({ a: [{ x: '1', y: '2' }] }), () => ({ a: [{ y: '2', x: '1' }] })],
+    ['its names as querystring makes them', () => parse('a=1&b=2&a=3'), () => parse('b=2&a=1&a=3')],
+    ['the names of URLSearchParams', () => new URLSearchParams('a=1&b=2'), () => new URLSearchParams('b=2&a=1')],
+  ])('is the same request if only the order of %s is another', async (_title, one, other) => {
+    for (const type of [urlencoded, form])
+      expect((await parsedBefore(type, { body: one() }, { body: other() })).runs).toBe(1);
+    expect((await parsedBefore('application/json', { body: one() }, { body: other() })).runs).toBe(2);
+  });
+
+  it.each<[string, () => unknown, () => unknown]>([
+    ['the values of one name', () => ({ a: ['1', '2'] }), () => ({ a: ['2', '1'] })],
+    ['one name in two cases', () => ({ a: '1', A: '2' }), () => ({ A: '2', a: '1' })],
+    ['one name in two cases below another', () => ({ a: { x: '1', X: '2' } }), () => ({ a: { X: '2', x: '1' } })],
+    ['one name in two spellings', () => ({ a: { x: '1' }, 'a.x': '2' }), () => ({ 'a.x': '2', a: { x: '1' } })],
+    ['one index in two spellings', () => ({ a: { '01': 'x', '001': 'y' } }), () => ({ a: { '001': 'y', '01': 'x' } })],
+    [
+      'the values of a name of URLSearchParams',
+      () => new URLSearchParams('a=1&a=2'),
+      () => new URLSearchParams('a=2&a=1'),
+    ],
+  ])('is another request if the order of %s is another', async (_title, one, other) => {
+    for (const type of [urlencoded, form])
+      expect((await parsedBefore(type, { body: one() }, { body: other() })).runs).toBe(2);
   });
 });
 

@@ -137,6 +137,12 @@ describe('two requests that differ in', () => {
       text('a'),
       { headers: { 'Content-Type': 'text/plain; charset=latin1' }, body: 'a' },
     ],
+    [
+      'the case of a parameter other than the charset',
+      {},
+      { headers: { 'Content-Type': 'application/json; profile=a' }, body: '{"a":1}' },
+      { headers: { 'Content-Type': 'application/json; profile=A' }, body: '{"a":1}' },
+    ],
     ['a form value', {}, form('a=1'), form('a=2')],
     ['where a form name ends', {}, form('a=bc'), form('ab=c')],
     ['form or text', {}, form('a=1'), text('a=1')],
@@ -197,6 +203,12 @@ describe('two requests that differ only in', () => {
       {},
       { headers: { 'Content-Type': 'text/plain; a=1; b=2' }, body: 'x' },
       { headers: { 'Content-Type': 'Text/Plain;b=2;a=1' }, body: 'x' },
+    ],
+    [
+      'the case of a charset',
+      {},
+      { headers: { 'Content-Type': 'application/json; charset=utf-8' }, body: '{"a":1}' },
+      { headers: { 'Content-Type': 'application/json; Charset="UTF-8"' }, body: '{"a":1}' },
     ],
     ['claims beside the id', {}, user({ sub: '1', iat: 1 }), user({ sub: '1', iat: 2 })],
     [

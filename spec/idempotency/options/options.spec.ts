@@ -106,7 +106,7 @@ const table: Record<
     ],
   ],
   leases: [
-    'a LeaseStore',
+    'a LeaseStore, which memoryLeases(), redisLeases() and postgresLeases() return when they are called',
     [memoryLeases()],
     [
       [{}, 'an object'],
@@ -290,6 +290,18 @@ describe('an option', () => {
     expect(() => idempotency({ headerName: 'X-Key', replayedHeader: 'x-key' })).toThrow(
       new TypeError('idempotency: headerName and replayedHeader must be two headers, not both X-Key'),
     );
+  });
+
+  it.each<IdempotencyOptions>([
+    { headerName: '__proto__' },
+    { headerName: '__PROTO__' },
+    { additionalHeaders: ['X-A', '__proto__'] },
+  ])('that names the header __proto__, which node loses, is refused: %p', options => {
+    const error = new TypeError(
+      'idempotency: headerName and additionalHeaders cannot name __proto__, because node loses a header of that name',
+    );
+    expect(() => idempotency(options)).toThrow(error);
+    expect(() => configure().idempotency(options)).toThrow(error);
   });
 
   it('shows no more than the beginning of a long value', () => {
