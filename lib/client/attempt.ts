@@ -95,7 +95,7 @@ function problemCode({ headers }: Response, body: string): string {
   if (!headers.get('Content-Type')?.toLowerCase().startsWith('application/problem+json')) return '';
   try {
     const { type } = JSON.parse(body) as { type?: unknown };
-    return typeof type === 'string' ? (/[\w-]*$/.exec(type)?.[0] ?? '') : '';
+    return typeof type === 'string' ? (type.split(/[^\w-]/).at(-1) ?? '') : '';
   } catch {
     return '';
   }
