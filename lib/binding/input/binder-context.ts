@@ -12,7 +12,7 @@ export class BinderContext<T = unknown> {
   /** Carries the type of the dto; it has no value at run time. */
   declare readonly bound?: T;
   private readonly noted: Failures;
-  private readonly hadBegun: boolean;
+  private readonly hadEnded: boolean;
 
   constructor(
     readonly req: Request,
@@ -22,7 +22,7 @@ export class BinderContext<T = unknown> {
   ) {
     const { limits, quoteValues } = endpoint.options;
     this.noted = new Failures(limits, quoteValues);
-    this.hadBegun = res.headersSent;
+    this.hadEnded = res.writableEnded;
   }
 
   /** The argument of `bindRequest()`: a dto class, `list(Dto)`, or a schema. */
@@ -72,11 +72,11 @@ export class BinderContext<T = unknown> {
   }
 
   /**
-   * @internal Returns true if the request has been answered while it is bound. Where an earlier middleware has begun
-   * the response, as for a stream of events, nothing shows that.
+   * @internal Returns true if the request has been answered while it is bound. The handler goes on with a response that
+   * was only begun, such as a stream of events.
    */
   isAnswered(): boolean {
-    return this.res.headersSent && !this.hadBegun;
+    return this.res.writableEnded && !this.hadEnded;
   }
 
   /** @internal Makes the location of a value; failures are reported under it. */

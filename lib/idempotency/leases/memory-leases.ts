@@ -42,7 +42,7 @@ export function memoryLeasesFor(store: object): LeaseStore | undefined {
 }
 
 /** Returns true for leases that do not expire while this process stands still. */
-export const areInMemory = (leases: LeaseStore): boolean => leases instanceof MemoryLeases;
+export const areInMemory = (leases: LeaseStore): boolean => 'isInMemory' in leases && leases.isInMemory === true;
 
 /**
  * A timer ends a running lease, not a comparison with the clock: no other process can take it while this process stands
@@ -50,6 +50,8 @@ export const areInMemory = (leases: LeaseStore): boolean => leases instanceof Me
  * the end.
  */
 class MemoryLeases implements LeaseStore {
+  /** Not told by the class: another copy of this module has its own. */
+  readonly isInMemory = true;
   private readonly leases = new Map<string, Lease>();
   private readonly watchers = new Watchers();
   /** Time of the last sweep, in milliseconds of the monotonic clock. */

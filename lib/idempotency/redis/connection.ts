@@ -3,10 +3,10 @@ export type Keys = readonly [string, ...string[]];
 
 /** The connection that leases need, over a client of any library. */
 export interface RedisConnection {
-  /** True for a client that the application has closed, or that has given up. */
+  /** True for a client that the application has closed, as far as the client tells that from one that has given up. */
   readonly isClosed: boolean;
   /**
-   * Opens a closed client. Called only when a request begins.
+   * Opens a client that the application has closed, or that has given up. Called only when a request begins.
    * @returns a promise only if the client is not open.
    */
   open(): Promise<void> | undefined;

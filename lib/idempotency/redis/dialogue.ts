@@ -35,7 +35,7 @@ export class RedisDialogue {
     return this.connection.evaluateAndWait !== undefined;
   }
 
-  /** True for a client that the application has closed, or that has given up. */
+  /** True for a client that the application has closed. */
   get isClosed(): boolean {
     return this.connection.isClosed;
   }

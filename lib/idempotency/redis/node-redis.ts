@@ -32,14 +32,10 @@ function isCluster(client: NodeRedisClient): client is NodeRedisCluster {
 }
 
 abstract class OverNodeRedis<Client extends NodeRedisClient> {
-  private opening: Promise<void> | undefined;
+  protected opening: Promise<void> | undefined;
   private wasOpen = false;
 
   constructor(protected readonly client: Client) {}
-
-  get isClosed(): boolean {
-    return this.wasOpen && !this.client.isOpen && !this.opening;
-  }
 
   async evaluate(script: string, keys: Keys, args: readonly string[]): Promise<unknown> {
     const opening = this.openOnce();
@@ -109,9 +105,22 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
 
 /** A single node, or the current master under Sentinel. */
 class OverMaster extends OverNodeRedis<NodeRedisClient> implements RedisConnection {
+  private hasEnded = false;
+
   constructor(client: NodeRedisClient) {
     super(client);
     keepInStep(client);
+    // A client that gives up, as its `reconnectStrategy` says, does not emit `end`.
+    client.on('end', () => {
+      this.hasEnded = true;
+    });
+    client.on('connect', () => {
+      this.hasEnded = false;
+    });
+  }
+
+  get isClosed(): boolean {
+    return this.hasEnded && !this.client.isOpen && !this.opening;
   }
 
   async evaluateAndWait(
@@ -137,6 +146,8 @@ class OverMaster extends OverNodeRedis<NodeRedisClient> implements RedisConnecti
 }
 
 class OverCluster extends OverNodeRedis<NodeRedisCluster> implements RedisConnection {
+  /** A Cluster client does not say who has closed it. */
+  readonly isClosed = false;
   private lastLook = -SILENCE;
 
   override async evaluate(script: string, keys: Keys, args: readonly string[]): Promise<unknown> {

@@ -47,9 +47,6 @@ interface Ended {
   readonly context: AsyncResource;
 }
 
-/** Without this, node watches each context until it is collected. */
-const CONTEXT = { requireManualDestroy: true };
-
 class Recorder implements Recording {
   private readonly snapshot: HeadSnapshot;
   private readonly faked: FakedProgress;
@@ -122,6 +119,7 @@ class Recorder implements Recording {
       context.runInAsyncScope(() => {
         this.outgoing.end(head, rest, callback);
       });
+      context.emitDestroy();
     }
     this.runEnd.endRecording();
   }
@@ -190,7 +188,7 @@ class Recorder implements Recording {
     const head = this.writtenHead('end');
     const kept = this.keep(bytes, head);
     if (!this.runEnd.isClientGone) this.held.push(kept);
-    this.ended = { head, callback: done, context: new AsyncResource('bindonce', CONTEXT) };
+    this.ended = { head, callback: done, context: new AsyncResource('bindonce') };
     this.faked.pretendEnded();
     if (head.isShortWith(this.body.bytes)) this.runEnd.respondedInPart();
     else this.runEnd.responded(head.withBody(this.body.content, this.trailers));

@@ -1,5 +1,6 @@
 import { REFUSED } from '../../problems/refuse';
 import type { Attempt } from '../exchange/attempt';
+import type { Renewal } from './renewal';
 
 /** The guard of a request, as its handler sees it. */
 export interface RequestIdempotency {
@@ -35,8 +36,22 @@ export class HandlerLease {
   private reason: string | undefined;
   private controller: AbortController | undefined;
 
-  /** @param look ends the lease if it has expired without notice. */
-  constructor(private readonly look: () => void) {}
+  private renewal: Renewal | undefined;
+
+  /** Lets the signal see that the lease has expired before a timer does. */
+  watch(renewal: Renewal): void {
+    this.renewal = renewal;
+  }
+
+  /** To be called when the handler has ended: a signal that is kept must not keep the request. */
+  stopWatching(): void {
+    this.renewal = undefined;
+  }
+
+  /** Ends the lease if it has expired without notice. */
+  look(): void {
+    this.renewal?.loseIfOver();
+  }
 
   lose(): void {
     this.isLost = true;
@@ -50,7 +65,7 @@ export class HandlerLease {
 
   /** Made when it is first asked for: few handlers look at it, and it takes 5 µs. */
   get signal(): AbortSignal {
-    this.controller ??= controllerThatLooks(this.look);
+    this.controller ??= controllerOf(this);
     this.look();
     this.abortIfOver();
     return this.controller.signal;
@@ -66,16 +81,16 @@ export class HandlerLease {
   }
 }
 
-/** Makes a controller whose signal looks before it says whether it is aborted. */
-function controllerThatLooks(look: () => void): AbortController {
+/** Makes a controller whose signal looks at the lease before it says whether it is aborted. */
+function controllerOf(lease: HandlerLease): AbortController {
   const controller = new AbortController();
   const { signal } = controller;
   const isAborted = (): boolean => {
-    look();
+    lease.look();
     return Reflect.get<AbortSignal, 'aborted'>(AbortSignal.prototype, 'aborted', signal);
   };
   const throwIfAborted = (): void => {
-    look();
+    lease.look();
     AbortSignal.prototype.throwIfAborted.call(signal);
   };
   Object.defineProperties(signal, { aborted: { get: isAborted }, throwIfAborted: { value: throwIfAborted } });

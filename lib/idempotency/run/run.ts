@@ -39,6 +39,7 @@ export async function runAndRecord(exchange: Exchange, attempt: Attempt, asked: 
   const keeping = whatToKeep(exchange, attempt, run, ending);
   const kept = isPromise(keeping) ? await keeping : keeping;
   run.renewal.stop();
+  run.lease.stopWatching();
   const settling = settle(exchange, attempt, run, kept);
   const settlement = isPromise(settling) ? await settling : settling;
   if (settlement.kind === 'lost') return overtaken(exchange, run, ending, handlerMs);

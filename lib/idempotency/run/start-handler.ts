@@ -49,9 +49,7 @@ function start(
   asked: number,
   undo: { recording?: Recording; renewal?: Renewal },
 ): Run {
-  const lease = new HandlerLease(() => {
-    if (!areInMemory(options.leases)) renewal.loseIfOver();
-  });
+  const lease = new HandlerLease();
   const wishes: Wishes = { forget: false };
   const recording = (undo.recording = record(req, res, options));
   // Not written in the object itself: V8 makes such functions in its old generation, where they keep all that belongs
@@ -71,6 +69,7 @@ function start(
     recording.stopHidingDeparture();
     reporter.reportLostLease();
   }));
+  if (!areInMemory(options.leases)) lease.watch(renewal);
   const begun = performance.now();
   next();
   return { recording, renewal, lease, begun, wishes };

@@ -335,6 +335,15 @@ describe.each(expressVersions)('a request that a binder or a modifier has answer
     expect(ran).toEqual(['Error: a mistake']);
   });
 
+  it('a response that it has only begun is no answer: the handler goes on with it', async () => {
+    const begin: BindingOptions['modifier'] = (_dto, _Dto, { res }) => void res.writeHead(202).flushHeaders();
+    for (const before of [[], [idempotency({ store: new Keyv() })]]) {
+      const { app, ran } = endpoint({ modifier: begin }, ...before);
+      const { status, text } = await ask(app, { key: 'k', json: { name: 'Ada' } });
+      expect([status, text, ran]).toEqual([202, 'ran', ['handler']]);
+    }
+  });
+
   it('a response that an earlier middleware has begun is no answer', async () => {
     const begin: RequestHandler = (_req, res, next) => {
       res.flushHeaders();

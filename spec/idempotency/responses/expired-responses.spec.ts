@@ -1,6 +1,20 @@
 import Keyv from 'keyv';
 import type { RecordedResponse } from '../../../lib';
-import { responsesIn } from '../../../lib/idempotency/responses/response-store';
+import type { ResponseStore } from '../../../lib/idempotency/responses/response-store';
+
+/** Loads the module under fake timers: its sweeps take the timers that it finds then. */
+function responsesIn(keyv: Keyv): ResponseStore {
+  const made: ResponseStore[] = [];
+  jest.isolateModules(() => {
+    const path = '../../../lib/idempotency/responses/response-store';
+    made.push(
+      jest.requireActual<typeof import('../../../lib/idempotency/responses/response-store')>(path).responsesIn(keyv),
+    );
+  });
+  const [responses] = made;
+  if (!responses) throw new Error('There are no responses');
+  return responses;
+}
 
 const RESPONSE: RecordedResponse = { status: 200, headers: [], body: Buffer.from('x'), trailers: [] };
 

@@ -1,8 +1,10 @@
+import { createHook } from 'node:async_hooks';
 import { request } from 'node:http';
 import express from 'express';
 import { idempotency } from '../../../lib';
 import { collectGarbage } from '../../support/garbage';
 import { EventLog } from '../../support/event-log';
+import { send } from '../../support/listen';
 import { serve } from '../../support/serve';
 import { signal } from '../../support/signal';
 import { keyed } from '../../support/replays';
@@ -20,6 +22,26 @@ async function inUse(): Promise<number> {
   }
   return process.memoryUsage().arrayBuffers;
 }
+
+it('the asynchronous contexts of handlers are given back to the hooks of others', async () => {
+  const live = new Map<number, string>();
+  const hook = createHook({
+    init: (id, type) => void live.set(id, type),
+    destroy: id => void live.delete(id),
+  }).enable();
+  try {
+    const log = new EventLog();
+    const { url } = await serve(
+      express().post('/', idempotency({ onEvent: log.onEvent }), (_req, res) => void res.send('x')),
+    );
+    for (let run = 0; run < 20; run++) await send(url, { headers: keyed(`run ${run}`) });
+    expect(log.kinds).toHaveLength(20);
+    await inUse();
+    expect([...live.values()].filter(type => type === 'bindonce')).toEqual([]);
+  } finally {
+    hook.disable();
+  }
+});
 
 describe('a response of 100 MB', () => {
   it.each<[string, boolean]>([
