@@ -62,7 +62,9 @@ export function fittingExample(
   { headerName, keyPattern }: ResolvedOptions,
 ): unknown {
   const text = typeof json === 'string' ? json : JSON.stringify(json);
-  const fitting = [json, text, parsed(text)].find(
+  // A list is also read from one value, and from values with commas.
+  const items = text.split(',').map(item => parsed(item.trim()));
+  const fitting = [json, text, parsed(text), items, items.map(String)].find(
     form => isOfType(schema, form) && codecs.every(codec => isRead(codec, form)),
   );
   // How a header says lists and objects is left to the client.
@@ -71,7 +73,7 @@ export function fittingExample(
   warnOnce(
     'BINDONCE_KEY_EXAMPLE',
     `openapi: the example ${JSON.stringify(json)} of the header ${headerName} is left out, because ` +
-      `${isSent ? 'the type of the header does not read it' : 'idempotency() refuses it as a key'}. Let ` +
+      `${isSent ? 'it is not a value of the type of the header' : 'idempotency() refuses it as a key'}. Let ` +
       'swaggerExampleGenerator make another.',
   );
   return undefined;

@@ -166,8 +166,8 @@ describe('the example has the form that the type of the key describes', () => {
       fresh.openapi(app, { info });
     });
     const message =
-      'openapi: the example "abc" of the header Idempotency-Key is left out, because the type of the header does not ' +
-      'read it. Let swaggerExampleGenerator make another.';
+      'openapi: the example "abc" of the header Idempotency-Key is left out, because it is not a value of the type of ' +
+      'the header. Let swaggerExampleGenerator make another.';
     expect(warn.mock.calls).toEqual([[message, { code: 'BINDONCE_KEY_EXAMPLE' }]]);
   });
 
@@ -175,6 +175,9 @@ describe('the example has the form that the type of the key describes', () => {
     ['is valid there', guid, UUID, { example: UUID }, {}],
     ['has the form of the property', string, 42, { schema: { type: 'string' }, example: '42' }, {}],
     ['is JSON', list(dto({ a: int })), [{ a: 1 }], { example: [{ a: 1 }] }, {}],
+    ['is a list of one text', list(string), 'abc', { example: ['abc'] }, {}],
+    ['is a list with commas', list(int), '1, 2', { example: [1, 2] }, {}],
+    ['is a list of texts of digits', list(string), '1,2', { example: ['1', '2'] }, {}],
     [
       'is text to a value parser',
       int,
