@@ -11,6 +11,9 @@ export async function processorTime(work: () => unknown): Promise<number> {
   return worked() - before;
 }
 
+/** Milliseconds that a garbage collection or a compilation can add to a short work: a ratio of two times allows them. */
+export const NOISE = 50;
+
 /** Returns the processor time of each work, the least of five: it runs once more than that, in turns with the others. */
 export async function leastTimes<Works extends (() => unknown)[]>(
   ...works: Works
