@@ -10,7 +10,7 @@ export interface Outcome<T> {
   readonly servers: ReadonlySet<Server>;
 }
 
-/** Time that code has which no one awaits, in ms. */
+/** Milliseconds that un-awaited code gets after its module has loaded. */
 const REST = 1_000;
 
 /**
@@ -18,7 +18,7 @@ const REST = 1_000;
  * they do nothing. Code without a result has started something that it does not await, perhaps: that goes on until
  * nothing is left to do, for a second at most.
  * @param path the module, for the message.
- * @param limit time that the code has, in ms.
+ * @param limit time that the code has, in milliseconds.
  * @throws UsageError for code that waits too long, or forever without having started a server.
  */
 export async function withoutListening<T>(path: string, run: () => Promise<T>, limit = 60_000): Promise<Outcome<T>> {

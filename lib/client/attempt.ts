@@ -17,9 +17,9 @@ export type Outcome = { readonly mayHaveRun: boolean } & (
 );
 
 /**
- * The server, or a proxy on the way, does not know the outcome, or asks to come again. (520 to 524 are Cloudflare's.)
+ * The server, or a proxy on the way, does not know the outcome, or asks for a retry. (520 to 524 are Cloudflare's.)
  */
-const COME_AGAIN = [408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524];
+const RETRYABLE = [408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524];
 /** Refused before anything was done: too early, or too many requests. */
 const NOT_RUN = [425, 429];
 /**
@@ -31,7 +31,7 @@ const LONGEST_IN_FLIGHT = 2_000;
  * About the caller (401, 403), or from a gateway or another version of the server that does not know the route at this
  * moment (404, 405, 410, 421), and not about the operation.
  */
-const OTHER_MATTERS = [401, 403, 404, 405, 410, 421];
+const OTHER_REASONS = [401, 403, 404, 405, 410, 421];
 /** Problems that say that the operation, or another one with this key, has run, but not what came of it. */
 const RAN_BEFORE = ['response-unavailable', 'key-reused'];
 
@@ -66,7 +66,7 @@ function outcomeOf(response: Response, body: string, { replayedHeader }: Resolve
     return { kind: 'answered', response, isReplay: true, settles: true, mayHaveRun: true };
   const code = problemCode(response, body);
   const isInFlight = status === 409 && code === 'request-in-flight';
-  if (isInFlight || (status === 409 && headers.has('Retry-After')) || COME_AGAIN.includes(status)) {
+  if (isInFlight || (status === 409 && headers.has('Retry-After')) || RETRYABLE.includes(status)) {
     const pause = Math.min(retryAfter(response), isInFlight ? LONGEST_IN_FLIGHT : Infinity);
     return { kind: 'unanswered', response, mayHaveRun: !NOT_RUN.includes(status), pause };
   }
@@ -85,7 +85,7 @@ function outcomeOf(response: Response, body: string, { replayedHeader }: Resolve
  * page of a session that has expired; one that a browser does not follow has the status 0.
  */
 function isAboutOperation({ status, redirected }: Response): boolean {
-  return !redirected && (isBetween(status, 200, 299) || isBetween(status, 400, 499)) && !OTHER_MATTERS.includes(status);
+  return !redirected && (isBetween(status, 200, 299) || isBetween(status, 400, 499)) && !OTHER_REASONS.includes(status);
 }
 
 const isBetween = (value: number, least: number, most: number): boolean => value >= least && value <= most;

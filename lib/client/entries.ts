@@ -22,7 +22,7 @@ export class Entries {
     if (text !== undefined && text !== null && typeof text !== 'string')
       throw new TypeError(`The storage must return the text that it was given, not ${shown(text)}`);
     const entry = entryIn(text);
-    const isErased = ({ key, deed }: Mark): boolean => key === entry?.key && deed === 'erased';
+    const isErased = ({ key, change }: Mark): boolean => key === entry?.key && change === 'erased';
     return entry && (await this.marks(name)).some(isErased) ? undefined : entry;
   }
 
@@ -51,8 +51,8 @@ export class Entries {
 
   async unseen(name: string): Promise<Unseen> {
     const marks = await this.marks(name);
-    const erased = marks.filter(({ deed }) => deed === 'erased').map(({ key }) => key);
-    const unseen = marks.filter(({ key, deed, isOwn }) => deed === 'stored' && !isOwn && !erased.includes(key));
+    const erased = marks.filter(({ change }) => change === 'erased').map(({ key }) => key);
+    const unseen = marks.filter(({ key, change, isOwn }) => change === 'stored' && !isOwn && !erased.includes(key));
     const until = Math.max(...unseen.map(({ at }) => Math.min(at, Date.now()) + LONGEST_UNSEEN));
     return { keys: unseen.map(({ key }) => key), until };
   }
@@ -61,8 +61,8 @@ export class Entries {
     return this.isSeenLate ? marksOf(name) : [];
   }
 
-  private async mark(name: string, deed: Mark['deed'], key: string): Promise<void> {
-    if (this.isSeenLate) await mark(name, deed, key);
+  private async mark(name: string, change: Mark['change'], key: string): Promise<void> {
+    if (this.isSeenLate) await mark(name, change, key);
   }
 
   /** Whether pages may see late what others write. */

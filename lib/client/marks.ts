@@ -6,7 +6,7 @@ export const LONGEST_UNSEEN = 1_000;
 
 /** What a page has just done to the entry of an operation. */
 export interface Mark {
-  readonly deed: 'stored' | 'erased';
+  readonly change: 'stored' | 'erased';
   readonly key: string;
   /** When, in milliseconds since 1970. */
   readonly at: number;
@@ -24,13 +24,13 @@ const locksOfPages = (): ReturnType<typeof locks> => (isPage() ? locks() : undef
  * `localStorage`, they see at once among its locks. No page takes a key from a mark, since it may have another storage:
  * a mark only says what shows up soon if it is the same.
  */
-export function mark(name: string, deed: Mark['deed'], key: string): Promise<void> {
+export function mark(name: string, change: Mark['change'], key: string): Promise<void> {
   return new Promise(resolve => {
     const hold = (): Promise<void> => {
       resolve();
       return new Promise(end => setTimeout(end, LONGEST_UNSEEN));
     };
-    const text = `${name} ${deed} ${key} ${Date.now()} ${shared.id}`;
+    const text = `${name} ${change} ${key} ${Date.now()} ${shared.id}`;
     const held = locksOfPages()?.request(text, { mode: 'shared' }, hold) ?? Promise.resolve();
     held.then(resolve, resolve);
   });
@@ -48,6 +48,6 @@ function markIn(name: string, text: string): Mark | undefined {
   if (!text.startsWith(`${name} `)) return undefined;
   const parts = /^ (stored|erased) ([\x21-\x7e]+) (\d+) (\w+)$/.exec(text.slice(name.length));
   if (!parts) return undefined;
-  const [, deed, key = '', at, page] = parts;
-  return { deed: deed as Mark['deed'], key, at: Number(at), isOwn: page === shared.id };
+  const [, change, key = '', at, page] = parts;
+  return { change: change as Mark['change'], key, at: Number(at), isOwn: page === shared.id };
 }

@@ -16,7 +16,7 @@ export interface Page {
   readonly open: Map<string, KnownKey>;
   /** Keys of finished operations, with the time until which one may still be found somewhere. */
   readonly finished: Map<string, number>;
-  /** Changes of the storage that are under way, or whose harm has to be mended. */
+  /** Changes of the storage that are under way, or whose effects are still to be repaired. */
   readonly changes: Set<{ readonly name: string }>;
 }
 
@@ -65,7 +65,7 @@ function found(find: () => unknown): object {
     const storage = find();
     if (typeof storage === 'object' && storage !== null) return storage;
   } catch {
-    // As for what is no storage.
+    // As for a value that is not a storage.
   }
   // A page may make a function with each rendering, and all look for one storage. On a server, each may be for a user.
   return isPage() ? shared.blocked : find;

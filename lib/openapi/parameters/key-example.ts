@@ -67,7 +67,7 @@ export function fittingExample(
   const fitting = [json, text, parsed(text), items, items.map(String)].find(
     form => isOfType(schema, form) && codecs.every(codec => isRead(codec, form)),
   );
-  // How a header says lists and objects is left to the client.
+  // How lists and objects are written in a header is left to the client.
   const isSent = typeof json === 'object' || isKey(text, keyPattern);
   if (fitting !== undefined && isSent) return fitting;
   warnOnce(

@@ -62,7 +62,7 @@ export function routesOf(app: Routed, mounts: Mounts = {}): Route[] {
 
 /**
  * @param owner the function that takes them, for the message.
- * @throws TypeError for something that is no application or router.
+ * @throws TypeError for a value that is not an application or router.
  */
 export function checkRouters(owner: 'openapi' | 'apiDocs', app: unknown, mounts: Mounts = {}): void {
   const given: readonly (readonly [string, unknown])[] = [

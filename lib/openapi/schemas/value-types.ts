@@ -15,7 +15,7 @@ export function isStructured({ type, items, $ref, anyOf, allOf }: JsonSchema): b
   return $ref !== undefined || types.includes('object') || parts.some(isStructured);
 }
 
-/** Leaves out null, which text cannot say; JSON text can, below its own level. */
+/** Removes null, which text cannot express; inside JSON text it stays. */
 export function withoutNull(schema: JsonSchema): JsonSchema {
   const { type, enum: values, anyOf, items, ...rest } = schema;
   if (Array.isArray(anyOf)) {

@@ -24,7 +24,7 @@ export function valueOf(property: SourceProperty | undefined, source: Source, sc
   return { name: property.name, required, schema: required ? notEmpty(text) : text };
 }
 
-/** An array without items is sent as nothing, outside of JSON, and nothing is refused where a value is required. */
+/** Outside of JSON, an empty array cannot be sent, so a required array has at least one item. */
 function notEmpty(schema: JsonSchema): JsonSchema {
   const { minItems = 0, ...rest } = schema;
   if (schema['type'] !== 'array' || isStructured(schema)) return schema;
