@@ -49,8 +49,9 @@ export function mustBeSent({ required, codec }: Member): boolean {
  * Returns the default as JSON; undefined if there is none, if it is made for each request, or if JSON cannot hold it.
  */
 function defaultOf({ codec, spec: { default: given, initial } }: Member): unknown {
-  const value = given ?? initial;
-  if (value === undefined || typeof value === 'function') return undefined;
+  if (typeof given === 'function') return undefined;
+  const value = initial ?? given;
+  if (value === undefined) return undefined;
   const json = attempt(() => stringify(written(codec, value)));
   return typeof json === 'string' ? (JSON.parse(json) as unknown) : undefined;
 }

@@ -18,7 +18,7 @@ export function instancesOf<T>(
   return () => {
     const dto = make() as T & Record<string, unknown>;
     for (const [name, spec] of defaults)
-      if (ownValue(dto, name) === undefined) Object.assign(dto, { [name]: defaultOf(spec) });
+      if (spec.replacesInherited || ownValue(dto, name) === undefined) Object.assign(dto, { [name]: defaultOf(spec) });
     return dto;
   };
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ProblemLocation } from '../../problems/problem';
 import { ownValue } from '../reading/own-value';
 import type { AnyType, DtoClass } from '../types/property-type';
@@ -35,8 +36,10 @@ export interface PropertySpec extends PropertyOptions {
    * (`useDefineForClassFields`).
    */
   readonly isMadeByClass?: boolean;
-  /** The value of the initialiser, if there is one. */
+  /** The value of the initialiser, if there is one. It counts more than `default`. */
   readonly initial?: unknown;
+  /** True if the class makes the value of a base class, and declares a default of its own. */
+  readonly replacesInherited?: boolean;
 }
 
 /** A default value, or a function that makes it. */
@@ -129,11 +132,14 @@ export function isDto(type: unknown): type is DtoClass<unknown> {
 
 /** Yields the declarations of a class and then those of its base classes. */
 function* declarationsOf(Dto: object): Generator<Declarations> {
-  for (const own of baseClasses(Dto)) {
-    for (const holder of [metadataOf(own), own]) {
-      const declared = holder && Object.hasOwn(holder, PROPERTIES) ? (holder as Declared)[PROPERTIES] : undefined;
-      if (declared) yield declared;
-    }
+  for (const own of baseClasses(Dto)) yield* ownDeclarationsOf(own);
+}
+
+/** Yields the declarations of a class itself. */
+function* ownDeclarationsOf(own: object): Generator<Declarations> {
+  for (const holder of [metadataOf(own), own]) {
+    const declared = holder && Object.hasOwn(holder, PROPERTIES) ? (holder as Declared)[PROPERTIES] : undefined;
+    if (declared) yield declared;
   }
 }
 
@@ -146,11 +152,39 @@ function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Dec
   const sample = sampleOf(Dto);
   return new Map(
     [...properties].map(([name, spec]) => {
-      const initial = ownValue(sample, name);
+      checkIsSettable(sample, name, Dto.name);
+      const replacesInherited = spec.default !== undefined && isInherited(ownValue(sample, name), name, Dto);
+      const initial = replacesInherited ? undefined : ownValue(sample, name);
       const mayBeInitial = !spec.requiresValue && spec.kind !== 'hasPermission';
       const required = spec.required && !(mayBeInitial && initial !== undefined);
-      return [name, { ...spec, required, initial, isMadeByClass: Object.hasOwn(sample, name) }];
+      return [name, { ...spec, required, initial, replacesInherited, isMadeByClass: Object.hasOwn(sample, name) }];
     }),
+  );
+}
+
+/**
+ * Returns true if the initialiser of a property is that of a base class. Fields that are compiled to assignments
+ * (`useDefineForClassFields: false`) leave it in place where the derived class declares the property again.
+ */
+function isInherited(value: unknown, name: string, Dto: DtoClass<unknown>): boolean {
+  const declaring = [...baseClasses(Dto)].find(one => [...ownDeclarationsOf(one)].some(own => own.has(name)));
+  const base: unknown = declaring && Object.getPrototypeOf(declaring);
+  if (value === undefined || typeof base !== 'function' || base === Function.prototype) return false;
+  try {
+    return isDeepStrictEqual(ownValue(new (base as DtoClass<unknown>)() as object, name), value);
+  } catch {
+    // A base class that cannot be made by itself.
+    return false;
+  }
+}
+
+/** @throws TypeError for a property that no value can be bound to. */
+function checkIsSettable(sample: object, name: string, owner: string): void {
+  const [found] = [...baseClasses(sample)].flatMap(one => Object.getOwnPropertyDescriptor(one, name) ?? []);
+  if (found ? (found.writable ?? found.set !== undefined) : Object.isExtensible(sample)) return;
+  throw new TypeError(
+    `${owner}.${name} cannot be set: it is read-only (a getter without a setter, or a constructor that freezes). ` +
+      'Make it a plain property, or leave it out of the declaration',
   );
 }
 

@@ -21,11 +21,14 @@ export interface BindingLimits {
   formBytes?: number;
   /** Files of a multipart form. Default 100. */
   files?: number;
-  /** Bytes of one file. Default 10 485 760 (10 MiB). */
+  /** Bytes of one declared file; others are not kept. Default 10 485 760 (10 MiB). */
   fileBytes?: number;
   /** Items of one collection, and the highest index plus one. Default 10 000. */
   items?: number;
-  /** Levels of objects and lists inside each other, in JSON and in names like `a.b[0].c`. Default 32. */
+  /**
+   * Levels of objects and lists inside each other, in JSON and in names like `a.b[0].c`, of what is declared. Default
+   * 32.
+   */
   depth?: number;
   /** Failures listed in one response. Default 100. */
   failures?: number;

@@ -1,4 +1,6 @@
+import express from 'express';
 import {
+  bindRequest,
   bool,
   dto,
   field,
@@ -9,6 +11,7 @@ import {
   hasPermission,
   int,
   list,
+  openapi,
   optional,
   queryParam,
   string,
@@ -18,6 +21,15 @@ import {
 } from '../../../lib';
 import { type Sent } from '../../support/ask';
 import { bind, urlEncoded, type Outcome } from '../../support/one-endpoint';
+
+/** The defaults of the query parameters of a dto in the API description. */
+function described(Dto: DtoClass<unknown>): Record<string, unknown> {
+  const app = express().get('/', bindRequest(Dto));
+  const { parameters } = openapi(app, { info: { title: 't', version: '1' } }).paths['/']?.['get'] as {
+    parameters: { name: string; schema: { default?: unknown } }[];
+  };
+  return Object.fromEntries(parameters.map(({ name, schema }) => [name, schema.default]));
+}
 
 describe('names', () => {
   class Renamed extends dto({
@@ -161,6 +173,79 @@ describe('required, default, initialiser', () => {
     }
     expect((await bind(Page, { path: '/?size=&from=' })).dto).toEqual({ size: 20, from: 1 });
     expect((await bind(Page, { json: { size: null, from: null } })).dto).toEqual({ size: 20, from: 1 });
+  });
+
+  /** As compilers without `useDefineForClassFields` make them: a field without a value leaves what is there. */
+  const assigned = (Base: DtoClass<unknown>, properties: object): DtoClass<Record<string, unknown>> => {
+    class Derived extends (Base as new () => object) {}
+    for (const [name, declare] of Object.entries(properties))
+      (declare as (prototype: object, name: string) => void)(Derived.prototype, name);
+    return Derived as DtoClass<Record<string, unknown>>;
+  };
+  class Page extends dto({ page: queryParam(int), size: queryParam(int, { default: 10 }) }) {
+    override page = 1;
+  }
+
+  it('a default of a derived class replaces the value of its base class, also in the API description', async () => {
+    const Derived = assigned(Page, {
+      page: queryParam(int, { default: 20 }),
+      size: queryParam(int, { default: () => 30 }),
+    });
+    expect((await bind(Derived)).dto).toEqual({ page: 20, size: 30 });
+    expect((await bind(Page)).dto).toEqual({ page: 1, size: 10 });
+    expect(described(Derived)).toEqual({ page: 20, size: undefined });
+  });
+
+  it('without a default of its own, it keeps that value', async () => {
+    expect((await bind(assigned(Page, { page: queryParam(int), size: queryParam(int) }))).dto).toEqual({
+      page: 1,
+      size: 10,
+    });
+  });
+
+  it('an initialiser counts more than the option default, also in the API description', async () => {
+    class Both {
+      @queryParam(int, { default: 5 }) page = 6;
+    }
+    expect((await bind(Both)).dto).toEqual({ page: 6 });
+    expect(described(Both)).toEqual({ page: 6 });
+  });
+
+  it.each<[string, DtoClass<unknown>, string]>([
+    [
+      'a getter without a setter',
+      class Total extends dto({ sum: field(int) }) {
+        override get sum(): number {
+          return 1;
+        }
+      },
+      'Total.sum cannot be set',
+    ],
+    [
+      'a constructor that freezes',
+      class Fixed extends dto({ sum: field(int) }) {
+        constructor() {
+          super();
+          Object.freeze(this);
+        }
+      },
+      'Fixed.sum cannot be set',
+    ],
+  ])('a property that cannot be set is refused when it is declared: %s', (_what, Dto, message) => {
+    expect(() => bindRequest(Dto)).toThrow(message);
+  });
+
+  it('a property with a setter is bound through it', async () => {
+    class Padded extends dto({ sku: field(string) }) {
+      private own = '';
+      override get sku(): string {
+        return this.own;
+      }
+      override set sku(value: string) {
+        this.own = `${value}!`;
+      }
+    }
+    expect((await bind(Padded, { json: { sku: 'a' } })).dto).toMatchObject({ sku: 'a!' });
   });
 
   it('an initialiser in a class that extends dto({...}) is a default', async () => {
