@@ -37,6 +37,7 @@ export class NameTree {
   private children: Map<string, NameTree> | undefined;
   private arrayness: boolean | undefined;
   private items: readonly Item[] | undefined;
+  private joint: readonly Sent[] | undefined;
 
   /** @param key the part of the name that leads here, spelled as it was first sent; undefined for the root. */
   private constructor(private readonly key?: string) {}
@@ -124,10 +125,10 @@ export class NameTree {
     const bare = this.isLeaf ? undefined : this.open().get('');
     if (!bare || bare.values.length === 0) return this.values;
     if (this.values.length === 0) return bare.values;
-    return [this, bare]
+    return (this.joint ??= [this, bare]
       .flatMap(({ values, orders }) => values.map((value, at) => [orders[at] ?? 0, value] as const))
       .sort(([a], [b]) => a - b)
-      .map(([, value]) => value);
+      .map(([, value]) => value));
   }
 
   /**

@@ -45,19 +45,21 @@ export function validateAgain(
     return after(reread.includes('file') ? validateInstead(validate, plain) : validate(plain), second => {
       if (!second.issues) return second;
       const left = { issues: stillThere(issues, reread, second.issues) };
-      const objects = issues.filter((issue, at) => reread[at] === 'JSON' && isAbout(second.issues, issue));
+      const refused = pathsOf(second.issues);
+      const objects = issues.filter((issue, at) => reread[at] === 'JSON' && refused.has(pathOf(issue)));
       if (!objects.some(issue => putInArray(plain, issue))) return left;
       return after(validateInstead(validate, plain), third => {
         if (!third.issues) return third;
-        const isMeant = third.issues.length > 0 && !objects.some(issue => isAbout(third.issues, issue));
+        const refusedInArrays = pathsOf(third.issues);
+        const isMeant = third.issues.length > 0 && !objects.some(issue => refusedInArrays.has(pathOf(issue)));
         return isMeant ? { issues: stillThere(issues, reread, third.issues) } : left;
       });
     });
   });
 }
 
-const isAbout = (issues: Issues, issue: StandardSchemaV1.Issue): boolean =>
-  issues.some(one => pathOf(one) === pathOf(issue));
+/** Returns the paths of issues as a set, because one request can have thousands of issues. */
+const pathsOf = (issues: Issues): ReadonlySet<string> => new Set(issues.map(pathOf));
 
 const pathOf = (issue: StandardSchemaV1.Issue): string => JSON.stringify(keysOf(issue));
 
@@ -132,7 +134,7 @@ const isFile = (sent: unknown): boolean => isJsonObject(sent) && Object.hasOwn(s
  */
 function stillThere(first: Issues, reread: readonly unknown[], second: Issues): Issues {
   const refused = new Set(second.flatMap(pathsTo));
-  const inJson = new Set(first.filter((_issue, index) => reread[index] === 'JSON').map(pathOf));
+  const inJson = pathsOf(first.filter((_issue, index) => reread[index] === 'JSON'));
   const left = [
     ...first.filter((issue, index) => reread[index] !== 'JSON' && refused.has(pathOf(issue))),
     ...second.filter(issue => pathsTo(issue).some(path => inJson.has(path))),

@@ -8,6 +8,7 @@ import {
   bindRequest,
   decimal,
   dto,
+  fromForm,
   fromQuery,
   int,
   lazy,
@@ -125,6 +126,18 @@ describe('a bounded, quick answer', () => {
       ...[missing(1), missing(99)].map(Dto => () => bind(Dto, { method: 'GET', path: `/?${query}` })),
     );
     expect(many).toBeLessThan(4 * Number(one) + NOISE);
+  });
+
+  it.each<[string, (count: number) => string]>([
+    ['one name', count => repeat(count, () => 'items={}&')],
+    ['one name with and without brackets', count => repeat(count / 2, () => 'items={}&items[]={}&')],
+    ['one name with brackets, and with indexes', count => repeat(count / 2, index => `items[]={}&items[${index}]={}&`)],
+  ])('8,000 texts that a schema refuses as they are, and as the JSON that they look like: %s', async (_of, form) => {
+    class Numbers extends dto({ all: fromForm(z.object({ items: z.array(z.number()) })) }) {}
+    const started = worked();
+    const { status, errors } = await bind(Numbers, { form: form(8_000) }, urlEncoded);
+    expect([status, errors.length]).toEqual([400, 100]);
+    expect(worked() - started).toBeLessThan(2_000);
   });
 
   it('a query from which queryValue() reads forty values costs no more than one with one', async () => {
