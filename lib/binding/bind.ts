@@ -49,9 +49,8 @@ export function makeBind(defaults: BindingOptions = {}): Bind {
   const none = {};
   const boundFor = (Dto: AnyType, options: BindingOptions = none): Bound => {
     const byDto = known.get(options) ?? new WeakMap<object, Bound>();
-    known.set(options, byDto);
-    const bound = byDto.get(Dto) ?? bindingOf(Dto, optionsOfBind(mergeBinding(defaults, options))).bind;
-    byDto.set(Dto, bound);
+    const bound = byDto.get(Dto) ?? bindingOf(Dto, optionsOfBind(mergeBinding(defaults, options, 'bind'))).bind;
+    known.set(options, byDto.set(Dto, bound));
     return bound;
   };
   return async <D extends AnyType>(Dto: D, sent: SentParts, options?: BindingOptions<Infer<D>>) => {
@@ -68,9 +67,18 @@ export function makeBind(defaults: BindingOptions = {}): Bind {
         );
       return dto as Infer<D>;
     } finally {
-      res.destroy();
+      endExchange(res);
     }
   };
+}
+
+/** Ends an exchange as if its response had been received: what is held for the request is given back. */
+function endExchange(res: ServerResponse): void {
+  // The signal of a binder aborts only if a client disconnects before that, and here no client has gone.
+  Object.defineProperty(res, 'writableFinished', { value: true });
+  res.destroy();
+  // Node emits it only for a response that has, or gets, a connection.
+  res.emit('close');
 }
 
 const sentWith = (req: Request): SentParts => (req as unknown as MadeRequest).sent;

@@ -182,9 +182,10 @@ export const bindingSnapshot = (options: BindingOptions): BindingOptions =>
 /**
  * Merges an endpoint's options over the application's. Lists of parsers and converters are joined, the endpoint's
  * first.
+ * @param owner the function that the endpoint's options were given to, for the message.
  */
-export function mergeBinding(defaults: BindingOptions, given: BindingOptions): BindingOptions {
-  checkOptions('bindRequest', given, rules);
+export function mergeBinding(defaults: BindingOptions, given: BindingOptions, owner = 'bindRequest'): BindingOptions {
+  checkOptions(owner, given, rules);
   return {
     ...withDefaults(defaults, given),
     valueParsers: [...(given.valueParsers ?? []), ...(defaults.valueParsers ?? [])],

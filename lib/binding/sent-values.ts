@@ -32,13 +32,16 @@ export function pairsOf(values: SentValues, part: string): Pair[] {
 function pairOf(name: string, value: unknown, part: string): Pair[] {
   if (value === undefined) return [];
   if (isScalar(value)) return [[name, String(value)]];
-  const given = value === null ? 'null' : 'an object';
+  const given = value === null ? 'null' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
   throw new TypeError(
     `bind: ${part}.${name} is ${given}; give text, a number, a boolean, or an array of them, or leave it out`,
   );
 }
 
-const isScalar = (value: unknown): value is Scalar => typeof value !== 'object';
+/** A function and a symbol have texts, too, but no one means to send them. */
+const isScalar = (value: unknown): value is Scalar => SCALARS.includes(typeof value);
+
+const SCALARS = ['string', 'number', 'bigint', 'boolean'];
 
 /** @throws TypeError for an object that would seem to have no values. */
 export function checkReadable(values: object, part: string): void {

@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { setImmediate as turn } from 'node:timers/promises';
 import {
   bind,
   bool,
@@ -23,6 +25,8 @@ import {
   string,
   type SentParts,
 } from '../../lib';
+import { held } from '../../lib/body/stream/holding';
+import { openFiles } from '../support/open-files';
 
 class Line extends dto({ sku: string, price: decimal }) {}
 class PlaceOrder extends dto({
@@ -206,8 +210,72 @@ it.each<[string, unknown, string]>([
   ],
   ['an unknown part', { boddy: {} }, 'bind: there is no option "boddy"; did you mean "body"?'],
   ['nothing', undefined, 'bind: options must be an object, not undefined'],
+  [
+    'a function as a value',
+    { query: { sku: () => 1 } },
+    'bind: query.sku is a function; give text, a number, a boolean, or an array of them, or leave it out',
+  ],
+  [
+    'a symbol in an array',
+    { form: { sku: ['tea', Symbol('tea')] } },
+    'bind: form.sku is a symbol; give text, a number, a boolean, or an array of them, or leave it out',
+  ],
+  [
+    'a time',
+    { headers: { 'x-at': new Date(0) } },
+    'bind: headers.x-at is an object; give text, a number, a boolean, or an array of them, or leave it out',
+  ],
 ])('refuses %s', async (_title, sent, message) => {
   await expect(bind(Line, sent as SentParts)).rejects.toThrow(new TypeError(message));
+});
+
+it.each<[string, unknown]>([
+  ['null', null],
+  ['5', 5],
+  ['true', true],
+  ['a function', () => ({})],
+])('refuses options that are %s', async (given, options) => {
+  await expect(bind(Line, { body: {} }, options as object)).rejects.toThrow(
+    new TypeError(`bind: options must be an object, not ${given}`),
+  );
+});
+
+describe('when a dto is bound or refused, nothing is held for it any more:', () => {
+  const sku = (length: number): SentParts => ({ body: { sku: 'x'.repeat(length), price: 1 } });
+  const large = { limits: { bodyBytes: 5_000_000 } };
+
+  it.each<[string, SentParts, object, number | 'bound']>([
+    ['a body in memory', sku(100_000), {}, 'bound'],
+    ['a body on disk', sku(3_000_000), large, 'bound'],
+    ['a form', { form: { sku: 'x'.repeat(100_000), price: 1 } }, {}, 'bound'],
+    ['a body in memory that is refused', { body: { sku: 'x'.repeat(100_000), price: 'x' } }, {}, 400],
+    ['a body on disk that is refused', { body: { sku: 'x'.repeat(3_000_000), price: 'x' } }, large, 400],
+    ['a body that is too long', sku(3_000_000), {}, 413],
+    [
+      'a body whose modifier fails',
+      sku(100_000),
+      { modifier: () => Promise.reject(new Problem('forbidden', '')) },
+      403,
+    ],
+  ])('%s', async (_what, sent, options, expected) => {
+    const outcome = await bind(Line, sent, options).then(
+      () => 'bound',
+      (error: unknown) => (error as Problem).status,
+    );
+    expect([outcome, held.bytes]).toEqual([expected, { memory: 0, disk: 0 }]);
+    // The system closes a file in its own time.
+    while (openFiles(tmpdir()).length > 0) await turn();
+  });
+
+  it('the signal of the modifier, which would tell that a client has gone, does not abort', async () => {
+    let signal: AbortSignal | undefined;
+    await bind(Line, sku(1), {
+      modifier: (_dto, _Dto, _context, given) => {
+        signal = given;
+      },
+    });
+    expect(signal?.aborted).toBe(false);
+  });
 });
 
 it('has no files: a dto that requires one cannot be bound', async () => {
