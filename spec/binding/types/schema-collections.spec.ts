@@ -220,6 +220,32 @@ describe.each(lines)('an array of objects of %s under one name', (_library, sche
   });
 });
 
+/** Two arrays of objects in three libraries. */
+const pairs: readonly [library: string, schema: AnyType][] = [
+  ['zod', z.object({ a: z.array(zodTag), b: z.array(zodTag) })],
+  ['valibot', v.object({ a: v.array(valibotTag), b: v.array(valibotTag) })],
+  ['arktype', type({ a: arkTag.array(), b: arkTag.array() })],
+];
+
+describe.each(pairs)('two arrays of objects of %s, each of one JSON object,', (_library, schema) => {
+  it('are both read', async () => {
+    const names: Names = [
+      ['a', '{"n":"x"}'],
+      ['b', '{"n":"y"}'],
+    ];
+    expect(await threeWays(schema, names)).toEqual(all({ a: [{ n: 'x' }], b: [{ n: 'y' }] }));
+  });
+
+  it('are refused where an object is', async () => {
+    const outcome = await threeWays(schema, [
+      ['a', '{"n":"x"}'],
+      ['b', '{"n":1}'],
+    ]);
+    const names = Object.values(outcome).map(errors => (errors as { name: string }[]).map(({ name }) => name));
+    expect(names).toEqual([['b[0].n'], ['b[0].n'], ['b[0].n']]);
+  });
+});
+
 it('a union of objects takes one item in brackets; a discriminated union, which says what it refuses, without', async () => {
   const kinds = [
     z.object({ kind: z.literal('a'), size: z.coerce.number() }),
