@@ -19,6 +19,13 @@ export const readElsewhere = (): Error =>
       'Mount it before the middleware that reads the body, or set req.rawBody to the bytes.',
   );
 
+/** Makes the error for a body that node decodes as it arrives: different bytes may have become the same text. */
+export const decodedBefore = (): Error =>
+  new Error(
+    'bindonce: an earlier middleware has called req.setEncoding(), so the bytes of the body cannot be read. Remove ' +
+      'that call, or mount bindonce before that middleware.',
+  );
+
 /** Makes the error for a multipart form whose bytes are gone: its text has the boundary, and files may be damaged. */
 export const formLeftAsText = (): Error =>
   new Error(

@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { ClientGone } from '../../http/client-gone';
-import { readElsewhere } from '../content/errors';
+import { decodedBefore, readElsewhere } from '../content/errors';
 import { stateOf } from './stream-state';
 
 /**
  * Yields the chunks of a body as they arrive. The last byte is yielded and left in the stream: a tick after a stream
  * that has ended is empty, node emits `end`, and then nothing can be put back.
- * @throws ClientGone when the client disconnects before the body is complete; Error when another reader takes bytes.
+ * @throws ClientGone when the client disconnects before the body is complete; Error when another reader takes bytes, or
+ * has let node decode them.
  */
 export async function* chunksOf(req: IncomingMessage): AsyncGenerator<Buffer, void> {
   // Even a 'readable' listener makes a stream that has ended without a byte emit `end`.
@@ -15,6 +16,7 @@ export async function* chunksOf(req: IncomingMessage): AsyncGenerator<Buffer, vo
     if (req.readableEnded && !req.readableDidRead) return;
     if (isReadElsewhere(req) || req.readableEnded) throw readElsewhere();
     if (req.destroyed) throw new ClientGone();
+    if (req.readableLength > 0 && req.readableEncoding !== null) throw decodedBefore();
     const chunk = req.readableLength > 0 ? (req.read() as Buffer | null) : null;
     // Up to node 24, `read()` takes everything that is buffered; from 26 on, one chunk.
     // `req.complete` would not do: adapters of serverless platforms set it before the body is there, or never.
