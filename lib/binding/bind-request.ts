@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
+import { BodyRemoved } from '../body/spool/spool-file';
 import { Descriptions } from '../description/descriptions';
 import { ClientGone } from '../http/client-gone';
 import { shareShapes } from '../http/common-shape';
@@ -49,12 +50,16 @@ export function makeBindRequest<D extends AnyType>(
       },
       error => {
         discardStored(req);
-        if (error instanceof ClientGone) abandon(error, req, res);
+        if (isOfGoneClient(error, res)) abandon(error, req, res);
         else refuse(error, req, res, next, answering);
       },
     );
   });
 }
+
+/** The file of a body is closed when its client disconnects, so that reading it fails then. */
+const isOfGoneClient = (error: unknown, res: Response): boolean =>
+  error instanceof ClientGone || (error instanceof BodyRemoved && !res.writableFinished);
 
 /** The description of an endpoint: what it says about itself. */
 export interface EndpointDescription {

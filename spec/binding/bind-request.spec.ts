@@ -1,4 +1,4 @@
-import express, { Router, type Request, type Response } from 'express';
+import express, { Router, type ErrorRequestHandler, type Request, type RequestHandler, type Response } from 'express';
 import { connect } from 'node:net';
 import {
   bindRequest,
@@ -17,10 +17,12 @@ import {
   routeParam,
   string,
 } from '../../lib';
+import { REFUSED } from '../../lib/problems/refuse';
 import { serve } from '../support/serve';
 import { ask } from '../support/ask';
 import { expressVersions } from '../support/express-versions';
 import { bind } from '../support/one-endpoint';
+import { signal } from '../support/signal';
 
 class OrderLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}
 class PlaceOrder extends dto({
@@ -178,6 +180,44 @@ it('a client that hangs up while it sends is not answered, and breaks nothing', 
   socket.destroy();
   await gone;
   expect(ran).toBe(false);
+});
+
+describe('a body on disk that is bound when its request is over', () => {
+  const long = { limits: { bodyBytes: 5_000_000 } };
+  class Note extends dto({ text: string }) {}
+  /** Binds a body again when a middleware has ended its request. Returns what the handlers of errors get. */
+  const errorsOf = async (end: RequestHandler): Promise<string[]> => {
+    const refused = signal();
+    const errors: string[] = [];
+    const app = express();
+    app.post('/', bindRequest(Note, long) as RequestHandler, (req, res, next) => {
+      Object.assign(req, { idempotency: { [REFUSED]: refused.happens } });
+      res.once('close', () => {
+        next();
+      });
+      end(req, res, next);
+    });
+    app.post('/', bindRequest(Note, long) as RequestHandler);
+    const note: ErrorRequestHandler = (error: Error, _req, _res, _next) => {
+      errors.push(error.message);
+    };
+    app.use(note);
+    const { url } = await serve(app);
+    await ask(url, { json: { text: 'x'.repeat(3_000_000) } }).catch(() => undefined);
+    await refused.happened;
+    await new Promise(setImmediate);
+    return errors;
+  };
+
+  it('is no mistake where the client has gone', async () => {
+    expect(await errorsOf(req => req.socket.destroy())).toEqual([]);
+  });
+
+  it('is the mistake of a handler that has responded before', async () => {
+    expect(await errorsOf((_req, res) => res.end())).toEqual([
+      expect.stringMatching(/^bindonce: this body was removed/),
+    ]);
+  });
 });
 
 it('configure() sets defaults for an application, and options of an endpoint win', async () => {

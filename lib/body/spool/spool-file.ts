@@ -46,9 +46,10 @@ export class SpoolFile {
 
   /**
    * Reads at most so many bytes.
-   * @throws Problem with status 503 when the disk fails; Error when the file is closed.
+   * @throws Problem with status 503 when the disk fails; BodyRemoved when the file is closed.
    */
   async read(position: number, length: number): Promise<Buffer> {
+    if (!this.isOpen) throw new BodyRemoved();
     const { buffer, bytesRead } = await onDisk(() => this.file.read(Buffer.allocUnsafe(length), 0, length, position));
     if (bytesRead === 0) throw tooShort();
     return buffer.subarray(0, bytesRead);
@@ -57,7 +58,7 @@ export class SpoolFile {
   /** Reads like `read`, but synchronously. */
   readNow(position: number, length: number): Buffer {
     if (length === 0) return Buffer.alloc(0);
-    if (!this.isOpen) throw closed();
+    if (!this.isOpen) throw new BodyRemoved();
     const piece = Buffer.allocUnsafe(length);
     const bytesRead = readSync(this.file.fd, piece, 0, length, position);
     if (bytesRead === 0) throw tooShort();
@@ -86,8 +87,14 @@ export class SpoolFile {
   }
 }
 
-const closed = (): Error =>
-  new Error('bindonce: this body was removed when its request was over. Read it before the response has been sent.');
+/** A body is read whose request is over: it was answered, or its client has disconnected. */
+export class BodyRemoved extends Error {
+  override readonly name = 'BodyRemoved';
+
+  constructor() {
+    super('bindonce: this body was removed when its request was over. Read it before the response has been sent.');
+  }
+}
 
 const tooShort = (): Error =>
   new Error(

@@ -64,7 +64,7 @@ export class Spool {
   /**
    * Reads synchronously, usually from the system's cache, since the file has just been written.
    * @returns no bytes after the end.
-   * @throws Error when the file is closed, or was moved and has been made shorter.
+   * @throws BodyRemoved when the file is closed; Error when it was moved and has been made shorter.
    */
   read(position: number): Buffer {
     const { file, offset, length } = this.at(position);
@@ -73,7 +73,7 @@ export class Spool {
 
   /**
    * Yields all bytes, or those from `start` up to `end`.
-   * @throws Problem with status 503 when the disk fails; Error when the file is closed before its end.
+   * @throws Problem with status 503 when the disk fails; BodyRemoved when the file is closed before its end.
    */
   async *chunks(start = 0, end = this.size): AsyncGenerator<Buffer, void> {
     for (let position = start; position < end;) {

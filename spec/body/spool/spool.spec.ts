@@ -245,7 +245,7 @@ describe('a spool', () => {
     ]);
     await spool.close();
     expect(() => spool.read(0)).toThrow('was removed when its request was over');
-    await expect(buffer(spool.chunks())).rejects.toMatchObject({ code: 'storage-unavailable' });
+    await expect(buffer(spool.chunks())).rejects.toThrow('was removed when its request was over');
   });
 
   const form = multipart(
@@ -316,7 +316,7 @@ describe('a spool', () => {
     const others = await Promise.all(
       Array.from({ length: 20 }, () => Spool.of(together(Readable.from([Buffer.alloc(600_000, 'b')])))),
     );
-    await expect(chunks.next()).rejects.toMatchObject({ code: 'storage-unavailable' });
+    await expect(chunks.next()).rejects.toThrow('was removed when its request was over');
     await Promise.all(others.map(other => other.close()));
   });
 
