@@ -26,7 +26,7 @@ export function joined(one: PathTemplate, other: PathTemplate): PathTemplate {
     if (!other.parameters.some(({ name }) => name === parameter.name)) return parameter;
     const name = freeName(parameter.name, one => taken.has(one));
     taken.add(name);
-    path = path.replace(`{${parameter.name}}`, `{${name}}`);
+    path = path.replace(`{${parameter.name}}`, () => `{${name}}`);
     return { name, key: undefined };
   });
   return {

@@ -303,6 +303,11 @@ describe('openapi() tells the truth about the paths of', () => {
       ['get /{id2}/{id} id2 id'],
     ],
     [
+      'a name of dollar signs twice',
+      app => app.use('/:$$', router({ mergeParams: true }).get('/:$$', bound)),
+      ['get /{$$2}/{$$} $$2 $$'],
+    ],
+    [
       'a router in itself',
       app => app.use(((one: express.Router) => one.get('/a', bound).use('/b', one))(router())),
       ['get /a'],
