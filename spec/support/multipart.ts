@@ -1,3 +1,8 @@
+import type { PartsTaken } from '../../lib/body/form/parts-taken';
+
+/** Stores all files. */
+export const allFiles: PartsTaken = { takesFile: () => true, takesJson: () => false };
+
 /** One part of a multipart form: a file when it has a file name. */
 export interface Part {
   readonly name: string;

@@ -1,3 +1,4 @@
+import { firstPart } from '../reading/name-tree';
 import { hasFile, type Codec } from '../types/codec';
 import type { BodyUse } from './body-use';
 import type { SourceProperty } from './source-properties';
@@ -31,5 +32,3 @@ export function partsFor(sourceProperties: readonly SourceProperty[]): PartsUse 
     },
   };
 }
-
-const firstPart = (name: string): string => (name.split(/[.[]/, 1)[0] ?? '').toLowerCase();

@@ -204,6 +204,9 @@ function step(name: string, from: number): readonly [key: string, next: number] 
 /** Returns true if a name may have several parts. */
 export const hasParts = (name: string): boolean => /[.[\]]/.test(name);
 
+/** Returns the first part of a name in lower case, because a name may be sent in any case. */
+export const firstPart = (name: string): string => (name.split(/[.[]/, 1)[0] ?? '').toLowerCase();
+
 /** Counts the levels of a name without splitting it. */
 export function levelsOf(name: string): number {
   let levels = 1;

@@ -2,7 +2,7 @@ import type { FoundValues } from '../reading/found-values';
 import { INVALID, type Location } from '../reading/location';
 import { readFlat } from '../types/read-value';
 import type { SourceProperty } from '../plan/source-properties';
-import { hasParts, levelsOf, NameTree, type Sent } from '../reading/name-tree';
+import { firstPart, hasParts, levelsOf, NameTree, type Sent } from '../reading/name-tree';
 import type { RequestInput } from './request-input';
 
 /** A name and the value sent under it, and what is to be known about them, as in `Pair`. */
@@ -66,8 +66,6 @@ function singleValues(pairs: readonly SentPair[]): ReadonlyMap<string, Sent> | u
   }
   return values;
 }
-
-const firstPart = (name: string): string => (name.split(/[.[]/, 1)[0] ?? '').toLowerCase();
 
 /** Refuses a name or value that cannot be decoded, even under an unknown name: decoded, it might be a declared one. */
 export function isReadable([name, , mark]: SentPair, locationOf: (name: string) => Location): boolean {

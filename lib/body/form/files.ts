@@ -7,7 +7,6 @@ import { ExternalError } from './errors';
 import { errorInName, type FormFields } from './fields';
 import type { FileEvent } from './parts';
 import { isJson } from '../content/media-type';
-import { allFiles } from './parts-taken';
 
 type Request = Parameters<multer.StorageEngine['_handleFile']>[0];
 type Decide = (error: unknown, accepted?: boolean) => void;
@@ -67,7 +66,7 @@ export class FormFiles {
   /** Decides whether multer stores a file. */
   filter(file: Express.Multer.File, decide: Decide): void {
     const { opening } = this;
-    const { parts = allFiles, fileFilter } = this.options;
+    const { parts, fileFilter } = this.options;
     const settle = (error: unknown, accepted?: boolean): void => {
       if (error) this.refuse(new ExternalError(error));
       else if (!accepted && opening) this.dropped.add(opening);

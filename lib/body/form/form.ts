@@ -19,8 +19,7 @@ export type FormOptions = Pick<multer.Options, 'fileFilter' | 'preservePath' | '
   readonly fieldsBytes?: number;
   /** Bytes of the whole form. */
   readonly formBytes?: number;
-  /** Default: all files. */
-  readonly parts?: PartsTaken;
+  readonly parts: PartsTaken;
   /** Called with the number of bytes of each chunk, before it is used; when it throws, the form is refused. */
   readonly take?: (bytes: number) => void;
   /** Records the parts while they are parsed. */

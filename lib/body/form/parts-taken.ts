@@ -8,6 +8,3 @@ export interface PartsTaken {
 
 /** Stores all files, except that JSON files are read as fields. */
 export const filesAndJson: PartsTaken = { takesFile: () => true, takesJson: () => true };
-
-/** Stores all files. */
-export const allFiles: PartsTaken = { takesFile: () => true, takesJson: () => false };

@@ -6,7 +6,7 @@ import type { Form, FormOptions } from '../../../lib/body/form/form';
 import { measuring } from '../../../lib/body/form/files';
 import { filesAndJson } from '../../../lib/body/form/parts-taken';
 import { readForm } from '../../../lib/body/form/read-form';
-import { multipart, type Part } from '../../support/multipart';
+import { allFiles, multipart, type Part } from '../../support/multipart';
 
 function read(parts: readonly Part[], settings: Partial<FormOptions> = {}): Promise<Form> {
   const { body, headers } = multipart(parts, 'b1');
@@ -18,6 +18,7 @@ function readRaw(body: Buffer | string, type: string, settings: Partial<FormOpti
   return readForm(Readable.from([Buffer.from(body)]), req, {
     storage: multer.memoryStorage(),
     limits: {},
+    parts: allFiles,
     ...settings,
   });
 }

@@ -5,13 +5,13 @@ import fc from 'fast-check';
 import multer from 'multer';
 import { filesApart, together } from '../../../lib/body/spool/files-apart';
 import type { Form, FormOptions } from '../../../lib/body/form/form';
-import { allFiles, filesAndJson } from '../../../lib/body/form/parts-taken';
+import { filesAndJson } from '../../../lib/body/form/parts-taken';
 import { readForm } from '../../../lib/body/form/read-form';
 import { BytesInMemory, openReceived, type ReceivedBytes } from '../../../lib/body/stream/received';
 import { measureForm, readReceivedForm } from '../../../lib/body/form/received-form';
 import { Spool } from '../../../lib/body/spool/spool';
 import { Problem } from '../../../lib/problems/problem';
-import { multipart, type Part } from '../../support/multipart';
+import { allFiles, multipart, type Part } from '../../support/multipart';
 
 const req = { headers: { 'content-type': 'multipart/form-data; boundary=b1' } } as IncomingMessage;
 
@@ -45,6 +45,7 @@ async function outcomeOf(reading: Promise<Form>): Promise<Outcome> {
 const optionsWith = (options: Partial<FormOptions> = {}): FormOptions => ({
   storage: multer.memoryStorage(),
   limits: {},
+  parts: allFiles,
   ...options,
 });
 
