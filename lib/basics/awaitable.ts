@@ -15,10 +15,17 @@ export function isPromise<T>(value: Awaitable<T>): value is Promise<T> {
 export function after<V, R>(value: Awaitable<V>, use: (value: V) => Awaitable<R>): Awaitable<R> {
   if (!isPromise(value)) return use(value);
   const later = value.then(use);
-  // Whoever awaits this promise sees its error. If another step has already failed, no one awaits it, and an unhandled
-  // rejection would end the process.
-  later.catch(() => undefined);
+  // Whoever awaits this promise sees its error. If another step has already failed, no one awaits it.
+  ignoreRejection(later);
   return later;
+}
+
+/**
+ * Lets a promise that no one awaits be rejected, which would end the process otherwise. Any other value is ignored; so
+ * is an object of another library with a `then`, which may begin its work only when it is called.
+ */
+export function ignoreRejection(value: unknown): void {
+  if (isPromise(value)) value.catch(() => undefined);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isPromise } from '../basics/awaitable';
+import { ignoreRejection, isPromise } from '../basics/awaitable';
 import type { Claims } from './principal';
 
 /** Returns the `permissions` claim (a list or one text), else `scope` split at spaces (RFC 8693, section 4.2). */
@@ -18,6 +18,7 @@ export function asPermissions(resolved: unknown): Iterable<string> {
   if (typeof resolved === 'string') return separated(resolved);
   if (resolved === undefined || resolved === null) return [];
   if (typeof resolved === 'object' && Symbol.iterator in resolved) return resolved as Iterable<string>;
+  ignoreRejection(resolved);
   const returned = isPromise(resolved) ? 'a promise. Look them up in an earlier middleware' : typeof resolved;
   throw new TypeError(
     `bindRequest: \`permissions\` must return the names of permissions, for example an array, not ${returned}.`,

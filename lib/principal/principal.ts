@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { ignoreRejection } from '../basics/awaitable';
 
 /** The claims of the caller: claim types and their values. */
 export type Claims = Readonly<Record<string, unknown>>;
@@ -21,10 +22,12 @@ export function principalOf(req: IncomingMessage): Claims | undefined {
   const { auth: left, user } = req as Authenticated;
   const other = isRecord(user) && !isSignedOut(user) ? user : undefined;
   const auth = authOf(req);
-  if (isThenable(auth))
+  if (isThenable(auth)) {
+    ignoreRejection(auth);
     throw new TypeError(
       'bindRequest: `req.auth` is a promise, or returns one. Resolve the caller in an earlier middleware.',
     );
+  }
   if (!isRecord(auth) || isSignedOut(auth)) return other;
   // A function returns an object for a caller that is signed out, too. In earlier versions of Clerk, its `userId: null`
   // is the only sign.
@@ -65,8 +68,10 @@ const isVerifiedToken = (auth: Claims): boolean =>
  * @throws TypeError for a promise, which would otherwise count as a caller and let everyone in.
  */
 export function asClaims(resolved: unknown): Claims | undefined {
-  if (isThenable(resolved))
+  if (isThenable(resolved)) {
+    ignoreRejection(resolved);
     throw new TypeError('bindRequest: `claims` returned a promise. Resolve the caller in an earlier middleware.');
+  }
   return isRecord(resolved) ? resolved : undefined;
 }
 

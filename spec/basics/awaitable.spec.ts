@@ -1,4 +1,4 @@
-import { after } from '../../lib/basics/awaitable';
+import { after, ignoreRejection } from '../../lib/basics/awaitable';
 
 it('waits for the promise of an asynchronous function, also where the application has replaced the global Promise', async () => {
   const own = globalThis.Promise;
@@ -12,4 +12,39 @@ it('waits for the promise of an asynchronous function, also where the applicatio
   } finally {
     globalThis.Promise = own;
   }
+});
+
+// Jest fails a test during which a rejection is left unhandled.
+it('a promise that is not awaited may be rejected, also where the application has replaced the global Promise', async () => {
+  const own = globalThis.Promise;
+  const fail = async (): Promise<never> => {
+    await own.resolve();
+    throw new Error('late');
+  };
+  ignoreRejection(fail());
+  globalThis.Promise = class extends own<unknown> {} as typeof Promise;
+  try {
+    ignoreRejection(fail());
+  } finally {
+    globalThis.Promise = own;
+  }
+  await new Promise(setImmediate);
+});
+
+it.each<[string, unknown]>([
+  ['undefined', undefined],
+  ['null', null],
+  ['text', 'text'],
+  [
+    'an object that does its work when it is awaited',
+    {
+      then: () => {
+        throw new Error('The work has begun');
+      },
+    },
+  ],
+])('%s has no rejection to ignore', (_what, value) => {
+  expect(() => {
+    ignoreRejection(value);
+  }).not.toThrow();
 });

@@ -23,12 +23,18 @@ it.each<[string, unknown, object]>([
   expect((await bind(May, {}, { permissions })).dto).toEqual(held);
 });
 
-it.each<[string, unknown, string]>([
-  ['a promise', Promise.resolve(['read']), 'not a promise. Look them up in an earlier middleware.'],
-  ['an object', { read: true }, 'not object.'],
-  ['a number', 7, 'not number.'],
-])('the result of permissions(req) that is %s is an error that says so', async (_what, said, text) => {
-  const permissions = (() => said) as NonNullable<BindingOptions['permissions']>;
+// Jest fails a test during which a rejection is left unhandled.
+it.each<[string, () => unknown, string]>([
+  ['a promise', async () => ['read'], 'not a promise. Look them up in an earlier middleware.'],
+  [
+    'a promise that is rejected',
+    () => Promise.reject(new Error('no directory')),
+    'not a promise. Look them up in an earlier middleware.',
+  ],
+  ['an object', () => ({ read: true }), 'not object.'],
+  ['a number', () => 7, 'not number.'],
+])('the result of permissions(req) that is %s is an error that says so', async (_what, say, text) => {
+  const permissions = say as NonNullable<BindingOptions['permissions']>;
   const { status, response } = await bind(May, {}, { permissions });
   expect([status, response.text]).toEqual([
     500,

@@ -8,8 +8,10 @@ import { bind } from '../support/one-endpoint';
 class Item extends dto({ n: int }) {}
 const json = { n: 1 };
 /** Callers without a compiler give any function. */
-const answering = (answer: unknown): NonNullable<BindingOptions['claims']> =>
-  (() => answer) as NonNullable<BindingOptions['claims']>;
+const answering = (answer: unknown): NonNullable<BindingOptions['claims']> => answeredBy(() => answer);
+const answeredBy = (answer: () => unknown) => answer as NonNullable<BindingOptions['claims']>;
+/** Jest fails a test during which its rejection is left unhandled. */
+const rejecting = (): Promise<never> => Promise.reject(new Error('no directory'));
 
 describe.each(expressVersions)('where allowAnonymous is false, %s', (_name, framework) => {
   const closed = { framework, allowAnonymous: false };
@@ -32,8 +34,9 @@ describe.each(expressVersions)('where allowAnonymous is false, %s', (_name, fram
     ['of claims', () => Promise.resolve({ sub: 'alice' })],
     ['of nobody', () => Promise.resolve(null)],
     ['of another kind', () => ({ then: () => undefined })],
+    ['that is rejected', rejecting],
   ])('claims that are a promise %s refuse the request: the application is told', async (_what, answer) => {
-    const { status, response, dto: bound } = await bind(Item, { json }, { ...closed, claims: answering(answer()) });
+    const { status, response, dto: bound } = await bind(Item, { json }, { ...closed, claims: answeredBy(answer) });
     expect([status, response.text, bound]).toEqual([
       500,
       'bindRequest: `claims` returned a promise. Resolve the caller in an earlier middleware.',
@@ -115,6 +118,7 @@ describe.each(expressVersions)('req.auth that is a function, as Clerk leaves it,
 
   it.each<[string, unknown]>([
     ['a function that returns a promise', () => Promise.resolve(caller)],
+    ['an asynchronous function that is rejected', rejecting],
     ['an asynchronous function that fails', () => ({ then: (_use: unknown, fail: () => void) => fail() })],
     ['a promise itself', Promise.resolve(caller)],
   ])('%s lets nobody in: the application is told', async (_what, auth) => {

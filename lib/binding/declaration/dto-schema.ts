@@ -1,5 +1,5 @@
 import { stringify } from 'lossless-json';
-import { isPromise } from '../../basics/awaitable';
+import { ignoreRejection, isPromise } from '../../basics/awaitable';
 import { INVALID } from '../reading/location';
 import { written } from '../types/codec';
 import type { JsonSchema, Schemas } from '../types/json-schema';
@@ -40,8 +40,8 @@ export function mustBeSent({ required, codec }: Member): boolean {
   if (!required) return false;
   if (!codec.fromNothing) return true;
   const value = attempt(() => codec.fromNothing?.());
-  // The value of a promise is not known in time. No one awaits it, and an unhandled rejection would end the process.
-  if (isPromise(value)) value.catch(() => undefined);
+  // The value of a promise is not known in time.
+  ignoreRejection(value);
   return value === INVALID || isPromise(value);
 }
 

@@ -1,4 +1,4 @@
-import { isPromise } from '../../basics/awaitable';
+import { ignoreRejection } from '../../basics/awaitable';
 import { Problem, type ProblemError } from '../../problems/problem';
 import type { ResolvedLimits } from './limits';
 
@@ -89,8 +89,8 @@ export function validationProblem(
   const errors = failures.map((failure): ProblemError => {
     const { name, in: source, pointer, detail } = failure;
     const message: unknown = messageFor?.(failure);
-    // Only text counts. A promise resolves too late to be used, and its rejection must not end the process.
-    if (isPromise(message)) message.catch(() => undefined);
+    // Only text counts: a promise resolves too late to be used.
+    ignoreRejection(message);
     return {
       name,
       in: source,

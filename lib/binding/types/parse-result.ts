@@ -1,3 +1,4 @@
+import { ignoreRejection } from '../../basics/awaitable';
 import type { Location } from '../reading/location';
 
 /**
@@ -9,6 +10,7 @@ import type { Location } from '../reading/location';
 export function accepted(result: unknown, input: unknown, name: string, location: Location, parser: string): unknown {
   const { success, value } = Object(result) as { success?: unknown; value?: unknown };
   if (typeof success !== 'boolean') {
+    ignoreRejection(result);
     const returned = typeof result === 'object' && result !== null ? 'another object' : String(result);
     throw new TypeError(
       `${parser} must return { success: true, value } or { success: false }, and has returned ${returned}`,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
-import { isPromise } from '../../basics/awaitable';
+import { ignoreRejection, isPromise } from '../../basics/awaitable';
 import { warnOnce } from '../../warnings/warn-once';
 import { credentialsOf, warnOfCookies } from './credentials';
 import { textOfCallers, type CallersOn } from './callers';
@@ -38,8 +38,7 @@ function knownCaller(req: IncomingMessage, { scope, callersOn }: CallerOptions):
   if (!scope) return textOfCallers(callersOn(req));
   const own: unknown = scope(req as Request, defaultScope(req, callersOn));
   if (own === undefined || typeof own === 'string') return own;
-  // The request is refused; if the promise is rejected, too, that must not end the process.
-  if (isPromise(own)) own.catch(() => undefined);
+  ignoreRejection(own);
   throw notText(own);
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
+import { ignoreRejection } from '../../basics/awaitable';
 import { oneInProcess } from '../../basics/one-in-process';
 import { authOf, CALLER_IDS, isSignedOut } from '../../principal/principal';
 import { textOf } from './id-text';
@@ -68,10 +69,10 @@ const isNobody = (caller: unknown): boolean => caller === undefined || caller ==
 
 function partsOf(caller: unknown, place: string): Part[] {
   // Text or a number is itself an id.
-  if (typeof caller !== 'object' || caller === null) return [['id', textOf(caller) ?? refuseCaller(place)]];
+  if (typeof caller !== 'object' || caller === null) return [['id', textOf(caller) ?? refuseCaller(caller, place)]];
   const ids = named(CALLER_IDS, caller, place);
   if (ids.length > 0) return [...ids, ...named(REALMS, caller, place)];
-  return isSignedOut(caller) || hasNoId(caller) ? [] : refuseCaller(place);
+  return isSignedOut(caller) || hasNoId(caller) ? [] : refuseCaller(caller, place);
 }
 
 /** Returns true for `{ userId: null }`: so earlier versions of Clerk say that no one is signed in. */
@@ -81,11 +82,14 @@ const hasNoId = (caller: object): boolean =>
 function named(names: readonly string[], caller: object, place: string): Part[] {
   return names.flatMap((name): Part[] => {
     const value = (caller as Readonly<Record<string, unknown>>)[name];
-    return value === undefined || value === null ? [] : [[name, textOf(value) ?? refuseCaller(`${place}.${name}`)]];
+    return value === undefined || value === null
+      ? []
+      : [[name, textOf(value) ?? refuseCaller(value, `${place}.${name}`)]];
   });
 }
 
-function refuseCaller(place: string): never {
+function refuseCaller(caller: unknown, place: string): never {
+  ignoreRejection(caller);
   throw new Error(
     `idempotency: ${place} is set, but bindonce cannot read an id from it (text, a number or an object with ` +
       `toString, in one of ${CALLER_IDS.join(', ')}), so callers could share a response. Pass the \`scope\` option.`,

@@ -1,4 +1,4 @@
-import { isPromise } from '../../basics/awaitable';
+import { ignoreRejection, isPromise } from '../../basics/awaitable';
 import { Failures } from '../../binding/reading/failures';
 import { resolveLimits } from '../../binding/reading/limits';
 import { INVALID, Location } from '../../binding/reading/location';
@@ -31,7 +31,12 @@ export function keyExample({ swaggerExampleGenerator: make }: ResolvedOptions): 
   }
   if (made === undefined || made === null) return undefined;
   const { then } = made as Partial<PromiseLike<unknown>>;
-  if (typeof then === 'function') throw promised(made as PromiseLike<unknown>);
+  if (typeof then === 'function') {
+    ignoreRejection(made);
+    throw new TypeError(
+      'swaggerExampleGenerator returned a promise, and the document is made without waiting. Return the example itself.',
+    );
+  }
   try {
     return { made, json: exampleJson(made) };
   } catch (error) {
@@ -40,14 +45,6 @@ export function keyExample({ swaggerExampleGenerator: make }: ResolvedOptions): 
         'text, a number, true or false, a list or an object, or undefined for none.',
     );
   }
-}
-
-function promised(made: PromiseLike<unknown>): TypeError {
-  // No one awaits it, and an unhandled rejection would end the process.
-  made.then(undefined, () => undefined);
-  return new TypeError(
-    'swaggerExampleGenerator returned a promise, and the document is made without waiting. Return the example itself.',
-  );
 }
 
 /**
@@ -99,11 +96,8 @@ function isRead(codec: Codec<unknown>, json: unknown): boolean {
     const location = new Location(failures, 'header', '');
     // A value parser reads text, and its schema says so.
     const value = codec.schemaOfText ? codec.fromText([String(json)], location) : codec.fromJson(json, location);
-    if (isPromise(value)) {
-      value.catch(() => undefined);
-      return true;
-    }
-    return value !== INVALID && failures.list.length === 0;
+    ignoreRejection(value);
+    return isPromise(value) || (value !== INVALID && failures.list.length === 0);
   } catch {
     return false;
   }

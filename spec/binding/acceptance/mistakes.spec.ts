@@ -26,6 +26,7 @@ import {
   routeParam,
   serializerContext,
   string,
+  valueParserFor,
   type AnyType,
   type BindingOptions,
   type Property,
@@ -291,6 +292,27 @@ it.each<[string, unknown, string]>([
   }
   const { status, response } = await bind(class Order extends dto({ price: Money }) {}, { json: { price: 'x' } });
   expect([status, response.text]).toEqual([500, expect.stringContaining(message)]);
+});
+
+describe("a promise that is rejected, where a value is expected, is the application's mistake:", () => {
+  const reject = (): Promise<never> => Promise.reject(new Error('no directory'));
+  class Price {}
+  class Parsed {
+    static readonly tryParse = reject as () => never;
+  }
+
+  it.each<[string, AnyType, BindingOptions]>([
+    ['of a tryParse', Parsed, {}],
+    ['of a value parser', Price, { valueParsers: [valueParserFor(Price, reject as () => never)] }],
+    ['of a converter', Price, { converters: [{ type: Price, read: reject as () => never, write: String }] }],
+  ])('%s', async (_what, type, options) => {
+    const json = { price: 'x' };
+    const sent = options.valueParsers ? { path: '/?price=x' } : { json };
+    const { status, response } = await bind(class Order extends dto({ price: field(type) }) {}, sent, options);
+    // Jest fails a test during which a rejection is left unhandled.
+    await new Promise(setImmediate);
+    expect([status, response.text]).toEqual([500, expect.stringContaining('and has returned another object')]);
+  });
 });
 
 it("a binder that returns nothing is the application's mistake", async () => {

@@ -175,6 +175,7 @@ describe('by default, the application is told to pass scope, and nothing runs, w
     ['a function in req.user', { user: () => ({ id: 1 }) }, 'req.user'],
     ['a function that returns true', { auth: () => true }, 'req.auth'],
     ['a promise', { auth: () => Promise.resolve({ userId: 'a' }) }, 'req.auth'],
+    ['a promise that is rejected', { auth: () => Promise.reject(new Error('no directory')) }, 'req.auth'],
     ['an empty object', { user: {} }, 'req.user'],
     ['an object without an id', { user: { email: 'ann@example.com', roles: [] } }, 'req.user'],
     ['an instance with a private id', { user: new Opaque('a') }, 'req.user'],
@@ -317,8 +318,12 @@ describe('with claims of configure()', () => {
     expect(await runsFor(configured.idempotency({ scope: (_req, caller) => caller }), 'ann', 'bob')).toBe(2);
   });
 
-  it('that are not an object nothing runs', async () => {
-    const { idempotency: guard } = configure({ binding: { claims: (() => ['ann']) as never } });
+  // Jest fails a test during which a rejection is left unhandled.
+  it.each<[string, () => unknown]>([
+    ['an array', () => ['ann']],
+    ['a promise that is rejected', () => Promise.reject(new Error('no directory'))],
+  ])('that are %s nothing runs', async (_what, claims) => {
+    const { idempotency: guard } = configure({ binding: { claims: claims as never } });
     expect(await runsFor(guard(), undefined)).toBe(0);
   });
 });
