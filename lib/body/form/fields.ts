@@ -4,7 +4,7 @@ import { Problem } from '../../problems/problem';
 import { textOf } from '../content/decode';
 import { fieldsTooLarge } from '../content/errors';
 import type { FormOptions } from './form';
-import type { FieldEvent, FieldInfo } from './parts';
+import { PART_BYTES, type FieldEvent, type FieldInfo } from './parts';
 import type { Pair } from '../content/urlencoded';
 
 /** A file of JSON that was read as a field. */
@@ -31,9 +31,10 @@ export class FormFields {
   /** Adds a field, as busboy emits it. */
   add(...[name, value, cut]: FieldEvent): void {
     const field: Pair = [unescaped(name ?? ''), value ?? ''];
+    const bytes = Buffer.byteLength(field.join(''));
     const error = errorInName(name, this.options) ?? errorInField(field[0], value, cut);
     if (error) this.refuse(error);
-    else if (this.hasRoomFor(Buffer.byteLength(field.join('')))) this.pairs.push(field);
+    else if (this.isWithin(bytes) && this.takes(bytes + PART_BYTES)) this.pairs.push(field);
   }
 
   /**
@@ -48,7 +49,7 @@ export class FormFields {
     stream.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > fieldSize) this.refuse(new multer.MulterError('LIMIT_FIELD_VALUE', name));
-      else if (this.hasRoomFor(chunk.length)) chunks.push(chunk);
+      else if (this.isWithin(chunk.length) && this.takes(chunk.length)) chunks.push(chunk);
     });
     stream.on('end', () => {
       try {
@@ -61,8 +62,19 @@ export class FormFields {
     });
   }
 
+  /** Takes memory for a part. Returns false, and refuses the form, when it is not to be had. */
+  takes(bytes: number): boolean {
+    try {
+      this.options.takePart?.(bytes);
+      return true;
+    } catch (error) {
+      this.refuse(error);
+      return false;
+    }
+  }
+
   /** Counts the bytes. Returns false, and refuses the form, when all fields together are too long. */
-  private hasRoomFor(bytes: number): boolean {
+  private isWithin(bytes: number): boolean {
     const { fieldsBytes = Infinity } = this.options;
     this.bytes += bytes;
     if (this.bytes > fieldsBytes) this.refuse(fieldsTooLarge(fieldsBytes));

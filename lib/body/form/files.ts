@@ -5,7 +5,7 @@ import { recovering } from '../../basics/awaitable';
 import type { FormOptions } from './form';
 import { ExternalError } from './errors';
 import { errorInName, type FormFields } from './fields';
-import type { FileEvent } from './parts';
+import { PART_BYTES, type FileEvent } from './parts';
 import { isJson } from '../content/media-type';
 
 type Request = Parameters<multer.StorageEngine['_handleFile']>[0];
@@ -45,7 +45,7 @@ export class FormFiles {
 
   /** Watches the files of a form. This listener is called before multer's own, which calls the filter. */
   watch(busboy: Writable): void {
-    busboy.prependListener('file', (...[name, stream]: FileEvent) => {
+    busboy.prependListener('file', (...[name, stream, { filename, mimeType }]: FileEvent) => {
       this.opening = stream;
       this.open.add(stream);
       // Also before multer's listener: only a failing storage, or `destroy` below, destroys a file.
@@ -60,6 +60,7 @@ export class FormFiles {
       });
       const error = errorInName(name, this.options);
       if (error) this.refuse(error);
+      else this.fields.takes(Buffer.byteLength([name, filename, mimeType].join('')) + PART_BYTES);
     });
   }
 

@@ -22,6 +22,11 @@ export type FormOptions = Pick<multer.Options, 'fileFilter' | 'preservePath' | '
   readonly parts: PartsTaken;
   /** Called with the number of bytes of each chunk, before it is used; when it throws, the form is refused. */
   readonly take?: (bytes: number) => void;
+  /**
+   * Called with the bytes of memory that each field takes, and what is known of each file; when it throws, the form is
+   * refused.
+   */
+  readonly takePart?: (bytes: number) => void;
   /** Records the parts while they are parsed. */
   readonly recorder?: PartRecorder;
 };

@@ -52,9 +52,11 @@ interface OpenFile {
   size: number;
 }
 
-/** Bytes of memory that a part takes beside its texts, and those of a character, at most. */
-const PART_BYTES = 200,
-  CHARACTER_BYTES = 2;
+/** Bytes of memory that a part takes beside its texts. */
+export const PART_BYTES = 200;
+
+/** Bytes of memory that a character takes, at most. */
+const CHARACTER_BYTES = 2;
 
 /** Records the parts of a form while busboy parses it. */
 export class PartRecorder {

@@ -29,16 +29,24 @@ const holderOf = (received: ReceivedBytes): object => (received.kind === 'file' 
 /**
  * Measures a received form: its fields, and the names and sizes of its files. Remembers its parts, so that
  * `readReceivedForm` need not parse it again.
+ * @param takePart called with the bytes of memory that each part of the result takes.
  * @throws a 400 problem, or 413 for more than 100,000 parts, a name of more than 1,000 characters or a
- * field of more than 10 MiB.
+ * field of more than 10 MiB; what `takePart` throws.
  */
-export async function measureForm(received: ReceivedBytes, req: IncomingMessage): Promise<Form> {
+export async function measureForm(
+  received: ReceivedBytes,
+  req: IncomingMessage,
+  takePart: TakePart = () => undefined,
+): Promise<Form> {
   const ownBytes = received.kind === 'bytes' ? received.size : 0;
   const { form, parts } =
-    (await measureWithoutContent(received, req)) ?? (await measure(openReceived(received), req, ownBytes));
+    (await measureWithoutContent(received, req, takePart)) ??
+    (await measure(openReceived(received), req, takePart, ownBytes));
   if (parts) measured.set(holderOf(received), { boundary: boundaryOf(req), parts });
   return form;
 }
+
+type TakePart = NonNullable<FormOptions['takePart']>;
 
 interface Measured {
   readonly form: Form;
@@ -46,13 +54,19 @@ interface Measured {
   readonly parts: readonly FormPart[] | undefined;
 }
 
-async function measure(chunks: AsyncIterable<Buffer>, req: IncomingMessage, bytesHeld = 0): Promise<Measured> {
+async function measure(
+  chunks: AsyncIterable<Buffer>,
+  req: IncomingMessage,
+  takePart: TakePart,
+  bytesHeld = 0,
+): Promise<Measured> {
   const recorder = new PartRecorder(Math.max(PARTS_BYTES, bytesHeld));
   const form = await readForm(chunks, req, {
     storage: measuring,
     parts: filesAndJson,
     preservePath: true,
     limits: { parts: 100_000, fieldNameSize: 1_000, fieldSize: 10_485_760 },
+    takePart,
     recorder,
   });
   return { form, parts: recorder.parts() };
@@ -62,9 +76,13 @@ async function measure(chunks: AsyncIterable<Buffer>, req: IncomingMessage, byte
  * Measures a form without reading the files that were set apart. Returns undefined if there are none, or if the parser
  * takes one of them for something else.
  */
-async function measureWithoutContent(received: ReceivedBytes, req: IncomingMessage): Promise<Measured | undefined> {
+async function measureWithoutContent(
+  received: ReceivedBytes,
+  req: IncomingMessage,
+  takePart: TakePart,
+): Promise<Measured | undefined> {
   if (received.kind !== 'file' || received.spool.apart.length === 0) return undefined;
-  const { form, parts } = await measure(received.spool.chunksTogether(), req);
+  const { form, parts } = await measure(received.spool.chunksTogether(), req, takePart);
   const placed = parts && withContent(parts, received.spool.apart);
   const files = placed && withSizes(form.files, placed);
   return files && { form: { ...form, files }, parts: placed };

@@ -7,6 +7,7 @@ import type { Form } from '../../body/form/form';
 import { isJson, kindOf, mediaTypeIn, mediaTypeOf, type MediaType } from '../../body/content/media-type';
 import { asLeft, checkIsKnown, isForeign } from '../../body/left-files';
 import { receive } from '../../body/receive';
+import { Holding } from '../../body/stream/holding';
 import { allBytes, openReceived, sizeOf, type Received, type ReceivedBytes } from '../../body/stream/received';
 import { measureForm } from '../../body/form/received-form';
 import { formLeftAsText } from '../../body/content/errors';
@@ -74,6 +75,7 @@ const UNREADABLE = '\ufffd';
 /**
  * A client chooses a new boundary for each attempt, so if the form can be read, neither the media type's parameters nor
  * the raw bytes take part. A form that cannot be read is not refused here: a later parser may accept it.
+ * @throws a 503 problem when the process cannot hold its fields.
  */
 async function multipartParts(
   received: ReceivedBytes,
@@ -82,14 +84,20 @@ async function multipartParts(
 ): Promise<readonly string[]> {
   const asBytes = async (): Promise<readonly string[]> =>
     (await formBytesParts(received, mediaType)) ?? bytesParts(received, mediaType);
+  const holding = new Holding();
+  const hold = (bytes: number): void => {
+    holding.take('memory', bytes);
+  };
   try {
-    const form = partsOfForm(await measureForm(received, req));
+    const form = partsOfForm(await measureForm(received, req, hold));
     const isReadable = ![...form.fields, ...form.files].some(text => text.includes(UNREADABLE));
     return isReadable ? [hashOf(form)] : [hashOf(form), ...(await asBytes())];
   } catch (error) {
     if (error instanceof Problem && ['body-malformed', 'body-too-large', 'body-unsupported'].includes(error.code))
       return ['unreadable', ...(await asBytes())];
     throw error;
+  } finally {
+    holding.giveBack();
   }
 }
 

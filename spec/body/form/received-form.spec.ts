@@ -57,7 +57,8 @@ async function readUnparsed(parts: readonly Part[], options: Partial<FormOptions
   return outcomeOf(readReceivedForm(received, req, optionsWith(options)));
 }
 
-const file = (name: string, value: string): Part => ({ name, filename: 'f', value });
+const file = (name: string, value: string, filename = 'f'): Part => ({ name, filename, value });
+const BIG = 'x'.repeat(1_000_000);
 
 const texts = (...fragments: string[]): fc.Arbitrary<Buffer> =>
   fc.array(fc.constantFrom(...fragments), { maxLength: 6 }).map(all => Buffer.from(all.join(''), 'latin1'));
@@ -226,6 +227,36 @@ describe('a form that was measured', () => {
     });
     await expect(readReceivedForm(received, req, optionsWith({ take }))).rejects.toThrow('too much');
     expect(take).toHaveBeenCalledWith(body.length);
+  });
+
+  it.each<[string, Part[], number]>([
+    ['fields', Array.from({ length: 9 }, (_, index) => ({ name: `f${index}`, value: 'x'.repeat(100_000) })), 900_000],
+    ['short fields', Array.from({ length: 5_000 }, () => ({ name: 'a', value: '' })), 1_000_000],
+    ['long names', Array.from({ length: 900 }, () => ({ name: 'n'.repeat(1_000), value: '' })), 900_000],
+    ['JSON that is sent as files', [{ name: 'a', filename: 'f', type: 'application/json', value: BIG }], 1_000_000],
+    ['names of files', Array.from({ length: 90 }, () => file('a', '', 'f'.repeat(10_000))), 900_000],
+  ])('tells, while it is measured, the memory that it takes: %s', async (_what, parts, bytes) => {
+    let taken = 0;
+    await measureForm(inMemory(multipart(parts, 'b1').body), req, more => (taken += more));
+    expect(taken).toBeGreaterThanOrEqual(bytes);
+    expect(taken).toBeLessThan(1.5 * bytes);
+  });
+
+  it('takes no memory for the content of files while it is measured', async () => {
+    let taken = 0;
+    await measureForm(inMemory(multipart([file('a', BIG)], 'b1').body), req, more => (taken += more));
+    expect(taken).toBeLessThan(1_000);
+  });
+
+  it.each<[string, Part]>([
+    ['a field', { name: 'a', value: '1' }],
+    ['a file', file('a', 'x')],
+    ['JSON that is sent as a file', { name: 'a', filename: 'f', type: 'application/json', value: '{}' }],
+  ])('is refused if the process has no memory to measure it: %s', async (_what, part) => {
+    const take = (): never => {
+      throw new Problem('server-busy', 'too much');
+    };
+    await expect(measureForm(inMemory(multipart([part], 'b1').body), req, take)).rejects.toThrow('too much');
   });
 
   it('gives a storage bytes that it may change', async () => {

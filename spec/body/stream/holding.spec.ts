@@ -112,6 +112,25 @@ it('the bytes that a request holds are given back when its exchange is over, not
   await nothingHeld();
 });
 
+it('the fields of a form are held while idempotency() compares them, and no longer', async () => {
+  const field = (name: string) => ({ name, value: 'x'.repeat(1_000 * KB) });
+  const { body, headers } = multipart([field('a'), field('b'), field('c')], 'b1');
+  let during: typeof held.bytes | undefined;
+  const { url } = await serve(
+    express().post('/', idempotency(), (_req, res) => {
+      during = { ...held.bytes };
+      res.end();
+    }),
+  );
+  const post = async (key: string): Promise<number | undefined> =>
+    (await send(url, { headers: { 'Idempotency-Key': key, ...headers }, body })).status;
+  expect([await post('a'), during]).toEqual([200, { memory: 0, disk: body.length }]);
+  await nothingHeld();
+  Object.assign(held.bounds, { memory: 2_500 * KB });
+  expect(await post('b')).toBe(503);
+  await nothingHeld();
+});
+
 it('a body whose request has been answered meanwhile is not held', async () => {
   let answer = (): void => undefined;
   const { port } = await serve(
