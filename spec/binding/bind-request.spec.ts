@@ -198,8 +198,9 @@ describe('a body on disk that is bound when its request is over', () => {
       end(req, res, next);
     });
     app.post('/', bindRequest(Note, long) as RequestHandler);
-    const note: ErrorRequestHandler = (error: Error, _req, _res, _next) => {
+    const note: ErrorRequestHandler = (error: Error, _req, res, next) => {
       errors.push(error.message);
+      if (!res.headersSent) next(error);
     };
     app.use(note);
     const { url } = await serve(app);

@@ -34,7 +34,8 @@ export function keyExample({ swaggerExampleGenerator: make }: ResolvedOptions): 
   if (typeof then === 'function') {
     ignoreRejection(made);
     throw new TypeError(
-      'swaggerExampleGenerator returned a promise, and the document is made without waiting. Return the example itself.',
+      'swaggerExampleGenerator returned a promise, and the document is made without waiting. Return the example ' +
+        'itself.',
     );
   }
   try {
