@@ -1,7 +1,7 @@
 import type { Attempt } from './exchange/attempt';
 import type { Decision } from './decide';
 import { isAnsweredOrGone, type Exchange } from './exchange/exchange';
-import { tokenHeldHere } from './store-calls/held-tokens';
+import { localRun } from './store-calls/local-runs';
 import type { Outcome } from './exchange/outcome';
 
 /** A decision by which the handler does not run, or not again. */
@@ -43,8 +43,9 @@ async function outcomeOf(
     case 'store-unavailable': {
       const { error, wasRunning } = decision;
       // This process may know of a run that the store cannot tell of.
-      const isDone = hasRun || tokenHeldHere(cacheKey, options.leases) !== undefined;
-      return isDone || wasRunning || options.whenStoreFails === 'reject'
+      const known = localRun(cacheKey, options.leases);
+      const isDone = hasRun || known?.phase === 'storing';
+      return isDone || known || wasRunning || options.whenStoreFails === 'reject'
         ? { kind: 'store-unavailable', error, hasRun: isDone }
         : { kind: 'unguarded', error, key, cacheKey };
     }

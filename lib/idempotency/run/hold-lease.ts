@@ -1,5 +1,5 @@
 import { areClosed } from '../leases/closable-leases';
-import { holdToken } from '../store-calls/held-tokens';
+import { noteRun } from '../store-calls/local-runs';
 import type { RunId } from '../leases/token';
 import type { ResolvedOptions } from '../options/options';
 import { RENEWALS_PER_LEASE } from './renewal';
@@ -39,11 +39,11 @@ export function holdLease(
     }, time - performance.now()).unref();
   };
 
-  const forgetToken = holdToken(run, leases);
+  const hasStored = noteRun(run, 'storing', leases);
   renewAt(until - leaseDuration + interval);
   return () => {
     stopped = true;
     clearTimeout(timer);
-    forgetToken();
+    hasStored();
   };
 }

@@ -4,6 +4,8 @@ import { ClientGone } from '../../http/client-gone';
 import type { Attempt } from '../exchange/attempt';
 import type { Exchange } from '../exchange/exchange';
 import type { Ran, RunResult } from '../exchange/outcome';
+import { areInMemory } from '../leases/memory-leases';
+import { noteRun } from '../store-calls/local-runs';
 import { publish, type Publication } from './publish';
 import type { RecordedResponse } from '../responses/recorded-response';
 import type { Ending, Recording } from '../responses/recording';
@@ -31,7 +33,21 @@ interface TakenBack {
  * within `cacheDuration`.
  * @param asked when the lease was asked for, in milliseconds of the monotonic clock.
  */
-export async function runAndRecord(exchange: Exchange, attempt: Attempt, asked: number): Promise<Ran | TakenBack> {
+export function runAndRecord(exchange: Exchange, attempt: Attempt, asked: number): Promise<Ran | TakenBack> {
+  const { leases } = exchange.options;
+  // A lease in memory does not expire while its run is at work.
+  if (areInMemory(leases)) return runUnderLease(exchange, attempt, asked);
+  const hasEnded = noteRun(attempt, 'running', leases);
+  return runUnderLease(exchange, attempt, asked, hasEnded).finally(hasEnded);
+}
+
+/** @param hasEnded ends the note that the run is at work; to be called before its lease is given back. */
+async function runUnderLease(
+  exchange: Exchange,
+  attempt: Attempt,
+  asked: number,
+  hasEnded?: () => void,
+): Promise<Ran | TakenBack> {
   const started = startHandler(exchange, attempt, asked);
   const run = isPromise(started) ? await started : started;
   const ending = await run.recording.ending;
@@ -40,6 +56,7 @@ export async function runAndRecord(exchange: Exchange, attempt: Attempt, asked: 
   const kept = isPromise(keeping) ? await keeping : keeping;
   run.renewal.stop();
   run.lease.stopWatching();
+  if (kept.kind === 'nothing') hasEnded?.();
   const settling = settle(exchange, attempt, run, kept);
   const settlement = isPromise(settling) ? await settling : settling;
   if (settlement.kind === 'lost') return overtaken(exchange, run, ending, handlerMs);

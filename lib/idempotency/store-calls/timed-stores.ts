@@ -1,5 +1,5 @@
 import { after, recovering, type Awaitable } from '../../basics/awaitable';
-import { tokenHeldHere } from './held-tokens';
+import { localRun } from './local-runs';
 import type { Acquisition } from '../leases/lease-store';
 import type { RunId } from '../leases/token';
 import { validAcquisition } from '../leases/valid-answers';
@@ -14,8 +14,8 @@ export interface TimedStores {
   /**
    * Asks for the lease. What a lost or late call acquires is released again.
    *
-   * While this process is storing the response of an earlier run, that run's lease is acquired anew: when the store
-   * comes back after the lease has expired, a new request must not be faster than the storing.
+   * While an earlier run of this process is at work, or its response is being stored, that run's lease is acquired
+   * instead: when the store comes back after the lease has expired, a new request must not be faster.
    */
   acquire(run: RunId, ms: number): Awaitable<Acquisition>;
   /** Extends the lease by `leaseDuration`. @returns whether the run still holds it. */
@@ -48,15 +48,27 @@ export function withTimeouts(options: ResolvedOptions): TimedStores {
     callStore(() => leases.release(cacheKey, token), storeTimeout, ofLeases);
 
   const acquireOrHold = (run: RunId, ms: number): Awaitable<Acquisition> => {
-    const earlier = tokenHeldHere(run.cacheKey, leases);
-    return earlier === undefined ? leases.acquire(run.cacheKey, run.token, ms) : acquireFor(earlier, run, ms);
+    const earlier = localRun(run.cacheKey, leases);
+    return earlier ? acquireFor(earlier.token, run, ms) : leases.acquire(run.cacheKey, run.token, ms);
+  };
+
+  /** The store may have been so slow that a run has begun here since it was asked, and its lease has expired. */
+  const unlessBegunHere = (acquisition: Acquisition, run: RunId, ms: number): Awaitable<Acquisition> => {
+    const begun = acquisition.kind === 'acquired' ? localRun(run.cacheKey, leases) : undefined;
+    if (!begun) return acquisition;
+    const handOver = async (): Promise<Acquisition> => {
+      await leases.release(run.cacheKey, run.token);
+      return acquireFor(begun.token, run, ms);
+    };
+    return callStore(handOver, storeTimeout, ofLeases);
   };
 
   const acquireFor = async (earlier: string, { cacheKey, token }: RunId, ms: number): Promise<Acquisition> => {
     // For a whole lease, whatever the caller asked for: `purge()` asks for a short one.
     const forEarlier = await leases.acquire(cacheKey, earlier, leaseDuration);
     if (forEarlier.kind !== 'acquired') return forEarlier;
-    if (tokenHeldHere(cacheKey, leases) === earlier) return { kind: 'running', token: earlier, msLeft: leaseDuration };
+    if (localRun(cacheKey, leases)?.token === earlier)
+      return { kind: 'running', token: earlier, msLeft: leaseDuration };
     // The earlier run has ended meanwhile. If its record has expired, too, the lease was acquired under the token of a
     // run that is over, so it is released here.
     const forOwn = await leases.acquire(cacheKey, token, ms);
@@ -86,7 +98,7 @@ export function withTimeouts(options: ResolvedOptions): TimedStores {
           throw withReason(error);
         },
       );
-      return after(acquired, validAcquisition);
+      return after(acquired, answer => unlessBegunHere(validAcquisition(answer), run, ms));
     },
     async reacquire({ cacheKey, token }) {
       const acquired = callStore(() => leases.acquire(cacheKey, token, leaseDuration), renewalTimeout, ofLeases);
