@@ -29,7 +29,10 @@ import type { ValueParser } from './types/value-parser';
 export interface BindingOptions<T = any> extends SerializerOptions {
   /** Whether forms are accepted: not at all (415), multipart, or multipart and urlencoded. Default false. */
   allowFormData?: boolean | { readonly urlEncoded: true };
-  /** Whether callers without a principal are accepted; otherwise they get 401. Default true. */
+  /**
+   * Whether requests without a caller are accepted; otherwise they get 401. A `req.auth` or `req.user` that is empty,
+   * or whose id is null, is not a caller. Default true.
+   */
   allowAnonymous?: boolean;
   /** Makes the dto instead of the built-in `RequestBinder`. A function gets the Dto, once, and returns the binder. */
   binder?: BinderObject<T> | ((Dto: AnyType) => Binder<T>);

@@ -20,7 +20,6 @@ interface Authenticated {
  */
 export function principalOf(req: IncomingMessage): Claims | undefined {
   const { auth: left, user } = req as Authenticated;
-  const other = isRecord(user) && !isSignedOut(user) ? user : undefined;
   const auth = authOf(req);
   if (isThenable(auth)) {
     ignoreRejection(auth);
@@ -28,13 +27,9 @@ export function principalOf(req: IncomingMessage): Claims | undefined {
       'bindRequest: `req.auth` is a promise, or returns one. Resolve the caller in an earlier middleware.',
     );
   }
-  if (!isRecord(auth) || isSignedOut(auth)) return other;
-  // A function returns an object for a caller that is signed out, too. In earlier versions of Clerk, its `userId: null`
-  // is the only sign.
-  if (typeof left === 'function') return hasId(auth) ? auth : other;
-  // An empty `auth` identifies no one, but `user` does.
-  const isEmpty = isRecord(left) && Object.keys(left).length === 0;
-  return isEmpty ? (other ?? auth) : auth;
+  // A function returns an object for a caller that is signed out, too.
+  if (isCaller(auth) && (typeof left !== 'function' || hasId(auth))) return auth;
+  return isCaller(user) ? user : undefined;
 }
 
 /**
@@ -50,14 +45,25 @@ export function authOf(req: IncomingMessage): unknown {
 export const isSignedOut = (caller: { readonly isAuthenticated?: unknown }): boolean =>
   caller.isAuthenticated === false;
 
-const hasId = (caller: Claims): boolean => CALLER_IDS.some(name => caller[name] !== undefined && caller[name] !== null);
+const hasId = (caller: Claims): boolean => CALLER_IDS.some(name => !isNothing(caller[name]));
+
+/**
+ * Returns true for what identifies someone. Earlier versions of Clerk leave `userId: null` when no one is signed in,
+ * and an empty object says nothing.
+ */
+function isCaller(value: unknown): value is Claims {
+  if (!isRecord(value) || isSignedOut(value)) return false;
+  return hasId(value) || (Object.keys(value).length > 0 && !CALLER_IDS.some(name => name in value));
+}
+
+const isNothing = (value: unknown): boolean => value === undefined || value === null;
 
 /**
  * Returns the payload of a verified token, as express-oauth2-jwt-bearer leaves it (payload, header and token, and
  * nothing else); returns anything else as it is. Next to other claims, `payload` is a claim itself.
  */
 function payloadOf(auth: unknown): unknown {
-  return isRecord(auth) && isRecord(auth['payload']) && isVerifiedToken(auth) ? auth['payload'] : auth;
+  return isRecord(auth) && 'payload' in auth && isVerifiedToken(auth) ? auth['payload'] : auth;
 }
 
 const isVerifiedToken = (auth: Claims): boolean =>

@@ -70,6 +70,46 @@ describe.each(expressVersions)('the caller, %s,', (_name, framework) => {
   });
 });
 
+describe.each(expressVersions)('no caller, %s,', (_name, framework) => {
+  it.each<[string, Record<string, unknown>]>([
+    ['an id that is null', { auth: { userId: null, sessionId: null } }],
+    ['an id that is undefined', { user: { id: undefined, name: 'none' } }],
+    ['an empty req.auth', { auth: {} }],
+    ['an empty req.user', { user: {} }],
+    ['a token without a payload', { auth: { payload: undefined, header: {}, token: '' } }],
+    ['isAuthenticated: false', { user: { isAuthenticated: false, role: 'guest' } }],
+  ])('is seen in %s', async (_what, left) => {
+    const authenticate: RequestHandler = (req, _res, next) => {
+      Object.assign(req, left);
+      next();
+    };
+    const options = { framework, allowAnonymous: false, before: [authenticate] };
+    expect((await bind(Item, { json }, options)).status).toBe(401);
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['claims without an id', { user: { role: 'admin' } }],
+    [
+      'an id of a class that is not an own property',
+      {
+        user: new (class {
+          get id() {
+            return 7;
+          }
+        })(),
+      },
+    ],
+    ['one id beside another that is null', { user: { id: null, sub: 'ann' } }],
+  ])('is not seen in %s', async (_what, left) => {
+    const authenticate: RequestHandler = (req, _res, next) => {
+      Object.assign(req, left);
+      next();
+    };
+    const options = { framework, allowAnonymous: false, before: [authenticate] };
+    expect((await bind(Item, { json }, options)).status).toBe(200);
+  });
+});
+
 describe.each(expressVersions)('req.auth that is a function, as Clerk leaves it, %s:', (_name, framework) => {
   class Who extends dto({ userId: fromClaim(string), mayRefund: hasPermission('refund', { required: false }) }) {}
   const caller = { userId: 'u1', isAuthenticated: true, permissions: ['refund'] };
