@@ -40,14 +40,23 @@ export function onExchangeEnd(req: IncomingMessage, res: ServerResponse, then: (
 }
 
 /**
- * Makes a pipelined response emit `close` when its connection closes. Up to Node 22, a response that waits for its turn
- * on the connection does not learn of that by itself.
+ * Makes a pipelined response emit `close` when its connection closes, also if it has been destroyed before. Up to Node
+ * 22, a response that waits for its turn on the connection does not learn of that by itself.
  */
 export function watchConnection(req: IncomingMessage, res: ServerResponse): void {
   if (res.socket || watched.has(res)) return;
   watched.add(res);
+  let hasClosed = false;
   const stop = onConnectionClose(req.socket, () => {
     if (!res.destroyed) res.emit('close');
+    // A destroyed one may emit it by itself, in a later tick (from Node 24 on), or never.
+    else
+      setImmediate(() => {
+        if (!hasClosed) res.emit('close');
+      });
   });
-  res.once('close', stop);
+  res.once('close', () => {
+    hasClosed = true;
+    stop();
+  });
 }

@@ -1,12 +1,15 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import express from 'express';
-import { bindRequest, dto, file } from '../../lib';
+import { setImmediate as turn } from 'node:timers/promises';
+import express, { type RequestHandler } from 'express';
+import { bindRequest, dto, file, idempotency, string } from '../../lib';
 import { clientSignal } from '../../lib/binding/client-signal';
+import { held } from '../../lib/body/stream/holding';
 import { isExchangeOver, onExchangeEnd } from '../../lib/http/exchange-end';
 import { listen } from '../support/listen';
 import { signal } from '../support/signal';
+import { TemporaryDirectory } from '../support/temporary-directory';
 
 const request = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n';
 
@@ -63,6 +66,93 @@ describe('the end of an exchange', () => {
     await Promise.all([closed, ended.happened]);
     expect(told).toBe(2);
     expect(isExchangeOver(req, res)).toBe(true);
+    await close();
+  });
+
+  it('is told once, and `close` is emitted once, of a pipelined response that its handler has destroyed', async () => {
+    const {
+      client,
+      second: [req, res],
+      close,
+    } = await pipelined();
+    const told: string[] = [];
+    const ended = signal();
+    onExchangeEnd(req, res, () => {
+      told.push('end');
+      ended.happens();
+    });
+    res.on('close', () => told.push('close'));
+    res.destroy();
+    const closed = once(req.socket, 'close');
+    client.destroy();
+    await Promise.all([closed, ended.happened]);
+    // A second `close` would come in one of the next turns.
+    for (let count = 0; count < 5; count++) await turn();
+    expect(told).toEqual(['end', 'close']);
+    await close();
+  });
+
+  it('is told once of a destroyed response whose turn comes', async () => {
+    const {
+      first: [, first],
+      second: [req, res],
+      close,
+    } = await pipelined();
+    const told: string[] = [];
+    const ended = signal();
+    onExchangeEnd(req, res, () => {
+      told.push('end');
+      ended.happens();
+    });
+    res.on('close', () => told.push('close'));
+    res.destroy();
+    first.end();
+    await ended.happened;
+    // A second `close` would come in one of the next turns.
+    for (let count = 0; count < 5; count++) await turn();
+    expect(told).toEqual(['end', 'close']);
+    await close();
+  });
+
+  it.each<[string, RequestHandler[]]>([
+    ['with idempotency()', [idempotency()]],
+    ['without idempotency()', []],
+  ])('gives back the memory and the files of pipelined requests whose handler destroys them, %s', async (_, guards) => {
+    class Upload extends dto({ photo: file }) {}
+    class Text extends dto({ text: string }) {}
+    const uploads = new TemporaryDirectory();
+    const closings: string[] = [];
+    const destroyed = signal();
+    const destroy: RequestHandler = (_req, res) => {
+      res.on('close', () => closings.push('close'));
+      res.destroy();
+      if (++count === 2) setImmediate(destroyed.happens);
+    };
+    let count = 0;
+    const app = express()
+      .post('/slow', () => undefined)
+      .post('/text', ...guards, bindRequest(Text), destroy)
+      .post(
+        '/upload',
+        ...guards,
+        bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: uploads.path } }),
+        destroy,
+      );
+    const { port, close } = await listen(app);
+    const sent = (path: string, type: string, body: string): string =>
+      `POST ${path} HTTP/1.1\r\nHost: a\r\nIdempotency-Key: k\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const form = `--x\r\nContent-Disposition: form-data; name="photo"; filename="a"\r\n\r\n${'x'.repeat(50_000)}\r\n--x--\r\n`;
+    const before = held.bytes.memory;
+    const client = connect(port, '127.0.0.1').on('error', () => undefined);
+    client.write(sent('/slow', 'text/plain', ''));
+    client.write(sent('/text', 'application/json', JSON.stringify({ text: 'x'.repeat(100_000) })));
+    client.write(sent('/upload', 'multipart/form-data; boundary=x', form));
+    await destroyed.happened;
+    client.destroy();
+    await uploads.emptied();
+    while (held.bytes.memory !== before) await turn();
+    uploads.remove();
+    expect(closings).toEqual(['close', 'close']);
     await close();
   });
 
