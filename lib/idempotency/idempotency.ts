@@ -56,7 +56,7 @@ export function makeIdempotency(
     }
     requireRecordable(req, res);
     const exchange = { req, res, next, options, stores, reporter: new Reporter(options.onEvent) };
-    const outcome = await serve(exchange);
+    const outcome = await serve(exchange).catch(refusal);
     exchange.reporter.report(outcome);
     answer(outcome, exchange);
   };
@@ -119,6 +119,9 @@ async function serve(exchange: Exchange): Promise<Outcome> {
   await giveBack(exchange, attempt);
   return withoutRun(exchange, attempt, { kind: 'running', msLeft: 0 }, true);
 }
+
+/** Makes the outcome of an error after the first decision: of a lease store, or without Express of a handler. */
+const refusal = (error: unknown): Outcome => ({ kind: 'refused', error });
 
 /** Releases a lease under which nothing runs. If the store is out of reach, the lease expires. */
 async function giveBack({ stores }: Exchange, attempt: Attempt): Promise<void> {

@@ -89,6 +89,10 @@ class Recorder implements Recording {
     return !this.outgoing.hasBegun;
   }
 
+  get hasResponded(): boolean {
+    return this.outgoing.hasBegun || this.runEnd.isOver;
+  }
+
   get isUploadBrokenOff(): boolean {
     return this.runEnd.isUploadBrokenOff;
   }
@@ -107,6 +111,10 @@ class Recorder implements Recording {
 
   stopHidingDeparture(): void {
     this.runEnd.stopHidingDeparture();
+  }
+
+  breakOff(): void {
+    if (!this.ended && this.runEnd.closedByHandler()) this.closeConnection();
   }
 
   finish(): void {
@@ -134,10 +142,14 @@ class Recorder implements Recording {
 
   abort(): void {
     this.faked.restoreEnd();
+    this.closeConnection();
+    this.runEnd.endRecording();
+  }
+
+  private closeConnection(): void {
     // If the end of the connection is the end of the content, a clean end would make half a response look whole.
     if (!this.res.useChunkedEncodingByDefault) this.res.socket?.resetAndDestroy();
     this.outgoing.destroy();
-    this.runEnd.endRecording();
   }
 
   private writeHead(status: number, second?: string | HeadersArgument, third?: HeadersArgument): ServerResponse {

@@ -22,6 +22,8 @@ export interface Recording {
   readonly ending: Promise<Ending>;
   /** False once bytes have gone to the client. */
   readonly canBeReplaced: boolean;
+  /** True once bytes have gone to the client, or the handler has ended or destroyed its response. */
+  readonly hasResponded: boolean;
   /** True if the client has disconnected before it had sent the whole request. */
   readonly isUploadBrokenOff: boolean;
   /**
@@ -29,6 +31,8 @@ export interface Recording {
    * so.
    */
   stopHidingDeparture(): void;
+  /** Closes the connection, unless the handler has ended its response: nothing more will be written. */
+  breakOff(): void;
   /** Lets the end of the response go to the client. */
   finish(): void;
   /** Takes the response back, and restores it as it was before the handler. */

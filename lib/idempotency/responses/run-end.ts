@@ -29,6 +29,8 @@ export class RunEnd implements DepartureListener {
   private readonly request: RequestFacade;
   private readonly departure: Departure;
   private readonly ownEnd: ServerResponse['end'];
+  /** True once it is decided how the run ends. */
+  isOver = false;
   private isRecordingOver = false;
 
   /** To be called when `res.end` is that of the recording. */
@@ -169,6 +171,7 @@ export class RunEnd implements DepartureListener {
   }
 
   private resolve(ending: Ending): void {
+    this.isOver = true;
     this.departure.stop();
     this.settle(ending);
   }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { after, isPromise, type Awaitable } from '../../basics/awaitable';
 import { ClientGone } from '../../http/client-gone';
+import { onExchangeEnd } from '../../http/exchange-end';
 import type { Attempt } from '../exchange/attempt';
 import type { Exchange } from '../exchange/exchange';
 import type { Ran, RunResult } from '../exchange/outcome';
@@ -59,12 +60,25 @@ async function runUnderLease(
   if (kept.kind === 'nothing') hasEnded?.();
   const settling = settle(exchange, attempt, run, kept);
   const settlement = isPromise(settling) ? await settling : settling;
+  if (run.thrown) throwAtEnd(exchange, run.thrown.error);
   if (settlement.kind === 'lost') return overtaken(exchange, run, ending, handlerMs);
   const status = (ending.kind === 'complete' && ending.response?.status) || exchange.res.statusCode;
   const sendEnd = (): void => {
     endResponse(run.recording, exchange.res, ending);
   };
   return { kind: 'ran', result: resultOf(settlement, kept, run, { status, handlerMs }), sendEnd };
+}
+
+/**
+ * Throws what a handler has thrown, where no one catches it, as without bindonce. First the response is sent: the error
+ * may end the process.
+ */
+function throwAtEnd({ req, res }: Exchange, error: unknown): void {
+  onExchangeEnd(req, res, () => {
+    setImmediate(() => {
+      throw error;
+    });
+  });
 }
 
 /** Decides what is stored. */

@@ -2,6 +2,7 @@ import type { Awaitable } from '../../basics/awaitable';
 import type { Attempt } from '../exchange/attempt';
 import { echoKey } from './echo-key';
 import type { Exchange } from '../exchange/exchange';
+import type { Next } from '../../http/next';
 import { areInMemory } from '../leases/memory-leases';
 import { Renewal } from './renewal';
 import { HandlerLease, requestIdempotency } from './request-idempotency';
@@ -16,6 +17,13 @@ export interface Run {
   /** In milliseconds of the monotonic clock. */
   readonly begun: number;
   readonly wishes: Wishes;
+  /** Set when the handler has thrown an error that cannot be answered any more. */
+  readonly thrown: Thrown | undefined;
+}
+
+/** What a handler has thrown, which may be undefined. */
+interface Thrown {
+  readonly error: unknown;
 }
 
 /** Wishes of the handler, and of the middlewares before it, for its response. */
@@ -26,13 +34,12 @@ interface Wishes {
   refusal?: { readonly reason: unknown };
 }
 
-/** Starts the handler. If anything throws before that, gives the lease back. */
+/** Starts the handler. If anything throws before it has begun to respond, gives the lease back. */
 export function startHandler(exchange: Exchange, attempt: Attempt, asked: number): Awaitable<Run> {
   const undo: { recording?: Recording; renewal?: Renewal } = {};
   try {
     return start(exchange, attempt, asked, undo);
   } catch (error) {
-    // Express catches what a handler throws; without Express, that arrives here, too.
     undo.renewal?.stop();
     undo.recording?.discard();
     const fail = (): never => {
@@ -71,6 +78,24 @@ function start(
   }));
   if (!areInMemory(options.leases)) lease.watch(renewal);
   const begun = performance.now();
-  next();
-  return { recording, renewal, lease, begun, wishes };
+  const thrown = callHandler(next, recording);
+  return { recording, renewal, lease, begun, wishes, thrown };
+}
+
+/**
+ * Calls what is mounted after `idempotency()`. Express catches what a handler throws; without Express, that arrives
+ * here. A handler that has ended its response has run, whatever it throws then. One that has only begun to respond has
+ * broken its response off.
+ * @returns what was thrown when it could not be answered any more.
+ * @throws what was thrown before the handler had begun to respond.
+ */
+function callHandler(next: Next, recording: Recording): Thrown | undefined {
+  try {
+    next();
+    return undefined;
+  } catch (error) {
+    if (!recording.hasResponded) throw error;
+    recording.breakOff();
+    return { error };
+  }
 }
