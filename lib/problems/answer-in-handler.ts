@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Request, Response } from 'express';
-import { answer, type Answering } from './answer';
+import { answerWith, type Answering } from './answer';
 import type { Problem } from './problem';
 
 /** Shared by every copy of this module in the process: one copy's `problemDetails()` must know another's answers. */
@@ -26,7 +26,7 @@ export function answerInHandler(problem: Problem, req: Request, answering?: Answ
   if (!res || res.headersSent) return problem;
   let passedOn: { readonly error: unknown } | undefined;
   let isThrown = false;
-  answer(
+  answerWith(
     problem,
     req,
     res,
@@ -37,7 +37,7 @@ export function answerInHandler(problem: Problem, req: Request, answering?: Answ
       }
       // The problem has passed all error handlers by now, so none of them will answer.
       Reflect.deleteProperty(res, 'headersSent');
-      answer(error, req, res, goOn ?? (() => undefined));
+      answerWith(error, req, res, goOn ?? (() => undefined));
     },
     answering,
   );

@@ -15,20 +15,20 @@ export interface Answering {
 }
 
 /**
- * Answers a request. A {@link Problem} is passed to the application's `onProblem`, or sent if there is none; any other
- * error is passed to Express. Has no effect on the idempotency key.
+ * Answers a request with an error. A {@link Problem} is passed to the application's `onProblem`, or sent if there is
+ * none; any other error is passed to Express. Has no effect on the idempotency key.
  */
-export function answer(
+export function answerWith(
   error: unknown,
   req: IncomingMessage,
   res: ServerResponse,
   next: Next,
   { onProblem, problemTypeBase }: Answering = {},
 ): void {
-  if (error instanceof Problem && problemTypeBase !== undefined) error.typeBase = problemTypeBase;
+  if (Problem.is(error) && problemTypeBase !== undefined) error.typeBase = problemTypeBase;
   try {
     // A response that has begun cannot be replaced; Express's error handler closes the connection.
-    if (!(error instanceof Problem) || res.headersSent) next(reasonOf(error));
+    if (!Problem.is(error) || res.headersSent) next(reasonOf(error));
     else if (onProblem) {
       Promise.resolve(onProblem(error, req as Request, res as Response, next)).catch((thrown: unknown) => {
         next(reasonOf(thrown));

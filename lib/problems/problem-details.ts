@@ -1,6 +1,6 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Next } from '../http/next';
-import { answer, pathOf, sendProblem } from './answer';
+import { answerWith, pathOf, sendProblem } from './answer';
 import { isAnswered } from './answer-in-handler';
 import { Problem } from './problem';
 
@@ -15,9 +15,9 @@ export function problemDetails(...nothing: never[]) {
   if (nothing.length > 0)
     throw new TypeError('problemDetails was passed to Express without being called. Write app.use(problemDetails()).');
   return function problemDetails(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next): void {
-    if (error instanceof Problem && isAnswered(error, req)) return;
+    if (Problem.is(error) && isAnswered(error, req)) return;
     if (res.headersSent) next(error);
-    else if (error instanceof Problem) answer(error, req, res, next);
+    else if (Problem.is(error)) answerWith(error, req, res, next);
     else if (isHttpError(error)) {
       const { status, expose, headers = {} } = error;
       if (expose === false) print(error, req);

@@ -34,6 +34,9 @@ export interface ProblemExtras {
   readonly cause?: unknown;
 }
 
+/** Shared by every copy of this module in the process: one copy answers the problems of another. */
+const PROBLEM = Symbol.for('bindonce.problem');
+
 /**
  * The reason why a request is refused. It has the fields that http-errors gives its errors (`status`, `statusCode`,
  * `expose`, `headers`), so that an application's own error handler can treat both alike.
@@ -48,6 +51,16 @@ export class Problem extends Error {
   readonly headers: Readonly<Record<string, string>>;
   /** The beginning of `type`; the code follows. */
   typeBase = 'urn:bindonce:';
+
+  /** @internal Returns true for a problem, also for one of another copy of this module: `instanceof` knows its own. */
+  static is(value: unknown): value is Problem {
+    return typeof value === 'object' && value !== null && PROBLEM in value;
+  }
+
+  /** @internal */
+  get [PROBLEM](): true {
+    return true;
+  }
 
   constructor(
     readonly code: ProblemCode,

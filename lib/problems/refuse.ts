@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Next } from '../http/next';
-import { answer, type Answering } from './answer';
+import { answerWith, type Answering } from './answer';
 
 /**
  * The method of a `req.idempotency` that is called when a later middleware refuses the request before its handler has
@@ -25,7 +25,7 @@ export function refuse(
   answering?: Answering,
 ): void {
   tellListener(req, error);
-  answer(error, req, res, next, answering);
+  answerWith(error, req, res, next, answering);
 }
 
 /** Ends a request whose client disconnected before its handler ran. It is not answered; a retry is a first request. */

@@ -283,3 +283,65 @@ it.each(expressVersions)('a path that cannot be decoded is a problem: %s', async
     instance: '/%E0%A4%A',
   });
 });
+
+describe('of another copy of the package,', () => {
+  const copy = ((): typeof import('../../lib') => {
+    let loaded: unknown;
+    jest.isolateModules(() => {
+      loaded = jest.requireActual('../../lib');
+    });
+    return loaded as typeof import('../../lib');
+  })();
+
+  it('a refusal that onProblem passes on is answered with its own problem', async () => {
+    expect(copy.Problem).not.toBe(Problem);
+    const { bindRequest: binds } = copy.configure({
+      onProblem: (problem, _req, _res, next) => {
+        next(problem);
+      },
+    });
+    const app = express().post('/', binds(copy.dto({ n: copy.int })), (_req, res) => {
+      res.end('ran');
+    });
+    app.use(problemDetails()).use(last);
+    expect(problemIn(await ask(app, { json: {} }))).toMatchObject({
+      type: 'urn:bindonce:validation-failed',
+      errors: [{ name: 'n' }],
+    });
+  });
+
+  it('a problem that queryValue() has answered is not passed on to later error handlers', async () => {
+    const passed: unknown[] = [];
+    const app = express().get('/', req => {
+      copy.queryValue(req, 'n', copy.int);
+    });
+    app.use(problemDetails()).use(((error, _req, _res, next) => {
+      passed.push(error);
+      next(error);
+    }) as ErrorRequestHandler);
+    expect(problemIn(await ask(app, { method: 'GET' }))).toMatchObject({ type: 'urn:bindonce:validation-failed' });
+    expect(passed).toEqual([]);
+  });
+
+  it('a problem that a scope throws is answered with the type of the middleware that refuses the request', async () => {
+    const statuses: unknown[] = [];
+    const { idempotency: guard } = configure({
+      idempotency: {
+        store: new Keyv(),
+        onEvent: ({ status }) => statuses.push(status),
+        scope: () => {
+          throw new copy.Problem('forbidden', 'This caller is blocked.');
+        },
+      },
+      problemTypeBase: 'https://errors.example/',
+    });
+    const app = express().post('/', guard(), (_req, res) => {
+      res.end('ran');
+    });
+    expect(problemIn(await ask(app, { key: 'k' }))).toMatchObject({
+      type: 'https://errors.example/forbidden',
+      detail: 'This caller is blocked.',
+    });
+    expect(statuses).toEqual([403]);
+  });
+});

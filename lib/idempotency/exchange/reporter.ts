@@ -26,7 +26,7 @@ export class Reporter {
         return this.reportRun(outcome.result);
       case 'refused': {
         const { error } = outcome;
-        return this.emit('refused', { status: error instanceof Problem ? error.status : undefined, error });
+        return this.emit('refused', { status: Problem.is(error) ? error.status : undefined, error });
       }
       case 'abandoned':
         return this.emit('abandoned');

@@ -93,7 +93,7 @@ async function multipartParts(
     const isReadable = ![...form.fields, ...form.files].some(text => text.includes(UNREADABLE));
     return isReadable ? [hashOf(form)] : [hashOf(form), ...(await asBytes())];
   } catch (error) {
-    if (error instanceof Problem && ['body-malformed', 'body-too-large', 'body-unsupported'].includes(error.code))
+    if (Problem.is(error) && ['body-malformed', 'body-too-large', 'body-unsupported'].includes(error.code))
       return ['unreadable', ...(await asBytes())];
     throw error;
   } finally {
