@@ -74,8 +74,8 @@ class Polling {
       },
     };
     this.sleepers.add(sleeper);
-    // The lease expires a moment after its last whole millisecond.
-    this.takeTurnWithin(Number.isNaN(msLeft) ? Infinity : msLeft + 1);
+    // The lease expires a moment after its last whole millisecond. An application's own lease store may not tell it.
+    this.takeTurnWithin(Number.isFinite(msLeft) ? msLeft + 1 : Infinity);
     return sleeper;
   }
 
