@@ -18,7 +18,7 @@ import {
 } from '../../options/check';
 import { withDefaults } from '../../options/merge';
 import { snapshotOf } from '../../options/snapshot';
-import { defaultStore } from '../responses/default-store';
+import { defaultStore, LONGEST_BODY } from '../responses/default-store';
 import type { IdempotencyEvent } from './events';
 import { refuseIgnoredAddress } from '../stores/ignored-address';
 import { holderOf, isKeyvLike, isMapLike, type KeyvLike } from '../stores/keyv-like';
@@ -119,7 +119,10 @@ export interface IdempotencyOptions {
   keyPattern?: RegExp;
   /** Most bytes of a request body; a longer one is refused with 413. Default 10 485 760 (10 MiB). */
   maxRequestBytes?: number;
-  /** Most bytes of a response body that is stored; duplicates of a longer one get 409. Default 10 485 760 (10 MiB). */
+  /**
+   * Most bytes of a response body that is stored; duplicates of a longer one get 409. Without a `store` at most
+   * 131 072 000 (125 MiB). Default 10 485 760 (10 MiB).
+   */
   maxResponseBytes?: number;
   /** Called with the outcome of each request, for logs and metrics. If it throws, a process warning is emitted. */
   onEvent?: (event: IdempotencyEvent) => void;
@@ -211,8 +214,17 @@ function checkHeaders({ headerName, additionalHeaders, replayedHeader }: HeaderO
     throw new TypeError(
       'idempotency: headerName and additionalHeaders cannot name __proto__, because node loses a header of that name',
     );
-  if (String(replayedHeader).toLowerCase() === headerName.toLowerCase())
+  if (replayedHeader !== false && replayedHeader.toLowerCase() === headerName.toLowerCase())
     throw new TypeError(`idempotency: headerName and replayedHeader must be two headers, not both ${headerName}`);
+}
+
+/** @throws TypeError if the default store would drop the longest responses that are to be kept. */
+function checkSize({ maxResponseBytes }: Pick<ResolvedOptions, 'maxResponseBytes'>): void {
+  if (maxResponseBytes > LONGEST_BODY)
+    throw new TypeError(
+      `idempotency: maxResponseBytes must be at most ${LONGEST_BODY} without a store, not ${maxResponseBytes}, ` +
+        'because the default store holds 128 MiB in all. Lower it, or pass a store.',
+    );
 }
 
 /** Merges a middleware's options over the application's. @throws TypeError as `resolveOptions` does. */
@@ -224,7 +236,8 @@ export function mergeIdempotency(defaults: IdempotencyOptions, given: Idempotenc
 /**
  * Checks the options and adds the defaults.
  * @param callers finds the callers of a request; default: where authentication middlewares leave them.
- * @throws TypeError for an unknown option, an invalid value, or a store on which leases cannot be held.
+ * @throws TypeError for an unknown option, an invalid value, values that do not go together, or a store on which leases
+ * cannot be held.
  */
 export function resolveOptions(options: IdempotencyOptions, callers: CallersOn = callersOn): ResolvedOptions {
   checkOptions('idempotency', options, rules);
@@ -235,6 +248,7 @@ export function resolveOptions(options: IdempotencyOptions, callers: CallersOn =
   const leases = options.leases ?? (store ? leasesFor(store) : leasesNextTo(responses));
   const known = withDefaults(defaults, rest);
   checkHeaders(known);
+  if (!store) checkSize(known);
   return {
     ...snapshotOf(known),
     leases,

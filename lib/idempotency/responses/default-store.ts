@@ -6,6 +6,8 @@ import type { Responses } from './response-store';
 
 /** Bytes of responses that the default store keeps; the least recently used are evicted. 128 MiB. */
 const MAX_BYTES = 134_217_728;
+/** Most bytes of a body that the default store can keep: 3 MiB are left for the longest head and trailers. 125 MiB. */
+export const LONGEST_BODY = 131_072_000;
 /** Bytes of an entry besides its key, headers and body, as measured. */
 const ENTRY_BYTES = 680;
 /** Bytes of a header line besides its texts, as measured. */

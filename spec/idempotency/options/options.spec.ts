@@ -203,7 +203,7 @@ const table: Record<
   ],
   maxResponseBytes: [
     COUNT,
-    [1, 2 ** 40],
+    [1, 131_072_000],
     [
       [0, '0'],
       [1.5, '1.5'],
@@ -284,6 +284,21 @@ describe('an option', () => {
     expect(() => idempotency(options as IdempotencyOptions)).toThrow(
       new TypeError(`idempotency: options must be an object, not ${shown}`),
     );
+  });
+
+  it('maxResponseBytes may be what the default store can hold, and with a store any number', () => {
+    const options = { maxResponseBytes: 131_072_001 };
+    const error = new TypeError(
+      'idempotency: maxResponseBytes must be at most 131072000 without a store, not 131072001, because the default store holds 128 MiB in all. Lower it, or pass a store.',
+    );
+    expect(() => idempotency(options)).toThrow(error);
+    expect(() => configure({ idempotency: options })).toThrow(error);
+    expect(() => configure().idempotency(options)).toThrow(error);
+    expect(idempotency({ maxResponseBytes: 2 ** 40, store: new Keyv() })).toBeInstanceOf(Function);
+  });
+
+  it('a header of the key that is called False does not mark replays', () => {
+    expect(idempotency({ headerName: 'False', replayedHeader: false })).toBeInstanceOf(Function);
   });
 
   it('the header of the key cannot mark replays, too', () => {

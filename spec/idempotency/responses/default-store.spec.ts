@@ -1,8 +1,14 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { defaultStore, type DefaultStore } from '../../../lib/idempotency/responses/default-store';
-import type { RecordedResponse } from '../../../lib/idempotency/responses/recorded-response';
+import { defaultStore, LONGEST_BODY, type DefaultStore } from '../../../lib/idempotency/responses/default-store';
+import {
+  areTooLong,
+  MAX_HEAD,
+  MAX_LINES,
+  type HeaderLine,
+  type RecordedResponse,
+} from '../../../lib/idempotency/responses/recorded-response';
 
 const MEGABYTE = Buffer.alloc(1_048_576, 'x');
 
@@ -64,6 +70,19 @@ describe('the default store', () => {
     expect(kept.filter(Boolean).length).toBeGreaterThan(100);
     expect([kept[0], kept[159], store.read('used', 'used') !== undefined]).toEqual([false, true, true]);
     store.clear();
+  });
+
+  it('keeps the longest body that idempotency() accepts for it, with the longest head and trailers', () => {
+    const store = defaultStore();
+    const lines = Array.from({ length: MAX_LINES }, (_, index): HeaderLine => [
+      `X-${index}`.padEnd(MAX_HEAD / MAX_LINES / 2, '-'),
+      'x'.repeat(MAX_HEAD / MAX_LINES / 2),
+    ]);
+    expect(areTooLong(lines)).toBe(false);
+    const longest = { ...response(Buffer.alloc(LONGEST_BODY)), headers: lines, trailers: lines };
+    store.write('k'.repeat(64), `purge.${'t'.repeat(64)}`, longest, 60_000);
+    expect(store.read('k'.repeat(64), `purge.${'t'.repeat(64)}`)?.body.length).toBe(LONGEST_BODY);
+    store.remove('k'.repeat(64), `purge.${'t'.repeat(64)}`);
   });
 
   it.each([
