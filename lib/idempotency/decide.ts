@@ -70,8 +70,7 @@ function ask(exchange: Exchange, attempt: Attempt, triesLeft = 2): Awaitable<Dec
     if (triesLeft > 1) return ask(exchange, attempt, triesLeft - 1);
     stores.release(attempt).catch(() => undefined);
     throw new StoreUnavailable(
-      leaseDuration,
-      new Error("the lease had expired before the store's answer arrived, twice. Use a longer leaseDuration."),
+      `The store answered after the lease of ${leaseDuration} ms had expired, twice. Use a longer leaseDuration.`,
     );
   });
 }

@@ -4,6 +4,7 @@ import Keyv from 'keyv';
 import { idempotency, memoryLeases, type IdempotencyOptions, type LeaseStore } from '../../lib';
 import { send, type WireResponse } from '../support/listen';
 import { EventLog } from '../support/event-log';
+import { HookedLeases } from '../support/hooked-leases';
 import { serve } from '../support/serve';
 import { signal } from '../support/signal';
 import { SlowMap } from '../support/slow-map';
@@ -216,4 +217,20 @@ describe('when whenKeyReused is reject', () => {
       200, 200, 422, 2,
     ]);
   });
+});
+
+it('a store that answers twice when the lease is over is refused with what to do, and the handler does not run', async () => {
+  const leaseDuration = 40;
+  const stall = async (): Promise<void> => {
+    const begun = performance.now();
+    while (performance.now() - begun < leaseDuration) await new Promise(setImmediate);
+  };
+  const log = new EventLog();
+  let runs = 0;
+  const guard = idempotency({ leases: new HookedLeases({}, { acquire: stall }), leaseDuration, onEvent: log.onEvent });
+  const { url } = await serve(express().post('/', guard, (_req, res) => void res.json(++runs)));
+  expect([(await send(url, { headers: keyed('k') })).status, runs]).toEqual([503, 0]);
+  expect(String((await log.first('store-failed')).error)).toBe(
+    'StoreUnavailable: The store answered after the lease of 40 ms had expired, twice. Use a longer leaseDuration.',
+  );
 });

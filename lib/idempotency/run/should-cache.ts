@@ -4,6 +4,7 @@ import type { Awaitable } from '../../basics/awaitable';
 import type { ResolvedOptions } from '../options/options';
 import type { RecordedResponse } from '../responses/recorded-response';
 import { TimedOut, withinTime } from '../store-calls/running-time';
+import { warnOnce } from '../../warnings/warn-once';
 
 /**
  * Asks `shouldCache`, for at most `storeTimeout`. Only `false` means no: the response has ended, so no error handler
@@ -32,5 +33,5 @@ async function answerOf(ask: () => unknown, storeTimeout: number): Promise<boole
 }
 
 function warn(what: string): void {
-  process.emitWarning(`bindonce: shouldCache ${what}, and the response is stored`, { code: 'BINDONCE_SHOULD_CACHE' });
+  warnOnce('BINDONCE_SHOULD_CACHE', `bindonce: shouldCache ${what}, and the response is stored`);
 }

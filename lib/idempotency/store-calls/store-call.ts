@@ -3,33 +3,24 @@ import { types } from 'node:util';
 import { afterRunning } from './running-time';
 import type { Unanswered } from './unanswered';
 
-/** A store failed, or did not answer, for the whole time that a call may take. */
+/** A store failed, did not answer in time, or was not called because it has not answered earlier calls. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 
-  /** True if the call has failed; false if it has not been answered. */
-  readonly hasFailed: boolean;
-
   /**
-   * @param ms milliseconds that the call was given.
-   * @param failure the error of the call, if it had one.
-   * @param reported the error that the store has reported otherwise, if it did: a client that is not connected does not
-   * answer at all.
+   * @param what tells what has happened.
+   * @param cause the error of the call, or one that the store has reported otherwise.
    */
   constructor(
-    readonly ms: number,
-    failure?: unknown,
-    reported?: unknown,
+    readonly what: string,
+    cause?: unknown,
   ) {
-    const cause = failure ?? reported;
     const reason = types.isNativeError(cause) ? cause.message : String(cause);
-    const what = failure === undefined ? `The store did not answer within ${ms} ms` : `The store failed for ${ms} ms`;
     super(cause === undefined ? what : `${what}: ${reason}`, { cause });
-    this.hasFailed = failure !== undefined;
   }
 }
 
-/** What is to be told of a call that was given up. */
+/** What happens after a call was given up. */
 interface GivenUp<T> {
   /**
    * Called with an answer that comes after that time; a client that queues commands while it is disconnected carries
@@ -50,12 +41,16 @@ const RETRY_PAUSE = 25;
  * @throws StoreUnavailable
  */
 export function callStore<T>(call: () => T | Promise<T>, ms: number, givenUp: GivenUp<T> = {}): T | Promise<T> {
-  if (givenUp.unanswered?.allowsCall() === false) return Promise.reject(new StoreUnavailable(ms));
-  const first = attempt(call);
+  const { unanswered } = givenUp;
+  if (unanswered?.allowsCall() === false)
+    return Promise.reject(
+      new StoreUnavailable(`The store has ${unanswered.count} unanswered calls, so it was not called`),
+    );
+  const first = callOnce(call);
   return isThenable(first) ? untilItAnswers(first, call, ms, givenUp) : first;
 }
 
-function attempt<T>(call: () => T | Promise<T>): T | Promise<T> {
+function callOnce<T>(call: () => T | Promise<T>): T | Promise<T> {
   try {
     return call();
   } catch (error) {
@@ -80,7 +75,8 @@ function untilItAnswers<T>(
     const stop = afterRunning(ms, () => {
       isOver = true;
       if (!isAnswered) unanswered?.add();
-      reject(new StoreUnavailable(ms, failure));
+      const what = failure === undefined ? `did not answer within ${ms} ms` : `failed for ${ms} ms`;
+      reject(new StoreUnavailable(`The store ${what}`, failure));
     });
     const answered = (answer: T): void => {
       stop();
@@ -99,7 +95,7 @@ function untilItAnswers<T>(
       await pause(RETRY_PAUSE);
       if (isOver) return;
       isAnswered = false;
-      await Promise.resolve(attempt(call)).then(answered, failed);
+      await Promise.resolve(callOnce(call)).then(answered, failed);
     };
     // The store may return a thenable that is not a native promise.
     void Promise.resolve(first).then(answered, failed);

@@ -79,15 +79,15 @@ export function withTimeouts(options: ResolvedOptions): TimedStores {
 
   /** A client that is not connected does not say why it is silent, but Keyv has reported it. */
   const withReason = (error: unknown): unknown =>
-    error instanceof StoreUnavailable && !error.hasFailed
-      ? new StoreUnavailable(error.ms, undefined, responses.recentError?.())
+    error instanceof StoreUnavailable && error.cause === undefined
+      ? new StoreUnavailable(error.what, responses.recentError?.())
       : error;
 
   return {
     renew,
     release,
     acquire(run, ms) {
-      refuseIfTooManyUnstored(storeTimeout);
+      refuseIfTooManyUnstored();
       const releaseAgain = (): void => {
         release(run).catch(() => undefined);
       };

@@ -9,7 +9,8 @@ const PAUSE = 1_000;
  * answers.
  */
 export class Unanswered {
-  private count = 0;
+  /** Number of calls that were given up, and not answered since. */
+  count = 0;
   private called = -Infinity;
 
   /** Returns true if the store may be called now; the caller then calls it. */

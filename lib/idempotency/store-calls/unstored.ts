@@ -6,7 +6,8 @@ const ENTRY_BYTES = 1_000;
 
 /**
  * @internal The bytes of the responses that this process could not store in time, and still tries to; at most 64 MiB.
- * (One level down: between two test files, Jest replaces the properties of what is global by accessors.)
+ * (Nested in an object: between test files, Jest replaces the properties of global objects by accessors, and `bytes`
+ * must stay a plain property.)
  */
 export const { unstored } = oneInProcess('unstored', () => ({ unstored: { bytes: 0, bound: 67_108_864 } }));
 
@@ -24,10 +25,9 @@ export function countUnstored(bodyBytes: number): () => void {
 
 /**
  * To be called before a handler may run: while the store takes no responses, each run would add one.
- * @param ms milliseconds that each call to the store was given.
  * @throws StoreUnavailable
  */
-export function refuseIfTooManyUnstored(ms: number): void {
+export function refuseIfTooManyUnstored(): void {
   if (unstored.bytes <= unstored.bound) return;
-  throw new StoreUnavailable(ms, undefined, new Error(`${unstored.bytes} bytes of responses wait to be stored.`));
+  throw new StoreUnavailable(`New requests are refused while ${unstored.bytes} bytes of responses wait to be stored`);
 }

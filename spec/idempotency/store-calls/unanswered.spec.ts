@@ -30,7 +30,7 @@ it('a store that has left a hundred calls unanswered is called once more, and th
   expect(answers).toHaveLength(100);
   await askInVain(ask, 50);
   expect(answers).toHaveLength(101);
-  await expect(ask()).rejects.toThrow(StoreUnavailable);
+  await expect(ask()).rejects.toThrow(new StoreUnavailable('The store has 101 unanswered calls, so it was not called'));
 });
 
 it('is called again after a second, and as ever once it answers in time', async () => {

@@ -3,6 +3,7 @@ import express from 'express';
 import Keyv from 'keyv';
 import { idempotency } from '../../../lib';
 import { unstored } from '../../../lib/idempotency/store-calls/unstored';
+import { EventLog } from '../../support/event-log';
 import { HookedLeases } from '../../support/hooked-leases';
 import { send } from '../../support/listen';
 import { keyed } from '../../support/replays';
@@ -33,6 +34,7 @@ async function noneLeft(): Promise<void> {
 async function shop({ storeTimeout = 20, leaseDuration = 30_000 } = {}) {
   const map = new SilentMap();
   const renewals = new EventEmitter();
+  const log = new EventLog();
   let count = 0;
   const leases = new HookedLeases({
     renew: () => {
@@ -43,7 +45,14 @@ async function shop({ storeTimeout = 20, leaseDuration = 30_000 } = {}) {
   let runs = 0;
   const app = express().post(
     '/',
-    idempotency({ store: new Keyv({ store: map }), leases, storeTimeout, leaseDuration, waitTimeout: 20 }),
+    idempotency({
+      store: new Keyv({ store: map }),
+      leases,
+      storeTimeout,
+      leaseDuration,
+      waitTimeout: 20,
+      onEvent: log.onEvent,
+    }),
     (_req, res) => {
       res.send(`${++runs}`.padEnd(10_000, '.'));
     },
@@ -56,6 +65,7 @@ async function shop({ storeTimeout = 20, leaseDuration = 30_000 } = {}) {
       while (count < times) await once(renewals, 'renewal');
     },
     runs: () => runs,
+    log,
     post: async (key: string) => (await send(url, { headers: keyed(key) })).status,
   };
 }
@@ -76,10 +86,14 @@ it('a response that the store has not taken yet is not sent to it again at once'
 });
 
 it('while too many bytes of responses wait to be stored, no handler runs; then all is as before', async () => {
-  const { map, post, runs } = await shop();
+  const { map, post, runs, log } = await shop();
   unstored.bound = 25_000;
   expect([await post('a'), await post('b'), await post('c'), await post('d')]).toEqual([200, 200, 200, 503]);
   expect([runs(), unstored.bytes]).toEqual([3, 33_000]);
+  const { error } = await log.first('store-failed');
+  expect(String(error)).toBe(
+    'StoreUnavailable: New requests are refused while 33000 bytes of responses wait to be stored',
+  );
   map.speaks.happens();
   while ((await post('d')) !== 200);
   expect(runs()).toBe(4);
