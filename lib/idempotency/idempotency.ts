@@ -30,8 +30,11 @@ export const guards = new Descriptions<ResolvedOptions>('idempotency');
 export interface IdempotencyMiddleware {
   (req: IncomingMessage, res: ServerResponse, next: Next): void;
   /**
-   * Removes the stored response of `req.idempotency.cacheKey`: the next request runs the handler.
-   * @returns whether there was one.
+   * Removes what is kept of a run, the response and its record: the next request with this `req.idempotency.cacheKey`
+   * runs the handler. A request that is running is left alone.
+   * @returns whether a run was recorded.
+   * @throws TypeError for a key that is not text; an Error named `StoreUnavailable` if the store fails, or does not
+   * answer within `storeTimeout`.
    */
   purge(cacheKey: string): Promise<boolean>;
 }

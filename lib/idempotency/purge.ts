@@ -4,9 +4,9 @@ import type { ResolvedOptions } from './options/options';
 import type { TimedStores } from './store-calls/timed-stores';
 
 /**
- * Removes a stored response. An attempt to acquire the lease shows which run made it; a request that is running is left
- * alone.
- * @returns whether there was a stored response.
+ * Removes the response and the record of a run. An attempt to acquire the lease shows which run it was; a request that
+ * is running is left alone.
+ * @returns whether a run was recorded.
  * @throws TypeError for a key that is not text; StoreUnavailable.
  */
 export async function purge(

@@ -14,7 +14,7 @@ export interface Attempt extends RunId {
 }
 
 /**
- * Reads which request this is.
+ * Identifies the request: its key, caller, cache key and fingerprint.
  * @throws Problem when it has no usable key, or a body that cannot be read; ClientGone; Error when its caller cannot be
  * told apart from others.
  */

@@ -50,7 +50,7 @@ export const areInMemory = (leases: LeaseStore): boolean => 'isInMemory' in leas
  * the end.
  */
 class MemoryLeases implements LeaseStore {
-  /** Not told by the class: another copy of this module has its own. */
+  /** A property, because `instanceof` fails for the class of another copy of this module. */
   readonly isInMemory = true;
   private readonly leases = new Map<string, Lease>();
   private readonly watchers = new Watchers();

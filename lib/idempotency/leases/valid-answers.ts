@@ -13,8 +13,8 @@ export function validAcquisition(answer: Acquisition): Acquisition {
 }
 
 /**
- * Returns the answer of `complete`. The handler has run, so an answer that is not one must not make it run again: only
- * a false one says that another request has the lease.
+ * Returns the answer of `complete`. The handler has run, so a missing answer must not make it run again. Any falsy
+ * answer except `undefined` (a missing `return`) says that another request has the lease.
  */
 export function validCompletion(answer: unknown): boolean {
   if (typeof answer !== 'boolean')

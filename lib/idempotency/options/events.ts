@@ -27,6 +27,7 @@ export type IdempotencyEventKind =
   | 'store-failed'
   | 'lease-lost';
 
+/** One outcome of a request, as `onEvent` gets it. */
 export interface IdempotencyEvent {
   readonly kind: IdempotencyEventKind;
   /** Empty if the request has no usable key. */

@@ -45,7 +45,10 @@ export function redisLeases(client: RedisClient, options: RedisLeasesOptions = {
   checkOptions('redisLeases', options, rules);
   const dialogue = dialogueWith(client);
   if (!dialogue) throw notAClient(client);
-  return leasesOn(dialogue, options);
+  const { prefix = PREFIX, replicas = 0, replicaTimeout = 500 } = options;
+  if (replicas > 0 && !dialogue.canWaitForReplicas)
+    throw new TypeError('redisLeases: replicas is not supported on a Cluster');
+  return new RedisLeases(dialogue, prefix, replicas, replicaTimeout);
 }
 
 /**
@@ -65,13 +68,6 @@ const PREFIX = 'bindonce:lease:';
 /** The prefix of the leases that belong to a Keyv. */
 export const prefixFor = (namespace: string | undefined): string =>
   namespace === undefined ? PREFIX : `${namespace}:${PREFIX}`;
-
-function leasesOn(dialogue: RedisDialogue, options: RedisLeasesOptions): LeaseStore {
-  const { prefix = PREFIX, replicas = 0, replicaTimeout = 500 } = options;
-  if (replicas > 0 && !dialogue.canWaitForReplicas)
-    throw new TypeError('redisLeases: replicas is not supported on a Cluster');
-  return new RedisLeases(dialogue, prefix, replicas, replicaTimeout);
-}
 
 class RedisLeases implements ClosableLeases {
   private readonly notifications: RedisNotifications;

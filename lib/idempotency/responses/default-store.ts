@@ -39,15 +39,11 @@ const NOTHING = Buffer.alloc(0);
 export class DefaultStore implements Responses {
   private readonly responses = new LRUCache<string, Kept>({
     maxSize: MAX_BYTES,
-    sizeCalculation: bytesOf,
+    sizeCalculation: sizeOf,
     // It would set a timer every millisecond to read the clock less often.
     ttlResolution: 0,
   });
   private readonly sweeping = new SweepInterval(SWEEP_INTERVAL, () => this.sweep());
-
-  get size(): number {
-    return this.responses.size;
-  }
 
   read(cacheKey: string, token: string): RecordedResponse | undefined {
     const kept = this.responses.get(token);
@@ -73,17 +69,13 @@ export class DefaultStore implements Responses {
     this.responses.delete(token);
   }
 
-  clear(): void {
-    this.responses.clear();
-  }
-
   private sweep(): boolean {
     this.responses.purgeStale();
     return this.responses.size > 0;
   }
 }
 
-function bytesOf({ cacheKey, response: { headers, trailers, body }, text = '' }: Kept, token: string): number {
+function sizeOf({ cacheKey, response: { headers, trailers, body }, text = '' }: Kept, token: string): number {
   let bytes = ENTRY_BYTES + cacheKey.length + token.length + body.length + text.length;
   for (const lines of [headers, trailers])
     for (const [name, value] of lines) bytes += LINE_BYTES + name.length + String(value).length;

@@ -1,4 +1,4 @@
-/** Is told what follows from the departure of a client. */
+/** Carries out what a {@link Departure} decides. */
 export interface DepartureListener {
   /** Emits `close`. */
   emitClose(): void;

@@ -22,6 +22,7 @@ export interface RecordedResponse {
   readonly trailers: readonly HeaderLine[];
 }
 
+/** A header: its name as sent, and its value, or several for several lines. */
 export type HeaderLine = readonly [name: string, value: string | readonly string[]];
 
 /**

@@ -9,9 +9,9 @@ import { INVALID_IN_REASON, isPerExchange, mayHaveContent, type HeaderLine } fro
 import type { Ending, Limits, Recording } from './recording';
 import { ResponseHead } from './response-head';
 import {
-  bytesOf,
+  copyOfBytes,
   isChunk,
-  declareLength,
+  declareNotedLength,
   setHeaders,
   trailerLines,
   type Callback,
@@ -162,7 +162,7 @@ class Recorder implements Recording {
     res.statusCode = Math.trunc(status);
     res.statusMessage = reason;
     if (headers) setHeaders(res, headers);
-    if (this.headWrittenBy === undefined && mayHaveContent(this.method, res.statusCode)) declareLength(res);
+    if (this.headWrittenBy === undefined && mayHaveContent(this.method, res.statusCode)) declareNotedLength(res);
     this.head = new ResponseHead(this.method, res, this.snapshot, this.headWrittenBy);
     this.runEnd.wrote();
     this.faked.pretendHeadSent();
@@ -176,7 +176,7 @@ class Recorder implements Recording {
     if (this.ended) return afterEnd(done, false);
     if (!isChunk(chunk)) return node.write.call(this.res, chunk, encoding, callback);
     const head = this.writtenHead('write');
-    const bytes = this.keep(bytesOf(chunk, encoding), head);
+    const bytes = this.keep(copyOfBytes(chunk, encoding), head);
     this.runEnd.wrote();
     if (this.goesOut(head)) return this.outgoing.write(head, bytes, done);
     if (!this.runEnd.isClientGone) this.held.push(bytes);
@@ -196,7 +196,7 @@ class Recorder implements Recording {
       return this.outgoing.endAgain(chunk, encoding, callback);
     if (this.ended && last !== undefined) return afterEnd(done, this.res);
     if (this.ended || (last !== undefined && !isChunk(last))) return node.end.call(this.res, chunk, encoding, callback);
-    const bytes = last === undefined ? NOTHING : bytesOf(last, encoding);
+    const bytes = last === undefined ? NOTHING : copyOfBytes(last, encoding);
     const head = this.writtenHead('end');
     const kept = this.keep(bytes, head);
     if (!this.runEnd.isClientGone) this.held.push(kept);

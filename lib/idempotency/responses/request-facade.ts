@@ -7,7 +7,7 @@ type Destroy = (this: IncomingMessage, error?: Error) => IncomingMessage;
 
 const closing = new Set<PropertyKey>(WAYS_TO_CLOSE);
 
-/** Is told when the handler closes the connection. */
+/** Called when the handler closes the connection. */
 interface ClosingHandler {
   /** @returns false to leave it open. */
   closedByHandler(): boolean;

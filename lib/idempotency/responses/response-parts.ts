@@ -13,7 +13,7 @@ export function isChunk(chunk: unknown): chunk is Chunk {
 }
 
 /** Copies the bytes: a handler may reuse its buffer after the write, but the recording still needs them. */
-export function bytesOf(chunk: Chunk, encoding: unknown): Buffer {
+export function copyOfBytes(chunk: Chunk, encoding: unknown): Buffer {
   return typeof chunk === 'string'
     ? Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
     : Buffer.from(chunk);
@@ -35,7 +35,7 @@ export function setHeaders(res: ServerResponse, headers: HeadersArgument): void 
  * Declares the length that a program has noted in the response as node does (@hono/node-server): node would declare it
  * in the head, and a replay has the head only.
  */
-export function declareLength(res: ServerResponse): void {
+export function declareNotedLength(res: ServerResponse): void {
   const { _contentLength: length, _removedContLen: isRemoved } = res as Partial<NotedLength>;
   const isFramed = ['Content-Length', 'Transfer-Encoding', 'Trailer'].some(name => res.hasHeader(name));
   if (typeof length === 'number' && isRemoved !== true && !isFramed) res.setHeader('Content-Length', length);

@@ -26,7 +26,7 @@ export function sendBody(req: IncomingMessage, res: ServerResponse, { body, impl
     end();
   } else if (body.length <= PIECE || (impliedBy === 'end' && !isNodesOwn(res))) end(body.length > 0 ? body : undefined);
   else {
-    if (impliedBy === 'end') declareLength(res, body.length);
+    if (impliedBy === 'end') declareBodyLength(res, body.length);
     sendInPieces(req, res, body, end);
   }
 }
@@ -37,7 +37,7 @@ function isNodesOwn(res: ServerResponse): boolean {
 }
 
 /** Declares the length, as node does if `end` writes the head. */
-function declareLength(res: ServerResponse, length: number): void {
+function declareBodyLength(res: ServerResponse, length: number): void {
   if (!res.hasHeader('Content-Length') && !res.hasHeader('Trailer') && res.useChunkedEncodingByDefault)
     res.setHeader('Content-Length', length);
 }

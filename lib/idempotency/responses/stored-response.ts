@@ -58,7 +58,7 @@ export function fromStored(stored: unknown, { key, method, maxBytes }: Expected)
     } = JSON.parse(stored) as Readonly<Record<string, unknown>>;
     if (version !== 1 || storedUnder !== key || !isStatus(status) || !isReason(reason) || !isImpliedBy(impliedBy))
       return undefined;
-    const bytes = bytesOf(body, maxBytes);
+    const bytes = bytesInBase64(body, maxBytes);
     const head = linesOf(headers);
     const foot = linesOf(trailers);
     const names = removed === undefined ? [] : namesOf(removed);
@@ -100,7 +100,7 @@ function isImpliedBy(value: unknown): value is RecordedResponse['impliedBy'] {
 }
 
 /** Returns the bytes of base64 as `toStored` writes it, at most `max`. */
-function bytesOf(value: unknown, max: number): Buffer | undefined {
+function bytesInBase64(value: unknown, max: number): Buffer | undefined {
   if (typeof value !== 'string' || value.length > base64Length(max)) return undefined;
   const bytes = Buffer.from(value, 'base64');
   return bytes.length <= max && bytes.toString('base64') === value ? bytes : undefined;

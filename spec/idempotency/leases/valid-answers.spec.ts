@@ -1,4 +1,5 @@
 import { idempotency, memoryLeases, type Acquisition, type LeaseStore } from '../../../lib';
+import { validCompletion } from '../../../lib/idempotency/leases/valid-answers';
 import { EventLog } from '../../support/event-log';
 import { expressVersions } from '../../support/express-versions';
 import { send } from '../../support/listen';
@@ -77,4 +78,16 @@ describe.each(expressVersions)('a lease store of the application, on %s,', (_ver
       emitWarning.mockRestore();
     }
   });
+});
+
+it.each<[unknown, boolean]>([
+  [undefined, true],
+  ['OK', true],
+  [null, false],
+  [0, false],
+  ['', false],
+])('complete() that answers %p says %p', (answer, isOurs) => {
+  const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+  expect(validCompletion(answer)).toBe(isOurs);
+  warn.mockRestore();
 });
