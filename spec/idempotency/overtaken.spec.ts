@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import express, { type RequestHandler } from 'express';
 import { idempotency, memoryLeases, type IdempotencyOptions } from '../../lib';
 import { send, type WireResponse } from '../support/listen';
@@ -8,6 +9,7 @@ import { EventLog } from '../support/event-log';
 import { HookedLeases } from '../support/hooked-leases';
 import { serve } from '../support/serve';
 import { signal } from '../support/signal';
+import { TemporaryDirectory } from '../support/temporary-directory';
 import { keyed } from '../support/replays';
 
 const LEASE = 150;
@@ -148,6 +150,25 @@ describe('a run whose lease was lost to another', () => {
     expect(await outcome).toMatch(/ECONNRESET/);
     expect(log.kinds).toEqual(['lease-lost', 'executed', 'not-stored']);
   });
+});
+
+it('a response that breaks off closes a connection that cannot be reset: an HTTP/1.0 client over a Unix socket', async () => {
+  const app = express().post('/', idempotency(), (_req, res) => {
+    res.set('Content-Length', '100').write('half of it');
+    res.end();
+  });
+  const folder = new TemporaryDirectory();
+  const path = join(folder.path, 'socket');
+  const server = createServer(app).listen(path);
+  try {
+    await once(server, 'listening');
+    const socket = connect(path).resume();
+    socket.write('POST / HTTP/1.0\r\nHost: 127.0.0.1\r\nIdempotency-Key: over-unix\r\n\r\n');
+    await once(socket, 'close');
+  } finally {
+    server.close();
+    folder.remove();
+  }
 });
 
 describe('a right to run that was longer on its way than its lease', () => {

@@ -18,6 +18,7 @@ export interface Identity {
 
 /** The options that decide what takes part in the cache key. */
 export interface IdentityOptions extends CallerOptions {
+  /** In lower case and in order: two processes may name them otherwise. */
   readonly additionalHeaders: readonly string[];
   readonly ignoreHost: boolean;
   readonly ignoreRequestBody: boolean;
@@ -118,8 +119,7 @@ function queryParts(query: string): readonly string[] {
 }
 
 function headersOf(req: IncomingMessage, names: readonly string[]): [name: string, lines: readonly string[]][] {
-  return names.map(given => {
-    const name = given.toLowerCase();
+  return names.map(name => {
     const lines: readonly unknown[] = headerLines(name, req) ?? [];
     return [name, lines.map(line => (line === '' ? '' : (textOf(line) ?? refuseHeader(name))))];
   });

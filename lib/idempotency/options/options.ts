@@ -171,7 +171,7 @@ function areMethods(value: unknown): boolean {
 
 const defaults = {
   headerName: 'Idempotency-Key',
-  additionalHeaders: [],
+  additionalHeaders: [] as readonly string[],
   whenKeyMissing: 'reject',
   ignoreRequestBody: false,
   ignoreHost: false,
@@ -251,6 +251,7 @@ export function resolveOptions(options: IdempotencyOptions, callers: CallersOn =
   if (!store) checkSize(known);
   return {
     ...snapshotOf(known),
+    additionalHeaders: [...new Set(known.additionalHeaders.map(name => name.toLowerCase()))].sort(),
     leases,
     keyPattern,
     scope,

@@ -45,6 +45,11 @@ export class DefaultStore implements Responses {
   });
   private readonly sweeping = new SweepInterval(SWEEP_INTERVAL, () => this.sweep());
 
+  /** As a Map has it, by which a store in memory is recognised: its leases are in memory, too. */
+  get size(): number {
+    return this.responses.size;
+  }
+
   read(cacheKey: string, token: string): RecordedResponse | undefined {
     const kept = this.responses.get(token);
     // A lease store that mixes up its answers must not show a response to another caller.

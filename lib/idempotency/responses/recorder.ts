@@ -1,5 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import { reset } from '../../http/closing';
 import { watchConnection } from '../../http/exchange-end';
 import { FakedProgress } from './faked-progress';
 import { BodyCopy } from './body-copy';
@@ -148,7 +149,7 @@ class Recorder implements Recording {
 
   private closeConnection(): void {
     // If the end of the connection is the end of the content, a clean end would make half a response look whole.
-    if (!this.res.useChunkedEncodingByDefault) this.res.socket?.resetAndDestroy();
+    if (!this.res.useChunkedEncodingByDefault && this.res.socket) reset(this.res.socket);
     this.outgoing.destroy();
   }
 

@@ -36,19 +36,12 @@ interface TakenBack {
  */
 export function runAndRecord(exchange: Exchange, attempt: Attempt, asked: number): Promise<Ran | TakenBack> {
   const { leases } = exchange.options;
-  // A lease in memory does not expire while its run is at work.
-  if (areInMemory(leases)) return runUnderLease(exchange, attempt, asked);
-  const hasEnded = noteRun(attempt, 'running', leases);
-  return runUnderLease(exchange, attempt, asked, hasEnded).finally(hasEnded);
+  const running = runUnderLease(exchange, attempt, asked);
+  // Leases in memory do not fail, so that no one asks which runs are at work.
+  return areInMemory(leases) ? running : running.finally(noteRun(attempt, 'running', leases));
 }
 
-/** @param hasEnded ends the note that the run is at work; to be called before its lease is given back. */
-async function runUnderLease(
-  exchange: Exchange,
-  attempt: Attempt,
-  asked: number,
-  hasEnded?: () => void,
-): Promise<Ran | TakenBack> {
+async function runUnderLease(exchange: Exchange, attempt: Attempt, asked: number): Promise<Ran | TakenBack> {
   const started = startHandler(exchange, attempt, asked);
   const run = isPromise(started) ? await started : started;
   const ending = await run.recording.ending;
@@ -57,7 +50,6 @@ async function runUnderLease(
   const kept = isPromise(keeping) ? await keeping : keeping;
   run.renewal.stop();
   run.lease.stopWatching();
-  if (kept.kind === 'nothing') hasEnded?.();
   const settling = settle(exchange, attempt, run, kept);
   const settlement = isPromise(settling) ? await settling : settling;
   if (run.thrown) throwAtEnd(exchange, run.thrown.error);

@@ -14,8 +14,8 @@ export interface TimedStores {
   /**
    * Asks for the lease. What a lost or late call acquires is released again.
    *
-   * While an earlier run of this process is at work, or its response is being stored, that run's lease is acquired
-   * instead: when the store comes back after the lease has expired, a new request must not be faster.
+   * While this process is storing the response of an earlier run, that run's lease is acquired anew: when the store
+   * comes back after the lease has expired, a new request must not be faster than the storing.
    */
   acquire(run: RunId, ms: number): Awaitable<Acquisition>;
   /** Extends the lease by `leaseDuration`. @returns whether the run still holds it. */
@@ -47,18 +47,24 @@ export function withTimeouts(options: ResolvedOptions): TimedStores {
   const release = async ({ cacheKey, token }: RunId): Promise<boolean> =>
     callStore(() => leases.release(cacheKey, token), storeTimeout, ofLeases);
 
-  const acquireOrHold = (run: RunId, ms: number): Awaitable<Acquisition> => {
-    const earlier = localRun(run.cacheKey, leases);
-    return earlier ? acquireFor(earlier.token, run, ms) : leases.acquire(run.cacheKey, run.token, ms);
+  /** Returns the token of the run whose response this process is storing under a key. */
+  const tokenStoredHere = (cacheKey: string): string | undefined => {
+    const run = localRun(cacheKey, leases);
+    return run?.phase === 'storing' ? run.token : undefined;
   };
 
-  /** The store may have been so slow that a run has begun here since it was asked, and its lease has expired. */
-  const unlessBegunHere = (acquisition: Acquisition, run: RunId, ms: number): Awaitable<Acquisition> => {
-    const begun = acquisition.kind === 'acquired' ? localRun(run.cacheKey, leases) : undefined;
-    if (!begun) return acquisition;
+  const acquireOrHold = (run: RunId, ms: number): Awaitable<Acquisition> => {
+    const earlier = tokenStoredHere(run.cacheKey);
+    return earlier === undefined ? leases.acquire(run.cacheKey, run.token, ms) : acquireFor(earlier, run, ms);
+  };
+
+  /** The storing may have begun since the question, which a slow store has carried out after the lease had expired. */
+  const unlessStoredHere = (acquisition: Acquisition, run: RunId, ms: number): Awaitable<Acquisition> => {
+    const earlier = acquisition.kind === 'acquired' ? tokenStoredHere(run.cacheKey) : undefined;
+    if (earlier === undefined) return acquisition;
     const handOver = async (): Promise<Acquisition> => {
       await leases.release(run.cacheKey, run.token);
-      return acquireFor(begun.token, run, ms);
+      return acquireFor(earlier, run, ms);
     };
     return callStore(handOver, storeTimeout, ofLeases);
   };
@@ -67,8 +73,7 @@ export function withTimeouts(options: ResolvedOptions): TimedStores {
     // For a whole lease, whatever the caller asked for: `purge()` asks for a short one.
     const forEarlier = await leases.acquire(cacheKey, earlier, leaseDuration);
     if (forEarlier.kind !== 'acquired') return forEarlier;
-    if (localRun(cacheKey, leases)?.token === earlier)
-      return { kind: 'running', token: earlier, msLeft: leaseDuration };
+    if (tokenStoredHere(cacheKey) === earlier) return { kind: 'running', token: earlier, msLeft: leaseDuration };
     // The earlier run has ended meanwhile. If its record has expired, too, the lease was acquired under the token of a
     // run that is over, so it is released here.
     const forOwn = await leases.acquire(cacheKey, token, ms);
@@ -98,7 +103,7 @@ export function withTimeouts(options: ResolvedOptions): TimedStores {
           throw withReason(error);
         },
       );
-      return after(acquired, answer => unlessBegunHere(validAcquisition(answer), run, ms));
+      return after(acquired, answer => unlessStoredHere(validAcquisition(answer), run, ms));
     },
     async reacquire({ cacheKey, token }) {
       const acquired = callStore(() => leases.acquire(cacheKey, token, leaseDuration), renewalTimeout, ofLeases);

@@ -313,6 +313,25 @@ describe('a host that names this machine', () => {
   });
 });
 
+it('the order and the case in which additional headers are named take no part', async () => {
+  const keys: string[] = [];
+  const store = new Keyv();
+  for (const names of [
+    ['X-One', 'X-Two'],
+    ['x-two', 'X-ONE', 'x-one'],
+  ]) {
+    const guard = idempotency({ store, ignoreHost: true, additionalHeaders: names });
+    const app = express().post('/', guard, (req, res) => {
+      keys.push(req.idempotency.cacheKey);
+      res.end();
+    });
+    const { url } = await serve(app);
+    await send(url, { headers: { ...KEY, 'X-One': 'a', 'X-Two': 'b' } });
+    await send(url, { headers: { 'Idempotency-Key': 'l', 'X-One': 'a', 'X-Two': 'b' } });
+  }
+  expect(keys).toHaveLength(2);
+});
+
 it('with ignoreHost, scheme, host and port take no part, and all the rest does', async () => {
   const options: IdempotencyOptions = { ignoreHost: true };
   expect(await runsOf(options, { headers: { Host: 'a.example' } }, { headers: { Host: 'b.example:81' } })).toBe(1);
