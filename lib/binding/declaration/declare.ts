@@ -80,24 +80,27 @@ export function routeParam<X extends AnyType, const O extends SingleOptions<Infe
 }
 
 /** Binds the whole JSON body to this property; no other property then binds from JSON. */
-export function fromBody<X extends AnyType>(type: X): Property<Infer<X>> {
-  return property('fromBody', type);
+export function fromBody<X extends AnyType>(type: X): Property<Infer<X>>;
+export function fromBody(type: AnyType, options?: unknown): Property<unknown> {
+  return whole('fromBody', type, options);
 }
 
 /**
  * Binds the whole form to this property: an object whose properties are form fields (`title`, `author.name`,
  * `chapters[0].title`) or files. No other property then binds from the form.
  */
-export function fromForm<X extends AnyType>(type: X): Property<Infer<X>> {
-  return property('fromForm', type);
+export function fromForm<X extends AnyType>(type: X): Property<Infer<X>>;
+export function fromForm(type: AnyType, options?: unknown): Property<unknown> {
+  return whole('fromForm', type, options);
 }
 
 /**
  * Binds the whole query to this property: an object whose properties are query parameters (`page`, `filter.status`,
  * `sort[0].by`).
  */
-export function fromQuery<X extends AnyType>(type: X): Property<Infer<X>> {
-  return property('fromQuery', type);
+export function fromQuery<X extends AnyType>(type: X): Property<Infer<X>>;
+export function fromQuery(type: AnyType, options?: unknown): Property<unknown> {
+  return whole('fromQuery', type, options);
 }
 
 /**
@@ -141,8 +144,21 @@ export function hasPermission(name: string, options: { readonly required?: boole
 }
 
 /** Binds the whole body as text, whatever its content type. */
-export function plainText(): Property<string> {
-  return property('plainText', string);
+export function plainText(): Property<string>;
+export function plainText(options?: unknown): Property<string> {
+  return whole('plainText', string, options);
+}
+
+/** @throws TypeError for options, which only JavaScript can pass: they would be ignored. */
+function whole<V>(
+  kind: 'fromBody' | 'fromForm' | 'fromQuery' | 'plainText',
+  type: AnyType,
+  options: unknown,
+): Property<V> {
+  if (typeof options !== 'object' || options === null) return property(kind, type);
+  const remedy =
+    kind === 'plainText' ? 'the property is always the whole body' : `write ${kind}(optional(T)) if it may be missing`;
+  throw new TypeError(`${kind} takes no options; ${remedy}`);
 }
 
 /** @param permission the name of a permission, which is not an option. */

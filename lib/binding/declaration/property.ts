@@ -74,9 +74,9 @@ export interface PropertyOptions<T = unknown> {
   /** Text about the property for the API description. */
   readonly description?: string;
   /**
-   * Only with `required: false`. When true, a claim, header or cookie that the request lacks is read from body, form,
+   * When true, which needs `required: false`, a claim, header or cookie that the request lacks is read from body, form,
    * route or query, where a client can send any value; set false for anything that decides about identity or rights.
-   * Default true.
+   * Default true with `required: false`, otherwise false.
    */
   readonly fallback?: boolean;
 }

@@ -75,7 +75,7 @@ function generatedFor(owner: string, text: string, contexts: readonly GeneratedC
   for (const { functions } of contexts) if (Object.hasOwn(functions, fingerprint)) return functions[fingerprint];
   if (collecting.collection) return undefined;
   const problem = `the generated contexts have no code for ${owner} as it is declared now`;
-  const remedy = 'Run `npx bindonce generate` again, with a module that uses it';
+  const remedy = 'Run `npx bindonce generate` again, with a module that uses it, or keep class names in your bundler';
   if (contexts.some(({ whenStale }) => whenStale === 'throw')) throw new TypeError(`${problem}. ${remedy}.`);
   warnOnce('BINDONCE_STALE_CONTEXTS', `bindonce: ${problem}, so it is compiled when it is first used. ${remedy}.`);
   return undefined;

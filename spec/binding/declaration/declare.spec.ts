@@ -8,7 +8,9 @@ import {
   fromBody,
   fromClaim,
   fromCookie,
+  fromForm,
   fromHeader,
+  fromQuery,
   guid,
   hasPermission,
   int,
@@ -280,4 +282,15 @@ it('a property with no readable type is refused by its name', () => {
     }
     return bindRequest(Wrong);
   }).toThrow(/when/);
+});
+
+it.each<[string, (...given: never[]) => unknown, unknown[], string]>([
+  ['fromBody', fromBody, [Line], 'write fromBody(optional(T)) if it may be missing'],
+  ['fromForm', fromForm, [Line], 'write fromForm(optional(T)) if it may be missing'],
+  ['fromQuery', fromQuery, [Line], 'write fromQuery(optional(T)) if it may be missing'],
+  ['plainText', plainText, [], 'the property is always the whole body'],
+])('%s refuses options, which only JavaScript can pass', (name, declare, given, remedy) => {
+  const declared = (...more: unknown[]) => declare(...([...given, ...more] as never[]));
+  expect(() => declared({ required: false })).toThrow(new TypeError(`${name} takes no options; ${remedy}`));
+  expect(() => declared(undefined)).not.toThrow();
 });

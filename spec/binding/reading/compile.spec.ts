@@ -34,7 +34,7 @@ it('throws if so configured and there is none, but not while code is collected',
   const compile = compilerWith([{ functions: {}, whenStale: 'throw' }]);
   expect(() => compile('Order', CODE, { offset: 1 })).toThrow(
     new TypeError(
-      'the generated contexts have no code for Order as it is declared now. Run `npx bindonce generate` again, with a module that uses it.',
+      'the generated contexts have no code for Order as it is declared now. Run `npx bindonce generate` again, with a module that uses it, or keep class names in your bundler.',
     ),
   );
   collecting.collection = new CodeCollection();
