@@ -19,10 +19,11 @@ const usage = `Usage: bindonce generate <module, folder or pattern>... [-o <file
 
 Compiles the readers and writers of JSON ahead of time. Loads the modules, and writes a module whose function
 registerContexts() adds the code to the options of configure(): the code of every middleware that the modules make, and
-of every dto class that they export.
+of every dto class that they export. Patterns in quotation marks ('dist/**/*.js') need Node 22.
 
-  -o, --output <file>    the module to write, .js, .mjs, .cjs or .ts; default: bindonce-contexts.js. If it does not
-                         exist yet, it is there without code while the modules are loaded, so that they can import it
+  -o, --output <file>    the module to write: .js, .mjs, .cjs, .ts, .mts or .cts; default: bindonce-contexts.js. If it
+                         does not exist yet, it is there without code while the modules are loaded, so that they can
+                         import it
   --check                write nothing; exit with 1 if the file is not up to date
   --options <module>     module whose default export is the options of bindRequest(), for the exported dto classes
   --empty                write the file without code, and load nothing
@@ -42,7 +43,9 @@ export async function generateCommand(args: string[]): Promise<number> {
   }
   const { output = 'bindonce-contexts.js', check, empty } = values;
   if (!/^\.[cm]?[jt]s$/.test(extname(output)) || /\.d\.[cm]?ts$/.test(output))
-    throw new UsageError(`-o takes a file that ends with .js, .mjs, .cjs or .ts, not ${JSON.stringify(output)}.`);
+    throw new UsageError(
+      `-o takes a file that ends with .js, .mjs, .cjs, .ts, .mts or .cts, not ${JSON.stringify(output)}.`,
+    );
   if (fs.existsSync(output) && !isGenerated(output))
     throw new UsageError(`${output} was not written by this command; it is left as it is. Name another file with -o.`);
   if (positionals.length === 0 && !empty) throw new UsageError(`Name the modules to load, or --empty.\n\n${usage}`);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openapi } from '../openapi/openapi';
@@ -8,7 +8,7 @@ import { parsedArguments } from './arguments';
 import { defaultExport } from './default-export';
 import { loadApplication } from './load-application';
 import { writeOrCheck } from './output-file';
-import { readPackage } from './package-file';
+import { packageOf } from './package-file';
 import { UsageError } from './usage-error';
 
 const usage = `Usage: bindonce openapi <module> [-o <file>] [options]
@@ -18,7 +18,7 @@ Writes the OpenAPI document of the Express application that the module exports, 
   -o, --output <file>    the file to write; default: standard output
   --check                write nothing; exit with 1 if the file is not up to date
   --options <module>     module whose default export is the options of openapi()
-  --title, --version     of the API; default: name and version in package.json
+  --title, --version     of the API; default: name and version in the package.json of the module
 `;
 
 /** Writes or checks the document of an application. @returns the exit code of the process. */
@@ -40,7 +40,7 @@ export async function openapiCommand(args: string[]): Promise<number> {
   if (check && output === undefined) throw new UsageError('--check needs the file to compare with: -o <file>.');
   if (output === undefined) return print(args);
   const app = await loadApplication(path);
-  const document = `${JSON.stringify(openapi(app, await optionsOf(values)), undefined, 2)}\n`;
+  const document = `${JSON.stringify(openapi(app, await optionsOf(path, values)), undefined, 2)}\n`;
   return writeOrCheck(output, document, check) === 'outdated' ? 1 : 0;
 }
 
@@ -72,8 +72,8 @@ interface Given {
   readonly version?: string;
 }
 
-async function optionsOf({ options, title, version }: Given): Promise<OpenApiOptions> {
-  const { name, version: ownVersion } = existsSync('package.json') ? readPackage('package.json') : {};
+async function optionsOf(path: string, { options, title, version }: Given): Promise<OpenApiOptions> {
+  const { name, version: ownVersion } = packageOf(path);
   const complete = (given: Partial<OpenApiOptions>): OpenApiOptions => {
     const info = { title: textOr('API', name), version: textOr('0.0.0', ownVersion), ...given.info };
     return {

@@ -4,7 +4,7 @@ import { noFile } from './import-module';
 import { UsageError } from './usage-error';
 
 const MODULE = /\.[cm]?js$/;
-/** Node 22.18 and later load them, too. */
+/** Node 22.18 and later load them, too; others with a loader. */
 const TYPESCRIPT = /(?<!\.d)\.[cm]?ts$/;
 
 /**
@@ -24,12 +24,11 @@ function filesAt(path: string): string[] {
 
 function filesBelow(folder: string): string[] {
   const isTypeScript = 'typescript' in process.features && process.features.typescript !== false;
-  return fs
-    .readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter(name => MODULE.test(name) || (isTypeScript && TYPESCRIPT.test(name)))
-    .filter(name => !/(^|[/\\])node_modules[/\\]/.test(name))
-    .sort()
-    .map(name => join(folder, name));
+  const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(isOutsidePackages);
+  return modulesAt(
+    names.map(name => join(folder, name)),
+    isTypeScript,
+  );
 }
 
 function matching(pattern: string): string[] {
@@ -40,5 +39,18 @@ function matching(pattern: string): string[] {
       `${pattern}: Node ${process.versions.node} does not expand patterns; Node 22 does. ` +
         'Leave out the quotation marks, so that the shell expands it, or name a folder.',
     );
-  return globSync(pattern).sort();
+  const found = globSync(pattern);
+  // A pattern that names the folder of packages means it; and TypeScript, whose loader may be set.
+  return modulesAt(isOutsidePackages(pattern) ? found.filter(isOutsidePackages) : found, true);
+}
+
+/** Returns true for a path that does not lead through a folder of installed packages. */
+const isOutsidePackages = (path: string): boolean => !/(^|[/\\])node_modules[/\\]/.test(path);
+
+/** Returns the modules among paths, sorted. A folder can be named like a module (`chart.js/`). */
+function modulesAt(paths: readonly string[], withTypeScript: boolean): string[] {
+  return paths
+    .filter(path => MODULE.test(path) || (withTypeScript && TYPESCRIPT.test(path)))
+    .filter(path => fs.statSync(path).isFile())
+    .sort();
 }

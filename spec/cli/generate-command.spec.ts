@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import * as fs from 'node:fs';
 import {
   existsSync,
   mkdirSync,
@@ -150,7 +151,7 @@ describe('bindonce generate', () => {
     });
     const sentence =
       'the generated contexts have no code for Line as it is declared now, so it is compiled when it is first used. ' +
-      'Run `npx bindonce generate` again, with a module that uses it.';
+      'Run `npx bindonce generate` again, with a module that uses it, or keep class names in your bundler.';
     const { stdout, stderr } = await node(['app.mjs']);
     expect(stdout).toBe('{"sku":"tea","price":1}\n');
     expect(stderr).toContain(sentence);
@@ -164,6 +165,8 @@ describe('bindonce generate', () => {
   it.each([
     ['contexts.ts', 'commonjs'],
     ['contexts.ts', 'module'],
+    ['contexts.mts', 'commonjs'],
+    ['contexts.cts', 'module'],
     ['contexts.mjs', 'commonjs'],
     ['contexts.cjs', 'module'],
     ['contexts.js', 'commonjs'],
@@ -214,6 +217,18 @@ registerContexts();
     writeFileSync(file('options.mjs'), "export default { propertyNamingPolicy: 'PascalCase' };");
     expect((await bindonce('orders', '--options', 'options.mjs', '-o', 'contexts.mjs')).status).toBe(0);
     expect(textOf('contexts.mjs')).toContain('"UnitPrice"');
+  });
+
+  it('finds no module in installed packages, and none in a folder that is named like a module', async () => {
+    mkdirSync(file('orders/chart.js/node_modules/installed'), { recursive: true });
+    writeFileSync(file('orders/chart.js/dtos.mjs'), dtos());
+    writeFileSync(file('orders/chart.js/node_modules/installed/index.js'), "throw new Error('loaded');");
+    expect(await bindonce('orders', '-o', 'contexts.mjs')).toMatchObject({ status: 0, stderr: '' });
+    const expands = 'globSync' in fs;
+    expect(await bindonce('orders/**/*.{js,mjs}', '-o', 'contexts.mjs', '--check')).toMatchObject({
+      status: expands ? 0 : 2,
+      stderr: expands ? '' : (expect.stringContaining('does not expand patterns; Node 22 does.') as string),
+    });
   });
 
   it('writes a module without code, so that an application can be loaded that imports it', async () => {

@@ -191,6 +191,16 @@ describe('bindonce openapi', () => {
     expect(JSON.parse(stdout)).toMatchObject({ info });
   });
 
+  it('takes title and version from the package that the module is in, from any folder', () => {
+    writeFileSync(join(folder, 'package.json'), '{"name":"shop","version":"1.2.3"}');
+    mkdirSync(join(folder, 'dist'));
+    writeFileSync(join(folder, 'dist/package.json'), '{"type":"module"}');
+    const start = "import express from 'express';\nexport const app = express();\n";
+    writeFileSync(join(folder, 'dist/app.js'), start);
+    const { stdout } = bindonce('openapi', join(folder, 'dist/app.js'));
+    expect(JSON.parse(stdout)).toMatchObject({ info: { title: 'shop', version: '1.2.3' } });
+  });
+
   it('takes its options from a module', () => {
     const options = join(directory.path, 'options.mjs');
     writeFileSync(options, "export default { info: { title: 'Shop', version: '3' }, servers: [{ url: '/v3' }] };");

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import express from 'express';
@@ -35,13 +35,25 @@ const root = join(__dirname, '../..');
 const folder = new TemporaryDirectory();
 afterAll(() => folder.remove());
 
-/** Returns the `apiDocs` of a copy of the built package in a folder whose path has a dot, as that of pnpm. */
-function apiDocsInDotFolder(): typeof apiDocs {
-  const installed = join(folder.path, 'node_modules/.pnpm/bindonce/node_modules/bindonce');
+/** Copies the built package to a folder. @returns its `apiDocs`, after a change of the copy. */
+function apiDocsIn(name: string, change?: (page: string) => void): typeof apiDocs {
+  const installed = join(folder.path, name);
   mkdirSync(installed, { recursive: true });
   cpSync(join(root, 'dist'), join(installed, 'dist'), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(installed, 'node_modules'));
+  change?.(join(installed, 'dist/openapi/page'));
   return (createRequire(__filename)(join(installed, 'dist')) as { apiDocs: typeof apiDocs }).apiDocs;
+}
+
+/** Rewrites the code that finds the files of the page. */
+function rewrite(page: string, from: string, to: string): void {
+  const path = join(page, 'page-files.js');
+  const code = readFileSync(path, 'utf8');
+  expect(code).toContain(from);
+  writeFileSync(
+    path,
+    code.replace(from, () => to),
+  );
 }
 
 describe.each(expressVersions)('apiDocs() (%s)', (_version, version) => {
@@ -71,7 +83,7 @@ describe.each(expressVersions)('apiDocs() (%s)', (_version, version) => {
 });
 
 it('apiDocs() serves its files from a folder whose path has a dot', async () => {
-  const docs = apiDocsInDotFolder();
+  const docs = apiDocsIn('node_modules/.pnpm/bindonce/node_modules/bindonce');
   const answers = expressVersions.map(async ([, version]) => {
     const app = version();
     app.use('/docs', docs(app, { info }));
@@ -82,6 +94,24 @@ it('apiDocs() serves its files from a folder whose path has a dot', async () => 
     [200, 200, 200, 404],
     [200, 200, 200, 404],
   ]);
+});
+
+it.each<[string, (page: string) => void]>([
+  ['esbuild, which leaves the files behind', page => rmSync(join(page, 'files'), { recursive: true })],
+  ['Rollup, whose ES modules have no __dirname', page => rewrite(page, '"use strict";', '__dirname = undefined;')],
+  [
+    'webpack, for which a package is a number',
+    page => rewrite(page, "require.resolve('swagger-ui-dist/package.json')", '4711'),
+  ],
+  [
+    'webpack, for which a package is a name',
+    page => rewrite(page, "require.resolve('swagger-ui-dist/package.json')", "'swagger-ui-dist/package.json'"),
+  ],
+])('apiDocs() says so when it is called, if it has been bundled: %s', (name, change) => {
+  const docs = apiDocsIn(name, change);
+  expect(() => docs(express(), { info })).toThrow(
+    'apiDocs: its files are not beside the code of bindonce, so it has been bundled. Keep `bindonce` and',
+  );
 });
 
 it.each<[string, object[], string]>([
