@@ -27,6 +27,7 @@ export async function prepare(
   given: IdempotentRequestInit,
   { headerName, additionalHeaders }: ResolvedOptions,
 ): Promise<PreparedRequest> {
+  checkGlobals();
   const { operation, key, ...init } = given;
   const headers = new Headers(init.headers);
   if (headers.has(headerName))
@@ -51,6 +52,17 @@ export async function prepare(
   const content = form ? [null, await hashOfForm(form)] : [type, body && (await sha256(body as ArrayBuffer))];
   const digest = await sha256(JSON.stringify([method, href.split('#', 1)[0], chosen, ...content]));
   return { ...sent, identity: { name: operation, digest } };
+}
+
+/** @throws TypeError that names the globals that are missing: tests of pages run where only browsers have them. */
+function checkGlobals(): void {
+  const missing = ['Request', 'Headers'].filter(name => !(name in globalThis));
+  if (missing.length > 0)
+    throw new TypeError(
+      `idempotentFetch: there is no global ${missing.join(', and no ')}. ` +
+        'It prepares each request, also for a `fetch` of your own. jest-environment-jsdom hides it from tests: use ' +
+        'jest-fixed-jsdom, or another environment.',
+    );
 }
 
 /** Copies a form, also one of another frame or of a package, which `fetch` may not know. */

@@ -255,6 +255,23 @@ describe('before the first attempt, there is an error for', () => {
     expect([fetch.mock.calls, storage.setItem.mock.calls]).toEqual([[], []]);
   });
 
+  it.each(['Request', 'Headers'] as const)('a global %s that the environment of a test hides', async name => {
+    const { [name]: hidden } = globalThis;
+    const fetch = jest.fn();
+    try {
+      delete (globalThis as Partial<typeof globalThis>)[name];
+      await expect(client({ fetch })('http://shop/', { ...payment(), key: 'order-42' })).rejects.toThrow(
+        new TypeError(
+          `idempotentFetch: there is no global ${name}. It prepares each request, also for a \`fetch\` of your own. ` +
+            'jest-environment-jsdom hides it from tests: use jest-fixed-jsdom, or another environment.',
+        ),
+      );
+    } finally {
+      globalThis[name] = hidden as never;
+    }
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
   it('a page without crypto.subtle, unless the application keeps the key', async () => {
     const { url } = await service();
     const subtle = jest.spyOn(crypto, 'subtle', 'get').mockReturnValue(undefined as never);
