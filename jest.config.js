@@ -29,6 +29,7 @@ const long = [
   'spec/docs/lease-store.spec.ts',
   'spec/docs/snippets.spec.ts',
   'spec/openapi/api-docs.spec.ts',
+  'spec/package/declarations.spec.ts',
   'spec/package/exports.spec.ts',
   'spec/processes/demo-app.spec.ts',
   'spec/processes/demo-document.spec.ts',

@@ -1,0 +1,76 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(__dirname, '../..');
+
+/** A file of a package that exports dtos, as docs/typescript.md says to write it. */
+const LIBRARY = `
+import { decimal, dto, field, list, optional, queryParam, type BigNumber } from 'bindonce';
+export class Line extends dto({
+  price: decimal,
+  discounts: list(decimal),
+  refund: optional(decimal),
+  tax: field(decimal, { required: false }),
+  limit: queryParam(decimal),
+}) {}
+export const total = (line: Line) => line.price.plus(line.limit);
+export type { BigNumber };
+`;
+
+/** A program that uses the package: what was `any` would be text, too. */
+const USE = `
+import { Line, total } from './library.js';
+const { price, discounts, refund, tax, limit } = new Line();
+export const texts: string[] = [price, ...discounts, refund ?? price, tax ?? price, limit, total(new Line())].map(one => one.toFixed(2));
+// @ts-expect-error
+export const wrong: string = price;
+// @ts-expect-error
+export const wrongItem: string = discounts[0]!;
+// @ts-expect-error
+export const wrongRefund: string = refund!;
+// @ts-expect-error
+export const wrongTax: string = tax!;
+// @ts-expect-error
+export const wrongLimit: string = limit;
+// @ts-expect-error
+export const wrongTotal: string = total(new Line());
+`;
+
+const compilers = ['typescript-5.9', 'typescript', 'typescript-7'];
+const setUps = compilers.flatMap(compiler => (['commonjs', 'module'] as const).map(type => [compiler, type] as const));
+
+describe('the declarations of a package whose dtos have decimals', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(root, 'spec/support/run-'));
+    mkdirSync(join(folder, 'node_modules'));
+    symlinkSync(root, join(folder, 'node_modules/bindonce'));
+  });
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Compiles a program in the folder. @returns what the compiler says. */
+  function compile(compiler: string, file: string, options: Readonly<Record<string, unknown>>): string {
+    const compilerOptions = {
+      ...{ target: 'es2022', strict: true, noUnusedLocals: true, skipLibCheck: true, types: ['node'] },
+      ...options,
+    };
+    const config = join(folder, 'tsconfig.json');
+    writeFileSync(config, JSON.stringify({ compilerOptions, files: [file] }));
+    const args = [join(root, 'node_modules', compiler, 'bin/tsc'), '-p', config, '--pretty', 'false'];
+    const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    return status === 0 ? '' : stdout;
+  }
+
+  it.each(setUps)('keep their types in all projects that use it: %s, %s', (compiler, type) => {
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'library', type }));
+    writeFileSync(join(folder, 'library.ts'), LIBRARY);
+    writeFileSync(join(folder, 'use.ts'), USE);
+    expect(compile(compiler, 'library.ts', { module: 'nodenext', declaration: true, outDir: '.' })).toBe('');
+    rmSync(join(folder, 'library.ts'));
+    expect(compile(compiler, 'use.ts', { module: 'nodenext', noEmit: true })).toBe('');
+    expect(compile(compiler, 'use.ts', { module: 'esnext', moduleResolution: 'bundler', noEmit: true })).toBe('');
+  });
+});
