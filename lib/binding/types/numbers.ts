@@ -3,6 +3,7 @@ import { LosslessNumber } from 'lossless-json';
 import { warnOnce } from '../../warnings/warn-once';
 import { bigNumberOf } from '../reading/big-number';
 import { isExactNumber } from '../reading/exact-number';
+import { asJson } from '../reading/json-text';
 import type { ValueType } from './property-type';
 import { scalar } from './scalar';
 
@@ -39,6 +40,12 @@ export const long: ValueType<bigint> = scalar('long', {
     if (typeof value === 'number' && !Number.isSafeInteger(value)) return undefined;
     return ifNumber(value, readLong);
   },
+  write(value) {
+    if (typeof value === 'bigint') return value;
+    // As a number, 2 ** 60 would be written with the digits of another one, 1152921504606847000.
+    const isLarge = Number.isInteger(value) && !Number.isSafeInteger(value);
+    return (isLarge ? readLong(String(BigInt(value as number))) : writtenText(value, readLong)) ?? value;
+  },
   // As a string, too: many clients would round a number.
   schema: { type: ['string', 'integer'], format: 'int64', pattern: '^[+-]?[0-9]{1,19}$' },
   writtenSchema: { type: 'integer', format: 'int64' },
@@ -65,7 +72,10 @@ export const decimal: ValueType<BigNumber> = scalar('decimal', {
     if (typeof value !== 'number' || isRounded(value)) return undefined;
     return decimalOf(Object.is(value, -0) ? '-0' : String(value));
   },
-  write: value => (BigNumber.isBigNumber(value) ? exactNumber(value) : value),
+  write(value) {
+    const exact = BigNumber.isBigNumber(value) ? value : writtenText(value, readDecimal);
+    return exact ? exactNumber(exact) : value;
+  },
   schema: {
     type: ['string', 'number'],
     format: 'decimal',
@@ -148,6 +158,15 @@ function decimalOf(numeral: string): BigNumber | undefined {
   // bignumber.js makes zero of what is closer to zero than 1e-10000000.
   if (value.isZero() && /^[^e]*[1-9]/i.test(numeral)) return undefined;
   return value.isFinite() && Math.abs(value.e ?? 0) <= MAX_LENGTH ? value : undefined;
+}
+
+/**
+ * Reads text that a handler passes for an exact number: drivers of databases return columns of 64 bits and decimals as
+ * text, and other classes of numbers are text in JSON. Undefined for other values.
+ */
+function writtenText<T>(value: unknown, read: (text: string) => T | undefined): T | undefined {
+  const json = asJson(value);
+  return typeof json === 'string' ? read(json) : undefined;
 }
 
 function ifNumber<T>(value: unknown, read: (text: string) => T | undefined): T | undefined {

@@ -76,6 +76,7 @@ const values = fc.oneof(
   fc.double(),
   fc.date({ noInvalidDate: false }),
   fc.constantFrom(-0, Symbol('s'), () => 1, new URL('https://example.org'), { toJSON: () => 'x' }),
+  fc.constantFrom('-9007199254740993', '1e-7', ' 1.50 ', 2 ** 60, 1e300, { toJSON: () => '1.50' }),
 );
 
 it('the text that is written at once is that of the converted value, whatever a handler passes', () => {
