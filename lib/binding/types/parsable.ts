@@ -36,13 +36,20 @@ export function parsableCodec(type: Parsable<unknown>, asObject?: Codec<unknown>
 }
 
 /**
- * Returns the value's text, or the value itself if it has a `toJSON` or no text of its own. Instances of other classes
- * are refused.
+ * Returns the value's text, or the value itself if it has a `toJSON`. Instances of other classes are refused.
+ * @throws TypeError for a value with neither: its fields are not declared, and what is read is text.
  */
 function asText(value: unknown, type: Parsable<unknown>, name: string): unknown {
   const isOwn = typeof value === 'object' && value !== null && typeof type === 'function' && value instanceof type;
   if (!isOwn) return asScalar(value, name);
-  // eslint-disable-next-line @typescript-eslint/no-base-to-string -- whether it has a text of its own?
-  const text = String(value);
-  return 'toJSON' in value || text === '[object Object]' ? value : text;
+  if ('toJSON' in value) return value;
+  // eslint-disable-next-line @typescript-eslint/no-base-to-string -- it has a text of its own.
+  if (hasText(value)) return String(value);
+  throw new TypeError(
+    `The response has a ${name}, which has no form in JSON: add toString() or toJSON() to ${name}, ` +
+      'or pass a converter for it (option converters).',
+  );
 }
+
+/** Returns true for an object with a text of its own: that of every other is `[object Object]`, or `[object Map]`. */
+const hasText = (value: object): boolean => Symbol.toPrimitive in value || value.toString !== Object.prototype.toString;

@@ -361,14 +361,50 @@ describe('each type is written as it is read', () => {
       }
       static tryParse = parsed.tryParse;
     }
-    class Neither {
-      a = 2;
+    class Primitive {
+      [Symbol.toPrimitive](): string {
+        return 'primitive';
+      }
       static tryParse = parsed.tryParse;
     }
-    class View extends dto({ text: Text, json: Json, neither: Neither }) {}
-    expect(await textOf(View, { text: new Text(), json: new Json(), neither: new Neither() })).toBe(
-      '{"text":"text","json":{"a":1},"neither":{"a":2}}',
+    class View extends dto({ text: Text, json: Json, primitive: Primitive }) {}
+    expect(await textOf(View, { text: new Text(), json: new Json(), primitive: new Primitive() })).toBe(
+      '{"text":"text","json":{"a":1},"primitive":"primitive"}',
     );
+  });
+
+  it.each<[string, () => object]>([
+    [
+      'an object',
+      () =>
+        new (class Price {
+          secret = 'x';
+          static tryParse = () => ({ success: false }) as const;
+        })(),
+    ],
+    [
+      'a Set',
+      () =>
+        new (class Price extends Set {
+          static tryParse = () => ({ success: false }) as const;
+        })(),
+    ],
+    [
+      'an object that names its class',
+      () =>
+        new (class Price {
+          [Symbol.toStringTag] = 'x';
+          static tryParse = () => ({ success: false }) as const;
+        })(),
+    ],
+  ])('a class with tryParse that has neither a text nor a JSON is not shown: %s', async (_what, make) => {
+    const value = make();
+    class View extends dto({ price: value.constructor as AnyType }) {}
+    const { status, text } = await answered(res => res.json({ price: value }), { 200: View });
+    expect([status, text]).toEqual([
+      500,
+      expect.stringContaining('has a Price, which has no form in JSON: add toString() or toJSON() to Price, or pass a'),
+    ]);
   });
 
   it.each<[string, object, string]>([
