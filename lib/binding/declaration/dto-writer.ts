@@ -1,5 +1,6 @@
 import type { ClassCode } from '../reading/class-code';
-import { isJsonObject, type JsonObject } from '../reading/json-text';
+import { asJson, isJsonObject, type JsonObject } from '../reading/json-text';
+import { valueUnder } from '../reading/own-value';
 import { textWriter, written, type WriteJson } from '../types/codec';
 import type { Member } from './members';
 
@@ -27,18 +28,26 @@ const never = (): undefined => undefined;
  * @param declared the class, as an error names it.
  */
 export function writeObject(declared: string, writers: () => ObjectWriters): WriteJson {
+  const refused = (what: string): TypeError =>
+    new TypeError(`The response is declared as ${declared}, but the handler passed ${what}.`);
+  const hasValues = (object: JsonObject): boolean =>
+    writers().members.some(({ property }) => valueUnder(object, property) !== undefined);
   const asObject = (value: unknown): JsonObject => {
-    if (isJsonObject(value)) return value;
-    throw new TypeError(
-      `The response is declared as ${declared}, but the handler passed a value that is not an object.`,
-    );
+    if (!isJsonObject(value)) throw refused('a value that is not an object');
+    const { toJSON } = value;
+    // The documents of a database have getters for their properties; other objects show them only in their JSON.
+    if (typeof toJSON !== 'function' || hasValues(value)) return value;
+    const json = asJson(value);
+    if (!isJsonObject(json)) throw refused('an object whose toJSON() returns no object');
+    return json;
   };
   const toJson = (value: unknown): JsonObject => {
     const object = asObject(value);
     return Object.fromEntries(
-      writers()
-        .members.filter(({ property }) => object[property] !== undefined)
-        .map(({ property, jsonName, codec }) => [jsonName, written(codec, object[property])]),
+      writers().members.flatMap(({ property, jsonName, codec }) => {
+        const own = valueUnder(object, property);
+        return own === undefined ? [] : [[jsonName, written(codec, own)]];
+      }),
     );
   };
   return Object.assign(toJson, {

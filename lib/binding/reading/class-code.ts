@@ -1,6 +1,7 @@
 import type { Compile } from './compile';
 import type { JsonObject } from './json-text';
 import type { Location } from './location';
+import { isInherited, valueUnder } from './own-value';
 
 /**
  * Compiles the code for one class, once, when it is first used. Names and classes as constants of the code read
@@ -56,14 +57,22 @@ export class ClassCode {
 
   /** Makes a function that writes the JSON of an object: the values of its declared properties. */
   textWriter(fields: readonly WrittenField[]): (value: object) => string {
-    const writers = Object.fromEntries(fields.map(({ text }, at) => [`write${at}`, text]));
-    return this.compile(this.owner, () => codeOfTextWriter(fields), writers) as (value: object) => string;
+    return this.writer(fields, 'text', codeOfTextWriter) as (value: object) => string;
   }
 
   /** Makes a function that converts an object to the one that JSON holds for it, of its declared properties. */
   plainWriter(fields: readonly WrittenField[]): (value: object) => object {
-    const writers = Object.fromEntries(fields.map(({ plain }, at) => [`write${at}`, plain]));
-    return this.compile(this.owner, () => codeOfPlainWriter(fields), writers) as (value: object) => object;
+    return this.writer(fields, 'plain', codeOfPlainWriter) as (value: object) => object;
+  }
+
+  private writer(
+    fields: readonly WrittenField[],
+    form: 'text' | 'plain',
+    codeOf: (fields: readonly WrittenField[]) => string,
+  ): unknown {
+    const writers = Object.fromEntries(fields.map((field, at) => [`write${at}`, field[form]]));
+    const ofInherited = fields.some(({ property }) => isInherited(property)) && { valueUnder };
+    return this.compile(this.owner, () => codeOf(fields), { ...writers, ...ofInherited });
   }
 }
 
@@ -99,7 +108,7 @@ function codeOfTextWriter(fields: readonly WrittenField[]): string {
   const lines = inOrder(fields).map(field => {
     const name = `${JSON.stringify(field.jsonName)}:`;
     const write = `write${fields.indexOf(field)}`;
-    return `own = value[${JSON.stringify(field.property)}];
+    return `own = ${codeOfValue(field.property)};
 if (own !== undefined && (own = own === null ? 'null' : ${write}(own)) !== undefined)
 text += (text === '' ? ${JSON.stringify(name)} : ${JSON.stringify(`,${name}`)}) + own;`;
   });
@@ -112,10 +121,16 @@ function codeOfPlainWriter(fields: readonly WrittenField[]): string {
     const name = jsonName === '__proto__' ? '["__proto__"]' : JSON.stringify(jsonName);
     // Most values are texts and numbers, which are written as they are.
     const isAsItIs = keeps ? " || typeof own === 'string' || typeof own === 'number'" : '';
-    const hasNothing = `(own = value[${JSON.stringify(property)}]) === undefined || own === null`;
+    const hasNothing = `(own = ${codeOfValue(property)}) === undefined || own === null`;
     return `${name}: ${hasNothing}${isAsItIs} ? own : write${at}(own),`;
   });
   return `return value => {\nlet own;\nreturn {\n${lines.join('\n')}\n};\n};`;
+}
+
+/** Writes the code that reads a property. Only the names that need it get the call, which takes longer. */
+function codeOfValue(property: string): string {
+  const name = JSON.stringify(property);
+  return isInherited(property) ? `valueUnder(value, ${name})` : `value[${name}]`;
 }
 
 /** A property, and the field of a JSON object that it is read from. */

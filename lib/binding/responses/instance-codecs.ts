@@ -34,7 +34,8 @@ export function instanceCodecs(codecs: CodecTable, own: AnyType): CodecOfInstanc
 /** Returns the dto class of a value; undefined for a class with a `toJSON` of its own, which defines its JSON form. */
 function classOf(value: unknown): (new () => unknown) | undefined {
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return undefined;
-  const { constructor: Dto } = value as { constructor: unknown };
+  // A dto may have a property of this name.
+  const { constructor: Dto } = Object(Object.getPrototypeOf(value)) as { constructor: unknown };
   return isDto(Dto) && value instanceof Dto ? Dto : undefined;
 }
 

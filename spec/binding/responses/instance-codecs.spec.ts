@@ -77,6 +77,15 @@ describe.each(expressVersions)('%s', (_name, framework) => {
       '{"basePrice":1.5}',
     ],
     [
+      'a dto with a property that is named as what tells its class',
+      Object.assign(new (class Team extends dto({ constructor: list(string), lineNumber: int }) {})(), {
+        constructor: ['x'],
+        lineNumber: 2,
+      }),
+      snake,
+      '{"constructor":["x"],"line_number":2}',
+    ],
+    [
       'by the policy of a serializer context',
       line,
       { serializerContext: serializerContext({ propertyNamingPolicy: 'kebab-case' }) },

@@ -451,6 +451,104 @@ it('properties may be anywhere on the value: own, inherited, or read by a getter
   );
 });
 
+describe('an object that has none of the declared properties, but a toJSON()', () => {
+  class Row extends dto({ id: long, line: optional(Line), because: optional(string) }) {}
+  /** Declares what its JSON holds, as the documents of a database do. */
+  class Document {
+    readonly #values: object;
+    constructor(values: object) {
+      this.#values = values;
+    }
+    toJSON(): object {
+      return this.#values;
+    }
+  }
+
+  it.each<[string, AnyType]>([
+    ['where numbers are exact', Row],
+    ['where JSON.stringify writes', Refusal],
+  ])('is written as that gives it, by the declaration: %s', async (_where, type) => {
+    const value = new Document({ id: 9007199254740993n, because: 'x', secret: 1 });
+    const text = type === Row ? '{"id":9007199254740993,"because":"x"}' : '{"because":"x"}';
+    expect(await textOf(type, value)).toBe(text);
+    expect(await textOf(list(type), [value, value])).toBe(`[${text},${text}]`);
+    expect(await textOf(type, value, { settings: { 'json spaces': 1 } })).toBe(
+      JSON.stringify(JSON.parse(text), undefined, 1).replace('9007199254740992', '9007199254740993'),
+    );
+    expect(await textOf(type, value, { settings: { 'json replacer': (_key: string, own: unknown) => own } })).toBe(
+      text,
+    );
+  });
+
+  it('is so below another object, too', async () => {
+    const line = new Document({ sku: 'tea', unitPrice: '4.50', cost: 1 });
+    expect(await textOf(Row, { id: 1n, line })).toBe('{"id":1,"line":{"sku":"tea","price":4.5}}');
+  });
+
+  it('is asked once, also if the result has a toJSON() itself', async () => {
+    const inner = { toJSON: () => ({ because: 'asked twice' }) };
+    expect(await textOf(Refusal, { toJSON: () => inner })).toBe('{}');
+  });
+
+  it.each<[string, unknown]>([
+    ['text', 'private'],
+    ['an array', [{ because: 'private' }]],
+    ['null', null],
+  ])('is not shown if that is no object: %s', async (_what, json) => {
+    const { status, text } = await answered(res => res.json({ toJSON: () => json }), { 200: Refusal });
+    expect([status, JSON.parse(text)]).toMatchObject([
+      500,
+      {
+        error:
+          'The response is declared as Refusal, but the handler passed an object whose toJSON() returns no object.',
+      },
+    ]);
+  });
+
+  it('is read by its getters if it has any of the properties', async () => {
+    class Model extends Document {
+      get because(): string {
+        return 'a getter';
+      }
+    }
+    expect(await textOf(Refusal, new Model({ because: 'JSON' }))).toBe('{"because":"a getter"}');
+  });
+});
+
+describe.each(['constructor', 'toString', 'valueOf', 'hasOwnProperty', '__defineGetter__'])(
+  'a property named %s, under which every object has something',
+  name => {
+    const types: readonly [string, AnyType, unknown][] = [
+      ['string', string, 'x'],
+      ['list', list(string), ['x']],
+      ['dto', Refusal, { because: 'x' }],
+      ['long', long, 1n],
+    ];
+    const view = (type: AnyType): AnyType => dto({ driver: string, [name]: optional(type) });
+
+    it.each(types)('is left out if it was not given, and written if it was: %s', async (_what, type, value) => {
+      const text = `{"driver":"a","${name}":${JSON.stringify(value, (_key, own: unknown) => (own === 1n ? 1 : own))}}`;
+      class Team extends (view(type) as new () => object) {}
+      for (const settings of [{}, { 'json replacer': (_key: string, own: unknown) => own }]) {
+        const written = (given: object): Promise<string> => textOf(Team, given, { settings });
+        expect(await written({ driver: 'a' })).toBe('{"driver":"a"}');
+        expect(await written(Object.assign(new Team(), { driver: 'a' }))).toBe('{"driver":"a"}');
+        expect(await written({ driver: 'a', [name]: value })).toBe(text);
+        expect(await written(Object.assign(new Team(), { driver: 'a', [name]: value }))).toBe(text);
+        expect(await written(Object.assign(Object.create(null) as object, { driver: 'a' }))).toBe('{"driver":"a"}');
+      }
+    });
+
+    it('is not a method of its class, but what a getter of the class returns', async () => {
+      const inherited = (descriptor: PropertyDescriptor): object =>
+        Object.create(Object.defineProperty({ driver: 'a' }, name, descriptor)) as object;
+      const type = view(list(string));
+      expect(await textOf(type, inherited({ value: () => ['x'] }))).toBe('{"driver":"a"}');
+      expect(await textOf(type, inherited({ get: () => ['x'] }))).toBe(`{"driver":"a","${name}":["x"]}`);
+    });
+  },
+);
+
 it('a response goes on as deep as the value does, where a type refers to itself', async () => {
   class Node {
     @field(long) id!: bigint;
