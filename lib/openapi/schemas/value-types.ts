@@ -7,21 +7,23 @@ export const typesOf = ({ type = ANY_TYPE }: JsonSchema): string[] =>
   [type as string | string[]].flat().map(one => (one === 'integer' ? 'number' : one));
 
 /** Returns true if a value is an object, or a list of objects or lists: outside of JSON it is sent as JSON text. */
-export function isStructured({ type, items, $ref, anyOf, allOf }: JsonSchema): boolean {
+export function isStructured({ type, items, $ref, anyOf, oneOf, allOf }: JsonSchema): boolean {
   const types = [type].flat();
   const item = (items ?? {}) as JsonSchema;
   if (types.includes('array')) return [item['type']].flat().includes('array') || isStructured(item);
-  const parts = [anyOf, allOf].flatMap(one => (Array.isArray(one) ? (one as JsonSchema[]) : []));
+  const parts = [anyOf, oneOf, allOf].flatMap(one => (Array.isArray(one) ? (one as JsonSchema[]) : []));
   return $ref !== undefined || types.includes('object') || parts.some(isStructured);
 }
 
 /** Removes null, which text cannot express; inside JSON text it stays. */
 export function withoutNull(schema: JsonSchema): JsonSchema {
-  const { type, enum: values, anyOf, items, ...rest } = schema;
-  if (Array.isArray(anyOf)) {
-    const others = (anyOf as JsonSchema[]).filter(one => one['type'] !== 'null');
-    return others.length === 1 ? { ...rest, ...others[0] } : { ...schema, anyOf: others };
+  for (const keyword of ['anyOf', 'oneOf']) {
+    const { [keyword]: members, ...rest } = schema;
+    if (!Array.isArray(members)) continue;
+    const others = (members as JsonSchema[]).filter(one => one['type'] !== 'null');
+    return others.length === 1 ? { ...rest, ...others[0] } : { ...rest, [keyword]: others };
   }
+  const { type, enum: values, items, ...rest } = schema;
   const types = Array.isArray(type) ? (type as string[]).filter(one => one !== 'null') : type;
   return {
     ...(types !== undefined && { type: Array.isArray(types) && types.length === 1 ? types[0] : types }),

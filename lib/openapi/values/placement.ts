@@ -109,10 +109,13 @@ function placeOfRoot(source: Source, root: SourceProperty, { schemasFrom }: Rout
   };
 }
 
+/** A path that names the property must hold it, too: the path always has a value there, and that is read. */
 function placeInHeaders(sources: Sources, route: RouteOfDto): Partial<Placement> {
   const source = sources.has('header') ? 'header' : 'cookie';
   const value = valueIn(source, sources, route);
-  return value && !ELSEWHERE.includes(value.name.toLowerCase()) ? { parameters: [{ ...value, in: source }] } : {};
+  const isDescribed = value && !ELSEWHERE.includes(value.name.toLowerCase());
+  const inPath = placeInPath(sources, route)?.parameters ?? [];
+  return { parameters: [...(isDescribed ? [{ ...value, in: source } as const] : []), ...inPath] };
 }
 
 /** The JSON body must have the value, even if another source has it, too; no form can stand for it. */

@@ -1,7 +1,20 @@
 import express, { type RequestHandler } from 'express';
-import { bindRequest, dto, field, formField, fromBody, int, optional, string, type AnyType } from '../../../lib';
+import {
+  bindRequest,
+  dto,
+  field,
+  formField,
+  fromBody,
+  fromCookie,
+  fromHeader,
+  int,
+  optional,
+  string,
+  type AnyType,
+} from '../../../lib';
 import { ask, type Sent } from '../../support/ask';
-import { documentOf, placesIn, type Operation } from '../../support/described';
+import { documentOf, operationOf, placesIn, type Operation } from '../../support/described';
+import { bind } from '../../support/one-endpoint';
 
 class Line extends dto({ sku: string }) {}
 const NOT_JSON = { dontBind: ['json'] } as const;
@@ -50,4 +63,26 @@ it.each<[string, AnyType, string[], readonly [ok: Sent, ...refused: Sent[]]]>([
   const statusOf = async (one: Sent): Promise<number> => (await ask(app, { method: 'POST', ...one })).status;
   expect(await statusOf(sent)).toBe(200);
   for (const one of refused) expect(await statusOf(one)).toBe(400);
+});
+
+it.each<[string, AnyType, boolean]>([
+  ['a header that the path may replace', dto({ v: fromHeader(int, { name: 'X-V', required: false }) }), true],
+  ['the same, by another name', dto({ w: fromHeader(int, { name: 'X-V', required: false, bindFrom: 'V' }) }), true],
+  ['a header that is not described', dto({ v: fromHeader(int, { name: 'Authorization', required: false }) }), true],
+  ['a cookie that the path may replace', dto({ v: fromCookie(int, { required: false }) }), true],
+  ['a header without fallback', dto({ v: fromHeader(int, { name: 'X-V', required: false, fallback: false }) }), false],
+  ['a header that may be missing', dto({ v: fromHeader(optional(int), { name: 'X-V' }) }), false],
+])('a path that names %s is described as the endpoint reads it', async (_what, Dto, isRead) => {
+  const { parameters = [] } = await operationOf(Dto, { path: '/x/:v' });
+  expect(parameters.filter(one => one.in === 'path')).toEqual([
+    {
+      name: 'v',
+      in: 'path',
+      required: true,
+      schema: isRead ? { type: 'integer', format: 'int32' } : { type: 'string' },
+    },
+  ]);
+  const route = '/x/:v';
+  expect((await bind(Dto, { path: '/x/7' }, { route })).status).toBe(200);
+  expect((await bind(Dto, { path: '/x/nope' }, { route })).status).toBe(isRead ? 400 : 200);
 });
