@@ -92,7 +92,7 @@ function total(match: RegExpExecArray | null): number | undefined {
   return sign ? -ms : ms;
 }
 
-/** Writes a duration, to the tenth of a microsecond that can be read. */
+/** Writes a duration, to the tenth of a microsecond. */
 function clockOf(ms: number): string {
   const two = (n: number): string => String(n).padStart(2, '0');
   const ticks = Math.round((Math.abs(ms) % 1) * 10_000);
