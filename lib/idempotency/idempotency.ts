@@ -13,6 +13,7 @@ import { answer } from './answer';
 import { identifyAttempt, type Attempt } from './exchange/attempt';
 import { isAnsweredOrGone, type Exchange } from './exchange/exchange';
 import type { CallersOn } from './identity/callers';
+import { letOpen } from './leases/closable-leases';
 import { mark, requireRecordable } from './mounted';
 import { resolveOptions, type IdempotencyOptions, type ResolvedOptions } from './options/options';
 import type { Outcome } from './exchange/outcome';
@@ -90,6 +91,7 @@ async function serve(exchange: Exchange): Promise<Outcome> {
   try {
     const identified = identifyAttempt(exchange);
     attempt = isPromise(identified) ? await identified : identified;
+    letOpen(exchange.options.leases);
     const decided = decide(exchange, attempt);
     decision = isPromise(decided) ? await decided : decided;
   } catch (error) {

@@ -1,4 +1,5 @@
 import { describe } from '../options/check';
+import { letOpen } from './leases/closable-leases';
 import { newToken, PURGE } from './leases/token';
 import type { ResolvedOptions } from './options/options';
 import type { TimedStores } from './store-calls/timed-stores';
@@ -11,11 +12,12 @@ import type { TimedStores } from './store-calls/timed-stores';
  */
 export async function purge(
   cacheKey: string,
-  { storeTimeout }: ResolvedOptions,
+  { leases, storeTimeout }: ResolvedOptions,
   stores: TimedStores,
 ): Promise<boolean> {
   requireText(cacheKey);
   const own = { cacheKey, token: newToken(PURGE) };
+  letOpen(leases);
   const found = await stores.acquire(own, storeTimeout);
   switch (found.kind) {
     case 'running':

@@ -3,14 +3,16 @@ export type Keys = readonly [string, ...string[]];
 
 /** The connection that leases need, over a client of any library. */
 export interface RedisConnection {
-  /** True for a client that the application has closed, as far as the client tells that from one that has given up. */
+  /** True for a client that the application has closed; false for one that has given up by itself. */
   readonly isClosed: boolean;
+  /** True if the client keeps a connection that is dead, but silent: one that no one has ended. */
+  readonly keepsDeadConnection: boolean;
   /**
-   * Opens a client that the application has closed, or that has given up. Called only when a request begins.
-   * @returns a promise only if the client is not open.
+   * Lets the next script open a client that the application has closed. Called when a request begins, and not for what
+   * is left of earlier ones: the process would never end. Missing where a closed client stays closed.
    */
-  open(): Promise<void> | undefined;
-  /** Runs a script. Opens a client that was never open. */
+  open?(): void;
+  /** Runs a script. Opens a client that was never open. @throws Error for one that the application has closed. */
   evaluate(script: string, keys: Keys, args: readonly string[]): Promise<unknown>;
   /**
    * Runs a script, and then waits on the same connection until `replicas` replicas have what the script wrote, for at
@@ -24,7 +26,10 @@ export interface RedisConnection {
     replicas: number,
     ms: number,
   ): Promise<readonly [answer: unknown, replicas: unknown]>;
-  /** Closes a connection that gives commands the answers to others, and opens a new one. Commands under way fail. */
+  /**
+   * Closes a connection that gives commands the answers to others, or none, and opens a new one. Commands under way
+   * fail, or are sent again.
+   */
   reopen(): void;
   /** @param onMessage called with the channel of each message. */
   subscriber(onMessage: (channel: string) => void): RedisSubscriber;

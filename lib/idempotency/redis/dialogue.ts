@@ -4,14 +4,17 @@ import type { Keys, RedisConnection } from './connection';
 import { isIoredisClient, overIoredis } from './ioredis';
 import { isNodeRedisClient, overNodeRedis } from './node-redis';
 import { numbered } from './scripts';
+import { Silence } from './silence';
 
 /** The beginning of the number of every question: two copies of this module on one client have different numbers. */
 const COPY = randomBytes(6).toString('hex');
 let questions = 0;
 
 const NOTHING = numbered("return ''");
-/** PTTL returns -2 for a key that is not there, and unlike EXISTS needs no permission that the other scripts do not. */
-const TIME_LEFT = numbered("return redis.call('PTTL', KEYS[1])");
+/** Returns `text <the text>`, or `none` if there is nothing under the key, or no text. */
+const TEXT = numbered(`local text = redis.pcall('GET', KEYS[1])
+if not text or type(text) == 'table' and string.find(text.err, 'WRONGTYPE', 1, true) then return 'none' end
+return 'text ' .. text`);
 
 /** Milliseconds between two connections, at least, if the address still leads to a replica. */
 const SHORTEST_CONNECTION = 1_000;
@@ -27,8 +30,14 @@ const SHORTEST_CONNECTION = 1_000;
 export class RedisDialogue {
   /** When a replica was left last, in milliseconds of the monotonic clock. */
   private leftReplica = -Infinity;
+  private readonly silence: Silence | undefined;
 
-  constructor(private readonly connection: RedisConnection) {}
+  constructor(private readonly connection: RedisConnection) {
+    if (connection.keepsDeadConnection)
+      this.silence = new Silence(() => {
+        connection.reopen();
+      });
+  }
 
   /** False if the client cannot wait for replicas. */
   get canWaitForReplicas(): boolean {
@@ -40,15 +49,21 @@ export class RedisDialogue {
     return this.connection.isClosed;
   }
 
-  /** Opens the client if it is closed; to be called when a request begins. @returns a promise only if it is closed. */
-  open(): Promise<void> | undefined {
-    return this.connection.open();
+  /** To be called when a request begins: then a client is opened, too, that the application has closed. */
+  open(): void {
+    this.connection.open?.();
+  }
+
+  /** To be told of what Keyv asks over the same client: it shows, too, whether the connection is dead. */
+  asked(answer: Promise<unknown>): void {
+    this.silence?.asked(answer);
   }
 
   /** Runs a script. @throws Error for the answer to another question. */
   async ask(script: string, keys: Keys, args: readonly string[]): Promise<string> {
     const number = nextNumber();
     const evaluated = this.connection.evaluate(script, keys, [...args, number]);
+    this.asked(evaluated);
     return this.answerTo(number, await evaluated.catch(this.failed));
   }
 
@@ -62,6 +77,7 @@ export class RedisDialogue {
   ): Promise<readonly [answer: string, reached: number]> {
     const number = nextNumber();
     const evaluated = this.connection.evaluateAndWait?.(script, keys, [...args, number], replicas, ms);
+    if (evaluated) this.silence?.asked(evaluated, ms);
     const answers = await evaluated?.catch(this.failed);
     if (!answers) throw new Error('bindonce: this Redis client cannot wait for replicas');
     return [this.answerTo(number, answers[0]), wholeNumberIn(answers[1])];
@@ -72,12 +88,16 @@ export class RedisDialogue {
    * @param key a key that the question may use: an account may be restricted to some keys.
    */
   isInStep(key: string): Promise<boolean> {
-    return this.isAnswered('', NOTHING, key);
+    return this.ask(NOTHING, [key], []).then(
+      answer => answer === '',
+      () => false,
+    );
   }
 
-  /** Returns true if the master has nothing under a key; false if it has, or cannot be asked. */
-  isMissing(key: string): Promise<boolean> {
-    return this.isAnswered('-2', TIME_LEFT, key);
+  /** Returns the text that the master has under a key; null if it has none; undefined if it cannot be asked. */
+  async textAt(key: string): Promise<string | null | undefined> {
+    const answer = await this.ask(TEXT, [key], []).catch(() => undefined);
+    return answer?.startsWith('text ') === true ? answer.slice('text '.length) : answer === 'none' ? null : undefined;
   }
 
   /**
@@ -95,13 +115,6 @@ export class RedisDialogue {
     return this.connection.subscriber(onMessage);
   }
 
-  private isAnswered(expected: string, script: string, key: string): Promise<boolean> {
-    return this.ask(script, [key], []).then(
-      answer => answer === expected,
-      () => false,
-    );
-  }
-
   private readonly failed = (error: unknown): never => {
     this.leaveReplica(error);
     throw error;
@@ -117,10 +130,19 @@ export class RedisDialogue {
 
 const nextNumber = (): string => `${COPY}${(++questions).toString(36)}`;
 
+/** One for each client, because a dialogue remembers whether the client was open. */
+const dialogues = new WeakMap<object, RedisDialogue>();
+
 /** @returns undefined for a client of an unknown library. */
 export function dialogueWith(client: unknown): RedisDialogue | undefined {
+  if (typeof client !== 'object' || client === null) return undefined;
+  const existing = dialogues.get(client);
+  if (existing) return existing;
   const connection = connectionOver(client);
-  return connection && new RedisDialogue(connection);
+  if (!connection) return undefined;
+  const created = new RedisDialogue(connection);
+  dialogues.set(client, created);
+  return created;
 }
 
 /** Uses the connection of Keyv's adapter. @returns undefined for an adapter of another store. */
@@ -129,8 +151,7 @@ export function dialogueUnder(adapter: object): RedisDialogue | undefined {
   return dialogueWith(redis);
 }
 
-function connectionOver(client: unknown): RedisConnection | undefined {
-  if (typeof client !== 'object' || client === null) return undefined;
+function connectionOver(client: object): RedisConnection | undefined {
   if (isNodeRedisClient(client)) return overNodeRedis(client);
   return isIoredisClient(client) ? overIoredis(client) : undefined;
 }

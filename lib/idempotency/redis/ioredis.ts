@@ -13,10 +13,17 @@ export interface IoredisClient {
   readonly isCluster: boolean;
   eval(script: string, keys: number, ...keysAndArguments: string[]): Promise<unknown>;
   pipeline(): unknown;
-  on(event: 'error' | 'ready' | 'message', listener: (first: unknown) => void): unknown;
+  on(event: 'error' | 'connect' | 'ready' | 'message', listener: (first: unknown) => void): unknown;
   subscribe(...channels: string[]): Promise<unknown>;
   unsubscribe(...channels: string[]): Promise<unknown>;
   disconnect(reconnect?: boolean): void;
+}
+
+/** What ioredis has besides. (Not asked of the clients that users pass: older types of them may differ.) */
+interface Closable {
+  connect(): Promise<unknown>;
+  quit(...args: unknown[]): unknown;
+  disconnect(...args: unknown[]): unknown;
 }
 
 interface Duplicable extends IoredisClient {
@@ -33,28 +40,65 @@ export function overIoredis(client: IoredisClient): RedisConnection {
 }
 
 abstract class OverIoredis {
-  constructor(protected readonly client: IoredisClient) {}
+  private wasClosed = false;
 
-  get isClosed(): boolean {
-    return this.client.status === 'end';
+  constructor(protected readonly client: IoredisClient) {
+    onClosing(client, () => {
+      this.wasClosed = true;
+    });
+    client.on('connect', () => {
+      this.wasClosed = false;
+    });
   }
 
-  /** A client that the application has closed stays closed. */
-  open(): undefined {
-    return undefined;
+  get isClosed(): boolean {
+    return this.wasClosed && this.client.status === 'end';
   }
 
   evaluate(script: string, keys: Keys, args: readonly string[]): Promise<unknown> {
+    this.openIfGivenUp();
     return this.client.eval(script, keys.length, ...keys, ...args);
   }
 
   reopen(): void {
-    this.client.disconnect(true);
+    // A client that asks sentinels for the master would give up.
+    if (['connect', 'ready'].includes(this.client.status)) this.client.disconnect(true);
   }
+
+  /**
+   * A client gives up when its `retryStrategy` returns no number, and does nothing more by itself. One that the
+   * application has closed stays closed.
+   */
+  protected openIfGivenUp(): void {
+    if (this.client.status !== 'end' || this.wasClosed) return;
+    // The commands report the error.
+    (this.client as unknown as Closable).connect().catch(() => undefined);
+  }
+}
+
+/**
+ * Calls `closing` when the application closes the client. The client itself does not remember it: when `end` is
+ * emitted, it has forgotten whether it was closed or gave up (`manuallyClosing`).
+ */
+function onClosing(client: IoredisClient, closing: () => void): void {
+  const closable = client as unknown as Closable;
+  const quit = closable.quit.bind(client);
+  const disconnect = closable.disconnect.bind(client);
+  closable.quit = (...args) => {
+    closing();
+    return quit(...args);
+  };
+  closable.disconnect = (...args) => {
+    const [reconnects = false] = args;
+    if (!reconnects) closing();
+    return disconnect(...args);
+  };
 }
 
 /** A single node, or the current master under Sentinel. */
 class OverMaster extends OverIoredis implements RedisConnection {
+  readonly keepsDeadConnection = true;
+
   async evaluateAndWait(
     script: string,
     keys: Keys,
@@ -62,6 +106,7 @@ class OverMaster extends OverIoredis implements RedisConnection {
     replicas: number,
     ms: number,
   ): Promise<[unknown, unknown]> {
+    this.openIfGivenUp();
     // A pipeline that breaks half-way is not continued on the next connection, where WAIT would mean nothing.
     const pipeline = this.client.pipeline() as IoredisPipeline;
     const answers =
@@ -80,6 +125,9 @@ class OverMaster extends OverIoredis implements RedisConnection {
 
 /** It subscribes on a connection of its own, and WAIT has no key, so it would not reach the right node. */
 class OverCluster extends OverIoredis implements RedisConnection {
+  /** The answers of other nodes say nothing about one. */
+  readonly keepsDeadConnection = false;
+
   subscriber(onMessage: (channel: string) => void): RedisSubscriber {
     return new ClusterSubscriber(this.client, onMessage);
   }

@@ -85,9 +85,13 @@ class RedisLeases implements ClosableLeases {
     return this.dialogue.isClosed;
   }
 
+  open(): void {
+    this.dialogue.open();
+  }
+
   async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
-    const opening = this.dialogue.open();
-    if (opening) await opening;
+    // For leases that an application has wrapped: then `open` is not called.
+    if (!this.isClosed) this.open();
     return this.runOnReplicas('acquire', key, [token, String(ms)], acquisitionIn, ({ kind }) => kind === 'acquired');
   }
 

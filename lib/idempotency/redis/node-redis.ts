@@ -33,12 +33,23 @@ function isCluster(client: NodeRedisClient): client is NodeRedisCluster {
 
 abstract class OverNodeRedis<Client extends NodeRedisClient> {
   protected opening: Promise<void> | undefined;
-  private wasOpen = false;
+  /** False once the client was open: then only the application closes it. */
+  protected mayOpen = true;
 
   constructor(protected readonly client: Client) {}
 
+  /** A Sentinel or Cluster client does not emit `end`, but does not give up either. */
+  get isClosed(): boolean {
+    return !this.client.isOpen && !this.opening && !this.mayOpen;
+  }
+
+  open(): void {
+    // A client that is closing is ready until its last command is answered, and would get two connections.
+    if (!this.client.isOpen && !this.client.isReady) this.mayOpen = true;
+  }
+
   async evaluate(script: string, keys: Keys, args: readonly string[]): Promise<unknown> {
-    const opening = this.openOnce();
+    const opening = this.opened();
     if (opening) await opening;
     return this.client.eval(script, { keys: [...keys], arguments: [...args] });
   }
@@ -56,19 +67,17 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
 
   /**
    * A cluster that is connecting refuses commands, so all callers that find it closed wait for one connection attempt.
+   * @returns a promise only if the client is not open.
    */
-  open(): Promise<void> | undefined {
-    if (!this.client.isOpen)
-      this.opening ??= this.connect().finally(() => {
+  protected opened(): Promise<void> | undefined {
+    if (this.opening) return this.opening;
+    if (this.client.isOpen) this.mayOpen = false;
+    else if (!this.mayOpen) return Promise.reject(new Error('The client is closed. The next request opens it.'));
+    else
+      this.opening = this.connect().finally(() => {
         this.opening = undefined;
       });
-    this.wasOpen = true;
     return this.opening;
-  }
-
-  /** The work that is left of an earlier request must not reopen a client that the application has closed. */
-  protected openOnce(): Promise<void> | undefined {
-    return this.wasOpen ? this.opening : this.open();
   }
 
   /**
@@ -80,7 +89,7 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
     return {
       isOpen: true,
       subscribe: async channel => {
-        await this.open();
+        await this.opened();
         await this.client.subscribe(channel, listener);
       },
       unsubscribe: channel => this.client.unsubscribe(channel, listener),
@@ -88,23 +97,35 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
   }
 
   private async openAnew(): Promise<void> {
-    await this.client.destroy();
+    const destroyed = this.client.destroy();
+    this.mayOpen = true;
+    await destroyed;
     await this.connect();
   }
 
   private async connect(): Promise<void> {
     try {
+      // A Sentinel client that was closed, but not destroyed, would connect to nothing.
+      if (isSentinel(this.client)) await this.client.destroy();
       await this.client.connect();
+      this.mayOpen = false;
     } catch (error) {
       // A Sentinel client that could not connect has isOpen true, and would never connect again.
-      if (this.client.isOpen) await this.client.destroy();
+      if (this.client.isOpen) {
+        await this.client.destroy();
+        this.mayOpen = true;
+      }
       throw error;
     }
   }
 }
 
+const isSentinel = (client: NodeRedisClient): boolean => 'getSentinelNode' in client;
+
 /** A single node, or the current master under Sentinel. */
 class OverMaster extends OverNodeRedis<NodeRedisClient> implements RedisConnection {
+  /** A Sentinel client replaces it itself, but not while it connects, and would wait for a server that is silent. */
+  readonly keepsDeadConnection = !isSentinel(this.client);
   private hasEnded = false;
 
   constructor(client: NodeRedisClient) {
@@ -113,14 +134,15 @@ class OverMaster extends OverNodeRedis<NodeRedisClient> implements RedisConnecti
     // A client that gives up, as its `reconnectStrategy` says, does not emit `end`.
     client.on('end', () => {
       this.hasEnded = true;
+      this.mayOpen = false;
     });
     client.on('connect', () => {
       this.hasEnded = false;
     });
   }
 
-  get isClosed(): boolean {
-    return this.hasEnded && !this.client.isOpen && !this.opening;
+  override get isClosed(): boolean {
+    return super.isClosed && (this.hasEnded || this.client.isReady === true || isSentinel(this.client));
   }
 
   async evaluateAndWait(
@@ -130,7 +152,7 @@ class OverMaster extends OverNodeRedis<NodeRedisClient> implements RedisConnecti
     replicas: number,
     ms: number,
   ): Promise<[unknown, unknown]> {
-    await this.openOnce();
+    await this.opened();
     const pipeline = this.client.multi() as NodeRedisPipeline;
     return (await pipeline
       .eval(script, { keys: [...keys], arguments: [...args] })
@@ -139,15 +161,15 @@ class OverMaster extends OverNodeRedis<NodeRedisClient> implements RedisConnecti
   }
 
   subscriber(onMessage: (channel: string) => void): RedisSubscriber {
-    if ('getSentinelNode' in this.client) return this.subscriptions(onMessage);
+    if (isSentinel(this.client)) return this.subscriptions(onMessage);
     if (!this.client.duplicate) throw new Error('bindonce: this Redis client cannot be duplicated');
     return new DuplicateSubscriber(this.client.duplicate(), onMessage);
   }
 }
 
 class OverCluster extends OverNodeRedis<NodeRedisCluster> implements RedisConnection {
-  /** A Cluster client does not say who has closed it. */
-  readonly isClosed = false;
+  /** The answers of other nodes say nothing about one. */
+  readonly keepsDeadConnection = false;
   private lastLook = -SILENCE;
 
   override async evaluate(script: string, keys: Keys, args: readonly string[]): Promise<unknown> {

@@ -85,7 +85,9 @@ export class ResponseStore implements Responses {
   async write(cacheKey: string, token: string, response: RecordedResponse, ms: number): Promise<void> {
     const key = `${cacheKey}:${token}`;
     this.expired?.written(key, ms);
-    if (!(await this.keyv.set(key, toStored(key, response), ms)))
+    const written = this.keyv.set(key, toStored(key, response), ms);
+    this.redis?.asked(written);
+    if (!(await written))
       throw new Error("Keyv.set() returned false: the response was not stored. See the 'error' events of this Keyv.");
   }
 
@@ -106,32 +108,51 @@ export class ResponseStore implements Responses {
 
   private async ask(expected: Expected): Promise<RecordedResponse | undefined> {
     const { failures, keyv } = this;
-    const stored: unknown = await keyv.get(expected.key).catch(nullIfNotJson);
-    if (stored === undefined && failures !== this.failures && !('throwOnErrors' in keyv))
+    const read = keyv.get(expected.key);
+    this.redis?.asked(read);
+    const stored: unknown = await read.catch(nullIfDamaged);
+    if (stored === undefined && failures !== this.failures && !('throwOnErrors' in keyv) && !isNoText(this.lastError))
       throw new Error("Keyv.get() failed. See the 'error' events of this Keyv.");
     const response = fromStored(stored, expected);
     if (response === undefined && !(await this.isFinal(stored, expected.key)))
       throw new Error(
-        'The response was not found, but this is not certain: the Redis client may have read from a replica, or got ' +
-          'the answer to another command.',
+        'The response was not found, or is damaged, but this is not certain: the Redis client may have read from a ' +
+          'replica, or got the answer to another command.',
       );
     return response;
   }
 
   /**
    * Returns true if an answer without a response is certain: it is final, because the handler does not run again. A
-   * client may have got the answer to another command, or have asked a replica.
+   * client may have got the answer to another command, or have asked a replica. Keyv says of some damaged entries that
+   * nothing is there, so the master is asked what it has.
    */
   private async isFinal(stored: unknown, key: string): Promise<boolean> {
     const { redis, keyv } = this;
     if (!redis) return true;
     const onServer = stored === undefined ? keyOnRedis(keyv, key) : undefined;
-    return onServer === undefined ? redis.isInStep(prefixFor(namespaceOf(keyv)) + key) : redis.isMissing(onServer);
+    if (onServer === undefined) return redis.isInStep(prefixFor(namespaceOf(keyv)) + key);
+    const text = await redis.textAt(onServer);
+    return text === null || (text !== undefined && !mayHaveValue(text));
   }
 }
 
-/** Returns null for text that is not JSON: to read it again would not help. */
-function nullIfNotJson(error: unknown): null {
+/** Returns null for text that is not JSON, undefined for what is no text: to read it again would not help. */
+function nullIfDamaged(error: unknown): null | undefined {
   if (error instanceof SyntaxError) return null;
+  if (isNoText({ error })) return undefined;
   throw error;
+}
+
+/** Returns true for the error of Redis about a list, a hash or another type under the key of a text. */
+const isNoText = (reported: { readonly error: unknown } | undefined): boolean =>
+  reported?.error instanceof Error && reported.error.message.startsWith('WRONGTYPE');
+
+/** Returns false for JSON that Keyv does not write, which is an object with `value`; true for other serialisations. */
+function mayHaveValue(text: string): boolean {
+  try {
+    return Object.hasOwn(Object(JSON.parse(text)) as object, 'value');
+  } catch {
+    return true;
+  }
 }

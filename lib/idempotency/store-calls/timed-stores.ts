@@ -1,4 +1,5 @@
 import { after, recovering, type Awaitable } from '../../basics/awaitable';
+import { refuseIfClosed } from '../leases/closable-leases';
 import { localRun } from './local-runs';
 import type { Acquisition } from '../leases/lease-store';
 import type { RunId } from '../leases/token';
@@ -112,7 +113,11 @@ export function withTimeouts(options: ResolvedOptions): TimedStores {
     },
     read({ cacheKey, token }, method) {
       const expected = { method, maxBytes: maxResponseBytes };
-      return callStore(() => responses.read(cacheKey, token, expected, storeTimeout), storeTimeout, ofResponses);
+      const read = (): ReturnType<typeof responses.read> => {
+        refuseIfClosed(leases);
+        return responses.read(cacheKey, token, expected, storeTimeout);
+      };
+      return callStore(read, storeTimeout, ofResponses);
     },
     remove: async ({ cacheKey, token }) =>
       callStore(() => responses.remove(cacheKey, token), storeTimeout, ofResponses),

@@ -5,6 +5,7 @@ import { leaseStoreContract } from '../../../lib/testing';
 import { send } from '../../support/listen';
 import { EventLog } from '../../support/event-log';
 import { serve } from '../../support/serve';
+import { Shop } from '../../support/shop';
 import { signal } from '../../support/signal';
 import { keyed, visible, visibleReplay } from '../../support/replays';
 
@@ -20,6 +21,7 @@ export function redisDeployment(name: string, makeStore: () => Keyv): void {
   });
   notificationsOn(name, makeStore);
   twoApplicationsOn(name, makeStore);
+  closingOn(name, makeStore);
 }
 
 /** The client that a store's adapter holds. */
@@ -46,6 +48,43 @@ function notificationsOn(name: string, makeStore: () => Keyv): void {
     }
     stop?.();
     await store.disconnect();
+  });
+}
+
+/** The application closes a store in order to end: whatever opened it again would keep the process alive. */
+function closingOn(name: string, makeStore: () => Keyv): void {
+  it(`a store on ${name} that is closed while a request runs, and a duplicate waits, stays closed`, async () => {
+    const store = makeStore();
+    const shop = await Shop.open(store, { storeTimeout: 300 });
+    const [started, asked, mayEnd] = [signal(), signal(), signal()];
+    shop.onRun = () => {
+      started.happens();
+      return mayEnd.happened;
+    };
+    const order = `closed on ${name}`;
+    const original = shop.outcome(order);
+    await started.happened;
+    const client = clientOf(store);
+    const given = client.eval.bind(client) as (...args: unknown[]) => Promise<unknown>;
+    client.eval = async (...args: unknown[]) => {
+      const answer = await given(...args);
+      asked.happens();
+      return answer;
+    };
+    const duplicate = shop.outcome(order);
+    await asked.happened;
+    await store.disconnect();
+    expect(await duplicate).toBe(503);
+    mayEnd.happens();
+    expect(await original).toBe('ran');
+    expect(shop.kinds(order)).toContain('not-stored');
+    expect('isOpen' in client ? client.isOpen : ['connecting', 'connect', 'ready'].includes(client.status)).toBe(false);
+    // A new request opens it, where the client can be opened again.
+    if ('isOpen' in client) {
+      expect(await shop.outcomeInTheEnd(order)).toBe('replayed');
+      expect(shop.runs).toEqual([order]);
+    }
+    await shop.close();
   });
 }
 

@@ -1,6 +1,7 @@
 import KeyvRedis, { createClient } from '@keyv/redis';
 import Keyv from 'keyv';
 import { redisLeases } from '../../../lib';
+import { letOpen } from '../../../lib/idempotency/leases/closable-leases';
 import { areJoint } from '../../../lib/idempotency/leases/joint-leases';
 import { leasesFor } from '../../../lib/idempotency/options/leases-for';
 import { keyOnRedis } from '../../../lib/idempotency/stores/keyv-like';
@@ -86,14 +87,15 @@ it.each<[string, object, string]>([
   expect(() => redisLeases(createClient(), options)).toThrow(new TypeError(message));
 });
 
-it('opens a closed client for a new request, but not for the remaining work of an earlier one', async () => {
+it('opens a closed client when a request begins, but not for what is left of an earlier one', async () => {
   const client = createClient({ url: redis.url });
   const leases = redisLeases(client);
   expect(await leases.release('none', 'a')).toBe(false);
   client.destroy();
-  for (const step of ['release', 'renew', 'complete'] as const)
+  for (const step of ['acquire', 'release', 'renew', 'complete'] as const)
     await expect(leases[step]('none', 'a', 1_000)).rejects.toThrow('The client is closed');
   expect(client.isOpen).toBe(false);
+  letOpen(leases);
   await leases.acquire('none', 'a', 1_000);
   expect(client.isOpen).toBe(true);
   client.destroy();

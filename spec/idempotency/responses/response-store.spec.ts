@@ -1,6 +1,10 @@
+import KeyvRedis from '@keyv/redis';
+import KeyvValkey from '@keyv/valkey';
 import Keyv from 'keyv';
 import type { RecordedResponse } from '../../../lib';
 import { responsesIn } from '../../../lib/idempotency/responses/response-store';
+import { RedisServer } from '../../support/servers/redis-server';
+import { Shop } from '../../support/shop';
 import { SlowMap } from '../../support/slow-map';
 
 const RESPONSE: RecordedResponse = {
@@ -88,5 +92,44 @@ describe('responses', () => {
     await expect(
       step === 'get' ? responses.read('k', 't', POST, 1_000) : responses.write('k', 't', RESPONSE, 1_000),
     ).rejects.toThrow();
+  });
+});
+
+describe.each<[string, (url: string) => Keyv]>([
+  ['@keyv/redis', url => new Keyv(new KeyvRedis(url))],
+  ['@keyv/valkey', url => new Keyv(new KeyvValkey(url, { useRedisSets: false }))],
+])('a damaged response on Redis, over %s', (_client, makeStore) => {
+  let redis: RedisServer;
+  let shop: Shop;
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    shop = await Shop.open(makeStore(redis.url));
+  });
+  afterAll(async () => {
+    await shop.close();
+    await redis.stop();
+  });
+
+  it.each<[what: string, ...command: [string, ...string[]]]>([
+    ['no JSON', 'SET', '{"value":'],
+    ['a number', 'SET', '42'],
+    ['null', 'SET', 'null'],
+    ['a list in JSON', 'SET', '[]'],
+    ['text in JSON', 'SET', '"x"'],
+    ['no value', 'SET', '{}'],
+    ['an empty value', 'SET', '{"value":null}'],
+    ['a list', 'LPUSH', 'a', 'b'],
+    ['a hash', 'HSET', 'a', 'b'],
+  ])('that is %s gets 409 at once: the request has run', async (what, command, ...args) => {
+    expect(await shop.outcome(what)).toBe('ran');
+    const [key = ''] = (await redis.ask('KEYS', `*${shop.cacheKeys.get(what) ?? ''}:*`)) as string[];
+    await redis.ask('DEL', key);
+    await redis.ask(command, key, ...args);
+    const answer = await shop.order(what);
+    expect([answer.status, (JSON.parse(answer.text) as { type: string }).type]).toEqual([
+      409,
+      'urn:bindonce:response-unavailable',
+    ]);
+    expect(shop.kinds(what)).not.toContain('store-failed');
   });
 });

@@ -54,6 +54,11 @@ export class TcpProxy {
     this.isCut = false;
   }
 
+  /** The connections that there are go silent, as if a router had forgotten them; new ones work. */
+  silence(): void {
+    for (const socket of this.sockets) socket.pause().removeAllListeners('data').unpipe();
+  }
+
   /** Leads new connections to another server; those that there are stay. */
   leadTo(port: number): void {
     this.target = port;
