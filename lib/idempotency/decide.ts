@@ -1,10 +1,11 @@
+import { inspect } from 'node:util';
 import { after, recovering, type Awaitable } from '../basics/awaitable';
 import { isExchangeOver } from '../http/exchange-end';
 import type { Attempt } from './exchange/attempt';
 import type { Exchange } from './exchange/exchange';
 import { watchForChange } from './leases/change-watch';
 import type { Acquisition } from './leases/lease-store';
-import { fingerprintOf, PURGE } from './leases/token';
+import { fingerprintOf, isToken, PURGE, REMEDY } from './leases/token';
 import { StoreUnavailable } from './store-calls/store-call';
 
 /** The next step of a request. */
@@ -64,7 +65,7 @@ function ask(exchange: Exchange, attempt: Attempt, triesLeft = 2): Awaitable<Dec
   } = exchange;
   const asked = performance.now();
   return after(stores.acquire(attempt, leaseDuration), acquisition => {
-    if (acquisition.kind !== 'acquired') return decisionFor(acquisition, attempt);
+    if (acquisition.kind !== 'acquired') return decisionFor(acquisition, attempt, exchange);
     if (performance.now() - asked < leaseDuration) return { kind: 'acquired', asked };
     // The store was slow, or this process was stopped: another request may have run since.
     if (triesLeft > 1) return ask(exchange, attempt, triesLeft - 1);
@@ -75,8 +76,19 @@ function ask(exchange: Exchange, attempt: Attempt, triesLeft = 2): Awaitable<Dec
   });
 }
 
-function decisionFor(acquisition: Exclude<Acquisition, { kind: 'acquired' }>, { fingerprint }: Attempt): Decision {
-  if (![fingerprint, PURGE].includes(fingerprintOf(acquisition.token))) return { kind: 'key-reused' };
+/** @throws StoreUnavailable for a token that was not made for this cache key: it does not tell whose the lease is. */
+function decisionFor(
+  acquisition: Exclude<Acquisition, { kind: 'acquired' }>,
+  { cacheKey, fingerprint }: Attempt,
+  { options: { storeTimeout, whenKeyReused } }: Exchange,
+): Decision {
+  const { token } = acquisition;
+  const isSame = [fingerprint, PURGE].includes(fingerprintOf(token));
+  if (!isToken(token) || (!isSame && whenKeyReused === 'run')) {
+    const what = `the lease of the cache key ${cacheKey} has the token ${inspect(token.slice(0, 80))}`;
+    throw new StoreUnavailable(storeTimeout, new Error(`${what}, which bindonce has not made for it. ${REMEDY}`));
+  }
+  if (!isSame) return { kind: 'key-reused' };
   return acquisition.kind === 'done' ? { ...acquisition, waited: false } : acquisition;
 }
 

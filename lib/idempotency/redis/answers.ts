@@ -1,7 +1,12 @@
 import type { Acquisition } from '../leases/lease-store';
+import { REMEDY } from '../leases/token';
 
-/** Reads the answer of the script `acquire`. @throws Error for any other answer. */
-export function acquisitionIn(answer: string): Acquisition {
+/**
+ * Reads the answer of the script `acquire`.
+ * @param key the key of the lease.
+ * @throws Error for a lease that no script has written, and for any other answer.
+ */
+export function acquisitionIn(answer: string, key: string): Acquisition {
   const [kind = '', ...rest] = answer.split(' ');
   switch (kind) {
     case 'acquired':
@@ -10,6 +15,8 @@ export function acquisitionIn(answer: string): Acquisition {
       return { kind, token: rest.join(' ') };
     case 'running':
       return { kind, msLeft: Math.max(0, wholeNumberIn(rest[0])), token: rest.slice(1).join(' ') };
+    case 'damaged':
+      throw new Error(`bindonce: the Redis key ${key} has no lease, but something else. ${REMEDY}`);
     default:
       return unreadable(answer);
   }

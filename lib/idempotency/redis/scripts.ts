@@ -16,14 +16,19 @@ return 1`;
  * has ended goes to a channel. It may fail, for a user who may not publish there: waiters poll.
  */
 export const scripts = {
-  /** ARGV: token, ms. Returns `acquired`, `done <token>` or `running <ms left> <token>`. */
+  /**
+   * ARGV: token, ms. Returns `acquired`, `done <token>` or `running <ms left> <token>`; `damaged` for text that none of
+   * these scripts writes.
+   */
   acquire: numbered(`local held = redis.call('GET', KEYS[1])
 if not held or held == 'r:' .. ARGV[1] then
   redis.call('SET', KEYS[1], 'r:' .. ARGV[1], 'PX', ARGV[2])
   return 'acquired'
 end
+local state = string.sub(held, 1, 2)
 local token = string.sub(held, 3)
-if string.sub(held, 1, 2) == 'd:' then return 'done ' .. token end
+if state == 'd:' then return 'done ' .. token end
+if state ~= 'r:' then return 'damaged' end
 return 'running ' .. redis.call('PTTL', KEYS[1]) .. ' ' .. token`),
 
   /** ARGV: token, ms. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import express from 'express';
 import { idempotency, memoryLeases, type LeaseStore } from '../../../lib';
@@ -15,7 +16,7 @@ class TakenLeases implements LeaseStore {
   constructor(private readonly msLeft: number) {}
   acquire(_key: string, token: string) {
     this.asked.push(performance.now());
-    return { kind: 'running', token: `${token.split('.')[0]}.another`, msLeft: this.msLeft } as const;
+    return { kind: 'running', token: `${token.split('.')[0]}.${randomUUID()}`, msLeft: this.msLeft } as const;
   }
 
   renew(): boolean {

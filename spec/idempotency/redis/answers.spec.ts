@@ -11,6 +11,7 @@ import { anyRedis } from '../../support/servers/redis-server';
 import { serve } from '../../support/serve';
 import { signal } from '../../support/signal';
 import { keyed } from '../../support/replays';
+import { Shop } from '../../support/shop';
 import { clientOf, twoApplicationsOn } from './deployment';
 
 let redis: Awaited<ReturnType<typeof anyRedis>>;
@@ -112,5 +113,33 @@ describe('an answer that cannot be read', () => {
     expect((await send(url, { headers: keyed('k') })).status).toBe(503);
     expect(await Promise.race([ran.happened.then(() => 'ran'), 'did not run'])).toBe('did not run');
     await store.disconnect();
+  });
+});
+
+describe('a lease that bindonce has not written', () => {
+  const foreign = ['garbage', '', 'r:', 'd:', 'd:a b c', 'd:purge.x', 'x:any.0'];
+  const ofAnother = 'd:another.123e4567-e89b-12d3-a456-426614174000';
+  it.each([
+    ...foreign.map(text => ({ whenKeyReused: 'reject', text }) as const),
+    ...[...foreign, ofAnother].map(text => ({ whenKeyReused: 'run', text }) as const),
+  ])("gets 503, with an error that names it: '$text', with whenKeyReused '$whenKeyReused'", async options => {
+    const { whenKeyReused, text } = options;
+    const errors: string[] = [];
+    const shop = await Shop.open(new Keyv(new KeyvRedis(redis.url)), {
+      whenKeyReused,
+      storeTimeout: 60,
+      onEvent: ({ error }) => errors.push(String(error)),
+    });
+    const key = `damaged ${whenKeyReused} (${text})`;
+    expect(await shop.outcome(key)).toBe('ran');
+    const cacheKey = shop.cacheKeys.get(key) ?? '';
+    const client = await createClient({ url: redis.url }).connect();
+    await client.set(`keyv:bindonce:lease:${cacheKey}`, text);
+    client.destroy();
+    expect(await shop.outcome(key)).toBe(503);
+    expect(errors.at(-1)).toContain(cacheKey);
+    expect(errors.at(-1)).toContain('Another program has written to it, or it is damaged.');
+    expect(shop.runs).toEqual([key]);
+    await shop.close();
   });
 });
