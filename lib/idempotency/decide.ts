@@ -76,17 +76,20 @@ function ask(exchange: Exchange, attempt: Attempt, triesLeft = 2): Awaitable<Dec
   });
 }
 
-/** @throws StoreUnavailable for a token that was not made for this cache key: it does not tell whose the lease is. */
 function decisionFor(
   acquisition: Exclude<Acquisition, { kind: 'acquired' }>,
   { cacheKey, fingerprint }: Attempt,
-  { options: { storeTimeout, whenKeyReused } }: Exchange,
+  { options: { whenKeyReused } }: Exchange,
 ): Decision {
   const { token } = acquisition;
   const isSame = [fingerprint, PURGE].includes(fingerprintOf(token));
   if (!isToken(token) || (!isSame && whenKeyReused === 'run')) {
-    const what = `the lease of the cache key ${cacheKey} has the token ${inspect(token.slice(0, 80))}`;
-    throw new StoreUnavailable(storeTimeout, new Error(`${what}, which bindonce has not made for it. ${REMEDY}`));
+    // It does not tell whose the lease is. The key is in use all the same, so nothing runs unguarded either.
+    const error = new StoreUnavailable(
+      `The lease of the cache key ${cacheKey} has the token ${inspect(token.slice(0, 80))}, which bindonce has not ` +
+        `made for it. ${REMEDY}`,
+    );
+    return { kind: 'store-unavailable', error, wasRunning: true };
   }
   if (!isSame) return { kind: 'key-reused' };
   return acquisition.kind === 'done' ? { ...acquisition, waited: false } : acquisition;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Awaitable } from '../../basics/awaitable';
 import { holdLease } from './hold-lease';
-import { areClosed } from '../leases/closable-leases';
+import { refuseIfClosed } from '../leases/closable-leases';
 import { areJoint } from '../leases/joint-leases';
 import type { RunId } from '../leases/token';
 import { validCompletion } from '../leases/valid-answers';
@@ -109,8 +109,7 @@ async function storeOrSee(pending: PendingResponse, ms: number): Promise<boolean
  * @throws Error if the application has closed the store: Keyv would open it again, and the process would never end.
  */
 function store(pending: PendingResponse, ms: number): boolean | Promise<boolean> {
-  if (areClosed(pending.options.leases))
-    throw new Error('the client of the store is closed. Close it when all handlers have ended, after the server.');
+  refuseIfClosed(pending.options.leases);
   return pending.storing.make(() => {
     const written = write(pending, ms);
     if (written) return completeAfter(written, pending, ms);
