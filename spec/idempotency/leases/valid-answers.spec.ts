@@ -1,4 +1,5 @@
 import { idempotency, memoryLeases, type Acquisition, type LeaseStore } from '../../../lib';
+import { newToken, PURGE } from '../../../lib/idempotency/leases/token';
 import { validCompletion } from '../../../lib/idempotency/leases/valid-answers';
 import { EventLog } from '../../support/event-log';
 import { expressVersions } from '../../support/express-versions';
@@ -36,7 +37,7 @@ describe.each(expressVersions)('a lease store of the application, on %s,', (_ver
   });
 
   it.each<[string, Acquisition, number, string[]]>([
-    ['after a run whose response is gone', { kind: 'done', token: 'purge.1' }, 0, ['refused']],
+    ['after a run whose response is gone', { kind: 'done', token: newToken(PURGE) }, 0, ['refused']],
     ['after a run that was overtaken', { kind: 'acquired' }, 1, ['lease-lost', 'refused']],
   ])('whose acquire() answers nothing the second time, %s, has one outcome', async (_when, first, runs, kinds) => {
     const log = new EventLog();
