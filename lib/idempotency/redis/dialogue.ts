@@ -54,17 +54,31 @@ export class RedisDialogue {
     this.connection.open?.();
   }
 
-  /** To be told of what Keyv asks over the same client: it shows, too, whether the connection is dead. */
-  asked(answer: Promise<unknown>): void {
-    this.silence?.asked(answer);
+  /**
+   * To be called with each question, and `heard` with its answer or error. Keyv asks over the same client, which shows,
+   * too, whether the connection is dead.
+   * @param waits milliseconds that the server waits before it answers, at most.
+   */
+  asked(waits = 0): void {
+    this.silence?.asked(waits);
+  }
+
+  heard(): void {
+    this.silence?.heard();
   }
 
   /** Runs a script. @throws Error for the answer to another question. */
   async ask(script: string, keys: Keys, args: readonly string[]): Promise<string> {
     const number = nextNumber();
-    const evaluated = this.connection.evaluate(script, keys, [...args, number]);
-    this.asked(evaluated);
-    return this.answerTo(number, await evaluated.catch(this.failed));
+    this.asked();
+    try {
+      return this.answerTo(number, await this.connection.evaluate(script, keys, [...args, number]));
+    } catch (error) {
+      this.leaveReplica(error);
+      throw error;
+    } finally {
+      this.heard();
+    }
   }
 
   /** Runs a script. @returns its answer, and how many replicas have what it wrote. @throws Error as `ask` does. */
@@ -76,11 +90,17 @@ export class RedisDialogue {
     ms: number,
   ): Promise<readonly [answer: string, reached: number]> {
     const number = nextNumber();
-    const evaluated = this.connection.evaluateAndWait?.(script, keys, [...args, number], replicas, ms);
-    if (evaluated) this.silence?.asked(evaluated, ms);
-    const answers = await evaluated?.catch(this.failed);
-    if (!answers) throw new Error('bindonce: this Redis client cannot wait for replicas');
-    return [this.answerTo(number, answers[0]), wholeNumberIn(answers[1])];
+    this.asked(ms);
+    try {
+      const answers = await this.connection.evaluateAndWait?.(script, keys, [...args, number], replicas, ms);
+      if (!answers) throw new Error('bindonce: this Redis client cannot wait for replicas');
+      return [this.answerTo(number, answers[0]), wholeNumberIn(answers[1])];
+    } catch (error) {
+      this.leaveReplica(error);
+      throw error;
+    } finally {
+      this.heard();
+    }
   }
 
   /**
@@ -114,11 +134,6 @@ export class RedisDialogue {
   subscriber(onMessage: (channel: string) => void): ReturnType<RedisConnection['subscriber']> {
     return this.connection.subscriber(onMessage);
   }
-
-  private readonly failed = (error: unknown): never => {
-    this.leaveReplica(error);
-    throw error;
-  };
 
   private answerTo(number: string, raw: unknown): string {
     const text = textOf(raw);

@@ -10,24 +10,32 @@ const SILENT_TICKS = 5;
  * Seconds are counted by looks, not by the clock: while this process stands still, no one can read answers.
  */
 export class Silence {
-  /** The questions without an answer, each with the milliseconds that its server may wait on purpose. */
-  private readonly questions = new Map<Promise<unknown>, number>();
+  /** Questions without an answer. */
+  private open = 0;
+  /** Milliseconds that the server may wait on purpose, for one of them. */
+  private longestWait = 0;
   private silentTicks = 0;
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly onSilent: () => void) {}
 
-  /** @param waits milliseconds that the server waits before it answers, at most. */
-  asked(answer: Promise<unknown>, waits = 0): void {
-    const heard = (): void => {
-      this.silentTicks = 0;
-      this.questions.delete(answer);
-    };
-    this.questions.set(answer, waits);
-    answer.then(heard, heard);
+  /**
+   * To be called with each question.
+   * @param waits milliseconds that the server waits before it answers, at most.
+   */
+  asked(waits = 0): void {
+    if (this.open++ === 0) this.longestWait = 0;
+    this.longestWait = Math.max(this.longestWait, waits);
     if (this.timer) return;
     this.silentTicks = 0;
     this.wait();
+  }
+
+  /** To be called with each answer, also if it is an error. */
+  heard(): void {
+    this.silentTicks = 0;
+    // One that was given up may be answered later.
+    if (this.open > 0) this.open--;
   }
 
   private wait(): void {
@@ -41,12 +49,11 @@ export class Silence {
 
   private look(): void {
     this.timer = undefined;
-    if (this.questions.size === 0) return;
+    if (this.open === 0) return;
     this.silentTicks++;
-    const waits = Math.max(...this.questions.values());
-    if (this.silentTicks >= SILENT_TICKS + waits / TICK) {
+    if (this.silentTicks >= SILENT_TICKS + this.longestWait / TICK) {
       // A client may lose an answer for good; then the next connection must not seem silent, too.
-      this.questions.clear();
+      this.open = 0;
       this.onSilent();
       return;
     }

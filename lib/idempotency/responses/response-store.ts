@@ -85,9 +85,7 @@ export class ResponseStore implements Responses {
   async write(cacheKey: string, token: string, response: RecordedResponse, ms: number): Promise<void> {
     const key = `${cacheKey}:${token}`;
     this.expired?.written(key, ms);
-    const written = this.keyv.set(key, toStored(key, response), ms);
-    this.redis?.asked(written);
-    if (!(await written))
+    if (!(await this.listening(() => this.keyv.set(key, toStored(key, response), ms))))
       throw new Error("Keyv.set() returned false: the response was not stored. See the 'error' events of this Keyv.");
   }
 
@@ -106,11 +104,19 @@ export class ResponseStore implements Responses {
     return keyOnRedis(this.keyv, `${cacheKey}:${token}`);
   }
 
+  /** Asks Keyv, and tells the dialogue with Redis when it answers. */
+  private async listening<T>(ask: () => Promise<T>): Promise<T> {
+    this.redis?.asked();
+    try {
+      return await ask();
+    } finally {
+      this.redis?.heard();
+    }
+  }
+
   private async ask(expected: Expected): Promise<RecordedResponse | undefined> {
     const { failures, keyv } = this;
-    const read = keyv.get(expected.key);
-    this.redis?.asked(read);
-    const stored: unknown = await read.catch(nullIfDamaged);
+    const stored: unknown = await this.listening(() => keyv.get(expected.key)).catch(nullIfDamaged);
     if (stored === undefined && failures !== this.failures && !('throwOnErrors' in keyv) && !isNoText(this.lastError))
       throw new Error("Keyv.get() failed. See the 'error' events of this Keyv.");
     const response = fromStored(stored, expected);

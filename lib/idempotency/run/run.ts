@@ -34,31 +34,31 @@ interface TakenBack {
  * within `cacheDuration`.
  * @param asked when the lease was asked for, in milliseconds of the monotonic clock.
  */
-export function runAndRecord(exchange: Exchange, attempt: Attempt, asked: number): Promise<Ran | TakenBack> {
+export async function runAndRecord(exchange: Exchange, attempt: Attempt, asked: number): Promise<Ran | TakenBack> {
   const { leases } = exchange.options;
-  const running = runUnderLease(exchange, attempt, asked);
   // Leases in memory do not fail, so that no one asks which runs are at work.
-  return areInMemory(leases) ? running : running.finally(noteRun(attempt, 'running', leases));
-}
-
-async function runUnderLease(exchange: Exchange, attempt: Attempt, asked: number): Promise<Ran | TakenBack> {
-  const started = startHandler(exchange, attempt, asked);
-  const run = isPromise(started) ? await started : started;
-  const ending = await run.recording.ending;
-  const handlerMs = performance.now() - run.begun;
-  const keeping = whatToKeep(exchange, attempt, run, ending);
-  const kept = isPromise(keeping) ? await keeping : keeping;
-  run.renewal.stop();
-  run.lease.stopWatching();
-  const settling = settle(exchange, attempt, run, kept);
-  const settlement = isPromise(settling) ? await settling : settling;
-  if (run.thrown) throwAtEnd(exchange, run.thrown.error);
-  if (settlement.kind === 'lost') return overtaken(exchange, run, ending, handlerMs);
-  const status = (ending.kind === 'complete' && ending.response?.status) || exchange.res.statusCode;
-  const sendEnd = (): void => {
-    endResponse(run.recording, exchange.res, ending);
-  };
-  return { kind: 'ran', result: resultOf(settlement, kept, run, { status, handlerMs }), sendEnd };
+  const hasEnded = areInMemory(leases) ? undefined : noteRun(attempt, 'running', leases);
+  try {
+    const started = startHandler(exchange, attempt, asked);
+    const run = isPromise(started) ? await started : started;
+    const ending = await run.recording.ending;
+    const handlerMs = performance.now() - run.begun;
+    const keeping = whatToKeep(exchange, attempt, run, ending);
+    const kept = isPromise(keeping) ? await keeping : keeping;
+    run.renewal.stop();
+    run.lease.stopWatching();
+    const settling = settle(exchange, attempt, run, kept);
+    const settlement = isPromise(settling) ? await settling : settling;
+    if (run.thrown) throwAtEnd(exchange, run.thrown.error);
+    if (settlement.kind === 'lost') return overtaken(exchange, run, ending, handlerMs);
+    const status = (ending.kind === 'complete' && ending.response?.status) || exchange.res.statusCode;
+    const sendEnd = (): void => {
+      endResponse(run.recording, exchange.res, ending);
+    };
+    return { kind: 'ran', result: resultOf(settlement, kept, run, { status, handlerMs }), sendEnd };
+  } finally {
+    hasEnded?.();
+  }
 }
 
 /**

@@ -13,8 +13,6 @@ const clients: [client: string, makeStore: (port: number) => Keyv][] = [
   ['@keyv/valkey', port => new Keyv(new KeyvValkey(`redis://127.0.0.1:${port}`, { useRedisSets: false }))],
 ];
 
-const NEVER = new Promise<never>(() => undefined);
-
 /** Nothing in this process runs for so many milliseconds. */
 function stall(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
@@ -66,25 +64,30 @@ describe('silence', () => {
     const silent = signal();
     new Silence(() => {
       silent.happens();
-    }).asked(NEVER);
+    }).asked();
     await silent.happened;
   });
 
   it('is none where this process stood still, where a server waits on purpose, or where it answers some', async () => {
     const noticed: string[] = [];
     const watch = (what: string): Silence => new Silence(() => noticed.push(what));
-    watch('stood still').asked(pause(7_000));
+    const stopped = watch('stood still');
+    stopped.asked();
+    void pause(7_000).then(() => {
+      stopped.heard();
+    });
     stall(6_500);
-    watch('waits').asked(NEVER, 60_000);
+    watch('waits').asked(60_000);
     const answering = watch('answers');
-    answering.asked(NEVER);
+    answering.asked();
     const answers = setInterval(() => {
-      answering.asked(Promise.resolve());
+      answering.asked();
+      answering.heard();
     }, 500);
     const silent = signal();
     new Silence(() => {
       silent.happens();
-    }).asked(NEVER);
+    }).asked();
     await silent.happened;
     clearInterval(answers);
     expect(noticed).toEqual([]);
