@@ -23,7 +23,7 @@ import { resolveOptions, type BindingOptions, type EndpointOptions, type Modifie
 import { refuseWithoutForm } from './plan/form-only';
 import { planFor } from './plan/plan';
 import { namingErrors } from './declaration/declaration-error';
-import { isDto } from './declaration/property';
+import { isDto } from './declaration/declarations';
 import { bindDeclared, RequestBinder } from './request-binder';
 import { CodecTable } from './plan/codec-table';
 import { isSchema } from './types/assert-type';

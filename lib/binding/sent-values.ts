@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import { isDto } from './declaration/property';
+import { isDto } from './declaration/declarations';
 
 export type Scalar = string | number | bigint | boolean;
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request } from 'express';
-import type { ResolvedOptions } from './options/options';
+import type { ResolvedOptions } from './options/resolved-options';
 import { isForeign } from './unguarded';
 
 /** Shared by all copies of this module in the process, since they guard the same requests. */

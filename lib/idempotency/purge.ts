@@ -1,7 +1,7 @@
 import { describe } from '../options/check';
 import { letOpen } from './leases/closable-leases';
 import { newToken, PURGE } from './leases/token';
-import type { ResolvedOptions } from './options/options';
+import type { ResolvedOptions } from './options/resolved-options';
 import type { TimedStores } from './store-calls/timed-stores';
 
 /**

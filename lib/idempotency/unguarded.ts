@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isKeyMissing } from './identity/key';
-import type { ResolvedOptions } from './options/options';
+import type { ResolvedOptions } from './options/resolved-options';
 import type { RequestIdempotency } from './run/request-idempotency';
 
 /** Shared by all copies of this module in the process: one may leave a request alone that another guards. */

@@ -2,7 +2,7 @@ import type { EndpointDescription } from '../binding/bind-request';
 import { usuallyHasNoBody } from '../binding/plan/lookup';
 import type { Codec } from '../binding/types/codec';
 import type { JsonSchema } from '../binding/types/json-schema';
-import type { ResolvedOptions } from '../idempotency/options/options';
+import type { ResolvedOptions } from '../idempotency/options/resolved-options';
 import { bodyLimits } from './body/body-limits';
 import { jointBody } from './body/joint-body';
 import { bodyOf, type EndpointBody } from './body/request-body';

@@ -69,49 +69,34 @@ describe('the end of an exchange', () => {
     await close();
   });
 
-  it('is told once, and `close` is emitted once, of a pipelined response that its handler has destroyed', async () => {
-    const {
-      client,
-      second: [req, res],
-      close,
-    } = await pipelined();
-    const told: string[] = [];
-    const ended = signal();
-    onExchangeEnd(req, res, () => {
-      told.push('end');
-      ended.happens();
+  describe('of a pipelined response that its handler has destroyed', () => {
+    it.each<[when: string, end: (pipeline: Awaited<ReturnType<typeof pipelined>>) => unknown]>([
+      [
+        'when its connection closes',
+        ({ client, second: [{ socket }] }) => {
+          const closed = once(socket, 'close');
+          client.destroy();
+          return closed;
+        },
+      ],
+      ['when its turn comes', ({ first: [, first] }) => first.end()],
+    ])('is told once, and `close` is emitted once, %s', async (_when, end) => {
+      const pipeline = await pipelined();
+      const [req, res] = pipeline.second;
+      const told: string[] = [];
+      const ended = signal();
+      onExchangeEnd(req, res, () => {
+        told.push('end');
+        ended.happens();
+      });
+      res.on('close', () => told.push('close'));
+      res.destroy();
+      await Promise.all([end(pipeline), ended.happened]);
+      // A second `close` would come in one of the next turns.
+      for (let count = 0; count < 5; count++) await turn();
+      expect(told).toEqual(['end', 'close']);
+      await pipeline.close();
     });
-    res.on('close', () => told.push('close'));
-    res.destroy();
-    const closed = once(req.socket, 'close');
-    client.destroy();
-    await Promise.all([closed, ended.happened]);
-    // A second `close` would come in one of the next turns.
-    for (let count = 0; count < 5; count++) await turn();
-    expect(told).toEqual(['end', 'close']);
-    await close();
-  });
-
-  it('is told once of a destroyed response whose turn comes', async () => {
-    const {
-      first: [, first],
-      second: [req, res],
-      close,
-    } = await pipelined();
-    const told: string[] = [];
-    const ended = signal();
-    onExchangeEnd(req, res, () => {
-      told.push('end');
-      ended.happens();
-    });
-    res.on('close', () => told.push('close'));
-    res.destroy();
-    first.end();
-    await ended.happened;
-    // A second `close` would come in one of the next turns.
-    for (let count = 0; count < 5; count++) await turn();
-    expect(told).toEqual(['end', 'close']);
-    await close();
   });
 
   it.each<[string, RequestHandler[]]>([

@@ -1,6 +1,7 @@
 import './metadata-symbol';
 import { defaultOf } from './default-value';
-import { declareProperty, type PropertyKind, type PropertySpec } from './property';
+import { declareProperty } from './declarations';
+import type { PropertyKind, PropertySpec } from './property';
 
 /**
  * Declares the property of a decorated field. Standard decorators pass a context, legacy ones the prototype and the

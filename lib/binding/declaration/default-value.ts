@@ -1,7 +1,8 @@
 import BigNumber = require('bignumber.js');
 import { types } from 'node:util';
 import { Version } from '../types/identifiers';
-import { isDto, type PropertySpec } from './property';
+import { isDto } from './declarations';
+import type { PropertySpec } from './property';
 
 /**
  * Makes the default value for one request. A mutable default is made anew, by its function or as a copy, so that no

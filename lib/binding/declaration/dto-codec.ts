@@ -12,7 +12,8 @@ import { mustBeSent, objectSchema } from './dto-schema';
 import { objectWriters, writeObject, type ObjectWriters } from './dto-writer';
 import { jsonReaderOf, memberOf, type Member } from './members';
 import { instancesOf, unsetRemover } from './instances';
-import { propertiesOf, type PropertySpec } from './property';
+import { propertiesOf } from './class-properties';
+import type { PropertySpec } from './property';
 
 /** The properties of a class, once the codecs of their types are known, and the code that is compiled for them. */
 interface Prepared {

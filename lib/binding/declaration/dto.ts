@@ -2,7 +2,8 @@ import './metadata-symbol';
 import type { AnyType, Infer } from '../types/property-type';
 import { field, type Property } from './declare';
 import { defaultOf } from './default-value';
-import { declareProperty, type PropertySpec } from './property';
+import { declareProperty } from './declarations';
+import type { PropertySpec } from './property';
 
 /** The declarations of a dto: a bare type is `field(type)`. */
 export type Shape = Readonly<Record<string, Property<unknown> | AnyType>>;

@@ -1,4 +1,4 @@
-import { isDto } from '../declaration/property';
+import { isDto } from '../declaration/declarations';
 import type { Codec } from '../types/codec';
 import { objectCodec } from '../declaration/dto-codec';
 import { parsableCodec } from '../types/parsable';

@@ -1,4 +1,4 @@
-import { firstPart } from '../reading/name-tree';
+import { firstPart } from '../reading/name-parts';
 import { hasFile, type Codec } from '../types/codec';
 import type { BodyUse } from './body-use';
 import type { SourceProperty } from './source-properties';

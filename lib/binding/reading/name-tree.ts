@@ -1,4 +1,5 @@
 import { INVALID, type Invalid, type Location } from './location';
+import { step } from './name-parts';
 
 /** A value sent under a name: text, or a file. */
 export type Sent = string | Express.Multer.File;
@@ -180,36 +181,4 @@ export class NameTree {
     }
     return (this.children = children);
   }
-}
-
-/** A further part of a name: `.name`, `[name]`, `[3]` or `[]`. */
-const BELOW = /\.([^.[\]]+)|\[([^.[\]]*)\]/y;
-
-/**
- * Returns the next part of a name, and where the one after it begins. A rest that is not spelled like a path is one
- * part.
- */
-function step(name: string, from: number): readonly [key: string, next: number] {
-  if (from === 0) {
-    const end = name.search(/[.[\]]/);
-    // Most names have one part. A dot or bracket at the beginning is part of the name.
-    return end < 1 ? [name, name.length] : [name.slice(0, end), end];
-  }
-  BELOW.lastIndex = from;
-  const [, property, index] = BELOW.exec(name) ?? [];
-  const key = property ?? index;
-  return key === undefined ? [name.slice(from), name.length] : [key, BELOW.lastIndex];
-}
-
-/** Returns true if a name may have several parts. */
-export const hasParts = (name: string): boolean => /[.[\]]/.test(name);
-
-/** Returns the first part of a name in lower case, because a name may be sent in any case. */
-export const firstPart = (name: string): string => (name.split(/[.[]/, 1)[0] ?? '').toLowerCase();
-
-/** Counts the levels of a name without splitting it. */
-export function levelsOf(name: string): number {
-  let levels = 1;
-  for (const character of name) if (character === '.' || character === '[') levels++;
-  return levels;
 }

@@ -1,5 +1,5 @@
 import { warnOnce } from '../../warnings/warn-once';
-import { isDto } from '../declaration/property';
+import { isDto } from '../declaration/declarations';
 import type { Codec } from '../types/codec';
 import type { CodecTable } from '../plan/codec-table';
 import type { AnyType } from '../types/property-type';

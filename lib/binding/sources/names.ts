@@ -2,7 +2,8 @@ import type { FoundValues } from '../reading/found-values';
 import { INVALID, type Location } from '../reading/location';
 import { readFlat } from '../types/read-value';
 import type { SourceProperty } from '../plan/source-properties';
-import { firstPart, hasParts, levelsOf, NameTree, type Sent } from '../reading/name-tree';
+import { firstPart, hasParts, levelsOf } from '../reading/name-parts';
+import { NameTree, type Sent } from '../reading/name-tree';
 import type { RequestInput } from './request-input';
 
 /** A name and the value sent under it, and what is to be known about them, as in `Pair`. */

@@ -7,7 +7,7 @@ import { readBody, type Body } from '../input/body';
 import type { Location } from '../reading/location';
 import type { Plan } from '../plan/plan';
 import type { ResolvedOptions } from '../input/resolved-options';
-import { hasParts } from '../reading/name-tree';
+import { hasParts } from '../reading/name-parts';
 import { queryOf } from './query-pairs';
 
 /** A name as it was sent, and in lower case. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isExchangeOver } from '../../http/exchange-end';
 import type { Next } from '../../http/next';
-import type { ResolvedOptions } from '../options/options';
+import type { ResolvedOptions } from '../options/resolved-options';
 import type { Reporter } from './reporter';
 import type { TimedStores } from '../store-calls/timed-stores';
 

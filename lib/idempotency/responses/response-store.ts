@@ -143,7 +143,7 @@ export class ResponseStore implements Responses {
   }
 }
 
-/** Returns null for text that is not JSON, undefined for what is no text: to read it again would not help. */
+/** Returns null for text that is not JSON, undefined for a value that is not text: a second read would not help. */
 function nullIfDamaged(error: unknown): null | undefined {
   if (error instanceof SyntaxError) return null;
   if (isNoText({ error })) return undefined;

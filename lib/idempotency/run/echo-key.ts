@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ResolvedOptions } from '../options/options';
+import type { ResolvedOptions } from '../options/resolved-options';
 
 /**
  * Characters that a response header may have (RFC 9110, section 5.5). Node, or an earlier middleware, may accept more.

@@ -1,7 +1,7 @@
 import { areClosed } from '../leases/closable-leases';
 import { noteRun } from '../store-calls/local-runs';
 import type { RunId } from '../leases/token';
-import type { ResolvedOptions } from '../options/options';
+import type { ResolvedOptions } from '../options/resolved-options';
 import { RENEWALS_PER_LEASE } from './renewal';
 import type { TimedStores } from '../store-calls/timed-stores';
 

@@ -5,7 +5,7 @@ import { refuseIfClosed } from '../leases/closable-leases';
 import { areJoint } from '../leases/joint-leases';
 import type { RunId } from '../leases/token';
 import { validCompletion } from '../leases/valid-answers';
-import type { ResolvedOptions } from '../options/options';
+import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
 import { PatientCall } from '../store-calls/patient-call';
 import { withinTime } from '../store-calls/running-time';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import type { Awaitable } from '../../basics/awaitable';
-import type { ResolvedOptions } from '../options/options';
+import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
 import { TimedOut, withinTime } from '../store-calls/running-time';
 import { warnOnce } from '../../warnings/warn-once';

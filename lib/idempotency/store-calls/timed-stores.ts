@@ -4,7 +4,7 @@ import { localRun } from './local-runs';
 import type { Acquisition } from '../leases/lease-store';
 import type { RunId } from '../leases/token';
 import { validAcquisition } from '../leases/valid-answers';
-import type { ResolvedOptions } from '../options/options';
+import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
 import { callStore, StoreUnavailable } from './store-call';
 import { Unanswered } from './unanswered';

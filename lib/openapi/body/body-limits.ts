@@ -1,6 +1,6 @@
 import type { EndpointDescription } from '../../binding/bind-request';
 import { hasFile, someWithin, type Codec } from '../../binding/types/codec';
-import type { ResolvedOptions } from '../../idempotency/options/options';
+import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
 
 /**
  * Describes the limits of a request body, which OpenAPI has no fields for. Of several endpoints that read the body, and

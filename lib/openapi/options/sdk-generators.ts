@@ -1,4 +1,4 @@
-import type { ResolvedOptions } from '../../idempotency/options/options';
+import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
 import type { Rule } from '../../options/check';
 
 /** A generator of client libraries that reads extensions about idempotency keys and retries. */

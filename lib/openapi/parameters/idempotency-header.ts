@@ -1,4 +1,4 @@
-import type { ResolvedOptions } from '../../idempotency/options/options';
+import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
 
 /** A parameter of OpenAPI (3.1, section 4.8.12), without the schema of its value. */
 export interface HeaderParameter {

@@ -5,7 +5,7 @@ import { INVALID, Location } from '../../binding/reading/location';
 import type { Codec } from '../../binding/types/codec';
 import type { JsonSchema } from '../../binding/types/json-schema';
 import { isKey } from '../../idempotency/identity/key';
-import type { ResolvedOptions } from '../../idempotency/options/options';
+import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
 import { warnOnce } from '../../warnings/warn-once';
 import { exampleJson } from '../schemas/example-json';
 import { typesOf } from '../schemas/value-types';

@@ -1,7 +1,7 @@
 import { CodecTable } from '../../binding/plan/codec-table';
 import { assertType } from '../../binding/types/assert-type';
 import type { Codec } from '../../binding/types/codec';
-import type { ResolvedOptions } from '../../idempotency/options/options';
+import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
 import type { SdkExtensions } from '../options/sdk-generators';
 import { bothTexts } from '../schemas/both';
 import type { Components } from '../schemas/components';

@@ -2,7 +2,7 @@ import { CodecTable } from '../../binding/plan/codec-table';
 import type { Codec } from '../../binding/types/codec';
 import type { JsonSchema, Schemas } from '../../binding/types/json-schema';
 import { long } from '../../binding/types/numbers';
-import type { ResolvedOptions } from '../../idempotency/options/options';
+import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
 import { isAnyText } from '../schemas/both';
 import { schemaLike } from '../schemas/schema-like';
 import type { KeyExample } from './key-example';

@@ -1,5 +1,5 @@
 import type { EndpointDescription } from '../../binding/bind-request';
-import type { ResolvedOptions } from '../../idempotency/options/options';
+import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
 import { catalogue, type ProblemCode } from '../../problems/catalogue';
 
 /** One operation: its middlewares, and the parts that its requests have. */

@@ -1,5 +1,5 @@
 import type { EndpointDescription } from '../../binding/bind-request';
-import type { ResolvedOptions } from '../../idempotency/options/options';
+import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
 import type { Components } from '../schemas/components';
 
 /** Describes the responses of the handler: those that the endpoints declare, else that there is one. */

@@ -1,6 +1,6 @@
 import { endpoints, type EndpointDescription } from '../../binding/bind-request';
 import { guards } from '../../idempotency/idempotency';
-import type { ResolvedOptions } from '../../idempotency/options/options';
+import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
 import type { Handler, SeenKeys } from './seen-keys';
 
 /** The descriptions of the middlewares of one route. */

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import fs, { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { join } from 'node:path';
 import { bindRequest, dto, file, type UploadOptions } from '../../../lib';
@@ -7,6 +7,10 @@ import { TemporaryDirectory } from '../../support/temporary-directory';
 
 class Upload extends dto({ photo: file }) {}
 const make = (uploads: UploadOptions) => bindRequest(Upload, { allowFormData: true, uploads });
+
+const readOnly = (): never => {
+  throw Object.assign(new Error('EROFS: read-only file system, mkdir'), { code: 'EROFS' });
+};
 
 let temporary: TemporaryDirectory;
 beforeEach(() => {
@@ -59,11 +63,18 @@ describe('a folder for uploads that cannot be made is refused when the middlewar
   });
 
   const disk = SmallDisk.mount(1);
-  (disk ? it : it.skip)('a disk that can only be read', () => {
+  it('a disk that can only be read', () => {
     disk?.protect();
-    expect(() => make({ storage: 'disk', directory: `${disk?.path}/a/uploads` })).toThrow(
-      'cannot be made. Its disk can only be read; name a folder on another one. (EROFS: ',
-    );
+    // Where one may not mount any: what node says of such a disk.
+    const making = disk ? undefined : jest.spyOn(fs, 'mkdirSync').mockImplementation(readOnly);
+    try {
+      const directory = `${disk?.path ?? temporary.path}/a/uploads`;
+      expect(() => make({ storage: 'disk', directory })).toThrow(
+        'cannot be made. Its disk can only be read; name a folder on another one. (EROFS: ',
+      );
+    } finally {
+      making?.mockRestore();
+    }
   });
   afterAll(() => {
     disk?.unmount();

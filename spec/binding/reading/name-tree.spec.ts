@@ -2,7 +2,8 @@ import { processorTime } from '../../support/processor-time';
 import { Failures } from '../../../lib/binding/reading/failures';
 import { resolveLimits } from '../../../lib/binding/reading/limits';
 import { INVALID, Location } from '../../../lib/binding/reading/location';
-import { NameTree, levelsOf, type Collected } from '../../../lib/binding/reading/name-tree';
+import { levelsOf } from '../../../lib/binding/reading/name-parts';
+import { NameTree, type Collected } from '../../../lib/binding/reading/name-tree';
 
 /** Names as they come, each with its place in the row as its value. */
 const tree = (...names: string[]): NameTree => NameTree.of(names.map((name, index) => [name, String(index)]));

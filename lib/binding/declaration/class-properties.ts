@@ -1,0 +1,68 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ownValue } from '../reading/own-value';
+import type { DtoClass } from '../types/property-type';
+import { namingErrors } from './declaration-error';
+import { baseClasses, declarationsOf, ownDeclarationsOf, type Declarations } from './declarations';
+import type { PropertySpec } from './property';
+
+const known = new WeakMap<DtoClass<unknown>, ReadonlyMap<string, PropertySpec>>();
+
+/**
+ * Returns the declared properties of a class and its base classes; a derived class's declaration replaces its base's.
+ * A class is complete before it can be used, so that each is looked at once.
+ */
+export function propertiesOf(Dto: DtoClass<unknown>): ReadonlyMap<string, PropertySpec> {
+  const properties =
+    known.get(Dto) ?? withInitialisers(Dto, new Map([...declarationsOf(Dto)].reverse().flatMap(one => [...one])));
+  known.set(Dto, properties);
+  return properties;
+}
+
+/**
+ * Takes initialisers (`rush = false`) as defaults: such a property may be missing, unless its declaration says
+ * `required: true`. A required permission stays required.
+ */
+function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Declarations {
+  if (properties.size === 0) return properties;
+  const sample = sampleOf(Dto);
+  return new Map(
+    [...properties].map(([name, spec]) => {
+      checkIsSettable(sample, name, Dto.name);
+      const replacesInherited = spec.default !== undefined && isInherited(ownValue(sample, name), name, Dto);
+      const initial = replacesInherited ? undefined : ownValue(sample, name);
+      const mayBeInitial = !spec.requiresValue && spec.kind !== 'hasPermission';
+      const required = spec.required && !(mayBeInitial && initial !== undefined);
+      return [name, { ...spec, required, initial, replacesInherited, isMadeByClass: Object.hasOwn(sample, name) }];
+    }),
+  );
+}
+
+/**
+ * Returns true if the initialiser of a property is that of a base class. Fields that are compiled to assignments
+ * (`useDefineForClassFields: false`) leave it in place where the derived class declares the property again.
+ */
+function isInherited(value: unknown, name: string, Dto: DtoClass<unknown>): boolean {
+  const declaring = [...baseClasses(Dto)].find(one => [...ownDeclarationsOf(one)].some(own => own.has(name)));
+  const base: unknown = declaring && Object.getPrototypeOf(declaring);
+  if (value === undefined || typeof base !== 'function' || base === Function.prototype) return false;
+  try {
+    return isDeepStrictEqual(ownValue(new (base as DtoClass<unknown>)() as object, name), value);
+  } catch {
+    // A base class that cannot be made by itself.
+    return false;
+  }
+}
+
+/** @throws TypeError for a property that no value can be bound to. */
+function checkIsSettable(sample: object, name: string, owner: string): void {
+  const [found] = [...baseClasses(sample)].flatMap(one => Object.getOwnPropertyDescriptor(one, name) ?? []);
+  if (found ? (found.writable ?? found.set !== undefined) : Object.isExtensible(sample)) return;
+  throw new TypeError(
+    `${owner}.${name} cannot be set: it is read-only (a getter without a setter, or a constructor that freezes). ` +
+      'Make it a plain property, or leave it out of the declaration',
+  );
+}
+
+function sampleOf(Dto: DtoClass<unknown>): object {
+  return namingErrors(`${Dto.name}: its constructor failed when called without arguments`, () => new Dto() as object);
+}

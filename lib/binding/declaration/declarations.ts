@@ -1,0 +1,66 @@
+import type { DtoClass } from '../types/property-type';
+import type { PropertySpec } from './property';
+
+/**
+ * Key of a class's declarations: on the class itself (dto({...}), legacy decorators) or on its metadata object
+ * (standard decorators). `Symbol.for`, so that two copies of this package understand each other's classes.
+ */
+const PROPERTIES = Symbol.for('bindonce.properties');
+
+/** Declared properties by name. */
+export type Declarations = Map<string, PropertySpec>;
+interface Declared {
+  [PROPERTIES]?: Declarations;
+}
+
+/**
+ * Adds a declaration to a class or its metadata object; inherited declarations stay as they are.
+ * @throws TypeError for a name that no property can have, and for a second declaration of a property in one class.
+ */
+export function declareProperty(holder: object, name: string, spec: PropertySpec): void {
+  if (name === '__proto__')
+    throw new TypeError(
+      'a property cannot be named __proto__; give it another name, ' +
+        'and a jsonPropertyName or bindFrom if clients use that name',
+    );
+  const declared = Object.hasOwn(holder, PROPERTIES) ? (holder as Declared)[PROPERTIES]?.get(name) : undefined;
+  if (declared)
+    throw new TypeError(
+      `${name}: it is declared twice, with ${declared.kind} and with ${spec.kind}; use one of them, with all options`,
+    );
+  if (!Object.hasOwn(holder, PROPERTIES))
+    Object.defineProperty(holder, PROPERTIES, { value: new Map(), configurable: true });
+  (holder as Declared)[PROPERTIES]?.set(name, spec);
+}
+
+/** Returns true if a class has declarations, its own or inherited. */
+export function isDto(type: unknown): type is DtoClass<unknown> {
+  return typeof type === 'function' && declarationsOf(type).next().done === false;
+}
+
+/** Yields the declarations of a class and then those of its base classes. */
+export function* declarationsOf(Dto: object): Generator<Declarations> {
+  for (const own of baseClasses(Dto)) yield* ownDeclarationsOf(own);
+}
+
+/** Yields the declarations of a class itself. */
+export function* ownDeclarationsOf(own: object): Generator<Declarations> {
+  for (const holder of [metadataOf(own), own]) {
+    const declared = holder && Object.hasOwn(holder, PROPERTIES) ? (holder as Declared)[PROPERTIES] : undefined;
+    if (declared) yield declared;
+  }
+}
+
+function metadataOf(Dto: object): object | undefined {
+  return Object.hasOwn(Dto, Symbol.metadata) ? (Dto as { [Symbol.metadata]?: object })[Symbol.metadata] : undefined;
+}
+
+/** Yields a class and then its base classes; of an object, its prototypes. */
+export function* baseClasses(Dto: object): Generator<object> {
+  for (
+    let one: object | null = Dto;
+    one !== null && one !== Function.prototype;
+    one = Object.getPrototypeOf(one) as object | null
+  )
+    yield one;
+}
