@@ -54,31 +54,11 @@ export class RedisDialogue {
     this.connection.open?.();
   }
 
-  /**
-   * To be called with each question, and `heard` with its answer or error. Keyv asks over the same client, which shows,
-   * too, whether the connection is dead.
-   * @param waits milliseconds that the server waits before it answers, at most.
-   */
-  asked(waits = 0): void {
-    this.silence?.asked(waits);
-  }
-
-  heard(): void {
-    this.silence?.heard();
-  }
-
   /** Runs a script. @throws Error for the answer to another question. */
   async ask(script: string, keys: Keys, args: readonly string[]): Promise<string> {
     const number = nextNumber();
-    this.asked();
-    try {
-      return this.answerTo(number, await this.connection.evaluate(script, keys, [...args, number]));
-    } catch (error) {
-      this.leaveReplica(error);
-      throw error;
-    } finally {
-      this.heard();
-    }
+    const evaluated = this.connection.evaluate(script, keys, [...args, number]);
+    return this.answerTo(number, await this.hear(evaluated));
   }
 
   /** Runs a script. @returns its answer, and how many replicas have what it wrote. @throws Error as `ask` does. */
@@ -90,16 +70,25 @@ export class RedisDialogue {
     ms: number,
   ): Promise<readonly [answer: string, reached: number]> {
     const number = nextNumber();
-    this.asked(ms);
+    const evaluated = this.connection.evaluateAndWait?.(script, keys, [...args, number], replicas, ms);
+    if (!evaluated) throw new Error('bindonce: this Redis client cannot wait for replicas');
+    const [raw, reached] = await this.hear(evaluated, ms);
+    return [this.answerTo(number, raw), wholeNumberIn(reached)];
+  }
+
+  /**
+   * Waits for an answer. What Keyv asks over the same client shows, too, whether the connection is dead.
+   * @param waits milliseconds that the server waits before it answers, at most.
+   */
+  async hear<T>(answer: Promise<T>, waits = 0): Promise<T> {
+    this.silence?.asked(waits);
     try {
-      const answers = await this.connection.evaluateAndWait?.(script, keys, [...args, number], replicas, ms);
-      if (!answers) throw new Error('bindonce: this Redis client cannot wait for replicas');
-      return [this.answerTo(number, answers[0]), wholeNumberIn(answers[1])];
+      return await answer;
     } catch (error) {
       this.leaveReplica(error);
       throw error;
     } finally {
-      this.heard();
+      this.silence?.heard();
     }
   }
 

@@ -85,7 +85,7 @@ export class ResponseStore implements Responses {
   async write(cacheKey: string, token: string, response: RecordedResponse, ms: number): Promise<void> {
     const key = `${cacheKey}:${token}`;
     this.expired?.written(key, ms);
-    if (!(await this.listening(() => this.keyv.set(key, toStored(key, response), ms))))
+    if (!(await this.hear(this.keyv.set(key, toStored(key, response), ms))))
       throw new Error("Keyv.set() returned false: the response was not stored. See the 'error' events of this Keyv.");
   }
 
@@ -104,19 +104,14 @@ export class ResponseStore implements Responses {
     return keyOnRedis(this.keyv, `${cacheKey}:${token}`);
   }
 
-  /** Asks Keyv, and tells the dialogue with Redis when it answers. */
-  private async listening<T>(ask: () => Promise<T>): Promise<T> {
-    this.redis?.asked();
-    try {
-      return await ask();
-    } finally {
-      this.redis?.heard();
-    }
+  /** Waits for an answer of Keyv; on Redis, as the dialogue does. */
+  private hear<T>(answer: Promise<T>): Promise<T> {
+    return this.redis ? this.redis.hear(answer) : answer;
   }
 
   private async ask(expected: Expected): Promise<RecordedResponse | undefined> {
     const { failures, keyv } = this;
-    const stored: unknown = await this.listening(() => keyv.get(expected.key)).catch(nullIfDamaged);
+    const stored: unknown = await this.hear(keyv.get(expected.key)).catch(nullIfDamaged);
     if (stored === undefined && failures !== this.failures && !('throwOnErrors' in keyv) && !isNoText(this.lastError))
       throw new Error("Keyv.get() failed. See the 'error' events of this Keyv.");
     const response = fromStored(stored, expected);
