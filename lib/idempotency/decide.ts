@@ -49,7 +49,7 @@ async function waitForTurn(exchange: Exchange, attempt: Attempt, first: Decision
     }
     if (decision.kind !== 'done') return decision;
     change.wakeOthers();
-    return { ...decision, waited: true };
+    return { kind: 'done', token: decision.token, waited: true };
   } catch (error) {
     return withoutStore(error, true);
   } finally {
@@ -92,7 +92,8 @@ function decisionFor(
     return { kind: 'store-unavailable', error, wasRunning: true };
   }
   if (!isSame) return { kind: 'key-reused' };
-  return acquisition.kind === 'done' ? { ...acquisition, waited: false } : acquisition;
+  // Written out: for an object that is spread and extended, V8 makes a shape each time.
+  return acquisition.kind === 'done' ? { kind: 'done', token, waited: false } : acquisition;
 }
 
 /** Returns the decision when the store cannot be asked. @throws any other error. */

@@ -5,13 +5,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { RedisServer } from '../faults/dist/support/servers/redis-server.js';
+import { WARM_UP } from './requests/compare.mjs';
 import { send } from './requests/load.mjs';
 import { keepToOtherCores, PinnedServer } from './requests/pinned-server.mjs';
 import { scenarios } from './requests/scenarios.mjs';
 
 const ROUNDS = 20;
 const REQUESTS = 1_000;
-const WARM_UP = 6_000;
 
 /** The parts, each with what the address of its functions contains; the first one that fits counts. */
 const PARTS = [

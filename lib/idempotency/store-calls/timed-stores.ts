@@ -97,8 +97,9 @@ export function withTimeouts(options: ResolvedOptions): TimedStores {
       const releaseAgain = (): void => {
         release(run).catch(() => undefined);
       };
+      const givenUp = { unanswered: ofLeases.unanswered, onLate: releaseAgain };
       const acquired = recovering(
-        () => callStore(() => acquireOrHold(run, ms), storeTimeout, { ...ofLeases, onLate: releaseAgain }),
+        () => callStore(() => acquireOrHold(run, ms), storeTimeout, givenUp),
         error => {
           releaseAgain();
           throw withReason(error);

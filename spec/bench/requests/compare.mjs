@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { send } from './load.mjs';
 import { PinnedServer } from './pinned-server.mjs';
 
-/** Requests that a server answers before it is measured, so that V8 has compiled what it is going to compile. */
-const WARM_UP = 3_000;
+/** Requests that a server answers before it is measured: until about that many, V8 goes on compiling. */
+export const WARM_UP = 30_000;
 
 export const median = numbers => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
 const p99 = latencies => latencies.toSorted((a, b) => a - b)[Math.floor(0.99 * latencies.length)];
