@@ -40,8 +40,10 @@ const natives = {
   // The profiler's own.
   dispatch: undefined,
 };
+const PROFILER = 'node:inspector';
 
 function partOf({ functionName, url }) {
+  if (url === PROFILER) return undefined;
   if (url === '') return functionName in natives ? natives[functionName] : NATIVE;
   return PARTS.find(([, address]) => address.test(url))?.[0] ?? 'other';
 }
