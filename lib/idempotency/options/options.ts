@@ -1,7 +1,23 @@
+import { METHODS } from 'node:http';
 import type { Request } from 'express';
+import {
+  boolean,
+  either,
+  fn,
+  headerName,
+  headerNames,
+  longMilliseconds,
+  milliseconds,
+  object,
+  objectWith,
+  oneOf,
+  positiveInteger,
+  text,
+  type Rule,
+} from '../../options/check';
 import type { LeaseStore } from '../leases/lease-store';
 import type { RecordedResponse } from '../responses/recorded-response';
-import type { KeyvLike } from '../stores/keyv-like';
+import { isKeyvLike, type KeyvLike } from '../stores/keyv-like';
 import type { IdempotencyEvent } from './events';
 
 /** Options of {@link idempotency}. */
@@ -101,3 +117,65 @@ export interface IdempotencyOptions {
   /** Called with the outcome of each request, for logs and metrics. If it throws, a process warning is emitted. */
   onEvent?: (event: IdempotencyEvent) => void;
 }
+
+/** The rule of each option. */
+export const idempotencyRules: Readonly<Record<keyof IdempotencyOptions, Rule>> = {
+  headerName,
+  additionalHeaders: headerNames,
+  whenKeyMissing: oneOf('reject', 'run'),
+  methods: { expects: "an array of HTTP methods, for example ['POST', 'PATCH']", accepts: areMethods },
+  ignoreRequestBody: boolean,
+  ignoreHost: boolean,
+  cacheDuration: longMilliseconds,
+  addHeaderToResponse: boolean,
+  swaggerHeaderDescription: text,
+  swaggerExampleGenerator: fn,
+  swaggerHeaderType: { expects: 'a type, for example guid', accepts: value => either(object, fn).accepts(value) },
+  store: { expects: 'a Keyv, for example new Keyv(adapter)', accepts: isKeyvLike },
+  leases: objectWith(
+    'a LeaseStore, which memoryLeases(), redisLeases() and postgresLeases() return when they are called',
+    ...['acquire', 'renew', 'complete', 'release'],
+  ),
+  scope: fn,
+  whenInFlight: oneOf('wait', 'reject'),
+  waitTimeout: milliseconds,
+  whenKeyReused: oneOf('run', 'reject'),
+  whenStoreFails: oneOf('reject', 'run'),
+  storeTimeout: milliseconds,
+  leaseDuration: milliseconds,
+  shouldCache: fn,
+  replayedHeader: either(headerName, oneOf(false)),
+  keyPattern: { expects: 'a regular expression', accepts: value => value instanceof RegExp },
+  maxRequestBytes: positiveInteger,
+  maxResponseBytes: positiveInteger,
+  onEvent: fn,
+};
+
+/** Refuses an empty list, and a method that does not exist: both would silently leave requests unguarded. */
+function areMethods(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every(one => typeof one === 'string' && METHODS.includes(one.toUpperCase()))
+  );
+}
+
+/** The defaults of the options that have one. */
+export const idempotencyDefaults = {
+  headerName: 'Idempotency-Key',
+  additionalHeaders: [] as readonly string[],
+  whenKeyMissing: 'reject',
+  ignoreRequestBody: false,
+  ignoreHost: false,
+  cacheDuration: 600_000,
+  addHeaderToResponse: true,
+  whenInFlight: 'wait',
+  waitTimeout: 10_000,
+  whenKeyReused: 'run',
+  whenStoreFails: 'reject',
+  storeTimeout: 2_000,
+  leaseDuration: 30_000,
+  replayedHeader: 'Idempotent-Replayed',
+  maxRequestBytes: 10_485_760,
+  maxResponseBytes: 10_485_760,
+} satisfies IdempotencyOptions;

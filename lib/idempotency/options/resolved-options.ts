@@ -1,91 +1,15 @@
-import { METHODS } from 'node:http';
-import {
-  boolean,
-  checkOptions,
-  either,
-  fn,
-  headerName,
-  headerNames,
-  longMilliseconds,
-  milliseconds,
-  object,
-  objectWith,
-  oneOf,
-  positiveInteger,
-  text,
-  type Rule,
-} from '../../options/check';
+import { checkOptions } from '../../options/check';
 import { withDefaults } from '../../options/merge';
 import { snapshotOf } from '../../options/snapshot';
 import { defaultStore, LONGEST_BODY } from '../responses/default-store';
 import { refuseIgnoredAddress } from '../stores/ignored-address';
-import { holderOf, isKeyvLike, isMapLike } from '../stores/keyv-like';
+import { holderOf, isMapLike } from '../stores/keyv-like';
 import { responsesIn, type Responses } from '../responses/response-store';
 import type { CallerOptions } from '../identity/caller-scope';
 import { callersOn, type CallersOn } from '../identity/callers';
 import { leasesFor, leasesNextTo } from './leases-for';
-import type { IdempotencyOptions } from './options';
+import { idempotencyDefaults, idempotencyRules, type IdempotencyOptions } from './options';
 import { warnOfWorkers } from './workers';
-
-const rules: Readonly<Record<keyof IdempotencyOptions, Rule>> = {
-  headerName,
-  additionalHeaders: headerNames,
-  whenKeyMissing: oneOf('reject', 'run'),
-  methods: { expects: "an array of HTTP methods, for example ['POST', 'PATCH']", accepts: areMethods },
-  ignoreRequestBody: boolean,
-  ignoreHost: boolean,
-  cacheDuration: longMilliseconds,
-  addHeaderToResponse: boolean,
-  swaggerHeaderDescription: text,
-  swaggerExampleGenerator: fn,
-  swaggerHeaderType: { expects: 'a type, for example guid', accepts: value => either(object, fn).accepts(value) },
-  store: { expects: 'a Keyv, for example new Keyv(adapter)', accepts: isKeyvLike },
-  leases: objectWith(
-    'a LeaseStore, which memoryLeases(), redisLeases() and postgresLeases() return when they are called',
-    ...['acquire', 'renew', 'complete', 'release'],
-  ),
-  scope: fn,
-  whenInFlight: oneOf('wait', 'reject'),
-  waitTimeout: milliseconds,
-  whenKeyReused: oneOf('run', 'reject'),
-  whenStoreFails: oneOf('reject', 'run'),
-  storeTimeout: milliseconds,
-  leaseDuration: milliseconds,
-  shouldCache: fn,
-  replayedHeader: either(headerName, oneOf(false)),
-  keyPattern: { expects: 'a regular expression', accepts: value => value instanceof RegExp },
-  maxRequestBytes: positiveInteger,
-  maxResponseBytes: positiveInteger,
-  onEvent: fn,
-};
-
-/** Refuses an empty list, and a method that does not exist: both would silently leave requests unguarded. */
-function areMethods(value: unknown): boolean {
-  return (
-    Array.isArray(value) &&
-    value.length > 0 &&
-    value.every(one => typeof one === 'string' && METHODS.includes(one.toUpperCase()))
-  );
-}
-
-const defaults = {
-  headerName: 'Idempotency-Key',
-  additionalHeaders: [] as readonly string[],
-  whenKeyMissing: 'reject',
-  ignoreRequestBody: false,
-  ignoreHost: false,
-  cacheDuration: 600_000,
-  addHeaderToResponse: true,
-  whenInFlight: 'wait',
-  waitTimeout: 10_000,
-  whenKeyReused: 'run',
-  whenStoreFails: 'reject',
-  storeTimeout: 2_000,
-  leaseDuration: 30_000,
-  replayedHeader: 'Idempotent-Replayed',
-  maxRequestBytes: 10_485_760,
-  maxResponseBytes: 10_485_760,
-} satisfies IdempotencyOptions;
 
 type SwaggerOption = 'swaggerHeaderDescription' | 'swaggerExampleGenerator' | 'swaggerHeaderType';
 
@@ -128,7 +52,7 @@ function checkSize({ maxResponseBytes }: Pick<ResolvedOptions, 'maxResponseBytes
 
 /** Merges a middleware's options over the application's. @throws TypeError as `resolveOptions` does. */
 export function mergeIdempotency(defaults: IdempotencyOptions, given: IdempotencyOptions): IdempotencyOptions {
-  checkOptions('idempotency', given, rules);
+  checkOptions('idempotency', given, idempotencyRules);
   return withDefaults(defaults, given);
 }
 
@@ -139,13 +63,13 @@ export function mergeIdempotency(defaults: IdempotencyOptions, given: Idempotenc
  * cannot be held.
  */
 export function resolveOptions(options: IdempotencyOptions, callers: CallersOn = callersOn): ResolvedOptions {
-  checkOptions('idempotency', options, rules);
+  checkOptions('idempotency', options, idempotencyRules);
   if (!options.leases && (!options.store || isMapLike(holderOf(options.store)))) warnOfWorkers();
   const { store, keyPattern, scope, methods, shouldCache, onEvent, ...rest } = options;
   if (store) refuseIgnoredAddress(store);
   const responses = store ? responsesIn(store) : defaultStore();
   const leases = options.leases ?? (store ? leasesFor(store) : leasesNextTo(responses));
-  const known = withDefaults(defaults, rest);
+  const known = withDefaults(idempotencyDefaults, rest);
   checkHeaders(known);
   if (!store) checkSize(known);
   return {
