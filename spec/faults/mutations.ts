@@ -30,10 +30,10 @@ export const mutations: readonly Mutation[] = [
   },
   {
     title: 'the lease is completed before the response is stored',
-    file: 'idempotency/run/publish.js',
-    line: 'const written = write(pending, ms);',
-    broken: `const { run: { cacheKey, token }, options: { leases } } = pending;
-    const written = leases.complete(cacheKey, token, ms).then(() => write(pending, ms));`,
+    file: 'idempotency/store-calls/pending-response.js',
+    line: 'const written = this.write(ms);',
+    broken: `const { run: { cacheKey, token }, options: { leases } } = this;
+            const written = leases.complete(cacheKey, token, ms).then(() => this.write(ms));`,
     storm: ['--only', 'dropped', '--only', 'server killed', '--faults', '20'],
     verdict: /answered with 409/,
   },
