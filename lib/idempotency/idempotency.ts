@@ -21,7 +21,7 @@ import type { Outcome } from './exchange/outcome';
 import { purge } from './purge';
 import { Reporter } from './exchange/reporter';
 import { runAndRecord } from './run/run';
-import { withTimeouts } from './store-calls/timed-stores';
+import { TimedStores } from './store-calls/timed-stores';
 import { isExempt, leaveUnguarded } from './unguarded';
 import { withoutRun } from './without-run';
 
@@ -52,7 +52,7 @@ export function makeIdempotency(
   callers?: CallersOn,
 ): IdempotencyMiddleware {
   const options = resolveOptions(given, callers);
-  const stores = withTimeouts(options);
+  const stores = new TimedStores(options);
 
   const handle = async (req: IncomingMessage, res: ServerResponse, next: Next): Promise<void> => {
     if (!mark(req, options)) {
