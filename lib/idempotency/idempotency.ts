@@ -123,7 +123,9 @@ async function serve(exchange: Exchange): Promise<Outcome> {
   const second = await decide(exchange, attempt);
   if (second.kind !== 'acquired') return withoutRun(exchange, attempt, second, true);
   await giveBack(exchange, attempt);
-  return withoutRun(exchange, attempt, { kind: 'running', msLeft: 0 }, true);
+  if (isAnsweredOrGone(exchange)) return { kind: 'abandoned' };
+  // No run holds the key any more. This handler has run, so the client has to ask again.
+  return { kind: 'in-flight', msLeft: 0 };
 }
 
 /** Makes the outcome of an error after the first decision: of a lease store, or without Express of a handler. */
