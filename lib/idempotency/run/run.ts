@@ -75,7 +75,8 @@ function throwAtEnd({ req, res }: Exchange, error: unknown): void {
 
 /** Decides what is stored. */
 function whatToKeep({ req, options }: Exchange, { caller }: Attempt, run: Run, ending: Ending): Awaitable<Kept> {
-  if (ending.kind === 'cut-off' || run.wishes.forget || isForPartOfUpload(run, ending)) return { kind: 'nothing' };
+  if (ending.kind === 'cut-off' || run.verdict.keepsNothing || isForPartOfUpload(run, ending))
+    return { kind: 'nothing' };
   // If a caller has appeared since, the next request with this key may be another caller's.
   const response = caller.hasAppeared() ? undefined : ending.response;
   if (!response) return { kind: 'record' };
@@ -138,11 +139,11 @@ function overtaken(
   return { kind: 'ran', result: { kind: 'overtaken', handlerMs }, sendEnd };
 }
 
-/** Tells what came of a run that was not overtaken. */
+/** Makes the result of a run that was not overtaken. */
 function resultOf(
   settlement: Exclude<Settlement, { kind: 'lost' }>,
   kept: Kept,
-  { wishes: { refusal } }: Run,
+  { verdict: { refusal } }: Run,
   { status, handlerMs }: { readonly status: number; readonly handlerMs: number },
 ): RunResult {
   switch (settlement.kind) {

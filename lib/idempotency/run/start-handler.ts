@@ -16,7 +16,7 @@ export interface Run {
   readonly lease: HandlerLease;
   /** In milliseconds of the monotonic clock. */
   readonly begun: number;
-  readonly wishes: Wishes;
+  readonly verdict: Verdict;
   /** Set when the handler has thrown an error that cannot be answered any more. */
   readonly thrown: Thrown | undefined;
 }
@@ -26,10 +26,10 @@ interface Thrown {
   readonly error: unknown;
 }
 
-/** Wishes of the handler, and of the middlewares before it, for its response. */
-interface Wishes {
+/** What the handler, and the middlewares before it, have decided about the response. */
+interface Verdict {
   /** True when nothing is to be kept. */
-  forget: boolean;
+  keepsNothing: boolean;
   /** Set when a middleware has refused the request before it reached the handler. */
   refusal?: { readonly reason: unknown };
 }
@@ -57,16 +57,16 @@ function start(
   undo: { recording?: Recording; renewal?: Renewal },
 ): Run {
   const lease = new HandlerLease();
-  const wishes: Wishes = { forget: false };
+  const verdict: Verdict = { keepsNothing: false };
   const recording = (undo.recording = record(req, res, options));
   // Not written in the object itself: V8 makes such functions in its old generation, where they keep all that belongs
   // to the request until the next major garbage collection. That took a tenth of the CPU time.
   const forget = (): void => {
-    wishes.forget = true;
+    verdict.keepsNothing = true;
     recording.stopHidingDeparture();
   };
   const refused = (reason: unknown): void => {
-    wishes.refusal = { reason };
+    verdict.refusal = { reason };
     forget();
   };
   (req as { idempotency?: unknown }).idempotency = requestIdempotency(attempt, lease, forget, refused);
@@ -79,7 +79,7 @@ function start(
   if (!areInMemory(options.leases)) lease.watch(renewal);
   const begun = performance.now();
   const thrown = callHandler(next, recording);
-  return { recording, renewal, lease, begun, wishes, thrown };
+  return { recording, renewal, lease, begun, verdict, thrown };
 }
 
 /**
