@@ -1,22 +1,12 @@
 import type { Keys, RedisConnection, RedisSubscriber } from './connection';
+import type { IoredisClient } from './ioredis-client';
+import { IoredisClusterSubscriber, IoredisSubscriber, type DuplicableIoredis } from './ioredis-subscriber';
 
 /** Commands that are sent together, over one connection. */
 interface IoredisPipeline {
   eval(script: string, keys: number, ...keysAndArguments: string[]): IoredisPipeline;
   wait(replicas: number, ms: number): IoredisPipeline;
   exec(): Promise<readonly (readonly [error: Error | null, answer: unknown])[] | null>;
-}
-
-/** The part of a client of ioredis or iovalkey (single node, Sentinel or Cluster) that bindonce uses. */
-export interface IoredisClient {
-  readonly status: string;
-  readonly isCluster: boolean;
-  eval(script: string, keys: number, ...keysAndArguments: string[]): Promise<unknown>;
-  pipeline(): unknown;
-  on(event: 'error' | 'connect' | 'ready' | 'message', listener: (first: unknown) => void): unknown;
-  subscribe(...channels: string[]): Promise<unknown>;
-  unsubscribe(...channels: string[]): Promise<unknown>;
-  disconnect(reconnect?: boolean): void;
 }
 
 /** What ioredis has besides. (Not asked of the clients that users pass: older types of them may differ.) */
@@ -26,17 +16,13 @@ interface Closable {
   disconnect(...args: unknown[]): unknown;
 }
 
-interface Duplicable extends IoredisClient {
-  duplicate(options: object): IoredisClient;
-}
-
 export function isIoredisClient(client: object): client is IoredisClient {
   return 'eval' in client && 'pipeline' in client && 'status' in client && 'isCluster' in client;
 }
 
 /** Makes the connection over a client, which connects by itself and keeps commands until it is connected. */
 export function overIoredis(client: IoredisClient): RedisConnection {
-  return client.isCluster ? new OverCluster(client) : new OverMaster(client);
+  return client.isCluster ? new OverIoredisCluster(client) : new OverIoredisMaster(client);
 }
 
 abstract class OverIoredis {
@@ -96,7 +82,7 @@ function onClosing(client: IoredisClient, closing: () => void): void {
 }
 
 /** A single node, or the current master under Sentinel. */
-class OverMaster extends OverIoredis implements RedisConnection {
+class OverIoredisMaster extends OverIoredis implements RedisConnection {
   readonly keepsDeadConnection = true;
 
   async evaluateAndWait(
@@ -119,77 +105,16 @@ class OverMaster extends OverIoredis implements RedisConnection {
   }
 
   subscriber(onMessage: (channel: string) => void): RedisSubscriber {
-    return new DuplicateSubscriber(this.client as Duplicable, onMessage);
+    return new IoredisSubscriber(this.client as DuplicableIoredis, onMessage);
   }
 }
 
 /** It subscribes on a connection of its own, and WAIT has no key, so it would not reach the right node. */
-class OverCluster extends OverIoredis implements RedisConnection {
+class OverIoredisCluster extends OverIoredis implements RedisConnection {
   /** The answers of other nodes say nothing about one. */
   readonly keepsDeadConnection = false;
 
   subscriber(onMessage: (channel: string) => void): RedisSubscriber {
-    return new ClusterSubscriber(this.client, onMessage);
-  }
-}
-
-class ClusterSubscriber implements RedisSubscriber {
-  constructor(
-    private readonly client: IoredisClient,
-    onMessage: (channel: string) => void,
-  ) {
-    client.on('message', channel => {
-      onMessage(String(channel));
-    });
-  }
-
-  get isOpen(): boolean {
-    return this.client.status !== 'end';
-  }
-
-  subscribe(channel: string): Promise<unknown> {
-    return this.client.subscribe(channel);
-  }
-
-  unsubscribe(channel: string): Promise<unknown> {
-    return this.client.unsubscribe(channel);
-  }
-}
-
-class DuplicateSubscriber implements RedisSubscriber {
-  private readonly channels = new Set<string>();
-  private readonly client: IoredisClient;
-  private hasClosed = false;
-
-  constructor(client: Duplicable, onMessage: (channel: string) => void) {
-    // bindonce subscribes again after a reconnection: the client's own way leaves a rejection unhandled if that fails.
-    this.client = client.duplicate({ enableOfflineQueue: true, autoResubscribe: false });
-    this.client.on('error', () => undefined);
-    this.client.on('ready', () => {
-      if (this.channels.size > 0) this.client.subscribe(...this.channels).catch(() => undefined);
-    });
-    this.client.on('message', channel => {
-      onMessage(String(channel));
-    });
-  }
-
-  get isOpen(): boolean {
-    // After disconnect(), the status is 'ready' until the connection is closed.
-    return !this.hasClosed && this.client.status !== 'end';
-  }
-
-  subscribe(channel: string): Promise<unknown> {
-    this.channels.add(channel);
-    return this.client.subscribe(channel);
-  }
-
-  async unsubscribe(channel: string): Promise<void> {
-    this.channels.delete(channel);
-    if (this.channels.size > 0) {
-      await this.client.unsubscribe(channel);
-      return;
-    }
-    this.hasClosed = true;
-    this.client.disconnect();
+    return new IoredisClusterSubscriber(this.client, onMessage);
   }
 }

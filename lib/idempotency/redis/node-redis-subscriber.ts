@@ -9,7 +9,7 @@ export function listenerOf(onMessage: (channel: string) => void): Listener {
 }
 
 /** Subscriptions on a single node, over a second client with the same options. */
-export class DuplicateSubscriber implements RedisSubscriber {
+export class NodeRedisSubscriber implements RedisSubscriber {
   private readonly channels = new Set<string>();
   private readonly ready: Promise<unknown>;
   private readonly listener: Listener;

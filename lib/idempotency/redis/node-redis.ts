@@ -1,7 +1,7 @@
 import type { Keys, RedisConnection, RedisSubscriber } from './connection';
 import { keepInStep } from './in-step';
 import type { NodeRedisClient } from './node-redis-client';
-import { DuplicateSubscriber, listenerOf } from './node-redis-subscriber';
+import { listenerOf, NodeRedisSubscriber } from './node-redis-subscriber';
 
 /** Milliseconds without an answer after which another node of a cluster is asked for the key's node. */
 const SILENCE = 500;
@@ -24,7 +24,7 @@ export function isNodeRedisClient(client: object): client is NodeRedisClient {
 }
 
 export function overNodeRedis(client: NodeRedisClient): RedisConnection {
-  return isCluster(client) ? new OverCluster(client) : new OverMaster(client);
+  return isCluster(client) ? new OverNodeRedisCluster(client) : new OverNodeRedisMaster(client);
 }
 
 function isCluster(client: NodeRedisClient): client is NodeRedisCluster {
@@ -123,7 +123,7 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
 const isSentinel = (client: NodeRedisClient): boolean => 'getSentinelNode' in client;
 
 /** A single node, or the current master under Sentinel. */
-class OverMaster extends OverNodeRedis<NodeRedisClient> implements RedisConnection {
+class OverNodeRedisMaster extends OverNodeRedis<NodeRedisClient> implements RedisConnection {
   /** A Sentinel client replaces it itself, but not while it connects, and would wait for a server that is silent. */
   readonly keepsDeadConnection = !isSentinel(this.client);
   private hasEnded = false;
@@ -163,11 +163,11 @@ class OverMaster extends OverNodeRedis<NodeRedisClient> implements RedisConnecti
   subscriber(onMessage: (channel: string) => void): RedisSubscriber {
     if (isSentinel(this.client)) return this.subscriptions(onMessage);
     if (!this.client.duplicate) throw new Error('bindonce: this Redis client cannot be duplicated');
-    return new DuplicateSubscriber(this.client.duplicate(), onMessage);
+    return new NodeRedisSubscriber(this.client.duplicate(), onMessage);
   }
 }
 
-class OverCluster extends OverNodeRedis<NodeRedisCluster> implements RedisConnection {
+class OverNodeRedisCluster extends OverNodeRedis<NodeRedisCluster> implements RedisConnection {
   /** The answers of other nodes say nothing about one. */
   readonly keepsDeadConnection = false;
   private lastLook = -SILENCE;

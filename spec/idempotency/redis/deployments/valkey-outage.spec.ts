@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import KeyvValkey from '@keyv/valkey';
 import Iovalkey from 'iovalkey';
 import Keyv from 'keyv';
-import type { IoredisClient } from '../../../../lib/idempotency/redis/ioredis';
+import type { IoredisClient } from '../../../../lib/idempotency/redis/ioredis-client';
 import { RedisServer } from '../../../support/servers/redis-server';
 import { signal } from '../../../support/signal';
 import { Shop } from '../../../support/shop';
