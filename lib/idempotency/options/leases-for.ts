@@ -15,11 +15,11 @@ const shared = oneInProcess('leases', () => new WeakMap<object, Map<string | und
  * @throws TypeError for a store that other processes may share, and on which bindonce knows no atomic "set if absent".
  */
 export function leasesFor(store: KeyvLike): LeaseStore {
-  return leasesNextTo(holderOf(store), namespaceOf(store));
+  return leasesOfHolder(holderOf(store), namespaceOf(store));
 }
 
 /** Returns the leases that belong to the object that holds the responses. */
-export function leasesNextTo(holder: object, namespace?: string): LeaseStore {
+export function leasesOfHolder(holder: object, namespace?: string): LeaseStore {
   const byNamespace = shared.get(holder) ?? new Map<string | undefined, LeaseStore>();
   shared.set(holder, byNamespace);
   const leases = byNamespace.get(namespace) ?? make(holder, namespace);

@@ -7,7 +7,7 @@ import { holderOf, isMapLike } from '../stores/keyv-like';
 import { responsesIn, type Responses } from '../responses/response-store';
 import type { CallerOptions } from '../identity/caller-scope';
 import { callersOn, type CallersOn } from '../identity/callers';
-import { leasesFor, leasesNextTo } from './leases-for';
+import { leasesFor, leasesOfHolder } from './leases-for';
 import { idempotencyDefaults, idempotencyRules, type IdempotencyOptions } from './options';
 import { warnOfWorkers } from './workers';
 
@@ -68,7 +68,7 @@ export function resolveOptions(options: IdempotencyOptions, callers: CallersOn =
   const { store, keyPattern, scope, methods, shouldCache, onEvent, ...rest } = options;
   if (store) refuseIgnoredAddress(store);
   const responses = store ? responsesIn(store) : defaultStore();
-  const leases = options.leases ?? (store ? leasesFor(store) : leasesNextTo(responses));
+  const leases = options.leases ?? (store ? leasesFor(store) : leasesOfHolder(responses));
   const known = withDefaults(idempotencyDefaults, rest);
   checkHeaders(known);
   if (!store) checkSize(known);

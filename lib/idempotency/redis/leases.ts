@@ -5,7 +5,7 @@ import type { Acquisition, LeaseStore } from '../leases/lease-store';
 import { acquisitionIn, isYes } from './answers';
 import { dialogueUnder, dialogueWith, type RedisDialogue } from './dialogue';
 import type { NodeRedisClient } from './node-redis-client';
-import type { IoredisClient } from './ioredis';
+import type { IoredisClient } from './ioredis-client';
 import { notAClient } from './not-a-client';
 import { scripts } from './scripts';
 import { RedisNotifications } from './notifications';
@@ -60,7 +60,7 @@ export function redisLeasesFor(adapter: object, namespace: string | undefined): 
   if (!dialogue) return undefined;
   const prefix = prefixFor(namespace);
   // A script on a Cluster must not use the keys of two slots.
-  return dialogue.canWaitForReplicas ? new LeasesBesideResponses(dialogue, prefix) : new RedisLeases(dialogue, prefix);
+  return dialogue.canWaitForReplicas ? new JointRedisLeases(dialogue, prefix) : new RedisLeases(dialogue, prefix);
 }
 
 const PREFIX = 'bindonce:lease:';
@@ -149,7 +149,7 @@ class RedisLeases implements ClosableLeases {
 const MOST_MISSES = 3;
 
 /** Leases on the connection over which a Keyv stores the responses. */
-class LeasesBesideResponses extends RedisLeases implements JointLeases {
+class JointRedisLeases extends RedisLeases implements JointLeases {
   private misses = 0;
 
   async completeIfStored(key: string, token: string, ms: number, responseKey: string): Promise<boolean | undefined> {
