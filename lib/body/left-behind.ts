@@ -6,7 +6,7 @@ import { isExpress4 } from '../http/express-4';
 import { isReadElsewhere, otherReader } from './stream/body-chunks';
 import { drainRest } from './stream/drain-rest';
 import { readElsewhere } from './content/errors';
-import { kindOf, lengthSent, mediaTypeOf } from './content/media-type';
+import { bodyKindOf, lengthSent, mediaTypeOf } from './content/media-type';
 import { bytesOfText } from './content/text-bytes';
 import { leftFiles, type WithFiles } from './left-files';
 import { BytesInMemory, type Received } from './stream/received';
@@ -63,7 +63,7 @@ function formOfText(body: unknown, req: IncomingMessage): Buffer | undefined {
   return typeof body === 'string' && isForm(req) ? bytesOfText(body, req) : undefined;
 }
 
-const isForm = (req: IncomingMessage): boolean => ['multipart', 'urlencoded'].includes(kindOf(mediaTypeOf(req)));
+const isForm = (req: IncomingMessage): boolean => ['multipart', 'urlencoded'].includes(bodyKindOf(mediaTypeOf(req)));
 
 /** Applications use the name `fields` for other things, too: of a body that is no form, it is nothing. */
 function areFields(fields: unknown, req: IncomingMessage): boolean {
@@ -89,7 +89,7 @@ function isPlaceholder(req: IncomingMessage): boolean {
   if (_body === true || typeof body !== 'object' || body === null || Object.keys(body).length > 0) return false;
   if (Object.getPrototypeOf(body) !== Object.prototype) return false;
   if (!req.readableEnded) return true;
-  const kind = kindOf(mediaTypeOf(req));
+  const kind = bodyKindOf(mediaTypeOf(req));
   const isExpress5 = app !== undefined && !isExpress4(app);
   if (kind === 'urlencoded') return !isExpress5;
   // A compressed body, and a chunked one, may be longer or shorter.

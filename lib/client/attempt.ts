@@ -4,14 +4,14 @@ import { retryAfter } from './pauses.js';
 import type { PreparedRequest } from './prepared-request.js';
 
 /**
- * The outcome of one attempt.
+ * The result of one attempt.
  * - `answered`: with a definite answer. `settles` says whether it tells what became of earlier attempts, too.
  * - `unanswered`: another attempt may get a definite answer, not before `pause` milliseconds.
  *
  * `mayHaveRun` says whether the operation may have run without a definite answer: by this attempt, or by another one
  * that the answer speaks of.
  */
-export type Outcome = { readonly mayHaveRun: boolean } & (
+export type AttemptResult = { readonly mayHaveRun: boolean } & (
   | { readonly kind: 'answered'; readonly response: Response; readonly isReplay: boolean; readonly settles: boolean }
   | { readonly kind: 'unanswered'; readonly response?: Response; readonly cause?: unknown; readonly pause: number }
 );
@@ -41,7 +41,7 @@ export async function attempt(
   key: string,
   time: CallTime,
   options: ResolvedOptions,
-): Promise<Outcome> {
+): Promise<AttemptResult> {
   const headers = new Headers(init.headers);
   headers.set(options.headerName, key);
   // The `fetch` of a browser must not be called as a method of another object.
@@ -51,7 +51,7 @@ export async function attempt(
       const response = await fetch(url, { ...init, headers, signal });
       // Only an answer that has arrived whole is one: its connection may break in the middle.
       const body = await response.clone().text();
-      return outcomeOf(response, body, options);
+      return resultOf(response, body, options);
     });
   } catch (cause) {
     time.throwIfAborted();
@@ -59,7 +59,7 @@ export async function attempt(
   }
 }
 
-function outcomeOf(response: Response, body: string, { replayedHeader }: ResolvedOptions): Outcome {
+function resultOf(response: Response, body: string, { replayedHeader }: ResolvedOptions): AttemptResult {
   const { status, headers } = response;
   // A replay is definite whatever its status, a stored 503 for example: every retry would get it again.
   if (headers.get(replayedHeader) === 'true')

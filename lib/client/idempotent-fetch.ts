@@ -1,4 +1,4 @@
-import { attempt, type Outcome } from './attempt.js';
+import { attempt, type AttemptResult } from './attempt.js';
 import { CallTime } from './call-time.js';
 import { IdempotentFetchError, storageFailed } from './fetch-error.js';
 import { resolveOptions, shown, type IdempotentFetchOptions, type ResolvedOptions } from './options.js';
@@ -124,7 +124,7 @@ function gaveUp(
   { key, name }: OpenKey,
   attempts: number,
   pause: number,
-  { response, cause }: Extract<Outcome, { kind: 'unanswered' }>,
+  { response, cause }: Extract<AttemptResult, { kind: 'unanswered' }>,
 ): IdempotentFetchError {
   const reason = cause instanceof Error ? String(cause) : shown(cause);
   const last = response ? `the answer was ${response.status}` : `there was no answer (${reason})`;

@@ -13,7 +13,7 @@ export interface IdempotentRequestInit extends RequestInit {
 
 /** @throws TypeError for a request that `fetch` would refuse, or that cannot be sent twice with one key. */
 export function checkRequest(url: unknown, init: IdempotentRequestInit): void {
-  if ((typeof url !== 'string' && !(url instanceof URL)) || typeof init !== 'object' || kindOf(init) === 'Request')
+  if ((typeof url !== 'string' && !(url instanceof URL)) || typeof init !== 'object' || classNameOf(init) === 'Request')
     throw new TypeError(
       'idempotentFetch: it takes a URL, as a string or a URL, and an object with the rest. Instead of a Request, ' +
         'pass the parts of a Request one by one.',
@@ -48,7 +48,7 @@ function checkKey(key: string | undefined): void {
 /** @throws TypeError for a body that is used up when it has been sent once. */
 function checkRepeatable(body: unknown): void {
   if (body === undefined || body === null || ArrayBuffer.isView(body)) return;
-  const kind = kindOf(body);
+  const kind = classNameOf(body);
   if (isForm(body) && typeof (body as Partial<FormData>).forEach !== 'function')
     throw new TypeError(
       'idempotentFetch: the body is a FormData of a package without forEach(), which cannot be sent twice. ' +
@@ -71,7 +71,7 @@ function checkSignal(signal: Partial<AbortSignal> | null | undefined): void {
     );
 }
 
-export const isForm = (value: unknown): value is FormData => kindOf(value) === 'FormData';
+export const isForm = (value: unknown): value is FormData => classNameOf(value) === 'FormData';
 
 /** The name of a class, which objects of another frame have, too. */
-const kindOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
+const classNameOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);

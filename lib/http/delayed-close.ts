@@ -12,7 +12,7 @@ interface Delay {
 const delays = new WeakMap<Socket, Delay>();
 
 /** All replacements: other code may put an earlier one back. */
-const ours = new WeakSet<Close>();
+const replacements = new WeakSet<Close>();
 
 /**
  * Delays the closing of a connection by any code of this process.
@@ -38,13 +38,13 @@ function replaceMethods(socket: Socket, delay: Delay): void {
   for (const way of WAYS_TO_CLOSE) {
     // A server accepts any Duplex as a connection, which has no `destroySoon`.
     const close = Reflect.get(socket, way) as Close | undefined;
-    if (!close || ours.has(close)) continue;
+    if (!close || replacements.has(close)) continue;
     const replacement: Close = (...args) => {
       if (!delay.onClose) return Reflect.apply(close, socket, args);
       delay.onClose();
       return socket;
     };
-    ours.add(replacement);
+    replacements.add(replacement);
     Reflect.set(socket, way, replacement);
   }
 }

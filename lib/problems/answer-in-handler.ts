@@ -5,15 +5,15 @@ import { answerWith, type Answering } from './answer';
 import type { Problem } from './problem';
 
 /** Shared by every copy of this module in the process: one copy's `problemDetails()` must know another's answers. */
-const ANSWERED = Symbol.for('bindonce.answered');
+const ANSWERED_WITH = Symbol.for('bindonce.answered');
 
-interface WithAnswered {
-  [ANSWERED]?: Problem;
+interface AnsweredRequest {
+  [ANSWERED_WITH]?: Problem;
 }
 
 /** Returns true if the request was answered with this problem before the problem was thrown. */
-export function isAnswered(problem: Problem, req: IncomingMessage): boolean {
-  return (req as WithAnswered)[ANSWERED] === problem;
+export function isAnsweredWith(problem: Problem, req: IncomingMessage): boolean {
+  return (req as AnsweredRequest)[ANSWERED_WITH] === problem;
 }
 
 /**
@@ -43,7 +43,7 @@ export function answerInHandler(problem: Problem, req: Request, answering?: Answ
   );
   isThrown = true;
   if (passedOn) return passedOn.error;
-  (req as WithAnswered)[ANSWERED] = problem;
+  (req as AnsweredRequest)[ANSWERED_WITH] = problem;
   keepConnection(req);
   pretendHeadersSent(res);
   // An error handler that answers without checking `headersSent` must not end the process.

@@ -1,7 +1,7 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Next } from '../http/next';
 import { answerWith, pathOf, sendProblem } from './answer';
-import { isAnswered } from './answer-in-handler';
+import { isAnsweredWith } from './answer-in-handler';
 import { Problem } from './problem';
 
 /**
@@ -15,7 +15,7 @@ export function problemDetails(...nothing: never[]) {
   if (nothing.length > 0)
     throw new TypeError('problemDetails was passed to Express without being called. Write app.use(problemDetails()).');
   return function problemDetails(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next): void {
-    if (Problem.is(error) && isAnswered(error, req)) return;
+    if (Problem.is(error) && isAnsweredWith(error, req)) return;
     if (res.headersSent) next(error);
     else if (Problem.is(error)) answerWith(error, req, res, next);
     else if (isHttpError(error)) {

@@ -1,5 +1,5 @@
 import { after, type Awaitable } from '../../basics/awaitable';
-import { textOf, uncompressed } from '../../body/content/decode';
+import { decodedText, uncompressed } from '../../body/content/decode';
 import type { MediaType } from '../../body/content/media-type';
 import { allBytes, type Received } from '../../body/stream/received';
 import { Problem } from '../../problems/problem';
@@ -14,7 +14,7 @@ export function textIn(received: Received, mediaType: MediaType, limits: Resolve
     case 'bytes':
     case 'file':
       return after(allBytes(received), bytes =>
-        after(uncompressed(bytes, received.coding, limits.bodyBytes), decoded => textOf(decoded, mediaType)),
+        after(uncompressed(bytes, received.coding, limits.bodyBytes), decoded => decodedText(decoded, mediaType)),
       );
     case 'parsed':
       if (typeof received.body === 'string') return received.body;

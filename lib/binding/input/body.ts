@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Form } from '../../body/form/form';
-import { hasBody, kindOf, mediaTypeOf } from '../../body/content/media-type';
+import { bodyKindOf, hasBody, mediaTypeOf } from '../../body/content/media-type';
 import { receive } from '../../body/receive';
 import type { Received } from '../../body/stream/received';
 import { Problem } from '../../problems/problem';
@@ -36,7 +36,7 @@ export function readBody(
 ): Awaitable<Body> {
   if (!(use.json || use.form || use.text) || !hasBody(req)) return NONE;
   const mediaType = mediaTypeOf(req);
-  const incoming: Incoming = { req, res, mediaType, kind: kindOf(mediaType), use, options };
+  const incoming: Incoming = { req, res, mediaType, kind: bodyKindOf(mediaType), use, options };
   const isAccepted = use.text || accepts(incoming.kind, incoming);
   if (!isAccepted && !mayBeEmpty(incoming)) throw unsupported(incoming);
   if (isAccepted && canBeStreamed(incoming)) return after(streamForm(incoming), form => ({ kind: 'form', form }));

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { hasBody, kindOf, mediaTypeOf } from '../../body/content/media-type';
+import { bodyKindOf, hasBody, mediaTypeOf } from '../../body/content/media-type';
 import type { ProblemLocation } from '../../problems/problem';
 import type { Codec } from '../types/codec';
 import type { Source } from '../declaration/property';
@@ -47,7 +47,7 @@ export function namesBelow(path: readonly string[], { source, codec }: Lookup): 
 
 function preferredSource(plan: Plan, req: IncomingMessage): Source {
   if (usuallyHasNoBody(req.method) || plan.content) return 'query';
-  const kind = hasBody(req) ? kindOf(mediaTypeOf(req)) : undefined;
+  const kind = hasBody(req) ? bodyKindOf(mediaTypeOf(req)) : undefined;
   const sendsForm = kind === undefined ? !plan.body.json : kind === 'urlencoded' || kind === 'multipart';
   return sendsForm ? 'form' : 'json';
 }

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Awaitable } from '../../basics/awaitable';
-import { textOf } from '../../body/content/decode';
-import { isJson } from '../../body/content/media-type';
+import { decodedText } from '../../body/content/decode';
+import { isJsonType } from '../../body/content/media-type';
 import { INVALID, type Invalid, type Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
 import { keysOf } from './schema-issues';
@@ -57,7 +57,7 @@ const isAccepted = (result: Result | Invalid): result is StandardSchemaV1.Succes
 /** Finds the files of JSON, unless they are longer than JSON may be. */
 function jsonFilesIn(tree: NameTree, { limits }: Location): readonly File[] {
   // Other parsers than multer leave null for a file without a type.
-  const files = [...filesIn(tree)].filter(({ mimetype }: Partial<File>) => isJson((mimetype ?? '').toLowerCase()));
+  const files = [...filesIn(tree)].filter(({ mimetype }: Partial<File>) => isJsonType((mimetype ?? '').toLowerCase()));
   const size = files.reduce((bytes, file) => bytes + file.size, 0);
   return size <= limits.bodyBytes ? files : [];
 }
@@ -97,7 +97,7 @@ async function textsOf(files: readonly File[]): Promise<JsonFile[]> {
 async function textIn({ buffer, path }: Partial<File>): Promise<string | undefined> {
   try {
     const bytes = buffer ?? (path ? await readFile(path) : undefined);
-    return bytes && textOf(bytes);
+    return bytes && decodedText(bytes);
   } catch {
     return undefined;
   }

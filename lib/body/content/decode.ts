@@ -38,7 +38,7 @@ async function decoded(bytes: Buffer, name: string, limit: number): Promise<Buff
 }
 
 /** Decodes UTF-8, as JSON is (RFC 8259, section 8.1) and every other text must be; drops a leading byte order mark. */
-export function textOf(bytes: Buffer, { parameters }: Pick<MediaType, 'parameters'> = { parameters: {} }): string {
+export function decodedText(bytes: Buffer, { parameters }: Pick<MediaType, 'parameters'> = { parameters: {} }): string {
   const charset = parameters['charset'] ?? 'utf-8';
   if (charset !== 'utf-8' && charset !== 'utf8')
     throw new Problem('body-unsupported', `The charset "${charset.slice(0, 40)}" is not supported; send UTF-8.`);

@@ -29,15 +29,15 @@ export function mediaTypeIn(text: string): MediaType {
 /** Returns the boundary that the content type of a multipart form names; empty if it names none, or is another. */
 export function boundaryOf(req: IncomingMessage): string {
   const mediaType = mediaTypeOf(req);
-  return kindOf(mediaType) === 'multipart' ? (mediaType.parameters['boundary'] ?? '') : '';
+  return bodyKindOf(mediaType) === 'multipart' ? (mediaType.parameters['boundary'] ?? '') : '';
 }
 
 /** Returns true for `application/json` and every type with the suffix `+json` (RFC 6839, section 3.1). */
-export const isJson = (type: string): boolean => type === 'application/json' || /^[^/]+\/[^/]+\+json$/.test(type);
+export const isJsonType = (type: string): boolean => type === 'application/json' || /^[^/]+\/[^/]+\+json$/.test(type);
 
 /** Returns the kind of body that a media type stands for. */
-export function kindOf({ type }: MediaType): BodyKind {
-  if (isJson(type)) return 'json';
+export function bodyKindOf({ type }: MediaType): BodyKind {
+  if (isJsonType(type)) return 'json';
   if (type === 'multipart/form-data') return 'multipart';
   if (type === 'application/x-www-form-urlencoded') return 'urlencoded';
   return 'other';

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import multer from 'multer';
 import { Problem } from '../../problems/problem';
-import { textOf } from '../content/decode';
+import { decodedText } from '../content/decode';
 import { fieldsTooLarge } from '../content/errors';
 import type { FormOptions } from './form';
 import { PART_BYTES, type FieldEvent, type FieldInfo } from './parts';
@@ -53,7 +53,7 @@ export class FormFields {
     });
     stream.on('end', () => {
       try {
-        const field: Pair = [name, textOf(Buffer.concat(chunks))];
+        const field: Pair = [name, decodedText(Buffer.concat(chunks))];
         readFiles.set(field, { originalname, size });
         this.pairs[place] = field;
       } catch (error) {

@@ -6,7 +6,7 @@ import type { FormOptions } from './form';
 import { ExternalError } from './errors';
 import { errorInName, type FormFields } from './fields';
 import { PART_BYTES, type FileEvent } from './parts';
-import { isJson } from '../content/media-type';
+import { isJsonType } from '../content/media-type';
 
 type Request = Parameters<multer.StorageEngine['_handleFile']>[0];
 type Decide = (error: unknown, accepted?: boolean) => void;
@@ -73,7 +73,7 @@ export class FormFiles {
       else if (!accepted && opening) this.dropped.add(opening);
       decide(error, accepted);
     };
-    if (opening && isJson(file.mimetype.toLowerCase()) && parts.takesJson(file.fieldname)) {
+    if (opening && isJsonType(file.mimetype.toLowerCase()) && parts.takesJson(file.fieldname)) {
       this.fields.addFromFile(file, opening);
       decide(null, false);
     } else if (!parts.takesFile(file.fieldname)) settle(null, false);

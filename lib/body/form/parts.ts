@@ -1,5 +1,5 @@
 import { getDefaultHighWaterMark, Readable, type Writable } from 'node:stream';
-import { isJson } from '../content/media-type';
+import { isJsonType } from '../content/media-type';
 
 /** Information of busboy about a field; `…Truncated` if it has cut it off. */
 export interface FieldInfo {
@@ -136,7 +136,7 @@ export function withContent(parts: readonly FormPart[], apart: readonly Place[])
 }
 
 /** Returns true for a file that may be read as a field. */
-export const isJsonFile = ({ info }: FilePart): boolean => isJson(info.mimeType.toLowerCase());
+export const isJsonFile = ({ info }: FilePart): boolean => isJsonType(info.mimeType.toLowerCase());
 
 /** Bytes of a file that its stream buffers, here and in busboy. */
 const BUFFER = getDefaultHighWaterMark(false);

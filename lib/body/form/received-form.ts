@@ -121,14 +121,14 @@ export async function readReceivedForm(
 
 function contentIn(received: ReceivedBytes, { start, end }: Place): Content {
   // A storage may change the bytes that it gets, and others read the body after it.
-  if (received.kind === 'bytes') return contentFrom(copyOf(received.bytes.subarray(start, end)));
+  if (received.kind === 'bytes') return contentFrom(chunkOfCopy(received.bytes.subarray(start, end)));
   const { spool } = received;
   return contentFrom(spool.chunks(start, end), async path =>
     (await spool.moveTo(path, start, end)) ? end - start : undefined,
   );
 }
 
-function* copyOf(bytes: Buffer): Generator<Buffer, void> {
+function* chunkOfCopy(bytes: Buffer): Generator<Buffer, void> {
   yield Buffer.from(bytes);
 }
 

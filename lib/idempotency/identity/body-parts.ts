@@ -4,7 +4,7 @@ import objectHash from 'object-hash';
 import { after, type Awaitable } from '../../basics/awaitable';
 import { fileOf } from '../../body/form/fields';
 import type { Form } from '../../body/form/form';
-import { isJson, kindOf, mediaTypeIn, mediaTypeOf, type MediaType } from '../../body/content/media-type';
+import { bodyKindOf, isJsonType, mediaTypeIn, mediaTypeOf, type MediaType } from '../../body/content/media-type';
 import { asLeft, checkIsKnown, isForeign } from '../../body/left-files';
 import { receive } from '../../body/receive';
 import { Holding } from '../../body/stream/holding';
@@ -35,14 +35,14 @@ function partsOf(received: Received, req: IncomingMessage): Awaitable<readonly u
   const mediaType = mediaTypeOf(req);
   if (received.kind === 'parsed') {
     // A client chooses a new boundary for each attempt, and it is part of the text.
-    const kind = kindOf(mediaType);
+    const kind = bodyKindOf(mediaType);
     if (typeof received.body === 'string' && kind === 'multipart') throw formLeftAsText();
     const isForm = kind === 'multipart' || kind === 'urlencoded';
     const parts = ['parsed', mediaType.type, ...parsedParts(received.body, filesInBody(received.files), isForm)];
     return received.files.length > 0 ? after(leftFilesParts(received.files), files => [...parts, ...files]) : parts;
   }
   const { coding = '' } = received;
-  switch (kindOf(mediaType)) {
+  switch (bodyKindOf(mediaType)) {
     case 'multipart':
       return after(multipartParts(received, req, mediaType), parts => ['multipart', coding, ...parts]);
     case 'urlencoded': {
@@ -91,7 +91,7 @@ async function multipartParts(
   try {
     const form = partsOfForm(await measureForm(received, req, hold));
     const isReadable = ![...form.fields, ...form.files].some(text => text.includes(UNREADABLE));
-    return isReadable ? [hashOf(form)] : [hashOf(form), ...(await asBytes())];
+    return isReadable ? [formHash(form)] : [formHash(form), ...(await asBytes())];
   } catch (error) {
     if (Problem.is(error) && ['body-malformed', 'body-too-large', 'body-unsupported'].includes(error.code))
       return ['unreadable', ...(await asBytes())];
@@ -140,13 +140,15 @@ function filesInBody(files: readonly Express.Multer.File[]): FilesInBody {
  */
 async function leftFilesParts(files: readonly Express.Multer.File[]): Promise<readonly string[]> {
   const pairs = await Promise.all(
-    files.map(async file => filePair(file, isJson(mediaTypeIn(file.mimetype).type) ? await jsonFileDigest(file) : '')),
+    files.map(async file =>
+      filePair(file, isJsonType(mediaTypeIn(file.mimetype).type) ? await jsonFileDigest(file) : ''),
+    ),
   );
   const inOrder = files.some(isForeign) ? sortedBy(pairs, pair => JSON.stringify(pair)) : pairs;
-  return [hashOf({ fields: [], files: canonicalPairs(inOrder) })];
+  return [formHash({ fields: [], files: canonicalPairs(inOrder) })];
 }
 
-const hashOf = (form: PartsOfForm): string => objectHash(form, { algorithm: 'sha256' });
+const formHash = (form: PartsOfForm): string => objectHash(form, { algorithm: 'sha256' });
 
 /**
  * An urlencoded form that is longer, or has more fields, is compared by its bytes: no user fills in such a form,

@@ -5,7 +5,7 @@ import { sha256 } from '../../basics/sha256';
 import { bodyParts } from './body-parts';
 import { identifyCaller, type Caller, type CallerOptions } from './caller-scope';
 import { canonicalText } from './canonical-pairs';
-import { textOf } from './id-text';
+import { idText } from './id-text';
 
 /** Tells a request apart from all others. */
 export interface Identity {
@@ -54,7 +54,7 @@ export function identify(
 ): Awaitable<Identity> {
   const caller = identifyCaller(req, options);
   const owner = [caller.scope ?? null, ...originOf(req, options), key];
-  const head = [...resourceOf(req), headersOf(req, options.additionalHeaders)];
+  const head = [...resourceOf(req), chosenHeaders(req, options.additionalHeaders)];
   const body = options.ignoreRequestBody ? [] : bodyParts(req, res, options.maxRequestBytes);
   return after(body, parts => {
     const request = [...head, ...parts];
@@ -118,10 +118,10 @@ function queryParts(query: string): readonly string[] {
   return query.split('&', MOST_NAMES + 1).length > MOST_NAMES ? [query] : canonicalText(query);
 }
 
-function headersOf(req: IncomingMessage, names: readonly string[]): [name: string, lines: readonly string[]][] {
+function chosenHeaders(req: IncomingMessage, names: readonly string[]): [name: string, lines: readonly string[]][] {
   return names.map(name => {
     const lines: readonly unknown[] = headerLines(name, req) ?? [];
-    return [name, lines.map(line => (line === '' ? '' : (textOf(line) ?? refuseHeader(name))))];
+    return [name, lines.map(line => (line === '' ? '' : (idText(line) ?? refuseHeader(name))))];
   });
 }
 

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { ignoreRejection } from '../../basics/awaitable';
 import { oneInProcess } from '../../basics/one-in-process';
 import { authOf, CALLER_IDS, isSignedOut } from '../../principal/principal';
-import { textOf } from './id-text';
+import { idText } from './id-text';
 
 /**
  * Returns the callers of a request, which tell it apart from others unless the `scope` option does. Everything that is
@@ -69,7 +69,7 @@ const isNobody = (caller: unknown): boolean => caller === undefined || caller ==
 
 function partsOf(caller: unknown, place: string): Part[] {
   // Text or a number is itself an id.
-  if (typeof caller !== 'object' || caller === null) return [['id', textOf(caller) ?? refuseCaller(caller, place)]];
+  if (typeof caller !== 'object' || caller === null) return [['id', idText(caller) ?? refuseCaller(caller, place)]];
   const ids = named(CALLER_IDS, caller, place);
   if (ids.length > 0) return [...ids, ...named(REALMS, caller, place)];
   return isSignedOut(caller) || hasNoId(caller) ? [] : refuseCaller(caller, place);
@@ -84,7 +84,7 @@ function named(names: readonly string[], caller: object, place: string): Part[] 
     const value = (caller as Readonly<Record<string, unknown>>)[name];
     return value === undefined || value === null
       ? []
-      : [[name, textOf(value) ?? refuseCaller(value, `${place}.${name}`)]];
+      : [[name, idText(value) ?? refuseCaller(value, `${place}.${name}`)]];
   });
 }
 

@@ -10,7 +10,7 @@ interface Written {
  * Returns the text of an id: of text, a finite number, a bigint, bytes, or an object that converts itself to text.
  * @returns undefined for everything else: two different ids must not have the same text.
  */
-export function textOf(id: unknown): string | undefined {
+export function idText(id: unknown): string | undefined {
   if (typeof id === 'string') return id === '' ? undefined : id;
   if (typeof id === 'number') return Number.isFinite(id) ? String(id) : undefined;
   if (typeof id === 'bigint') return String(id);
@@ -26,7 +26,7 @@ function writtenBy(id: Written): string | undefined {
   if (isText(hex)) return hex;
   // A document of a database that was loaded in place of its id (Mongoose: populate). Its text has all of its values,
   // which may differ from one request to the next.
-  if (id._id !== undefined && id._id !== null && id._id !== id) return textOf(id._id);
+  if (id._id !== undefined && id._id !== null && id._id !== id) return idText(id._id);
   const json = called(id.toJSON, id);
   if (isText(json)) return json;
   const text = typeof json === 'object' && json !== null ? undefined : called(id.toString, id);

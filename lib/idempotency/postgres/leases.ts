@@ -103,7 +103,7 @@ class PostgresLeases implements ClosableLeases {
   }
 
   async watch(key: string, onChange: () => void): Promise<() => void> {
-    const hash = hashOf(key);
+    const hash = keyHash(key);
     const stop = await this.notifications.watch(hash.toString('hex'), onChange);
     try {
       await this.table.run(this.statements.markAwaited, [hash]);
@@ -121,11 +121,11 @@ class PostgresLeases implements ClosableLeases {
     ms?: number,
   ): Promise<readonly unknown[]> {
     this.sweep.used();
-    return this.table.run(this.statements[step], ms === undefined ? [hashOf(key), token] : [hashOf(key), token, ms]);
+    return this.table.run(this.statements[step], ms === undefined ? [keyHash(key), token] : [keyHash(key), token, ms]);
   }
 }
 
 /** Hashes a key: text in PostgreSQL must not contain NUL, and an index cannot hold long text. */
-function hashOf(key: string): Buffer {
+function keyHash(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }

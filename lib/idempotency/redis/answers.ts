@@ -29,7 +29,7 @@ export function isYes(answer: string): boolean {
 
 /** @throws Error for an answer that is not a whole number. */
 export function wholeNumberIn(answer: unknown): number {
-  const text = textOf(answer);
+  const text = answerText(answer);
   return /^-?\d+$/.test(text) ? Number(text) : unreadable(text);
 }
 
@@ -37,7 +37,7 @@ export function wholeNumberIn(answer: unknown): number {
  * Reads an answer as text. Clients can be configured to convert answers: numbers to text (`stringNumbers` of ioredis),
  * text to bytes (type mappings of node-redis). So every script returns one text, WAIT a number, and both are read here.
  */
-export function textOf(answer: unknown): string {
+export function answerText(answer: unknown): string {
   if (typeof answer === 'string') return answer;
   if (typeof answer === 'number' || typeof answer === 'bigint') return String(answer);
   if (ArrayBuffer.isView(answer)) return Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength).toString();

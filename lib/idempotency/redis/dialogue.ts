@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { textOf, unreadable, wholeNumberIn } from './answers';
+import { answerText, unreadable, wholeNumberIn } from './answers';
 import type { Keys, RedisConnection } from './connection';
 import { isIoredisClient, overIoredis } from './ioredis';
 import { isNodeRedisClient, overNodeRedis } from './node-redis';
@@ -125,7 +125,7 @@ export class RedisDialogue {
   }
 
   private answerTo(number: string, raw: unknown): string {
-    const text = textOf(raw);
+    const text = answerText(raw);
     if (text.startsWith(`${number} `)) return text.slice(number.length + 1);
     this.connection.reopen();
     return unreadable(text, 'It is the answer to another command, so the connection is replaced.');

@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import type { IncomingMessage } from 'node:http';
-import { textOf, uncompressed } from '../../../lib/body/content/decode';
-import { hasBody, kindOf, mediaTypeOf } from '../../../lib/body/content/media-type';
+import { decodedText, uncompressed } from '../../../lib/body/content/decode';
+import { bodyKindOf, hasBody, mediaTypeOf } from '../../../lib/body/content/media-type';
 
 const withHeaders = (headers: Record<string, string>): IncomingMessage => ({ headers }) as unknown as IncomingMessage;
 const mediaType = (type: string) => mediaTypeOf(withHeaders({ 'content-type': type }));
@@ -49,7 +49,7 @@ describe('text', () => {
     ['in utf8', 'text/plain; charset="utf8"', TEXT],
     ['with a byte order mark', 'text/plain', Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), TEXT])],
   ])('%s is read', (_title, type, bytes) => {
-    expect(textOf(bytes, mediaType(type))).toBe('grün');
+    expect(decodedText(bytes, mediaType(type))).toBe('grün');
   });
 
   it.each<[string, string, Buffer, number]>([
@@ -57,7 +57,7 @@ describe('text', () => {
     ['that is no UTF-8', 'text/plain', Buffer.from([0xff]), 400],
     ['that is cut off in a character', 'text/plain', TEXT.subarray(0, 3), 400],
   ])('%s is refused', (_title, type, bytes, status) => {
-    expect(() => textOf(bytes, mediaType(type))).toThrow(expect.objectContaining({ status }));
+    expect(() => decodedText(bytes, mediaType(type))).toThrow(expect.objectContaining({ status }));
   });
 });
 
@@ -78,7 +78,7 @@ describe('a media type', () => {
     ['nonsense', 'other'],
     [';', 'other'],
   ])('%p is of kind %s', (type, kind) => {
-    expect(kindOf(mediaType(type))).toBe(kind);
+    expect(bodyKindOf(mediaType(type))).toBe(kind);
   });
 
   it('has its parameters by names in lower case, and so its charset', () => {
