@@ -3,6 +3,10 @@ import { types } from 'node:util';
 /** Returns bytes as a Buffer that shares their memory; undefined for a value that is not bytes. */
 export function bytesIn(value: unknown): Buffer | undefined {
   if (Buffer.isBuffer(value)) return value;
-  if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  if (ArrayBuffer.isView(value)) return bytesOfView(value);
   return types.isAnyArrayBuffer(value) ? Buffer.from(value) : undefined;
 }
+
+/** Returns the bytes of a view of memory as a Buffer that shares it. */
+export const bytesOfView = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);

@@ -1,3 +1,5 @@
+import { bytesOfView } from '../../basics/bytes';
+
 /** The methods by which database ids convert themselves to text, and the id of a document. */
 interface Written {
   readonly toHexString?: unknown;
@@ -19,7 +21,7 @@ export function idText(id: unknown): string | undefined {
 
 function writtenBy(id: Written): string | undefined {
   // Decoded as text, all invalid UTF-8 would become the same character.
-  if (ArrayBuffer.isView(id)) return Buffer.from(id.buffer, id.byteOffset, id.byteLength).toString('hex');
+  if (ArrayBuffer.isView(id)) return bytesOfView(id).toString('hex');
   // ['a,b'] and ['a', 'b'] convert to the same text.
   if (Array.isArray(id)) return undefined;
   const hex = called(id.toHexString, id);

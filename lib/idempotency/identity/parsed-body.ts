@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { types } from 'node:util';
+import { bytesOfView } from '../../basics/bytes';
 import { Problem } from '../../problems/problem';
 import { NO_FILES, type FilesInBody } from './files-in-body';
 import { inNameOrder } from './name-order';
@@ -106,12 +107,7 @@ class Writer {
     if (types.isMap(value)) return this.writePairs('m', [...value], level);
     if (types.isSet(value)) return this.writeAll('e', [...value], level);
     if (types.isDate(value)) return this.put('d', String(value.getTime()));
-    if (ArrayBuffer.isView(value))
-      return this.putNamed(
-        'v',
-        value,
-        Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64'),
-      );
+    if (ArrayBuffer.isView(value)) return this.putNamed('v', value, bytesOfView(value).toString('base64'));
     if (types.isAnyArrayBuffer(value)) return this.put('f', Buffer.from(value).toString('base64'));
     if (value instanceof URLSearchParams)
       return this.writePairs('q', this.isForm ? inNameOrder([...value]) : [...value], level);

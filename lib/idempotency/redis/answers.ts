@@ -1,3 +1,4 @@
+import { bytesOfView } from '../../basics/bytes';
 import type { Acquisition } from '../leases/lease-store';
 import { REMEDY } from '../leases/token';
 
@@ -40,7 +41,7 @@ export function wholeNumberIn(answer: unknown): number {
 export function answerText(answer: unknown): string {
   if (typeof answer === 'string') return answer;
   if (typeof answer === 'number' || typeof answer === 'bigint') return String(answer);
-  if (ArrayBuffer.isView(answer)) return Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength).toString();
+  if (ArrayBuffer.isView(answer)) return bytesOfView(answer).toString();
   return unreadable(answer === null ? 'null' : `a value of type ${typeof answer}`);
 }
 
