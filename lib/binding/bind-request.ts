@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { BodyRemoved } from '../body/spool/spool-file';
 import { Descriptions } from '../description/descriptions';
 import { ClientGone } from '../http/client-gone';
-import { shareShapes } from '../http/common-shape';
+import { shareShapes } from '../http/share-shapes';
 import type { Next } from '../http/next';
 import type { Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isPromise } from '../basics/awaitable';
 import { Descriptions } from '../description/descriptions';
-import { shareShapes } from '../http/common-shape';
+import { shareShapes } from '../http/share-shapes';
 import { ClientGone } from '../http/client-gone';
 import { cameOverSocket } from '../http/connection';
 import type { Next } from '../http/next';

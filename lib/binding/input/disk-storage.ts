@@ -4,7 +4,7 @@ import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type multer from 'multer';
-import type { Content } from '../../body/form/parts';
+import type { Content } from '../../body/form/announce';
 import { makeTemporaryFolder, type TemporaryFolder } from '../../body/spool/temporary-folder';
 
 /**

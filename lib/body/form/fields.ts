@@ -4,7 +4,8 @@ import { Problem } from '../../problems/problem';
 import { decodedText } from '../content/decode';
 import { fieldsTooLarge } from '../content/errors';
 import type { FormOptions } from './form';
-import { PART_BYTES, type FieldEvent, type FieldInfo } from './parts';
+import type { FieldEvent, FieldInfo } from './busboy-events';
+import { PART_BYTES } from './form-parts';
 import type { Pair } from '../content/urlencoded';
 
 /** A file of JSON that was read as a field. */

@@ -5,7 +5,8 @@ import { recovering } from '../../basics/awaitable';
 import type { FormOptions } from './form';
 import { ExternalError } from './errors';
 import { errorInName, type FormFields } from './fields';
-import { PART_BYTES, type FileEvent } from './parts';
+import type { FileEvent } from './busboy-events';
+import { PART_BYTES } from './form-parts';
 import { isJsonType } from '../content/media-type';
 
 type Request = Parameters<multer.StorageEngine['_handleFile']>[0];

@@ -1,5 +1,5 @@
 import type multer from 'multer';
-import type { PartRecorder } from './parts';
+import type { PartRecorder } from './part-recorder';
 import type { PartsTaken } from './parts-taken';
 import type { Pair } from '../content/urlencoded';
 

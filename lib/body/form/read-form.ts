@@ -6,7 +6,7 @@ import { bounded } from '../content/bounded';
 import { isCoded } from '../content/decode';
 import type { Form, FormOptions } from './form';
 import { ExternalError } from './errors';
-import { FormReading, type FormSource } from './reading';
+import { FormReading, type FormSource } from './form-reading';
 import { boundaryOf } from '../content/media-type';
 
 /**

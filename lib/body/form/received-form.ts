@@ -2,17 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Form, FormOptions } from './form';
 import { measuring } from './files';
-import {
-  announce,
-  contentFrom,
-  isJsonFile,
-  PartRecorder,
-  withContent,
-  type Content,
-  type FilePart,
-  type FormPart,
-  type Place,
-} from './parts';
+import { announce, contentFrom, type Content } from './announce';
+import { isJsonFile, type ByteRange, type FilePart, type FormPart } from './form-parts';
+import { PartRecorder } from './part-recorder';
+import { withContent } from './with-content';
 import { boundaryOf } from '../content/media-type';
 import { filesAndJson } from './parts-taken';
 import { formFrom, readForm } from './read-form';
@@ -119,7 +112,7 @@ export async function readReceivedForm(
   });
 }
 
-function contentIn(received: ReceivedBytes, { start, end }: Place): Content {
+function contentIn(received: ReceivedBytes, { start, end }: ByteRange): Content {
   // A storage may change the bytes that it gets, and others read the body after it.
   if (received.kind === 'bytes') return contentFrom(chunkOfCopy(received.bytes.subarray(start, end)));
   const { spool } = received;

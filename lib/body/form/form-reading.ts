@@ -6,7 +6,7 @@ import type { Form, FormOptions } from './form';
 import { reasonFor } from './errors';
 import { FormFields } from './fields';
 import { FormFiles } from './files';
-import type { FieldEvent } from './parts';
+import type { FieldEvent } from './busboy-events';
 
 /** The source of the parts of a form. */
 export interface FormSource {
