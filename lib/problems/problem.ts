@@ -27,7 +27,7 @@ export interface ProblemBody {
 }
 
 /** The optional parts of a {@link Problem}. */
-export interface ProblemExtras {
+interface ProblemExtras {
   readonly errors?: readonly ProblemError[];
   /** Response headers, for example `Retry-After`. */
   readonly headers?: Readonly<Record<string, string>>;

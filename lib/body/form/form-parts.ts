@@ -2,7 +2,7 @@ import { isJsonType } from '../content/media-type';
 import type { FieldEvent, FileInfo } from './busboy-events';
 
 /** A field of a parsed form. */
-export interface FieldPart {
+interface FieldPart {
   readonly kind: 'field';
   readonly event: FieldEvent;
   /** Bytes of the whole part. Those of the value are not known, but they are fewer. */

@@ -8,7 +8,7 @@ import { canonicalText } from './canonical-pairs';
 import { idText } from './id-text';
 
 /** Tells a request apart from all others. */
-export interface Identity {
+interface Identity {
   /** The key that the lease and the response are stored under. */
   readonly cacheKey: string;
   /** Tells requests under one cache key apart; constant unless `whenKeyReused` is `'reject'`. */
@@ -17,7 +17,7 @@ export interface Identity {
 }
 
 /** The options that decide what takes part in the cache key. */
-export interface IdentityOptions extends CallerOptions {
+interface IdentityOptions extends CallerOptions {
   /** In lower case and in order: two processes may name them otherwise. */
   readonly additionalHeaders: readonly string[];
   readonly ignoreHost: boolean;

@@ -1,5 +1,5 @@
 /** A name of a query or a form, and what was sent under it. */
-export type Named = readonly [name: string, ...values: unknown[]];
+type Named = readonly [name: string, ...values: unknown[]];
 
 /**
  * Sorts entries by their names, as far as every usual parser reads the same from them. The values of one name keep

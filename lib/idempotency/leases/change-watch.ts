@@ -2,7 +2,7 @@ import type { LeaseStore } from './lease-store';
 import { pollingOf, type Sleeper } from './polling';
 
 /** One waiter's view of one key. */
-export interface ChangeWatch {
+interface ChangeWatch {
   /**
    * Resolves when this waiter should ask: the key may have changed, it is its turn to poll, or its time is over. A
    * change that comes before the call is not lost.
