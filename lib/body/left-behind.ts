@@ -53,7 +53,7 @@ export async function leftByOtherReader(req: IncomingMessage, res: ServerRespons
   throw readElsewhere();
 }
 
-/** Applications also keep the bytes as text, with the `verify` of a parser. */
+/** Returns the bytes of a rawBody that a parser's `verify` has kept as text. */
 function bytesOfRawText(rawBody: unknown, req: IncomingMessage): Buffer | undefined {
   return typeof rawBody === 'string' ? bytesOfText(rawBody, req) : undefined;
 }
@@ -65,13 +65,16 @@ function formOfText(body: unknown, req: IncomingMessage): Buffer | undefined {
 
 const isForm = (req: IncomingMessage): boolean => ['multipart', 'urlencoded'].includes(bodyKindOf(mediaTypeOf(req)));
 
-/** Applications use the name `fields` for other things, too: of a body that is no form, it is nothing. */
+/** Returns true if `req.fields` holds the fields of a form: applications use that name for other things, too. */
 function areFields(fields: unknown, req: IncomingMessage): boolean {
   if (!isForm(req) || typeof fields !== 'object' || fields === null) return false;
   return [Object.prototype, null].includes(Object.getPrototypeOf(fields) as object | null);
 }
 
-/** Multer and express-fileupload set `req.body` if there are fields; where those of formidable went is unknown. */
+/**
+ * Returns true for a file of formidable: where the fields of its form went is unknown. Multer and express-fileupload
+ * set `req.body` if there are fields.
+ */
 const isOfFormidable = (file: object): boolean => 'originalFilename' in file;
 
 /** Bytes of the shortest JSON object with a property, `{"":0}`. */

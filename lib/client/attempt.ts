@@ -90,7 +90,7 @@ function isAboutOperation({ status, redirected }: Response): boolean {
 
 const isBetween = (value: number, least: number, most: number): boolean => value >= least && value <= most;
 
-/** The code of a problem of bindonce: the end of its `type` (RFC 9457). Empty for anything else. */
+/** Returns the code of a problem of bindonce: the end of its `type` (RFC 9457). Empty for anything else. */
 function problemCode({ headers }: Response, body: string): string {
   if (!headers.get('Content-Type')?.toLowerCase().startsWith('application/problem+json')) return '';
   try {

@@ -65,7 +65,7 @@ export class Entries {
     if (this.isSeenLate) await mark(name, change, key);
   }
 
-  /** Whether pages may see late what others write. */
+  /** True if pages may see late what others write. */
   private get isSeenLate(): boolean {
     return this.options.isShared && !isOfThisTab(this.options.storage);
   }

@@ -54,7 +54,7 @@ function ownerOf(find: () => unknown): unknown {
   }
 }
 
-/** Whether this is a page or a worker of a browser, which has one user. Node has Web Locks, too, for all its users. */
+/** Returns true in a page or a worker of a browser, which has one user. Node has Web Locks, too, for all its users. */
 const isBrowser = (): boolean => isPage() || 'WorkerGlobalScope' in globalThis;
 
 function locked<T>(name: string, work: () => Promise<T>): Promise<T> {

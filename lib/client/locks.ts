@@ -4,6 +4,6 @@ export interface Locks {
   query(): Promise<{ readonly held?: readonly { readonly name?: string }[] }>;
 }
 
-/** Web Locks are missing in old browsers and before Node 24, and on pages that come over http. */
+/** Returns the Web Locks; undefined in old browsers and before Node 24, and on pages that come over http. */
 export const locks = (): Locks | undefined =>
   (globalThis as { readonly navigator?: { readonly locks?: Locks } }).navigator?.locks;

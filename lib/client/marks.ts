@@ -14,8 +14,8 @@ export interface Mark {
 }
 
 /**
- * Only the pages of a browser have a storage, `localStorage`, that shows late what others have written. Users of one
- * server must not wait for each other.
+ * Returns the locks of a page of a browser, undefined elsewhere: only pages have a storage, `localStorage`, that shows
+ * late what others have written. Users of one server must not wait for each other.
  */
 const locksOfPages = (): ReturnType<typeof locks> => (isPage() ? locks() : undefined);
 

@@ -72,7 +72,7 @@ const milliseconds: Rule = {
   accepts: value => Number.isInteger(value) && (value as number) > 0 && (value as number) <= MAX_TIMER,
 };
 const text: Rule = { expects: 'a string', accepts: value => typeof value === 'string' };
-/** The characters of a header name (RFC 9110, section 5.6.2). */
+/** Returns true for text of the characters that a header name may have (RFC 9110, section 5.6.2). */
 const isHeaderName = (value: unknown): boolean =>
   typeof value === 'string' && /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value);
 const headerName: Rule = { expects: 'an HTTP header name', accepts: isHeaderName };

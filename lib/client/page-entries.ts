@@ -87,7 +87,7 @@ export class PageEntries {
     return this.entries.unseen(name);
   }
 
-  /** The time until which a new key lives, in milliseconds since 1970. */
+  /** Returns the time until which a new key lives, in milliseconds since 1970. */
   expiry(): number {
     // JSON has no Infinity.
     return Math.min(Date.now() + this.options.keyLifetime, Number.MAX_SAFE_INTEGER);
@@ -135,7 +135,7 @@ export class PageEntries {
     limit.throwIfAborted();
   }
 
-  /** Whether a change of an earlier turn is under way. (A turn waits for its own changes.) */
+  /** Returns true while a change of an earlier turn is under way. (A turn waits for its own changes.) */
   private isChangedLate(name: string): boolean {
     return [...this.page.changes].some(change => change.name === name);
   }

@@ -50,7 +50,7 @@ export const shared: Shared = ((globalThis as { [SHARED]?: Shared })[SHARED] ??=
   turns: new Map(),
 });
 
-/** Whether this is a page of a browser, which has other pages, and one user. */
+/** Returns true in a page of a browser, which has other pages, and one user. */
 export const isPage = (): boolean => 'document' in globalThis;
 
 export function pageOf(find: () => object): Page {

@@ -1,14 +1,15 @@
 /**
- * Milliseconds until the next attempt, at random up to a limit that doubles: clients that failed together spread out.
+ * Returns the milliseconds until the next attempt, at random up to a limit that doubles: clients that failed together
+ * spread out.
  */
 export function backoff(attempt: number, { baseDelay, maxDelay }: { baseDelay: number; maxDelay: number }): number {
   return Math.random() * Math.min(maxDelay, baseDelay * 2 ** (attempt - 1));
 }
 
 /**
- * Milliseconds that the server asks to wait (RFC 9110, section 10.2.3): seconds, or a date. A date is compared with the
- * server's own clock, if its `Date` can be read (another origin has to expose it), so that a wrong clock of the client
- * does not matter.
+ * Returns the milliseconds that the server asks to wait (RFC 9110, section 10.2.3): seconds, or a date. A date is
+ * compared with the server's own clock, if its `Date` can be read (another origin has to expose it), so that a wrong
+ * clock of the client does not matter.
  */
 export function retryAfter({ headers }: Response): number {
   const value = headers.get('Retry-After')?.trim() ?? '';

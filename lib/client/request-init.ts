@@ -73,5 +73,5 @@ function checkSignal(signal: Partial<AbortSignal> | null | undefined): void {
 
 export const isForm = (value: unknown): value is FormData => classNameOf(value) === 'FormData';
 
-/** The name of a class, which objects of another frame have, too. */
+/** Returns the name of a class, which objects of another frame have, too. */
 const classNameOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);

@@ -35,8 +35,8 @@ export function mark(req: IncomingMessage, options: ResolvedOptions): boolean {
 }
 
 /**
- * Only a response of `node:http` that has not begun can be recorded. (One that has ended is another matter: an earlier
- * middleware has answered the request.)
+ * Checks that the response can be recorded: one of `node:http` that has not begun. (One that has ended is another
+ * matter: an earlier middleware has answered the request.)
  * @throws Error for a request over HTTP/2, and when an earlier middleware has sent the head of the response, and not
  * its end.
  */

@@ -8,8 +8,8 @@ import { Problem } from './problem';
  * Makes an Express error handler that answers refusals by bindonce, and the errors that http-errors makes (body
  * parsers, routers, multer-like middlewares), as RFC 9457 problems. The message of an error that is not to be exposed
  * is printed instead of sent. The handler passes on other errors, since their text is not meant for clients, and errors
- * after the head of the response has been sent. It drops a problem that `routeValue()` or `queryValue()` has answered
- * already.
+ * after the head of the response has been sent. It drops a problem that `routeValue()`, `queryValue()`, `headerValue()`
+ * or `cookieValue()` has answered already.
  */
 export function problemDetails(...nothing: never[]) {
   if (nothing.length > 0)
@@ -60,8 +60,8 @@ interface HttpError extends Error {
 }
 
 /**
- * Returns true for an error with `expose`, by which http-errors states whether clients may see the message: by default
- * true for 4xx, false for 5xx.
+ * Returns true for an error with a status from 400 to 599 and a boolean `expose`, by which http-errors states whether
+ * clients may see the message (by default true for 4xx, false for 5xx); and for the router's URIError, which has none.
  */
 function isHttpError(error: unknown): error is HttpError {
   if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return false;

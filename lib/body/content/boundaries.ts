@@ -11,7 +11,7 @@ type After = { readonly kind: 'part'; readonly at: number } | { readonly kind: '
  * section 5.1.1, allows them; busboy would skip the part), and without the bytes after the last boundary.
  * @param boundaryAt called for each boundary, with the position of the line break before it in the form.
  * @throws a 400 problem for forms that busboy would misread silently, or never finish: other bytes follow a boundary, a
- * boundary stands in the head of a part, the closing boundary is missing, or another boundary follows it.
+ * boundary is in the head of a part, the closing boundary is missing, or another boundary follows it.
  */
 export async function* plainBoundaries(
   chunks: AsyncIterable<Buffer>,

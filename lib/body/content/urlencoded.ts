@@ -62,8 +62,8 @@ function encodedCharacter(): RegExp {
 }
 
 /**
- * False for `%`, `%zz` and invalid UTF-8. qs would leave those as they are, so that `%zz` would read like `%25zz`. The
- * errors of `decodeURIComponent` tell the same, and take fifty times as long.
+ * Returns false for `%`, `%zz` and invalid UTF-8. qs would leave those as they are, so that `%zz` would read like
+ * `%25zz`. The errors of `decodeURIComponent` tell the same, and take fifty times as long.
  */
 const isDecodable = (part: string): boolean => !part.includes('%') || !part.replaceAll(ENCODED, '').includes('%');
 

@@ -78,8 +78,8 @@ export class SpoolFile {
   }
 
   /**
-   * Never rejects, since nothing can be done about an error. Readers have the handle, not its number: after it is
-   * closed, they cannot read another file.
+   * Closes the file. Never rejects, since nothing can be done about an error. Readers have the handle, not its number:
+   * after it is closed, they cannot read another file.
    */
   async close(): Promise<void> {
     this.isOpen = false;

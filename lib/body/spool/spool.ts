@@ -102,7 +102,7 @@ export class Spool {
     return found !== undefined && found.file.moveTo(path);
   }
 
-  /** Never rejects. */
+  /** Closes and removes the files. Never rejects. */
   async close(): Promise<void> {
     await Promise.all(this.files().map(file => file.close()));
     Spool.openFiles -= this.separate.splice(0).length;

@@ -34,7 +34,7 @@ export class WriteBehind {
     if (this.failure) throw this.failure.error;
   }
 
-  /** Never rejects: a caller need not wait for it. */
+  /** Writes what is waiting. Never rejects: a caller need not wait for it. */
   private async writeWaiting(): Promise<void> {
     try {
       while (this.waiting.length > 0) {

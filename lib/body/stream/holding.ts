@@ -56,7 +56,7 @@ export class Holding {
     this.isKept = true;
   }
 
-  /** To be called when the exchange is over. */
+  /** Ends the holding when the exchange is over: gives back the bytes that are not kept. */
   end(): void {
     this.isOver = true;
     if (!this.isKept) this.giveBack();

@@ -14,7 +14,7 @@ export class Reporter {
 
   constructor(private readonly onEvent: ((event: IdempotencyEvent) => unknown) | undefined) {}
 
-  /** To be called when the key has been read, and again when the request has been identified. */
+  /** Notes whose outcome it is: when the key has been read, and again when the request has been identified. */
   identified(key: string, cacheKey = ''): void {
     this.key = key;
     this.cacheKey = cacheKey;

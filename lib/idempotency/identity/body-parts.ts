@@ -73,8 +73,9 @@ function contentParts(received: ReceivedBytes): Awaitable<string[]> {
 const UNREADABLE = '\ufffd';
 
 /**
- * A client chooses a new boundary for each attempt, so if the form can be read, neither the media type's parameters nor
- * the raw bytes take part. A form that cannot be read is not refused here: a later parser may accept it.
+ * Returns the parts of a form. A client chooses a new boundary for each attempt, so if the form can be read, neither
+ * the media type's parameters nor the raw bytes take part. A form that cannot be read is not refused here: a later
+ * parser may accept it.
  * @throws a 503 problem when the process cannot hold its fields.
  */
 async function multipartParts(

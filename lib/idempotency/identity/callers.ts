@@ -11,7 +11,7 @@ import { idText } from './id-text';
  *
  * | Present on the request                                      | Takes part                                        |
  * |-------------------------------------------------------------|---------------------------------------------------|
- * | `req.auth` (a function is called; of a token, its payload)  | its ids, with issuer, provider and tenant (REALMS) |
+ * | `req.auth` (a function is called; of a token, its payload)  | its ids, with issuer, provider, tenant (REALMS)   |
  * | `req.user`                                                  | the same                                          |
  * | one of them, without an id or with an unreadable one        | an error that asks for `scope`                    |
  * | neither, but Authorization, X-Api-Key or a session's cookie | a hash of each                                    |

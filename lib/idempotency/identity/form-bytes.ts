@@ -7,7 +7,7 @@ const MOST_BOUNDARIES = 100_000;
 
 /**
  * Returns the parts of a form that is compared by its bytes. A client chooses a new boundary for each attempt, so what
- * takes part is where its boundaries stand, and the bytes between them.
+ * takes part is where its boundaries are, and the bytes between them.
  * @returns undefined if the body contains no boundary, or too many.
  */
 export async function formBytesParts(

@@ -61,8 +61,8 @@ function unquoted(value: string): string {
   return STRING_ITEM.exec(value)?.[1]?.replace(/\\(["\\])/g, '$1') ?? value;
 }
 
-/** A pattern with the `g` or `y` flag remembers where it stopped the last time. */
 function matches(pattern: RegExp, key: string): boolean {
+  // A pattern with the `g` or `y` flag remembers where it stopped the last time.
   pattern.lastIndex = 0;
   return pattern.test(key);
 }

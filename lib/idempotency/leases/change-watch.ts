@@ -64,7 +64,7 @@ export function watchForChange(cacheKey: string, leases: LeaseStore, isGone: () 
   };
 }
 
-/** Without notifications, waiters poll: whatever a store does wrong here, their requests go on. */
+/** Asks the store for notifications. Without them, waiters poll: whatever it does wrong here, their requests go on. */
 async function startWatching(
   cacheKey: string,
   leases: LeaseStore,

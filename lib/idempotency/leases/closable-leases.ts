@@ -21,7 +21,7 @@ export function letOpen(leases: LeaseStore): void {
   if ('isClosed' in leases) (leases as ClosableLeases).open?.();
 }
 
-/** To be called before each call of a Keyv, which would open the client again. @throws Error if it is closed. */
+/** Refuses a call of a Keyv that would open its closed client again. @throws Error if the client is closed. */
 export function refuseIfClosed(leases: LeaseStore): void {
   if (areClosed(leases))
     throw new Error('the client of the store is closed. Close it when all handlers have ended, after the server.');

@@ -102,7 +102,7 @@ class MemoryLeases implements LeaseStore {
     return Promise.resolve(this.watchers.add(key, onChange));
   }
 
-  /** Expired records do not count, but are looked for once in a second only: there may be a million records. */
+  /** Returns true if a key has no room. Expired ones are looked for once in a second only: there may be a million. */
   private isFull(): boolean {
     if (this.leases.size >= this.maxKeys && performance.now() >= this.swept + SHORTEST_SWEEP_INTERVAL) this.sweep();
     return this.leases.size >= this.maxKeys;

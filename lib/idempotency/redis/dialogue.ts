@@ -49,7 +49,7 @@ export class RedisDialogue {
     return this.connection.isClosed;
   }
 
-  /** To be called when a request begins: then a client is opened, too, that the application has closed. */
+  /** Lets a request that begins open a client, also one that the application has closed. */
   open(): void {
     this.connection.open?.();
   }

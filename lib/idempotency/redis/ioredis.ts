@@ -52,8 +52,8 @@ abstract class OverIoredis {
   }
 
   /**
-   * A client gives up when its `retryStrategy` returns no number, and does nothing more by itself. One that the
-   * application has closed stays closed.
+   * Connects a client that has given up: when its `retryStrategy` returns no number, it does nothing more by itself.
+   * One that the application has closed stays closed.
    */
   protected openIfGivenUp(): void {
     if (this.client.status !== 'end' || this.wasClosed) return;

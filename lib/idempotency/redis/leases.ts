@@ -65,7 +65,7 @@ export function redisLeasesFor(adapter: object, namespace: string | undefined): 
 
 const PREFIX = 'bindonce:lease:';
 
-/** The prefix of the leases that belong to a Keyv. */
+/** Returns the prefix of the leases that belong to a Keyv. */
 export const prefixFor = (namespace: string | undefined): string =>
   namespace === undefined ? PREFIX : `${namespace}:${PREFIX}`;
 

@@ -15,7 +15,7 @@ interface NodeRedisPipeline {
 
 interface NodeRedisCluster extends NodeRedisClient {
   readonly slots: readonly unknown[];
-  /** Without a key, the command goes to one node after the other. */
+  /** Sends a command: without a key, to one node after the other. */
   sendCommand(key: undefined, isReadonly: boolean, command: string[]): Promise<unknown>;
 }
 
@@ -66,7 +66,8 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
   }
 
   /**
-   * A cluster that is connecting refuses commands, so all callers that find it closed wait for one connection attempt.
+   * Waits until the client is open. A cluster that is connecting refuses commands, so all callers that find it closed
+   * wait for one connection attempt.
    * @returns a promise only if the client is not open.
    */
   protected opened(): Promise<void> | undefined {

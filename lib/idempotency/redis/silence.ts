@@ -20,7 +20,7 @@ export class Silence {
   constructor(private readonly onSilent: () => void) {}
 
   /**
-   * To be called with each question.
+   * Counts a question.
    * @param waits milliseconds that the server waits before it answers, at most.
    */
   asked(waits = 0): void {
@@ -31,7 +31,7 @@ export class Silence {
     this.wait();
   }
 
-  /** To be called with each answer, also if it is an error. */
+  /** Counts an answer, also if it is an error. */
   heard(): void {
     this.silentTicks = 0;
     // One that was given up may be answered later.

@@ -43,13 +43,13 @@ export class Departure {
     private readonly listener: DepartureListener,
   ) {}
 
-  /** To be called when the handler has written the head, or a part of the body. */
+  /** Notes that the handler has written the head, or a part of the body. */
   wrote(): void {
     if (!this.hasBegun || this.isReported) this.since = performance.now();
     this.hasBegun = true;
   }
 
-  /** To be called when the client has disconnected. */
+  /** Notes that the client has disconnected. */
   clientLeft(): void {
     this.isGone = true;
     this.since = performance.now();
@@ -58,13 +58,13 @@ export class Departure {
     if (!this.hasStopped) this.wait();
   }
 
-  /** To be called when no response is to be stored: emits `close` as soon as the client has disconnected. */
+  /** Emits `close` as soon as the client has disconnected: no response is to be stored. */
   stopHiding(): void {
     this.isHidden = false;
     if (this.isGone && !this.isReported) this.report();
   }
 
-  /** To be called when the response has ended. */
+  /** Ends all waiting, when the response has ended. */
   stop(): void {
     this.hasStopped = true;
     clearTimeout(this.timer);

@@ -26,10 +26,7 @@ export interface Recording {
   readonly hasResponded: boolean;
   /** True if the client has disconnected before it had sent the whole request. */
   readonly isUploadBrokenOff: boolean;
-  /**
-   * To be called when no response is to be stored: the handler learns at once when its client disconnects, or has done
-   * so.
-   */
+  /** Lets the handler learn at once when its client disconnects, or has done so: no response is to be stored. */
   stopHidingDeparture(): void;
   /** Closes the connection, unless the handler has ended its response: nothing more will be written. */
   breakOff(): void;

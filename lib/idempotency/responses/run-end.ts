@@ -15,7 +15,7 @@ const CUT_OFF: Ending = { kind: 'cut-off' };
 interface Written {
   readonly hasHead: boolean;
   readonly hasEnded: boolean;
-  /** Called once, when the client has disconnected: what is held back is of no use any more. */
+  /** Lets go of what is held back. Called once, when the client has disconnected: it is of no use any more. */
   clientLeft(): void;
 }
 
@@ -62,28 +62,28 @@ export class RunEnd implements DepartureListener {
     return !this.req.complete && this.request.socket.destroyed;
   }
 
-  /** To be called when the handler has written the head, or a part of the body. */
+  /** Notes that the handler has written the head, or a part of the body. */
   wrote(): void {
     this.departure.wrote();
   }
 
-  /** To be called when the handler has ended its response; undefined if it is too large to be kept. */
+  /** Ends the run when the handler has ended its response. @param response undefined if it is too large to be kept. */
   responded(response: RecordedResponse | undefined): void {
     this.resolve({ kind: 'complete', response });
   }
 
-  /** To be called when the handler has ended its response before the length that its head promises. */
+  /** Ends the run when the handler has ended its response before the length that its head promises. */
   respondedInPart(): void {
     this.faked.closeAfterEnd();
     this.resolve(this.brokenOff());
   }
 
-  /** To be called when no response is to be stored. */
+  /** Lets the handler learn when its client disconnects: no response is to be stored. */
   stopHidingDeparture(): void {
     this.departure.stopHiding();
   }
 
-  /** To be called when the recording is over: shows the real state of the connection. */
+  /** Shows the real state of the connection, when the recording is over. */
   endRecording(): void {
     this.isRecordingOver = true;
     this.departure.stop();
@@ -93,7 +93,7 @@ export class RunEnd implements DepartureListener {
     this.departure.stopHiding();
   }
 
-  /** Called when the handler, or Express after an error, closes the connection. */
+  /** Ends the run when the handler, or Express after an error, closes the connection. */
   closedByHandler(): boolean {
     return this.close(this.brokenOff());
   }
@@ -111,7 +111,7 @@ export class RunEnd implements DepartureListener {
     this.outgoing.emit('close');
   }
 
-  /** Called by the handler, or by a pipeline whose source has failed: nothing more will be written. */
+  /** Takes the place of node's: the handler, or a pipeline whose source has failed, writes nothing more. */
   private destroy(error?: Error): ServerResponse {
     const { departure, request, res } = this;
     // From Node 24 on, node destroys a pipelined response when its connection closes: then the client is gone.
@@ -153,8 +153,8 @@ export class RunEnd implements DepartureListener {
   }
 
   /**
-   * Tells how a run ends whose response breaks off. A later middleware that has put its own `end` in front of ours
-   * (compression) may hold a response that has ended.
+   * Returns the ending of a run whose response was broken off. A later middleware that has put its own `end` in front
+   * of ours (compression) may hold a response that has ended.
    */
   private brokenOff(): Ending {
     return this.hasLostClient() || this.res.end !== this.ownEnd ? RAN : CUT_OFF;

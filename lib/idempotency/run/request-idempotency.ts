@@ -43,7 +43,7 @@ export class HandlerLease {
     this.renewal = renewal;
   }
 
-  /** To be called when the handler has ended: a signal that is kept must not keep the request. */
+  /** Stops that when the handler has ended: a signal that is kept must not keep the request. */
   stopWatching(): void {
     this.renewal = undefined;
   }
@@ -58,7 +58,7 @@ export class HandlerLease {
     this.end('The idempotency lease was lost: another request may run the handler.');
   }
 
-  /** To be called before another request may run, if the handler may still be at work. */
+  /** Ends the lease before another request may run: the handler may still be at work. */
   giveBack(): void {
     this.end('The idempotency lease was given back: the response is not stored, and a retry runs the handler.');
   }

@@ -22,17 +22,17 @@ export class Unanswered {
     return true;
   }
 
-  /** To be called when a call is given up. */
+  /** Counts a call that is given up. */
   add(): void {
     this.count++;
   }
 
-  /** To be called when a call is answered that was given up. */
+  /** Takes back a call that was given up, and is answered after all. */
   remove(): void {
     this.count = Math.max(0, this.count - 1);
   }
 
-  /** To be called when a call is answered in time: a client may have lost the answers to the others. */
+  /** Takes back all calls when one is answered in time: a client may have lost the answers to the others. */
   clear(): void {
     this.count = 0;
   }

@@ -24,7 +24,7 @@ export function countUnstored(bodyBytes: number): () => void {
 }
 
 /**
- * To be called before a handler may run: while the store takes no responses, each run would add one.
+ * Refuses a run while too many bytes of responses wait to be stored: each run would add one.
  * @throws StoreUnavailable
  */
 export function refuseIfTooManyUnstored(): void {

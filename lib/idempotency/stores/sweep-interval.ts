@@ -14,7 +14,7 @@ export class SweepInterval {
     private readonly sweep: () => boolean,
   ) {}
 
-  /** To be called when an entry was added. */
+  /** Starts sweeping, until no entries are left; to be called when one was added. */
   start(): void {
     this.timer ??= timers
       .setInterval(() => {
