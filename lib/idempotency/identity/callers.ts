@@ -20,7 +20,7 @@ import { idText } from './id-text';
  * |                                                             | they send cookies, a warning is emitted           |
  *
  * `undefined`, `null` and `false` mean that there is no caller; so does an object without an id whose `isAuthenticated`
- * is false, or whose id is null.
+ * is false, or that says nothing but that its id is null.
  */
 export type CallersOn = (req: IncomingMessage) => Readonly<Record<string, unknown>>;
 
@@ -38,8 +38,12 @@ const NO_CALLERS = {};
 export const callersOn = oneInProcess<CallersOn>('callers', () => req => {
   const { auth, user } = req as { auth?: unknown; user?: unknown };
   if (auth === undefined && user === undefined) return NO_CALLERS;
-  return { 'req.auth': authOf(req), 'req.user': user };
+  return { 'req.auth': authOf(req) ?? unread(auth), 'req.user': user };
 });
+
+/** Returns a token without a payload as it is: it is someone's, although it does not say whose. */
+const unread = (auth: unknown): unknown =>
+  typeof auth === 'object' && auth !== null && Object.values(auth).some(value => !isNothing(value)) ? auth : undefined;
 
 /** Returns the callers by the `claims` of an application; the same function for the same `claims`. */
 export function callersBy(claims: (req: Request) => unknown): CallersOn {
@@ -72,12 +76,25 @@ function partsOf(caller: unknown, place: string): Part[] {
   if (typeof caller !== 'object' || caller === null) return [['id', idText(caller) ?? refuseCaller(caller, place)]];
   const ids = named(CALLER_IDS, caller, place);
   if (ids.length > 0) return [...ids, ...named(REALMS, caller, place)];
-  return isSignedOut(caller) || hasNoId(caller) ? [] : refuseCaller(caller, place);
+  return isSignedOut(caller) || isSaidToBeNobody(caller) ? [] : refuseCaller(caller, place);
 }
 
-/** Returns true for `{ userId: null }`: so earlier versions of Clerk say that no one is signed in. */
-const hasNoId = (caller: object): boolean =>
-  CALLER_IDS.some(name => (caller as Readonly<Record<string, unknown>>)[name] === null);
+/**
+ * Returns true for `{ userId: null, sessionId: null }`: so earlier versions of Clerk say that no one is signed in. Any
+ * other value beside the null could be what tells two callers apart.
+ */
+function isSaidToBeNobody(caller: object): boolean {
+  const entries = Object.entries(caller);
+  return (
+    entries.some(([name, value]) => value === null && CALLER_IDS.includes(name)) &&
+    entries.every(([name, value]) => SAYS_NOTHING.includes(name) || isNothing(value) || typeof value === 'function')
+  );
+}
+
+/** Properties of callers that say what kind of a token there would be (Clerk). */
+const SAYS_NOTHING = ['tokenType'];
+
+const isNothing = (value: unknown): boolean => value === undefined || value === null || typeof value === 'boolean';
 
 function named(names: readonly string[], caller: object, place: string): Part[] {
   return names.flatMap((name): Part[] => {

@@ -1,13 +1,12 @@
 import { bytesOfView } from '../../basics/bytes';
 import type { Acquisition } from '../leases/lease-store';
-import { REMEDY } from '../leases/token';
 
 /**
- * Reads the answer of the script `acquire`.
- * @param key the key of the lease.
- * @throws Error for a lease that no script has written, and for any other answer.
+ * Reads the answer of the script `acquire`. Something that no script has written keeps the key in use, by a token that
+ * cannot be one.
+ * @throws Error for any other answer.
  */
-export function acquisitionIn(answer: string, key: string): Acquisition {
+export function acquisitionIn(answer: string): Acquisition {
   const [kind = '', ...rest] = answer.split(' ');
   switch (kind) {
     case 'acquired':
@@ -17,7 +16,7 @@ export function acquisitionIn(answer: string, key: string): Acquisition {
     case 'running':
       return { kind, msLeft: Math.max(0, wholeNumberIn(rest[0])), token: rest.slice(1).join(' ') };
     case 'damaged':
-      throw new Error(`bindonce: the Redis key ${key} has no lease, but something else. ${REMEDY}`);
+      return { kind: 'running', msLeft: 0, token: `${rest.join(' ')} (no lease)` };
     default:
       return unreadable(answer);
   }

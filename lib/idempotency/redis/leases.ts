@@ -92,8 +92,7 @@ class RedisLeases implements ClosableLeases {
   async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
     // For leases that an application has wrapped: then `open` is not called.
     if (!this.isClosed) this.open();
-    const read = (answer: string): Acquisition => acquisitionIn(answer, this.prefix + key);
-    return this.runOnReplicas('acquire', key, [token, String(ms)], read, ({ kind }) => kind === 'acquired');
+    return this.runOnReplicas('acquire', key, [token, String(ms)], acquisitionIn, ({ kind }) => kind === 'acquired');
   }
 
   async renew(key: string, token: string, ms: number): Promise<boolean> {

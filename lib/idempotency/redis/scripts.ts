@@ -17,10 +17,14 @@ return 1`;
  */
 export const scripts = {
   /**
-   * ARGV: token, ms. Returns `acquired`, `done <token>` or `running <ms left> <token>`; `damaged` for text that none of
-   * these scripts writes.
+   * ARGV: token, ms. Returns `acquired`, `done <token>` or `running <ms left> <token>`; for something that none of these
+   * scripts writes, `damaged` and what it is.
    */
-  acquire: numbered(`local held = redis.call('GET', KEYS[1])
+  acquire: numbered(`local held = redis.pcall('GET', KEYS[1])
+if type(held) == 'table' then
+  if string.sub(held.err, 1, 9) == 'WRONGTYPE' then return 'damaged (no text)' end
+  redis.call('GET', KEYS[1])
+end
 if not held or held == 'r:' .. ARGV[1] then
   redis.call('SET', KEYS[1], 'r:' .. ARGV[1], 'PX', ARGV[2])
   return 'acquired'
@@ -28,7 +32,7 @@ end
 local state = string.sub(held, 1, 2)
 local token = string.sub(held, 3)
 if state == 'd:' then return 'done ' .. token end
-if state ~= 'r:' then return 'damaged' end
+if state ~= 'r:' then return 'damaged ' .. held end
 return 'running ' .. redis.call('PTTL', KEYS[1]) .. ' ' .. token`),
 
   /** ARGV: token, ms. */

@@ -149,7 +149,8 @@ class Recorder implements Recording {
 
   private closeConnection(): void {
     // If the end of the connection is the end of the content, a clean end would make half a response look whole.
-    if (!this.res.useChunkedEncodingByDefault && this.res.socket) reset(this.res.socket);
+    const { chunkedEncoding, socket } = this.res;
+    if (this.outgoing.hasBegun && !chunkedEncoding && !this.res.hasHeader('content-length') && socket) reset(socket);
     this.outgoing.destroy();
   }
 

@@ -34,13 +34,21 @@ interface Verdict {
   refusal?: { readonly reason: unknown };
 }
 
+/** What is undone if a handler throws before it has begun to respond. */
+interface Undo {
+  lease?: HandlerLease;
+  recording?: Recording;
+  renewal?: Renewal;
+}
+
 /** Starts the handler. If anything throws before it has begun to respond, gives the lease back. */
 export function startHandler(exchange: Exchange, attempt: Attempt, asked: number): Awaitable<Run> {
-  const undo: { recording?: Recording; renewal?: Renewal } = {};
+  const undo: Undo = {};
   try {
     return start(exchange, attempt, asked, undo);
   } catch (error) {
     undo.renewal?.stop();
+    undo.lease?.giveBack();
     undo.recording?.discard();
     const fail = (): never => {
       throw error;
@@ -54,9 +62,9 @@ function start(
   { req, res, next, options, stores, reporter }: Exchange,
   attempt: Attempt,
   asked: number,
-  undo: { recording?: Recording; renewal?: Renewal },
+  undo: Undo,
 ): Run {
-  const lease = new HandlerLease();
+  const lease = (undo.lease = new HandlerLease());
   const verdict: Verdict = { keepsNothing: false };
   const recording = (undo.recording = record(req, res, options));
   // Not written in the object itself: V8 makes such functions in its old generation, where they keep all that belongs

@@ -150,6 +150,12 @@ describe('by default, a response is shared where', () => {
     ['an id is a number once and text once', { user: { id: 7 } }, { user: { id: '7' } }],
     ['there is no caller', { user: undefined }, { auth: null, user: false }],
     ['a caller is signed out', { auth: () => ({ userId: null, isAuthenticated: false }) }, {}],
+    [
+      'no one is signed in, in the words of an earlier Clerk',
+      { auth: { userId: null, sessionId: null, orgId: undefined, tokenType: 'session_token', has: () => false } },
+      { auth: null },
+    ],
+    ['there is no token', { auth: { payload: null } }, {}],
     ['the objects are others', { user: { _id: new HexId('0a') } }, { user: { _id: new HexId('0a') } }],
   ])('%s', async (_what, one, other) => {
     expect(await answersOf(one, other)).toEqual(['1', '1']);
@@ -168,6 +174,9 @@ describe('by default, a response is shared where', () => {
 describe('by default, the application is told to pass scope, and nothing runs, where a caller is', () => {
   it.each<[string, Left, string]>([
     ['an array', { user: [{ id: 1 }] }, 'req.user'],
+    ['named, and its id null', { user: { id: null, name: 'Ann' } }, 'req.user'],
+    ['of a session, and its id null', { auth: { userId: null, sessionId: 'sess1' } }, 'req.auth'],
+    ['a token without a payload', { auth: { payload: null, token: 'abc' } }, 'req.auth'],
     ['true', { user: true }, 'req.user'],
     ['NaN', { user: NaN }, 'req.user'],
     ['empty text', { user: '' }, 'req.user'],

@@ -21,6 +21,12 @@ beforeAll(async () => {
 });
 afterAll(() => redis.stop());
 
+interface Client {
+  set(key: string, value: string): Promise<unknown>;
+  del(key: string): Promise<unknown>;
+  lPush(key: string, value: string): Promise<unknown>;
+}
+
 const NUMBERS_AS_TEXT = { [RESP_TYPES.NUMBER]: String };
 const ALL_AS_TEXT_AND_BYTES = {
   ...NUMBERS_AS_TEXT,
@@ -139,6 +145,29 @@ describe('a lease that bindonce has not written', () => {
     expect(await shop.outcome(key)).toBe(503);
     expect(errors.at(-1)).toContain(cacheKey);
     expect(errors.at(-1)).toContain('Another program has written to it, or it is damaged.');
+    expect(shop.runs).toEqual([key]);
+    await shop.close();
+  });
+
+  it.each([
+    { what: 'text', damage: (client: Client, key: string) => client.set(key, 'garbage') },
+    {
+      what: 'a list',
+      damage: async (client: Client, key: string) => {
+        await client.del(key);
+        await client.lPush(key, 'x');
+      },
+    },
+  ])('does not run unguarded either: $what, with whenStoreFails: run', async options => {
+    const { what, damage } = options;
+    const shop = await Shop.open(new Keyv(new KeyvRedis(redis.url)), { whenStoreFails: 'run' });
+    const key = `damaged by ${what}`;
+    expect(await shop.outcome(key)).toBe('ran');
+    const cacheKey = shop.cacheKeys.get(key) ?? '';
+    const client = await createClient({ url: redis.url }).connect();
+    await damage(client, `keyv:bindonce:lease:${cacheKey}`);
+    client.destroy();
+    expect(await shop.outcome(key)).toBe(503);
     expect(shop.runs).toEqual([key]);
     await shop.close();
   });

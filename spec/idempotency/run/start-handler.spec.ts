@@ -66,6 +66,23 @@ describe('req.idempotency', () => {
   });
 });
 
+it('without Express, the signal of a handler that throws before it has begun to respond aborts: a retry may run', async () => {
+  const guard = idempotency();
+  let signal: AbortSignal | undefined;
+  const { url } = await serve((req, res) => {
+    guard(req, res, error => {
+      if (error === undefined) {
+        signal = (req as unknown as Express.Request).idempotency.signal;
+        throw new Error('boom');
+      }
+      res.statusCode = 500;
+      res.end();
+    });
+  });
+  expect((await send(url, { headers: keyed('thrown') })).status).toBe(500);
+  expect(String(signal?.reason)).toMatch(/^Error: The idempotency lease was given back: /);
+});
+
 /**
  * Sends two equal requests to a handler of node:http, in a process of its own, since an uncaught error ends that.
  * @returns what the clients got, and in order what ran, what was reported, and where the handler's errors arrived.
