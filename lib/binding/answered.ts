@@ -6,8 +6,12 @@ export const ANSWERED: unique symbol = Symbol('answered');
 
 /** The error that ends a binder which goes on to the built-in one after its answer. Node has discarded the body. */
 export class AlreadyAnswered extends Error {
+  override readonly name = 'AlreadyAnswered';
+
   constructor() {
-    super('The binder has answered the request, so that nothing is bound any more.');
+    super(
+      'bindRequest: the binder called super.bind() after it had answered the request. Return right after the answer.',
+    );
   }
 }
 

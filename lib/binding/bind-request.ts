@@ -105,9 +105,16 @@ export function bindingOf(Dto: AnyType, given: BindingOptions): Binding {
 /** Checks the type of the JSON that a serializer context reads. @throws TypeError for another one than the dto. */
 function checkSerializerContext(context: BindingOptions['serializerContext'], Dto: AnyType): void {
   const { request = Dto } = context?.types ?? {};
-  if (request !== Dto)
-    throw new TypeError('bindRequest: the serializerContext was made for another request type than this Dto.');
+  if (request === Dto) return;
+  const [read, bound] = [nameOf(request), nameOf(Dto)];
+  throw new TypeError(
+    `bindRequest: the serializerContext reads ${read || 'a type without a name'}, but this endpoint binds ` +
+      `${bound || 'another type'}. Make the context with { request: ${bound || 'Dto'} }, or leave \`request\` out.`,
+  );
 }
+
+/** Returns the name of a class; undefined for another type. */
+const nameOf = (type: AnyType): string | undefined => (type as { name?: string }).name;
 
 /** Returns the binder of an endpoint. @throws TypeError if the option is a function that does not return one. */
 function makeBinder(given: Binder<unknown> | ((Dto: AnyType) => Binder), Dto: AnyType): Binder {
@@ -135,8 +142,7 @@ function prepare(Dto: AnyType, options: EndpointOptions, binder: Binder<unknown>
   const codecs = new CodecTable(options.serializer, options.valueParsers);
   return codecs.prepare(() => {
     const plan = binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs) : undefined;
-    if (plan && isBuiltIn(binder) && !options.allowMultipart)
-      refuseWithoutForm((Dto as { name?: string }).name ?? 'dto', plan);
+    if (plan && isBuiltIn(binder) && !options.allowMultipart) refuseWithoutForm(nameOf(Dto) ?? 'dto', plan);
     return {
       endpoint: { Dto, options, plan },
       responses: namingErrors('bindRequest', () => responseCodecs(options.responses, codecs)),

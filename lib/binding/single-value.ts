@@ -15,6 +15,7 @@ import { header, readHeader } from './sources/header';
 import { query, readQueryParameter } from './sources/query';
 import { readRouteParameter, route } from './sources/route';
 import type { ValueSource } from './sources/value-source';
+import { namingErrors } from './declaration/declaration-error';
 import type { Source } from './declaration/property';
 import type { Codec } from './types/codec';
 import { CodecTable } from './plan/codec-table';
@@ -58,7 +59,7 @@ export function valueReaders(options: ResolvedOptions, answering?: Answering): V
   const contexts = neverThrowing(options.serializer.contexts);
   const codecs = new CodecTable({ ...options.serializer, contexts }, options.valueParsers);
   const codecOf = (type: AnyType, source: Source, name: string): Codec<unknown> => {
-    assertType(type);
+    namingErrors(`${source}Value: the type of ${JSON.stringify(name)}`, () => assertType(type));
     try {
       return codecs.complete(type);
     } catch (error) {

@@ -1,5 +1,5 @@
 import express, { type Request } from 'express';
-import { configure, cookieValue, headerValue, int, list, optional, string, uri } from '../../lib';
+import { configure, cookieValue, field, headerValue, int, list, optional, string, uri, type AnyType } from '../../lib';
 import { ask } from '../support/ask';
 
 /** What a handler reads, sent as JSON; a refused value is answered by the reader itself. */
@@ -99,3 +99,28 @@ describe('a type that cannot be read', () => {
     warn.mockRestore();
   });
 });
+
+it.each<[string, (req: Request) => unknown, string]>([
+  [
+    'a declaration',
+    req => headerValue(req, 'X-Page', field(int) as unknown as AnyType),
+    'headerValue: the type of "X-Page": a declaration such as field(int) is not a type; write the type alone (int).',
+  ],
+  [
+    'a text',
+    req => cookieValue(req, 'page', 'int' as unknown as AnyType),
+    'cookieValue: the type of "page": The text "int" is not a type that values can be bound to.',
+  ],
+])(
+  '%s instead of a type is a mistake of the handler, and the message names the value',
+  async (_what, reading, message) => {
+    const messageOf = (req: Request): string => {
+      try {
+        return String(reading(req));
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    expect((await read(messageOf)).body).toContain(message);
+  },
+);

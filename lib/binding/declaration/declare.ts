@@ -178,7 +178,7 @@ function property<V>(
 
 function specify(kind: PropertyKind, type: AnyType, options: PropertyOptions): PropertySpec {
   checkProperty(kind, options);
-  assertType(type);
+  assertType(type, " (the type comes first, as in fromHeader(string, { name: 'X-Tenant' }))");
   const required = options.required ?? (!isOptional(type) && options.default === undefined);
   // Only `required: false` enables the fallback. With `fromClaim(optional(bool))`, or with a default, `?isAdmin=true`
   // must be ignored.

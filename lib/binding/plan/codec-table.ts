@@ -60,7 +60,10 @@ export class CodecTable implements Codecs {
     const known = this.made.get(type);
     if (known) return known as Codec<Infer<X>>;
     if (this.underWay.has(type))
-      throw new TypeError('this type contains itself and nothing else; it needs an object in between');
+      throw new TypeError(
+        'this type contains itself and nothing else; put a dto between the two, ' +
+          'for example list(lazy(() => Node)) as a property of Node',
+      );
     this.underWay.add(type);
     try {
       const codec = this.make(type);

@@ -4,27 +4,26 @@ import { isValueType, type AnyType, type Parsable } from './property-type';
 /**
  * Refuses anything that is not a type. These functions take unknown values, because callers without a compiler pass
  * anything.
+ * @param hintForText is added to the message about a text.
  * @throws TypeError that names what was probably meant.
  */
-export function assertType(type: unknown): asserts type is AnyType {
+export function assertType(type: unknown, hintForText = ''): asserts type is AnyType {
   if (has(type, 'declaredAs'))
     throw new TypeError(
-      'it is declared twice: the kind of property goes outside, the type inside, ' +
-        'for example routeParam(optional(int)).',
+      'a declaration such as field(int) is not a type; write the type alone (int). ' +
+        'In a dto, the kind goes outside: routeParam(optional(int)).',
     );
   if (isValueType(type) || isSchema(type) || isParsable(type) || typeof type === 'function') return;
   throw new TypeError(
-    `${nameOf(type)} is not a type that values can be bound to. Use a type of bindonce (string, int, list(…)), ` +
-      'a dto class, a class with a static tryParse, or a Standard Schema.',
+    `${nameOf(type, hintForText)} is not a type that values can be bound to. ` +
+      'Use a type of bindonce (string, int, list(…)), a dto class, a class with a static tryParse, ' +
+      'or a Standard Schema.',
   );
 }
 
 /** Names the value that was given instead of a type, and what was probably meant. */
-function nameOf(type: unknown): string {
-  if (typeof type === 'string') {
-    const text = JSON.stringify(type.slice(0, 60));
-    return `The text ${text} (the type comes first, as in fromHeader(string, { name: 'X-Tenant' }))`;
-  }
+function nameOf(type: unknown, hintForText: string): string {
+  if (typeof type === 'string') return `The text ${JSON.stringify(type.slice(0, 60))}${hintForText}`;
   if (Array.isArray(type)) return 'An array (write list(int) for a collection of int)';
   return typeof type === 'object' && type !== null
     ? 'An object (a dto is a class: class Address extends dto({ street: string }) {})'

@@ -1,3 +1,4 @@
+import { describe } from '../../options/check';
 import { isExactNumber } from '../reading/exact-number';
 import type { ValueType } from './property-type';
 import { numberText } from './numbers';
@@ -56,5 +57,8 @@ function refuseUnlessMembers(members: unknown, others: readonly unknown[]): void
     values.length > 0 &&
     values.every(value => typeof value === 'string' || (typeof value === 'number' && !Array.isArray(members)));
   if (!isEnum || others.length > 0)
-    throw new TypeError("enumOf takes an enum, or a list of at least one string: enumOf(['draft', 'sent'])");
+    throw new TypeError(
+      "enumOf takes an enum, or a list of at least one string: enumOf(['draft', 'sent']), " +
+        `not ${[members, ...others].map(describe).join(', ')}`,
+    );
 }

@@ -1,3 +1,4 @@
+import { describe } from '../../options/check';
 import type { ParseResult, ValueType } from './property-type';
 import { scalar } from './scalar';
 
@@ -38,7 +39,10 @@ export const uri: ValueType<URL> = withSchemes('uri', ['http', 'https']);
 export function uriOf(...schemes: readonly [scheme: string, ...more: string[]]): ValueType<URL> {
   const isScheme = (scheme: unknown): boolean => typeof scheme === 'string' && /^[a-z][a-z\d+.-]*$/i.test(scheme);
   if ((schemes as readonly unknown[]).length === 0 || !schemes.every(isScheme))
-    throw new TypeError("uriOf: name the schemes without a colon, for example uriOf('https', 'mailto')");
+    throw new TypeError(
+      "uriOf: name the schemes without a colon, for example uriOf('https', 'mailto'), " +
+        `not ${describe(schemes.find(scheme => !isScheme(scheme)))}`,
+    );
   return withSchemes(`uri (${schemes.join(', ')})`, schemes);
 }
 

@@ -1,3 +1,4 @@
+import { describe } from '../../options/check';
 import type { AnyType, Infer, ParseResult } from './property-type';
 
 /** Reads a type from text, for one endpoint or one application. Made by {@link valueParserFor}. */
@@ -17,7 +18,11 @@ export function valueParserFor<X extends AnyType>(
   type: X,
   parse: (input: string | undefined) => ParseResult<Infer<X>>,
 ): ValueParser {
-  if ((type as unknown) === undefined || (type as unknown) === null || typeof parse !== 'function')
-    throw new TypeError('valueParserFor takes a type and a function (input) => ({ success, value })');
+  const isType = (type as unknown) !== undefined && (type as unknown) !== null;
+  if (!isType || typeof parse !== 'function')
+    throw new TypeError(
+      'valueParserFor takes a type and a function (input) => ({ success, value }), ' +
+        `not ${describe(isType ? parse : type)}`,
+    );
   return { type, parse };
 }

@@ -218,9 +218,13 @@ it.each<[string, () => unknown, string]>([
   [
     'a property as a type',
     () => optional(routeParam(int) as unknown as AnyType),
-    'it is declared twice: the kind of property goes outside, the type inside, for example routeParam(optional(int)).',
+    'a declaration such as field(int) is not a type; write the type alone (int). In a dto, the kind goes outside: routeParam(optional(int)).',
   ],
-  ['a property in a property', () => field(queryParam(int) as unknown as AnyType), 'it is declared twice'],
+  [
+    'a property in a property',
+    () => field(queryParam(int) as unknown as AnyType),
+    'a declaration such as field(int) is not a type',
+  ],
   ['a function that makes types', () => field(list as unknown as AnyType), 'call it: list(string)'],
   ['String', () => String, 'the type for it is string'],
   ['Number', () => Number, 'the type for it is int, double or decimal'],

@@ -315,6 +315,23 @@ describe.each(expressVersions)('a request that a binder or a modifier has answer
     }
   });
 
+  it('is not bound any more: super.bind() fails, and says where the binder should have returned', async () => {
+    const failed: unknown[] = [];
+    const binder = new (class extends Denying {
+      override bind(context: BinderContext<Customer>, signal: AbortSignal): Promise<Customer> {
+        return super.bind(context, signal).catch((error: unknown) => {
+          failed.push(String(error));
+          throw error;
+        });
+      }
+    })();
+    await ask(endpoint({ binder }).app, { json: { name: 'Ada' } });
+    expect(failed).toEqual([
+      'AlreadyAnswered: bindRequest: the binder called super.bind() after it had answered the request. ' +
+        'Return right after the answer.',
+    ]);
+  });
+
   it.each(ways)('behind idempotency(), its answer is stored and replayed: %s', async (_what, options) => {
     const { app, ran } = endpoint(options, idempotency({ store: new Keyv() }));
     const server = await serve(app);

@@ -266,7 +266,13 @@ describe('an endpoint that names a context', () => {
 
   it('of another request type is refused when the middleware is made', () => {
     expect(() => bindRequest(Line, { serializerContext: orders })).toThrow(
-      new TypeError('bindRequest: the serializerContext was made for another request type than this Dto.'),
+      new TypeError(
+        'bindRequest: the serializerContext reads Order, but this endpoint binds Line. ' +
+          'Make the context with { request: Line }, or leave `request` out.',
+      ),
+    );
+    expect(() => bindRequest(list(Line), { serializerContext: orders })).toThrow(
+      'reads Order, but this endpoint binds another type. Make the context with { request: Dto },',
     );
     expect(() =>
       bindRequest(Line, { serializerContext: serializerContext({ responses: { 200: Line } }) }),

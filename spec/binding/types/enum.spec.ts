@@ -96,22 +96,24 @@ it('a failure names at most ten members', async () => {
   ]);
 });
 
-it.each<[string, readonly unknown[]]>([
-  ['nothing', []],
-  ['an empty list', [[]]],
-  ['an empty object', [{}]],
-  ['null', [null]],
-  ['text', ['draft']],
-  ['members without their list', ['draft', 'sent']],
-  ['a list and something else', [['draft'], 'sent']],
-  ['a list of numbers', [[1, 2]]],
-  ['an object of objects', [{ draft: {} }]],
+it.each<[string, readonly unknown[], string]>([
+  ['nothing', [], 'undefined'],
+  ['an empty list', [[]], 'an empty array'],
+  ['an empty object', [{}], 'an object'],
+  ['null', [null], 'null'],
+  ['text', ['draft'], '"draft"'],
+  ['members without their list', ['draft', 'sent'], '"draft", "sent"'],
+  ['a list and something else', [['draft'], 'sent'], 'an array of "draft", "sent"'],
+  ['a list of numbers', [[1, 2]], 'an array of 1, 2'],
+  ['an object of objects', [{ draft: {} }], 'an object with draft'],
 ])(
   'a wrong argument of enumOf is refused when it is declared, and the message shows an example: %s',
-  (_title, given) => {
+  (_title, given, shown) => {
     const declare = enumOf as (...given: readonly unknown[]) => unknown;
     expect(() => declare(...given)).toThrow(
-      new TypeError("enumOf takes an enum, or a list of at least one string: enumOf(['draft', 'sent'])"),
+      new TypeError(
+        "enumOf takes an enum, or a list of at least one string: enumOf(['draft', 'sent']), " + `not ${shown}`,
+      ),
     );
   },
 );

@@ -94,12 +94,18 @@ describe('the scheme of a uri', () => {
       ]);
   });
 
-  it.each<[unknown[]]>([[[]], [['mailto:']], [['']], [[['https', 'mailto']]], [['https', undefined]], [['ht tp']]])(
-    'is named without a colon: uriOf(...%j) fails when it is called',
-    schemes => {
-      expect(() => uriOf(...(schemes as [string]))).toThrow(/^uriOf: name the schemes without a colon/);
-    },
-  );
+  it.each<[unknown[], string]>([
+    [[], 'undefined'],
+    [['mailto:'], '"mailto:"'],
+    [[''], '""'],
+    [[['https', 'mailto']], 'an array of "https", "mailto"'],
+    [['https', undefined], 'undefined'],
+    [['https', 'ht tp'], '"ht tp"'],
+  ])('is named without a colon: uriOf(...%j) fails when it is called', (schemes, shown) => {
+    expect(() => uriOf(...(schemes as [string]))).toThrow(
+      new TypeError(`uriOf: name the schemes without a colon, for example uriOf('https', 'mailto'), not ${shown}`),
+    );
+  });
 });
 
 it.each(['/path', 'example.org', '//example.org', 'http://', 'http://a b'])(

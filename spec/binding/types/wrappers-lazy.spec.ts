@@ -242,7 +242,7 @@ describe('a declaration that cannot work is refused when the middleware is made'
     ['a nullable list', nullableItself],
   ])('%s that is itself', (_what, type) => {
     class Node extends dto({ v: type }) {}
-    const message = /Node\.v: this type contains itself and nothing else; it needs an object in between/;
+    const message = /Node\.v: this type contains itself and nothing else; put a dto between the two/;
     expect(() => bindRequest(Node)).toThrow(message);
     expect(() => bindRequest(class extends dto({ in: Node }) {})).toThrow(message);
     expect(() => bindRequest(list(type))).toThrow('contains itself');
