@@ -1,12 +1,8 @@
 import { makeBind, type Bind } from './binding/bind';
 import { makeBindRequest } from './binding/bind-request';
 import type { BindHandler } from './binding/express-types';
-import {
-  bindingSnapshot,
-  mergeBinding,
-  resolveOptions as resolveBindingOptions,
-  type BindingOptions,
-} from './binding/options';
+import { bindingSnapshot, mergeBinding, resolveOptions as resolveBindingOptions } from './binding/endpoint-options';
+import type { BindingOptions } from './binding/options';
 import { makeSerializerContext, type serializerContext } from './binding/responses/serializer-context';
 import type { AnyType, Infer } from './binding/types/property-type';
 import { valueReaders, type ValueReaders } from './binding/single-value';

@@ -2,7 +2,7 @@ import { Problem } from '../problems/problem';
 import type { BinderContext } from './input/binder-context';
 
 /** Result of binding a request that the binder or the modifier has answered: no handler runs then. */
-export const ANSWERED: unique symbol = Symbol('answered');
+export const BINDER_ANSWERED: unique symbol = Symbol('answered');
 
 /** The error that ends a binder which goes on to the built-in one after its answer. Node has discarded the body. */
 export class AlreadyAnswered extends Error {
@@ -24,7 +24,7 @@ export async function unlessAnswered(context: BinderContext, work: () => Promise
     return await work();
   } catch (error) {
     const isRefusal = error instanceof Problem || error instanceof AlreadyAnswered;
-    if (context.isAnswered() && isRefusal) return ANSWERED;
+    if (context.isAnswered() && isRefusal) return BINDER_ANSWERED;
     throw error;
   }
 }

@@ -9,7 +9,7 @@ import type { Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
 import { abandon, refuse } from '../problems/refuse';
 import { whenDone, type Awaitable } from '../basics/awaitable';
-import { ANSWERED, unlessAnswered } from './answered';
+import { BINDER_ANSWERED, unlessAnswered } from './answered';
 import type { Binder } from './binder';
 import { BinderContext } from './input/binder-context';
 import type { BindHandler } from './express-types';
@@ -19,7 +19,8 @@ import { discardStored } from './input/refusals';
 import { instanceCodecs, type CodecOfInstance } from './responses/instance-codecs';
 import { responseCodecs, writeResponsesAs, type ResponseCodecs } from './responses/json-writer';
 import type { OperationOptions } from './operation-options';
-import { resolveOptions, type BindingOptions, type EndpointOptions, type Modifier } from './options';
+import { resolveOptions, type EndpointOptions } from './endpoint-options';
+import type { BindingOptions, Modifier } from './options';
 import { refuseWithoutForm } from './plan/form-only';
 import { planFor } from './plan/plan';
 import { namingErrors } from './declaration/declaration-error';
@@ -40,7 +41,7 @@ export function makeBindRequest<D extends AnyType>(
     whenDone(
       () => bind(req as Request, res),
       dto => {
-        if (dto === ANSWERED) {
+        if (dto === BINDER_ANSWERED) {
           discardStored(req);
           return;
         }
@@ -166,12 +167,12 @@ function dtoMaker(
     unlessAnswered(context, async () => {
       const signal = clientSignal(context.req, context.res);
       const dto = await binder.bind(context, signal);
-      if (context.isAnswered()) return ANSWERED;
+      if (context.isAnswered()) return BINDER_ANSWERED;
       context.refuseFailures();
       if (dto === undefined && !isSchema(Dto))
         throw new TypeError('bindRequest: the binder returned undefined; is a `return` missing?');
       await modifier?.(dto, Dto, context, signal);
-      if (context.isAnswered()) return ANSWERED;
+      if (context.isAnswered()) return BINDER_ANSWERED;
       context.refuseFailures();
       return dto;
     });

@@ -2,10 +2,11 @@ import { ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import { anything, checkOptions, object, type Rule } from '../options/check';
 import { permissionsIn } from '../principal/permissions';
-import { ANSWERED } from './answered';
+import { BINDER_ANSWERED } from './answered';
 import { bindingOf } from './bind-request';
 import { MadeRequest, type SentParts } from './made-request';
-import { mergeBinding, type BindingOptions } from './options';
+import { mergeBinding } from './endpoint-options';
+import type { BindingOptions } from './options';
 import { neverThrowing } from './reading/compile';
 import type { AnyType, Infer } from './types/property-type';
 
@@ -60,7 +61,7 @@ export function makeBind(defaults: BindingOptions = {}): Bind {
     const res = new ServerResponse(req) as Response;
     try {
       const dto = await bound(req, res);
-      if (dto === ANSWERED)
+      if (dto === BINDER_ANSWERED)
         throw new TypeError(
           'bind: the binder or the modifier has written to `context.res`, but there is no client to answer. ' +
             'Report what is wrong with context.fail(), or throw an error.',

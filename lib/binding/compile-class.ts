@@ -1,6 +1,7 @@
 import { CodecTable } from './plan/codec-table';
 import { planFor } from './plan/plan';
-import { resolveOptions, type BindingOptions } from './options';
+import { resolveOptions } from './endpoint-options';
+import type { BindingOptions } from './options';
 import type { DtoClass } from './types/property-type';
 
 /**

@@ -37,7 +37,7 @@ export class MadeRequest extends IncomingMessage {
     this.params = params;
     this.method = 'POST';
     this.url = `/?${typeof query === 'string' ? query.replace(/^\?/, '') : encoded(query, 'query')}`;
-    const lines = headersOf(sent, type, body?.length);
+    const lines = headerLinesOf(sent, type, body?.length);
     this.rawHeaders = [...lines].flatMap(([name, values]) => values.flatMap(value => [name, value]));
     this.headersDistinct = Object.fromEntries(lines);
     this.headers = Object.fromEntries(
@@ -50,7 +50,7 @@ export class MadeRequest extends IncomingMessage {
 }
 
 /** Returns the values of each header, by its name in lower case. */
-function headersOf(
+function headerLinesOf(
   { headers = {}, cookies = {} }: SentParts,
   type: string | undefined,
   length: number | undefined,

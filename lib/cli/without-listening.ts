@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { UsageError } from './usage-error';
 
 /** The result of a module's code, and the servers that it would have started. */
-export interface Outcome<T> {
+export interface LoadResult<T> {
   /** Undefined if the code waits for something that never happens, such as the end of its server. */
   readonly result: T | undefined;
   readonly servers: ReadonlySet<Server>;
@@ -21,7 +21,7 @@ const REST = 1_000;
  * @param limit time that the code has, in milliseconds.
  * @throws UsageError for code that waits too long, or forever without having started a server.
  */
-export async function withoutListening<T>(path: string, run: () => Promise<T>, limit = 60_000): Promise<Outcome<T>> {
+export async function withoutListening<T>(path: string, run: () => Promise<T>, limit = 60_000): Promise<LoadResult<T>> {
   const servers = new Set<Server>();
   let isOver = false;
   Server.prototype.listen = function listen(this: Server, ...args: unknown[]) {

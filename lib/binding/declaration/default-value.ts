@@ -9,17 +9,17 @@ import type { PropertySpec } from './property';
  * request sees another's changes.
  */
 export function defaultOf({ default: value }: Pick<PropertySpec, 'default'>): unknown {
-  return typeof value === 'function' ? (value as () => unknown)() : copyOf(value);
+  return typeof value === 'function' ? (value as () => unknown)() : copyOfDefault(value);
 }
 
 /** @throws TypeError for a default that cannot be copied and could be changed: all requests would share it. */
 export function checkDefault(value: unknown): void {
-  if (typeof value !== 'function') copyOf(value);
+  if (typeof value !== 'function') copyOfDefault(value);
 }
 
-function copyOf(value: unknown): unknown {
+function copyOfDefault(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(copyOf);
+  if (Array.isArray(value)) return value.map(copyOfDefault);
   const prototype = Object.getPrototypeOf(value) as object | null;
   const copy = prototype && copies.get(prototype);
   if (copy) return copy(value as never);
@@ -27,7 +27,7 @@ function copyOf(value: unknown): unknown {
   if (isPlain(prototype))
     return Object.assign(
       Object.create(prototype) as object,
-      Object.fromEntries(Object.entries(value).map(([name, one]) => [name, copyOf(one)])),
+      Object.fromEntries(Object.entries(value).map(([name, one]) => [name, copyOfDefault(one)])),
     );
   if (isImmutable(value)) return value;
   throw new TypeError(
@@ -41,9 +41,9 @@ const copies = new Map<object, (value: never) => unknown>([
   [Date.prototype, (date: Date) => new Date(date)],
   [URL.prototype, (url: URL) => new URL(url)],
   [URLSearchParams.prototype, (pairs: URLSearchParams) => new URLSearchParams(pairs)],
-  [Set.prototype, (set: Set<unknown>) => new Set([...set].map(copyOf))],
+  [Set.prototype, (set: Set<unknown>) => new Set([...set].map(copyOfDefault))],
   // An object that is a key is found by itself only, not by a copy.
-  [Map.prototype, (map: Map<unknown, unknown>) => new Map([...map].map(([key, one]) => [key, copyOf(one)]))],
+  [Map.prototype, (map: Map<unknown, unknown>) => new Map([...map].map(([key, one]) => [key, copyOfDefault(one)]))],
   [ArrayBuffer.prototype, (bytes: ArrayBuffer) => bytes.slice(0)],
 ]);
 

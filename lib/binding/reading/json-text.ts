@@ -9,7 +9,7 @@ export function jsonInText<T>(
   location: Location,
   read: (value: unknown, location: Location) => Awaitable<T | Invalid>,
 ): Awaitable<T | Invalid> {
-  const value = parsed(text);
+  const value = parsedOrUndefined(text);
   if (value === TOO_DEEP) return location.failTooDeep();
   return value === undefined ? location.failValue(text, 'JSON text') : read(value, location.asJson());
 }
@@ -19,15 +19,15 @@ export function jsonInText<T>(
  * text.
  */
 export function jsonLike(text: string): unknown {
-  return /^\s*[[{]/.test(text) ? (parsed(text) ?? parsed(`[${text}]`)) : undefined;
+  return /^\s*[[{]/.test(text) ? (parsedOrUndefined(text) ?? parsedOrUndefined(`[${text}]`)) : undefined;
 }
 
-export const isJson = (text: string): boolean => parsed(text) !== undefined;
+export const isJsonText = (text: string): boolean => parsedOrUndefined(text) !== undefined;
 
 /** Result for JSON that is nested too deeply for the parser's stack. */
 export const TOO_DEEP: unique symbol = Symbol('too deep');
 
-function parsed(text: string): unknown {
+function parsedOrUndefined(text: string): unknown {
   try {
     return parseExactly(text);
   } catch (error) {
@@ -53,42 +53,42 @@ export function isJsonObject(value: unknown): value is JsonObject {
  */
 export function plainJson(value: unknown, location: Location): unknown {
   const { items } = location.limits;
-  switch (kindOf(value, location.levelsLeft, items)) {
+  switch (plainnessOf(value, location.levelsLeft, items)) {
     case 'too deep':
       return location.failTooDeep();
     case 'too long':
       return location.fail('too-many-items', `There is an array of more than ${items} items.`, { limit: items });
     case 'exact':
-      return copyOf(value);
+      return withDoubles(value);
     case 'plain':
       return value;
   }
 }
 
-type Kind = 'plain' | 'exact' | 'too deep' | 'too long';
+type Plainness = 'plain' | 'exact' | 'too deep' | 'too long';
 
 /**
  * Finds out whether a value contains an exact number, or exceeds the levels or items allowed, and looks no deeper than
  * allowed.
  */
-function kindOf(value: unknown, levels: number, items: number): Kind {
+function plainnessOf(value: unknown, levels: number, items: number): Plainness {
   if (typeof value !== 'object' || value === null) return 'plain';
   if (isExactNumber(value)) return 'exact';
   if (levels <= 0) return 'too deep';
   if (Array.isArray(value) && value.length > items) return 'too long';
-  let found: Kind = 'plain';
+  let found: Plainness = 'plain';
   for (const one of Array.isArray(value) ? value : Object.values(value)) {
-    const kind = kindOf(one, levels - 1, items);
-    if (kind === 'too deep' || kind === 'too long') return kind;
-    if (kind === 'exact') found = kind;
+    const its = plainnessOf(one, levels - 1, items);
+    if (its === 'too deep' || its === 'too long') return its;
+    if (its === 'exact') found = its;
   }
   return found;
 }
 
-function copyOf(value: unknown): unknown {
+function withDoubles(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (isExactNumber(value)) return Number(value.value);
-  if (Array.isArray(value)) return value.map(copyOf);
+  if (Array.isArray(value)) return value.map(withDoubles);
   // Object.fromEntries defines properties, so `__proto__` is a name like any other.
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, copyOf(one)]));
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withDoubles(one)]));
 }

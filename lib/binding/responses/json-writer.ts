@@ -33,14 +33,14 @@ export function responseCodecs(responses: ResponseTypes, codecs: CodecTable): Re
 export function writeJson(
   codec: Codec<unknown>,
   value: unknown,
-  { replacer, spaces }: Spelling = {},
+  { replacer, spaces }: JsonSettings = {},
 ): string | undefined {
   if (replacer) return stringify(written(codec, value), replacer, spaces);
   return value === undefined || value === null ? valueText(value) : textWriter(codec)(value, spaces);
 }
 
 /** Express's JSON settings of the application. */
-interface Spelling {
+interface JsonSettings {
   readonly replacer?: (key: string, value: unknown) => unknown;
   readonly spaces?: string | number;
 }
@@ -71,8 +71,8 @@ export function writeResponsesAs(codecs: ResponseCodecs, res: Response, ofInstan
     if (!codec) return json(value);
     const { app } = res;
     const text = writeJson(codec, value, {
-      replacer: app.get('json replacer') as Spelling['replacer'],
-      spaces: app.get('json spaces') as Spelling['spaces'],
+      replacer: app.get('json replacer') as JsonSettings['replacer'],
+      spaces: app.get('json spaces') as JsonSettings['spaces'],
     });
     if (!res.get('Content-Type')) res.set('Content-Type', 'application/json');
     return res.send(app.get('json escape') ? escaped(text) : text);

@@ -36,7 +36,7 @@ function ownOrInherited(claims: Claims, type: string): unknown {
 /** Reads a claim. Each element of an array is one value; only a single text may hold several values. */
 function readClaim(value: unknown, sourceProperty: SourceProperty, location: Location): unknown {
   const { codec } = sourceProperty;
-  if (isJson(value, sourceProperty))
+  if (isReadAsJson(value, sourceProperty))
     return readJson(sourceProperty, codec.isCollection && value !== null ? [value].flat() : value, location.asJson());
   return Array.isArray(value)
     ? readItems(sourceProperty, value.map(String), location)
@@ -44,7 +44,7 @@ function readClaim(value: unknown, sourceProperty: SourceProperty, location: Loc
 }
 
 /** Returns true if a claim is read as JSON: objects, arrays of objects or nulls, and every value for a schema. */
-function isJson(value: unknown, { codec }: SourceProperty): boolean {
+function isReadAsJson(value: unknown, { codec }: SourceProperty): boolean {
   if (codec.shape === 'schema') return typeof value !== 'string';
   const values = [value].flat();
   // The parser of the token may have rounded a number.

@@ -1,5 +1,5 @@
 import type { Form } from '../../body/form/form';
-import { readByName, type SentPair } from './names';
+import { readByName, type SentPair } from './read-by-name';
 import type { ValueSource } from './value-source';
 
 const NONE: Form = { fields: [], files: [] };

@@ -2,7 +2,7 @@ import type { Request } from 'express';
 import { INVALID, type Location } from '../reading/location';
 import { readFlat, type Expected } from '../types/read-value';
 import { NameTree } from '../reading/name-tree';
-import { isReadable, readByName } from './names';
+import { isReadable, readByName } from './read-by-name';
 import { queryKeptOf } from './query-pairs';
 import type { ValueSource } from './value-source';
 

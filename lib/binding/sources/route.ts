@@ -6,7 +6,7 @@ import { convertedText } from '../reading/converted-text';
 import type { Location } from '../reading/location';
 import { readFlat, readSegments, type Expected } from '../types/read-value';
 import { NameTree } from '../reading/name-tree';
-import { exactly, readByName } from './names';
+import { exactly, readByName } from './read-by-name';
 import { parameterNames, type RoutePath } from './parameter-names';
 import type { ValueSource } from './value-source';
 

@@ -1,6 +1,6 @@
 import { after, isPromise, type Awaitable } from '../../basics/awaitable';
 import { splitAtCommas } from '../reading/comma-separated';
-import { isJson, jsonInText } from '../reading/json-text';
+import { isJsonText, jsonInText } from '../reading/json-text';
 import { INVALID, withoutMark, type Invalid, type Location } from '../reading/location';
 import { NameTree } from '../reading/name-tree';
 import { isSent, readNested, readSent } from './read-value';
@@ -66,9 +66,9 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
       const [only = ''] = values;
       if (values.length !== 1) return fromItems(values, location);
       const text = only.trim();
-      if (text.startsWith('[') && (!item.takesAnyText || isJson(text))) return jsonInText(text, location, fromJson);
+      if (text.startsWith('[') && (!item.takesAnyText || isJsonText(text))) return jsonInText(text, location, fromJson);
       // A guid can be in braces, too, so braces alone do not make it JSON.
-      if (text.startsWith('{') && (item.shape !== 'scalar' || isJson(`[${text}]`)))
+      if (text.startsWith('{') && (item.shape !== 'scalar' || isJsonText(`[${text}]`)))
         return jsonInText(`[${text}]`, location, fromJson);
       return fromItems(splitAtCommas(only), location);
     },

@@ -65,20 +65,20 @@ const pathOf = (issue: StandardSchemaV1.Issue): string => JSON.stringify(keysOf(
 
 /** Replaces the JSON object that an issue is about by an array of it. Returns false if it is about something else. */
 function putInArray(plain: object, issue: StandardSchemaV1.Issue): boolean {
-  const place = placeOf(plain, issue);
-  const value = place && ownValue(place.holder, place.key);
-  if (!place || !isJsonObject(value)) return false;
-  place.holder[place.key] = [value];
+  const target = targetOf(plain, issue);
+  const value = target && ownValue(target.holder, target.key);
+  if (!target || !isJsonObject(value)) return false;
+  target.holder[target.key] = [value];
   return true;
 }
 
-interface Place {
+interface Target {
   readonly holder: Record<string, unknown>;
   readonly key: string;
 }
 
 /** Finds the property or item that an issue is about; undefined for the whole value. */
-function placeOf(plain: unknown, issue: StandardSchemaV1.Issue): Place | undefined {
+function targetOf(plain: unknown, issue: StandardSchemaV1.Issue): Target | undefined {
   const keys = keysOf(issue).map(String);
   const key = keys.pop();
   const holder = keys.reduce<unknown>(
@@ -103,10 +103,10 @@ function readAgain(
   location: Location,
   tree?: NameTree,
 ): ReadAs | Invalid {
-  const place = placeOf(plain, issue);
-  if (!place) return undefined;
-  const sent = ownValue(place.holder, place.key);
-  const put = (value: unknown): unknown => (place.holder[place.key] = value);
+  const target = targetOf(plain, issue);
+  if (!target) return undefined;
+  const sent = ownValue(target.holder, target.key);
+  const put = (value: unknown): unknown => (target.holder[target.key] = value);
   if (typeof sent !== 'string') {
     if (!isFile(sent)) return undefined;
     put([sent]);

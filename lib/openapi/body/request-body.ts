@@ -48,7 +48,7 @@ export function bodyOf(
   // A form cannot hold the JSON that another property requires.
   if (options.allowMultipart && fits(values, 'form') && !(wholeBody && mustBeSent(wholeBody))) {
     contents['multipart/form-data'] = formOf(values);
-    if (options.allowUrlEncoded && !takesFile(plan)) contents['application/x-www-form-urlencoded'] = formOf(values);
+    if (options.allowUrlEncoded && !planHasFile(plan)) contents['application/x-www-form-urlencoded'] = formOf(values);
   }
   const whole = wholeBody ?? content;
   // A GET without a body is an empty list.
@@ -121,7 +121,7 @@ function formOf(values: readonly BodyValue[]): Content {
   };
 }
 
-function takesFile({ sourceProperties }: Plan): boolean {
+function planHasFile({ sourceProperties }: Plan): boolean {
   return (sourceProperties.get('form') ?? []).some(({ codec }) => hasFile(codec));
 }
 
