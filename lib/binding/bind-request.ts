@@ -1,33 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
 import { BodyRemoved } from '../body/spool/spool-file';
-import { Descriptions } from '../description/descriptions';
 import { ClientGone } from '../http/client-gone';
 import { shareShapes } from '../http/share-shapes';
 import type { Next } from '../http/next';
 import type { Answering } from '../problems/answer';
-import { Problem } from '../problems/problem';
 import { abandon, refuse } from '../problems/refuse';
-import { whenDone, type Awaitable } from '../basics/awaitable';
-import { BINDER_ANSWERED, unlessAnswered } from './answered';
-import type { Binder } from './binder';
-import { BinderContext } from './input/binder-context';
+import { whenDone } from '../basics/awaitable';
+import { BINDER_ANSWERED } from './answered';
+import { bindingOf } from './endpoint-binding';
+import { endpoints } from './endpoint-description';
 import type { BindHandler } from './express-types';
-import { clientSignal } from './client-signal';
-import type { Endpoint } from './input/endpoint';
 import { discardStored } from './input/refusals';
-import { instanceCodecs, type CodecOfInstance } from './responses/instance-codecs';
-import { responseCodecs, writeResponsesAs, type ResponseCodecs } from './responses/json-writer';
-import type { OperationOptions } from './operation-options';
-import { resolveOptions, type EndpointOptions } from './endpoint-options';
-import type { BindingOptions, Modifier } from './options';
-import { refuseWithoutForm } from './plan/form-only';
-import { planFor } from './plan/plan';
-import { namingErrors } from './declaration/declaration-error';
-import { isDto } from './declaration/declarations';
-import { bindDeclared, RequestBinder } from './request-binder';
-import { CodecTable } from './plan/codec-table';
-import { isSchema } from './types/assert-type';
+import type { BindingOptions } from './options';
 import type { AnyType, Infer } from './types/property-type';
 
 export function makeBindRequest<D extends AnyType>(
@@ -58,131 +43,6 @@ export function makeBindRequest<D extends AnyType>(
   });
 }
 
-/** The file of a body is closed when its client disconnects, so that reading it fails then. */
+/** Returns true for an error of a client that has gone: the file of its body is closed, so reading it fails. */
 const isOfGoneClient = (error: unknown, res: Response): boolean =>
   error instanceof ClientGone || (error instanceof BodyRemoved && !res.writableFinished);
-
-/** The description of an endpoint: what it says about itself. */
-export interface EndpointDescription {
-  readonly endpoint: Endpoint;
-  readonly responses: ResponseCodecs;
-  readonly operation: OperationOptions;
-  /** The option as it was given; undefined if the default applies. */
-  readonly allowAnonymous: boolean | undefined;
-}
-
-/** The descriptions of all endpoints, for the API description. */
-export const endpoints = new Descriptions<EndpointDescription>('binding');
-
-/** How one endpoint binds requests and writes responses. */
-interface Binding {
-  readonly bind: (req: Request, res: Response) => Awaitable<unknown>;
-  /** Makes `res.json()` write what the endpoint declares. */
-  readonly writeResponses: (res: Response) => void;
-  readonly description: EndpointDescription;
-}
-
-/** Prepares the binding of one endpoint: its binder makes the dto, then its modifier may change it. */
-export function bindingOf(Dto: AnyType, given: BindingOptions): Binding {
-  if (typeof (given as unknown) === 'function')
-    throw new TypeError('bindRequest takes the dto first, and then the options: bindRequest(Dto, { … }).');
-  const options = resolveOptions(given);
-  checkSerializerContext(given.serializerContext, Dto);
-  const binder = makeBinder(options.binder ?? new RequestBinder(), Dto);
-  const { endpoint, responses, ofInstance } = prepare(Dto, options, binder);
-  const makeDto = dtoMaker(Dto, binder, options.modifier);
-  return {
-    description: { endpoint, responses, operation: options.operation, allowAnonymous: given.allowAnonymous },
-    bind(req, res) {
-      checkCaller(req, options);
-      return makeDto(new BinderContext(req, res, endpoint));
-    },
-    writeResponses(res) {
-      if (responses.size > 0 || ofInstance) writeResponsesAs(responses, res, ofInstance);
-    },
-  };
-}
-
-/** Checks the type of the JSON that a serializer context reads. @throws TypeError for another one than the dto. */
-function checkSerializerContext(context: BindingOptions['serializerContext'], Dto: AnyType): void {
-  const { request = Dto } = context?.types ?? {};
-  if (request === Dto) return;
-  const [read, bound] = [nameOf(request), nameOf(Dto)];
-  throw new TypeError(
-    `bindRequest: the serializerContext reads ${read || 'a type without a name'}, but this endpoint binds ` +
-      `${bound || 'another type'}. Make the context with { request: ${bound || 'Dto'} }, or leave \`request\` out.`,
-  );
-}
-
-/** Returns the name of a class; undefined for another type. */
-const nameOf = (type: AnyType): string | undefined => (type as { name?: string }).name;
-
-/** Returns the binder of an endpoint. @throws TypeError if the option is a function that does not return one. */
-function makeBinder(given: Binder<unknown> | ((Dto: AnyType) => Binder), Dto: AnyType): Binder {
-  const binder: unknown = typeof given === 'object' ? given : given(Dto);
-  if (typeof binder !== 'object' || binder === null || typeof (binder as Partial<Binder<unknown>>).bind !== 'function')
-    throw new TypeError(
-      'bindRequest: the function in `binder` must return an object with a method bind(context, signal).',
-    );
-  return binder as Binder<unknown>;
-}
-
-/** Returns true for the binder of bindonce, and false for one of the application, which may extend it. */
-const isBuiltIn = (binder: Binder<unknown>): boolean => binder.constructor === RequestBinder;
-
-/** The parts of a binding that are worked out once, for all requests. */
-interface Prepared {
-  readonly endpoint: Endpoint;
-  readonly responses: ResponseCodecs;
-  /** Finds the codec of a dto in a response for which nothing is declared; undefined if Express writes it. */
-  readonly ofInstance: CodecOfInstance | undefined;
-}
-
-/** Prepares an endpoint. @throws TypeError that names the class and the property that cannot be bound or written. */
-function prepare(Dto: AnyType, options: EndpointOptions, binder: Binder<unknown>): Prepared {
-  const codecs = new CodecTable(options.serializer, options.valueParsers);
-  return codecs.prepare(() => {
-    const plan = binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs) : undefined;
-    if (plan && isBuiltIn(binder) && !options.allowMultipart) refuseWithoutForm(nameOf(Dto) ?? 'dto', plan);
-    return {
-      endpoint: { Dto, options, plan },
-      responses: namingErrors('bindRequest', () => responseCodecs(options.responses, codecs)),
-      ofInstance: options.writesInstances ? instanceCodecs(codecs, Dto) : undefined,
-    };
-  });
-}
-
-/** Returns false for a class without declared properties: only the application's own binder can make its instances. */
-const isDeclared = (Dto: AnyType): boolean => typeof Dto !== 'function' || isSchema(Dto) || isDto(Dto);
-
-/** Returns the function that makes the dto of a request. */
-function dtoMaker(
-  Dto: AnyType,
-  binder: Binder<unknown>,
-  modifier: Modifier | undefined,
-): (context: BinderContext) => Awaitable<unknown> {
-  // The built-in binder needs no signal, and a listener on every response costs time.
-  if (isBuiltIn(binder) && !modifier) return context => bindDeclared(context);
-  return context =>
-    unlessAnswered(context, async () => {
-      const signal = clientSignal(context.req, context.res);
-      const dto = await binder.bind(context, signal);
-      if (context.isAnswered()) return BINDER_ANSWERED;
-      context.refuseFailures();
-      if (dto === undefined && !isSchema(Dto))
-        throw new TypeError('bindRequest: the binder returned undefined; is a `return` missing?');
-      await modifier?.(dto, Dto, context, signal);
-      if (context.isAnswered()) return BINDER_ANSWERED;
-      context.refuseFailures();
-      return dto;
-    });
-}
-
-/** Refuses an anonymous caller where none is accepted. @throws a 401 problem */
-function checkCaller(req: Request, { allowAnonymous, claims }: EndpointOptions): void {
-  if (allowAnonymous || claims(req) !== undefined) return;
-  // RFC 9110, section 15.5.2: a 401 response names a way to authenticate.
-  throw new Problem('unauthenticated', 'This endpoint is not open to anonymous callers.', {
-    headers: { 'WWW-Authenticate': 'Bearer' },
-  });
-}

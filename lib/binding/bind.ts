@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { anything, checkOptions, object, type Rule } from '../options/check';
 import { permissionsIn } from '../principal/permissions';
 import { BINDER_ANSWERED } from './answered';
-import { bindingOf } from './bind-request';
+import { bindingOf } from './endpoint-binding';
 import { MadeRequest, type SentParts } from './made-request';
 import { mergeBinding } from './endpoint-options';
 import type { BindingOptions } from './options';

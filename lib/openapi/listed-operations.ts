@@ -1,4 +1,4 @@
-import type { EndpointDescription } from '../binding/bind-request';
+import type { EndpointDescription } from '../binding/endpoint-description';
 import { warnOnce } from '../warnings/warn-once';
 import type { OpenApiOptions } from './options/openapi-options';
 import type { Routed } from './routing/express-layers';

@@ -1,4 +1,4 @@
-import type { EndpointDescription } from '../binding/bind-request';
+import type { EndpointDescription } from '../binding/endpoint-description';
 import { usuallyHasNoBody } from '../binding/plan/lookup';
 import type { Codec } from '../binding/types/codec';
 import type { JsonSchema } from '../binding/types/json-schema';

@@ -28,14 +28,21 @@ export function accepts(kind: BodyKind, { use, options }: Pick<Incoming, 'use' |
   }
 }
 
+const MEDIA_TYPES = [
+  ['json', 'application/json'],
+  ['multipart', 'multipart/form-data'],
+  ['urlencoded', 'application/x-www-form-urlencoded'],
+] as const;
+
+/** Returns the media types of the bodies that the dto can use, and the endpoint accepts. */
+export function acceptedTypes(endpoint: Pick<Incoming, 'use' | 'options'>): string[] {
+  return MEDIA_TYPES.filter(([kind]) => accepts(kind, endpoint)).map(([, type]) => type);
+}
+
 /** Makes the refusal of a body that the dto cannot use. */
 export function unsupported(incoming: Incoming): Problem {
   const { type } = incoming.mediaType;
-  const accepted = [
-    accepts('json', incoming) && 'application/json',
-    accepts('multipart', incoming) && 'multipart/form-data',
-    accepts('urlencoded', incoming) && 'application/x-www-form-urlencoded',
-  ].filter(Boolean);
+  const accepted = acceptedTypes(incoming);
   // RFC 9110, section 15.5.16: a 415 response may name what would have been accepted.
   const what = type === '' ? 'A body without a content type' : `The content type "${type.slice(0, 80)}"`;
   if (accepted.length === 0) return new Problem('body-unsupported', `${what} is not accepted here.`);

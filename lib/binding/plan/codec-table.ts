@@ -1,15 +1,14 @@
 import { ClassCode } from '../reading/class-code';
 import { compilerWith, neverThrowing, type Compile } from '../reading/compile';
 import { namingErrors } from '../declaration/declaration-error';
-import type { JsonConverter } from '../types/json-converter';
-import { plainJson, jsonInText } from '../reading/json-text';
 import type { NamingPolicy } from '../types/naming-policy';
-import { INVALID, type Location } from '../reading/location';
+import type { Location } from '../reading/location';
 import { namingPolicyOf, type SerializerOptions } from '../types/serializer-options';
 import type { ValueParser } from '../types/value-parser';
 import type { Codec } from '../types/codec';
-import { accepted } from '../types/parse-result';
 import type { AnyType, Codecs, Infer } from '../types/property-type';
+import { remedyFor } from '../types/class-remedy';
+import { converted, converting, parsing, textThrough } from '../types/replaced-codec';
 import { ownCodec } from './own-codec';
 
 /** The codecs of all types that one endpoint reads or writes, made once, with its middleware. */
@@ -115,76 +114,4 @@ export class CodecTable implements Codecs {
       ...(parser ? parsing(parser, name) : { fromText: textThrough(json.fromJson, name) }),
     };
   }
-}
-
-function remedyFor(type: AnyType): string {
-  const meant = ownTypes.get(type);
-  if (meant !== undefined) return `the type for it is ${meant}`;
-  return (
-    'declare them with dto({...}) or decorators, or pass a valueParserFor or a converter for it, ' +
-    'or, if it makes types as list does, call it: list(string)'
-  );
-}
-
-/** JavaScript's own classes, and the types to use instead of them. */
-const ownTypes: ReadonlyMap<unknown, string> = new Map<unknown, string>([
-  [String, 'string'],
-  [Number, 'int, double or decimal'],
-  [Boolean, 'bool'],
-  [BigInt, 'long'],
-  [Date, 'dateTime'],
-  [URL, 'uri'],
-  [Array, 'list(…)'],
-  [Object, 'a class that extends dto({...})'],
-]);
-
-/** The reading of text by a value parser, which takes precedence over the type's own parser. It does not read JSON. */
-function parsing(
-  { parse }: ValueParser,
-  name: string,
-): Pick<Codec<unknown>, 'fromText' | 'fromItems' | 'fromSegments' | 'fromBlank' | 'schemaOfText'> {
-  return {
-    schemaOfText: () => ({ type: 'string', title: name }),
-    fromItems: undefined,
-    fromSegments: undefined,
-    fromBlank: undefined,
-    fromText(values, location) {
-      const [text = ''] = values;
-      return values.length === 1
-        ? accepted(parse(text), text, name, location, `The value parser for ${name}`)
-        : location.failCount(values.length, name);
-    },
-  };
-}
-
-function converting(
-  converter: JsonConverter,
-  name: string,
-): Pick<Codec<unknown>, 'fromJson' | 'fromBlank' | 'toJson' | 'schema'> {
-  return {
-    fromJson(value, location) {
-      const plain = plainJson(value, location);
-      return plain === INVALID
-        ? INVALID
-        : accepted(converter.read(plain), value, name, location, `The converter for ${name}`);
-    },
-    fromBlank: undefined,
-    toJson: value => converter.write(value),
-    schema: () => ({ title: name }),
-  };
-}
-
-/** Returns what a converter replaces of a type's own codec. For a dto, it also reads text that holds JSON. */
-function converted(own: Codec<unknown>, converter: JsonConverter): Partial<Codec<unknown>> {
-  const json = { ...converting(converter, own.name), blockedIn: undefined };
-  return own.shape === 'object' ? { ...json, fromText: textThrough(json.fromJson, own.name) } : json;
-}
-
-/** Reads text by a converter: as a JSON string, or as JSON if the text looks like an object or array. */
-function textThrough(fromJson: Codec<unknown>['fromJson'], name: string): Codec<unknown>['fromText'] {
-  return (values, location) => {
-    const [text = ''] = values;
-    if (values.length !== 1) return location.failCount(values.length, name);
-    return /^\s*[[{]/.test(text) ? jsonInText(text, location, fromJson) : fromJson(text, location);
-  };
 }

@@ -1,6 +1,7 @@
-import type { EndpointDescription } from '../../binding/bind-request';
+import type { EndpointDescription } from '../../binding/endpoint-description';
 import { hasFile, someWithin, type Codec } from '../../binding/types/codec';
 import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
+import { inLargestUnit, type Unit } from '../values/largest-unit';
 
 /**
  * Describes the limits of a request body, which OpenAPI has no fields for. Of several endpoints that read the body, and
@@ -41,14 +42,10 @@ export function bodyLimits(
     .join(' ');
 }
 
-const UNITS = [
-  [1_073_741_824, 'GiB'],
-  [1_048_576, 'MiB'],
-  [1_024, 'KiB'],
-] as const;
+const LARGER_UNITS: readonly Unit[] = [
+  [1_073_741_824, 'GiB', 'GiB'],
+  [1_048_576, 'MiB', 'MiB'],
+  [1_024, 'KiB', 'KiB'],
+];
 
-/** Writes a size in the largest unit that it is a whole number of. */
-function sizeOf(bytes: number): string {
-  const [size, unit] = UNITS.find(([one]) => bytes % one === 0) ?? [1, bytes === 1 ? 'byte' : 'bytes'];
-  return `${bytes / size} ${unit}`;
-}
+const sizeOf = (bytes: number): string => inLargestUnit(bytes, [1, 'byte', 'bytes'], LARGER_UNITS);

@@ -1,6 +1,6 @@
-import type { EndpointDescription } from '../../binding/bind-request';
+import type { EndpointDescription } from '../../binding/endpoint-description';
 import { mustBeSent } from '../../binding/declaration/dto-schema';
-import type { ResolvedOptions } from '../../binding/input/resolved-options';
+import { acceptedTypes } from '../../binding/input/incoming';
 import { usuallyHasNoBody } from '../../binding/plan/lookup';
 import type { Plan } from '../../binding/plan/plan';
 import { hasFile } from '../../binding/types/codec';
@@ -64,16 +64,8 @@ export function bodyOf(
       form?.pattern !== undefined && form.name.includes('[0]') ? [form.name] : [],
     ),
     // Plain text is the text of a body of any type. A dto that uses no body does not look at it.
-    accepted: use.text || !(use.json || use.form) ? undefined : acceptedTypes(plan, options),
+    accepted: use.text || !(use.json || use.form) ? undefined : acceptedTypes({ use, options }),
   };
-}
-
-function acceptedTypes({ body }: Plan, { allowMultipart, allowUrlEncoded }: ResolvedOptions): string[] {
-  return [
-    ...(body.json ? ['application/json'] : []),
-    ...(body.form && allowMultipart ? ['multipart/form-data'] : []),
-    ...(body.form && allowUrlEncoded ? ['application/x-www-form-urlencoded'] : []),
-  ];
 }
 
 type Kind = 'json' | 'form';

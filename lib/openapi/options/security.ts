@@ -1,4 +1,4 @@
-import type { EndpointDescription } from '../../binding/bind-request';
+import type { EndpointDescription } from '../../binding/endpoint-description';
 import type { SecurityRequirement } from '../../binding/operation-options';
 import type { OpenApiOptions } from './openapi-options';
 

@@ -1,7 +1,8 @@
 import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
+import { inLargestUnit, type Unit } from '../values/largest-unit';
 
 /** A parameter of OpenAPI (3.1, section 4.8.12), without the schema of its value. */
-export interface HeaderParameter {
+interface HeaderParameter {
   readonly name: string;
   readonly in: 'header';
   readonly required: boolean;
@@ -30,16 +31,11 @@ function descriptionOf({ cacheDuration, whenKeyReused }: ResolvedOptions): strin
   );
 }
 
-const UNITS = [
-  [86_400_000, 'day'],
-  [3_600_000, 'hour'],
-  [60_000, 'minute'],
-  [1_000, 'second'],
-  [1, 'millisecond'],
-] as const;
+const LARGER_UNITS: readonly Unit[] = [
+  [86_400_000, 'day', 'days'],
+  [3_600_000, 'hour', 'hours'],
+  [60_000, 'minute', 'minutes'],
+  [1_000, 'second', 'seconds'],
+];
 
-/** Writes a duration in the largest unit that it is a whole number of. */
-function durationOf(ms: number): string {
-  const [size, unit] = UNITS.find(([one]) => ms % one === 0) ?? [1, 'millisecond'];
-  return `${ms / size} ${unit}${ms === size ? '' : 's'}`;
-}
+const durationOf = (ms: number): string => inLargestUnit(ms, [1, 'millisecond', 'milliseconds'], LARGER_UNITS);

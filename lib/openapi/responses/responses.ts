@@ -1,4 +1,4 @@
-import type { EndpointDescription } from '../../binding/bind-request';
+import type { EndpointDescription } from '../../binding/endpoint-description';
 import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
 import type { Components } from '../schemas/components';
 

@@ -1,4 +1,4 @@
-import { endpoints, type EndpointDescription } from '../../binding/bind-request';
+import { endpoints, type EndpointDescription } from '../../binding/endpoint-description';
 import { guards } from '../../idempotency/idempotency';
 import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
 import type { Handler, SeenKeys } from './seen-keys';

@@ -1,4 +1,4 @@
-import type { EndpointDescription } from '../../binding/bind-request';
+import type { EndpointDescription } from '../../binding/endpoint-description';
 import { mustBeSent } from '../../binding/declaration/dto-schema';
 import type { Source } from '../../binding/declaration/property';
 import { usuallyHasNoBody } from '../../binding/plan/lookup';
