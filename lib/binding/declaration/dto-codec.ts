@@ -6,7 +6,8 @@ import { INVALID, type Invalid, type Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
 import { takesFiles, type Codec } from '../types/codec';
 import type { Codecs, DtoClass } from '../types/property-type';
-import { isSent, readJson, readNested, readNothing } from '../types/read-value';
+import { readJson, readNested, readNothing } from '../types/read-value';
+import { blockedSources, isBlocked } from './blocked-sources';
 import { checkUniqueNames, namingErrors } from './declaration-error';
 import { mustBeSent, objectSchema } from './dto-schema';
 import { objectWriters, writeObject, type ObjectWriters } from './dto-writer';
@@ -14,6 +15,7 @@ import { jsonReaderOf, memberOf, type Member } from './members';
 import { instancesOf, unsetRemover } from './instances';
 import { propertiesOf } from './class-properties';
 import type { PropertySpec } from './property';
+import { sentNames } from './sent-names';
 
 /** The properties of a class, once the codecs of their types are known, and the code that is compiled for them. */
 interface Prepared {
@@ -47,22 +49,15 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     prepared.readFields(found, json, location);
     return after(found.settled(), cleared);
   };
-  // A list asks about the same names at two levels: without its answers kept, each level would take twice the time.
-  const answers = new WeakMap<NameTree, boolean>();
-  const isSentBelow = (tree: NameTree, location: Location): boolean => {
-    const answer = answers.get(tree) ?? prepared.fields.some(member => isMemberSent(member, tree, location));
-    answers.set(tree, answer);
-    return answer;
-  };
-
-  const blocked = new Map<string, string | undefined>();
+  const isSentBelow = sentNames(() => prepared.fields);
+  const name = Dto.name || 'object';
   const codec: Codec<T> = {
-    name: Dto.name || 'object',
+    name,
     shape: 'object',
     ...notNestable(Dto, properties),
     memberOf: property => prepared.members.find(member => member.property === property),
     propertyOf: test => prepared.members.find(member => test(member.codec))?.property,
-    memberCalled: name => prepared.fields.find(field => field.bindName.toLowerCase() === name),
+    memberCalled: called => prepared.fields.find(({ bindName }) => bindName.toLowerCase() === called),
     parts: () => prepared.members.map(member => member.codec),
     fromJson,
     fromText(values, location) {
@@ -83,14 +78,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       }
       return after(found.settled(), cleared);
     },
-    blockedIn(source) {
-      if (blocked.has(source)) return blocked.get(source);
-      // The answer to a property that requires the same class again.
-      blocked.set(source, `${codec.name} requires another ${codec.name}, without end`);
-      const [reason] = prepared.fields.flatMap(member => whyBlocked(member, source, codec.name) ?? []);
-      blocked.set(source, reason);
-      return reason;
-    },
+    blockedIn: blockedSources(name, () => prepared.fields),
     needsNames: () => prepared.fields.some(isNeededName),
     toJson: writeObject(Dto.name || 'an object', () => prepared.writers),
     schema: schemas =>
@@ -105,15 +93,6 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     schemaOfNames: schemas => objectSchema(prepared.fields, ({ bindName }) => bindName, schemas, isNeededName),
   };
   return codec;
-}
-
-/** Says why a source cannot supply a member that an object must have; undefined if it can. */
-function whyBlocked(member: Member, source: string, className: string): string | undefined {
-  const { dontBind, codec, property, required } = member;
-  if (!required) return undefined;
-  if (!dontBind.includes(source)) return codec.takesNull ? undefined : codec.blockedIn?.(source);
-  // Asked last: it calls the schemas of the application.
-  return mustBeSent(member) ? `${className}.${property} does not bind from ${source}` : undefined;
 }
 
 /** Returns true if names must have the member. A collection without values cannot be sent, and is empty. */
@@ -171,13 +150,6 @@ function readInNames(member: Member, tree: NameTree, location: Location): unknow
   return orNothing(value, member, location);
 }
 
-function isMemberSent(member: Member, tree: NameTree, location: Location): boolean {
-  return !isBlocked(member, location) && isSent(member.codec, tree.at(member.bindName), location);
-}
-
 function orNothing(value: unknown, member: Member, location: Location): unknown {
   return value === undefined ? readNothing(member, location) : value;
 }
-
-/** Returns true if the source of the object must not bind to one of its properties. */
-const isBlocked = ({ dontBind }: Member, { source }: Location): boolean => dontBind.includes(source);

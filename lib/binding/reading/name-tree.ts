@@ -10,7 +10,8 @@ export interface Collected {
   readonly indexes?: readonly number[];
 }
 
-type Item = readonly [index: number, item: NameTree];
+/** An item of a collection, and its index in the names. */
+export type IndexedItem = readonly [index: number, item: NameTree];
 
 /** A name that continues below a node, and the index where it does. */
 interface Deeper {
@@ -37,7 +38,7 @@ export class NameTree {
   private deeper: Deeper[] | undefined;
   private children: Map<string, NameTree> | undefined;
   private arrayness: boolean | undefined;
-  private items: readonly Item[] | undefined;
+  private items: readonly IndexedItem[] | undefined;
   private joint: readonly Sent[] | undefined;
 
   /** @param key the part of the name that leads here, spelled as it was first sent; undefined for the root. */
@@ -96,7 +97,7 @@ export class NameTree {
   }
 
   /** The items `[3]`, in index order. */
-  get inIndexOrder(): readonly Item[] {
+  get inIndexOrder(): readonly IndexedItem[] {
     return (this.items ??= [...this.open()]
       .filter(([key]) => /^\d+$/.test(key))
       .map(([key, item]) => [Number(key), item] as const)
@@ -105,7 +106,7 @@ export class NameTree {
   }
 
   /** The same, within the limit. Readers close up the gaps. */
-  indexed(location: Location): readonly Item[] | Invalid {
+  indexed(location: Location): readonly IndexedItem[] | Invalid {
     const { items: limit } = location.limits;
     const tooHigh = this.inIndexOrder.find(([index]) => index >= limit);
     if (tooHigh)

@@ -2,7 +2,7 @@ import { after, isPromise, type Awaitable } from '../../basics/awaitable';
 import { splitAtCommas } from '../reading/comma-separated';
 import { isJsonText, jsonInText } from '../reading/json-text';
 import { INVALID, withoutMark, type Invalid, type Location } from '../reading/location';
-import { NameTree } from '../reading/name-tree';
+import { NameTree, type IndexedItem, type Sent } from '../reading/name-tree';
 import { isSent, readNested, readSent } from './read-value';
 import { takesFiles, textWriter, written, type Codec, type WriteJson } from './codec';
 import type { JsonSchema, Schemas } from './json-schema';
@@ -28,34 +28,7 @@ export function list<X extends AnyType>(type: X): ValueType<Infer<X>[]> {
 
 function listOf<T>(item: Codec<T>): Codec<T[]> {
   const name = `list of ${item.name}`;
-
-  const fromJson = (value: unknown, location: Location): Awaitable<T[] | Invalid> => {
-    if (!Array.isArray(value)) return location.failValue(value, name, undefined, 'a JSON array');
-    return location.isTooDeep()
-      ? INVALID
-      : each(value as unknown[], location, (one, index) => {
-          location.enter(index);
-          const read = item.fromJson(one, location);
-          location.leave();
-          return read;
-        });
-  };
-
-  const fromItems = (
-    values: readonly string[],
-    location: Location,
-    indexes?: readonly number[],
-  ): Awaitable<T[] | Invalid> => {
-    // A failure of a single item is reported under the name that was sent: without an index, unless that has one.
-    const hasIndexes = values.length > 1 || indexes !== undefined;
-    return each(values, location, (one, position) => {
-      if (hasIndexes) location.enter(indexes?.[position] ?? position);
-      const read = item.fromText([location.source === 'header' ? one.trim() : one], location);
-      if (hasIndexes) location.leave();
-      return read;
-    });
-  };
-
+  const fromJson: Codec<T[]>['fromJson'] = (value, location) => itemsFromJson(item, name, value, location);
   const codec: Codec<T[]> = {
     name,
     shape: 'list',
@@ -64,48 +37,107 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
     fromJson,
     fromText(values, location) {
       const [only = ''] = values;
-      if (values.length !== 1) return fromItems(values, location);
-      const text = only.trim();
-      if (text.startsWith('[') && (!item.takesAnyText || isJsonText(text))) return jsonInText(text, location, fromJson);
-      // A guid can be in braces, too, so braces alone do not make it JSON.
-      if (text.startsWith('{') && (item.shape !== 'scalar' || isJsonText(`[${text}]`)))
-        return jsonInText(`[${text}]`, location, fromJson);
-      return fromItems(splitAtCommas(only), location);
+      if (values.length !== 1) return itemsFromTexts(item, values, location);
+      const json = arrayIn(only, item);
+      return json === undefined
+        ? itemsFromTexts(item, splitAtCommas(only), location)
+        : jsonInText(json, location, fromJson);
     },
-    fromItems,
+    fromItems: (values, location, indexes) => itemsFromTexts(item, values, location, indexes),
     isSentBelow: (tree, location) =>
       hasNameless(item, tree, location) || tree.below().some(([key, one]) => /^\d*$/.test(key) && !one.isEmpty),
     fromNames(tree, location, required) {
       const indexed = tree.indexed(location);
       if (indexed === INVALID || location.isTooDeep()) return INVALID;
-      const plain = tree.unindexed;
       if (hasNameless(item, tree, location)) return failNameless(location);
       if (!required && !isSent(codec, tree, location)) return undefined;
-      if (indexed.length === 0) return readSent(codec, plain, tree.isOneValue, location);
-      const items = [
-        ...plain.map((value, index) => [index, NameTree.leaf(value)] as const),
-        ...indexed.flatMap(one => (item.isCollection ? [one] : oneByOne(one))),
-      ];
-      return each(items, location, ([index, one]) => {
-        location.enter(index);
-        const read = readNested({ codec: item, required: true }, one, location) as Awaitable<T | Invalid> | undefined;
-        const there = read === undefined ? location.failMissing() : read;
-        location.leave();
-        return there;
-      });
+      return indexed.length === 0
+        ? readSent(codec, tree.unindexed, tree.isOneValue, location)
+        : itemsFromNames(item, tree.unindexed, indexed, location);
     },
     ...(item.fromFiles && {
       fromFiles: (files: readonly Express.Multer.File[], location: Location) =>
         each(files, location, one => item.fromFiles?.([one], location) ?? INVALID),
     }),
-    schema: schemas => arrayOf(item, schemas.of(item), schemas),
+    ...schemaOfList(item),
     ...(item.isTextOnly && { isTextOnly: true }),
-    ...(item.schemaOfText && {
-      schemaOfText: (schemas: Schemas) => arrayOf(item, item.schemaOfText?.(schemas) ?? {}, schemas),
-    }),
     toJson: listWriter(item, name),
   };
   return codec;
+}
+
+function itemsFromJson<T>(item: Codec<T>, name: string, value: unknown, location: Location): Awaitable<T[] | Invalid> {
+  if (!Array.isArray(value)) return location.failValue(value, name, undefined, 'a JSON array');
+  if (location.isTooDeep()) return INVALID;
+  return each(value as unknown[], location, (one, index) => {
+    location.enter(index);
+    const read = item.fromJson(one, location);
+    location.leave();
+    return read;
+  });
+}
+
+/**
+ * Reads texts, each of which is one item.
+ * @param indexes the indexes that the client has sent, if any.
+ */
+function itemsFromTexts<T>(
+  item: Codec<T>,
+  values: readonly string[],
+  location: Location,
+  indexes?: readonly number[],
+): Awaitable<T[] | Invalid> {
+  // A failure of a single item is reported under the name that was sent: without an index, unless that has one.
+  const hasIndexes = values.length > 1 || indexes !== undefined;
+  return each(values, location, (one, position) => {
+    if (hasIndexes) location.enter(indexes?.[position] ?? position);
+    const read = item.fromText([location.source === 'header' ? one.trim() : one], location);
+    if (hasIndexes) location.leave();
+    return read;
+  });
+}
+
+/** Returns the JSON array that a text is meant as; undefined if the text is no JSON. */
+function arrayIn(only: string, item: Codec<unknown>): string | undefined {
+  const text = only.trim();
+  if (text.startsWith('[') && (!item.takesAnyText || isJsonText(text))) return text;
+  // A guid can be in braces, too, so braces alone do not make it JSON.
+  if (text.startsWith('{') && (item.shape !== 'scalar' || isJsonText(`[${text}]`))) return `[${text}]`;
+  return undefined;
+}
+
+/**
+ * Reads items that were sent under names of their own.
+ * @param plain the values that were sent without an index.
+ * @param indexed what was sent under each index, or below it.
+ */
+function itemsFromNames<T>(
+  item: Codec<T>,
+  plain: readonly Sent[],
+  indexed: readonly IndexedItem[],
+  location: Location,
+): Awaitable<T[] | Invalid> {
+  const items = [
+    ...plain.map((value, index): IndexedItem => [index, NameTree.leaf(value)]),
+    ...indexed.flatMap(one => (item.isCollection ? [one] : oneByOne(one))),
+  ];
+  return each(items, location, ([index, one]) => {
+    location.enter(index);
+    const read = readNested({ codec: item, required: true }, one, location) as Awaitable<T | Invalid> | undefined;
+    const there = read === undefined ? location.failMissing() : read;
+    location.leave();
+    return there;
+  });
+}
+
+/** Describes the list, and its text if that of its items is another than their JSON. */
+function schemaOfList(item: Codec<unknown>): Pick<Codec<unknown>, 'schema' | 'schemaOfText'> {
+  return {
+    schema: schemas => arrayOf(item, schemas.of(item), schemas),
+    ...(item.schemaOfText && {
+      schemaOfText: (schemas: Schemas) => arrayOf(item, item.schemaOfText?.(schemas) ?? {}, schemas),
+    }),
+  };
 }
 
 /**
@@ -154,11 +186,8 @@ function arrayOf(item: Codec<unknown>, items: JsonSchema, { limits }: Schemas): 
   return { type: 'array', items, ...(most !== undefined && { maxItems: most }) };
 }
 
-/** Two values under one index are two items. */
-function oneByOne([index, tree]: readonly [index: number, item: NameTree]): (readonly [
-  index: number,
-  item: NameTree,
-])[] {
+/** Splits two values under one index: they are two items. */
+function oneByOne([index, tree]: IndexedItem): IndexedItem[] {
   return tree.isLeaf ? tree.values.map(value => [index, NameTree.leaf(value)]) : [[index, tree]];
 }
 

@@ -6,119 +6,138 @@ import { splitAtCommas } from '../reading/comma-separated';
 import { INVALID, UNDEFINED, type Invalid, type Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
 import type { Codec } from './codec';
+import type { JsonSchema, Schemas } from './json-schema';
 import { keysOf, refuse } from './schema-issues';
 import { plainNames } from './schema-names';
 import { validateNames } from './schema-files';
 import { validateAgain, validateInstead, type Result } from './schema-retry';
 
 /**
- * Makes the codec of a Standard Schema (standardschema.dev): zod, valibot, arktype and others. The schema gets JSON as
- * it is, one text as a string, and several as an array. Text that it refuses is tried again as JSON if it looks like
- * JSON, otherwise as a collection.
+ * The codec of a Standard Schema (standardschema.dev): zod, valibot, arktype and others. The schema gets JSON as it is,
+ * one text as a string, and several as an array. Text that it refuses is tried again as JSON if it looks like JSON,
+ * otherwise as a collection.
+ *
+ * The members of the codec are properties, because `nullable`, parsers and converters copy codecs by spreading.
  */
-export function schemaCodec(schema: StandardSchemaV1): Codec<unknown> {
-  const validate = (input: unknown): Awaitable<Result> => {
-    const result = schema['~standard'].validate(input);
-    // The standard allows only a Promise; a thenable is turned into one.
-    return 'then' in result ? Promise.resolve(result) : result;
-  };
-  const check = (input: unknown, location: Location): Awaitable<unknown> => {
-    const result = validate(input);
-    const here = isPromise(result) ? location.stay() : location;
-    return after(result, known => valueOf(known, here));
-  };
-  /** Returns true if the names sent make no difference: the schema returns the same result as for no names. */
-  const isSameAsNothing = (plain: unknown): Awaitable<boolean> =>
-    after(validate(plain), given => after(validate({}), none => isDeepStrictEqual(meant(given), meant(none))));
-  const fromJson = (value: unknown, location: Location): Awaitable<unknown> => {
+export class SchemaCodec implements Codec<unknown> {
+  readonly name: string;
+  readonly shape = 'schema';
+  readonly takesEmptyText = true;
+  readonly takesAnyText = true;
+  readonly takesNull = true;
+
+  constructor(private readonly standard: StandardSchemaV1) {
+    this.name = standard['~standard'].vendor;
+  }
+
+  readonly schema = (schemas: Schemas): JsonSchema => schemas.ofStandard(this.standard);
+
+  readonly fromJson = (value: unknown, location: Location): Awaitable<unknown> => {
     const plain = plainJson(value, location);
-    return plain === INVALID ? INVALID : check(plain, location);
+    return plain === INVALID ? INVALID : this.check(plain, location);
   };
-  const fromItems = (values: readonly string[], location: Location): Awaitable<unknown> => {
-    if (location.isTooLong(values.length)) return INVALID;
+
+  readonly fromText = (values: readonly string[], location: Location): Awaitable<unknown> => {
+    const [text = ''] = values;
+    if (values.length !== 1) return this.fromItems(values, location);
+    const json = jsonLike(text);
     const here = location.stay();
-    return after(validateAgain(validate, [...values], here), result => valueOf(result, here));
-  };
-  /** Reads JSON that was sent as text: one object may be a collection of one. */
-  const fromJsonText = (json: unknown, location: Location): Awaitable<unknown> => {
-    const plain = plainJson(json, location);
-    if (plain === INVALID) return INVALID;
-    return after(validate(plain), one => {
-      if (!one.issues || !isJsonObject(plain)) return valueOf(one, location);
-      return after(validateInstead(validate, [plain]), several =>
-        valueOf(isArrayMeant(one.issues, several) ? several : one, location),
-      );
+    return after(this.validate(text), first => {
+      if (!first.issues) return outputOf(first);
+      if (json === TOO_DEEP) return here.failTooDeep();
+      if (json !== undefined) return this.fromJsonText(json, here.asJson());
+      const items = splitAtCommas(text);
+      const parts = here.source === 'header' ? items.map(item => item.trim()) : items;
+      // The schema may expect a collection.
+      return here.isTooLong(parts.length) ? INVALID : after(this.validate(parts), orFirst(first, here));
     });
   };
 
-  return {
-    name: schema['~standard'].vendor,
-    shape: 'schema',
-    takesEmptyText: true,
-    takesAnyText: true,
-    takesNull: true,
-    schema: schemas => schemas.ofStandard(schema),
-    fromJson,
-    fromText(values, location) {
-      const [text = ''] = values;
-      if (values.length !== 1) return fromItems(values, location);
-      const json = jsonLike(text);
-      const here = location.stay();
-      return after(validate(text), first => {
-        if (!first.issues) return outputOf(first);
-        if (json === TOO_DEEP) return here.failTooDeep();
-        if (json !== undefined) return fromJsonText(json, here.asJson());
-        const items = splitAtCommas(text);
-        const parts = here.source === 'header' ? items.map(item => item.trim()) : items;
-        if (here.isTooLong(parts.length)) return INVALID;
-        // The schema may expect a collection. If it refuses that, too, its first issues are the right ones.
-        return after(validate(parts), second => valueOf(second.issues ? first : second, here));
-      });
-    },
-    fromItems,
-    fromSegments(segments, location) {
-      if (location.isTooLong(segments.length)) return INVALID;
-      const here = location.stay();
-      const text = segments.join('/');
-      // Tries the likelier form first: text for one segment, an array for several.
-      const [one, other] = segments.length === 1 ? [text, segments] : [segments, text];
-      return after(validate(one), first =>
-        first.issues
-          ? after(validate(other), second => valueOf(second.issues ? first : second, here))
-          : outputOf(first),
-      );
-    },
-    fromNames(tree, location, required) {
-      const plain = location.isTooDeep() ? INVALID : plainNames(tree, location);
-      if (plain === INVALID) return INVALID;
-      const here = location.stay();
-      const read = (): Awaitable<unknown> =>
-        after(validateNames(validate, plain as object, tree, here), result => valueOf(result, here, tree));
-      return required ? read() : after(isSameAsNothing(plain), isSame => (isSame ? undefined : read()));
-    },
-    // The schema's names are unknown, so any name below may be one of them.
-    isSentBelow: () => true,
-    fromFiles(files, location) {
-      if (files.length !== 1) return location.isTooLong(files.length) ? INVALID : check(files, location);
-      const here = location.stay();
-      return after(validate(files[0]), first =>
-        first.issues
-          ? after(validateInstead(validate, files), second => valueOf(second.issues ? first : second, here))
-          : outputOf(first),
-      );
-    },
-    // A coercing schema makes 0 or false of empty text, and the text 'null' of null.
-    fromBlank: blank =>
-      after(validate(blank), result => {
-        const isMissing =
-          result.issues || (blank === null ? result.value === 'null' : typeof result.value !== 'string');
-        return isMissing ? undefined : result.value;
-      }),
-    // A coercing schema (z.coerce.string()) turns undefined into the text 'undefined'; treat that as missing.
-    fromNothing: () =>
-      after(validate(undefined), result => (result.issues || result.value === 'undefined' ? INVALID : result.value)),
+  readonly fromItems = (values: readonly string[], location: Location): Awaitable<unknown> => {
+    if (location.isTooLong(values.length)) return INVALID;
+    const here = location.stay();
+    return after(validateAgain(this.validate, [...values], here), result => valueOf(result, here));
   };
+
+  readonly fromSegments = (segments: readonly string[], location: Location): Awaitable<unknown> => {
+    if (location.isTooLong(segments.length)) return INVALID;
+    const here = location.stay();
+    const text = segments.join('/');
+    // Tries the likelier form first: text for one segment, an array for several.
+    const [one, other] = segments.length === 1 ? [text, segments] : [segments, text];
+    return after(this.validate(one), first =>
+      first.issues ? after(this.validate(other), orFirst(first, here)) : outputOf(first),
+    );
+  };
+
+  readonly fromNames = (tree: NameTree, location: Location, required: boolean): Awaitable<unknown> => {
+    const plain = location.isTooDeep() ? INVALID : plainNames(tree, location);
+    if (plain === INVALID) return INVALID;
+    const here = location.stay();
+    const read = (): Awaitable<unknown> =>
+      after(validateNames(this.validate, plain as object, tree, here), result => valueOf(result, here, tree));
+    return required ? read() : after(this.isSameAsNothing(plain), isSame => (isSame ? undefined : read()));
+  };
+
+  /** The schema's names are unknown, so any name below may be one of them. */
+  readonly isSentBelow = (): boolean => true;
+
+  readonly fromFiles = (files: readonly Express.Multer.File[], location: Location): Awaitable<unknown> => {
+    if (files.length !== 1) return location.isTooLong(files.length) ? INVALID : this.check(files, location);
+    const here = location.stay();
+    return after(this.validate(files[0]), first =>
+      first.issues ? after(validateInstead(this.validate, files), orFirst(first, here)) : outputOf(first),
+    );
+  };
+
+  /** A coercing schema makes 0 or false of empty text, and the text 'null' of null. */
+  readonly fromBlank = (blank: '' | null): Awaitable<unknown> =>
+    after(this.validate(blank), result => {
+      const isMissing = result.issues || (blank === null ? result.value === 'null' : typeof result.value !== 'string');
+      return isMissing ? undefined : result.value;
+    });
+
+  /** A coercing schema (z.coerce.string()) turns undefined into the text 'undefined'; treat that as missing. */
+  readonly fromNothing = (): Awaitable<unknown> =>
+    after(this.validate(undefined), result => (result.issues || result.value === 'undefined' ? INVALID : result.value));
+
+  private readonly validate = (input: unknown): Awaitable<Result> => {
+    const result = this.standard['~standard'].validate(input);
+    // The standard allows only a Promise; a thenable is turned into one.
+    return 'then' in result ? Promise.resolve(result) : result;
+  };
+
+  private check(input: unknown, location: Location): Awaitable<unknown> {
+    const result = this.validate(input);
+    const here = isPromise(result) ? location.stay() : location;
+    return after(result, known => valueOf(known, here));
+  }
+
+  /** Reads JSON that was sent as text: one object may be a collection of one. */
+  private fromJsonText(json: unknown, location: Location): Awaitable<unknown> {
+    const plain = plainJson(json, location);
+    if (plain === INVALID) return INVALID;
+    return after(this.validate(plain), one => {
+      if (!one.issues || !isJsonObject(plain)) return valueOf(one, location);
+      return after(validateInstead(this.validate, [plain]), several =>
+        valueOf(isArrayMeant(one.issues, several) ? several : one, location),
+      );
+    });
+  }
+
+  /** Returns true if the names sent make no difference: the schema returns the same result as for no names. */
+  private isSameAsNothing(plain: unknown): Awaitable<boolean> {
+    return after(this.validate(plain), given =>
+      after(this.validate({}), none => isDeepStrictEqual(meant(given), meant(none))),
+    );
+  }
 }
+
+/** Takes the result of another form of what was sent. If that is refused, too, the first issues are the right ones. */
+const orFirst =
+  (first: Result, location: Location) =>
+  (second: Result): unknown =>
+    valueOf(second.issues ? first : second, location);
 
 /** Returns the value of a result, or reports its issues. */
 function valueOf(result: Result | Invalid, location: Location, tree?: NameTree): unknown {
