@@ -16,7 +16,6 @@ import { query, readQueryParameter } from './sources/query';
 import { readRouteParameter, route } from './sources/route';
 import type { ValueSource } from './sources/value-source';
 import { namingErrors } from './declaration/declaration-error';
-import type { Source } from './declaration/property';
 import type { Codec } from './types/codec';
 import { CodecTable } from './plan/codec-table';
 import { assertType } from './types/assert-type';
@@ -58,60 +57,85 @@ export function valueReaders(options: ResolvedOptions, answering?: Answering): V
   // Codecs are made for a request, which must not fail because generated contexts are stale.
   const contexts = neverThrowing(options.serializer.contexts);
   const codecs = new CodecTable({ ...options.serializer, contexts }, options.valueParsers);
-  const codecOf = (type: AnyType, source: Source, name: string): Codec<unknown> => {
-    namingErrors(`${source}Value: the type of ${JSON.stringify(name)}`, () => assertType(type));
+  const readerOf = (source: ValueSource, readSent: ReadSent): ReadValue => {
+    const reader = new SingleValueReader(source, readSent, codecs, options, answering);
+    return ((...given: Parameters<SingleValueReader['read']>) => reader.read(...given)) as ReadValue;
+  };
+  return {
+    routeValue: readerOf(route, readRouteParameter),
+    queryValue: readerOf(query, readQueryParameter),
+    headerValue: readerOf(header, (expected, name, req, location) => readHeader(expected, name, req, () => location)),
+    cookieValue: readerOf(cookie, (expected, name, req, location) => readCookie(expected, name, req, () => location)),
+  };
+}
+
+/** Reads the value that was sent under a name; undefined if none was. */
+type ReadSent = (expected: Expected, name: string, req: Request, location: Location) => unknown;
+
+/** Reads single values from one source. */
+class SingleValueReader {
+  /** The public name of the reader, for messages. */
+  private readonly publicName: string;
+
+  constructor(
+    private readonly source: ValueSource,
+    private readonly readSent: ReadSent,
+    private readonly codecs: CodecTable,
+    private readonly options: ResolvedOptions,
+    private readonly answering: Answering | undefined,
+  ) {
+    this.publicName = `${source.source}Value`;
+  }
+
+  /** Reads a value, and answers the request if it is refused. */
+  read(req: Request, name: string, type: AnyType, given: ValueOptions = {}): unknown {
+    const { publicName } = this;
+    if (typeof (req as unknown) !== 'object' || typeof name !== 'string')
+      throw new TypeError(`${publicName} takes the request and a name first: ${publicName}(req, 'id', guid).`);
+    checkOptions(publicName, given, { required: boolean });
     try {
-      return codecs.complete(type);
+      return this.valueOf(req, name, type, given);
     } catch (error) {
-      // A value whose type has no parser gets 400, like an invalid one, because bindonce is specified so. It is a
-      // mistake of the application all the same, which no client can correct, so a warning tells the application.
+      throw error instanceof Problem ? answerInHandler(error, req, this.answering) : error;
+    }
+  }
+
+  /** @throws the problem that refuses the value. */
+  private valueOf(req: Request, name: string, type: AnyType, { required = true }: ValueOptions): unknown {
+    const { source, options } = this;
+    const expected: Expected = { codec: this.lenientCodecOf(type, name), required: required && !isOptional(type) };
+    const failures = new Failures(options.limits, options.quoteValues);
+    const location = new Location(failures, source.source, name);
+    const value = this.readSent(expected, name, req, location) ?? readNothing(expected, location, source.missing);
+    if (isPromise(value))
+      throw new TypeError(`${this.typeOf(name)} is read asynchronously; bind it with bindRequest().`);
+    if (failures.list.length === 0) return withoutMark(value);
+    if (required) throw validationProblem(failures, failure => options.failureMessage?.(failure, req));
+    return undefined;
+  }
+
+  /**
+   * Returns the codec of a type, or one that refuses every value. A value whose type cannot be read gets 400, like an
+   * invalid one: the handler must not run without it. No client can correct that, so a warning tells the application.
+   */
+  private lenientCodecOf(type: AnyType, name: string): Codec<unknown> {
+    namingErrors(this.typeOf(name), () => assertType(type));
+    try {
+      return this.codecs.complete(type);
+    } catch (error) {
       warnOnce(
         'BINDONCE_UNREADABLE_TYPE',
-        `bindonce: ${source}Value(req, ${JSON.stringify(name)}) has a type that cannot be read, so it is refused ` +
+        `bindonce: ${this.publicName}(req, ${JSON.stringify(name)}) has a type that cannot be read, so it is refused ` +
           `with 400, or undefined with required: false. ${(error as Error).message}`,
       );
       return unreadable;
     }
-  };
-  type ReadSent = (expected: Expected, name: string, req: Request, location: Location) => unknown;
-  const readerOf = ({ source, missing }: ValueSource, readSent: ReadSent) => {
-    const read = (req: Request, name: string, type: AnyType, { required = true }: ValueOptions): unknown => {
-      const sourceProperty = {
-        codec: codecOf(type, source, name),
-        required: required && !isOptional(type),
-      };
-      const failures = new Failures(options.limits, options.quoteValues);
-      const location = new Location(failures, source, name);
-      const value = readSent(sourceProperty, name, req, location) ?? readNothing(sourceProperty, location, missing);
-      if (isPromise(value))
-        throw new TypeError(
-          `${source}Value: the type of ${JSON.stringify(name)} is read asynchronously; bind it with bindRequest().`,
-        );
-      if (failures.list.length === 0) return withoutMark(value);
-      if (required) throw validationProblem(failures, failure => options.failureMessage?.(failure, req));
-      return undefined;
-    };
-    return (req: Request, name: string, type: AnyType, given: ValueOptions = {}): unknown => {
-      if (typeof (req as unknown) !== 'object' || typeof name !== 'string')
-        throw new TypeError(`${source}Value takes the request and a name first: ${source}Value(req, 'id', guid).`);
-      checkOptions(`${source}Value`, given, { required: boolean });
-      try {
-        return read(req, name, type, given);
-      } catch (error) {
-        throw error instanceof Problem ? answerInHandler(error, req, answering) : error;
-      }
-    };
-  };
-  return {
-    routeValue: readerOf(route, readRouteParameter) as ReadValue,
-    queryValue: readerOf(query, readQueryParameter) as ReadValue,
-    headerValue: readerOf(header, (expected, name, req, location) =>
-      readHeader(expected, name, req, () => location),
-    ) as ReadValue,
-    cookieValue: readerOf(cookie, (expected, name, req, location) =>
-      readCookie(expected, name, req, () => location),
-    ) as ReadValue,
-  };
+  }
+
+  /** Names the type of a value, for messages. */
+  private typeOf(name: string): string {
+    return `${this.publicName}: the type of ${JSON.stringify(name)}`;
+  }
 }
 
 /** Codec of a type that cannot be read: every value is refused, as an invalid one is. */
