@@ -25,7 +25,10 @@ export interface Configuration {
   idempotency?: IdempotencyOptions;
   /** Default options of `bindRequest()`. */
   binding?: BindingOptions<unknown>;
-  /** Answers refused requests instead of bindonce, for example `(problem, req, res, next) => next(problem)`. */
+  /**
+   * Answers refused requests instead of bindonce, for example `(problem, req, res, next) => next(problem)`. Default
+   * none.
+   */
   onProblem?: OnProblem;
   /**
    * The beginning of a problem's `type`; its code follows. Give a page that explains the codes, for example
@@ -100,7 +103,7 @@ export function bindRequest<D extends AnyType>(Dto: D, options: BindingOptions<I
 }
 
 /**
- * Read one value of a request without a dto: `routeValue(req, 'id', guid)`.
+ * Reads one value of a request without a dto: `routeValue(req, 'id', guid)`.
  * @throws a problem (400) when the value is missing or invalid; with `{ required: false }` it is undefined instead.
  */
 export const { routeValue, queryValue, headerValue, cookieValue } = valueReaders(resolveBindingOptions({}));

@@ -22,19 +22,26 @@ export interface BindingOptions<T = any> extends SerializerOptions {
    * or whose id is null, is not a caller. Default true.
    */
   allowAnonymous?: boolean;
-  /** Makes the dto instead of the built-in `RequestBinder`. A function gets the Dto, once, and returns the binder. */
+  /**
+   * Makes the dto instead of the built-in binder. A function gets the Dto, once, and returns the binder. Default: a
+   * `RequestBinder`.
+   */
   binder?: BinderObject<T> | ((Dto: AnyType) => Binder<T>);
-  /** Called after the binder for each request without failures; may change the dto, report failures, or throw. */
+  /**
+   * Called after the binder for each request without failures; may change the dto, report failures, or throw. Default
+   * none.
+   */
   modifier?: Modifier<T>;
   /**
    * Parsers, made by `valueParserFor`, that take precedence over the types' own; an endpoint's come before those of
    * `configure()`. Default none.
    */
   valueParsers?: readonly ValueParser[];
-  /** The compiled reader and writer of this endpoint's JSON. */
+  /** The compiled reader and writer of this endpoint's JSON. Default none. */
   serializerContext?: SerializerContext;
   /**
    * Types of the responses by status: `res.json()` writes the declared properties, exactly and under their JSON names.
+   * Default none.
    */
   responses?: ResponseTypes;
   /**
@@ -44,18 +51,21 @@ export interface BindingOptions<T = any> extends SerializerOptions {
   claims?: (req: Request) => Claims | null | undefined;
   /** The permissions of the caller. Default: the `permissions` claim, else the `scope` claim split at spaces. */
   permissions?: (req: Request) => Iterable<string>;
-  /** Returns a text instead of a failure's own, for example in the client's language, or undefined to keep it. */
+  /**
+   * Returns a text instead of a failure's own, for example in the client's language, or undefined to keep it. Default
+   * none.
+   */
   failureMessage?: (failure: BindingFailure, req: Request) => string | undefined;
   /**
    * When false, failures repeat no refused value and no message of a schema. (Claims, cookies and credentials are never
    * repeated.) Default true.
    */
   quoteValues?: boolean;
-  /** Limits of one request. */
+  /** Limits of one request. Default: those of each limit. */
   limits?: BindingLimits;
   /** Where uploaded files go: memory (default), disk, or a Multer of your own. */
   uploads?: UploadOptions | Multer;
-  /** The entry of the endpoint in the API description. */
+  /** The entry of the endpoint in the API description. Default none. */
   openapi?: OperationOptions;
 }
 

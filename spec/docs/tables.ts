@@ -12,7 +12,10 @@ export function tableFor(marker: string): string {
   const [, name] = /^options: (\S+)$/.exec(marker) ?? [];
   if (name !== undefined) return optionsTable(name);
   if (marker === 'failures') return failuresTable();
-  if (marker === 'events') return eventsTable();
+  if (marker === 'events')
+    return unionTable('lib/idempotency/options/events.ts', 'IdempotencyEventKind', '`kind` | What happened');
+  if (marker === 'failure codes')
+    return unionTable('lib/binding/reading/failures.ts', 'FailureCode', '`code` | What is wrong');
   if (marker === 'matrix') return matrixTable();
   throw new Error(`There is no table "${marker}"`);
 }
@@ -47,25 +50,23 @@ function failuresTable(): string {
   return ['| Code | Status | Meaning |', '|---|---|---|', ...rows].join('\n');
 }
 
-/** One row for each kind of event, out of the doc comment of their union. */
-function eventsTable(): string {
-  const source = readFileSync(join(root, 'lib/idempotency/options/events.ts'), 'utf8');
+/** One row for each member of a union of texts, out of the list in its doc comment. */
+function unionTable(file: string, type: string, heading: string): string {
+  const source = readFileSync(join(root, file), 'utf8');
   const [, comment = '', union = ''] =
-    /\/\*\*((?:(?!\*\/).)*)\*\/\s*export type IdempotencyEventKind =([^;]*);/s.exec(source) ?? [];
+    new RegExp(`/\\*\\*((?:(?!\\*/).)*)\\*/\\s*export type ${type} =([^;]*);`, 's').exec(source) ?? [];
   // An item may have several lines: it ends where the next one begins.
   const items = comment.replace(/\n *\* */g, '\n').matchAll(/^- `([\w-]+)`: ((?:(?!\n- ).)*)/gms);
-  const rows = [...items].map(([, kind = '', meaning = '']) => ({
-    kind,
+  const rows = [...items].map(([, member = '', meaning = '']) => ({
+    member,
     meaning: meaning.trim().replace(/\s+/g, ' '),
   }));
-  const kinds = [...union.matchAll(/'([\w-]+)'/g)].map(([, kind]) => kind);
-  if (kinds.length === 0 || kinds.join() !== rows.map(({ kind }) => kind).join())
-    throw new Error('The comment of IdempotencyEventKind does not name the same kinds as the type, in the same order');
-  return [
-    '| `kind` | What happened |',
-    '|---|---|',
-    ...rows.map(({ kind, meaning }) => `| \`${kind}\` | ${meaning} |`),
-  ].join('\n');
+  const members = [...union.matchAll(/'([\w-]+)'/g)].map(([, member]) => member);
+  if (members.length === 0 || members.join() !== rows.map(({ member }) => member).join())
+    throw new Error(`The comment of ${type} does not name the same members as the type, in the same order`);
+  return [`| ${heading} |`, '|---|---|', ...rows.map(({ member, meaning }) => `| \`${member}\` | ${meaning} |`)].join(
+    '\n',
+  );
 }
 
 /** What the cells of an area differ by, beside Node and what has installed them. */

@@ -42,6 +42,7 @@ export interface PropertySpec extends PropertyOptions {
 /** A default value, or a function that makes it. */
 type Default<T> = Comparable<T> | (() => Comparable<T>);
 
+/** How a property is bound: the options of `field`, `fromHeader` and the other functions that declare one. */
 export interface PropertyOptions<T = unknown> {
   /** Name of the claim, header, cookie or permission. Default: the property's name. */
   readonly name?: string;
@@ -49,7 +50,7 @@ export interface PropertyOptions<T = unknown> {
   readonly bindFrom?: string;
   /** Name of the JSON field. Default: the property's name under the naming policy. */
   readonly jsonPropertyName?: string;
-  /** Sources that must not bind to the property. */
+  /** Sources that must not bind to the property. Default none. */
   readonly dontBind?: readonly Source[];
   /**
    * When false, the value may be missing; **for a claim, header or cookie, a client can then send any value in body,
@@ -59,8 +60,8 @@ export interface PropertyOptions<T = unknown> {
   readonly required?: boolean | undefined;
   /**
    * When true, the JSON body itself must contain the value, even if another source has it; no effect on a property that
-   * does not bind from JSON (`routeParam` and others of one source, `dontBind`, a file, or beside `fromBody` or
-   * `plainText`). Default false.
+   * does not bind from JSON (`routeParam` and others of one source, `dontBind`, a file, or next to `fromBody`
+   * or `plainText`). Default false.
    */
   readonly jsonRequired?: boolean;
   /**
@@ -68,7 +69,7 @@ export interface PropertyOptions<T = unknown> {
    * class of yours must be made by a function, or be frozen.
    */
   readonly default?: Default<T>;
-  /** Text about the property for the API description. */
+  /** Text about the property for the API description. Default none. */
   readonly description?: string;
   /**
    * When true, which needs `required: false`, a claim, header or cookie that the request lacks is read from body, form,

@@ -2,7 +2,21 @@ import { ignoreRejection } from '../../basics/awaitable';
 import { Problem, type ProblemError } from '../../problems/problem';
 import type { ResolvedLimits } from './limits';
 
-/** Why a value is refused. */
+/**
+ * Why a value is refused.
+ * - `missing`: no source has the value, or the caller lacks the permission.
+ * - `missing-in-json`: the JSON body lacks a value that it must have itself (`jsonRequired`).
+ * - `invalid`: the value is not one of its type, or cannot be decoded.
+ * - `several-values`: there are several values where one is expected.
+ * - `several-files`: there are several files where one is expected.
+ * - `file-expected`: there is text where a file is expected.
+ * - `file-unexpected`: there is a file where text is expected.
+ * - `too-many-items`: a collection has more items than `limits.items` allows.
+ * - `index-too-high`: an index in a name is higher than `limits.items` allows.
+ * - `too-deep`: objects and lists, or the parts of a name, are nested deeper than `limits.depth` allows.
+ * - `schema`: a Standard Schema refuses the value; the message is the schema's.
+ * - `application`: a binder or a modifier has called `context.fail()`.
+ */
 export type FailureCode =
   | 'missing'
   | 'missing-in-json'

@@ -1,6 +1,7 @@
 /** Makes the JSON name of a property from its name. */
 export type NamingPolicy = (name: string) => string;
 
+/** A naming policy of bindonce, which is named as it writes names. */
 export type NamingPolicyName = 'camelCase' | 'snake_case' | 'kebab-case' | 'PascalCase';
 
 /**
