@@ -35,8 +35,8 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
 }
 
 /**
- * The flow of binding: the whole body, if one property takes it; then source after source, each overwriting values of
- * earlier ones; then the required properties that are still missing. Failures are reported to the context.
+ * Binds the whole body, if one property takes it; then source after source, each overwriting values of earlier ones;
+ * then the required properties that are still missing. Failures are reported to the context.
  */
 function bindTo(input: RequestInput): Awaitable<object | Invalid> {
   const { plan } = input;

@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 import { isDto } from './declaration/declarations';
 
-export type Scalar = string | number | bigint | boolean;
+type Scalar = string | number | bigint | boolean;
 
 /**
  * Values by name, of which several of one name are an array; or pairs as they were sent, as in URLSearchParams and
@@ -38,7 +38,7 @@ function pairOf(name: string, value: unknown, part: string): Pair[] {
   );
 }
 
-/** A function and a symbol have texts, too, but no one means to send them. */
+/** Returns true for a value that is sent as text. A function and a symbol have texts, too, but no one means those. */
 const isScalar = (value: unknown): value is Scalar => SCALARS.includes(typeof value);
 
 const SCALARS = ['string', 'number', 'bigint', 'boolean'];

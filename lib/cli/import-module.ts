@@ -27,7 +27,7 @@ export function noFile(path: string): LoadError {
   return new LoadError(`There is no file ${resolve(path)}. Correct the path, or build the module first.`);
 }
 
-/** Node loads TypeScript itself from version 22.18 on. */
+/** Advises how to load TypeScript; Node itself loads it from version 22.18 on. */
 function adviceOn(error: unknown): string {
   const isUnknown = error instanceof Error && 'code' in error && error.code === 'ERR_UNKNOWN_FILE_EXTENSION';
   return isUnknown ? ' (name what the compiler has made of it, or set NODE_OPTIONS="--import tsx")' : '';

@@ -34,7 +34,7 @@ async function exportedBy(exports: Readonly<Record<string, unknown>>): Promise<o
 
 const isFunction = (value: unknown): value is () => unknown => typeof value === 'function';
 
-/** A class cannot be called. */
+/** Returns true for a function that makes an application. A class cannot be called. */
 const isFactory = (value: unknown): value is () => unknown =>
   isFunction(value) && value.length === 0 && !/^class\b/.test(Function.prototype.toString.call(value));
 

@@ -12,7 +12,7 @@ import { basename, dirname, join } from 'node:path';
 import { UsageError } from './usage-error';
 
 /** What became of a file: written, left alone because it would not change, or checked and found out of date. */
-export type FileOutcome = 'written' | 'unchanged' | 'outdated';
+type FileOutcome = 'written' | 'unchanged' | 'outdated';
 
 /**
  * Writes a file that a command makes, or checks it. A file that would not change is not touched.

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { UsageError } from './usage-error';
 
 /** The result of a module's code, and the servers that it would have started. */
-export interface LoadResult<T> {
+interface LoadResult<T> {
   /** Undefined if the code waits for something that never happens, such as the end of its server. */
   readonly result: T | undefined;
   readonly servers: ReadonlySet<Server>;

@@ -136,7 +136,7 @@ export function fromCookie<X extends AnyType, const O extends NamedOptions<Infer
   return property('fromCookie', type, options);
 }
 
-/** True if the caller has the permission, otherwise false. No value that a client sends can set it. */
+/** Binds true if the caller has the permission, otherwise false. No value that a client sends can set it. */
 export function hasPermission(name: string, options: { readonly required?: boolean } = {}): Property<boolean> {
   if (typeof name !== 'string' || name === '')
     throw new TypeError("hasPermission takes the name of a permission, for example hasPermission('orders:discount')");

@@ -47,7 +47,7 @@ const copies = new Map<object, (value: never) => unknown>([
   [ArrayBuffer.prototype, (bytes: ArrayBuffer) => bytes.slice(0)],
 ]);
 
-/** Plain objects and dtos are copied. */
+/** Returns true for the prototype of a plain object or a dto, of which the properties are copied. */
 const isPlain = (prototype: object | null): boolean =>
   prototype === null || prototype === Object.prototype || isDto(prototype.constructor);
 

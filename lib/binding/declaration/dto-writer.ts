@@ -19,7 +19,7 @@ export function objectWriters(members: readonly Member[], code: ClassCode): Obje
   return { members, writeText: code.textWriter(fields), writePlain: code.plainWriter(fields) };
 }
 
-/** The plain form of a type that has none; it is never asked for. */
+/** Stands for the plain form of a type that has none; it is never called. */
 const never = (): undefined => undefined;
 
 /**

@@ -47,8 +47,8 @@ export function readBody(
 }
 
 /**
- * A chunked request may turn out to have no body, which shows only when it is read. An empty body is never answered
- * with 415.
+ * Returns true for a chunked request: it may turn out to have no body, which shows only when it is read. An empty body
+ * is never answered with 415.
  */
 function mayBeEmpty({ req }: Incoming): boolean {
   return req.headers['transfer-encoding'] !== undefined;
@@ -70,7 +70,7 @@ function bodyIn(received: Received, incoming: Incoming): Awaitable<Body> {
     : after(formIn(received, incoming), form => ({ kind: 'form', form }));
 }
 
-/** The text of the body for `plainText()`, and the form, too, if the body is one. */
+/** Reads the text of the body for `plainText()`, and the form, too, if the body is one. */
 async function textBody(received: Received, incoming: Incoming): Promise<Body> {
   const { req, mediaType, kind, options } = incoming;
   if (isEmpty(received)) return NONE;

@@ -5,7 +5,7 @@ import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
 
 /** The parser that left text of a JSON body in `req.body`. */
-export type TextOrigin = 'text parser' | 'JSON parser' | 'unknown';
+type TextOrigin = 'text parser' | 'JSON parser' | 'unknown';
 
 /**
  * Distinguishes the text of a JSON body, as `express.text()` leaves it, from the value of a JSON string, as

@@ -19,7 +19,7 @@ export interface UploadOptions {
 }
 
 /** How one form is stored. */
-export interface Storing {
+interface Storing {
   readonly settings: Pick<
     FormOptions,
     'storage' | 'limits' | 'fileFilter' | 'preservePath' | 'defParamCharset' | 'defCharset'

@@ -9,7 +9,7 @@ import { DEFAULT_FORM_BYTES, type ResolvedLimits } from '../reading/limits';
 import { storingWith, type UploadOptions } from './upload-storage';
 
 /** The form of one request, and a function that removes its files if the request is refused. */
-export interface Upload {
+interface Upload {
   readonly form: Form;
   readonly discard: () => void;
 }

@@ -35,7 +35,7 @@ interface Requirements {
 }
 
 /**
- * A request has one body: JSON or a form.
+ * Checks that one body is enough: a request has JSON or a form.
  * @throws TypeError for a dto with a property that requires JSON, and another one that requires a form.
  */
 export function checkOneBody(className: string, requirements: Requirements): void {

@@ -63,7 +63,7 @@ export class FoundValues<T extends object = object> {
     });
   }
 
-  /** A promise may resolve to undefined; undefined does not replace an earlier value. */
+  /** Notes a promised value. It may turn out to be undefined, which does not replace an earlier value. */
   private promise(key: Key, value: Promise<unknown>): void {
     const before = this.unset?.get(key);
     const latest =

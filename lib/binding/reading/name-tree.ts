@@ -83,7 +83,7 @@ export class NameTree {
     return first === '' && second === undefined;
   }
 
-  /** The tree below a name, or below a path of names. */
+  /** Returns the tree below a name, or below a path of names. */
   at(path: string, from = 0): NameTree | undefined {
     if (from >= path.length) return this;
     if (this.isLeaf) return undefined;
@@ -91,7 +91,7 @@ export class NameTree {
     return this.open().get(key.toLowerCase())?.at(path, next);
   }
 
-  /** The trees below, each with its key as first sent. */
+  /** Returns the trees below, each with its key as first sent. */
   below(): readonly (readonly [key: string, tree: NameTree])[] {
     return [...this.open().values()].map(tree => [tree.key ?? '', tree]);
   }
@@ -105,7 +105,7 @@ export class NameTree {
       .sort(([a], [b]) => a - b));
   }
 
-  /** The same, within the limit. Readers close up the gaps. */
+  /** Returns these items, or reports an index over the limit. Readers close up the gaps. */
   indexed(location: Location): readonly IndexedItem[] | Invalid {
     const { items: limit } = location.limits;
     const tooHigh = this.inIndexOrder.find(([index]) => index >= limit);
@@ -117,7 +117,7 @@ export class NameTree {
     return this.inIndexOrder;
   }
 
-  /** The tree below a part of a name. */
+  /** Returns the tree below a part of a name. */
   child(key: string): NameTree | undefined {
     return this.isLeaf ? undefined : this.open().get(key.toLowerCase());
   }

@@ -27,7 +27,7 @@ export interface SerializerTypes<Q extends AnyType = AnyType> extends Serializer
 }
 
 /** The application's rules for the JSON that a context reads. */
-export interface ReadingRules {
+interface ReadingRules {
   readonly limits: ResolvedLimits;
   /** Whether failures quote the values that they refuse. */
   readonly quoteValues: boolean;

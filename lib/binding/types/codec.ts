@@ -103,10 +103,10 @@ export interface WriteJson {
 }
 
 /** Writes a value as JSON text. Returns undefined if JSON has no form for it, so that an object leaves it out. */
-export type WriteText = (value: unknown) => string | undefined;
+type WriteText = (value: unknown) => string | undefined;
 
 /** The same, with the indentation that `JSON.stringify` makes of `spaces`. */
-export type WriteIndented = (value: unknown, spaces?: string | number) => string | undefined;
+type WriteIndented = (value: unknown, spaces?: string | number) => string | undefined;
 
 /** A property of an object. */
 export interface CodecMember {

@@ -22,12 +22,10 @@ export type RegisterContexts = <O extends SerializerOptions = SerializerOptions>
  * @param functions the functions that read and write JSON, by the fingerprints of their code.
  */
 export function generatedContexts(functions: Readonly<Record<string, CodeFunction>>): RegisterContexts {
-  return (options, registration = {}) => {
+  return <O extends SerializerOptions>(options?: O, registration: RegistrationOptions = {}) => {
     checkOptions('registerContexts', registration, { whenStale: oneOf('warn', 'throw') });
     const { whenStale = 'warn' } = registration;
-    return {
-      ...options,
-      contexts: [...(options?.contexts ?? []), { functions, whenStale }],
-    } as ReturnType<RegisterContexts> as never;
+    const contexts = [...(options?.contexts ?? []), { functions, whenStale }];
+    return Object.assign({}, options, { contexts });
   };
 }

@@ -25,7 +25,7 @@ export interface Schemas {
   /** Returns the schema of a nested type. */
   of(type: Describable): JsonSchema;
   /**
-   * Returns a reference to a schema that has a name, so that it stands in the document once, and may refer to itself.
+   * Returns a reference to a schema that has a name, so that it appears in the document once, and may refer to itself.
    * @param make gets the schemas for what is inside.
    */
   named(type: Describable, name: string, make: (inside: Schemas) => JsonSchema): JsonSchema;

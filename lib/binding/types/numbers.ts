@@ -142,8 +142,8 @@ function readDecimal(text: string): BigNumber | undefined {
 }
 
 /**
- * Like a double, NaN and Infinity are null in JSON. Numbers with many zeros are written with an exponent, so that they
- * can be read again.
+ * Makes the JSON number of a decimal; null for NaN and Infinity, as for a double. Numbers with many zeros are written
+ * with an exponent, so that they can be read again.
  */
 function exactNumber(value: BigNumber): LosslessNumber | null {
   if (!value.isFinite()) return null;

@@ -6,13 +6,13 @@ import type { Codec, ReadJson, WriteJson } from './codec';
 import type { JsonSchema } from './json-schema';
 import type { ValueType } from './property-type';
 
-/** A type whose codec is the same at every endpoint. */
+/** Makes a type whose codec is the same at every endpoint. */
 export function typeWith<T>(codec: Codec<T>): ValueType<T> {
   return { codec: () => codec };
 }
 
 /** The text and JSON forms of a type of one value. A reader accepts the whole input or returns undefined. */
-export interface Spelling<T> {
+interface Spelling<T> {
   readonly text: (text: string) => T | undefined;
   /** Reads a JSON value. Default: JSON strings are read like other text. */
   readonly json?: (value: unknown) => T | undefined;

@@ -9,8 +9,8 @@ const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{
 const WRITTEN_DATE = /^[1-9]\d{3}-(?:0[1-9]|1[0-2])-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 const CLOCK = /^(-)?(?:(\d{1,9})\.)?(\d{1,2}):(\d\d)(?::(\d\d)(?:\.(\d{1,7}))?)?$/;
 /**
- * The same forms for clients, whose regular expressions may know less. Durations of up to seven digits of days are safe
- * integers in any case; one that is written may have more days.
+ * Writes the pattern of the same forms for clients, whose regular expressions may know less. Durations of up to seven
+ * digits of days are safe integers in any case; one that is written may have more days.
  */
 const clockPattern = (digitsOfDays: number): string =>
   `^-?([0-9]{1,${digitsOfDays}}[.])?([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,7})?)?$`;

@@ -100,7 +100,7 @@ function objectOf(values: readonly BodyValue[], kind: Kind): JsonSchema {
   };
 }
 
-/** A form, in which objects are sent as JSON. */
+/** Describes a form, in which objects are sent as JSON. */
 function formOf(values: readonly BodyValue[]): Content {
   const structured = values.some(({ isWhole }) => isWhole)
     ? []

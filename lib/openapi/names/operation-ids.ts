@@ -1,7 +1,7 @@
 import { freeName } from './free-name';
 
 /** An operation that needs a name. */
-export interface Nameable {
+interface Nameable {
   /** Method and path: `POST /orders`. */
   readonly where: string;
   /** The name that the application gives to it. */

@@ -3,7 +3,7 @@ import type { SecurityRequirement } from '../../binding/operation-options';
 import type { OpenApiOptions } from './openapi-options';
 
 /** The options that say how callers authenticate. */
-export type SecurityOptions = Pick<OpenApiOptions, 'securityScheme' | 'securitySchemes' | 'security'>;
+type SecurityOptions = Pick<OpenApiOptions, 'securityScheme' | 'securitySchemes' | 'security'>;
 
 const ANYONE: SecurityRequirement = {};
 const isAnyone = (one: SecurityRequirement): boolean => Object.keys(one).length === 0;
@@ -41,7 +41,7 @@ export class Security {
     return security === undefined && endpoints.some(readsCaller) ? [ANYONE, ...this.ofCallers()] : undefined;
   }
 
-  /** The requirements that let no anonymous caller in. */
+  /** Returns the requirements that let no anonymous caller in. */
   private ofCallers(): readonly SecurityRequirement[] {
     const { security } = this.options;
     if (security) return security.filter(one => !isAnyone(one));

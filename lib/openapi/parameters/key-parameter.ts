@@ -12,7 +12,7 @@ import { keySchema } from './key-schema';
 import { parameterOf } from './parameter';
 
 /** The header of the key as dtos bind it. */
-export interface KeyInDtos extends ParameterValue {
+interface KeyInDtos extends ParameterValue {
   /** One for each dto that has the header. */
   readonly codecs: readonly Codec<unknown>[];
 }

@@ -3,7 +3,7 @@ import type { ResolvedOptions } from '../../idempotency/options/resolved-options
 import { catalogue, type ProblemCode } from '../../problems/catalogue';
 
 /** One operation: its middlewares, and the parts that its requests have. */
-export interface Refusing {
+interface Refusing {
   readonly guard: ResolvedOptions | undefined;
   readonly endpoints: readonly EndpointDescription[];
   /** Whether an endpoint reads the body. */

@@ -56,7 +56,7 @@ function replayHeaders({ headerName, addHeaderToResponse, replayedHeader }: Reso
   };
 }
 
-/** A status can be both a refusal and a declared response: its content may then be either. */
+/** Joins refusals and declared responses: a status can be both, and its content may then be either. */
 export function withRefusals(
   refusals: Record<string, object>,
   declared: Record<string, object>,

@@ -6,7 +6,7 @@ export function templatesOf(path: string): PathTemplate[] {
   return distinct(templatesOfTokens(parse(path).tokens).map(rooted));
 }
 
-/** A wildcard at the beginning of a path takes the slash as well, which templates begin with. */
+/** Adds the slash that templates begin with: a wildcard at the beginning of a path takes it as well. */
 const rooted = (one: PathTemplate): PathTemplate => (/^[^/]/.test(one.path) ? { ...one, path: `/${one.path}` } : one);
 
 function templatesOfTokens(tokens: readonly Token[]): PathTemplate[] {
@@ -58,7 +58,7 @@ const PARTS_4 =
 /** Characters that Express 4 passes on to the regular expression of a path. */
 const REGEXP_4 = /[?+()[\]|^$]/;
 
-/** Like `templatesOf`, for a path of Express 4; none for a path with parts of a regular expression, such as `/ab?`. */
+/** Does the same for a path of Express 4; none for a path with parts of a regular expression, such as `/ab?`. */
 export function templatesOf4(path: string): PathTemplate[] {
   let templates: PathTemplate[] = [rootTemplate];
   let wildcards = 0;

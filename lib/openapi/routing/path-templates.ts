@@ -55,7 +55,7 @@ export function below({ path, parameters }: PathTemplate, prefix: PathTemplate):
   };
 }
 
-/** The path without the names of its parameters: Express takes `/:id` and `/:order` for one path. */
+/** Returns the path without the names of its parameters: Express takes `/:id` and `/:order` for one path. */
 export const shapeOf = ({ path }: PathTemplate): string => path.replace(/\{[^}]*\}/g, '{}');
 
 /** Leaves one template of each shape, the last: of `{/:a}{/:b}`, Express fills the first part. */

@@ -56,7 +56,10 @@ function kindsOf(schema: JsonSchema, resolve: Resolve, within: readonly string[]
   return Array.isArray(members) ? kindsOfMembers(members, schema) : typesOf(schema).map(type => ({ type, schema }));
 }
 
-/** `enumOf` takes its names and values as text, in any case, and numbers both as numbers and as text. */
+/**
+ * Lists what an enumeration takes: `enumOf` takes its names and values as text, in any case, and numbers both as
+ * numbers and as text.
+ */
 function kindsOfMembers(members: readonly unknown[], schema: JsonSchema): Kind[] {
   const names = [schema['x-enum-varnames'] ?? []].flat();
   return [...members, ...names].flatMap((member): Kind[] => {

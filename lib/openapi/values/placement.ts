@@ -19,7 +19,7 @@ export interface BodyValue {
 }
 
 /** The places where the values of an endpoint's dto are sent: one for each. */
-export interface Placement {
+interface Placement {
   readonly parameters: readonly ParameterValue[];
   readonly body: readonly BodyValue[];
 }
@@ -109,7 +109,10 @@ function placeOfRoot(source: Source, root: SourceProperty, { schemasFrom }: Rout
   };
 }
 
-/** A path that names the property must hold it, too: the path always has a value there, and that is read. */
+/**
+ * Places a header or cookie, and also the path parameter if the path names it: the path always has a value there, and
+ * that is read.
+ */
 function placeInHeaders(sources: Sources, route: RouteOfDto): Partial<Placement> {
   const source = sources.has('header') ? 'header' : 'cookie';
   const value = valueIn(source, sources, route);
@@ -118,7 +121,9 @@ function placeInHeaders(sources: Sources, route: RouteOfDto): Partial<Placement>
   return { parameters: [...(isDescribed ? [{ ...value, in: source } as const] : []), ...inPath] };
 }
 
-/** The JSON body must have the value, even if another source has it, too; no form can stand for it. */
+/**
+ * Places a value that the JSON body must have, even if another source has it, too. No form can stand for it.
+ */
 function placeInJson(sources: Sources, route: RouteOfDto): Partial<Placement> {
   const json = valueIn('json', sources, route);
   return {

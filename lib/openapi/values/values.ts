@@ -24,7 +24,7 @@ export function valueOf(property: SourceProperty | undefined, source: Source, sc
   return { name: property.name, required, schema: required ? notEmpty(text) : text };
 }
 
-/** Outside of JSON, an empty array cannot be sent, so a required array has at least one item. */
+/** Requires at least one item: outside of JSON, an empty array cannot be sent. */
 function notEmpty(schema: JsonSchema): JsonSchema {
   const { minItems = 0, ...rest } = schema;
   if (schema['type'] !== 'array' || isStructured(schema)) return schema;
