@@ -1,13 +1,14 @@
 import type { Request } from 'express';
 import type { Multer } from 'multer';
+import { boolean, fn, object, objectWith, type Rule } from '../options/check';
 import type { Claims } from '../principal/principal';
 import type { Binder } from './binder';
 import type { OperationOptions } from './operation-options';
 import type { BinderContext } from './input/binder-context';
 import type { BindingFailure } from './reading/failures';
 import type { BindingLimits } from './reading/limits';
-import type { SerializerContext } from './responses/serializer-context';
-import type { ResponseTypes, SerializerOptions } from './types/serializer-options';
+import { SerializerContext } from './responses/serializer-context';
+import { responsesRule, serializerRules, type ResponseTypes, type SerializerOptions } from './types/serializer-options';
 import type { AnyType } from './types/property-type';
 import type { UploadOptions } from './input/upload-storage';
 import type { ValueParser } from './types/value-parser';
@@ -67,6 +68,46 @@ export interface BindingOptions<T = any> extends SerializerOptions {
   uploads?: UploadOptions | Multer;
   /** The entry of the endpoint in the API description. Default none. */
   openapi?: OperationOptions;
+}
+
+/** What each option must be. (`resolveOptions` of endpoint-options.ts has the defaults.) */
+export const bindingRules: Readonly<Record<keyof BindingOptions, Rule>> = {
+  allowFormData: {
+    expects: 'true, false or { urlEncoded: true }',
+    accepts: value =>
+      typeof value === 'boolean' ||
+      (typeof value === 'object' && value !== null && (value as { urlEncoded?: unknown }).urlEncoded === true),
+  },
+  allowAnonymous: boolean,
+  binder: {
+    expects:
+      'an object with a method bind(context, signal), or a function that makes one; for a class, pass an instance',
+    accepts: isBinder,
+  },
+  modifier: fn,
+  valueParsers: {
+    expects: 'an array of results of valueParserFor()',
+    accepts: value =>
+      Array.isArray(value) && value.every(one => typeof (one as Partial<ValueParser> | null)?.parse === 'function'),
+  },
+  ...serializerRules,
+  serializerContext: {
+    expects: 'a result of serializerContext()',
+    accepts: value => value instanceof SerializerContext,
+  },
+  responses: responsesRule,
+  claims: fn,
+  permissions: fn,
+  failureMessage: fn,
+  quoteValues: boolean,
+  limits: object,
+  uploads: objectWith('{ storage, directory } or a Multer'),
+  openapi: object,
+};
+
+function isBinder(value: unknown): boolean {
+  if (typeof value === 'function') return typeof (value.prototype as Partial<Binder> | undefined)?.bind !== 'function';
+  return typeof (value as Partial<Binder> | null)?.bind === 'function';
 }
 
 /** Excludes functions, which the compiler takes for binders because of `Function.prototype.bind`. */

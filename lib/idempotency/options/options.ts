@@ -114,7 +114,10 @@ export interface IdempotencyOptions {
    * 131 072 000 (125 MiB). Default 10 485 760 (10 MiB).
    */
   maxResponseBytes?: number;
-  /** Called with the outcome of each request, for logs and metrics. If it throws, a process warning is emitted. */
+  /**
+   * Called with the outcome of each request, for logs and metrics. If it throws, a process warning is emitted. Default
+   * none.
+   */
   onEvent?: (event: IdempotencyEvent) => void;
 }
 

@@ -17,7 +17,7 @@ return 1`;
  */
 export const scripts = {
   /**
-   * ARGV: token, ms. Returns `acquired`, `done <token>` or `running <ms left> <token>`; for something that none of these
+   * ARGV: token, ms. Returns `acquired`, `done <token>` or `running <ms left> <token>`; for what none of these
    * scripts writes, `damaged` and what it is.
    */
   acquire: numbered(`local held = redis.pcall('GET', KEYS[1])

@@ -2,7 +2,7 @@ import { REFUSED } from '../../problems/refuse';
 import type { Attempt } from '../exchange/attempt';
 import type { Renewal } from './renewal';
 
-/** The guard of a request, as its handler sees it. */
+/** What the handler of a guarded request sees of its guard. */
 export interface RequestIdempotency {
   /** The idempotency key that the client sent. Two callers may send the same: pass `cacheKey` on to a provider. */
   readonly key: string;
@@ -14,11 +14,11 @@ export interface RequestIdempotency {
   forget(): void;
 }
 
-/** The lease of a guard. */
+/** The lease that the handler runs under. */
 const LEASE = Symbol('lease');
 
 /**
- * The `signal` of a guard, which is a property of its own, so that it is copied with the others. All guards have one
+ * The `signal`, which is a property of its own, so that it is copied with the others. All requests have one
  * function for it: with a function each, V8 also makes a shape for each (1 µs).
  */
 const SIGNAL = {
@@ -107,6 +107,6 @@ export function requestIdempotency(
   forget: () => void,
   refused: (reason: unknown) => void,
 ): RequestIdempotency {
-  const guard = { key, cacheKey, forget, [REFUSED]: refused, [LEASE]: lease };
-  return Object.defineProperty(guard, 'signal', SIGNAL) as typeof guard & Pick<RequestIdempotency, 'signal'>;
+  const visible = { key, cacheKey, forget, [REFUSED]: refused, [LEASE]: lease };
+  return Object.defineProperty(visible, 'signal', SIGNAL) as typeof visible & Pick<RequestIdempotency, 'signal'>;
 }
