@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { describe } from '../../options/check';
 import { ownValue } from '../reading/own-value';
 import type { DtoClass } from '../types/property-type';
 import { namingErrors } from './declaration-error';
@@ -30,6 +31,7 @@ function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Dec
       checkIsSettable(sample, name, Dto.name);
       const replacesInherited = spec.default !== undefined && isInherited(ownValue(sample, name), name, Dto);
       const initial = replacesInherited ? undefined : ownValue(sample, name);
+      checkInitialiser(initial, spec, `${Dto.name}.${name}`);
       const mayBeInitial = !spec.requiresValue && spec.kind !== 'hasPermission';
       const required = spec.required && !(mayBeInitial && initial !== undefined);
       return [name, { ...spec, required, initial, replacesInherited, isMadeByClass: Object.hasOwn(sample, name) }];
@@ -51,6 +53,14 @@ function isInherited(value: unknown, name: string, Dto: DtoClass<unknown>): bool
     // A base class that cannot be made by itself.
     return false;
   }
+}
+
+/** @throws TypeError for a permission with an initialiser that is neither true nor false. */
+function checkInitialiser(initial: unknown, { kind }: PropertySpec, property: string): void {
+  if (kind === 'hasPermission' && initial !== undefined && typeof initial !== 'boolean')
+    throw new TypeError(
+      `${property} is ${describe(initial)} at first, but hasPermission makes it true or false. Declare it as a boolean`,
+    );
 }
 
 /** @throws TypeError for a property that no value can be bound to. */

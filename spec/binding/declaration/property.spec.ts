@@ -235,6 +235,16 @@ describe('required, default, initialiser', () => {
     expect(() => bindRequest(Dto)).toThrow(message);
   });
 
+  it('a permission whose initialiser is no boolean is refused when the middleware is made', () => {
+    class Asked {
+      // The compiler refuses text here; other tools do not look.
+      @hasPermission('orders:read') mayRead: unknown = 'no';
+    }
+    expect(() => bindRequest(Asked)).toThrow(
+      'Asked.mayRead is "no" at first, but hasPermission makes it true or false. Declare it as a boolean',
+    );
+  });
+
   it('a property with a setter is bound through it', async () => {
     class Padded extends dto({ sku: field(string) }) {
       private own = '';
