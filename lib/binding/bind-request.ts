@@ -6,7 +6,7 @@ import { shareShapes } from '../http/share-shapes';
 import type { Next } from '../http/next';
 import type { Answering } from '../problems/answer';
 import { abandon, refuse } from '../problems/refuse';
-import { whenDone } from '../basics/awaitable';
+import { after, whenDone } from '../basics/awaitable';
 import { BINDER_ANSWERED } from './answered';
 import { bindingOf } from './endpoint-binding';
 import { endpoints } from './endpoint-description';
@@ -27,7 +27,7 @@ export function makeBindRequest<D extends AnyType>(
       () => bind(req as Request, res),
       dto => {
         if (dto === BINDER_ANSWERED) {
-          discardStored(req);
+          void discardStored(req);
           return;
         }
         writeResponses(res);
@@ -35,9 +35,11 @@ export function makeBindRequest<D extends AnyType>(
         next();
       },
       error => {
-        discardStored(req);
-        if (isOfGoneClient(error, res)) abandon(error, req, res);
-        else refuse(error, req, res, next, answering);
+        // Before the answer: a client that has it finds nothing of its files.
+        void after(discardStored(req), () => {
+          if (isOfGoneClient(error, res)) abandon(error, req, res);
+          else refuse(error, req, res, next, answering);
+        });
       },
     );
   });

@@ -6,12 +6,13 @@ import type { PartsTaken } from '../../body/form/parts-taken';
 import { storageProblem } from '../../body/spool/storage-problem';
 import { onExchangeEnd } from '../../http/exchange-end';
 import { DEFAULT_FORM_BYTES, type ResolvedLimits } from '../reading/limits';
+import type { Discard } from './refusals';
 import { storingWith, type UploadOptions } from './upload-storage';
 
 /** The form of one request, and a function that removes its files if the request is refused. */
 interface Upload {
   readonly form: Form;
-  readonly discard: () => void;
+  readonly discard: Discard;
 }
 
 /** Reads one form, from wherever it is. */
@@ -55,12 +56,7 @@ export function uploadReader(
     if (end) onExchangeEnd(req, res, end);
     try {
       const form = await read({ ...settings, fieldsBytes: limits.bodyBytes, formBytes, parts, take });
-      return {
-        form,
-        discard: () => {
-          void discard(form.files);
-        },
-      };
+      return { form, discard: () => discard(form.files) };
     } catch (error) {
       holding.giveBack();
       await discard([]);
