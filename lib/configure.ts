@@ -9,7 +9,7 @@ import { valueReaders, type ValueReaders } from './binding/single-value';
 import { callersBy } from './idempotency/identity/callers';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
 import type { IdempotencyOptions } from './idempotency/options/options';
-import { mergeIdempotency } from './idempotency/options/resolved-options';
+import { checkIdempotency, mergeIdempotency } from './idempotency/options/resolved-options';
 import { checkOptions, fn, object, type Rule } from './options/check';
 import { snapshotOf } from './options/snapshot';
 import type { Answering, OnProblem } from './problems/answer';
@@ -70,13 +70,14 @@ export function configure(configuration: Configuration = {}): Configured {
   const { claims } = binding;
   // Both middlewares take the caller from the same function.
   const callers = claims && callersBy(claims);
-  const withDefaultsOnly = makeIdempotency(configuration.idempotency ?? {}, answering, callers);
+  checkIdempotency(configuration.idempotency ?? {});
   const idempotency = snapshotOf(configuration.idempotency ?? {});
+  let withDefaultsOnly: IdempotencyMiddleware | undefined;
   return {
     idempotency: (options = {}) => makeIdempotency(mergeIdempotency(idempotency, options), answering, callers),
     bind: makeBind(binding),
     serializerContext: types => makeSerializerContext(types, binding, resolved),
-    purge: cacheKey => withDefaultsOnly.purge(cacheKey),
+    purge: async cacheKey => (withDefaultsOnly ??= makeIdempotency(idempotency, answering, callers)).purge(cacheKey),
     bindRequest: (Dto, options = {}) => makeBindRequest(Dto, mergeBinding(binding, options), answering),
     ...valueReaders(resolved, answering),
   };

@@ -57,20 +57,30 @@ export function mergeIdempotency(defaults: IdempotencyOptions, given: Idempotenc
 }
 
 /**
+ * Checks an application's options, which each middleware may add to.
+ * @throws TypeError as `resolveOptions` does, except for what only all the options of a middleware show.
+ */
+export function checkIdempotency(options: IdempotencyOptions): void {
+  checkOptions('idempotency', options, idempotencyRules);
+  const { store, leases } = options;
+  if (store) refuseIgnoredAddress(store);
+  if (store && !leases) leasesFor(store);
+  checkHeaders(withDefaults(idempotencyDefaults, options));
+}
+
+/**
  * Checks the options and adds the defaults.
  * @param callers finds the callers of a request; default: where authentication middlewares leave them.
  * @throws TypeError for an unknown option, an invalid value, values that do not go together, or a store on which leases
  * cannot be held.
  */
 export function resolveOptions(options: IdempotencyOptions, callers: CallersOn = callersOn): ResolvedOptions {
-  checkOptions('idempotency', options, idempotencyRules);
+  checkIdempotency(options);
   if (!options.leases && (!options.store || isMapLike(holderOf(options.store)))) warnOfWorkers();
   const { store, keyPattern, scope, methods, shouldCache, onEvent, ...rest } = options;
-  if (store) refuseIgnoredAddress(store);
   const responses = store ? responsesIn(store) : defaultStore();
   const leases = options.leases ?? (store ? leasesFor(store) : leasesOfHolder(responses));
   const known = withDefaults(idempotencyDefaults, rest);
-  checkHeaders(known);
   if (!store) checkSize(known);
   return {
     ...snapshotOf(known),

@@ -292,8 +292,10 @@ describe('an option', () => {
       'idempotency: maxResponseBytes must be at most 131072000 without a store, not 131072001, because the default store holds 128 MiB in all. Lower it, or pass a store.',
     );
     expect(() => idempotency(options)).toThrow(error);
-    expect(() => configure({ idempotency: options })).toThrow(error);
+    const configured = configure({ idempotency: options });
+    expect(() => configured.idempotency()).toThrow(error);
     expect(() => configure().idempotency(options)).toThrow(error);
+    expect(configured.idempotency({ store: new Keyv() })).toBeInstanceOf(Function);
     expect(idempotency({ maxResponseBytes: 2 ** 40, store: new Keyv() })).toBeInstanceOf(Function);
   });
 
