@@ -13,8 +13,15 @@ interface NodeRedisPipeline {
   execAsPipeline(): Promise<unknown>;
 }
 
+interface ClusterNode {
+  /** Missing until the node is used (`minimizeConnections`). */
+  readonly client?: Pick<NodeRedisClient, 'isOpen' | 'connect'>;
+}
+
 interface NodeRedisCluster extends NodeRedisClient {
   readonly slots: readonly unknown[];
+  readonly masters: readonly ClusterNode[];
+  readonly replicas: readonly ClusterNode[];
   /** Sends a command: without a key, to one node after the other. */
   sendCommand(key: undefined, isReadonly: boolean, command: string[]): Promise<unknown>;
 }
@@ -31,21 +38,39 @@ function isCluster(client: NodeRedisClient): client is NodeRedisCluster {
   return 'slots' in client;
 }
 
+/** What every client of node-redis has besides. (Not asked of the clients that users pass: their types may differ.) */
+interface Closable {
+  connect(): Promise<unknown>;
+  close(): unknown;
+  destroy(): unknown;
+  quit?(): unknown;
+  disconnect?(): unknown;
+}
+
 abstract class OverNodeRedis<Client extends NodeRedisClient> {
   protected opening: Promise<void> | undefined;
-  /** False once the client was open: then only the application closes it. */
-  protected mayOpen = true;
+  /** True while the client is closed by the application: one that has given up by itself is opened again. */
+  private wasClosed = false;
+  /** The client's own methods: what bindonce closes, the application has not closed. */
+  private readonly own: { connect(): Promise<unknown>; destroy(): unknown };
 
-  constructor(protected readonly client: Client) {}
+  constructor(protected readonly client: Client) {
+    this.own = { connect: client.connect.bind(client), destroy: client.destroy.bind(client) };
+    onCalls(client, ['close', 'destroy', 'quit', 'disconnect'], () => {
+      this.wasClosed = true;
+    });
+    onCalls(client, ['connect'], () => {
+      this.wasClosed = false;
+    });
+  }
 
-  /** A Sentinel or Cluster client does not emit `end`, but does not give up either. */
   get isClosed(): boolean {
-    return !this.client.isOpen && !this.opening && !this.mayOpen;
+    return this.wasClosed && !this.client.isOpen;
   }
 
   open(): void {
     // A client that is closing is ready until its last command is answered, and would get two connections.
-    if (!this.client.isOpen && !this.client.isReady) this.mayOpen = true;
+    if (!this.client.isOpen && !this.client.isReady) this.wasClosed = false;
   }
 
   async evaluate(script: string, keys: Keys, args: readonly string[]): Promise<unknown> {
@@ -72,12 +97,11 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
    */
   protected opened(): Promise<void> | undefined {
     if (this.opening) return this.opening;
-    if (this.client.isOpen) this.mayOpen = false;
-    else if (!this.mayOpen) return Promise.reject(new Error('The client is closed. The next request opens it.'));
-    else
-      this.opening = this.connect().finally(() => {
-        this.opening = undefined;
-      });
+    if (this.client.isOpen) return undefined;
+    if (this.isClosed) return Promise.reject(new Error('The client is closed. The next request opens it.'));
+    this.opening = this.connect().finally(() => {
+      this.opening = undefined;
+    });
     return this.opening;
   }
 
@@ -98,26 +122,33 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
   }
 
   private async openAnew(): Promise<void> {
-    const destroyed = this.client.destroy();
-    this.mayOpen = true;
-    await destroyed;
+    await this.own.destroy();
     await this.connect();
   }
 
   private async connect(): Promise<void> {
     try {
       // A Sentinel client that was closed, but not destroyed, would connect to nothing.
-      if (isSentinel(this.client)) await this.client.destroy();
-      await this.client.connect();
-      this.mayOpen = false;
+      if (isSentinel(this.client)) await this.own.destroy();
+      await this.own.connect();
     } catch (error) {
       // A Sentinel client that could not connect has isOpen true, and would never connect again.
-      if (this.client.isOpen) {
-        await this.client.destroy();
-        this.mayOpen = true;
-      }
+      if (this.client.isOpen) await this.own.destroy();
       throw error;
     }
+  }
+}
+
+/** Calls `called` when one of the methods is called on the client, or on one that it was derived from (`_self`). */
+function onCalls(client: object, names: readonly (keyof Closable)[], called: () => void): void {
+  const { _self: closable = client as Closable } = client as { _self?: Closable };
+  for (const name of names) {
+    const given = closable[name]?.bind(closable) as (() => Promise<unknown>) | undefined;
+    if (!given) continue;
+    closable[name] = () => {
+      called();
+      return given();
+    };
   }
 }
 
@@ -127,23 +158,10 @@ const isSentinel = (client: NodeRedisClient): boolean => 'getSentinelNode' in cl
 class OverNodeRedisMaster extends OverNodeRedis<NodeRedisClient> implements RedisConnection {
   /** A Sentinel client replaces it itself, but not while it connects, and would wait for a server that is silent. */
   readonly keepsDeadConnection = !isSentinel(this.client);
-  private hasEnded = false;
 
   constructor(client: NodeRedisClient) {
     super(client);
     keepInStep(client);
-    // A client that gives up, as its `reconnectStrategy` says, does not emit `end`.
-    client.on('end', () => {
-      this.hasEnded = true;
-      this.mayOpen = false;
-    });
-    client.on('connect', () => {
-      this.hasEnded = false;
-    });
-  }
-
-  override get isClosed(): boolean {
-    return super.isClosed && (this.hasEnded || this.client.isReady === true || isSentinel(this.client));
   }
 
   async evaluateAndWait(
@@ -174,6 +192,7 @@ class OverNodeRedisCluster extends OverNodeRedis<NodeRedisCluster> implements Re
   private lastLook = -SILENCE;
 
   override async evaluate(script: string, keys: Keys, args: readonly string[]): Promise<unknown> {
+    this.openNodes();
     const timer = setInterval(() => {
       this.lookFor(keys[0]);
     }, SILENCE).unref();
@@ -186,6 +205,17 @@ class OverNodeRedisCluster extends OverNodeRedis<NodeRedisCluster> implements Re
 
   subscriber(onMessage: (channel: string) => void): RedisSubscriber {
     return this.subscriptions(onMessage);
+  }
+
+  /**
+   * Connects nodes whose clients have given up: the Cluster client stays open, and never does. All of them, because the
+   * response of a request may belong on another node than its lease.
+   */
+  private openNodes(): void {
+    if (!this.client.isOpen) return;
+    for (const { client } of [...this.client.masters, ...this.client.replicas])
+      // The commands report the error.
+      if (client?.isOpen === false) client.connect().catch(() => undefined);
   }
 
   /**
