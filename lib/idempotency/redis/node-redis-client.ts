@@ -8,7 +8,7 @@ export interface NodeRedisClient {
   readonly isReady?: boolean;
   connect(): Promise<unknown>;
   destroy(): unknown;
-  on(event: 'error' | 'reconnecting' | 'connect' | 'end', listener: (error: unknown) => void): unknown;
+  on(event: 'error' | 'reconnecting' | 'connect' | 'ready' | 'end', listener: (error: unknown) => void): unknown;
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   multi(): unknown;
   subscribe(channel: string, listener: Listener): Promise<unknown>;

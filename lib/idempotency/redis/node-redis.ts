@@ -6,6 +6,9 @@ import { listenerOf, NodeRedisSubscriber } from './node-redis-subscriber';
 /** Milliseconds without an answer after which another node of a cluster is asked for the key's node. */
 const SILENCE = 500;
 
+/** Milliseconds that a server may take to answer the handshake of a new connection. */
+const HANDSHAKE = 5_000;
+
 /** Commands that are sent together, over one connection. */
 interface NodeRedisPipeline {
   eval(script: string, options: { keys: string[]; arguments: string[] }): NodeRedisPipeline;
@@ -52,7 +55,7 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
   /** True while the client is closed by the application: one that has given up by itself is opened again. */
   private wasClosed = false;
   /** The client's own methods: what bindonce closes, the application has not closed. */
-  private readonly own: { connect(): Promise<unknown>; destroy(): unknown };
+  protected readonly own: { connect(): Promise<unknown>; destroy(): unknown };
 
   constructor(protected readonly client: Client) {
     this.own = { connect: client.connect.bind(client), destroy: client.destroy.bind(client) };
@@ -131,6 +134,8 @@ abstract class OverNodeRedis<Client extends NodeRedisClient> {
       // A Sentinel client that was closed, but not destroyed, would connect to nothing.
       if (isSentinel(this.client)) await this.own.destroy();
       await this.own.connect();
+      // A client that is closed while it connects does not report an error.
+      if (!this.client.isOpen) throw new Error('The client was closed before it was connected');
     } catch (error) {
       // A Sentinel client that could not connect has isOpen true, and would never connect again.
       if (this.client.isOpen) await this.own.destroy();
@@ -162,6 +167,7 @@ class OverNodeRedisMaster extends OverNodeRedis<NodeRedisClient> implements Redi
   constructor(client: NodeRedisClient) {
     super(client);
     keepInStep(client);
+    if (!isSentinel(client)) this.limitHandshake();
   }
 
   async evaluateAndWait(
@@ -177,6 +183,24 @@ class OverNodeRedisMaster extends OverNodeRedis<NodeRedisClient> implements Redi
       .eval(script, { keys: [...keys], arguments: [...args] })
       .wait(replicas, ms)
       .execAsPipeline()) as [unknown, unknown];
+  }
+
+  /**
+   * Ends an attempt of ours to connect if the server does not answer its handshake, for which node-redis has no time
+   * limit. (When node-redis reconnects by itself, nothing tells when its attempt has ended, and ours could begin.)
+   */
+  private limitHandshake(): void {
+    let limit: NodeJS.Timeout | undefined;
+    this.client.on('connect', () => {
+      clearTimeout(limit);
+      limit = setTimeout(() => {
+        if (this.opening && this.client.isOpen) void this.own.destroy();
+      }, HANDSHAKE).unref();
+    });
+    for (const event of ['ready', 'reconnecting', 'end'] as const)
+      this.client.on(event, () => {
+        clearTimeout(limit);
+      });
   }
 
   subscriber(onMessage: (channel: string) => void): RedisSubscriber {

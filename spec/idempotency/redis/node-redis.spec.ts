@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import KeyvRedis, { createClient, createCluster, type RedisClientType } from '@keyv/redis';
 import { redisLeases } from '../../../lib';
 import { areClosed } from '../../../lib/idempotency/leases/closable-leases';
 import { RedisServer } from '../../support/servers/redis-server';
+import { TcpProxy } from '../../support/servers/tcp-proxy';
 
 const LONG = 60_000;
 
@@ -107,4 +110,18 @@ it('a node of a Cluster whose client has given up is connected by the next step 
   expect(await leases.renew('key', 'a', LONG)).toBe(true);
   cluster.destroy();
   await node.stop();
+});
+
+it('a connection that is not answered in its handshake is given up: the next step makes another', async () => {
+  const silent = createServer(socket => socket.resume().on('error', () => undefined)).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const proxy = await TcpProxy.before((silent.address() as AddressInfo).port);
+  const client = createClient({ url: `redis://127.0.0.1:${proxy.port}` }).on('error', () => undefined);
+  const leases = redisLeases(client);
+  await expect(leases.acquire('key', 'a', LONG)).rejects.toThrow('The client was closed before it was connected');
+  proxy.leadTo(redis.port);
+  expect(await leases.acquire('key', 'a', LONG)).toEqual({ kind: 'acquired' });
+  client.destroy();
+  await proxy.close();
+  silent.close();
 });
