@@ -1,15 +1,21 @@
 import type { LeaseStore } from './lease-store';
 
+/** Shared by every copy of this module. An application's own lease store may have members with any plain name. */
+export const CLOSED = Symbol.for('bindonce.leases.closed');
+export const OPEN = Symbol.for('bindonce.leases.open');
+
 /** Leases over a client that the application can close. */
 export interface ClosableLeases extends LeaseStore {
   /** True while the client is closed. */
-  readonly isClosed: boolean;
+  readonly [CLOSED]: boolean;
   /** Lets the next step open a closed client. Missing where it stays closed. */
-  open?(): void;
+  [OPEN]?(): void;
 }
 
+const areClosable = (leases: LeaseStore): leases is ClosableLeases => CLOSED in leases;
+
 export function areClosed(leases: LeaseStore): boolean {
-  return 'isClosed' in leases && leases.isClosed === true;
+  return areClosable(leases) && leases[CLOSED];
 }
 
 /**
@@ -18,7 +24,7 @@ export function areClosed(leases: LeaseStore): boolean {
  * application has closed them to end the process.
  */
 export function letOpen(leases: LeaseStore): void {
-  if ('isClosed' in leases) (leases as ClosableLeases).open?.();
+  if (areClosable(leases)) leases[OPEN]?.();
 }
 
 /** Refuses a call of a Keyv that would open its closed client again. @throws Error if the client is closed. */

@@ -41,8 +41,11 @@ export function memoryLeasesFor(store: object): LeaseStore | undefined {
   return isMapLike(store) ? memoryLeases() : undefined;
 }
 
+/** A property, because `instanceof` fails for the class of another copy of this module, which has the same symbol. */
+const IN_MEMORY = Symbol.for('bindonce.leases.in-memory');
+
 /** Returns true for leases that do not expire while this process stands still. */
-export const areInMemory = (leases: LeaseStore): boolean => 'isInMemory' in leases && leases.isInMemory === true;
+export const areInMemory = (leases: LeaseStore): boolean => IN_MEMORY in leases;
 
 /**
  * A timer ends a running lease, not a comparison with the clock: no other process can take it while this process stands
@@ -50,8 +53,7 @@ export const areInMemory = (leases: LeaseStore): boolean => 'isInMemory' in leas
  * the end.
  */
 class MemoryLeases implements LeaseStore {
-  /** A property, because `instanceof` fails for the class of another copy of this module. */
-  readonly isInMemory = true;
+  readonly [IN_MEMORY] = true;
   private readonly leases = new Map<string, Lease>();
   private readonly watchers = new Watchers();
   /** Time of the last sweep, in milliseconds of the monotonic clock. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { objectWith, checkOptions, type Rule } from '../../options/check';
-import type { ClosableLeases } from '../leases/closable-leases';
+import { CLOSED, type ClosableLeases } from '../leases/closable-leases';
 import type { Acquisition, LeaseStore } from '../leases/lease-store';
 import type { PostgresPool } from './pool';
 import { statementsOn } from './statements';
@@ -69,7 +69,7 @@ class PostgresLeases implements ClosableLeases {
     this.notifications = notificationsOf(pool);
   }
 
-  get isClosed(): boolean {
+  get [CLOSED](): boolean {
     return this.pool.ending === true;
   }
 

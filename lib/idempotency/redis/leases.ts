@@ -1,5 +1,5 @@
 import { checkOptions, milliseconds, positiveInteger, text, type Rule } from '../../options/check';
-import type { ClosableLeases } from '../leases/closable-leases';
+import { CLOSED, OPEN, type ClosableLeases } from '../leases/closable-leases';
 import type { JointLeases } from '../leases/joint-leases';
 import type { Acquisition, LeaseStore } from '../leases/lease-store';
 import { acquisitionIn, isYes } from './answers';
@@ -81,17 +81,17 @@ class RedisLeases implements ClosableLeases {
     this.notifications = new RedisNotifications(dialogue);
   }
 
-  get isClosed(): boolean {
+  get [CLOSED](): boolean {
     return this.dialogue.isClosed;
   }
 
-  open(): void {
+  [OPEN](): void {
     this.dialogue.open();
   }
 
   async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
-    // For leases that an application has wrapped: then `open` is not called.
-    if (!this.isClosed) this.open();
+    // For leases that an application has wrapped: then no one else does it.
+    if (!this.dialogue.isClosed) this.dialogue.open();
     return this.runOnReplicas('acquire', key, [token, String(ms)], acquisitionIn, ({ kind }) => kind === 'acquired');
   }
 
