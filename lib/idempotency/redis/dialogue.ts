@@ -78,17 +78,23 @@ export class RedisDialogue {
 
   /**
    * Waits for an answer. What Keyv asks over the same client shows, too, whether the connection is dead.
-   * @param waits milliseconds that the server waits before it answers, at most.
+   * @param waits milliseconds that the server waits before it answers, or that a long text travels, at most.
    */
   async hear<T>(answer: Promise<T>, waits = 0): Promise<T> {
-    this.silence?.asked(waits);
+    const asked = this.silence?.asked(waits) ?? 0;
+    let isOfServer = false;
     try {
-      return await answer;
+      const heard = await answer;
+      // Keyv 6 returns these instead of an error.
+      isOfServer = heard !== undefined && heard !== false;
+      return heard;
     } catch (error) {
+      isOfServer = isReply(error);
       this.leaveReplica(error);
       throw error;
     } finally {
-      this.silence?.heard();
+      if (isOfServer) this.silence?.heard(asked, waits);
+      else this.silence?.failed(asked, waits);
     }
   }
 
@@ -131,6 +137,14 @@ export class RedisDialogue {
     return unreadable(text, 'It is the answer to another command, so the connection is replaced.');
   }
 }
+
+/**
+ * Returns true for an error that the server has replied, false for one of the client: it was closed, or has stopped to
+ * wait. Redis begins an error with a code in capitals (`ERR`, `NOPERM`). node-redis makes one error of those of a
+ * pipeline, with `errorIndexes`. (The names of classes are lost in bundles.)
+ */
+const isReply = (error: unknown): boolean =>
+  error instanceof Error && (/^[A-Z]{2,} /.test(error.message) || 'errorIndexes' in error);
 
 const nextNumber = (): string => `${COPY}${(++questions).toString(36)}`;
 

@@ -34,6 +34,19 @@ const stores = oneInProcess('response-stores', () => new WeakMap<KeyvLike, Respo
 /** In milliseconds; a client of Redis reports an error with each try to connect, at least every few seconds. */
 const RECENT = 10_000;
 
+/**
+ * Bytes that even a slow link to the store carries in a millisecond: 100 kB in a second, a bad connection between two
+ * continents. Too fast a guess would end a connection again and again before a long response has arrived.
+ */
+const WRITTEN_PER_MS = 100;
+/**
+ * The same for reads. How long a response is, is not known before it is read, and most are much shorter than the
+ * limit. Too slow a guess would keep a dead connection; a response that travels longer is not waited for anyway.
+ */
+const READ_PER_MS = 1_000;
+/** Most milliseconds that a read travels: the limit of the length may be as good as none. */
+const LONGEST_READ = 30_000;
+
 /** Returns the responses in a Keyv; the same object for every middleware that uses it. */
 export function responsesIn(keyv: KeyvLike): ResponseStore {
   const existing = stores.get(keyv);
@@ -85,7 +98,8 @@ export class ResponseStore implements Responses {
   async write(cacheKey: string, token: string, response: RecordedResponse, ms: number): Promise<void> {
     const key = `${cacheKey}:${token}`;
     this.expired?.written(key, ms);
-    if (!(await this.hear(this.keyv.set(key, toStored(key, response), ms))))
+    const text = toStored(key, response);
+    if (!(await this.hear(this.keyv.set(key, text, ms), text.length / WRITTEN_PER_MS)))
       throw new Error("Keyv.set() returned false: the response was not stored. See the 'error' events of this Keyv.");
   }
 
@@ -104,14 +118,18 @@ export class ResponseStore implements Responses {
     return keyOnRedis(this.keyv, `${cacheKey}:${token}`);
   }
 
-  /** Waits for an answer of Keyv; on Redis, as the dialogue does. */
-  private hear<T>(answer: Promise<T>): Promise<T> {
-    return this.redis ? this.redis.hear(answer) : answer;
+  /**
+   * Waits for an answer of Keyv; on Redis, as the dialogue does.
+   * @param travels milliseconds that the response travels, at most.
+   */
+  private hear<T>(answer: Promise<T>, travels: number): Promise<T> {
+    return this.redis ? this.redis.hear(answer, travels) : answer;
   }
 
   private async ask(expected: Expected): Promise<RecordedResponse | undefined> {
     const { failures, keyv } = this;
-    const stored: unknown = await this.hear(keyv.get(expected.key)).catch(nullIfDamaged);
+    const travels = Math.min(expected.maxBytes / READ_PER_MS, LONGEST_READ);
+    const stored: unknown = await this.hear(keyv.get(expected.key), travels).catch(nullIfDamaged);
     if (stored === undefined && failures !== this.failures && !('throwOnErrors' in keyv) && !isNoText(this.lastError))
       throw new Error("Keyv.get() failed. See the 'error' events of this Keyv.");
     const response = fromStored(stored, expected);

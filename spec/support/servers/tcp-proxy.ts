@@ -3,16 +3,19 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 
 /**
  * Stands between a process and a server, counts how often the process waits for the server, and can lose an answer of the
- * server as a network does: with its connection.
+ * server as a network does: with its connection. It can also be slow.
  */
 export class TcpProxy {
   /** Times that the server has answered something; what the process has sent together is answered together. */
   answers = 0;
+  /** Times that the process has connected. */
+  connections = 0;
   private readonly sockets = new Set<Socket>();
   /** Answers that still get through before one is lost; undefined: all do. */
   private left: number | undefined;
   private lost: (answer: string) => void = () => undefined;
   private isCut = false;
+  private bytesPerMs = Infinity;
 
   private constructor(
     private readonly server: Server,
@@ -56,7 +59,17 @@ export class TcpProxy {
 
   /** The connections that there are go silent, as if a router had forgotten them; new ones work. */
   silence(): void {
-    for (const socket of this.sockets) socket.pause().removeAllListeners('data').unpipe();
+    for (const socket of this.sockets) socket.pause().removeAllListeners('data');
+  }
+
+  /** What travels from now on, either way, takes its time. */
+  slowDown(bytesPerSecond: number): void {
+    this.bytesPerMs = bytesPerSecond / 1_000;
+  }
+
+  /** Waits until the process connects once more. */
+  async connected(): Promise<void> {
+    await once(this.server, 'connection');
   }
 
   /** Leads new connections to another server; those that there are stay. */
@@ -75,6 +88,7 @@ export class TcpProxy {
       near.destroy();
       return;
     }
+    this.connections++;
     const far = connect(this.target, '127.0.0.1');
     for (const [one, other] of [
       [near, far],
@@ -88,12 +102,18 @@ export class TcpProxy {
           other.destroy();
         });
     }
-    near.pipe(far);
     let isWaiting = false;
-    near.on('data', () => {
-      isWaiting = true;
-    });
+    near
+      .on('data', (question: Buffer) => {
+        isWaiting = true;
+        far.write(question);
+        this.delay(near, question);
+      })
+      .on('end', () => {
+        far.end();
+      });
     far.on('data', (answer: Buffer) => {
+      this.delay(far, answer);
       if (isWaiting) this.answers++;
       isWaiting = false;
       if (this.left === undefined || this.left-- > 0) {
@@ -104,5 +124,15 @@ export class TcpProxy {
       near.destroy();
       this.lost(answer.toString());
     });
+  }
+
+  /** Reads nothing more from a socket for as long as these bytes travel. */
+  private delay(from: Socket, { length }: Buffer): void {
+    const ms = length / this.bytesPerMs;
+    if (ms === 0) return;
+    from.pause();
+    setTimeout(() => {
+      from.resume();
+    }, ms).unref();
   }
 }
