@@ -96,7 +96,7 @@ describe('a client of node-redis that the application closes while its server is
 });
 
 it('a node of a Cluster whose client has given up is connected by the next step of a lease', async () => {
-  const node = await RedisServer.start('--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1');
+  const node = await RedisServer.startAsNode('--cluster-announce-ip', '127.0.0.1');
   await node.ask('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
   await node.answers(/cluster_state:ok/, 'CLUSTER', 'INFO');
   const cluster = createCluster({ rootNodes: [{ url: node.url }], defaults: { socket: { reconnectStrategy: false } } });

@@ -28,6 +28,14 @@ export class RedisServer {
     return server;
   }
 
+  /**
+   * Starts one as a node of a cluster without others. By default, a node also listens on a port of those that the system
+   * hands out by itself, which may be in use.
+   */
+  static async startAsNode(...settings: readonly string[]): Promise<RedisServer> {
+    return this.start('--cluster-enabled', 'yes', '--cluster-port', String(await freePort()), ...settings);
+  }
+
   get url(): string {
     return `redis://127.0.0.1:${this.port}`;
   }

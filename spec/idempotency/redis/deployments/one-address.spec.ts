@@ -20,7 +20,7 @@ const shopsOn = (makeStore: () => Keyv): Promise<[Shop, Shop]> =>
 
 describe.each(clients)('over %s', (_client, makeStore) => {
   it('a server with the slots of a cluster, behind one address, stores responses', async () => {
-    const server = await RedisServer.start('--cluster-enabled', 'yes');
+    const server = await RedisServer.startAsNode();
     await server.ask('CLUSTER', 'ADDSLOTSRANGE', '0', String(SLOTS - 1));
     await server.answers(/cluster_state:ok/, 'CLUSTER', 'INFO');
     const shops = await shopsOn(() => makeStore(server.port));
