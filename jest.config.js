@@ -39,9 +39,11 @@ const long = [
   'spec/idempotency/acceptance/bounds.spec.ts',
   'spec/idempotency/leases/memory-leases-search.spec.ts',
   'spec/idempotency/postgres/leases-search.spec.ts',
+  'spec/idempotency/redis/deployments/access.spec.ts',
   'spec/idempotency/redis/deployments/cluster.spec.ts',
   'spec/idempotency/redis/leases-search.spec.ts',
   'spec/idempotency/redis/deployments/sentinel.spec.ts',
+  'spec/idempotency/redis/silence.spec.ts',
   'spec/matrix/matrix.spec.ts',
   'spec/testing/mistakes.spec.ts',
 ];
