@@ -39,13 +39,17 @@ const long = [
   'spec/idempotency/acceptance/bounds.spec.ts',
   'spec/idempotency/leases/memory-leases-search.spec.ts',
   'spec/idempotency/postgres/leases-search.spec.ts',
+  'spec/idempotency/redis/answers.spec.ts',
   'spec/idempotency/redis/deployments/access.spec.ts',
   'spec/idempotency/redis/deployments/cluster.spec.ts',
   'spec/idempotency/redis/leases-search.spec.ts',
   'spec/idempotency/redis/deployments/sentinel.spec.ts',
+  'spec/idempotency/redis/deployments/valkey-leases.spec.ts',
   'spec/idempotency/redis/silence.spec.ts',
   'spec/matrix/matrix.spec.ts',
+  'spec/testing/async-mistakes.spec.ts',
   'spec/testing/mistakes.spec.ts',
+  'spec/testing/sqlite-leases.spec.ts',
 ];
 
 /** A folder is not the file of the same name: `spec/cli/` is not `spec/client`. */
