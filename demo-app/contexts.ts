@@ -27,7 +27,22 @@ if (value !== undefined) target[2] = value;
 else goOn(fields[2], holder, json, location);
 }; },
   // OrderLine
-  '2f831babf6a07de4bd99de23': (write0, write1, write2) => { return value => {
+  '297180d3bd09a0d849db8442': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
+if (typeof value !== 'object' || value === null || value.toJSON !== undefined
+|| isArray(value) || isExactNumber(value)) value = asObject(value);
+let own;
+return {
+"sku": typeof (own = value["sku"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write0(own),
+"quantity": typeof (own = value["quantity"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write1(own),
+"unitPrice": (own = value["unitPrice"]) === undefined || own === null ? own : write2(own),
+};
+}; },
+  // OrderLine
+  '39f61d561135a85d4b1e3cfb': (Dto) => { return () => new Dto(); },
+  // OrderLine
+  'a0b4e56a1e91a15fc20d1643': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
+if (typeof value !== 'object' || value === null || value.toJSON !== undefined
+|| isArray(value) || isExactNumber(value)) value = asObject(value);
 let text = '', own;
 own = value["sku"];
 if (own !== undefined && (own = own === null ? 'null' : write0(own)) !== undefined)
@@ -40,8 +55,6 @@ if (own !== undefined && (own = own === null ? 'null' : write2(own)) !== undefin
 text += (text === '' ? "\"unitPrice\":" : ",\"unitPrice\":") + own;
 return '{' + text + '}';
 }; },
-  // OrderLine
-  '39f61d561135a85d4b1e3cfb': (Dto) => { return () => new Dto(); },
   // OrderLine
   'b6101f7e512810db5175b62c': (fields, goOn, prototypeOf, inherited, read0, read1, read2) => { return (holder, json, location) => {
 let sent = json["sku"], value;
@@ -65,49 +78,15 @@ if (value !== undefined) target["unitPrice"] = value;
 else goOn(fields[2], holder, json, location);
 }; },
   // OrderLine
-  'bfa9341f3ed06f87d617faa1': (write0, write1, write2) => { return value => {
-let own;
-return {
-"sku": (own = value["sku"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write0(own),
-"quantity": (own = value["quantity"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write1(own),
-"unitPrice": (own = value["unitPrice"]) === undefined || own === null ? own : write2(own),
-};
-}; },
-  // OrderLine
   'ea302e005560f31c9449576a': () => { return (dto, values) => {
 if (values[0] !== undefined) dto["sku"] = values[0];
 if (values[1] !== undefined) dto["quantity"] = values[1];
 if (values[2] !== undefined) dto["unitPrice"] = values[2];
 }; },
   // PlaceOrder
-  '1ff6862fa07972f2e030b4ba': (fields, goOn, prototypeOf, inherited, read1) => { return (holder, json, location) => {
-let sent = json["items"], value;
-const prototype = prototypeOf(json);
-if (prototype !== inherited && prototype !== null) {
-for (const field of fields) goOn(field, holder, json, location);
-return;
-}
-const { target } = holder;
-goOn(fields[0], holder, json, location);
-sent = json["note"];
-value = sent === inherited["note"] ? undefined : read1(sent);
-if (value !== undefined) target["note"] = value;
-else goOn(fields[1], holder, json, location);
-}; },
-  // PlaceOrder
-  '28ab496b2e3e1cc4e2bb66c2': (write0, write1, write2, write3, write4, write5) => { return value => {
-let own;
-return {
-"customerId": (own = value["customerId"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write0(own),
-"items": (own = value["items"]) === undefined || own === null ? own : write1(own),
-"note": (own = value["note"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write2(own),
-"channel": (own = value["channel"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write3(own),
-"cart": (own = value["cart"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write4(own),
-"rush": (own = value["rush"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write5(own),
-};
-}; },
-  // PlaceOrder
-  '3c17f67e0dda09012996674e': (write0, write1, write2, write3, write4, write5) => { return value => {
+  '05adb8eebed5ece96e6588be': (isArray, isExactNumber, asObject, write0, write1, write2, write3, write4, write5) => { return value => {
+if (typeof value !== 'object' || value === null || value.toJSON !== undefined
+|| isArray(value) || isExactNumber(value)) value = asObject(value);
 let text = '', own;
 own = value["customerId"];
 if (own !== undefined && (own = own === null ? 'null' : write0(own)) !== undefined)
@@ -130,6 +109,21 @@ text += (text === '' ? "\"rush\":" : ",\"rush\":") + own;
 return '{' + text + '}';
 }; },
   // PlaceOrder
+  '1ff6862fa07972f2e030b4ba': (fields, goOn, prototypeOf, inherited, read1) => { return (holder, json, location) => {
+let sent = json["items"], value;
+const prototype = prototypeOf(json);
+if (prototype !== inherited && prototype !== null) {
+for (const field of fields) goOn(field, holder, json, location);
+return;
+}
+const { target } = holder;
+goOn(fields[0], holder, json, location);
+sent = json["note"];
+value = sent === inherited["note"] ? undefined : read1(sent);
+if (value !== undefined) target["note"] = value;
+else goOn(fields[1], holder, json, location);
+}; },
+  // PlaceOrder
   '4523072fa21cfdbdf3de90f7': () => { return (dto, values) => {
 if (values[0] !== undefined) dto["customerId"] = values[0];
 if (values[1] !== undefined) dto["items"] = values[1];
@@ -140,6 +134,20 @@ if (values[5] !== undefined) dto["rush"] = values[5];
 }; },
   // PlaceOrder
   '4bb81a9deef883808316cd73': (Dto) => { return () => new Dto(); },
+  // PlaceOrder
+  '7d9d08f5c9872c1140d53f19': (isArray, isExactNumber, asObject, write0, write1, write2, write3, write4, write5) => { return value => {
+if (typeof value !== 'object' || value === null || value.toJSON !== undefined
+|| isArray(value) || isExactNumber(value)) value = asObject(value);
+let own;
+return {
+"customerId": typeof (own = value["customerId"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write0(own),
+"items": (own = value["items"]) === undefined || own === null ? own : write1(own),
+"note": typeof (own = value["note"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write2(own),
+"channel": typeof (own = value["channel"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write3(own),
+"cart": typeof (own = value["cart"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write4(own),
+"rush": typeof (own = value["rush"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write5(own),
+};
+}; },
   // PlaceOrder
   '8720386e1c49ce85ef9fb4da': (has) => { return dto => {
 if (dto["rush"] === undefined && has(dto, "rush")) delete dto["rush"];
@@ -158,6 +166,17 @@ sent = json["note"];
 value = sent === inherited["note"] ? undefined : read1(sent);
 if (value !== undefined) target[2] = value;
 else goOn(fields[1], holder, json, location);
+}; },
+  // UploadDocument
+  '0eabd75bb6b2b3f5a5f169c2': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
+if (typeof value !== 'object' || value === null || value.toJSON !== undefined
+|| isArray(value) || isExactNumber(value)) value = asObject(value);
+let own;
+return {
+"customerId": typeof (own = value["customerId"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write0(own),
+"title": typeof (own = value["title"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write1(own),
+"file": (own = value["file"]) === undefined || own === null ? own : write2(own),
+};
 }; },
   // UploadDocument
   '3512fb253c52b5b1932e8490': (fields, goOn, prototypeOf, inherited, read0) => { return (holder, json, location) => {
@@ -191,16 +210,9 @@ else goOn(fields[0], holder, json, location);
 goOn(fields[1], holder, json, location);
 }; },
   // UploadDocument
-  '70d6f11fa6d50b1ebc808886': (write0, write1, write2) => { return value => {
-let own;
-return {
-"customerId": (own = value["customerId"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write0(own),
-"title": (own = value["title"]) === undefined || own === null || typeof own === 'string' || typeof own === 'number' ? own : write1(own),
-"file": (own = value["file"]) === undefined || own === null ? own : write2(own),
-};
-}; },
-  // UploadDocument
-  '981de36b2b15ec8eca4f14e0': (write0, write1, write2) => { return value => {
+  'ac2f3f57948ea223aff1ea6f': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
+if (typeof value !== 'object' || value === null || value.toJSON !== undefined
+|| isArray(value) || isExactNumber(value)) value = asObject(value);
 let text = '', own;
 own = value["customerId"];
 if (own !== undefined && (own = own === null ? 'null' : write0(own)) !== undefined)

@@ -122,6 +122,21 @@ const rowSchema = dated => ({
   },
 });
 
+/** What a handler would write itself to leave undeclared properties out. */
+const copyOf = ({ id, name, email, age, balance, active, city, country, note, lines, at }) => ({
+  id,
+  name,
+  email,
+  age,
+  balance,
+  active,
+  city,
+  country,
+  note,
+  lines: lines.map(({ sku, quantity, unitPrice }) => ({ sku, quantity, unitPrice })),
+  ...(at && { at }),
+});
+
 for (const count of [1, 100]) {
   for (const [title, Row, rows, isDated] of [
     ['plain objects', dtos.Row, page(count), false],
@@ -142,6 +157,7 @@ for (const count of [1, 100]) {
     assert.equal(context.write(200, rows), ahead.write(200, rows));
     await compare(`Writing ${count} rows, ${title}, ${context.write(200, rows).length} bytes`, {
       'JSON.stringify': () => sent(JSON.stringify(rows)),
+      'JSON.stringify of copies by hand': () => sent(JSON.stringify(rows.map(copyOf))),
       'serializerContext().write()': () => sent(context.write(200, rows)),
       'the same, generated': () => sent(ahead.write(200, rows)),
       'fast-json-stringify': () => sent(stringify(rows)),

@@ -80,7 +80,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     },
     blockedIn: blockedSources(name, () => prepared.fields),
     needsNames: () => prepared.fields.some(isNeededName),
-    toJson: writeObject(Dto.name || 'an object', () => prepared.writers),
+    toJson: writeObject(() => prepared.writers),
     schema: schemas =>
       // A class without a name may contain itself, too.
       schemas.named(codec, Dto.name || 'Dto', inside => {
@@ -118,7 +118,7 @@ function prepare(
     members,
     fields,
     readFields: jsonReaderOf(code, fields, ({ property }) => property, readInJson),
-    writers: objectWriters(members, code),
+    writers: objectWriters(Dto.name || 'an object', members, code),
   };
 }
 

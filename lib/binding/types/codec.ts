@@ -98,7 +98,7 @@ export interface WriteJson {
    * @throws NOT_PLAIN for a value of which it would not.
    */
   readonly plain?: (value: unknown) => unknown;
-  /** True if `plain` returns texts and numbers as they are. */
+  /** True if `plain` returns every value as it is, but for objects and bigints. */
   readonly keeps?: boolean;
 }
 

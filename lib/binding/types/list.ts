@@ -173,7 +173,11 @@ function listWriter(item: Codec<unknown>, name: string): WriteJson {
       }
       return `[${text}]`;
     },
-    plain: (value: unknown) => asArray(value).map(one => (one === undefined || one === null ? null : plainItem?.(one))),
+    plain(value: unknown): unknown[] {
+      const plain: unknown[] = [];
+      for (const one of asArray(value)) plain.push(one === undefined || one === null ? null : plainItem?.(one));
+      return plain;
+    },
   });
 }
 
