@@ -1,6 +1,7 @@
 import BigNumber from 'bignumber.js';
 import express, { Router, type Express, type Request, type RequestHandler, type Response } from 'express';
 import { Keyv } from 'keyv';
+import { LosslessNumber } from 'lossless-json';
 import {
   bindRequest,
   bool,
@@ -430,6 +431,11 @@ describe('each type is written as it is read', () => {
   it('a scalar of another type than declared is written as it is', async () => {
     expect(await textOf(Order, { orderId: 'x', placedAt: 5 })).toBe('{"orderId":"x","placedAt":5}');
   });
+
+  it('an integer beyond those of a double keeps its digits, in a class that declares only doubles and text', async () => {
+    class Counted extends dto({ count: double, note: string }) {}
+    expect(await textOf(Counted, { count: 9007199254740993n, note: 5n })).toBe('{"count":9007199254740993,"note":5}');
+  });
 });
 
 it('properties may be anywhere on the value: own, inherited, or read by a getter', async () => {
@@ -726,6 +732,7 @@ describe('an object of another shape than declared is never shown', () => {
   it.each<[string, AnyType, unknown]>([
     ['an array, for an object', Refusal, [{ because: 'private' }]],
     ['text, for an object', Refusal, 'private'],
+    ['an exact number, for an object', Refusal, new LosslessNumber('5')],
     ['an object, for a list', list(Refusal), { 0: { because: 'private' } }],
     ['a Set, for a list', list(string), new Set(['private'])],
     ['an array, in a list of objects', list(Refusal), [[{ because: 'private' }]]],
