@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { extended } from '../../basics/extended';
 import { describe } from '../../options/check';
 import { ownValue } from '../reading/own-value';
 import type { DtoClass } from '../types/property-type';
@@ -34,7 +35,8 @@ function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Dec
       checkInitialiser(initial, spec, `${Dto.name}.${name}`);
       const mayBeInitial = !spec.requiresValue && spec.kind !== 'hasPermission';
       const required = spec.required && !(mayBeInitial && initial !== undefined);
-      return [name, { ...spec, required, initial, replacesInherited, isMadeByClass: Object.hasOwn(sample, name) }];
+      const isMadeByClass = Object.hasOwn(sample, name);
+      return [name, extended(spec, { required, initial, replacesInherited, isMadeByClass })];
     }),
   );
 }

@@ -1,3 +1,4 @@
+import { extended } from '../../basics/extended';
 import { assertType } from '../types/assert-type';
 import { isOptional, type AnyType, type Infer } from '../types/property-type';
 import { bool, string } from '../types/scalar';
@@ -183,5 +184,5 @@ function specify(kind: PropertyKind, type: AnyType, options: PropertyOptions): P
   // Only `required: false` enables the fallback. With `fromClaim(optional(bool))`, or with a default, `?isAdmin=true`
   // must be ignored.
   const fallback = options.fallback !== false && options.required === false;
-  return { ...options, kind, type, required, fallback, ...(options.required && { requiresValue: true }) };
+  return extended(options, { kind, type, required, fallback, requiresValue: options.required === true });
 }

@@ -1,3 +1,4 @@
+import { extended } from '../../basics/extended';
 import type { Member } from '../declaration/members';
 import type { PropertySpec, Source } from '../declaration/property';
 import { takesFiles } from '../types/codec';
@@ -23,7 +24,7 @@ export function sourcePropertiesOf(
   // Most properties have one name in all sources.
   const made = new Map<string, SourceProperty>();
   const under = (name: string): SourceProperty => {
-    const one = made.get(name) ?? { ...member, name, anyCase: name.toLowerCase(), isRoot, dontBind: [] };
+    const one = made.get(name) ?? extended(member, { name, anyCase: name.toLowerCase(), isRoot, dontBind: [] });
     made.set(name, one);
     return one;
   };

@@ -1,4 +1,4 @@
-import type { Compile } from './compile';
+import type { Compile, Constant } from './compile';
 import { isExactNumber } from './exact-number';
 import type { JsonObject } from './json-text';
 import type { Location } from './location';
@@ -17,7 +17,7 @@ export class ClassCode {
 
   /** Makes a function that makes instances of the class. */
   maker<T>(Dto: new () => T): () => T {
-    return this.compile(this.owner, () => 'return () => new Dto();', { Dto }) as () => T;
+    return this.compile(this.owner, () => 'return () => new Dto();', [['Dto', Dto]]) as () => T;
   }
 
   /** Makes a function that sets the properties for which a value was found, in their order. */
@@ -28,7 +28,7 @@ export class ClassCode {
       );
       return `return (dto, values) => {\n${lines.join('\n')}\n};`;
     };
-    return this.compile(this.owner, code, {}) as (dto: object, values: readonly unknown[]) => void;
+    return this.compile(this.owner, code, []) as (dto: object, values: readonly unknown[]) => void;
   }
 
   /**
@@ -42,7 +42,7 @@ export class ClassCode {
         .map(name => `if (dto[${name}] === undefined && has(dto, ${name})) delete dto[${name}];`);
       return `return dto => {\n${lines.join('\n')}\n};`;
     };
-    return this.compile(this.owner, code, { has: Object.hasOwn }) as (dto: object) => void;
+    return this.compile(this.owner, code, [['has', Object.hasOwn]]) as (dto: object) => void;
   }
 
   /** @param goOn reads a field that is absent, or that the fast path of its type refuses. */
@@ -50,9 +50,13 @@ export class ClassCode {
     fields: readonly F[],
     goOn: (field: F, ...from: Parameters<ReadFields<H>>) => void,
   ): ReadFields<H> {
-    const readers = fields.flatMap(({ fast }, at) => (fast ? [[`read${at}`, fast] as const] : []));
-    const ofFast = { prototypeOf: Object.getPrototypeOf, inherited: Object.prototype, ...Object.fromEntries(readers) };
-    const constants = { fields, goOn, ...(readers.length > 0 && ofFast) };
+    const readers = fields.flatMap(({ fast }, at): Constant[] => (fast ? [[`read${at}`, fast]] : []));
+    const constants: Constant[] = [
+      ['fields', fields],
+      ['goOn', goOn],
+    ];
+    if (readers.length > 0)
+      constants.push(['prototypeOf', Object.getPrototypeOf], ['inherited', Object.prototype], ...readers);
     return this.compile(this.owner, () => codeOfReader(fields), constants) as ReadFields<H>;
   }
 
@@ -75,9 +79,13 @@ export class ClassCode {
     codeOf: (fields: readonly WrittenField[]) => string,
     asObject: AsObject,
   ): unknown {
-    const writers = Object.fromEntries(fields.map((field, at) => [`write${at}`, field[form]]));
-    const ofInherited = fields.some(({ property }) => isInherited(property)) && { valueUnder };
-    const constants = { isArray: Array.isArray, isExactNumber, asObject, ...writers, ...ofInherited };
+    const constants: Constant[] = [
+      ['isArray', Array.isArray],
+      ['isExactNumber', isExactNumber],
+      ['asObject', asObject],
+      ...fields.map((field, at): Constant => [`write${at}`, field[form]]),
+    ];
+    if (fields.some(({ property }) => isInherited(property))) constants.push(['valueUnder', valueUnder]);
     return this.compile(this.owner, () => codeOf(fields), constants);
   }
 }

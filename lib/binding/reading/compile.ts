@@ -9,7 +9,9 @@ import { warnOnce } from '../../warnings/warn-once';
  * @param codeOf writes the body of a function that returns the result. It contains declared names, written as JSON, and
  * no part of a request.
  */
-export type Compile = (owner: string, codeOf: () => string, constants: Readonly<Record<string, unknown>>) => Compiled;
+export type Compile = (owner: string, codeOf: () => string, constants: readonly Constant[]) => Compiled;
+
+export type Constant = readonly [name: string, value: unknown];
 
 /** A compiled function; it has at most three parameters. */
 type Compiled = (...given: never[]) => unknown;
@@ -48,14 +50,14 @@ export const collecting = oneInProcess<{ collection?: CodeCollection }>('collect
  */
 export function compilerWith(contexts: readonly GeneratedContexts[]): Compile {
   return (owner, codeOf, constants) => {
-    const names = Object.keys(constants);
+    const names = constants.map(([name]) => name);
     const isLookedUp = contexts.length > 0 || collecting.collection !== undefined;
     const generated = isLookedUp
       ? generatedFor(owner, `(${names.join(', ')}) => { ${codeOf()} }`, contexts)
       : undefined;
     return whenUsed(() => {
       const make = generated ?? compileFunction(`'use strict'; ${codeOf()}`, names, { filename: 'bindonce:compiled' });
-      return (make as CodeFunction)(...(Object.values(constants) as never[]));
+      return (make as CodeFunction)(...constants.map(([, value]) => value));
     });
   };
 }

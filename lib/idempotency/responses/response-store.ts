@@ -16,7 +16,7 @@ export interface Responses {
   read(
     cacheKey: string,
     token: string,
-    expected: Omit<Expected, 'key'>,
+    { method, maxBytes }: Omit<Expected, 'key'>,
     ms: number,
   ): RecordedResponse | undefined | Promise<RecordedResponse | undefined>;
   /** @param ms milliseconds that the response is kept. */
@@ -88,11 +88,11 @@ export class ResponseStore implements Responses {
   read(
     cacheKey: string,
     token: string,
-    expected: Omit<Expected, 'key'>,
+    { method, maxBytes }: Omit<Expected, 'key'>,
     ms: number,
   ): Promise<RecordedResponse | undefined> {
     const key = `${cacheKey}:${token}`;
-    return this.reads.read(key, () => this.ask({ ...expected, key }), ms / 2);
+    return this.reads.read(key, () => this.ask({ key, method, maxBytes }), ms / 2);
   }
 
   async write(cacheKey: string, token: string, response: RecordedResponse, ms: number): Promise<void> {

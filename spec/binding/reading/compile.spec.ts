@@ -5,7 +5,7 @@ const collected = (owner: string, code: () => string): CodeCollection => {
   const collection = new CodeCollection();
   collecting.collection = collection;
   try {
-    compilerWith([])(owner, code, { offset: 1 });
+    compilerWith([])(owner, code, [['offset', 1]]);
   } finally {
     delete collecting.collection;
   }
@@ -24,7 +24,7 @@ it('takes a function that was generated for the same code of the same class, and
     { functions, whenStale: 'warn' },
   ]);
   const result = (owner: string, code: () => string): unknown =>
-    (compile(owner, code, { offset: 1 }) as (value: number) => unknown)(2);
+    (compile(owner, code, [['offset', 1]]) as (value: number) => unknown)(2);
   expect(result('Order', CODE)).toBe('generated 3');
   expect(result('Line', CODE)).toBe(3);
   expect(result('Order', () => CODE().replace('+', '-'))).toBe(1);
@@ -32,14 +32,14 @@ it('takes a function that was generated for the same code of the same class, and
 
 it('throws if so configured and there is none, but not while code is collected', () => {
   const compile = compilerWith([{ functions: {}, whenStale: 'throw' }]);
-  expect(() => compile('Order', CODE, { offset: 1 })).toThrow(
+  expect(() => compile('Order', CODE, [['offset', 1]])).toThrow(
     new TypeError(
       'the generated contexts have no code for Order as it is declared now. Run `npx bindonce generate` again, with a module that uses it, or keep class names in your bundler.',
     ),
   );
   collecting.collection = new CodeCollection();
   try {
-    expect(() => compile('Order', CODE, { offset: 1 })).not.toThrow();
+    expect(() => compile('Order', CODE, [['offset', 1]])).not.toThrow();
     expect(collecting.collection.texts.size).toBe(1);
   } finally {
     delete collecting.collection;
@@ -49,5 +49,5 @@ it('throws if so configured and there is none, but not while code is collected',
 it('does not take a property that every object inherits for a function', () => {
   const functions = Object.create({ ...functionsOf(collected('Order', CODE), () => () => 'inherited') }) as object;
   const compile = compilerWith([{ functions: functions as Record<string, CodeFunction>, whenStale: 'warn' }]);
-  expect((compile('Order', CODE, { offset: 1 }) as (value: number) => unknown)(2)).toBe(3);
+  expect((compile('Order', CODE, [['offset', 1]]) as (value: number) => unknown)(2)).toBe(3);
 });
