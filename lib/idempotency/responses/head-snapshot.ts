@@ -1,10 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import { isPerExchange, type HeaderLine } from './recorded-response';
 
-/** Members of node's responses that its types lack: the method (since 15.4), and the notes of removed headers. */
-type NodeResponse = ServerResponse & {
+/**
+ * Members of node's responses that its types lack: the method (since 15.4), and its notes of removed headers and of
+ * whether the response has content.
+ */
+export type NodeResponse = ServerResponse & {
   getRawHeaderNames(): string[];
   sendDate: boolean;
+  _hasBody: boolean;
   _removedConnection: boolean;
   _removedContLen: boolean;
   _removedTE: boolean;
@@ -48,9 +52,9 @@ export class HeadSnapshot {
   constructor(private readonly res: ServerResponse) {
     const lines = linesOf(res);
     this.lines = lines.length > 0 ? new Map(lines.map(line => [line[0].toLowerCase(), line])) : NO_LINES;
-    const { statusCode, statusMessage, sendDate, _removedConnection, _removedContLen, _removedTE } =
+    const { statusCode, statusMessage, sendDate, _hasBody, _removedConnection, _removedContLen, _removedTE } =
       res as NodeResponse;
-    this.state = { statusCode, statusMessage, sendDate, _removedConnection, _removedContLen, _removedTE };
+    this.state = { statusCode, statusMessage, sendDate, _hasBody, _removedConnection, _removedContLen, _removedTE };
   }
 
   changes(): HeadChanges {
@@ -76,7 +80,7 @@ export class HeadSnapshot {
     return { headers, removed: [...replaced, ...gone] };
   }
 
-  /** Restores the head, with node's notes of removed headers. */
+  /** Restores the head, with node's notes. */
   putBack(): void {
     for (const [name] of linesOf(this.res)) this.res.removeHeader(name);
     Object.assign(this.res, this.state);

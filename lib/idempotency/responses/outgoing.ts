@@ -35,6 +35,11 @@ export class Outgoing {
     return write.call(this.res, bytes, callback ?? 'utf8');
   }
 
+  /** Takes back that the response has begun: its head could not be sent. */
+  takeBackHead(): void {
+    this.hasBegun = false;
+  }
+
   /** Sends the rest of the content, and ends the response. */
   end(head: ResponseHead, rest: Buffer, callback: Callback | undefined): void {
     // As node does it; an earlier middleware may not pass a third argument on.

@@ -53,11 +53,12 @@ class Recorder implements Recording {
   private readonly faked: FakedProgress;
   private readonly outgoing: Outgoing;
   private readonly runEnd: RunEnd;
+  private readonly ownWriteHead: ServerResponse['writeHead'];
   private head: ResponseHead | undefined;
   /** The `write` or `end` that made node write the implicit header. */
   private headWrittenBy: 'write' | 'end' | undefined;
   private trailers: readonly HeaderLine[] = [];
-  private readonly body: BodyCopy;
+  private body: BodyCopy;
   private readonly method: string | undefined;
   /** The content that waits for `finish()`. */
   private held: Buffer[] = [];
@@ -66,7 +67,7 @@ class Recorder implements Recording {
   constructor(
     req: IncomingMessage,
     private readonly res: ServerResponse,
-    limits: Limits,
+    private readonly limits: Limits,
   ) {
     this.method = req.method;
     this.body = new BodyCopy(limits.maxResponseBytes);
@@ -74,7 +75,7 @@ class Recorder implements Recording {
     watchConnection(req, res);
     this.faked = new FakedProgress(res, req.socket);
     this.outgoing = new Outgoing(res, this.faked);
-    res.writeHead = this.writeHead.bind(this);
+    res.writeHead = this.ownWriteHead = this.writeHead.bind(this);
     res.write = this.write.bind(this) as typeof res.write;
     res.end = this.end.bind(this) as typeof res.end;
     res.flushHeaders = this.flushHeaders.bind(this);
@@ -180,7 +181,7 @@ class Recorder implements Recording {
     const head = this.writtenHead('write');
     const bytes = this.keep(copyOfBytes(chunk, encoding), head);
     this.runEnd.wrote();
-    if (this.goesOut(head)) return this.outgoing.write(head, bytes, done);
+    if (this.goesOut(head)) return this.sent(() => this.outgoing.write(head, bytes, done));
     if (!this.runEnd.isClientGone) this.held.push(bytes);
     // Held bytes count as written: the handler may wait for the callback before it ends.
     if (done) process.nextTick(done);
@@ -214,7 +215,10 @@ class Recorder implements Recording {
    */
   private flushHeaders(): void {
     const head = this.writtenHead('write');
-    if (!this.ended && this.goesOut(head)) this.outgoing.flushHeaders(head);
+    if (this.ended || !this.goesOut(head)) return;
+    this.sent(() => {
+      this.outgoing.flushHeaders(head);
+    });
   }
 
   private addTrailers(trailers: OutgoingHttpHeaders | readonly [string, string][]): void {
@@ -232,6 +236,28 @@ class Recorder implements Recording {
       this.res.writeHead(this.res.statusCode);
     }
     return (this.head ??= new ResponseHead(this.method, this.res, this.snapshot, by));
+  }
+
+  /**
+   * Sends a part of the response. If that fails before the head has left (node refuses it, or an earlier middleware
+   * throws), nothing has been said yet, and what is written next is the response.
+   */
+  private sent<T>(send: () => T): T {
+    try {
+      return send();
+    } catch (error) {
+      if (!this.res.headersSent) this.startAgain();
+      throw error;
+    }
+  }
+
+  private startAgain(): void {
+    this.head = undefined;
+    this.headWrittenBy = undefined;
+    this.trailers = [];
+    this.body = new BodyCopy(this.limits.maxResponseBytes);
+    this.outgoing.takeBackHead();
+    this.res.writeHead = this.ownWriteHead;
   }
 
   private keep(bytes: Buffer, { hasContent }: ResponseHead): Buffer {

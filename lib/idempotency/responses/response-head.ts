@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { HeadChanges, HeadSnapshot } from './head-snapshot';
+import type { HeadChanges, HeadSnapshot, NodeResponse } from './head-snapshot';
 import { areTooLong, mayHaveContent, type HeaderLine, type RecordedResponse } from './recorded-response';
 
 /** The head of a response as the handler has written it, and what it declares about the content. */
@@ -22,6 +22,8 @@ export class ResponseHead {
    * differently.
    */
   readonly isCoded: boolean;
+  /** True for a `Trailer` header without chunks, which node refuses to send. */
+  private readonly isRefused: boolean;
   /** The declared length of the content in bytes. */
   private readonly length: number | undefined;
 
@@ -41,6 +43,7 @@ export class ResponseHead {
     this.isImplied = writtenBy !== undefined;
     this.impliedBy = writtenBy === 'end' && this.hasContent && framesContent(res) ? undefined : writtenBy;
     this.length = length === undefined ? undefined : Number(length);
+    this.isRefused = res.hasHeader('Trailer') && !isChunked(res, this.hasContent && length === undefined);
   }
 
   /** Returns true if a client that has this many bytes of content considers the response complete. */
@@ -56,7 +59,7 @@ export class ResponseHead {
   /** Returns the whole response; undefined if it cannot be replayed. */
   withBody(body: Buffer | undefined, trailers: readonly HeaderLine[]): RecordedResponse | undefined {
     // A store checks the same when it reads a record (`fromStored`).
-    if (!body || this.isCoded || !this.isFramedBy(body.length) || this.status < 200) return undefined;
+    if (!body || this.isCoded || this.isRefused || !this.isFramedBy(body.length) || this.status < 200) return undefined;
     const {
       status,
       reason,
@@ -86,13 +89,17 @@ export class ResponseHead {
   }
 }
 
+/** @param byDefault whether node chunks the content if client and handler allow it. */
+function isChunked(res: ServerResponse, byDefault: boolean): boolean {
+  if (res.hasHeader('Transfer-Encoding')) return true;
+  const { useChunkedEncodingByDefault: mayBe, _removedTE: isForbidden } = res as NodeResponse;
+  return byDefault && mayBe && !isForbidden;
+}
+
 /**
  * Returns true if node does not declare the length in `end`: the handler has framed the content, or removed that
  * header.
  */
 function framesContent(res: ServerResponse): boolean {
-  return (
-    (res as ServerResponse & { _removedContLen?: boolean })._removedContLen === true ||
-    res.hasHeader('Transfer-Encoding')
-  );
+  return (res as NodeResponse)._removedContLen || res.hasHeader('Transfer-Encoding');
 }

@@ -139,10 +139,15 @@ function namesOf(value: unknown): string[] | undefined {
     : undefined;
 }
 
-/** Returns true if the Content-Length, if any, is that of the body, or if there can be no body. */
+/**
+ * Returns true if the Content-Length, if any, is that of the body, or if there can be no body. Trailers need a body
+ * without a length.
+ */
 function isFramed(headers: readonly HeaderLine[], bytes: number, mayHaveBody: boolean): boolean {
   if (!mayHaveBody && bytes > 0) return false;
   const length = headers.find(([name]) => isLength(name))?.[1];
+  const announcesTrailers = headers.some(([name]) => name.toLowerCase() === 'trailer');
+  if (announcesTrailers && (!mayHaveBody || length !== undefined)) return false;
   if (length === undefined) return true;
   return typeof length === 'string' && /^\d{1,15}$/.test(length) && (!mayHaveBody || Number(length) === bytes);
 }
