@@ -15,8 +15,17 @@ export function isWanted(
   req: IncomingMessage,
   { shouldCache, storeTimeout }: ResolvedOptions,
 ): Awaitable<boolean> {
-  // So that a function that assigns to it by mistake does not change what is stored.
-  return !shouldCache || answerOf(() => shouldCache(Object.freeze(response), req as Request), storeTimeout);
+  return !shouldCache || answerOf(() => shouldCache(frozen(response), req as Request), storeTimeout);
+}
+
+/** So that a function that assigns to it by mistake does not change what is stored. (Bytes cannot be frozen.) */
+function frozen(response: RecordedResponse): RecordedResponse {
+  for (const lines of [response.headers, response.trailers]) {
+    for (const [, value] of lines) Object.freeze(value);
+    lines.forEach(Object.freeze);
+    Object.freeze(lines);
+  }
+  return Object.freeze(response);
 }
 
 async function answerOf(ask: () => unknown, storeTimeout: number): Promise<boolean> {

@@ -127,6 +127,23 @@ describe.each(expressVersions)('on %s, a handler that', (version, express) => {
     expect([(await post()).status, (await post()).status]).toEqual([201, 201]);
   });
 
+  it('is stored with its headers and trailers, whatever shouldCache tries to change in them', async () => {
+    const change = ({ headers, trailers }: Record<'headers' | 'trailers', [string, string | string[]][]>): boolean => {
+      const [, lines] = headers.find(([, value]) => Array.isArray(value)) ?? [];
+      for (const list of [headers, trailers, headers[0], lines]) Reflect.set(list as object, 0, 'changed');
+      return true;
+    };
+    const respond: RequestHandler = (_req, res) => {
+      res.setHeader('X-Lines', ['1', '2']).write('x');
+      res.addTrailers({ 'X-Sum': '1' });
+      res.end();
+    };
+    const { post } = await served(respond, { shouldCache: change as never });
+    const [first, second] = [await post(), await post()];
+    expect(first.lines).toContain('X-Lines: 2');
+    expect(visibleReplay(second)).toEqual(visible(first));
+  });
+
   it.each(table)('%s runs again when shouldCache says no', async (_title, handler) => {
     const { state, post } = await served(handler, { shouldCache: ({ status }) => status < 400 }, onError);
     await post();
