@@ -90,12 +90,15 @@ function originOf(req: IncomingMessage, { ignoreHost }: IdentityOptions): readon
  * mount point. If an earlier middleware has rewritten the URL, the new one takes part, too: route values come from it.
  */
 function resourceOf(req: IncomingMessage): readonly unknown[] {
-  const { originalUrl = req.url ?? '', baseUrl = '' } = req as Routed;
-  const [path, query] = splitUrl(originalUrl);
-  const parts = [req.method ?? '', path, queryParts(query)];
+  const { originalUrl = req.url ?? '', baseUrl = '', protocol = 'http' } = req as Routed;
+  const [target, query] = splitUrl(originalUrl);
+  const sentPath = withoutOrigin(target);
+  const origin = target.slice(0, target.length - sentPath.length).toLowerCase();
+  // The origin in a target of absolute form says nothing new if it is that of the request.
+  const isOwn = origin === '' || origin === `${protocol}://${req.headers.host ?? ''}`.toLowerCase();
+  const parts = [req.method ?? '', isOwn ? sentPath : target, queryParts(query)];
   const [below, newQuery] = splitUrl(req.url ?? '');
   const newPath = baseUrl + withoutOrigin(below);
-  const sentPath = withoutOrigin(path);
   // A router leaves a slash of a path that is its mount point.
   const isPathAsSent = newPath === sentPath || newPath === `${sentPath}/`;
   if (isPathAsSent && newQuery === query) return parts;
