@@ -39,7 +39,8 @@ async function outcomeOf(
     case 'running':
       return { kind: 'in-flight', msLeft: decision.msLeft };
     case 'key-reused':
-      return decision;
+      // Another run has taken the key after this handler had run.
+      return hasRun ? { kind: 'response-unavailable' } : decision;
     case 'store-unavailable': {
       const { error, wasRunning } = decision;
       // This process may know of a run that the store cannot tell of.

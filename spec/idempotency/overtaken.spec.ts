@@ -16,7 +16,12 @@ const LEASE = 150;
 const never = (): Promise<void> => new Promise(() => undefined);
 
 /** A request whose renewals are lost, so that a second one runs while the first still does; the first ends when it is told to. */
-async function overtaken(end: RequestHandler, options: IdempotencyOptions = {}, complete?: () => void | Promise<void>) {
+async function overtaken(
+  end: RequestHandler,
+  options: IdempotencyOptions = {},
+  complete?: () => void | Promise<void>,
+  secondBody?: string,
+) {
   const log = new EventLog();
   const [begun, mayEnd] = [signal(), signal()];
   let runs = 0;
@@ -40,10 +45,11 @@ async function overtaken(end: RequestHandler, options: IdempotencyOptions = {}, 
       },
     ),
   );
-  const post = (): Promise<WireResponse> => send(url, { headers: keyed('k') });
+  const post = (body?: string): Promise<WireResponse> => send(url, { headers: keyed('k'), ...(body && { body }) });
   const first = post();
   await begun.happened;
-  const second = await post();
+  if (secondBody !== undefined) await log.first('lease-lost');
+  const second = await post(secondBody);
   return {
     first,
     second,
@@ -95,6 +101,16 @@ describe('a run whose lease was lost to another', () => {
     const answer = await first;
     expect([answer.status, answer.text]).toEqual([201, second.text]);
     expect(log.kinds).toEqual(['lease-lost', 'executed', 'replayed']);
+  });
+
+  it('answers 409 when the key now belongs to a request with another body: its handler has run', async () => {
+    const respond: RequestHandler = (_req, res) => res.json({ run: 1 });
+    const { first, second, log, end } = await overtaken(respond, { whenKeyReused: 'reject' }, undefined, 'another');
+    end();
+    const { status, text } = await first;
+    expect([second.status, status]).toEqual([201, 409]);
+    expect(text).toContain('The request was executed before and is not executed again');
+    expect(log.kinds).toEqual(['lease-lost', 'executed', 'conflicted']);
   });
 
   it('answers with its own response when the store cannot be asked: the work is done', async () => {
