@@ -1,6 +1,7 @@
 import { Problem } from '../problems/problem';
 import type { Exchange } from './exchange/exchange';
 import type { Outcome } from './exchange/outcome';
+import { echoKey } from './run/echo-key';
 import { replay } from './responses/replay';
 import { leaveUnguarded } from './unguarded';
 
@@ -17,6 +18,7 @@ export function answer(outcome: Outcome, exchange: Exchange): void {
     case 'replayed':
       return replay(outcome.response, req, res, options.replayedHeader);
     case 'unguarded':
+      echoKey(req, res, options);
       leaveUnguarded(req, outcome.key, outcome.cacheKey);
       return next();
     case 'in-flight':

@@ -55,12 +55,20 @@ export function makeIdempotency(
   const stores = new TimedStores(options);
 
   const handle = async (req: IncomingMessage, res: ServerResponse, next: Next): Promise<void> => {
-    if (!mark(req, options)) {
+    const reporter = new Reporter(options.onEvent);
+    let isFirst: boolean;
+    try {
+      isFirst = mark(req, options);
+      if (isFirst) requireRecordable(req, res);
+    } catch (error) {
+      reporter.report(refusal(error));
+      throw error;
+    }
+    if (!isFirst) {
       next();
       return;
     }
-    requireRecordable(req, res);
-    const exchange = { req, res, next, options, stores, reporter: new Reporter(options.onEvent) };
+    const exchange = { req, res, next, options, stores, reporter };
     const outcome = await serve(exchange).catch(refusal);
     exchange.reporter.report(outcome);
     answer(outcome, exchange);
@@ -128,7 +136,7 @@ async function serve(exchange: Exchange): Promise<Outcome> {
   return { kind: 'in-flight', msLeft: 0 };
 }
 
-/** Makes the outcome of an error after the first decision: of a lease store, or without Express of a handler. */
+/** Makes the outcome of an error: a wrong order of middlewares, a lease store, or without Express the handler. */
 const refusal = (error: unknown): Outcome => ({ kind: 'refused', error });
 
 /** Releases a lease under which nothing runs. If the store is out of reach, the lease expires. */

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Keyv } from 'keyv';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { configure, idempotency, memoryLeases, type IdempotencyOptions } from '../../lib';
+import { EventLog } from '../support/event-log';
 import { send } from '../support/listen';
 import { expressVersions } from '../support/express-versions';
 import { serve } from '../support/serve';
@@ -142,12 +143,14 @@ describe.each(expressVersions)('a guard behind a middleware that has begun the r
         next();
       };
       const handler: RequestHandler = (_req, res) => res.end('ran');
-      const { url } = await serve(express().post('/', begin, idempotency(), handler).use(endResponse));
+      const log = new EventLog();
+      const { url } = await serve(express().post('/', begin, idempotency({ onEvent: log.onEvent }), handler).use(endResponse));
 
       const answer = await send(url, { headers });
 
-      expect([answer.text, refusals]).toEqual([
+      expect([answer.text, log.kinds, refusals]).toEqual([
         'refused',
+        ['refused'],
         [
           expect.stringMatching(
             /^idempotency: a middleware that .* has sent the head .* Mount idempotency\(\) before it\.$/,

@@ -127,6 +127,7 @@ describe.each(rows)('the store is $how ($version)', ({ express, how }) => {
     fault.at = 'acquire';
     const answer = await timed(url, agent);
     expect([answer.status, answer.ms < BOUND, runs()]).toEqual([201, true, 1]);
+    expect(answer.headers['idempotency-key']).toBe('k');
     agent.destroy();
   });
 
