@@ -52,7 +52,7 @@ export interface IdempotencyOptions {
    * minutes).
    */
   cacheDuration?: number;
-  /** When true, the response carries the idempotency key header, unless the handler sets it. Default true. */
+  /** When true, the handler's response carries the idempotency key header, unless the handler sets it. Default true. */
   addHeaderToResponse?: boolean;
   /** Text about the header in the API description. Default: what the key is for, and how long it lasts. */
   swaggerHeaderDescription?: string;
@@ -107,7 +107,10 @@ export interface IdempotencyOptions {
   replayedHeader?: string | false;
   /** Pattern that a key must match; others are refused with 400. Default: any non-empty string. */
   keyPattern?: RegExp;
-  /** Most bytes of a request body; a longer one is refused with 413. Default 10 485 760 (10 MiB). */
+  /**
+   * Most bytes of a request body; a longer one is refused with 413. Default 10 485 760 (10 MiB). (A parser that is
+   * mounted before `idempotency()` has a limit of its own.)
+   */
   maxRequestBytes?: number;
   /**
    * Most bytes of a response body that is stored; duplicates of a longer one get 409. Without a `store` at most
