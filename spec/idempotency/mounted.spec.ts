@@ -144,7 +144,11 @@ describe.each(expressVersions)('a guard behind a middleware that has begun the r
       };
       const handler: RequestHandler = (_req, res) => res.end('ran');
       const log = new EventLog();
-      const { url } = await serve(express().post('/', begin, idempotency({ onEvent: log.onEvent }), handler).use(endResponse));
+      const { url } = await serve(
+        express()
+          .post('/', begin, idempotency({ onEvent: log.onEvent }), handler)
+          .use(endResponse),
+      );
 
       const answer = await send(url, { headers });
 
