@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream';
+import { BodyRemoved } from '../spool/spool-file';
 import { isReadElsewhere } from './body-chunks';
+import type { Unread } from './put-back';
+import { stateOf } from './stream-state';
 
 /** Milliseconds in which a reader that is half-way has to read something. */
 const PATIENCE = 30_000;
@@ -9,23 +12,38 @@ const PATIENCE = 30_000;
  * Calls `then` when no one reads a body any more, to be asked when its exchange is over: at once, or when the reader
  * whose listeners the stream has comes to the end. A handler may respond early and go on reading in the background; it
  * must not take a part of the body for the whole, so the stream of a reader that stops for 30 seconds fails.
- * @param unread returns how much of the body is still to be read.
+ * @param unread what is still to be read of the body.
  */
-export function afterReading(req: IncomingMessage, unread: () => number, then: () => void): void {
+export function afterReading(req: IncomingMessage, unread: Unread, then: () => void): void {
   failAlone(req);
   if (req.readableEnded || req.destroyed || !isReadElsewhere(req)) {
+    unread.skip();
+    discardUnread(req);
     then();
     return;
   }
-  let last = unread();
+  let last = unread.size();
   const timer = setInterval(() => {
-    if (unread() === last) req.destroy(tooSlow());
-    last = unread();
+    if (unread.size() === last) req.destroy(tooSlow());
+    last = unread.size();
   }, PATIENCE).unref();
   finished(req, { writable: false }, () => {
     clearInterval(timer);
     then();
   });
+}
+
+/**
+ * Discards what no one has read of a body when its exchange is over, as node does with a body that was never read: only
+ * then does a request emit `end` and `close`, for which middlewares wait that count or log requests.
+ */
+export function discardUnread(req: IncomingMessage): void {
+  if (req.readableEnded || req.destroyed || isReadElsewhere(req)) return;
+  // A reader that begins later must not take nothing for the whole body.
+  req.once('close', () => {
+    stateOf(req).errored ??= new BodyRemoved();
+  });
+  req.resume();
 }
 
 /** Lets the stream fail without closing the connection, on which the next request may have come. */

@@ -43,11 +43,16 @@ function hideReading(req: IncomingMessage): void {
   if (!req.readable) req.readable = true;
 }
 
-/**
- * Puts a complete body back from a file, piece by piece as it is read.
- * @returns a function that returns how much is still to be read.
- */
-export function putBackFile(req: IncomingMessage, spool: Spool): () => number {
+/** What readers have not read of a body that was put back from a file. */
+export interface Unread {
+  /** Number of bytes. */
+  readonly size: () => number;
+  /** Lets the stream end after what waits in it. */
+  readonly skip: () => void;
+}
+
+/** Puts a complete body back from a file, piece by piece as it is read. */
+export function putBackFile(req: IncomingMessage, spool: Spool): Unread {
   let position = 0;
   const next = (): Buffer | undefined => {
     try {
@@ -63,7 +68,12 @@ export function putBackFile(req: IncomingMessage, spool: Spool): () => number {
   refill(req, next);
   hideReading(req);
   req.setEncoding = setEncodingOfPieces;
-  return () => spool.size - position + req.readableLength;
+  return {
+    size: () => spool.size - position + req.readableLength,
+    skip: () => {
+      position = spool.size;
+    },
+  };
 }
 
 /**

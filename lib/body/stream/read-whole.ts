@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { onExchangeEnd } from '../../http/exchange-end';
-import { afterReading } from './after-reading';
+import { afterReading, discardUnread } from './after-reading';
 import { arrivedBody, chunksOf, packetParsed } from './body-chunks';
 import { bounded, checkDeclaredLength } from '../content/bounded';
 import { drainRest } from './drain-rest';
@@ -24,10 +24,14 @@ const MOST_CHUNKS = 1_000;
  * @throws a 413 problem for a longer body, a 503 or 507 problem when memory or disk do not take it, ClientGone.
  */
 export async function readWhole(req: IncomingMessage, res: ServerResponse, limit: number): Promise<Received> {
-  const holding = holdingOf(req, res);
+  let received: Received | undefined;
+  const holding = holdingOf(req, res, () => {
+    if (received && received.kind !== 'file') discardUnread(req);
+  });
   try {
     checkDeclaredLength(req, limit);
-    return await readAll(req, res, limit, holding);
+    received = await readAll(req, res, limit, holding);
+    return received;
   } catch (error) {
     holding.giveBack();
     drainRest(req, res);

@@ -7,6 +7,8 @@ interface StreamState {
   ended: boolean;
   /** The value of `readableDidRead`. */
   dataEmitted: boolean;
+  /** The error with which it was destroyed. */
+  errored: Error | null | undefined;
   /** Made by `setEncoding()`. */
   readonly decoder: StringDecoder | null | undefined;
 }

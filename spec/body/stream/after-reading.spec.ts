@@ -4,8 +4,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { buffer } from 'node:stream/consumers';
-import type { Request } from 'express';
-import { idempotency } from '../../../lib';
+import type { Request, RequestHandler } from 'express';
+import { bindRequest, dto, idempotency, int, problemDetails } from '../../../lib';
 import { held } from '../../../lib/body/stream/holding';
 import { expressVersions } from '../../support/express-versions';
 import { send } from '../../support/listen';
@@ -56,7 +56,48 @@ const readers: readonly [how: string, read: (req: Request) => Promise<number>][]
   ],
 ];
 
-describe.each(expressVersions)('a body on disk whose handler responds before it has read it, on %s,', (_v, express) => {
+describe.each(expressVersions)('a body that no one reads, on %s,', (_v, express) => {
+  const guard = (): RequestHandler => idempotency({ whenKeyReused: 'reject' });
+  class Payment extends dto({ amount: int }) {}
+  const small = '{"amount":5}';
+  const large = JSON.stringify({ amount: 5, text: 'x'.repeat(2_000_000) });
+
+  it.each<[string, () => RequestHandler[], statuses: number[], bodies: string[]]>([
+    ['without a guard', () => [], [200], [small]],
+    ['behind idempotency()', () => [guard()], [200, 200], [small, small]],
+    ['behind idempotency(), on disk', () => [guard()], [200, 200], [large, large]],
+    ['in a replay', () => [guard(), express.json()], [200, 200], [small, small]],
+    ['in a refusal of the key', () => [guard(), express.json()], [200, 422], [small, '{}']],
+    ['behind bindRequest()', () => [bindRequest(Payment)], [200], [small]],
+    [
+      'behind bindRequest(), on disk',
+      () => [bindRequest(Payment, { limits: { bodyBytes: 5_000_000 } })],
+      [200],
+      [large],
+    ],
+    ['in a refusal of bindRequest()', () => [bindRequest(Payment)], [400], ['{"amount":"five"}']],
+    ['behind both', () => [guard(), bindRequest(Payment)], [200, 200], [small, small]],
+  ])('%s, is discarded after the response: the request emits end and close', async (_where, make, statuses, bodies) => {
+    const ended: Promise<unknown>[] = [];
+    const app = express()
+      .use((req, _res, next) => {
+        ended.push(Promise.all([once(req, 'end'), once(req, 'close')]));
+        next();
+      })
+      .post('/', ...make(), (_req, res) => {
+        res.json({ done: true });
+      });
+    const { url } = await serve(app.use(problemDetails()));
+    for (const [index, body] of bodies.entries()) {
+      const headers = keyed('k', { 'Content-Type': 'application/json' });
+      expect((await send(url, { headers, body })).status).toBe(statuses[index]);
+    }
+    await Promise.all(ended);
+    expect(held.bytes).toEqual({ memory: 0, disk: 0 });
+  });
+});
+
+describe.each(expressVersions)('a body whose handler responds before it has read it, on %s,', (_v, express) => {
   it.each(readers)('is read to its end by %s, and is given back then', async (_how, read) => {
     const reading = signal<Promise<number>>();
     const app = express().post('/', idempotency(), (req, res) => {
@@ -130,7 +171,10 @@ describe.each(expressVersions)('a body on disk whose handler responds before it 
     expect(held.bytes).toEqual({ memory: 0, disk: 0 });
   });
 
-  it('fails for a reader that begins after the response has been sent', async () => {
+  it.each<[string, Buffer]>([
+    ['on disk', body],
+    ['in memory', Buffer.from('{"amount":5}')],
+  ])('%s fails for a reader that begins after the response has been sent', async (_where, body) => {
     const sent = signal<Request>();
     const app = express().post('/', idempotency(), (req, res) => {
       res.once('close', () => {
