@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import { ignoreRejection, isPromise } from '../../basics/awaitable';
 import { warnOnce } from '../../warnings/warn-once';
-import { credentialsOf, warnOfCookies } from './credentials';
+import { credentialsOf, warnOfCookies, watchSession } from './credentials';
 import { textOfCallers, type CallersOn } from './callers';
 
 /** The options that tell callers apart. */
@@ -18,7 +18,7 @@ export interface Caller {
   readonly scope: string | undefined;
   /**
    * Returns true, and emits a process warning, when the request has a caller now that it did not have: authentication
-   * comes after `idempotency()`.
+   * comes after `idempotency()`. Warns, too, when the session that told the caller apart has ended.
    */
   hasAppeared(): boolean;
 }
@@ -29,7 +29,11 @@ export interface Caller {
  */
 export function identifyCaller(req: IncomingMessage, options: CallerOptions): Caller {
   const known = knownCaller(req, options);
-  const appeared = (): boolean => hasAppeared(req, options, known);
+  const warnIfSessionEnded = known === undefined && !options.scope ? watchSession(req) : undefined;
+  const appeared = (): boolean => {
+    warnIfSessionEnded?.();
+    return hasAppeared(req, options, known);
+  };
   return { scope: known ?? anonymousScope(req, options), hasAppeared: appeared };
 }
 

@@ -32,12 +32,38 @@ export function warnOfCookies(req: IncomingMessage): void {
   );
 }
 
+/** Warns that the retry of a request comes from another caller. */
+function warnOfEndedSession(): void {
+  warnOnce(
+    'BINDONCE_SESSION_ENDED',
+    'idempotency: the session that tells the caller of a request apart was ended or renewed while its handler ran, ' +
+      'so a retry comes from another caller and runs again. Pass `scope`, for example with the cookie of the ' +
+      'session, or end the session in a later request.',
+  );
+}
+
+/** Notes the session of a request. @returns a function that warns if it is another one by then, or none. */
+export function watchSession(req: IncomingMessage): () => void {
+  const before = sessionOf(req);
+  const { session } = req as WithSession;
+  return () => {
+    const isGone = session !== undefined && !(req as WithSession).session;
+    if (before !== undefined && (isGone || sessionOf(req) !== before)) warnOfEndedSession();
+  };
+}
+
+/** A request behind a middleware for sessions. */
+interface WithSession {
+  readonly sessionID?: unknown;
+  readonly session?: { readonly cookie?: unknown };
+}
+
 /**
  * Returns the id of the session that the client has sent. For a client without a session, express-session makes a new
  * one, which does not identify the caller and would differ for a retry: its id is not in the client's cookies.
  */
 function sessionOf(req: IncomingMessage): string | undefined {
-  const { sessionID, session } = req as { sessionID?: unknown; session?: { cookie?: unknown } };
+  const { sessionID, session } = req as WithSession;
   const { cookie } = req.headers;
   if (typeof sessionID !== 'string' || cookie === undefined) return undefined;
   const isNew = typeof session?.cookie === 'object' && !cookie.includes(encodeURIComponent(sessionID));
