@@ -116,9 +116,18 @@ function isNear(a: string, b: string, edits = 2): boolean {
   return left >= 0 && (isNear(restOfA, b, left) || isNear(a, restOfB, left) || isNear(restOfA, restOfB, left));
 }
 
+/** Objects of these classes have no options of their own, and so would silently stand for none. */
+const withoutOptions = [Array, Map, Set, Date];
+
 /** Checks options and adds the defaults. @throws TypeError for an unknown option or an invalid value. */
 export function resolveOptions(options: IdempotentFetchOptions): ResolvedOptions {
-  if (typeof options !== 'object' || (options as unknown) === null)
+  if (typeof (options as { then?: unknown } | null)?.then === 'function')
+    throw new TypeError('idempotentFetch: options must be an object, not a promise: await it first');
+  if (
+    typeof options !== 'object' ||
+    (options as unknown) === null ||
+    withoutOptions.some(one => options instanceof one)
+  )
     throw new TypeError('idempotentFetch: options must be an object. A request is made by the function it returns.');
   for (const [name, value] of Object.entries(options) as [keyof IdempotentFetchOptions, unknown][]) {
     if (!Object.hasOwn(rules, name)) {

@@ -1,3 +1,5 @@
+import { types } from 'node:util';
+
 /** The condition on the value of an option. */
 export interface Rule {
   /** Completes the sentence "headerName must be …". */
@@ -19,7 +21,7 @@ export function checkOptions(
 ): void {
   if (isRequestOrResponse(options))
     throw new TypeError(`${owner} was passed to Express without being called. Mount what it returns: ${owner}(…).`);
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
+  if (typeof options !== 'object' || options === null || Array.isArray(options) || builtInName(options))
     throw new TypeError(`${owner}: options must be an object, not ${describe(options)}`);
   for (const [name, value] of Object.entries(options)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
@@ -105,9 +107,25 @@ export function describe(value: unknown): string {
   if (typeof value === 'function') return 'a function';
   if (typeof value !== 'object' || value === null) return String(value);
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : `an array of ${firstOf(value)}`;
+  const builtIn = builtInName(value);
+  if (builtIn) return builtIn;
   const names = Object.getPrototypeOf(value) === Object.prototype ? Object.keys(value) : [];
   return names.length > 0 && names.length <= FEW ? `an object with ${names.join(', ')}` : 'an object';
 }
+
+/**
+ * Names an object that has no options of its own, and so would silently stand for none. An instance of any other class
+ * may have them.
+ */
+function builtInName(value: object): string | undefined {
+  if (isThenable(value)) return 'a promise: await it first';
+  if (types.isMap(value)) return 'a Map';
+  if (types.isSet(value)) return 'a Set';
+  return types.isDate(value) ? 'a Date' : undefined;
+}
+
+/** Returns true for a promise of any library. */
+export const isThenable = (value: unknown): boolean => objectWith('a promise', 'then').accepts(value);
 
 const FEW = 3;
 

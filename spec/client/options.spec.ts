@@ -3,6 +3,12 @@ import { idempotentFetch, type IdempotentFetchOptions } from '../../lib/client';
 it.each<[string, unknown, string]>([
   ['no object', null, 'options must be an object. A request is made by the function it returns.'],
   ['a URL', 'http://shop/', 'options must be an object. A request is made by the function it returns.'],
+  ['a promise', Promise.resolve({ prefix: 'a' }), 'options must be an object, not a promise: await it first'],
+  ['what has a then()', { then: () => undefined }, 'options must be an object, not a promise: await it first'],
+  ['an array', [], 'options must be an object. A request is made by the function it returns.'],
+  ['a Map', new Map(), 'options must be an object. A request is made by the function it returns.'],
+  ['a Set', new Set(), 'options must be an object. A request is made by the function it returns.'],
+  ['a Date', new Date(0), 'options must be an object. A request is made by the function it returns.'],
   ['an unknown option', { retries: 3 }, 'there is no option "retries"; there are: storage, prefix, keyLifetime, '],
   ['a name with a letter too few', { storge: {} }, 'there is no option "storge"; did you mean "storage"?'],
   ['a name in another case', { headername: 'K' }, 'there is no option "headername"; did you mean "headerName"?'],

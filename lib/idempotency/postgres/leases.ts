@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { objectWith, checkOptions, type Rule } from '../../options/check';
+import { checkOptions, isThenable, objectWith, type Rule } from '../../options/check';
 import { CLOSED, type ClosableLeases } from '../leases/closable-leases';
 import type { Acquisition, LeaseStore } from '../leases/lease-store';
 import type { PostgresPool } from './pool';
@@ -37,8 +37,12 @@ const rules: Readonly<Record<keyof PostgresLeasesOptions, Rule>> = {
  */
 export function postgresLeases(pool: PostgresPool, options: PostgresLeasesOptions = {}): LeaseStore {
   // The message does not quote the value: a connection string holds a password.
-  if (!objectWith('a pool', 'query', 'connect').accepts(pool))
-    throw new TypeError('postgresLeases: pool must be a Pool of pg: postgresLeases(new Pool({ connectionString }))');
+  if (!objectWith('a pool', 'query', 'connect').accepts(pool)) {
+    const remedy = isThenable(pool)
+      ? ', not a promise: await it first'
+      : ': postgresLeases(new Pool({ connectionString }))';
+    throw new TypeError(`postgresLeases: pool must be a Pool of pg${remedy}`);
+  }
   checkOptions('postgresLeases', options, rules);
   const { table = 'bindonce_leases' } = options;
   return new PostgresLeases(

@@ -99,7 +99,7 @@ const table: Record<
     'a Keyv, for example new Keyv(adapter)',
     [new Keyv()],
     [
-      [new Map(), 'an object'],
+      [new Map(), 'a Map'],
       ['redis://localhost', '"redis://localhost"'],
       [null, 'null'],
       [{}, 'an object'],

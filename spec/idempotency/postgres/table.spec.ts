@@ -156,4 +156,10 @@ describe('postgresLeases()', () => {
       );
     },
   );
+
+  it('asks for the pool of a promise', () => {
+    expect(() => postgresLeases(Promise.resolve() as never)).toThrow(
+      new TypeError('postgresLeases: pool must be a Pool of pg, not a promise: await it first'),
+    );
+  });
 });

@@ -66,12 +66,13 @@ describe('a Keyv of version 5 or 6', () => {
     expect([new Keyv({ store: adapter }), new Keyv6({ store: adapter })].map(holderOf)).toEqual([adapter, adapter]);
   });
 
-  it.each<[string, () => unknown]>([
-    ['an adapter', onRedis],
-    ['a Map', () => new Map()],
-  ])('is asked for where %s is given', (_title, make) => {
+  it.each<[string, string, () => unknown]>([
+    ['an adapter', 'an object', onRedis],
+    ['a Map', 'a Map', () => new Map()],
+    ['a promise', 'a promise: await it first', () => Promise.resolve(new Keyv())],
+  ])('is asked for where %s is given', (_title, shown, make) => {
     expect(() => idempotency({ store: make() as never })).toThrow(
-      new TypeError('idempotency: store must be a Keyv, for example new Keyv(adapter), not an object'),
+      new TypeError(`idempotency: store must be a Keyv, for example new Keyv(adapter), not ${shown}`),
     );
   });
 });
