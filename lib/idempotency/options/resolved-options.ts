@@ -3,7 +3,7 @@ import { withDefaults } from '../../options/merge';
 import { snapshotOf } from '../../options/snapshot';
 import { defaultStore, LONGEST_BODY } from '../responses/default-store';
 import { refuseIgnoredAddress } from '../stores/ignored-address';
-import { holderOf, isMapLike } from '../stores/keyv-like';
+import { holderOf, isKeyvLike, isMapLike } from '../stores/keyv-like';
 import { responsesIn, type Responses } from '../responses/response-store';
 import type { CallerOptions } from '../identity/caller-scope';
 import { callersOn, type CallersOn } from '../identity/callers';
@@ -50,9 +50,15 @@ function checkSize({ maxResponseBytes }: Pick<ResolvedOptions, 'maxResponseBytes
     );
 }
 
+/** @throws TypeError for an unknown option, an invalid value, or a Keyv in place of the options. */
+function checkGiven(options: unknown): void {
+  if (isKeyvLike(options)) throw new TypeError('idempotency: this is a Keyv. Write idempotency({ store }).');
+  checkOptions('idempotency', options, idempotencyRules);
+}
+
 /** Merges a middleware's options over the application's. @throws TypeError as `resolveOptions` does. */
 export function mergeIdempotency(defaults: IdempotencyOptions, given: IdempotencyOptions): IdempotencyOptions {
-  checkOptions('idempotency', given, idempotencyRules);
+  checkGiven(given);
   return withDefaults(defaults, given);
 }
 
@@ -61,7 +67,7 @@ export function mergeIdempotency(defaults: IdempotencyOptions, given: Idempotenc
  * @throws TypeError as `resolveOptions` does, except for what only all the options of a middleware show.
  */
 export function checkIdempotency(options: IdempotencyOptions): void {
-  checkOptions('idempotency', options, idempotencyRules);
+  checkGiven(options);
   const { store, leases } = options;
   if (store) refuseIgnoredAddress(store);
   if (store && !leases) leasesFor(store);

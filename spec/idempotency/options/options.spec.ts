@@ -1,4 +1,5 @@
 import Keyv from 'keyv';
+import { Keyv as Keyv6 } from 'keyv-6';
 import { configure, guid, idempotency, memoryLeases, type IdempotencyOptions } from '../../../lib';
 
 const MILLISECONDS = 'a whole number of milliseconds from 1 to 2147483647';
@@ -284,6 +285,15 @@ describe('an option', () => {
     expect(() => idempotency(options as IdempotencyOptions)).toThrow(
       new TypeError(`idempotency: options must be an object, not ${shown}`),
     );
+  });
+
+  it.each([
+    ['5', new Keyv()],
+    ['6', new Keyv6()],
+  ])('cannot be given as a Keyv %s, which is the value of one', (_version, keyv) => {
+    const error = new TypeError('idempotency: this is a Keyv. Write idempotency({ store }).');
+    for (const make of [idempotency, configure().idempotency]) expect(() => make(keyv as object)).toThrow(error);
+    expect(() => configure({ idempotency: keyv as object })).toThrow(error);
   });
 
   it('maxResponseBytes may be what the default store can hold, and with a store any number', () => {
