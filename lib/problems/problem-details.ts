@@ -12,8 +12,10 @@ import { Problem } from './problem';
  * or `cookieValue()` has answered already.
  */
 export function problemDetails(...nothing: never[]) {
-  if (nothing.length > 0)
-    throw new TypeError('problemDetails was passed to Express without being called. Write app.use(problemDetails()).');
+  if (nothing.length > 0) {
+    const mistake = isRequest(nothing[0]) ? 'was passed to Express without being called' : 'takes no options';
+    throw new TypeError(`problemDetails ${mistake}. Write app.use(problemDetails()).`);
+  }
   return function problemDetails(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next): void {
     if (Problem.is(error) && isAnsweredWith(error, req)) return;
     if (res.headersSent) next(error);
@@ -36,6 +38,9 @@ export function problemDetails(...nothing: never[]) {
     } else next(error);
   };
 }
+
+/** Recognizes the first argument that Express passes. */
+const isRequest = (value: unknown): boolean => typeof value === 'object' && value !== null && 'httpVersion' in value;
 
 /** Returns the message, or only the position from a body parser's: the rest of that repeats part of the body. */
 function detailOf({ type, message }: HttpError): string {

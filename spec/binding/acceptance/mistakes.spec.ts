@@ -284,6 +284,12 @@ it.each<[string, (...exchange: unknown[]) => unknown, string]>([
   expect([status, text]).toEqual([500, expect.stringContaining(message)]);
 });
 
+it.each([{}, undefined, null, 'title', { detail: 'x' }])('problemDetails refuses options: %j', options => {
+  expect(() => problemDetails(options as never)).toThrow(
+    new TypeError('problemDetails takes no options. Write app.use(problemDetails()).'),
+  );
+});
+
 it.each<[string, unknown, string]>([
   ['true', true, 'Money.tryParse must return { success: true, value } or { success: false }, and has returned true'],
   ['nothing', undefined, 'and has returned undefined'],
