@@ -62,12 +62,17 @@ export class Problem extends Error {
     return true;
   }
 
+  /** @throws TypeError for a code that there is not. */
   constructor(
     readonly code: ProblemCode,
     detail: string,
     { errors, headers = {}, cause }: ProblemExtras = {},
   ) {
     super(detail, cause === undefined ? undefined : { cause });
+    if (!Object.hasOwn(catalogue, code)) {
+      const known = Object.keys(catalogue).join(', ');
+      throw new TypeError(`Problem: there is no code ${JSON.stringify(code)}; there are: ${known}`);
+    }
     const { status, title } = catalogue[code];
     this.status = status;
     this.statusCode = status;

@@ -30,6 +30,17 @@ it.each(Object.entries(catalogue))(
   },
 );
 
+it.each<[unknown, string]>([
+  ['x', '"x"'],
+  ['toString', '"toString"'],
+  [404, '404'],
+  [undefined, 'undefined'],
+])('a Problem of a code that there is not is refused: %p', (code, shown) => {
+  expect(() => new Problem(code as ProblemCode, 'What happened.')).toThrow(
+    new TypeError(`Problem: there is no code ${shown}; there are: ${Object.keys(catalogue).join(', ')}`),
+  );
+});
+
 it('its body is that of RFC 9457, without empty members', () => {
   expect(new Problem('unauthenticated', 'No.').toBody()).toEqual({
     type: 'urn:bindonce:unauthenticated',
