@@ -20,9 +20,10 @@ export function readKey(req: IncomingMessage, headerName: string, pattern: RegEx
       `Send the ${headerName} header: a new value for each operation, and the same value with each retry of it.`,
     );
   if (pattern && !matches(pattern, key))
+    // The value is not repeated: as in other headers with `key` in their name, it may be a credential.
     throw new Problem(
       'key-malformed',
-      `The value of the ${headerName} header does not have the form that this endpoint requires.`,
+      `The value of the ${headerName} header does not match the regular expression ${String(pattern)}.`,
     );
   return key;
 }

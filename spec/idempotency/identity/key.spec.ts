@@ -152,7 +152,11 @@ describe('the idempotency key', () => {
     'has to match keyPattern %s, each time anew',
     async keyPattern => {
       const { url, keys } = await served({ keyPattern });
-      expect((await post(url, ['Idempotency-Key', 'nothing like it'])).slice(0, 2)).toEqual([400, 'key-malformed']);
+      expect(await post(url, ['Idempotency-Key', 'nothing like it'])).toEqual([
+        400,
+        'key-malformed',
+        `The value of the Idempotency-Key header does not match the regular expression ${String(keyPattern)}.`,
+      ]);
       for (const key of ['0badcafe', 'deadbeef', '0badcafe'])
         expect((await post(url, ['Idempotency-Key', `"${key}"`]))[0]).toBe(200);
       expect(keys).toEqual(['0badcafe', 'deadbeef']);
