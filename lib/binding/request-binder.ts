@@ -28,7 +28,7 @@ export function bindDeclared(context: BinderContext, signal?: AbortSignal): Awai
   return after(RequestInput.open(context), input => {
     signal?.throwIfAborted();
     return after(bindTo(input), dto => {
-      context.refuseFailures();
+      context.refuse(input.emptyBody);
       return dto === INVALID ? dto : input.plan.result(dto);
     });
   });

@@ -61,6 +61,14 @@ export class BinderContext<T = unknown> {
 
   /** @throws a problem that lists the failures, if any. */
   refuseFailures(): void {
+    this.refuse();
+  }
+
+  /**
+   * @internal Does what `refuseFailures` does.
+   * @param emptyBody why the body has no values, if it has none.
+   */
+  refuse(emptyBody?: string): void {
     const {
       noted,
       req,
@@ -68,7 +76,7 @@ export class BinderContext<T = unknown> {
         options: { failureMessage },
       },
     } = this;
-    if (noted.list.length > 0) throw validationProblem(noted, failure => failureMessage?.(failure, req));
+    if (noted.list.length > 0) throw validationProblem(noted, failure => failureMessage?.(failure, req), emptyBody);
   }
 
   /**

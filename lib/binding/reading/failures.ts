@@ -95,10 +95,12 @@ const keyOf = ({ in: source, name }: BindingFailure): string => `${source} ${nam
  * Makes the problem that refuses a request with missing or invalid values: 400, or 403 if only permissions are missing,
  * because then nothing that the client sends can help.
  * @param messageFor returns a text instead of a failure's own, for example in another language.
+ * @param emptyBody why the body has no values, if it has none: said first if it lacks one.
  */
 export function validationProblem(
   { list: failures, isCut }: Pick<Failures, 'list' | 'isCut'>,
   messageFor?: (failure: BindingFailure) => string | undefined,
+  emptyBody?: string,
 ): Problem {
   const errors = failures.map((failure): ProblemError => {
     const { name, in: source, pointer, detail } = failure;
@@ -116,11 +118,15 @@ export function validationProblem(
     failures.length > 0 && failures.every(({ in: source, code }) => source === 'permission' && code === 'missing');
   if (isForbidden)
     return new Problem('forbidden', 'The caller does not have a permission that this endpoint requires.', { errors });
-  return new Problem('validation-failed', countOf(errors.length, isCut), { errors });
+  const count = countOf(errors.length, isCut);
+  const detail = emptyBody !== undefined && failures.some(isMissingInBody) ? `${emptyBody}; ${count}` : count;
+  return new Problem('validation-failed', `${detail.charAt(0).toUpperCase()}${detail.slice(1)}`, { errors });
 }
+
+const isMissingInBody = ({ in: source, code }: BindingFailure): boolean =>
+  (source === 'json' || source === 'form' || source === 'body') && (code === 'missing' || code === 'missing-in-json');
 
 function countOf(count: number, isCut: boolean): string {
   const values = count === 1 ? 'one value is' : `${count} values are`;
-  const text = `${isCut ? 'at least ' : ''}${values} not valid.`;
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+  return `${isCut ? 'at least ' : ''}${values} not valid.`;
 }

@@ -61,6 +61,13 @@ export class RequestInput {
       .map(([sent]) => ({ sent, anyCase: sent.toLowerCase() })));
   }
 
+  /** Why the body has no values; undefined if it may have some. */
+  get emptyBody(): string | undefined {
+    const { body } = this;
+    if (body.kind === 'none') return 'the request has no body';
+    return body.kind === 'json' && body.value === null ? 'the body is null' : undefined;
+  }
+
   /** True if no further failure is listed. */
   get isFull(): boolean {
     return this.context.failures.length >= this.options.limits.failures;

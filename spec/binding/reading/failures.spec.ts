@@ -121,6 +121,52 @@ it.each<[string, AnyType, Parameters<typeof bind>[1], number, string]>([
   expect([problem?.errors?.length, problem?.detail]).toEqual([failures, detail]);
 });
 
+describe('the detail says that there is no body, if a value is missing in it:', () => {
+  const chunked = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
+
+  it.each<[string, AnyType, Sent, string]>([
+    ['no body', Line, {}, 'The request has no body; 2 values are not valid.'],
+    ['no byte in chunks', Line, { headers: chunked }, 'The request has no body; 2 values are not valid.'],
+    ['JSON null', Line, { json: null }, 'The body is null; 2 values are not valid.'],
+    ['no body for a list', list(Line), {}, 'The request has no body; one value is not valid.'],
+    ['null for a list', list(Line), { json: null }, 'The body is null; one value is not valid.'],
+    ['no text', class extends dto({ text: plainText() }) {}, {}, 'The request has no body; one value is not valid.'],
+    [
+      'no value that the body must have',
+      class extends dto({ a: field(int, { required: false, jsonRequired: true }) }) {},
+      {},
+      'The request has no body; one value is not valid.',
+    ],
+  ])('%s', async (_what, Dto, sent, detail) => {
+    const { status, problem } = await bind(Dto, sent);
+    expect([status, problem?.detail]).toEqual([400, detail]);
+  });
+
+  it('no form', async () => {
+    class Photo extends dto({ cover: file }) {}
+    const { problem } = await bind(Photo, {}, { allowFormData: true });
+    expect(problem?.detail).toBe('The request has no body; one value is not valid.');
+  });
+
+  it('as many values as are listed', async () => {
+    const { problem } = await bind(Line, {}, { limits: { failures: 1 } });
+    expect(problem?.detail).toBe('The request has no body; at least one value is not valid.');
+  });
+
+  it.each<[string, AnyType, Sent]>([
+    ['the values of a GET are in its query', Line, { method: 'GET' }],
+    ['an empty object is a body', Line, { json: {} }],
+    [
+      'only values outside of the body are missing',
+      class extends dto({ a: queryParam(int), b: fromHeader(int), note: optional(string) }) {},
+      {},
+    ],
+  ])('but not where %s', async (_what, Dto, sent) => {
+    const { status, problem } = await bind(Dto, sent);
+    expect([status, problem?.detail]).toEqual([400, '2 values are not valid.']);
+  });
+});
+
 it('the detail of a text that a context reads says so, too', async () => {
   const { serializerContext } = configure({ binding: { limits: { failures: 2 } } });
   await expect(serializerContext({ request: list(int) }).read('["x","x","x"]')).rejects.toThrow(
