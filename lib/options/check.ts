@@ -1,4 +1,5 @@
 import { types } from 'node:util';
+import { entriesOf } from './entries';
 
 /** The condition on the value of an option. */
 export interface Rule {
@@ -23,7 +24,7 @@ export function checkOptions(
     throw new TypeError(`${owner} was passed to Express without being called. Mount what it returns: ${owner}(…).`);
   if (typeof options !== 'object' || options === null || Array.isArray(options) || builtInName(options))
     throw new TypeError(`${owner}: options must be an object, not ${describe(options)}`);
-  for (const [name, value] of Object.entries(options)) {
+  for (const [name, value] of entriesOf(options)) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
     if (!rule) {
       const nearest = suggestion(otherNames.get(name) ?? name, Object.keys(rules));

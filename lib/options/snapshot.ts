@@ -1,10 +1,12 @@
+import { entriesOf } from './entries';
+
 /**
  * Copies options, with the arrays in them and the objects under some names, so that what an application changes later
  * has no effect.
  * @param nested names of options that are objects of options themselves. Any other object is the application's own.
  */
 export function snapshotOf<O extends object>(options: O, ...nested: readonly (keyof O & string)[]): O {
-  const copies = Object.entries(options).map(([name, value]: [string, unknown]) => {
+  const copies = entriesOf(options).map(([name, value]) => {
     if (Array.isArray(value)) return [name, [...(value as unknown[])]];
     return [name, isPlain(value) && (nested as readonly string[]).includes(name) ? snapshotOf(value) : value];
   });

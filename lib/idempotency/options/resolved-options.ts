@@ -83,7 +83,7 @@ export function checkIdempotency(options: IdempotencyOptions): void {
 export function resolveOptions(options: IdempotencyOptions, callers: CallersOn = callersOn): ResolvedOptions {
   checkIdempotency(options);
   if (!options.leases && (!options.store || isMapLike(holderOf(options.store)))) warnOfWorkers();
-  const { store, keyPattern, scope, methods, shouldCache, onEvent, ...rest } = options;
+  const { store, keyPattern, scope, methods, shouldCache, onEvent, ...rest } = snapshotOf(options);
   const responses = store ? responsesIn(store) : defaultStore();
   const leases = options.leases ?? (store ? leasesFor(store) : leasesOfHolder(responses));
   const known = withDefaults(idempotencyDefaults, rest);
