@@ -30,8 +30,10 @@ function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Dec
   return new Map(
     [...properties].map(([name, spec]) => {
       checkIsSettable(sample, name, Dto.name);
-      const replacesInherited = spec.default !== undefined && isInherited(ownValue(sample, name), name, Dto);
-      const initial = replacesInherited ? undefined : ownValue(sample, name);
+      const found = ownValue(sample, name);
+      if (mustSayRequired(spec) && isInherited(found, name, Dto)) throw unclear(`${Dto.name}.${name}`, found, spec);
+      const replacesInherited = spec.default !== undefined && isInherited(found, name, Dto);
+      const initial = replacesInherited ? undefined : found;
       checkInitialiser(initial, spec, `${Dto.name}.${name}`);
       const mayBeInitial = !spec.requiresValue && spec.kind !== 'hasPermission';
       const required = spec.required && !(mayBeInitial && initial !== undefined);
@@ -42,20 +44,37 @@ function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Dec
 }
 
 /**
- * Returns true if the initialiser of a property is that of a base class. Fields that are compiled to assignments
- * (`useDefineForClassFields: false`) leave it in place where the derived class declares the property again.
+ * Returns true if the initialiser of a property is, or may be, that of a base class. Fields that are compiled to
+ * assignments (`useDefineForClassFields: false`) leave it in place where the derived class declares the property again.
  */
 function isInherited(value: unknown, name: string, Dto: DtoClass<unknown>): boolean {
   const declaring = [...baseClasses(Dto)].find(one => [...ownDeclarationsOf(one)].some(own => own.has(name)));
   const base: unknown = declaring && Object.getPrototypeOf(declaring);
   if (value === undefined || typeof base !== 'function' || base === Function.prototype) return false;
+  const made = (): unknown => ownValue(new (base as DtoClass<unknown>)() as object, name);
   try {
-    return isDeepStrictEqual(ownValue(new (base as DtoClass<unknown>)() as object, name), value);
+    const inherited = made();
+    // A base class may make another value for each instance, such as an id.
+    return isDeepStrictEqual(inherited, value) || !isDeepStrictEqual(inherited, made());
   } catch {
     // A base class that cannot be made by itself.
     return false;
   }
 }
+
+/**
+ * Returns true for a claim, header or cookie that is required, as far as its own declaration says. A value that remains
+ * of a base class must not silently stand in for what decides about identity and rights.
+ */
+const mustSayRequired = ({ kind, required, requiresValue }: PropertySpec): boolean =>
+  (kind === 'fromClaim' || kind === 'fromHeader' || kind === 'fromCookie') && required && !requiresValue;
+
+/** Makes the error for a property of which it is not known whether it is required. */
+const unclear = (property: string, found: unknown, { kind }: PropertySpec): TypeError =>
+  new TypeError(
+    `${property} is ${describe(found)} at first, as in its base class, so it is not clear whether ${kind} requires a ` +
+      'value. Add required: true, or a default',
+  );
 
 /** @throws TypeError for a permission with an initialiser that is neither true nor false. */
 function checkInitialiser(initial: unknown, { kind }: PropertySpec, property: string): void {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import express from 'express';
 import {
   bindRequest,
@@ -200,6 +201,41 @@ describe('required, default, initialiser', () => {
     expect((await bind(assigned(Page, { page: queryParam(int), size: queryParam(int) }))).dto).toEqual({
       page: 1,
       size: 10,
+    });
+  });
+
+  class Account extends dto({ role: field(string, { default: 'user' }), id: field(string) }) {
+    override id = randomUUID();
+  }
+
+  it.each<[string, object, string]>([
+    ['fromClaim', { role: fromClaim(string) }, 'role is "user" at first, as in its base class'],
+    [
+      'fromHeader',
+      { role: fromHeader(string, { name: 'X-Role' }) },
+      'it is not clear whether fromHeader requires a value',
+    ],
+    ['fromCookie', { role: fromCookie(string) }, 'Add required: true, or a default'],
+    ['a value that is another one for each instance', { id: fromClaim(string) }, 'Derived.id is "'],
+  ])(
+    'a claim, header or cookie over a value of its base class is refused unless it says whether it is required: %s',
+    async (_what, declared, message) => {
+      const Derived = assigned(Account, declared);
+      expect(() => bindRequest(Derived)).toThrow(message);
+    },
+  );
+
+  it('a claim over a value of its base class is required, optional or has a default, as it says', async () => {
+    const Must = assigned(Account, { role: fromClaim(string, must) });
+    expect((await bind(Must)).errors).toMatchObject([{ name: 'role', in: 'claim' }]);
+    expect((await bind(Must, {}, { user: { role: 'admin' } })).dto).toMatchObject({ role: 'admin' });
+    const May = assigned(Account, { role: fromClaim(string, { default: 'guest' }) });
+    expect((await bind(May)).dto).toMatchObject({ role: 'guest' });
+    expect((await bind(assigned(Account, { id: fromClaim(string, { default: 'none' }) }))).dto).toMatchObject({
+      id: 'none',
+    });
+    expect((await bind(assigned(Account, { role: fromClaim(string, { required: false }) }))).dto).toMatchObject({
+      role: 'user',
     });
   });
 
