@@ -45,5 +45,12 @@ function nameOf(codec: Codec<unknown>): string {
 
 /** @throws TypeError for a nested dto with a property that binds only at the root of a request. */
 export function checkNestable(codec: Codec<unknown>): void {
-  for (const { notNestable } of withParts(codec)) if (notNestable !== undefined) throw new TypeError(notNestable);
+  const reason = notNestableIn(codec);
+  if (reason !== undefined) throw new TypeError(reason);
+}
+
+/** Names the first property that binds only at the root of a request, and says so; undefined if there is none. */
+export function notNestableIn(codec: Codec<unknown>): string | undefined {
+  for (const { notNestable } of withParts(codec)) if (notNestable !== undefined) return notNestable;
+  return undefined;
 }

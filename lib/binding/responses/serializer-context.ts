@@ -15,6 +15,7 @@ import {
 } from '../types/serializer-options';
 import { needsExactNumbers, type Codec } from '../types/codec';
 import { CodecTable } from '../plan/codec-table';
+import { notNestableIn } from '../plan/placement';
 import type { AnyType, Infer } from '../types/property-type';
 import { responseCodecs, writeJson } from './json-writer';
 
@@ -38,6 +39,8 @@ const DEFAULT_RULES: ReadingRules = { limits: resolveLimits(), quoteValues: true
 /** The compiled JSON reader and writer of one endpoint, made by {@link serializerContext}. */
 export class SerializerContext<Q extends AnyType = AnyType> {
   private readonly reader: Codec<Infer<Q>> | undefined;
+  /** Says which property of the request is not in its JSON; an endpoint binds it, but `read()` cannot. */
+  private readonly notInJson: string | undefined;
   private readonly parse: (json: string) => unknown;
   private readonly written: ReturnType<typeof responseCodecs>;
 
@@ -50,13 +53,23 @@ export class SerializerContext<Q extends AnyType = AnyType> {
     const codecs = new CodecTable(mergeSerializer(defaults, types));
     this.written = namingErrors('serializerContext', () => responseCodecs(responses, codecs));
     this.reader = request && namingErrors('serializerContext', () => codecs.complete(request));
+    this.notInJson = this.reader && notNestableIn(this.reader);
     this.parse = this.reader && needsExactNumbers(this.reader) ? parseExactly : JSON.parse;
   }
 
-  /** Reads the JSON of a request. @throws a problem that lists all failures; TypeError if it is not text. */
+  /**
+   * Reads the JSON of a request.
+   * @throws a problem that lists all failures; TypeError if it is not text, or for a dto with properties of other
+   * sources.
+   */
   async read(json: string): Promise<Infer<Q>> {
     if (!this.reader)
       throw new TypeError('serializerContext: it was made without a request type; pass { request: PlaceOrder, … }');
+    if (this.notInJson !== undefined)
+      throw new TypeError(
+        `serializerContext: read() takes all values from the JSON, and ${this.notInJson} ` +
+          'bind(Dto, { body, headers, claims, … }) binds such a dto without a request.',
+      );
     const given: unknown = json;
     if (typeof given !== 'string') {
       const what = given instanceof Uint8Array ? 'bytes: call toString() on them' : `a value of type ${typeof given}`;

@@ -8,12 +8,15 @@ import {
   decimal,
   dto,
   field,
+  fromBody,
   fromClaim,
+  fromHeader,
   hasPermission,
   int,
   list,
   long,
   optional,
+  plainText,
   Problem,
   serializerContext,
   string,
@@ -81,6 +84,29 @@ describe('read', () => {
       { name: 'lines[0].unit_price', in: 'json', pointer: '/lines/0/unit_price', detail: 'A value is required.' },
       { name: 'lines[1]', in: 'json', pointer: '/lines/1', detail: 'The value 5 is not a JSON object.' },
     ]);
+  });
+
+  it.each<[string, AnyType, string]>([
+    ['the whole body', dto({ order: fromBody(Line) }), 'order: fromBody binds only at the root of a request'],
+    ['a claim', dto({ sku: string, sub: fromClaim(string) }), 'sub: fromClaim binds only'],
+    ['an optional header', dto({ who: fromHeader(string, { required: false }), sku: string }), 'who: fromHeader binds'],
+    ['a claim of the items', list(dto({ sub: fromClaim(string) })), 'sub: fromClaim binds only'],
+    ['a permission', dto({ may: hasPermission('p', { required: false }) }), 'may: hasPermission binds only'],
+    [
+      'a text',
+      dto({ text: plainText() }),
+      'bind(Dto, { body, headers, claims, … }) binds such a dto without a request',
+    ],
+  ])('refuses to read a dto of which a part is not in the JSON: %s', async (_what, request, message) => {
+    const context = serializerContext({ request });
+    await expect(context.read('{"sku":"a"}')).rejects.toThrow(message);
+    await expect(context.read('{"sku":"a"}')).rejects.toThrow(TypeError);
+  });
+
+  it('an endpoint takes a context of such a dto', async () => {
+    class Mine extends dto({ sku: string, sub: fromClaim(string) }) {}
+    const options = { serializerContext: serializerContext({ request: Mine }), user: { sub: 'u' } };
+    expect((await bind(Mine, { json: { sku: 'a' } }, options)).dto).toEqual({ sku: 'a', sub: 'u' });
   });
 
   it.each(['', '{', '[1,]', '{"a":1}x', '['.repeat(200_000)])('refuses what is no JSON: %.10s', async text => {
