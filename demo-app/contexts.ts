@@ -27,9 +27,9 @@ if (value !== undefined) target[2] = value;
 else goOn(fields[2], holder, json, location);
 }; },
   // OrderLine
-  '297180d3bd09a0d849db8442': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
+  '27f59ee7df494aba5dd3779e': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
 if (typeof value !== 'object' || value === null || value.toJSON !== undefined
-|| isArray(value) || isExactNumber(value)) value = asObject(value);
+|| value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
 let own;
 return {
 "sku": typeof (own = value["sku"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write0(own),
@@ -39,22 +39,6 @@ return {
 }; },
   // OrderLine
   '39f61d561135a85d4b1e3cfb': (Dto) => { return () => new Dto(); },
-  // OrderLine
-  'a0b4e56a1e91a15fc20d1643': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
-if (typeof value !== 'object' || value === null || value.toJSON !== undefined
-|| isArray(value) || isExactNumber(value)) value = asObject(value);
-let text = '', own;
-own = value["sku"];
-if (own !== undefined && (own = own === null ? 'null' : write0(own)) !== undefined)
-text += (text === '' ? "\"sku\":" : ",\"sku\":") + own;
-own = value["quantity"];
-if (own !== undefined && (own = own === null ? 'null' : write1(own)) !== undefined)
-text += (text === '' ? "\"quantity\":" : ",\"quantity\":") + own;
-own = value["unitPrice"];
-if (own !== undefined && (own = own === null ? 'null' : write2(own)) !== undefined)
-text += (text === '' ? "\"unitPrice\":" : ",\"unitPrice\":") + own;
-return '{' + text + '}';
-}; },
   // OrderLine
   'b6101f7e512810db5175b62c': (fields, goOn, prototypeOf, inherited, read0, read1, read2) => { return (holder, json, location) => {
 let sent = json["sku"], value;
@@ -78,35 +62,26 @@ if (value !== undefined) target["unitPrice"] = value;
 else goOn(fields[2], holder, json, location);
 }; },
   // OrderLine
+  'd99b5d650ff5e2b75ff53a61': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
+if (typeof value !== 'object' || value === null || value.toJSON !== undefined
+|| value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
+let text = '', own;
+own = value["sku"];
+if (own !== undefined && (own = own === null ? 'null' : write0(own)) !== undefined)
+text += (text === '' ? "\"sku\":" : ",\"sku\":") + own;
+own = value["quantity"];
+if (own !== undefined && (own = own === null ? 'null' : write1(own)) !== undefined)
+text += (text === '' ? "\"quantity\":" : ",\"quantity\":") + own;
+own = value["unitPrice"];
+if (own !== undefined && (own = own === null ? 'null' : write2(own)) !== undefined)
+text += (text === '' ? "\"unitPrice\":" : ",\"unitPrice\":") + own;
+return '{' + text + '}';
+}; },
+  // OrderLine
   'ea302e005560f31c9449576a': () => { return (dto, values) => {
 if (values[0] !== undefined) dto["sku"] = values[0];
 if (values[1] !== undefined) dto["quantity"] = values[1];
 if (values[2] !== undefined) dto["unitPrice"] = values[2];
-}; },
-  // PlaceOrder
-  '05adb8eebed5ece96e6588be': (isArray, isExactNumber, asObject, write0, write1, write2, write3, write4, write5) => { return value => {
-if (typeof value !== 'object' || value === null || value.toJSON !== undefined
-|| isArray(value) || isExactNumber(value)) value = asObject(value);
-let text = '', own;
-own = value["customerId"];
-if (own !== undefined && (own = own === null ? 'null' : write0(own)) !== undefined)
-text += (text === '' ? "\"customerId\":" : ",\"customerId\":") + own;
-own = value["items"];
-if (own !== undefined && (own = own === null ? 'null' : write1(own)) !== undefined)
-text += (text === '' ? "\"items\":" : ",\"items\":") + own;
-own = value["note"];
-if (own !== undefined && (own = own === null ? 'null' : write2(own)) !== undefined)
-text += (text === '' ? "\"note\":" : ",\"note\":") + own;
-own = value["channel"];
-if (own !== undefined && (own = own === null ? 'null' : write3(own)) !== undefined)
-text += (text === '' ? "\"channel\":" : ",\"channel\":") + own;
-own = value["cart"];
-if (own !== undefined && (own = own === null ? 'null' : write4(own)) !== undefined)
-text += (text === '' ? "\"cart\":" : ",\"cart\":") + own;
-own = value["rush"];
-if (own !== undefined && (own = own === null ? 'null' : write5(own)) !== undefined)
-text += (text === '' ? "\"rush\":" : ",\"rush\":") + own;
-return '{' + text + '}';
 }; },
   // PlaceOrder
   '1ff6862fa07972f2e030b4ba': (fields, goOn, prototypeOf, inherited, read1) => { return (holder, json, location) => {
@@ -135,9 +110,9 @@ if (values[5] !== undefined) dto["rush"] = values[5];
   // PlaceOrder
   '4bb81a9deef883808316cd73': (Dto) => { return () => new Dto(); },
   // PlaceOrder
-  '7d9d08f5c9872c1140d53f19': (isArray, isExactNumber, asObject, write0, write1, write2, write3, write4, write5) => { return value => {
+  '831b01710d3340a2b81c5ed1': (isArray, isExactNumber, asObject, write0, write1, write2, write3, write4, write5) => { return value => {
 if (typeof value !== 'object' || value === null || value.toJSON !== undefined
-|| isArray(value) || isExactNumber(value)) value = asObject(value);
+|| value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
 let own;
 return {
 "customerId": typeof (own = value["customerId"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write0(own),
@@ -167,16 +142,30 @@ value = sent === inherited["note"] ? undefined : read1(sent);
 if (value !== undefined) target[2] = value;
 else goOn(fields[1], holder, json, location);
 }; },
-  // UploadDocument
-  '0eabd75bb6b2b3f5a5f169c2': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
+  // PlaceOrder
+  'a6cef85ed76239d72fc7e108': (isArray, isExactNumber, asObject, write0, write1, write2, write3, write4, write5) => { return value => {
 if (typeof value !== 'object' || value === null || value.toJSON !== undefined
-|| isArray(value) || isExactNumber(value)) value = asObject(value);
-let own;
-return {
-"customerId": typeof (own = value["customerId"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write0(own),
-"title": typeof (own = value["title"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write1(own),
-"file": (own = value["file"]) === undefined || own === null ? own : write2(own),
-};
+|| value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
+let text = '', own;
+own = value["customerId"];
+if (own !== undefined && (own = own === null ? 'null' : write0(own)) !== undefined)
+text += (text === '' ? "\"customerId\":" : ",\"customerId\":") + own;
+own = value["items"];
+if (own !== undefined && (own = own === null ? 'null' : write1(own)) !== undefined)
+text += (text === '' ? "\"items\":" : ",\"items\":") + own;
+own = value["note"];
+if (own !== undefined && (own = own === null ? 'null' : write2(own)) !== undefined)
+text += (text === '' ? "\"note\":" : ",\"note\":") + own;
+own = value["channel"];
+if (own !== undefined && (own = own === null ? 'null' : write3(own)) !== undefined)
+text += (text === '' ? "\"channel\":" : ",\"channel\":") + own;
+own = value["cart"];
+if (own !== undefined && (own = own === null ? 'null' : write4(own)) !== undefined)
+text += (text === '' ? "\"cart\":" : ",\"cart\":") + own;
+own = value["rush"];
+if (own !== undefined && (own = own === null ? 'null' : write5(own)) !== undefined)
+text += (text === '' ? "\"rush\":" : ",\"rush\":") + own;
+return '{' + text + '}';
 }; },
   // UploadDocument
   '3512fb253c52b5b1932e8490': (fields, goOn, prototypeOf, inherited, read0) => { return (holder, json, location) => {
@@ -195,6 +184,17 @@ else goOn(fields[0], holder, json, location);
   // UploadDocument
   '421704cda4ad1701efe159ef': (Dto) => { return () => new Dto(); },
   // UploadDocument
+  '58397899bd955851fd0876af': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
+if (typeof value !== 'object' || value === null || value.toJSON !== undefined
+|| value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
+let own;
+return {
+"customerId": typeof (own = value["customerId"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write0(own),
+"title": typeof (own = value["title"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write1(own),
+"file": (own = value["file"]) === undefined || own === null ? own : write2(own),
+};
+}; },
+  // UploadDocument
   '587afca4b1d14e97cda3a35c': (fields, goOn, prototypeOf, inherited, read0) => { return (holder, json, location) => {
 let sent = json["title"], value;
 const prototype = prototypeOf(json);
@@ -210,9 +210,9 @@ else goOn(fields[0], holder, json, location);
 goOn(fields[1], holder, json, location);
 }; },
   // UploadDocument
-  'ac2f3f57948ea223aff1ea6f': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
+  'ba8a19ecce8d5c629ed764b9': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
 if (typeof value !== 'object' || value === null || value.toJSON !== undefined
-|| isArray(value) || isExactNumber(value)) value = asObject(value);
+|| value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
 let text = '', own;
 own = value["customerId"];
 if (own !== undefined && (own = own === null ? 'null' : write0(own)) !== undefined)

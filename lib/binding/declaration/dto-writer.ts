@@ -21,9 +21,11 @@ export function objectWriters(declared: string, members: readonly Member[], code
     members.some(({ property }) => valueUnder(object, property) !== undefined);
   const asObject = (value: unknown): JsonObject => {
     if (!isJsonObject(value)) throw refused('a value that is not an object');
-    const { toJSON } = value;
+    const { toJSON, then } = value;
+    const isOther = typeof toJSON === 'function' || typeof then === 'function';
     // The documents of a database have getters for their properties; other objects show them only in their JSON.
-    if (typeof toJSON !== 'function' || hasValues(value)) return value;
+    if (!isOther || hasValues(value)) return value;
+    if (typeof toJSON !== 'function') throw refused('a promise: await it first');
     const json = asJson(value);
     if (!isJsonObject(json)) throw refused('an object whose toJSON() returns no object');
     return json;

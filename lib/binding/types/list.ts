@@ -160,7 +160,8 @@ function listWriter(item: Codec<unknown>, name: string): WriteJson {
   const plainItem = item.toJson?.plain;
   const asArray = (value: unknown): readonly unknown[] => {
     if (Array.isArray(value)) return value;
-    throw new TypeError(`The response is declared as a ${name}, but the handler passed a value that is not an array.`);
+    const what = isPromise(value) ? 'a promise: await it first' : 'a value that is not an array';
+    throw new TypeError(`The response is declared as a ${name}, but the handler passed ${what}.`);
   };
   const toJson = (value: unknown): unknown[] => asArray(value).map(one => written(item, one));
   return Object.assign(toJson, {

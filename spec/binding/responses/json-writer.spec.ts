@@ -408,6 +408,24 @@ describe('each type is written as it is read', () => {
     ]);
   });
 
+  it.each<[string, AnyType, (value: unknown) => unknown]>([
+    ['an object', Refusal, value => value],
+    ['an object with exact numbers', Order, value => value],
+    ['a list', list(Refusal), value => value],
+    ['an item of a list', list(Refusal), value => [value]],
+    ['a property', dto({ because: Refusal }), value => ({ because: value })],
+    ['a property beside exact numbers', dto({ id: long, because: Refusal }), value => ({ id: 1n, because: value })],
+  ])('a promise is not written as an object without properties: %s', async (_what, type, around) => {
+    const why = 'but the handler passed a promise: await it first.';
+    expect(await textOf(type, around(Promise.resolve({ because: 'x' })))).toContain(why);
+  });
+
+  it('an object with a method named then is refused like a promise only if it has none of the properties', async () => {
+    const then = (): undefined => undefined;
+    expect(await textOf(Refusal, { then })).toContain('but the handler passed a promise: await it first.');
+    expect(await textOf(Refusal, { because: 'x', then })).toBe('{"because":"x"}');
+  });
+
   it.each<[string, object, string]>([
     [
       'text where a list is',
