@@ -27,18 +27,34 @@ if (value !== undefined) target[2] = value;
 else goOn(fields[2], holder, json, location);
 }; },
   // OrderLine
-  '27f59ee7df494aba5dd3779e': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
+  '370cb43aeded14b2fced1489': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
 if (typeof value !== 'object' || value === null || value.toJSON !== undefined
 || value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
 let own;
 return {
 "sku": typeof (own = value["sku"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write0(own),
 "quantity": typeof (own = value["quantity"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write1(own),
-"unitPrice": (own = value["unitPrice"]) === undefined || own === null ? own : write2(own),
+"unitPrice": (own = value["unitPrice"]) === undefined || own === null || typeof own === 'function' ? own : write2(own),
 };
 }; },
   // OrderLine
   '39f61d561135a85d4b1e3cfb': (Dto) => { return () => new Dto(); },
+  // OrderLine
+  '4adfbdb8674a0660babd2d23': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
+if (typeof value !== 'object' || value === null || value.toJSON !== undefined
+|| value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
+let text = '', own;
+own = value["sku"];
+if (own !== undefined && (own = own === null ? 'null' : write0(own)) !== undefined)
+text += (text === '' ? "\"sku\":" : ",\"sku\":") + own;
+own = value["quantity"];
+if (own !== undefined && (own = own === null ? 'null' : write1(own)) !== undefined)
+text += (text === '' ? "\"quantity\":" : ",\"quantity\":") + own;
+own = value["unitPrice"];
+if (own !== undefined && typeof own !== 'function' && (own = own === null ? 'null' : write2(own)) !== undefined)
+text += (text === '' ? "\"unitPrice\":" : ",\"unitPrice\":") + own;
+return '{' + text + '}';
+}; },
   // OrderLine
   'b6101f7e512810db5175b62c': (fields, goOn, prototypeOf, inherited, read0, read1, read2) => { return (holder, json, location) => {
 let sent = json["sku"], value;
@@ -60,22 +76,6 @@ sent = json["unitPrice"];
 value = sent === inherited["unitPrice"] ? undefined : read2(sent);
 if (value !== undefined) target["unitPrice"] = value;
 else goOn(fields[2], holder, json, location);
-}; },
-  // OrderLine
-  'd99b5d650ff5e2b75ff53a61': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
-if (typeof value !== 'object' || value === null || value.toJSON !== undefined
-|| value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
-let text = '', own;
-own = value["sku"];
-if (own !== undefined && (own = own === null ? 'null' : write0(own)) !== undefined)
-text += (text === '' ? "\"sku\":" : ",\"sku\":") + own;
-own = value["quantity"];
-if (own !== undefined && (own = own === null ? 'null' : write1(own)) !== undefined)
-text += (text === '' ? "\"quantity\":" : ",\"quantity\":") + own;
-own = value["unitPrice"];
-if (own !== undefined && (own = own === null ? 'null' : write2(own)) !== undefined)
-text += (text === '' ? "\"unitPrice\":" : ",\"unitPrice\":") + own;
-return '{' + text + '}';
 }; },
   // OrderLine
   'ea302e005560f31c9449576a': () => { return (dto, values) => {
@@ -108,21 +108,32 @@ if (values[4] !== undefined) dto["cart"] = values[4];
 if (values[5] !== undefined) dto["rush"] = values[5];
 }; },
   // PlaceOrder
-  '4bb81a9deef883808316cd73': (Dto) => { return () => new Dto(); },
-  // PlaceOrder
-  '831b01710d3340a2b81c5ed1': (isArray, isExactNumber, asObject, write0, write1, write2, write3, write4, write5) => { return value => {
+  '4bb41a99b215916239a4853c': (isArray, isExactNumber, asObject, write0, write1, write2, write3, write4, write5) => { return value => {
 if (typeof value !== 'object' || value === null || value.toJSON !== undefined
 || value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
-let own;
-return {
-"customerId": typeof (own = value["customerId"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write0(own),
-"items": (own = value["items"]) === undefined || own === null ? own : write1(own),
-"note": typeof (own = value["note"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write2(own),
-"channel": typeof (own = value["channel"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write3(own),
-"cart": typeof (own = value["cart"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write4(own),
-"rush": typeof (own = value["rush"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write5(own),
-};
+let text = '', own;
+own = value["customerId"];
+if (own !== undefined && (own = own === null ? 'null' : write0(own)) !== undefined)
+text += (text === '' ? "\"customerId\":" : ",\"customerId\":") + own;
+own = value["items"];
+if (own !== undefined && typeof own !== 'function' && (own = own === null ? 'null' : write1(own)) !== undefined)
+text += (text === '' ? "\"items\":" : ",\"items\":") + own;
+own = value["note"];
+if (own !== undefined && (own = own === null ? 'null' : write2(own)) !== undefined)
+text += (text === '' ? "\"note\":" : ",\"note\":") + own;
+own = value["channel"];
+if (own !== undefined && (own = own === null ? 'null' : write3(own)) !== undefined)
+text += (text === '' ? "\"channel\":" : ",\"channel\":") + own;
+own = value["cart"];
+if (own !== undefined && (own = own === null ? 'null' : write4(own)) !== undefined)
+text += (text === '' ? "\"cart\":" : ",\"cart\":") + own;
+own = value["rush"];
+if (own !== undefined && (own = own === null ? 'null' : write5(own)) !== undefined)
+text += (text === '' ? "\"rush\":" : ",\"rush\":") + own;
+return '{' + text + '}';
 }; },
+  // PlaceOrder
+  '4bb81a9deef883808316cd73': (Dto) => { return () => new Dto(); },
   // PlaceOrder
   '8720386e1c49ce85ef9fb4da': (has) => { return dto => {
 if (dto["rush"] === undefined && has(dto, "rush")) delete dto["rush"];
@@ -143,29 +154,18 @@ if (value !== undefined) target[2] = value;
 else goOn(fields[1], holder, json, location);
 }; },
   // PlaceOrder
-  'a6cef85ed76239d72fc7e108': (isArray, isExactNumber, asObject, write0, write1, write2, write3, write4, write5) => { return value => {
+  'a312b1174863c41a27d6fdfb': (isArray, isExactNumber, asObject, write0, write1, write2, write3, write4, write5) => { return value => {
 if (typeof value !== 'object' || value === null || value.toJSON !== undefined
 || value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
-let text = '', own;
-own = value["customerId"];
-if (own !== undefined && (own = own === null ? 'null' : write0(own)) !== undefined)
-text += (text === '' ? "\"customerId\":" : ",\"customerId\":") + own;
-own = value["items"];
-if (own !== undefined && (own = own === null ? 'null' : write1(own)) !== undefined)
-text += (text === '' ? "\"items\":" : ",\"items\":") + own;
-own = value["note"];
-if (own !== undefined && (own = own === null ? 'null' : write2(own)) !== undefined)
-text += (text === '' ? "\"note\":" : ",\"note\":") + own;
-own = value["channel"];
-if (own !== undefined && (own = own === null ? 'null' : write3(own)) !== undefined)
-text += (text === '' ? "\"channel\":" : ",\"channel\":") + own;
-own = value["cart"];
-if (own !== undefined && (own = own === null ? 'null' : write4(own)) !== undefined)
-text += (text === '' ? "\"cart\":" : ",\"cart\":") + own;
-own = value["rush"];
-if (own !== undefined && (own = own === null ? 'null' : write5(own)) !== undefined)
-text += (text === '' ? "\"rush\":" : ",\"rush\":") + own;
-return '{' + text + '}';
+let own;
+return {
+"customerId": typeof (own = value["customerId"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write0(own),
+"items": (own = value["items"]) === undefined || own === null || typeof own === 'function' ? own : write1(own),
+"note": typeof (own = value["note"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write2(own),
+"channel": typeof (own = value["channel"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write3(own),
+"cart": typeof (own = value["cart"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write4(own),
+"rush": typeof (own = value["rush"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write5(own),
+};
 }; },
   // UploadDocument
   '3512fb253c52b5b1932e8490': (fields, goOn, prototypeOf, inherited, read0) => { return (holder, json, location) => {
@@ -184,17 +184,6 @@ else goOn(fields[0], holder, json, location);
   // UploadDocument
   '421704cda4ad1701efe159ef': (Dto) => { return () => new Dto(); },
   // UploadDocument
-  '58397899bd955851fd0876af': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
-if (typeof value !== 'object' || value === null || value.toJSON !== undefined
-|| value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
-let own;
-return {
-"customerId": typeof (own = value["customerId"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write0(own),
-"title": typeof (own = value["title"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write1(own),
-"file": (own = value["file"]) === undefined || own === null ? own : write2(own),
-};
-}; },
-  // UploadDocument
   '587afca4b1d14e97cda3a35c': (fields, goOn, prototypeOf, inherited, read0) => { return (holder, json, location) => {
 let sent = json["title"], value;
 const prototype = prototypeOf(json);
@@ -210,7 +199,18 @@ else goOn(fields[0], holder, json, location);
 goOn(fields[1], holder, json, location);
 }; },
   // UploadDocument
-  'ba8a19ecce8d5c629ed764b9': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
+  '69bba742db2e0b2e1eaf3fe3': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
+if (typeof value !== 'object' || value === null || value.toJSON !== undefined
+|| value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
+let own;
+return {
+"customerId": typeof (own = value["customerId"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write0(own),
+"title": typeof (own = value["title"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write1(own),
+"file": (own = value["file"]) === undefined || own === null || typeof own === 'function' ? own : write2(own),
+};
+}; },
+  // UploadDocument
+  'e077256f13b43a2b108dc0d6': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
 if (typeof value !== 'object' || value === null || value.toJSON !== undefined
 || value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
 let text = '', own;
@@ -221,7 +221,7 @@ own = value["title"];
 if (own !== undefined && (own = own === null ? 'null' : write1(own)) !== undefined)
 text += (text === '' ? "\"title\":" : ",\"title\":") + own;
 own = value["file"];
-if (own !== undefined && (own = own === null ? 'null' : write2(own)) !== undefined)
+if (own !== undefined && typeof own !== 'function' && (own = own === null ? 'null' : write2(own)) !== undefined)
 text += (text === '' ? "\"file\":" : ",\"file\":") + own;
 return '{' + text + '}';
 }; },

@@ -1,6 +1,6 @@
 import type { ClassCode } from '../reading/class-code';
 import { asJson, isJsonObject, type JsonObject } from '../reading/json-text';
-import { valueUnder } from '../reading/own-value';
+import { writableValue } from '../reading/own-value';
 import { textWriter, written, type WriteJson } from '../types/codec';
 import type { Member } from './members';
 
@@ -18,7 +18,7 @@ export function objectWriters(declared: string, members: readonly Member[], code
   const refused = (what: string): TypeError =>
     new TypeError(`The response is declared as ${declared}, but the handler passed ${what}.`);
   const hasValues = (object: JsonObject): boolean =>
-    members.some(({ property }) => valueUnder(object, property) !== undefined);
+    members.some(({ property }) => writableValue(object, property) !== undefined);
   const asObject = (value: unknown): JsonObject => {
     if (!isJsonObject(value)) throw refused('a value that is not an object');
     const { toJSON, then } = value;
@@ -34,7 +34,7 @@ export function objectWriters(declared: string, members: readonly Member[], code
     const object = asObject(value);
     return Object.fromEntries(
       members.flatMap(({ property, jsonName, codec }) => {
-        const own = valueUnder(object, property);
+        const own = writableValue(object, property);
         return own === undefined ? [] : [[jsonName, written(codec, own)]];
       }),
     );

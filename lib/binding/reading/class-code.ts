@@ -2,7 +2,6 @@ import type { Compile, Constant } from './compile';
 import { isExactNumber } from './exact-number';
 import type { JsonObject } from './json-text';
 import type { Location } from './location';
-import { isInherited, valueUnder } from './own-value';
 
 /**
  * Compiles the code for one class, once, when it is first used. Names and classes as constants of the code read
@@ -85,7 +84,6 @@ export class ClassCode {
       ['asObject', asObject],
       ...fields.map((field, at): Constant => [`write${at}`, field[form]]),
     ];
-    if (fields.some(({ property }) => isInherited(property))) constants.push(['valueUnder', valueUnder]);
     return this.compile(this.owner, () => codeOf(fields), constants);
   }
 }
@@ -125,34 +123,31 @@ ${lines.join('\n')}
 const TAKE_OBJECT = `if (typeof value !== 'object' || value === null || value.toJSON !== undefined
 || value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);`;
 
+/** Writes the code of a text. A method is no value; the writers of fields with `keeps` leave it out themselves. */
 function codeOfTextWriter(fields: readonly WrittenField[]): string {
   const lines = inOrder(fields).map(field => {
     const name = `${JSON.stringify(field.jsonName)}:`;
     const write = `write${fields.indexOf(field)}`;
-    return `own = ${codeOfValue(field.property)};
-if (own !== undefined && (own = own === null ? 'null' : ${write}(own)) !== undefined)
+    const test = field.keeps ? 'own !== undefined' : "own !== undefined && typeof own !== 'function'";
+    return `own = value[${JSON.stringify(field.property)}];
+if (${test} && (own = own === null ? 'null' : ${write}(own)) !== undefined)
 text += (text === '' ? ${JSON.stringify(name)} : ${JSON.stringify(`,${name}`)}) + own;`;
   });
   return `return value => {\n${TAKE_OBJECT}\nlet text = '', own;\n${lines.join('\n')}\nreturn '{' + text + '}';\n};`;
 }
 
+/** Writes the code of a plain object. `JSON.stringify` leaves methods out. */
 function codeOfPlainWriter(fields: readonly WrittenField[]): string {
   const lines = fields.map(({ property, jsonName, keeps }, at) => {
     // In brackets, `__proto__` is a name like any other.
     const name = jsonName === '__proto__' ? '["__proto__"]' : JSON.stringify(jsonName);
-    const own = `(own = ${codeOfValue(property)})`;
+    const own = `(own = value[${JSON.stringify(property)}])`;
     const isAsItIs = keeps
       ? `typeof ${own} !== 'object' && typeof own !== 'bigint' || own === null`
-      : `${own} === undefined || own === null`;
+      : `${own} === undefined || own === null || typeof own === 'function'`;
     return `${name}: ${isAsItIs} ? own : write${at}(own),`;
   });
   return `return value => {\n${TAKE_OBJECT}\nlet own;\nreturn {\n${lines.join('\n')}\n};\n};`;
-}
-
-/** Writes the code that reads a property. Only the names that need it get the call, which takes longer. */
-function codeOfValue(property: string): string {
-  const name = JSON.stringify(property);
-  return isInherited(property) ? `valueUnder(value, ${name})` : `value[${name}]`;
 }
 
 /** A property, and the field of a JSON object that it is read from. */

@@ -1,13 +1,10 @@
-/** Returns true for a name that every object has something under: `constructor`, `toString`. */
-export const isInherited = (name: string): boolean => name in Object.prototype;
-
 /**
- * Reads a property that is to be written. A method under an inherited name is no value: the object has it of its class,
- * or as every object does.
+ * Reads a property that is to be written. A method is no value, as for `JSON.stringify`: the object has it of its
+ * class, or, as `toString`, like every object.
  */
-export function valueUnder(object: object, name: string): unknown {
+export function writableValue(object: object, name: string): unknown {
   const value = (object as Readonly<Record<string, unknown>>)[name];
-  return typeof value === 'function' && isInherited(name) && !Object.hasOwn(object, name) ? undefined : value;
+  return typeof value === 'function' ? undefined : value;
 }
 
 /** Reads an own property of an object; inherited ones, such as `constructor` and `__proto__`, count as absent. */

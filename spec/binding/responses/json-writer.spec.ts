@@ -539,6 +539,61 @@ describe('an object that has none of the declared properties, but a toJSON()', (
   });
 });
 
+describe('a method is no value of a property', () => {
+  class Sent extends dto({
+    total: int,
+    status: optional(string),
+    items: optional(list(int)),
+    line: optional(Line),
+    at: optional(dateTime),
+    id: optional(long),
+  }) {}
+  /** Has methods under the names of properties. */
+  class Row {
+    constructor(readonly total: number) {}
+    status(): string {
+      return 'open';
+    }
+    items(): number[] {
+      return [];
+    }
+    line(): object {
+      return {};
+    }
+    at(): Date {
+      return new Date(0);
+    }
+    id(): bigint {
+      return 1n;
+    }
+  }
+  class Plain extends dto({ total: int, items: optional(list(int)), at: optional(dateTime) }) {}
+
+  it.each<[string, AnyType]>([
+    ['where numbers are exact', Sent],
+    ['where JSON.stringify writes', Plain],
+  ])('it is left out: %s', async (_where, type) => {
+    const row = new Row(5);
+    expect(await textOf(type, row)).toBe('{"total":5}');
+    expect(await textOf(list(type), [row])).toBe('[{"total":5}]');
+    expect(await textOf(type, row, { settings: { 'json spaces': 1 } })).toBe('{\n "total": 5\n}');
+    const replacer = (_key: string, own: unknown): unknown => own;
+    expect(await textOf(type, row, { settings: { 'json replacer': replacer } })).toBe('{"total":5}');
+  });
+
+  it('an object with such methods only is written as its toJSON() says', async () => {
+    class Kept {
+      status(): string {
+        return 'closed';
+      }
+      toJSON(): object {
+        return { status: 'open', total: 5, secret: 1 };
+      }
+    }
+    expect(await textOf(Sent, new Kept())).toBe('{"total":5,"status":"open"}');
+  });
+});
+
 describe.each(['constructor', 'toString', 'valueOf', 'hasOwnProperty', '__defineGetter__'])(
   'a property named %s, under which every object has something',
   name => {
