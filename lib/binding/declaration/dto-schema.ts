@@ -1,4 +1,4 @@
-import { stringify } from 'lossless-json';
+import { isSafeNumber, parse, stringify } from 'lossless-json';
 import { ignoreRejection, isPromise } from '../../basics/awaitable';
 import { INVALID } from '../reading/location';
 import { written } from '../types/codec';
@@ -50,11 +50,14 @@ export function mustBeSent({ required, codec }: Member): boolean {
  */
 function defaultOf({ codec, spec: { default: given, initial } }: Member): unknown {
   if (typeof given === 'function') return undefined;
-  const value = initial ?? given;
+  const value = initial === undefined ? given : initial;
   if (value === undefined) return undefined;
   const json = attempt(() => stringify(written(codec, value)));
-  return typeof json === 'string' ? (JSON.parse(json) as unknown) : undefined;
+  return typeof json === 'string' ? parse(json, undefined, numberOrText) : undefined;
 }
+
+/** Reads a number of JSON; as text if a double would round it, because the document is JSON of `JSON.stringify`. */
+const numberOrText = (digits: string): number | string => (isSafeNumber(digits) ? Number(digits) : digits);
 
 /** Calls code of the application; INVALID if it throws. */
 function attempt(call: () => unknown): unknown {

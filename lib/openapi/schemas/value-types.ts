@@ -15,8 +15,10 @@ export function isStructured({ type, items, $ref, anyOf, oneOf, allOf }: JsonSch
   return $ref !== undefined || types.includes('object') || parts.some(isStructured);
 }
 
-/** Removes null, which text cannot express; inside JSON text it stays. */
-export function withoutNull(schema: JsonSchema): JsonSchema {
+/** Removes null, which text cannot express, also as the default; inside JSON text it stays. */
+export function withoutNull(given: JsonSchema): JsonSchema {
+  const { default: value, ...others } = given;
+  const schema = value === null ? others : given;
   for (const keyword of ['anyOf', 'oneOf']) {
     const { [keyword]: members, ...rest } = schema;
     if (!Array.isArray(members)) continue;

@@ -1,0 +1,46 @@
+import BigNumber from 'bignumber.js';
+import { decimal, dto, field, fromForm, int, long, nullable, queryParam, type AnyType } from '../../../lib';
+import { operationOf } from '../../support/described';
+
+/** The defaults of the properties of a body, as the document has them. */
+async function defaultsOf(Dto: AnyType, mediaType = 'application/json'): Promise<Record<string, unknown>> {
+  const { requestBody } = await operationOf(Dto, { options: { allowFormData: true } });
+  const { properties } = requestBody?.content[mediaType]?.schema as { properties: Record<string, object> };
+  return Object.fromEntries(
+    Object.entries(properties).flatMap(([name, one]) => ('default' in one ? [[name, one.default]] : [])),
+  );
+}
+
+describe('the default that the document states', () => {
+  it('has all digits of a number: one that a double would round is text', async () => {
+    class Exact extends dto({
+      large: field(long, { default: 2n ** 60n }),
+      small: field(long, { default: 5n }),
+      rate: field(decimal, { default: new BigNumber('0.1234567890123456789') }),
+      half: field(decimal, { default: new BigNumber('0.5') }),
+    }) {}
+    expect(await defaultsOf(Exact)).toEqual({
+      large: '1152921504606846976',
+      small: 5,
+      rate: '0.1234567890123456789',
+      half: 0.5,
+    });
+  });
+
+  it('is null where an initialiser is null, although the declaration has a default', async () => {
+    class Both {
+      @field(nullable(int), { default: 5 }) a: number | null = null;
+    }
+    expect(await defaultsOf(Both)).toEqual({ a: null });
+  });
+
+  it('is not null where values are text', async () => {
+    class Filter extends dto({ a: field(nullable(int), { default: null }), b: field(nullable(int), { default: 1 }) }) {}
+    expect(await defaultsOf(Filter)).toEqual({ a: null, b: 1 });
+    expect(await defaultsOf(Filter, 'multipart/form-data')).toEqual({ b: 1 });
+    expect(await defaultsOf(dto({ all: fromForm(Filter) }), 'multipart/form-data')).toEqual({ b: 1 });
+    const { parameters } = await operationOf(dto({ q: queryParam(nullable(int), { default: null }) }));
+    expect(parameters).toMatchObject([{ name: 'q', schema: { type: 'integer' } }]);
+    expect(parameters?.[0]?.schema).not.toHaveProperty('default');
+  });
+});
