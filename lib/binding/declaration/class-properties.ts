@@ -38,7 +38,8 @@ function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Dec
       const mayBeInitial = !spec.requiresValue && spec.kind !== 'hasPermission';
       const required = spec.required && !(mayBeInitial && initial !== undefined);
       const isMadeByClass = Object.hasOwn(sample, name);
-      return [name, extended(spec, { required, initial, replacesInherited, isMadeByClass })];
+      const makeInitial = (): unknown => ownValue(new Dto() as object, name);
+      return [name, extended(spec, { required, initial, makeInitial, replacesInherited, isMadeByClass })];
     }),
   );
 }

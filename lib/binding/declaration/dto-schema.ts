@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isSafeNumber, parse, stringify } from 'lossless-json';
 import { ignoreRejection, isPromise } from '../../basics/awaitable';
 import { INVALID } from '../reading/location';
-import { written } from '../types/codec';
+import { written, type Codec } from '../types/codec';
 import type { JsonSchema, Schemas } from '../types/json-schema';
 import type { Member } from './members';
 
@@ -48,13 +49,28 @@ export function mustBeSent({ required, codec }: Member): boolean {
 /**
  * Returns the default as JSON; undefined if there is none, if it is made for each request, or if JSON cannot hold it.
  */
-function defaultOf({ codec, spec: { default: given, initial } }: Member): unknown {
-  if (typeof given === 'function') return undefined;
+function defaultOf(member: Member): unknown {
+  const { default: given, initial } = member.spec;
+  if (typeof given === 'function' || isMadeAnew(member)) return undefined;
   const value = initial === undefined ? given : initial;
   if (value === undefined) return undefined;
-  const json = attempt(() => stringify(written(codec, value)));
+  const json = jsonOf(member.codec, value);
   return typeof json === 'string' ? parse(json, undefined, numberOrText) : undefined;
 }
+
+/**
+ * Returns true for an initialiser that makes another value for each instance. Two dates made at once can be equal, so a
+ * date counts as one, unless it is the declared default.
+ */
+function isMadeAnew({ codec, spec: { default: given, initial, makeInitial } }: Member): boolean {
+  if (initial === undefined || isDeepStrictEqual(initial, given)) return false;
+  if (initial instanceof Date) return true;
+  const another = attempt(() => makeInitial?.());
+  return jsonOf(codec, initial) !== jsonOf(codec, another);
+}
+
+/** Returns the JSON text of a value; another value if it has none. */
+const jsonOf = (codec: Codec<unknown>, value: unknown): unknown => attempt(() => stringify(written(codec, value)));
 
 /** Reads a number of JSON; as text if a double would round it, because the document is JSON of `JSON.stringify`. */
 const numberOrText = (digits: string): number | string => (isSafeNumber(digits) ? Number(digits) : digits);

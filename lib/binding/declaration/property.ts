@@ -35,6 +35,8 @@ export interface PropertySpec extends PropertyOptions {
   readonly isMadeByClass?: boolean;
   /** The value of the initialiser, if there is one. It counts more than `default`. */
   readonly initial?: unknown;
+  /** Makes the value of the initialiser once more, which may be another one: an id, the time. */
+  readonly makeInitial?: () => unknown;
   /** True if the class makes the value of a base class, and declares a default of its own. */
   readonly replacesInherited?: boolean;
 }

@@ -1,5 +1,19 @@
+import { randomUUID } from 'node:crypto';
 import BigNumber from 'bignumber.js';
-import { decimal, dto, field, fromForm, int, long, nullable, queryParam, type AnyType } from '../../../lib';
+import {
+  dateTime,
+  decimal,
+  dto,
+  field,
+  fromForm,
+  int,
+  list,
+  long,
+  nullable,
+  queryParam,
+  string,
+  type AnyType,
+} from '../../../lib';
 import { operationOf } from '../../support/described';
 
 /** The defaults of the properties of a body, as the document has them. */
@@ -12,6 +26,21 @@ async function defaultsOf(Dto: AnyType, mediaType = 'application/json'): Promise
 }
 
 describe('the default that the document states', () => {
+  it('is the value of an initialiser, unless each instance has another one', async () => {
+    class Order {
+      @field(string) id: string = randomUUID();
+      @field(dateTime) at = new Date();
+      @field(int) quantity = 5;
+      @field(list(string)) tags = ['a'];
+      @field(dateTime, { default: new Date(0) }) from!: Date;
+    }
+    class Made extends dto({ until: field(dateTime, { default: new Date(0) }), by: string }) {
+      override by = randomUUID();
+    }
+    expect(await defaultsOf(Order)).toEqual({ quantity: 5, tags: ['a'], from: '1970-01-01T00:00:00.000Z' });
+    expect(await defaultsOf(Made)).toEqual({ until: '1970-01-01T00:00:00.000Z' });
+  });
+
   it('has all digits of a number: one that a double would round is text', async () => {
     class Exact extends dto({
       large: field(long, { default: 2n ** 60n }),
