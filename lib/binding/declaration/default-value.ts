@@ -24,16 +24,21 @@ function copyOfDefault(value: unknown): unknown {
   const copy = prototype && copies.get(prototype);
   if (copy) return copy(value as never);
   if (ArrayBuffer.isView(value)) return Buffer.isBuffer(value) ? Buffer.from(value) : structuredClone(value);
-  if (isPlain(prototype))
-    return Object.assign(
-      Object.create(prototype) as object,
-      Object.fromEntries(Object.entries(value).map(([name, one]) => [name, copyOfDefault(one)])),
-    );
+  if (isPlain(prototype)) return copyOfObject(value, prototype);
   if (isImmutable(value)) return value;
   throw new TypeError(
     `the default has an instance of ${nameOf(prototype)}, which could be changed, and all requests would share it; ` +
       'pass a function that makes the default, or freeze the instance and what it holds (Object.freeze)',
   );
+}
+
+/** Copies the properties. An instance of a dto class is made by its constructor, because it may have private fields. */
+function copyOfObject(value: object, prototype: object | null): object {
+  const Dto: unknown = prototype?.constructor;
+  const copy = isDto(Dto) ? (new Dto() as object) : (Object.create(prototype) as object);
+  for (const name of Object.keys(copy)) if (!Object.hasOwn(value, name)) Reflect.deleteProperty(copy, name);
+  const entries = Object.entries(value).map(([name, one]) => [name, copyOfDefault(one)]);
+  return Object.assign(copy, Object.fromEntries(entries) as object);
 }
 
 /** Copies instances of these classes. One of a derived class may have a state of its own, which is not known. */

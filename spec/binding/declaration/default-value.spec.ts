@@ -109,6 +109,23 @@ describe('a default is never shared between requests', () => {
       }
     });
 
+    it('an instance of a dto class with private fields has them in each copy, and no other properties', async () => {
+      class Secret extends dto({ x: int, y: int }) {
+        override y = 1;
+        #times = 0;
+        get times(): number {
+          return ++this.#times;
+        }
+      }
+      const value = Object.assign(new Secret(), { x: 5 });
+      Reflect.deleteProperty(value, 'y');
+      const One = declare(Secret, value);
+      for (let request = 0; request < 2; request++) {
+        const v = (await bind(One, { json: {} })).dto?.v as Secret;
+        expect([v instanceof Secret, Object.entries(v), v.times]).toEqual([true, [['x', 5]], 1]);
+      }
+    });
+
     it('a function makes a default for each request', async () => {
       let made = 0;
       const One = declare(int, () => ++made);
