@@ -106,7 +106,8 @@ class SingleValueReader {
     const expected: Expected = { codec: this.lenientCodecOf(type, name), required: required && !isOptional(type) };
     const failures = new Failures(options.limits, options.quoteValues);
     const location = new Location(failures, source.source, name);
-    const value = this.readSent(expected, name, req, location) ?? readNothing(expected, location, source.missing);
+    const sent = this.readSent(expected, name, req, location);
+    const value = sent === undefined ? readNothing(expected, location, source.missing) : sent;
     if (isPromise(value))
       throw new TypeError(`${this.typeOf(name)} is read asynchronously; bind it with bindRequest().`);
     if (failures.list.length === 0) return withoutMark(value);

@@ -1,6 +1,10 @@
 import express, { type Request } from 'express';
+import { z } from 'zod';
 import { configure, cookieValue, field, headerValue, int, list, optional, string, uri, type AnyType } from '../../lib';
 import { ask } from '../support/ask';
+
+/** Makes null of a dash. */
+const dash = z.string().transform(text => (text === '-' ? null : text));
 
 /** What a handler reads, sent as JSON; a refused value is answered by the reader itself. */
 async function read(
@@ -19,6 +23,7 @@ it.each<[string, (req: Request) => unknown, Readonly<Record<string, string | rea
   ['a header of several lines', req => headerValue(req, 'X-Tag', list(string)), { 'X-Tag': ['a', 'b'] }, ['a', 'b']],
   ['a header that may be missing', req => headerValue(req, 'X-Page', int, { required: false }), {}, null],
   ['a header of an optional type', req => headerValue(req, 'X-Page', optional(int)), {}, null],
+  ['a header of which a schema makes null', req => headerValue(req, 'X-Page', dash), { 'X-Page': '-' }, null],
   ['a cookie', req => cookieValue(req, 'page', int), { Cookie: 'page=2; Page=3' }, 2],
   ['a cookie that may be missing', req => cookieValue(req, 'page', int, { required: false }), {}, null],
   [
