@@ -50,7 +50,7 @@ export function makeBind(defaults: BindingOptions = {}): Bind {
   const none = {};
   const boundFor = (Dto: AnyType, options: BindingOptions = none): Bound => {
     const byDto = known.get(options) ?? new WeakMap<object, Bound>();
-    const bound = byDto.get(Dto) ?? bindingOf(Dto, optionsOfBind(mergeBinding(defaults, options, 'bind'))).bind;
+    const bound = byDto.get(Dto) ?? bindingOf(Dto, optionsOfBind(mergeBinding(defaults, options, 'bind')), 'bind').bind;
     known.set(options, byDto.set(Dto, bound));
     return bound;
   };

@@ -28,14 +28,17 @@ interface Binding {
   readonly description: EndpointDescription;
 }
 
-/** Prepares the binding of one endpoint: its binder makes the dto, then its modifier may change it. */
-export function bindingOf(Dto: AnyType, given: BindingOptions): Binding {
+/**
+ * Prepares the binding of one endpoint: its binder makes the dto, then its modifier may change it.
+ * @param owner the function that the dto was given to, for messages.
+ */
+export function bindingOf(Dto: AnyType, given: BindingOptions, owner = 'bindRequest'): Binding {
   if (typeof (given as unknown) === 'function')
     throw new TypeError('bindRequest takes the dto first, and then the options: bindRequest(Dto, { … }).');
   const options = resolveOptions(given);
-  checkSerializerContext(given.serializerContext, Dto);
-  const binder = binderFrom(options.binder ?? new RequestBinder(), Dto);
-  const { endpoint, responses, ofInstance } = prepareEndpoint(Dto, options, binder);
+  checkSerializerContext(given.serializerContext, Dto, owner);
+  const binder = binderFrom(options.binder ?? new RequestBinder(), Dto, owner);
+  const { endpoint, responses, ofInstance } = prepareEndpoint(Dto, options, binder, owner);
   const makeDto = dtoMaker(Dto, binder, options.modifier);
   return {
     description: { endpoint, responses, operation: options.operation, allowAnonymous: given.allowAnonymous },
@@ -50,12 +53,12 @@ export function bindingOf(Dto: AnyType, given: BindingOptions): Binding {
 }
 
 /** Checks the type of the JSON that a serializer context reads. @throws TypeError for another one than the dto. */
-function checkSerializerContext(context: BindingOptions['serializerContext'], Dto: AnyType): void {
-  const { request = Dto } = context?.types ?? {};
-  if (request === Dto) return;
+function checkSerializerContext(context: BindingOptions['serializerContext'], Dto: AnyType, owner: string): void {
+  const request = context?.types.request;
+  if (request === undefined || request === Dto) return;
   const [read, bound] = [nameOf(request), nameOf(Dto)];
   throw new TypeError(
-    `bindRequest: the serializerContext reads ${read || 'a type without a name'}, but this endpoint binds ` +
+    `${owner}: the serializerContext reads ${read || 'a type without a name'}, but this endpoint binds ` +
       `${bound || 'another type'}. Make the context with { request: ${bound || 'Dto'} }, or leave \`request\` out.`,
   );
 }
@@ -64,11 +67,11 @@ function checkSerializerContext(context: BindingOptions['serializerContext'], Dt
 const nameOf = (type: AnyType): string | undefined => (type as { name?: string }).name;
 
 /** Returns the binder of an endpoint. @throws TypeError if the option is a function that does not return one. */
-function binderFrom(given: Binder<unknown> | ((Dto: AnyType) => Binder), Dto: AnyType): Binder {
+function binderFrom(given: Binder<unknown> | ((Dto: AnyType) => Binder), Dto: AnyType, owner: string): Binder {
   const binder: unknown = typeof given === 'object' ? given : given(Dto);
   if (typeof binder !== 'object' || binder === null || typeof (binder as Partial<Binder<unknown>>).bind !== 'function')
     throw new TypeError(
-      'bindRequest: the function in `binder` must return an object with a method bind(context, signal).',
+      `${owner}: the function in \`binder\` must return an object with a method bind(context, signal).`,
     );
   return binder as Binder<unknown>;
 }
@@ -88,14 +91,14 @@ interface Prepared {
  * Prepares an endpoint.
  * @throws TypeError that names the class and the property that cannot be bound or written.
  */
-function prepareEndpoint(Dto: AnyType, options: EndpointOptions, binder: Binder<unknown>): Prepared {
+function prepareEndpoint(Dto: AnyType, options: EndpointOptions, binder: Binder<unknown>, owner: string): Prepared {
   const codecs = new CodecTable(options.serializer, options.valueParsers);
   return codecs.prepare(() => {
-    const plan = binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs) : undefined;
+    const plan = binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs, owner) : undefined;
     if (plan && isBuiltIn(binder) && !options.allowMultipart) refuseWithoutForm(nameOf(Dto) ?? 'dto', plan);
     return {
       endpoint: { Dto, options, plan },
-      responses: namingErrors('bindRequest', () => responseCodecs(options.responses, codecs)),
+      responses: namingErrors(owner, () => responseCodecs(options.responses, codecs)),
       ofInstance: options.writesInstances ? instanceCodecs(codecs, Dto) : undefined,
     };
   });

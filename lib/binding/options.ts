@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import type { Multer } from 'multer';
-import { boolean, fn, object, objectWith, type Rule } from '../options/check';
+import { boolean, fn, object, isClass, objectWith, type Rule } from '../options/check';
 import type { Claims } from '../principal/principal';
 import type { Binder } from './binder';
 import type { OperationOptions } from './operation-options';
@@ -106,7 +106,9 @@ export const bindingRules: Readonly<Record<keyof BindingOptions, Rule>> = {
 };
 
 function isBinder(value: unknown): boolean {
-  if (typeof value === 'function') return typeof (value.prototype as Partial<Binder> | undefined)?.bind !== 'function';
+  if (typeof value === 'function')
+    // A class may be compiled to a function.
+    return !isClass(value) && typeof (value.prototype as Partial<Binder> | undefined)?.bind !== 'function';
   return typeof (value as Partial<Binder> | null)?.bind === 'function';
 }
 

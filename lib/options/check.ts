@@ -39,6 +39,10 @@ export function checkOptions(
 const isRequestOrResponse = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && ('httpVersion' in value || 'headersSent' in value);
 
+/** Returns true for a class that is declared with `class`: unlike a function, it cannot be called without `new`. */
+export const isClass = (value: unknown): boolean =>
+  typeof value === 'function' && Object.getOwnPropertyDescriptor(value, 'prototype')?.writable === false;
+
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 
 function isPositiveInteger(value: unknown): value is number {

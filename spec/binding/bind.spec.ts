@@ -22,7 +22,10 @@ import {
   Problem,
   queryParam,
   routeParam,
+  serializerContext,
   string,
+  type AnyType,
+  type BindingOptions,
   type SentParts,
 } from '../../lib';
 import { held } from '../../lib/body/stream/holding';
@@ -227,6 +230,20 @@ it.each<[string, unknown, string]>([
   ],
 ])('refuses %s', async (_title, sent, message) => {
   await expect(bind(Line, sent as SentParts)).rejects.toThrow(new TypeError(message));
+});
+
+it.each<[string, unknown, BindingOptions, string]>([
+  ['another value than a type', { a: 1 }, {}, 'bind: An object (a dto is a class: '],
+  ['a binder that is none', Line, { binder: () => ({}) as never }, 'bind: the function in `binder` must return'],
+  [
+    'a context of another type',
+    Line,
+    { serializerContext: serializerContext({ request: PlaceOrder }) },
+    'bind: the seri',
+  ],
+  ['a response that cannot be written', Line, { responses: { 200: file } }, 'bind: responses[200]: it contains a file'],
+])('names itself where it refuses %s', async (_title, Dto, options, message) => {
+  await expect(bind(Dto as AnyType, { body: {} }, options)).rejects.toThrow(message);
 });
 
 it.each<[string, unknown]>([

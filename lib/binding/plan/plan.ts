@@ -48,10 +48,11 @@ export interface Plan {
 /**
  * Prepares the binding of a dto.
  * @param Dto a dto class, `list(Dto)`, or a Standard Schema for the JSON body.
+ * @param owner the function that the dto was given to, for messages.
  * @throws TypeError that names the class and the property that cannot be bound.
  */
-export function planFor(Dto: AnyType, codecs: CodecTable): Plan {
-  return namingErrors('bindRequest', () => {
+export function planFor(Dto: AnyType, codecs: CodecTable, owner = 'bindRequest'): Plan {
+  return namingErrors(owner, () => {
     assertType(Dto);
     if (!isSchema(Dto) && isDto(Dto)) return planForClass(Dto, codecs);
     const codec = codecs.complete(Dto);

@@ -21,8 +21,8 @@ export function valueParserFor<X extends AnyType>(
   const isType = (type as unknown) !== undefined && (type as unknown) !== null;
   if (!isType || typeof parse !== 'function')
     throw new TypeError(
-      'valueParserFor takes a type and a function (input) => ({ success, value }), ' +
-        `not ${describe(isType ? parse : type)}`,
+      'valueParserFor takes a type and a function (input) => ({ success, value }); ' +
+        (isType ? `the function is ${describe(parse)}` : `the type is ${describe(type)}`),
     );
   return { type, parse };
 }

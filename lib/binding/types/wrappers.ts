@@ -1,3 +1,4 @@
+import { isClass } from '../../options/check';
 import type { Codec } from './codec';
 import { orNull } from './json-schema';
 import { isOptional, type AnyType, type Infer, type ValueType } from './property-type';
@@ -31,6 +32,8 @@ export function nullable<X extends AnyType>(type: X): ValueType<Infer<X> | null>
 export function lazy<X extends AnyType>(resolve: () => X): ValueType<Infer<X>> {
   if (typeof resolve !== 'function')
     throw new TypeError('lazy takes a function that returns the type, for example lazy(() => Node)');
+  if (isClass(resolve))
+    throw new TypeError(`lazy takes a function that returns the type: lazy(() => ${resolve.name || 'Node'})`);
   return {
     codec(codecs) {
       const type = resolve();

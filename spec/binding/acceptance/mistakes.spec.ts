@@ -243,7 +243,12 @@ it.each<[string, () => unknown, string]>([
   [
     'a type where lazy wants a function',
     () => lazy(int as unknown as () => AnyType),
-    'lazy takes a function that returns the type',
+    'lazy takes a function that returns the type, for example lazy(() => Node)',
+  ],
+  [
+    'a class where lazy wants a function',
+    () => lazy(class Node extends dto({ a: int }) {} as unknown as () => AnyType),
+    'lazy takes a function that returns the type: lazy(() => Node)',
   ],
   [
     'a class whose constructor wants an argument',
@@ -258,6 +263,12 @@ it.each<[string, () => unknown, string]>([
   ],
 ])('%s says what to write instead', (_what, type, message) => {
   expect(() => bindRequest(class Order extends dto({ rush: type() as AnyType }) {})).toThrow(message);
+});
+
+it.each([Number.NaN, 5, null])('%s where bindRequest wants a type says that it is none', value => {
+  expect(() => bindRequest(value as unknown as AnyType)).toThrow(
+    `bindRequest: ${value} is not a type that values can be bound to. Use a type of bindonce (string, int, list(…))`,
+  );
 });
 
 it.each<[string, (...exchange: unknown[]) => unknown, string]>([

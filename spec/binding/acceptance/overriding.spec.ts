@@ -172,6 +172,15 @@ describe('the binder of an endpoint', () => {
     expect(() => bindRequest(Customer, { binder: given as Binder<Customer> })).toThrow(/binder/);
   });
 
+  it.each<[string, unknown]>([
+    ['that binds', RequestBinder],
+    ['that does not', class {}],
+  ])('is no class %s: the message asks for an instance', (_what, given) => {
+    expect(() => bindRequest(Customer, { binder: given as Binder<Customer> })).toThrow(
+      'binder must be an object with a method bind(context, signal), or a function that makes one; for a class, pass an instance',
+    );
+  });
+
   it('is not asked for callers who are not let in', async () => {
     let asked = 0;
     const { status } = await bind(

@@ -273,9 +273,11 @@ describe('configure()', () => {
 
 it('an invalid parser is refused when the middleware is made', () => {
   expect(() => valueParserFor(Money, undefined as unknown as () => typeof failure)).toThrow(
-    new TypeError('valueParserFor takes a type and a function (input) => ({ success, value }), not undefined'),
+    new TypeError(
+      'valueParserFor takes a type and a function (input) => ({ success, value }); the function is undefined',
+    ),
   );
-  expect(() => valueParserFor(null as unknown as typeof Money, () => failure)).toThrow(/, not null$/);
+  expect(() => valueParserFor(null as unknown as typeof Money, () => failure)).toThrow(/; the type is null$/);
   expect(() => bindRequest(Point, { valueParsers: [Money as unknown as ValueParser] })).toThrow(
     'valueParsers must be an array of results of valueParserFor()',
   );
