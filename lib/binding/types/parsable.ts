@@ -9,7 +9,9 @@ import { asScalar } from './scalar';
  * @param asObject reads JSON objects by the declared properties of the class, if it has any.
  */
 export function parsableCodec(type: Parsable<unknown>, asObject?: Codec<unknown>): Codec<unknown> {
-  const name = (type as { name?: string }).name ?? 'value';
+  const { name: className } = type as { name?: string };
+  const name = className ?? 'value';
+  const described = `text that ${className ?? 'this type'} accepts; send a string`;
   const parse = (text: string, location: Location): unknown =>
     accepted(type.tryParse(text), text, name, location, `${name}.tryParse`);
   return {
@@ -24,7 +26,7 @@ export function parsableCodec(type: Parsable<unknown>, asObject?: Codec<unknown>
     },
     fromJson(value, location) {
       if (typeof value === 'string') return parse(value, location);
-      return asObject ? asObject.fromJson(value, location) : location.failValue(value, name);
+      return asObject ? asObject.fromJson(value, location) : location.failValue(value, name, undefined, described);
     },
     schema(schemas) {
       const text = { type: 'string', title: name };

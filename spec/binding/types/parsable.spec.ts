@@ -47,7 +47,8 @@ it('a class with tryParse is read from claims and headers, and as item of a list
 
 it.each<[string, Sent, string]>([
   ['in a query', { path: '/?price=12' }, 'The value "12" is not a Money.'],
-  ['in JSON', { json: { price: 12 } }, 'The value 12 is not a Money.'],
+  ['in JSON', { json: { price: '12' } }, 'The value "12" is not a Money.'],
+  ['in JSON that is no text', { json: { price: 12 } }, 'The value 12 is not text that Money accepts; send a string.'],
 ])('text that it does not parse is a failure, %s', async (_where, sent, detail) => {
   class Offer extends dto({ price: Money }) {}
   const { status, errors } = await bind(Offer, sent);
