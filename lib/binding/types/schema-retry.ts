@@ -12,8 +12,8 @@ export type Validate = (input: unknown) => Awaitable<Result>;
 type Issues = readonly StandardSchemaV1.Issue[];
 
 /**
- * Validates another form of what was sent: an array of one, or the text in a file. A check that was made for the first
- * form may stumble over it.
+ * Validates what was not sent in this form: an array of one, the text in a file, undefined for nothing. A check that
+ * was made for the form sent may fail for it with a TypeError, which means that the schema does not take this form.
  */
 export const validateInstead = (validate: Validate, input: unknown): Awaitable<Result> =>
   recovering(
@@ -42,7 +42,7 @@ export function validateAgain(
     const reread = issues.map(issue => readAgain(plain, issue, location, tree));
     if (reread.includes(INVALID)) return INVALID;
     if (reread.every(how => how === undefined)) return first;
-    return after(reread.includes('file') ? validateInstead(validate, plain) : validate(plain), second => {
+    return after(validateInstead(validate, plain), second => {
       if (!second.issues) return second;
       const left = { issues: stillThere(issues, reread, second.issues) };
       const refused = pathsOf(second.issues);

@@ -45,11 +45,11 @@ export class SchemaCodec implements Codec<unknown> {
     return after(this.validate(text), first => {
       if (!first.issues) return outputOf(first);
       if (json === TOO_DEEP) return here.failTooDeep();
-      if (json !== undefined) return this.fromJsonText(json, here.asJson());
+      if (json !== undefined) return this.fromJsonText(json, first, here.asJson());
       const items = splitAtCommas(text);
       const parts = here.source === 'header' ? items.map(item => item.trim()) : items;
       // The schema may expect a collection.
-      return here.isTooLong(parts.length) ? INVALID : after(this.validate(parts), orFirst(first, here));
+      return here.isTooLong(parts.length) ? INVALID : after(this.validateInstead(parts), orFirst(first, here));
     });
   };
 
@@ -65,9 +65,12 @@ export class SchemaCodec implements Codec<unknown> {
     const text = segments.join('/');
     // Tries the likelier form first: text for one segment, an array for several.
     const [one, other] = segments.length === 1 ? [text, segments] : [segments, text];
-    return after(this.validate(one), first =>
-      first.issues ? after(this.validate(other), orFirst(first, here)) : outputOf(first),
-    );
+    return after(this.validateInstead(one), first => {
+      if (!first.issues) return outputOf(first);
+      // A check that fails for both forms is the application's error.
+      const second = isWithoutIssues(first) ? this.validate(other) : this.validateInstead(other);
+      return after(second, orFirst(first, here));
+    });
   };
 
   readonly fromNames = (tree: NameTree, location: Location, required: boolean): Awaitable<unknown> => {
@@ -86,20 +89,22 @@ export class SchemaCodec implements Codec<unknown> {
     if (files.length !== 1) return location.isTooLong(files.length) ? INVALID : this.check(files, location);
     const here = location.stay();
     return after(this.validate(files[0]), first =>
-      first.issues ? after(validateInstead(this.validate, files), orFirst(first, here)) : outputOf(first),
+      first.issues ? after(this.validateInstead(files), orFirst(first, here)) : outputOf(first),
     );
   };
 
   /** A coercing schema makes 0 or false of empty text, and the text 'null' of null. */
   readonly fromBlank = (blank: '' | null): Awaitable<unknown> =>
-    after(this.validate(blank), result => {
+    after(this.validateInstead(blank), result => {
       const isMissing = result.issues || (blank === null ? result.value === 'null' : typeof result.value !== 'string');
       return isMissing ? undefined : result.value;
     });
 
   /** A coercing schema (z.coerce.string()) turns undefined into the text 'undefined'; treat that as missing. */
   readonly fromNothing = (): Awaitable<unknown> =>
-    after(this.validate(undefined), result => (result.issues || result.value === 'undefined' ? INVALID : result.value));
+    after(this.validateInstead(undefined), result =>
+      result.issues || result.value === 'undefined' ? INVALID : result.value,
+    );
 
   private readonly validate = (input: unknown): Awaitable<Result> => {
     const result = this.standard['~standard'].validate(input);
@@ -107,20 +112,28 @@ export class SchemaCodec implements Codec<unknown> {
     return 'then' in result ? Promise.resolve(result) : result;
   };
 
+  private validateInstead(input: unknown): Awaitable<Result> {
+    return validateInstead(this.validate, input);
+  }
+
   private check(input: unknown, location: Location): Awaitable<unknown> {
     const result = this.validate(input);
     const here = isPromise(result) ? location.stay() : location;
     return after(result, known => valueOf(known, here));
   }
 
-  /** Reads JSON that was sent as text: one object may be a collection of one. */
-  private fromJsonText(json: unknown, location: Location): Awaitable<unknown> {
+  /**
+   * Reads JSON that was sent as text: one object may be a collection of one.
+   * @param first what the schema makes of the text itself.
+   */
+  private fromJsonText(json: unknown, first: Result, location: Location): Awaitable<unknown> {
     const plain = plainJson(json, location);
     if (plain === INVALID) return INVALID;
-    return after(this.validate(plain), one => {
-      if (!one.issues || !isJsonObject(plain)) return valueOf(one, location);
-      return after(validateInstead(this.validate, [plain]), several =>
-        valueOf(isArrayMeant(one.issues, several) ? several : one, location),
+    return after(this.validateInstead(plain), one => {
+      const likeliest = isWithoutIssues(one) ? first : one;
+      if (!one.issues || !isJsonObject(plain)) return valueOf(likeliest, location);
+      return after(this.validateInstead([plain]), several =>
+        valueOf(isArrayMeant(one.issues, several) ? several : likeliest, location),
       );
     });
   }
@@ -128,16 +141,22 @@ export class SchemaCodec implements Codec<unknown> {
   /** Returns true if the names sent make no difference: the schema returns the same result as for no names. */
   private isSameAsNothing(plain: unknown): Awaitable<boolean> {
     return after(this.validate(plain), given =>
-      after(this.validate({}), none => isDeepStrictEqual(meant(given), meant(none))),
+      after(this.validateInstead({}), none => isDeepStrictEqual(meant(given), meant(none))),
     );
   }
 }
 
-/** Takes the result of another form of what was sent. If that is refused, too, the first issues are the right ones. */
+/**
+ * Takes the result of another form of what was sent. If that is refused, too, the first issues are the right ones,
+ * unless there are none.
+ */
 const orFirst =
   (first: Result, location: Location) =>
   (second: Result): unknown =>
-    valueOf(second.issues ? first : second, location);
+    valueOf(second.issues && !isWithoutIssues(first) ? first : second, location);
+
+/** Returns true if a schema refused an input without saying why: its own check failed for it. */
+const isWithoutIssues = ({ issues }: Result): boolean => issues?.length === 0;
 
 /** Returns the value of a result, or reports its issues. */
 function valueOf(result: Result | Invalid, location: Location, tree?: NameTree): unknown {
