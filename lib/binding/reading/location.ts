@@ -80,7 +80,12 @@ export class Location {
 
   /** False if the value must not be repeated: a response must not show what the client did not send. */
   get mayQuote(): boolean {
-    return this.failures.quotesValues && !isSecret(this.source, this.root);
+    return this.failures.quotesValues && !this.isSecret;
+  }
+
+  /** True if nothing of the content may be repeated, whatever `quoteValues` is: no value, and no key that it brings. */
+  get isSecret(): boolean {
+    return isSecret(this.source, this.root);
   }
 
   /** Levels of nesting still allowed below this location. */

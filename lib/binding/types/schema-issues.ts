@@ -30,9 +30,19 @@ export function refuse(issues: readonly StandardSchemaV1.Issue[], location: Loca
   return INVALID;
 }
 
+/**
+ * Returns the indexes that a path begins with. A key may be content: that of a record can be the number of an account.
+ */
+function indexesOf(issue: StandardSchemaV1.Issue): number[] {
+  const keys = keysOf(issue);
+  const end = keys.findIndex(key => typeof key !== 'number');
+  return (end < 0 ? keys : keys.slice(0, end)) as number[];
+}
+
 /** Calls `work` with the location moved to the value that an issue is about. */
 export function at<T>(issue: StandardSchemaV1.Issue, location: Location, tree: NameTree | undefined, work: () => T): T {
-  const path = tree ? sentPath(keysOf(issue), tree) : keysOf(issue);
+  const keys = location.isSecret ? indexesOf(issue) : keysOf(issue);
+  const path = tree ? sentPath(keys, tree) : keys;
   for (const key of path) location.enter(key);
   const result = work();
   path.forEach(() => {

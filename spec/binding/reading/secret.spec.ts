@@ -57,7 +57,7 @@ it('values that the client did not send, or must not see again, are not quoted: 
   expect(errors.map(({ name, detail }) => [name, detail])).toEqual([
     ['age', 'The value is not a whole number from -2147483648 to 2147483647.'],
     ['ages[1]', 'The value is not a whole number from -2147483648 to 2147483647.'],
-    ['profile.nested.key', 'The value is not valid.'],
+    ['profile', 'The value is not valid.'],
     ['Authorization', 'The value is not a whole number from -2147483648 to 2147483647.'],
     ['Proxy-Authorization', 'The value is not a whole number from -2147483648 to 2147483647.'],
     ['cookie', 'The value is not a whole number from -2147483648 to 2147483647.'],
@@ -68,6 +68,29 @@ it('values that the client did not send, or must not see again, are not quoted: 
   ]);
   expect([response.text, JSON.stringify(facts)].join()).not.toContain(SECRET);
   expect(facts.every(failure => !('value' in failure))).toBe(true);
+});
+
+it.each([
+  ['', {}],
+  [', and quoteValues: false makes no difference', { quoteValues: false }],
+])('the keys of a record are content, too; an index is not%s', async (_what, options) => {
+  class Caller extends dto({
+    accounts: fromClaim(v.record(v.string(), v.number())),
+    teams: fromClaim(v.array(v.record(v.string(), v.number()))),
+    Token: fromHeader(v.record(v.string(), v.number())),
+  }) {}
+  const closed = { [SECRET]: 'closed' };
+  const { errors, response } = await bind(
+    Caller,
+    { headers: { Token: JSON.stringify(closed) } },
+    { user: { accounts: closed, teams: [{}, closed] }, ...options },
+  );
+  expect(errors).toEqual([
+    { name: 'accounts', in: 'claim', pointer: '', detail: 'The value is not valid.' },
+    { name: 'teams[1]', in: 'claim', pointer: '/1', detail: 'The value is not valid.' },
+    { name: 'Token', in: 'header', pointer: '', detail: 'The value is not valid.' },
+  ]);
+  expect(response.text).not.toContain(SECRET);
 });
 
 it('a value that the client sent is quoted, even if it replaces a claim', async () => {

@@ -163,7 +163,7 @@ const places = (
       { user: { l: line } },
       { l: line },
       { user: { l: { sku: 'tea', quantity: 'x' } } },
-      { name: 'l.quantity', in: 'claim', pointer: '/quantity' },
+      { name: 'l', in: 'claim', pointer: '' },
     ],
     [
       'a decorator',
