@@ -77,10 +77,10 @@ export class NameTree {
     return this.isLeaf && this.values.length === 0;
   }
 
-  /** True if one empty text is all that was sent, here or below. */
+  /** True if one empty text is all that was sent, here or as the one item: `name=`, `name[]=`, `name[3]=`. */
   get holdsEmptyText(): boolean {
-    const [first, second] = [...this.values, ...(this.deeper ?? []).map(({ value }) => value)];
-    return first === '' && second === undefined;
+    if (this.values.length + (this.deeper?.length ?? 0) !== 1) return false;
+    return this.values[0] === '' || [...this.open()].some(([key, { values }]) => /^\d*$/.test(key) && values[0] === '');
   }
 
   /** Returns the tree below a name, or below a path of names. */

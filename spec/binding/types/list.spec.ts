@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import {
   bindRequest,
   dto,
+  field,
   fromClaim,
   fromHeader,
   fromQuery,
@@ -153,6 +155,33 @@ it.each([
 
 it.each(['n', 't', 'lines'])('empty text where the list %s may be missing is no list', async name => {
   expect(await inQuery(`${name}=`)).toMatchObject({ status: 200, dto: {} });
+});
+
+describe('empty text of a property is an item where the list may be missing, too', () => {
+  class Noted extends dto({ sku: string, note: optional(string) }) {}
+  const schema = z.array(z.object({ sku: z.string(), note: z.string().optional() }));
+  const lists: readonly (readonly [what: string, type: AnyType])[] = [
+    ['a required list', list(Noted)],
+    ['an optional list', optional(list(Noted))],
+    ['an optional schema', optional(schema)],
+  ];
+
+  it.each([
+    ...lists.map(([what, type]) => [what, dto({ all: fromQuery(dto({ lines: type })) })] as const),
+    ['a list with a default', dto({ all: fromQuery(dto({ lines: field(list(Noted), { default: [] }) })) })] as const,
+  ])('in a whole query: %s', async (_what, Dto) => {
+    const { dto: bound } = await bind<AnyType>(Dto, { method: 'GET', path: '/?lines[0].sku=' });
+    expect(bound).toEqual({ all: { lines: [{ sku: '' }] } });
+    const { status, errors } = await bind<AnyType>(Dto, { method: 'GET', path: '/?lines[0][note]=' });
+    expect([status, errors]).toMatchObject([400, [{ name: 'lines[0].sku' }]]);
+  });
+
+  it('in the query parameter of an optional schema', async () => {
+    const Dto = dto({ lines: queryParam(optional(schema)) });
+    expect((await bind(Dto, { method: 'GET', path: '/?lines[0][sku]=' })).dto).toEqual({ lines: [{ sku: '' }] });
+    for (const name of ['lines', 'lines[]', 'lines[3]'])
+      expect((await bind(Dto, { method: 'GET', path: `/?${name}=` })).dto).toEqual({});
+  });
 });
 
 describe('a list elsewhere', () => {
