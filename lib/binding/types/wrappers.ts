@@ -8,7 +8,7 @@ export function optional<X extends AnyType>(type: X): ValueType<Infer<X> | undef
   return { isOptional: true, codec: codecs => codecs.of(type) };
 }
 
-/** A type whose value may be `null`, in JSON. */
+/** A type whose value may be `null`, in JSON; the text of an object is JSON, too. */
 export function nullable<X extends AnyType>(type: X): ValueType<Infer<X> | null> {
   return {
     isOptional: isOptional(type),
@@ -18,12 +18,18 @@ export function nullable<X extends AnyType>(type: X): ValueType<Infer<X> | null>
         ...inner,
         takesNull: true,
         fromJson: (value, location) => (value === null ? null : inner.fromJson(value, location)),
+        // The text of an object is its JSON, and so is that of null; for another type, it may be a text like any other.
+        ...(inner.shape === 'object' && {
+          fromText: (values, location) => (isNullAlone(values) ? null : inner.fromText(values, location)),
+        }),
         fromBlank: inner.fromBlank && (blank => (blank === null ? null : inner.fromBlank?.(blank))),
         schema: schemas => orNull(schemas.of(inner)),
       };
     },
   };
 }
+
+const isNullAlone = (texts: readonly string[]): boolean => texts.length === 1 && texts[0]?.trim() === 'null';
 
 /**
  * A type that is declared further down, or refers to itself: `list(lazy(() => Node))`.

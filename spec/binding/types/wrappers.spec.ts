@@ -1,6 +1,9 @@
 import {
   dto,
   field,
+  fromClaim,
+  fromForm,
+  fromHeader,
   int,
   list,
   nullable,
@@ -53,6 +56,43 @@ describe('optional', () => {
     expect((await bind(having(optional(int)), { method: 'GET', path: '/?v=x' })).errors).toMatchObject([
       { name: 'v', in: 'query' },
     ]);
+  });
+});
+
+describe('null as the text of an object that may be null', () => {
+  class Sent extends dto({ v: optional(nullable(Point)), all: optional(list(nullable(Point))) }) {}
+  const json = (text: string): File => new File([text], 'blob', { type: 'application/json' });
+
+  it('is null in a query, a header and a claim', async () => {
+    class Head extends dto({ v: fromHeader(nullable(Point)) }) {}
+    class Caller extends dto({ v: fromClaim(nullable(Point)) }) {}
+    expect((await bind(Sent, { path: '/?v=null&all={"x":1}&all=null' })).dto).toEqual({
+      v: null,
+      all: [{ x: 1 }, null],
+    });
+    expect((await bind(Sent, { path: '/?all=null' })).dto).toEqual({ all: [null] });
+    expect((await bind(Head, { headers: { v: 'null' } })).dto).toEqual({ v: null });
+    expect((await bind(Caller, {}, { user: { v: 'null' } })).dto).toEqual({ v: null });
+  });
+
+  it.each([
+    ['a dto', Sent, (bound: object) => bound],
+    ['a whole form', dto({ form: fromForm(Sent) }), (bound: object) => ({ form: bound })],
+  ])('is null in the fields and the files of JSON of a form: %s', async (_what, Dto, placed) => {
+    const read = async (...multipart: readonly (readonly [name: string, value: string | File])[]) =>
+      (await bind<AnyType>(Dto, { multipart }, { allowFormData: true })).dto;
+    const expected = placed({ v: null, all: [{ x: 1 }, null] });
+    expect(await read(['v', 'null'], ['all', '{"x":1}'], ['all', ' null\n'])).toEqual(expected);
+    expect(await read(['v', json('null')], ['all', json('{"x":1}')], ['all', json('null')])).toEqual(expected);
+  });
+
+  it('is refused where null is, and so are several values', async () => {
+    expect((await bind(dto({ v: queryParam(Point) }), { path: '/?v=null' })).status).toBe(400);
+    expect((await bind(dto({ v: queryParam(nullable(Point)) }), { path: '/?v=null&v=null' })).status).toBe(400);
+  });
+
+  it('is text for a string that may be null', async () => {
+    expect((await bind(having(nullable(string)), { path: '/?v=null' })).dto).toEqual({ v: 'null' });
   });
 });
 
