@@ -1,7 +1,6 @@
 import { describe } from '../../options/check';
 import { isExactNumber } from '../reading/exact-number';
 import type { ValueType } from './property-type';
-import { numberText } from './numbers';
 import { scalar } from './scalar';
 
 type EnumObject = Readonly<Record<string, string | number>>;
@@ -44,7 +43,8 @@ export function enumOf<const E extends EnumObject | readonly string[]>(
       typeof value === 'string' || typeof value === 'number'
         ? read(String(value))
         : isExactNumber(value)
-          ? read(numberText(value) ?? '')
+          ? // As JSON.parse would read it: 2.50 is 2.5.
+            read(String(Number(value.value)))
           : undefined,
   }) as ValueType<E extends readonly (infer V)[] ? V : E[keyof E]>;
 }

@@ -178,7 +178,7 @@ function ifNumber<T>(value: unknown, read: (text: string) => T | undefined): T |
  * Returns the text of a JSON number as it was written, or as an earlier parser left it. Whole numbers are written out:
  * `5.0` and `1e2` are 5 and 100 for `JSON.parse`, and must mean the same where numbers keep their digits.
  */
-export function numberText(value: unknown): string | undefined {
+function numberText(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value);
   if (!isExactNumber(value)) return undefined;
   const exact = readDecimal(value.value);

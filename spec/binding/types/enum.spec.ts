@@ -1,4 +1,4 @@
-import { dto, enumOf, list, optional } from '../../../lib';
+import { dto, enumOf, list, long, optional } from '../../../lib';
 import { bind } from '../../support/one-endpoint';
 
 enum Level {
@@ -79,6 +79,27 @@ it.each<[Name, unknown]>([
   const { dto: bound } = await bind(Choice, { json: { [name]: sent } });
   expect(bound?.[name]).toBeUndefined();
 });
+
+it.each([
+  ['2.50', 2.5],
+  ['25e-1', 2.5],
+  ['1e-7', 1e-7],
+  ['0.00000010', 1e-7],
+  ['1e21', 1e21],
+  ['5.0', 5],
+])(
+  'the number %s in JSON is the same value whether or not other properties need exact numbers',
+  async (sent, value) => {
+    const number = enumOf({ Half: 2.5, Small: 1e-7, Large: 1e21, Whole: 5 });
+    class Alone extends dto({ v: number }) {}
+    class Beside extends dto({ v: number, exact: optional(long) }) {}
+    const json = `{"v":${sent}}`;
+    expect([(await bind(Alone, { json })).dto, (await bind(Beside, { json })).dto]).toEqual([
+      { v: value },
+      { v: value },
+    ]);
+  },
+);
 
 it('a failure names at most ten members', async () => {
   class Many extends dto({
