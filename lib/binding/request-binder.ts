@@ -8,7 +8,7 @@ import { usuallyHasNoBody, lookupOf } from './plan/lookup';
 import { FoundValues } from './reading/found-values';
 import { ownValue } from './reading/own-value';
 import { INVALID, type Invalid } from './reading/location';
-import { readNothing } from './types/read-value';
+import { readJson, readNothing } from './types/read-value';
 import { RequestInput } from './sources/request-input';
 import { unreadNameBelow } from './sources/unread-names';
 import { sourcesInOrder } from './sources/order';
@@ -69,10 +69,10 @@ function bindWhole(input: RequestInput, found: FoundValues): void {
   } = input;
   // A body `null` has no values, like no body at all, unless the type accepts null.
   if (wholeBody && body.kind === 'json' && (body.value !== null || wholeBody.codec.takesNull))
-    found.put(wholeBody.index, wholeBody.codec.fromJson(body.value, input.locationOf('json', '')));
-  // A GET without a body is an empty list.
-  if (wholeBody?.codec.shape === 'list' && body.kind === 'none' && usuallyHasNoBody(req.method))
-    found.put(wholeBody.index, []);
+    found.put(wholeBody.index, readJson(wholeBody, body.value, input.locationOf('json', '')));
+  // A GET without a body is an empty list, where a list is required.
+  const isEmptyList = wholeBody?.required && wholeBody.codec.shape === 'list' && usuallyHasNoBody(req.method);
+  if (isEmptyList && body.kind === 'none') found.put(wholeBody.index, []);
   if (content && body.kind === 'text') found.put(content.index, body.text);
 }
 

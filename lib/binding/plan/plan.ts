@@ -11,7 +11,7 @@ import type { PropertyKind, PropertySpec, Source } from '../declaration/property
 import { needsExactNumbers, takesFiles, type Codec } from '../types/codec';
 import { readJson } from '../types/read-value';
 import { assertType, isSchema } from '../types/assert-type';
-import type { AnyType, DtoClass } from '../types/property-type';
+import { isOptional, type AnyType, type DtoClass } from '../types/property-type';
 import type { BodyUse } from './body-use';
 import { checkHasNoFile, checkPlacement, checkNestable } from './placement';
 import { noParts, partsFor } from './parts';
@@ -67,8 +67,9 @@ export function planFor(Dto: AnyType, codecs: CodecTable, owner = 'bindRequest')
 /** Prepares a list dto or a schema: the whole JSON body binds to it, and no other source. */
 function planForBody(codec: Codec<unknown>, Dto: AnyType): Plan {
   const names = { property: 'body', bindName: '', jsonName: '' };
-  const spec: PropertySpec = { kind: 'fromBody', type: Dto, required: true, fallback: false };
-  const body: Member = { ...names, index: 0, codec, required: true, jsonRequired: false, dontBind: [], spec };
+  const required = !isOptional(Dto);
+  const spec: PropertySpec = { kind: 'fromBody', type: Dto, required, fallback: false };
+  const body: Member = { ...names, index: 0, codec, required, jsonRequired: false, dontBind: [], spec };
   checkNestable(codec);
   namingErrors(codec.name, () => {
     checkHasNoFile(codec);
@@ -81,7 +82,7 @@ function planForBody(codec: Codec<unknown>, Dto: AnyType): Plan {
     readFields: () => undefined,
     jsonRequired: [],
     sourcesOf: new Map(),
-    required: [body],
+    required: required ? [body] : [],
     wholeBody: body,
     content: undefined,
     body: { json: true, form: false, text: false, ...noParts, needsExactNumbers: needsExactNumbers(codec) },

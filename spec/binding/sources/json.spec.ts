@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import {
   dto,
   field,
@@ -178,6 +179,31 @@ describe('list(Dto) at the root', () => {
 
   it('takes scalars too', async () => {
     expect((await bind(list(int), { json: [1, 2] })).dto).toEqual([1, 2]);
+  });
+});
+
+describe.each<[string, AnyType, unknown]>([
+  ['list', optional(list(int)), [1]],
+  ['schema', optional(z.object({ a: z.number() })), { a: 1 }],
+])('an optional %s that takes the whole body', (_what, type, value) => {
+  class Whole extends dto({ all: fromBody(type) }) {}
+
+  it.each<[string, Sent]>([
+    ['a GET without a body', { method: 'GET' }],
+    ['a POST without a body', {}],
+    ['an empty body', { json: '' }],
+    ['null', { json: 'null' }],
+  ])('is undefined, and no key of a dto: %s', async (_body, sent) => {
+    const { status, dto: bound } = await bind(type, sent);
+    expect([status, bound]).toEqual([200, undefined]);
+    const whole = await bind(Whole, sent);
+    expect([whole.status, Object.keys(whole.dto ?? { none: true })]).toEqual([200, []]);
+  });
+
+  it('is the value that was sent, and is refused if that is not valid', async () => {
+    expect((await bind(type, { json: value })).dto).toEqual(value);
+    expect((await bind(Whole, { json: value })).dto).toEqual({ all: value });
+    for (const Dto of [type, Whole]) expect((await bind(Dto, { json: 'true' })).status).toBe(400);
   });
 });
 
