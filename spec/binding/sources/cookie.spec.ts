@@ -15,6 +15,10 @@ it('cookies are read by their exact names and decoded', async () => {
   });
 });
 
+it('a cookie need not be encoded: what cannot be decoded is its text', async () => {
+  expect((await bind(Session, { headers: { Cookie: '__Host-sid=%E0%A4' } })).dto).toEqual({ sid: '%E0%A4' });
+});
+
 it.each([
   [{}],
   [{ Cookie: '' }],
