@@ -5,7 +5,8 @@ import type { PreparedRequest } from './prepared-request.js';
 
 /**
  * The result of one attempt.
- * - `answered`: with a definite answer. `settles` says whether it tells what became of earlier attempts, too.
+ * - `answered`: with an answer that another attempt would not improve. `settles` says whether it tells what became of
+ *   the operation, whichever attempt has run it.
  * - `unanswered`: another attempt may get a definite answer, not before `pause` milliseconds.
  *
  * `mayHaveRun` says whether the operation may have run without a definite answer: by this attempt, or by another one
@@ -70,7 +71,9 @@ function resultOf(response: Response, body: string, { replayedHeader }: Resolved
     const pause = Math.min(retryAfter(response), isInFlight ? LONGEST_IN_FLIGHT : Infinity);
     return { kind: 'unanswered', response, mayHaveRun: !NOT_RUN.includes(status), pause };
   }
-  const mayHaveRun = RAN_BEFORE.includes(code);
+  // A gateway may answer 500 for a request that the server behind it has run. If it is the answer of the handler, the
+  // next attempt gets it as a replay.
+  const mayHaveRun = status >= 500 || RAN_BEFORE.includes(code);
   return {
     kind: 'answered',
     response,

@@ -68,7 +68,7 @@ async function send(
     mayHaveRun ||= outcome.mayHaveRun;
     if (outcome.kind === 'answered') {
       const { response, isReplay: replayed, settles } = outcome;
-      // An earlier attempt may have run, and a 401 now, for example, does not tell: its key is still needed.
+      // An attempt may have run, and a 401 or a 500 now, for example, does not tell: its key is still needed.
       if (settles || !mayHaveRun)
         await time.within(LONGEST_CLOSING, () => keys.close(own, settles)).catch(() => undefined);
       return { response, replayed, key: own.key, attempts };

@@ -159,6 +159,8 @@ class World {
       const retryAfter = { 'Retry-After': this.random() < 0.7 ? '3600' : '0' };
       if (fate < 0.1 || (fate > 0.45 && fate < 0.55)) throw new TypeError('The connection broke');
       if (fate < 0.2) return new Response('{}', { status: 401 });
+      // Of a gateway, whether the server behind it has run the request or not.
+      if (fate > 0.25 && fate < 0.35) return new Response('{}', { status: 500 });
       if (fate < 0.45) return new Response('{}', { status: 503, headers: retryAfter });
       if (fate < 0.6) return never();
       tab.customer.delivered = Math.min(tab.customer.delivered, performance.now());

@@ -332,6 +332,32 @@ describe('an operation that may have run keeps its key', () => {
     }
   });
 
+  it.each([500, 501, 507])('when the first answer is a %d of a gateway, behind which it has run', async status => {
+    const storage = new Shelf();
+    const { url, keys, charges } = await service();
+    const gateway: typeof fetch = async (...request) => {
+      await fetch(...request);
+      return new Response(null, { status });
+    };
+    const first = await client({ storage, fetch: gateway })(url, payment());
+    expect([first.response.status, first.attempts, charges()]).toEqual([status, 1, 1]);
+    const again = await client({ storage: storage.reloaded() })(url, payment());
+    expect([again.response.status, again.replayed, charges()]).toEqual([201, true, 1]);
+    expect([new Set(keys).size, storage.items.size]).toEqual([1, 0]);
+  });
+
+  it('after a 500 of its handler, which a later call gets again: the call after that is another operation', async () => {
+    const { url, keys } = await service([], { work: charge => (charge === 1 ? 500 : 201) });
+    const pay = client();
+    const results = [await pay(url, payment()), await pay(url, payment()), await pay(url, payment())];
+    expect(results.map(({ response, replayed }) => [response.status, replayed])).toEqual([
+      [500, false],
+      [500, true],
+      [201, false],
+    ]);
+    expect([keys[0], new Set(keys).size]).toEqual([keys[1], 2]);
+  });
+
   it.each([
     [401, [answer(401)]],
     [404, [answer(404)]],

@@ -1,4 +1,4 @@
-// Sends one payment until its outcome is known, also over crashes and new starts. A start after the answer is a new
+// Sends one payment until its outcome is known, also over crashes and new starts. A start after the outcome is a new
 // payment: mark the invoice as paid then. Needs: npm install bindonce
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,6 +25,9 @@ try {
     body: JSON.stringify({ invoice, amount }),
   });
   console.log(response.status, await response.text(), replayed ? '(replayed)' : '');
+  // The server or a gateway has failed. If the answer is a replay, it is the outcome; otherwise the key is kept, and the
+  // next start asks for the outcome.
+  if (response.status >= 500) process.exitCode = 1;
 } catch (error) {
   // Nobody knows yet whether it was paid. Start again later: the key is kept.
   console.error(error.message);

@@ -75,15 +75,24 @@ describe('the example of a client', () => {
     expect(tries).toHaveLength(4);
   });
 
-  it.each([400, 401, 404, 409, 422, 500])('stops at a %i, which is definite', async status => {
+  it.each([400, 401, 404, 409, 422])('stops at a %i, which is definite', async status => {
     trouble = [answer(status)];
     expect(await pay()).toMatch(new RegExp(`^${status} `));
     expect(tries).toHaveLength(1);
   });
 
-  it('stops at a replay of any status, because the handler has answered', async () => {
-    expect([await pay('/broken'), charges]).toEqual(['503 out of order 1 (replayed)', 1]);
-    expect(tries).toHaveLength(2);
+  it('fails at a 500, behind which the payment may have been made, and sends the same key when started again', async () => {
+    trouble = [answer(500)];
+    await expect(pay()).rejects.toMatchObject({ code: 1, stdout: '500 Internal Server Error \n' });
+    expect(readdirSync(folder)).toHaveLength(1);
+    expect([await pay(), charges]).toEqual(['201 charge 1', 1]);
+    expect([tries.length, new Set(tries.map(({ key }) => key)).size]).toEqual([2, 1]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('stops at a replay of any status, because the handler has answered, and fails if it is a 5xx', async () => {
+    await expect(pay('/broken')).rejects.toMatchObject({ code: 1, stdout: '503 out of order 1 (replayed)\n' });
+    expect([tries.length, charges, readdirSync(folder)]).toEqual([2, 1, []]);
   });
 
   it('gives up before a server that asks for more patience than it has, and sends the same key when started again', async () => {
