@@ -27,6 +27,7 @@ const long = [
   'spec/demo-app',
   'spec/docs/examples',
   'spec/docs/lease-store.spec.ts',
+  'spec/docs/recipes.spec.ts',
   'spec/docs/snippets.spec.ts',
   'spec/openapi/api-docs.spec.ts',
   'spec/package/declarations.spec.ts',

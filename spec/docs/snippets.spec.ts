@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import ts from 'typescript';
 import { mistakesIn } from '../support/compile';
 import { send, type WireResponse } from '../support/listen';
-import { NodeProcess } from '../support/servers/node-process';
 import { declarations, notationsIn, operations, programOf, programsIn } from './notations';
-import { blocksOf, pageOf, pagesIn, snippetsIn, type Block } from './pages';
+import { blocksOf, pageOf, pagesIn, snippetsIn } from './pages';
+import { compiled, whileRunning } from './running';
 
 const root = join(__dirname, '../..');
 const readme = pageOf(root, 'README.md');
@@ -127,34 +126,6 @@ describe('the tables of both notations', () => {
     }
   });
 });
-
-/** CommonJS that Node runs. */
-function compiled(source: string): string {
-  return ts.transpileModule(source, {
-    compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS, esModuleInterop: true },
-  }).outputText;
-}
-
-/** Runs a snippet as it is, but for its port. */
-async function whileRunning(snippet: Block | undefined, work: (url: string) => Promise<void>): Promise<void> {
-  const directory = mkdtempSync(join(__dirname, 'run-'));
-  try {
-    const source = (snippet?.code ?? '').replace(
-      'app.listen(3000);',
-      "const server = app.listen(0, '127.0.0.1', () => { console.log(`http://127.0.0.1:${server.address().port}`); });",
-    );
-    const script = join(directory, 'snippet.js');
-    writeFileSync(script, compiled(source));
-    const shop = await NodeProcess.start(script);
-    try {
-      await work(shop.url);
-    } finally {
-      await shop.kill();
-    }
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
-}
 
 /** Sends what a command line of curl would send. */
 function curl(command: string, url: string): Promise<WireResponse> {

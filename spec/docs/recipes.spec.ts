@@ -1,0 +1,143 @@
+import { join } from 'node:path';
+import express from 'express';
+import { listen, send, type Listening, type WireResponse } from '../support/listen';
+import { blocksOf, pageOf, type Block, type Page } from './pages';
+import { whileRunning } from './running';
+
+const root = join(__dirname, '../..');
+const recipes = pageOf(root, 'docs/recipes.md');
+const guarantees = pageOf(root, 'docs/guarantees.md');
+
+/** The first snippet under a heading. */
+function snippetUnder(heading: string, page: Page): Block {
+  const [, text] = page.text.split(`\n## ${heading}\n`);
+  const [snippet] = blocksOf({ ...page, text: text ?? '' });
+  if (!snippet) throw new Error(`${page.file} has no snippet under "${heading}"`);
+  return snippet;
+}
+
+const isReplay = ({ headers }: WireResponse): boolean => headers['idempotent-replayed'] === 'true';
+
+const post = (url: string, path: string, body: unknown, headers: Record<string, string> = {}): Promise<WireResponse> =>
+  send(`${url}${path}`, {
+    headers: { 'Idempotency-Key': 'k', 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+
+describe('a service that the snippets call', () => {
+  let service: Listening;
+  /** How it answers each request, in turn; then 201. */
+  let answers: number[];
+  let keys: (string | undefined)[];
+
+  beforeEach(async () => {
+    [answers, keys] = [[], []];
+    const app = express();
+    app.use((req, res) => {
+      keys.push(req.get('Idempotency-Key'));
+      const status = req.method === 'GET' ? 200 : (answers.shift() ?? 201);
+      res.status(status).json({ status });
+    });
+    service = await listen(app);
+  });
+  afterEach(() => service.close());
+
+  const serviceAt = (name: string) => ({
+    addresses: { [`https://${name}.example`]: `http://127.0.0.1:${service.port}` },
+  });
+
+  describe('that takes payments', () => {
+    const heading = "A payment with the provider's own key";
+    const payment = { invoice: 'tea', amount: '4.50' };
+
+    it.each([401, 403, 408, 409, 425, 429, 500, 503])(
+      'is asked again, under the same key, after a %d, which decides nothing',
+      async status => {
+        answers = [status];
+        await whileRunning(
+          snippetUnder(heading, recipes),
+          async url => {
+            const first = await post(url, '/payments', payment);
+            expect([first.status, first.headers['retry-after']]).toEqual([503, '5']);
+            const [again, duplicate] = [await post(url, '/payments', payment), await post(url, '/payments', payment)];
+            expect([again.status, isReplay(again), duplicate.status, isReplay(duplicate)]).toEqual([
+              201,
+              false,
+              201,
+              true,
+            ]);
+            expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
+          },
+          serviceAt('payments'),
+        );
+      },
+    );
+
+    it('is not asked again after it has refused for good', async () => {
+      answers = [402];
+      await whileRunning(
+        snippetUnder(heading, recipes),
+        async url => {
+          const [first, again] = [await post(url, '/payments', payment), await post(url, '/payments', payment)];
+          expect([first.status, again.status, isReplay(again), keys.length]).toEqual([402, 402, true, 1]);
+        },
+        serviceAt('payments'),
+      );
+    });
+
+    it('gets one charge for one key, also if a retry writes the amount in another way', async () => {
+      await whileRunning(
+        snippetUnder(heading, recipes),
+        async url => {
+          expect((await post(url, '/payments', payment)).status).toBe(201);
+          expect((await post(url, '/payments', { ...payment, amount: '4.5' })).status).toBe(422);
+          expect(keys).toHaveLength(1);
+        },
+        serviceAt('payments'),
+      );
+    });
+
+    it('is asked again by the handler that checks its lease, unless it has charged', async () => {
+      answers = [409];
+      const { addresses } = serviceAt('payments');
+      await whileRunning(
+        snippetUnder('When a lease is lost', guarantees),
+        async url => {
+          expect((await post(url, '/payments', {})).status).toBe(503);
+          const [again, duplicate] = [await post(url, '/payments', {}), await post(url, '/payments', {})];
+          expect([again.status, isReplay(again), duplicate.status, isReplay(duplicate)]).toEqual([
+            201,
+            false,
+            201,
+            true,
+          ]);
+        },
+        { addresses: { ...addresses, ...serviceAt('invoices').addresses } },
+      );
+    });
+  });
+
+  describe('that reserves stock', () => {
+    it.each([
+      [503, 503, false, 2],
+      [500, 500, true, 1],
+      [404, 500, true, 1],
+      [200, 201, true, 1],
+    ])('and answers %d: the client gets %d', async (status, expected, isStored, calls) => {
+      answers = [status, status];
+      await whileRunning(
+        snippetUnder('Errors that a retry may run again', recipes),
+        async url => {
+          const [first, again] = [await post(url, '/orders', {}), await post(url, '/orders', {})];
+          expect([first.status, again.status, isReplay(again), keys.length]).toEqual([
+            expected,
+            expected,
+            isStored,
+            calls,
+          ]);
+        },
+        serviceAt('stock'),
+      );
+    });
+  });
+});
