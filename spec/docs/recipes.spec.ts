@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import express from 'express';
 import { listen, send, type Listening, type WireResponse } from '../support/listen';
@@ -139,5 +140,28 @@ describe('a service that the snippets call', () => {
         serviceAt('stock'),
       );
     });
+  });
+});
+
+describe('the receiver of webhooks', () => {
+  const secret = 'of the provider';
+  const deliver = (url: string, event: object, signature?: string): Promise<WireResponse> => {
+    const signed = createHmac('sha256', secret).update(JSON.stringify(event)).digest('hex');
+    return post(url, '/webhooks/payments', event, { 'X-Event-Id': 'one', 'X-Signature': signature ?? signed });
+  };
+
+  it('handles an event once, also if its deliveries differ, and refuses one with a wrong signature', async () => {
+    await whileRunning(
+      snippetUnder('A webhook receiver', recipes),
+      async url => {
+        const event = { type: 'paid', attempt: 1 };
+        expect((await deliver(url, event, '00'.repeat(32))).status).toBe(401);
+        const first = await deliver(url, event);
+        const second = await deliver(url, { ...event, attempt: 2 });
+        expect([first.status, isReplay(first), second.status, isReplay(second)]).toEqual([204, false, 204, true]);
+        expect((await deliver(url, { ...event, attempt: 3 }, '00'.repeat(32))).status).toBe(401);
+      },
+      { env: { WEBHOOK_SECRET: secret } },
+    );
   });
 });
