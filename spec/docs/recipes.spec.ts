@@ -165,3 +165,18 @@ describe('the receiver of webhooks', () => {
     );
   });
 });
+
+describe('the payment of an amount above zero', () => {
+  it('is refused below, with the name of the property, and the key stays usable', async () => {
+    await whileRunning(snippetUnder('An amount above zero', recipes), async url => {
+      for (const amount of [0, -4.5]) {
+        const { status, text } = await post(url, '/payments', { amount });
+        expect(status).toBe(400);
+        expect(JSON.parse(text)).toMatchObject({
+          errors: [{ name: 'amount', detail: 'The amount must be above zero.' }],
+        });
+      }
+      expect((await post(url, '/payments', { amount: 4.5 })).status).toBe(201);
+    });
+  });
+});
