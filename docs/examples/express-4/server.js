@@ -26,7 +26,7 @@ const app = express();
 
 app.post(
   '/payments',
-  idempotency(),
+  idempotency({ whenKeyReused: 'reject' }),
   bindRequest(Pay),
   wrap(async (req, res) => {
     const { invoice, amount } = req.dto;

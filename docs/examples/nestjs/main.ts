@@ -101,7 +101,7 @@ class Refunds {
 class AppModule implements NestModule {
   configure(consumer: MiddlewareConsumer): void {
     consumer
-      .apply(authenticate, idempotency(), bindRequest(PlaceOrder))
+      .apply(authenticate, idempotency({ whenKeyReused: 'reject' }), bindRequest(PlaceOrder))
       .forRoutes({ path: 'customers/:customerId/orders', method: RequestMethod.POST });
     // The other way: `scope` verifies the token itself. It says who shares a response, before and after the guard.
     consumer.apply(idempotency({ scope: req => callerOf(req).sub })).forRoutes(Refunds);

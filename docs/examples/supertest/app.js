@@ -11,7 +11,7 @@ class Pay extends dto({ invoice: string, amount: decimal }) {}
  */
 exports.createApp = ({ charge, store }) => {
   const app = express();
-  app.post('/payments', idempotency({ store }), bindRequest(Pay), async (req, res) => {
+  app.post('/payments', idempotency({ store, whenKeyReused: 'reject' }), bindRequest(Pay), async (req, res) => {
     const { invoice, amount } = req.dto;
     res.status(201).json({ id: await charge(invoice, amount) });
   });

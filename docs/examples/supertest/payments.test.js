@@ -38,6 +38,12 @@ describe('POST /payments', () => {
     await pay('b').expect(201, { id: 'payment-2' });
   });
 
+  it('refuses another payment with a known key', async () => {
+    await pay('a').expect(201);
+    await pay('a', { invoice: 'tea', amount: 5 }).expect(422);
+    assert.deepEqual(charged, ['tea']);
+  });
+
   it('refuses a payment without a key, and one that is not valid; its key can be used again', async () => {
     await request(app).post('/payments').send({ invoice: 'tea', amount: 4.5 }).expect(400);
     const refused = await pay('a', { invoice: 'tea', amount: 'much' }).expect(400);

@@ -14,10 +14,11 @@ describe.each([
   });
   afterEach(() => shop.kill());
 
-  it('pays once', async () => {
+  it('pays once for a key', async () => {
     expect(shop.output[0]).toMatch(firstLine);
     const [first, retry] = [await pay('tea', 4.5), await pay('tea', 4.5)];
     expect([first.status, isReplay(first), isReplay(retry), retry.text]).toEqual([201, false, true, first.text]);
+    expect((await pay('tea', 5)).status).toBe(422);
   });
 
   it.each([

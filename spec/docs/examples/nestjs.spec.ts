@@ -25,6 +25,7 @@ describe('the example for NestJS', () => {
     expect(JSON.parse(first.text)).toMatchObject({ customerId: 42, placedBy: 'ann', lines: 1 });
     expect([isReplay(retry), retry.text]).toEqual([true, first.text]);
     expect([isReplay(other), other.status]).toEqual([false, 201]);
+    expect((await order(ann, { items: [...tea.items, ...tea.items] })).status).toBe(422);
   });
 
   it('refuses a caller without a token, and one that the guard refuses, on a retry, too', async () => {
