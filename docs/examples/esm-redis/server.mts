@@ -16,7 +16,7 @@ store.on('error', (error: Error) => {
 });
 
 const { idempotency, bindRequest } = configure({
-  idempotency: { store, cacheDuration: 24 * 60 * 60 * 1000 },
+  idempotency: { store, cacheDuration: 24 * 60 * 60 * 1000, whenKeyReused: 'reject' },
   binding: { allowAnonymous: false },
 });
 
@@ -29,6 +29,13 @@ class PlaceOrder extends dto({
 }) {}
 
 const app = express();
+
+let running = 0;
+app.use((_req, res, next) => {
+  running++;
+  res.once('close', () => running--);
+  next();
+});
 
 // First who calls, then whether it is a retry, then what it says.
 app.use(expressjwt({ secret: JWT_SECRET, algorithms: ['HS256'] }));
@@ -44,9 +51,14 @@ const server = app.listen(Number(PORT), '127.0.0.1', () => {
   console.log(`Listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 });
 
-// Requests that have begun are answered; then their responses are in Redis, and the connection to it can close.
-process.once('SIGTERM', () =>
-  server.close(() => {
+// Handlers whose client has left are waited for, too; then the connection closes.
+process.once('SIGTERM', () => {
+  server.close();
+  const end = setInterval(() => {
+    if (running > 0) return;
+    clearInterval(end);
     void store.disconnect();
-  }),
-);
+  }, 50);
+  // Below the time that your platform gives you.
+  setTimeout(() => process.exit(1), 10_000).unref();
+});

@@ -1,5 +1,9 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { listen } from '../../support/listen';
 import { NodeProcess } from '../../support/servers/node-process';
 import { RedisServer } from '../../support/servers/redis-server';
+import { signal } from '../../support/signal';
 import { bearer, example, isReplay, post, SECRET } from './example';
 
 const tea = { items: [{ sku: 'tea', quantity: 2, unitPrice: 4.5 }] };
@@ -9,9 +13,9 @@ const placeOrder = (shop: NodeProcess, authorization: string) =>
 describe('the example of an ES module with Redis', () => {
   let redis: RedisServer;
   let shops: NodeProcess[];
-  const start = async (): Promise<NodeProcess> => {
+  const start = async (script = 'server'): Promise<NodeProcess> => {
     const env = { REDIS_URL: redis.url, JWT_SECRET: SECRET };
-    const shop = await NodeProcess.start(example('dist/esm-redis/server.mjs'), env);
+    const shop = await NodeProcess.start(example(`dist/esm-redis/${script}.mjs`), env);
     shops.push(shop);
     return shop;
   };
@@ -44,4 +48,51 @@ describe('the example of an ES module with Redis', () => {
     shop.signal('SIGTERM');
     expect(await shop.ended()).toBe(0);
   });
+
+  it('refuses another order with a known key', async () => {
+    const shop = await start();
+    const authorization = bearer({ sub: 'ann' });
+    expect((await placeOrder(shop, authorization)).status).toBe(201);
+    const other = { items: [...tea.items, ...tea.items] };
+    expect((await post(shop, '/customers/42/orders', { key: 'one', authorization, json: other })).status).toBe(422);
+  });
+
+  it('stores the order of a client that has left before it stops', async () => {
+    const [begun, mayEnd] = [signal(), signal()];
+    const work = await listen((_req, res) => {
+      begun.happens();
+      void mayEnd.happened.then(() => res.end());
+    });
+    const slow = example('dist/esm-redis/slow.mjs');
+    const source = readFileSync(example('dist/esm-redis/server.mjs'), 'utf8');
+    const handler = /\(req, res\) => \{(?=\s+const \{ customerId)/;
+    writeFileSync(slow, source.replace(handler, `async $& await fetch('${work.url}');`));
+    try {
+      const shop = await start('slow');
+      const authorization = bearer({ sub: 'ann' });
+      const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': 'one', Authorization: authorization };
+      const client = request(`${shop.url}/customers/42/orders`, { method: 'POST', headers, agent: false });
+      client.on('error', () => undefined).end(JSON.stringify(tea));
+      await begun.happened;
+      client.destroy();
+      shop.signal('SIGTERM');
+      await refuses(shop.url);
+      mayEnd.happens();
+      expect(await shop.ended()).toBe(0);
+      expect(isReplay(await placeOrder(await start(), authorization))).toBe(true);
+    } finally {
+      rmSync(slow);
+      await work.close();
+    }
+  });
 });
+
+/** Resolves when a server takes no connections any more. */
+async function refuses(url: string): Promise<void> {
+  while (
+    await fetch(url).then(
+      () => true,
+      () => false,
+    )
+  );
+}
