@@ -107,8 +107,8 @@ const rules: Readonly<Record<keyof IdempotentFetchOptions, Rule>> = {
   fetch: { expects: 'a function', accepts: value => typeof value === 'function' },
 };
 
-/** Returns true if at most two letters must be inserted, removed or replaced to make one name of the other. */
-function isNear(a: string, b: string, edits = 2): boolean {
+/** Returns true if at most so many letters must be inserted, removed or replaced to make one name of the other. */
+export function isNear(a: string, b: string, edits = 2): boolean {
   if (a === b) return true;
   const [restOfA, restOfB] = [a.slice(1), b.slice(1)];
   if (a[0] === b[0]) return isNear(restOfA, restOfB, edits);

@@ -1,4 +1,4 @@
-import { shown } from './options.js';
+import { isNear, shown } from './options.js';
 
 /** Options of `fetch`, and the name of the operation. */
 export interface IdempotentRequestInit extends RequestInit {
@@ -18,6 +18,7 @@ export function checkRequest(url: unknown, init: IdempotentRequestInit): void {
       'idempotentFetch: it takes a URL, as a string or a URL, and an object with the rest. Instead of a Request, ' +
         'pass the parts of a Request one by one.',
     );
+  checkMembers(init);
   const { operation, key, body, signal } = init;
   checkName('operation', operation);
   checkKey(key);
@@ -28,6 +29,24 @@ export function checkRequest(url: unknown, init: IdempotentRequestInit): void {
     );
   checkRepeatable(body);
   checkSignal(signal);
+}
+
+/**
+ * Others than ours are left to `fetch`, because runtimes have members of their own.
+ * @throws TypeError for one that is almost ours: without its operation, a request would be another one after a reload.
+ */
+function checkMembers(init: object): void {
+  for (const name of Object.keys(init)) {
+    const meant = nearestOf(name);
+    if (meant !== undefined && meant !== name)
+      throw new TypeError(`idempotentFetch: there is no option "${name}"; did you mean "${meant}"?`);
+  }
+}
+
+function nearestOf(name: string): 'key' | 'operation' | undefined {
+  if (isNear(name.toLowerCase(), 'operation')) return 'operation';
+  // So short a name is near to many.
+  return isNear(name.toLowerCase(), 'key', 1) || /^idempotency[-_]?key$/i.test(name) ? 'key' : undefined;
 }
 
 /** @throws TypeError for a name that others would share: blank text, and what becomes text like `null`. */

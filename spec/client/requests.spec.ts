@@ -160,6 +160,22 @@ it('the fetch of the application is called as a function, with what fetch knows'
   expect(calls).toEqual([[undefined, ['body', 'headers', 'method', 'signal']]]);
 });
 
+it('gets what only the fetch of a runtime knows', async () => {
+  const known = {
+    cf: {},
+    client: {},
+    dispatcher: undefined,
+    duplex: 'half',
+    next: {},
+    proxy: '',
+    tls: {},
+    verbose: true,
+  };
+  const fetch = jest.fn<Promise<Response>, Parameters<typeof globalThis.fetch>>(() => Promise.resolve(new Response()));
+  await client({ fetch })('http://shop/', { ...payment(), ...known } as IdempotentRequestInit);
+  expect(fetch.mock.calls[0]?.[1]).toMatchObject(known);
+});
+
 it('a body that is not read before the deadline ends the call', async () => {
   class OnDeadDrive extends Blob {
     override stream(): ReadableStream<Uint8Array<ArrayBuffer>> {
@@ -240,6 +256,22 @@ describe('before the first attempt, there is an error for', () => {
       'http://shop/',
       { key },
       `key must be text that a header can carry, such as letters, digits and "-", not ${JSON.stringify(key)}`,
+    ]),
+    ...(
+      [
+        ['operaton', 'operation'],
+        ['operationId', 'operation'],
+        ['Operation', 'operation'],
+        ['Key', 'key'],
+        ['keys', 'key'],
+        ['idempotencyKey', 'key'],
+        ['idempotency_key', 'key'],
+      ] as const
+    ).map(([name, meant]): [string, string, unknown, string] => [
+      `a name that is almost ours: ${name}`,
+      'http://shop/',
+      { [name]: 'cart 42' },
+      `idempotentFetch: there is no option "${name}"; did you mean "${meant}"?`,
     ]),
     ['a GET with a body', 'http://shop/', { body: 'a' }, 'body'],
     ['an invalid URL', 'http://', {}, 'URL'],
