@@ -85,8 +85,11 @@ export class OrderForm {
   }
 
   #refresh() {
+    this.#lines[0]?.input.setCustomValidity('');
+    const isValid = this.#lines.every(({ input }) => input.validity.valid);
     const total = this.#lines.reduce((sum, { unitPrice, input }) => sum + unitPrice * (input.valueAsNumber || 0), 0);
-    byId('place').textContent = `Place order, ${money(total)}`;
+    // A click on the button says what is wrong with a quantity.
+    byId('place').textContent = isValid ? `Place order, ${money(total)}` : 'Place order';
     byId('mode-note').textContent = NOTES[this.#isGuarded() ? 'with' : 'without'];
     // One product at least: the shop has no order of nothing.
     this.#lines[0]?.input.setCustomValidity(total === 0 ? 'Choose at least one product.' : '');

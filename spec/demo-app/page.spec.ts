@@ -126,6 +126,17 @@ describe('the page of the demo in memory', () => {
     expect(await page.placed()).toEqual([]);
   });
 
+  it('an order with a quantity below zero has no price, and is not sent', async () => {
+    const page = await open();
+    await page.page.getByLabel('Tea').fill('-3');
+    expect(await page.button(/^Place order/).innerText()).toBe('Place order');
+    await page.button(/^Place order/).click();
+    expect(await page.page.getByLabel('Tea').evaluate(input => input === document.activeElement)).toBe(true);
+    expect(await page.placed()).toEqual([]);
+    await page.page.getByLabel('Tea').fill('3');
+    expect(await page.button(/^Place order/).innerText()).toBe('Place order, €19.70');
+  });
+
   it('works by keyboard alone, and shows where the focus is', async () => {
     const page = await open();
     const press = async (key: string, times = 1): Promise<void> => {
