@@ -93,6 +93,7 @@ function onShop(storage) {
   byId('storage-note').textContent = isShared
     ? 'If a process is killed, the other one takes its order over when its lease has expired.'
     : 'If the process is killed, its orders and its stored responses are lost together. Start the shop with REDIS_URL to see them survive.';
+  timeline.ordersAre(!isShared);
 }
 
 function follow() {

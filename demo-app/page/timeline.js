@@ -18,6 +18,7 @@ const SHORTEST_AXIS = 900;
 export class Timeline {
   #list;
   #requests;
+  #isInMemory = false;
   #isPlanned = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #next;
@@ -31,6 +32,15 @@ export class Timeline {
     this.#requests = requests;
   }
 
+  /**
+   * Says where the shop keeps its orders.
+   * @param {boolean} isInMemory
+   */
+  ordersAre(isInMemory) {
+    this.#isInMemory = isInMemory;
+    this.draw();
+  }
+
   /** Draws with the next frame, and again while bars grow. */
   draw() {
     if (this.#isPlanned) return;
@@ -39,8 +49,9 @@ export class Timeline {
     requestAnimationFrame(() => {
       this.#isPlanned = false;
       const { carts, processes } = this.#requests;
-      const entries = [...[...carts.values()].map(cartEntry), ...[...processes.values()].map(processEntry)];
-      const latest = entries.sort((a, b) => b.at - a.at).slice(0, MOST_ENTRIES);
+      const ofCarts = [...carts.values()].map(cartEntry);
+      const ofProcesses = [...processes.values()].map(event => processEntry(event, this.#isInMemory));
+      const latest = [...ofCarts, ...ofProcesses].sort((a, b) => b.at - a.at).slice(0, MOST_ENTRIES);
       this.#list.replaceChildren(...latest.map(({ item }) => item));
       const isGrowing = [...carts.values()].some(({ rows }) => [...rows.values()].some(isOpen));
       if (isGrowing) this.#next = setTimeout(() => this.draw(), 100);
@@ -50,10 +61,12 @@ export class Timeline {
 
 /**
  * @param {import('../messages').ProcessEvent} event
+ * @param {boolean} isInMemory whether orders are lost with their process
  * @returns {Entry}
  */
-function processEntry({ kind, process, at }) {
-  const text = kind === 'process-ended' ? `Process ${process} died` : `Process ${process} started`;
+function processEntry({ kind, process, at }, isInMemory) {
+  const death = isInMemory ? 'died, and its orders with it: they were in its memory' : 'died';
+  const text = `Process ${process} ${kind === 'process-ended' ? death : 'started'}`;
   return { at, item: element('li', { className: 'process' }, element('time', {}, timeOfDay(at)), ` ${text}`) };
 }
 

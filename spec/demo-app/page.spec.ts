@@ -167,7 +167,8 @@ describe('the page of the demo in memory', () => {
     );
     await page.button('Crash the server').click();
     await page.says(/^Placed once/);
-    await page.page.locator('#timeline', { hasText: /Process \d+ died/ }).waitFor();
+    const death = /Process \d+ died, and its orders with it: they were in its memory/;
+    await page.page.locator('#timeline', { hasText: death }).waitFor();
     expect(await page.placed()).toHaveLength(1);
   });
 
@@ -206,6 +207,7 @@ describe('the page of the demo on Redis', () => {
     const [, dead] = /Process (\d+) died/.exec(timeline) ?? [];
     const [, alive] = /Executed by process (\d+)/.exec(timeline) ?? [];
     expect([dead, alive].sort()).toEqual(['1', '2']);
+    expect(timeline).not.toContain('its orders');
     expect(await page.placed()).toHaveLength(1);
     const { headers } = await send(`${shop.url}/customers/1/orders/1`, { method: 'GET' });
     expect(headers['x-served-by']).toMatch(new RegExp(`^process (${alive}|3)$`));
