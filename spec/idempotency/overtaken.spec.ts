@@ -23,7 +23,7 @@ async function overtaken(
   secondBody?: string,
 ) {
   const log = new EventLog();
-  const [begun, mayEnd] = [signal(), signal()];
+  const [begun, mayEnd, expired] = [signal(), signal(), signal()];
   let runs = 0;
   const aborted: string[] = [];
   const leases = new HookedLeases({ renew: never, ...(complete && { complete }) });
@@ -40,6 +40,7 @@ async function overtaken(
           res.status(201).json({ run });
           return;
         }
+        void leases.leases.watch?.(req.idempotency.cacheKey, expired.happens);
         begun.happens();
         void mayEnd.happened.then(() => end(req, res, next));
       },
@@ -48,7 +49,8 @@ async function overtaken(
   const post = (body?: string): Promise<WireResponse> => send(url, { headers: keyed('k'), ...(body && { body }) });
   const first = post();
   await begun.happened;
-  if (secondBody !== undefined) await log.first('lease-lost');
+  // Another body does not wait for the lease of the first.
+  if (secondBody !== undefined) await expired.happened;
   const second = await post(secondBody);
   return {
     first,
