@@ -256,6 +256,19 @@ describe('the judge of a storm', () => {
       ],
     ],
     [
+      'lease lost',
+      [
+        started('a', 1),
+        ended('a', 1),
+        stopped(10_150, 10_450),
+        started('b', 2),
+        ended('b', 2),
+        told('not-stored', 2),
+        told('executed', 1),
+        answered('a'),
+      ],
+    ],
+    [
       'lease lost before the handler began',
       [
         started('a', 1),

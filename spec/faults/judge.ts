@@ -158,6 +158,8 @@ class Judge {
     const ofRun = told.filter(({ request }) => request === run.request);
     const tells = (kind: string, before = Infinity): boolean => ofRun.some(one => one.kind === kind && one.at < before);
     const tellsOfNext = (kind: string): boolean => told.some(one => one.request === next.request && one.kind === kind);
+    // A run does not learn that its lease was lost while the store is out of reach, and then stores nothing.
+    const isNextLost = tellsOfNext('lease-lost') || tellsOfNext('not-stored');
     // The right to run comes some time before the handler; and a run whose lease was flushed away is published at its end if
     // nobody has the key then.
     if (this.flushedBetween(run.from - this.bounds.aftermath, Math.max(next.from, ...ofRun.map(({ at }) => at))))
@@ -170,13 +172,11 @@ class Judge {
         if (tells('lease-lost') || this.kills.has(run.pid)) return 'lease lost';
         if (tells('not-stored')) return 'response not stored';
         // One that was stopped publishes its response if the other run has lost the lease in turn by then.
-        if (this.wasStopped(run.pid, run.from, next.from) && tellsOfNext('lease-lost')) return 'lease lost';
+        if (this.wasStopped(run.pid, run.from, next.from) && isNextLost) return 'lease lost';
       }
     }
-    // A process can be stopped between its right to run and its handler, and begin after others have run. It does not
-    // learn that its lease was lost while the store is out of reach, and then stores nothing.
-    const isLost = this.kills.has(next.pid) || tellsOfNext('lease-lost') || tellsOfNext('not-stored');
-    return isLost && this.wasStopped(next.pid, next.from - JUST_RESUMED, next.from)
+    // A process can be stopped between its right to run and its handler, and begin after others have run.
+    return (this.kills.has(next.pid) || isNextLost) && this.wasStopped(next.pid, next.from - JUST_RESUMED, next.from)
       ? 'lease lost before the handler began'
       : undefined;
   }
