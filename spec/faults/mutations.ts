@@ -17,7 +17,7 @@ export const mutations: readonly Mutation[] = [
     file: 'idempotency/redis/scripts.js',
     line: "if held and string.sub(held, 3) ~= ARGV[1] then return 0 end\nredis.call('SET'",
     broken: "redis.call('SET'",
-    storm: ['--only', 'server stopped', '--faults', '4'],
+    storm: ['--only', 'server stopped', '--faults', '12'],
     verdict: /published twice|answered in two ways/,
   },
   {
