@@ -61,7 +61,8 @@ export class ClassCode {
 
   /**
    * Makes a function that writes the JSON of an object: the values of its declared properties.
-   * @param asObject returns the object for a value that is none, or has a toJSON() or then(); throws if there is none.
+   * @param asObject called for a value that is no object, or has a `toJSON()` or a `then()`. Returns the object to
+   * write; throws if the value stands for none.
    */
   textWriter(fields: readonly WrittenField[], asObject: AsObject): (value: unknown) => string {
     return this.writer(fields, 'text', codeOfTextWriter, asObject) as (value: unknown) => string;
