@@ -1,33 +1,21 @@
-import { AsyncResource } from 'node:async_hooks';
 import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 import { reset } from '../../http/closing';
 import { watchConnection } from '../../http/exchange-end';
 import { FakedProgress } from './faked-progress';
-import { BodyCopy } from './body-copy';
 import { HeadSnapshot } from './head-snapshot';
+import { HeldEnd } from './held-end';
 import { Outgoing } from './outgoing';
-import { INVALID_IN_REASON, isPerExchange, mayHaveContent, type HeaderLine } from './recorded-response';
+import { INVALID_IN_REASON } from './recorded-response';
 import type { Ending, Limits, Recording } from './recording';
-import { ResponseHead } from './response-head';
-import {
-  copyOfBytes,
-  isChunk,
-  declareNotedLength,
-  setHeaders,
-  trailerLines,
-  type Callback,
-  type Chunk,
-  type HeadersArgument,
-} from './response-parts';
+import { copyOfBytes, isChunk, trailerLines, type Callback, type Chunk, type HeadersArgument } from './response-parts';
 import { RunEnd } from './run-end';
+import { WrittenResponse } from './written-response';
 
 /** Node's own methods, called for invalid arguments: they throw node's own errors, and no middleware sees the call. */
 const node = ServerResponse.prototype as unknown as Record<
   'writeHead' | 'write' | 'end',
   (this: ServerResponse, ...args: unknown[]) => never
 >;
-
-const NOTHING = Buffer.alloc(0);
 
 /**
  * Observes a response at the level of `ServerResponse` and holds back its end.
@@ -40,38 +28,23 @@ export function record(req: IncomingMessage, res: ServerResponse, limits: Limits
   return new Recorder(req, res, limits);
 }
 
-/** The end of a response, as the handler wrote it. */
-interface Ended {
-  readonly head: ResponseHead;
-  readonly callback: Callback | undefined;
-  /** The handler's asynchronous context: listeners of `finish` and `close` find their AsyncLocalStorage in it. */
-  readonly context: AsyncResource;
-}
-
 class Recorder implements Recording {
   private readonly snapshot: HeadSnapshot;
   private readonly faked: FakedProgress;
   private readonly outgoing: Outgoing;
   private readonly runEnd: RunEnd;
   private readonly ownWriteHead: ServerResponse['writeHead'];
-  private head: ResponseHead | undefined;
-  /** The `write` or `end` that made node write the implicit header. */
-  private headWrittenBy: 'write' | 'end' | undefined;
-  private trailers: readonly HeaderLine[] = [];
-  private body: BodyCopy;
-  private readonly method: string | undefined;
-  /** The content that waits for `finish()`. */
-  private held: Buffer[] = [];
-  private ended: Ended | undefined;
+  private written: WrittenResponse;
+  /** What waits for `finish()`. */
+  private readonly held = new HeldEnd();
 
   constructor(
-    req: IncomingMessage,
+    private readonly req: IncomingMessage,
     private readonly res: ServerResponse,
     private readonly limits: Limits,
   ) {
-    this.method = req.method;
-    this.body = new BodyCopy(limits.maxResponseBytes);
     this.snapshot = new HeadSnapshot(res);
+    this.written = this.nothingWritten();
     watchConnection(req, res);
     this.faked = new FakedProgress(res, req.socket);
     this.outgoing = new Outgoing(res, this.faked);
@@ -100,15 +73,15 @@ class Recorder implements Recording {
   }
 
   get hasHead(): boolean {
-    return this.head !== undefined;
+    return this.written.head !== undefined;
   }
 
   get hasEnded(): boolean {
-    return this.ended !== undefined;
+    return this.held.isWritten;
   }
 
   clientLeft(): void {
-    this.held = [];
+    this.held.dropContent();
   }
 
   stopHidingDeparture(): void {
@@ -116,21 +89,14 @@ class Recorder implements Recording {
   }
 
   breakOff(): void {
-    if (!this.ended && this.runEnd.closedByHandler()) this.closeConnection();
+    if (!this.hasEnded && this.runEnd.closedByHandler()) this.closeConnection();
   }
 
   finish(): void {
     this.faked.restoreEnd();
-    if (this.ended) {
-      if (this.runEnd.isClientGone) this.faked.pretendOpen();
-      // Also if the client has disconnected: earlier middlewares (a session) do their work at the end.
-      const rest = this.held.length === 1 && this.held[0] ? this.held[0] : Buffer.concat(this.held);
-      const { head, callback, context } = this.ended;
-      context.runInAsyncScope(() => {
-        this.outgoing.end(head, rest, callback);
-      });
-      context.emitDestroy();
-    }
+    if (this.hasEnded && this.runEnd.isClientGone) this.faked.pretendOpen();
+    // Also if the client has disconnected: earlier middlewares (a session) do their work at the end.
+    this.held.sendBy(this.outgoing);
     this.runEnd.endRecording();
   }
 
@@ -158,15 +124,9 @@ class Recorder implements Recording {
   private writeHead(status: number, second?: string | HeadersArgument, third?: HeadersArgument): ServerResponse {
     const { res } = this;
     const reason = typeof second === 'string' ? second : res.statusMessage;
-    if (this.head || !(status >= 100 && status <= 999) || INVALID_IN_REASON.test(reason))
+    if (this.hasHead || !(status >= 100 && status <= 999) || INVALID_IN_REASON.test(reason))
       return node.writeHead.call(res, status, second);
-    const headers = typeof second === 'string' ? third : (second ?? third);
-    // In node's order: if a header is refused, the status is set already.
-    res.statusCode = Math.trunc(status);
-    res.statusMessage = reason;
-    if (headers) setHeaders(res, headers);
-    if (this.headWrittenBy === undefined && mayHaveContent(this.method, res.statusCode)) declareNotedLength(res);
-    this.head = new ResponseHead(this.method, res, this.snapshot, this.headWrittenBy);
+    this.written.writeHead(status, reason, typeof second === 'string' ? third : (second ?? third));
     this.runEnd.wrote();
     this.faked.pretendHeadSent();
     return res;
@@ -174,15 +134,15 @@ class Recorder implements Recording {
 
   private write(chunk: Chunk, encoding?: BufferEncoding | Callback, callback?: Callback): boolean {
     const done = typeof encoding === 'function' ? encoding : callback;
-    if (this.ended && this.outgoing.isEnding && !this.res.writableEnded)
+    if (this.hasEnded && this.outgoing.isEnding && !this.res.writableEnded)
       return this.outgoing.add(chunk, encoding, callback);
-    if (this.ended) return afterEnd(done, false);
+    if (this.hasEnded) return afterEnd(done, false);
     if (!isChunk(chunk)) return node.write.call(this.res, chunk, encoding, callback);
-    const head = this.writtenHead('write');
-    const bytes = this.keep(copyOfBytes(chunk, encoding), head);
+    const head = this.written.headFor('write');
+    const bytes = this.written.add(copyOfBytes(chunk, encoding));
     this.runEnd.wrote();
-    if (this.goesOut(head)) return this.sent(() => this.outgoing.write(head, bytes, done));
-    if (!this.runEnd.isClientGone) this.held.push(bytes);
+    if (this.goesOut) return this.sent(() => this.outgoing.write(head, bytes, done));
+    this.hold(bytes);
     // Held bytes count as written: the handler may wait for the callback before it ends.
     if (done) process.nextTick(done);
     return true;
@@ -195,18 +155,18 @@ class Recorder implements Recording {
   ): ServerResponse {
     const last = typeof chunk === 'function' ? undefined : (chunk ?? undefined);
     const done = [chunk, encoding, callback].find(argument => typeof argument === 'function');
-    if (this.ended && this.outgoing.isEnding && !this.res.writableEnded)
+    if (this.hasEnded && this.outgoing.isEnding && !this.res.writableEnded)
       return this.outgoing.endAgain(chunk, encoding, callback);
-    if (this.ended && last !== undefined) return afterEnd(done, this.res);
-    if (this.ended || (last !== undefined && !isChunk(last))) return node.end.call(this.res, chunk, encoding, callback);
-    const bytes = last === undefined ? NOTHING : copyOfBytes(last, encoding);
-    const head = this.writtenHead('end');
-    const kept = this.keep(bytes, head);
-    if (!this.runEnd.isClientGone) this.held.push(kept);
-    this.ended = { head, callback: done, context: new AsyncResource('bindonce') };
+    if (this.hasEnded && last !== undefined) return afterEnd(done, this.res);
+    if (this.hasEnded || (last !== undefined && !isChunk(last)))
+      return node.end.call(this.res, chunk, encoding, callback);
+    const bytes = last === undefined ? undefined : copyOfBytes(last, encoding);
+    const head = this.written.headFor('end');
+    if (bytes) this.hold(this.written.add(bytes));
+    this.held.write(head, done);
     this.faked.pretendEnded();
-    if (head.isShortWith(this.body.bytes)) this.runEnd.respondedInPart();
-    else this.runEnd.responded(head.withBody(this.body.content, this.trailers));
+    if (this.written.isShort) this.runEnd.respondedInPart();
+    else this.runEnd.responded(this.written.whole);
     return this.res;
   }
 
@@ -214,28 +174,18 @@ class Recorder implements Recording {
    * Sends the head, unless it is the whole response (HEAD, 204, an empty body): then it waits like any other last byte.
    */
   private flushHeaders(): void {
-    const head = this.writtenHead('write');
-    if (this.ended || !this.goesOut(head)) return;
+    const head = this.written.headFor('write');
+    if (this.hasEnded || !this.goesOut) return;
     this.sent(() => {
       this.outgoing.flushHeaders(head);
     });
   }
 
   private addTrailers(trailers: OutgoingHttpHeaders | readonly [string, string][]): void {
-    if (this.ended) return;
+    if (this.hasEnded) return;
     const lines = trailerLines(trailers);
     this.outgoing.addTrailers(lines);
-    // Node keeps the lines of the last call only. A replay has a date of its own.
-    this.trailers = lines.filter(([name]) => !isPerExchange(name));
-  }
-
-  /** Returns the head; writes it, as node does, through all middlewares, if the handler has not. */
-  private writtenHead(by: 'write' | 'end'): ResponseHead {
-    if (!this.head) {
-      this.headWrittenBy = by;
-      this.res.writeHead(this.res.statusCode);
-    }
-    return (this.head ??= new ResponseHead(this.method, this.res, this.snapshot, by));
+    this.written.setTrailers(lines);
   }
 
   /**
@@ -252,22 +202,22 @@ class Recorder implements Recording {
   }
 
   private startAgain(): void {
-    this.head = undefined;
-    this.headWrittenBy = undefined;
-    this.trailers = [];
-    this.body = new BodyCopy(this.limits.maxResponseBytes);
+    this.written = this.nothingWritten();
     this.outgoing.takeBackHead();
     this.res.writeHead = this.ownWriteHead;
   }
 
-  private keep(bytes: Buffer, { hasContent }: ResponseHead): Buffer {
-    if (hasContent) this.body.add(bytes);
-    return hasContent ? bytes : NOTHING;
+  private nothingWritten(): WrittenResponse {
+    return new WrittenResponse(this.req.method, this.res, this.snapshot, this.limits.maxResponseBytes);
   }
 
-  /** Returns true if the bytes may go to the client: it is connected, and they do not complete the response. */
-  private goesOut(head: ResponseHead): boolean {
-    return !this.runEnd.isClientGone && !head.isCompleteWith(this.body.bytes);
+  private hold(bytes: Buffer): void {
+    if (!this.runEnd.isClientGone) this.held.hold(bytes);
+  }
+
+  /** True if what is written may go to the client: it is connected, and the response is not complete. */
+  private get goesOut(): boolean {
+    return !this.runEnd.isClientGone && !this.written.isComplete;
   }
 }
 
