@@ -31,7 +31,7 @@ export function decide(exchange: Exchange, attempt: Attempt): Awaitable<Decision
       const mayWait = decision.kind === 'running' && exchange.options.whenInFlight === 'wait';
       return mayWait ? waitForTurn(exchange, attempt, decision) : decision;
     });
-  return recovering(decideNow, error => withoutStore(error, false));
+  return recovering(decideNow, error => decisionWithoutStore(error, false));
 }
 
 /** Waits for the end of the run that is under way. */
@@ -51,29 +51,39 @@ async function waitForTurn(exchange: Exchange, attempt: Attempt, first: Decision
     change.wakeOthers();
     return { kind: 'done', token: decision.token, waited: true };
   } catch (error) {
-    return withoutStore(error, true);
+    return decisionWithoutStore(error, true);
   } finally {
     change.stop();
   }
 }
 
-/** Asks the lease store once; twice when the first answer took longer than the lease lasts. @throws StoreUnavailable */
-function ask(exchange: Exchange, attempt: Attempt, triesLeft = 2): Awaitable<Decision> {
-  const {
-    options: { leaseDuration },
-    stores,
-  } = exchange;
+/** Asks the lease store; once more if it answers when the lease is over already. @throws StoreUnavailable */
+function ask(exchange: Exchange, attempt: Attempt): Awaitable<Decision> {
+  return after(
+    askOnce(exchange, attempt),
+    decision => decision ?? after(askOnce(exchange, attempt), second => second ?? giveUp(exchange, attempt)),
+  );
+}
+
+/**
+ * Asks the lease store once.
+ * @returns undefined if the lease was over when the answer came, since the store was slow, or this process was stopped:
+ * another request may have run since.
+ */
+function askOnce(exchange: Exchange, attempt: Attempt): Awaitable<Decision | undefined> {
+  const { leaseDuration } = exchange.options;
   const asked = performance.now();
-  return after(stores.acquire(attempt, leaseDuration), acquisition => {
+  return after(exchange.stores.acquire(attempt, leaseDuration), acquisition => {
     if (acquisition.kind !== 'acquired') return decisionFor(acquisition, attempt, exchange);
-    if (performance.now() - asked < leaseDuration) return { kind: 'acquired', asked };
-    // The store was slow, or this process was stopped: another request may have run since.
-    if (triesLeft > 1) return ask(exchange, attempt, triesLeft - 1);
-    stores.release(attempt).catch(() => undefined);
-    throw new StoreUnavailable(
-      `The store answered after the lease of ${leaseDuration} ms had expired, twice. Use a longer leaseDuration.`,
-    );
+    return performance.now() - asked < leaseDuration ? { kind: 'acquired', asked } : undefined;
   });
+}
+
+function giveUp({ options, stores }: Exchange, attempt: Attempt): never {
+  stores.release(attempt).catch(() => undefined);
+  throw new StoreUnavailable(
+    `The store answered after the lease of ${options.leaseDuration} ms had expired, twice. Use a longer leaseDuration.`,
+  );
 }
 
 function decisionFor(
@@ -97,7 +107,7 @@ function decisionFor(
 }
 
 /** Returns the decision when the store cannot be asked. @throws any other error. */
-function withoutStore(error: unknown, wasRunning: boolean): Decision {
+function decisionWithoutStore(error: unknown, wasRunning: boolean): Decision {
   if (error instanceof StoreUnavailable) return { kind: 'store-unavailable', error, wasRunning };
   throw error;
 }

@@ -23,7 +23,7 @@ import { Reporter } from './exchange/reporter';
 import { runAndRecord } from './run/run';
 import { TimedStores } from './store-calls/timed-stores';
 import { isExempt, leaveUnguarded } from './unguarded';
-import { withoutRun } from './without-run';
+import { outcomeAfterRun, outcomeWithoutRun } from './without-run';
 
 /** The options of each middleware, for the API description. */
 export const guards = new Descriptions<ResolvedOptions>('idempotency');
@@ -105,41 +105,45 @@ async function serve(exchange: Exchange): Promise<Outcome> {
     decision = isPromise(decided) ? await decided : decided;
   } catch (error) {
     // The file of a body is closed when its client disconnects, so reading it fails then.
-    const isAbandoned = error instanceof ClientGone || isAnsweredOrGone(exchange);
-    return isAbandoned ? { kind: 'abandoned' } : { kind: 'refused', error };
+    return error instanceof ClientGone || isAnsweredOrGone(exchange) ? { kind: 'abandoned' } : refusal(error);
   }
   if (decision.kind !== 'acquired') {
-    const outcome = await withoutRun(exchange, attempt, decision, false);
+    const outcome = await outcomeWithoutRun(exchange, attempt, decision);
     if (outcome.kind !== 'response-unavailable') return outcome;
     // A purge may have removed the response since, with the record of its run: then this request may run.
     decision = await decide(exchange, attempt);
-    if (decision.kind !== 'acquired') return withoutRun(exchange, attempt, decision, false);
+    if (decision.kind !== 'acquired') return outcomeWithoutRun(exchange, attempt, decision);
   }
-  // Other listeners of the `request` event (stoppable) read `req.socket`. They run in this tick, so the recording
-  // replaces it only in the next. And adapters without a socket (serverless-http) look in this turn whether the
-  // response has ended: while its end is held back, it looks as if it had.
-  await (cameOverSocket(exchange.req) ? Promise.resolve() : nextTurn());
-  if (isAnsweredOrGone(exchange)) {
-    // A retry starts afresh. The handler must not run for a client that is gone: body parsers see a disconnected
-    // request as one without a body.
-    await giveBack(exchange, attempt);
-    return { kind: 'abandoned' };
-  }
+  await untilRecordable(exchange);
+  // The handler must not run for a client that is gone: body parsers see a disconnected request as one without a body.
+  if (isAnsweredOrGone(exchange)) return abandon(exchange, attempt);
   const outcome = await runAndRecord(exchange, attempt, decision.asked);
-  if (outcome.kind !== 'taken-back') return outcome;
-  // Another run's response counts, so this request gets that one. Its handler has run, and never runs again here.
-  const second = await decide(exchange, attempt);
-  if (second.kind !== 'acquired') return withoutRun(exchange, attempt, second, true);
-  await giveBack(exchange, attempt);
-  if (isAnsweredOrGone(exchange)) return { kind: 'abandoned' };
-  // No run holds the key any more. This handler has run, so the client has to ask again.
-  return { kind: 'in-flight', msLeft: 0 };
+  return outcome.kind === 'taken-back' ? outcomeOfOtherRun(exchange, attempt) : outcome;
+}
+
+/**
+ * Waits until the recording may replace `req.socket` and hold the end of the response back. Other listeners of the
+ * `request` event (stoppable) read the socket, in this tick. And adapters without a socket (serverless-http) look in
+ * this turn whether the response has ended: while its end is held back, it looks as if it had.
+ */
+function untilRecordable({ req }: Exchange): Promise<void> {
+  return cameOverSocket(req) ? Promise.resolve() : nextTurn();
+}
+
+/** Finds the outcome after the handler has run, and its response was taken back because another run's counts. */
+async function outcomeOfOtherRun(exchange: Exchange, attempt: Attempt): Promise<Outcome> {
+  const decision = await decide(exchange, attempt);
+  if (decision.kind !== 'acquired') return outcomeAfterRun(exchange, attempt, decision);
+  const abandoned = await abandon(exchange, attempt);
+  // No run holds the key any more. The handler never runs again for this request, so the client has to ask again.
+  return isAnsweredOrGone(exchange) ? abandoned : { kind: 'in-flight', msLeft: 0 };
 }
 
 /** Makes the outcome of an error: a wrong order of middlewares, a lease store, or without Express the handler. */
 const refusal = (error: unknown): Outcome => ({ kind: 'refused', error });
 
-/** Releases a lease under which nothing runs. If the store is out of reach, the lease expires. */
-async function giveBack({ stores }: Exchange, attempt: Attempt): Promise<void> {
+/** Releases a lease under which nothing runs, so that a retry may. If the store is out of reach, the lease expires. */
+async function abandon({ stores }: Exchange, attempt: Attempt): Promise<Outcome> {
   await stores.release(attempt).catch(() => undefined);
+  return { kind: 'abandoned' };
 }

@@ -7,11 +7,17 @@ import type { Outcome } from './exchange/outcome';
 /** A decision by which the handler does not run, or not again. */
 type NotAcquired = Exclude<Decision, { readonly kind: 'acquired' }>;
 
-/**
- * Finds the outcome of a request whose handler does not run, or not again.
- * @param hasRun whether the handler has run for this request.
- */
-export async function withoutRun(
+/** Finds the outcome of a request whose handler does not run. */
+export function outcomeWithoutRun(exchange: Exchange, attempt: Attempt, decision: NotAcquired): Promise<Outcome> {
+  return outcomeUnlessGone(exchange, attempt, decision, false);
+}
+
+/** Finds the outcome of a request whose handler has run, and whose response was taken back. */
+export function outcomeAfterRun(exchange: Exchange, attempt: Attempt, decision: NotAcquired): Promise<Outcome> {
+  return outcomeUnlessGone(exchange, attempt, decision, true);
+}
+
+async function outcomeUnlessGone(
   exchange: Exchange,
   attempt: Attempt,
   decision: NotAcquired,
