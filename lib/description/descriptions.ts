@@ -1,3 +1,5 @@
+const PREFIX = 'bindonce.description.';
+
 /**
  * The descriptions of all middlewares of one kind, for the API description. Each is kept on the function, under a
  * symbol of the registry, so that two copies of this package understand each other.
@@ -6,7 +8,7 @@ export class Descriptions<D> {
   private readonly key: symbol;
 
   constructor(kind: string) {
-    this.key = Symbol.for(`bindonce.description.${kind}`);
+    this.key = Symbol.for(`${PREFIX}${kind}`);
   }
 
   /** Adds the description to a middleware. */
@@ -20,4 +22,12 @@ export class Descriptions<D> {
       ? (middleware as unknown as Record<symbol, D | undefined>)[this.key]
       : undefined;
   }
+}
+
+/** Returns true for a middleware that has a description of any kind: for those of bindonce. */
+export function isDescribed(middleware: unknown): boolean {
+  return (
+    typeof middleware === 'function' &&
+    Object.getOwnPropertySymbols(middleware).some(symbol => Symbol.keyFor(symbol)?.startsWith(PREFIX))
+  );
 }

@@ -25,11 +25,13 @@ export function instanceCodecs(codecs: CodecTable, own: AnyType): CodecOfInstanc
   };
   return value => {
     if (!Array.isArray(value)) return codecOf(value);
-    const items = value.map(codecOf);
-    if (items.length === 0 || items.includes(undefined)) return undefined;
-    return arrayOf(items as Codec<unknown>[]);
+    const items = value.map(one => (isNothing(one) ? undefined : codecOf(one)));
+    const areDtos = items.every((codec, index) => codec !== undefined || isNothing(value[index]));
+    return areDtos && items.some(codec => codec !== undefined) ? arrayOf(items) : undefined;
   };
 }
+
+const isNothing = (value: unknown): boolean => value === undefined || value === null;
 
 /** Returns the dto class of a value; undefined for a class with a `toJSON` of its own, which defines its JSON form. */
 function classOf(value: unknown): (new () => unknown) | undefined {
@@ -53,12 +55,17 @@ function codecFor(Dto: new () => unknown, codecs: CodecTable): Codec<unknown> | 
   }
 }
 
-/** Makes the codec of an array whose items may be of several classes. */
-function arrayOf(items: readonly Codec<unknown>[]): Codec<unknown> {
+/**
+ * Makes the codec of an array whose items may be of several classes.
+ * @param items their codecs; undefined for null.
+ */
+function arrayOf(items: readonly (Codec<unknown> | undefined)[]): Codec<unknown> {
   const write = (value: unknown): unknown[] => (value as unknown[]).map((one, at) => items[at]?.toJson?.(one) ?? one);
-  const plain = (value: unknown): unknown[] => (value as unknown[]).map((one, at) => items[at]?.toJson?.plain?.(one));
+  const plain = (value: unknown): unknown[] =>
+    (value as unknown[]).map((one, at) => items[at]?.toJson?.plain?.(one) ?? null);
   const toJson = Object.assign(write, { plain });
-  return { name: 'array', shape: 'list', parts: () => items, fromText: refuse, fromJson: refuse, toJson };
+  const parts = (): Codec<unknown>[] => items.filter(codec => codec !== undefined);
+  return { name: 'array', shape: 'list', parts, fromText: refuse, fromJson: refuse, toJson };
 }
 
 const refuse = (): never => {

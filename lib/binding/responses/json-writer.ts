@@ -8,6 +8,7 @@ import type { CodecTable } from '../plan/codec-table';
 import { checkIsWritable } from '../plan/placement';
 import { valueText } from '../reading/value-text';
 import type { CodecOfInstance } from './instance-codecs';
+import { passesOn } from './passing-route';
 
 /** The codecs of an endpoint's responses, by status. */
 export type ResponseCodecs = ReadonlyMap<number, Codec<unknown>>;
@@ -46,19 +47,29 @@ interface JsonSettings {
 }
 
 type Send = (...values: unknown[]) => Response;
+type TypeForStatus = (status: number) => Codec<unknown> | undefined;
+
+/** What the middlewares so far declare for each response. */
+const declaredTypes = new WeakMap<Response, TypeForStatus>();
 
 /**
- * Makes `res.json()` and `res.jsonp()` write values as the type that is declared for the status.
- * @param ofInstance finds the codec of a dto if nothing is declared for the status.
+ * Makes `res.json()` and `res.jsonp()` write values as the type that is declared for the status, here or by an earlier
+ * middleware.
+ * @param ofInstance finds the codec of a dto if none declares a type for the status.
  */
 export function writeResponsesAs(codecs: ResponseCodecs, res: Response, ofInstance?: CodecOfInstance): void {
   const [json, jsonp] = [res.json.bind(res) as Send, res.jsonp.bind(res) as Send];
   const { route } = res.req as { route?: unknown };
-  const codecFor = (value: unknown): Codec<unknown> | undefined => {
-    // After next('route') another route responds.
-    const isOurs = route === undefined || (res.req as { route?: unknown }).route === route;
-    return isOurs ? (codecs.get(res.statusCode) ?? ofInstance?.(value)) : undefined;
+  // After next('route') another route responds, with values of its own.
+  const counts = (): boolean => {
+    const current = (res.req as { route?: unknown }).route;
+    return route === undefined || current === route || passesOn(route, res.req.method);
   };
+  const earlier = declaredTypes.get(res);
+  const declaredFor: TypeForStatus = status => (counts() ? codecs.get(status) : undefined) ?? earlier?.(status);
+  declaredTypes.set(res, declaredFor);
+  const codecFor = (value: unknown): Codec<unknown> | undefined =>
+    declaredFor(res.statusCode) ?? (counts() ? ofInstance?.(value) : undefined);
   res.jsonp = (...given: unknown[]) => {
     const value = valueIn(given, res);
     const codec = codecFor(value);

@@ -1,4 +1,6 @@
 import { endpoints, type EndpointDescription } from '../../binding/endpoint-description';
+import { ERROR_HANDLER } from '../../binding/responses/passing-route';
+import { isDescribed } from '../../description/descriptions';
 import { guards } from '../../idempotency/idempotency';
 import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
 import type { Handler, SeenKeys } from './seen-keys';
@@ -11,10 +13,6 @@ export interface RouteMiddlewares {
   /** How each of them sees the parameters of the path. */
   readonly keysOf: ReadonlyMap<EndpointDescription, SeenKeys>;
 }
-
-/** Returns true for `idempotency()` and `bindRequest()`. */
-export const isOurs = (handler: unknown): boolean =>
-  guards.of(handler) !== undefined || endpoints.of(handler) !== undefined;
 
 /**
  * Finds the middlewares among the handlers of a route: the first one of several `idempotency()` guards it, and each
@@ -39,11 +37,8 @@ export function middlewaresOf(handlers: readonly Handler[], method: string): Rou
 export function passesOn(handlers: readonly unknown[]): boolean {
   const functions = handlers.filter(one => typeof one === 'function');
   const last = functions.filter(({ length }) => length !== ERROR_HANDLER).at(-1);
-  if (!last || isOurs(last)) return true;
+  if (!last || isDescribed(last)) return true;
   // A function of rest parameters has the length 0.
   const takesNext = last.length === 0 || last.length > 2;
   return takesNext && !functions.some(one => endpoints.of(one));
 }
-
-/** The number of parameters by which Express knows a handler of errors. */
-const ERROR_HANDLER = 4;

@@ -1,3 +1,4 @@
+import { isDescribed } from '../../description/descriptions';
 import { describe } from '../../options/check';
 import {
   isApplication,
@@ -13,7 +14,7 @@ import {
 import { templatesOf } from './express-paths';
 import { matches, takesMore } from './layer-matching';
 import { keepsItsPath, mountPaths, routePaths, type Mounts } from './layer-paths';
-import { isOurs, passesOn } from './middlewares';
+import { passesOn } from './middlewares';
 import { below, hidden, joined, rootTemplate, type PathTemplate } from './path-templates';
 import { keysSeenFrom, type Handler } from './seen-keys';
 
@@ -103,7 +104,7 @@ function* walk(router: Routed, position: Position, mounts: Mounts): Generator<Ro
     const application = isApplication(handle) ? applicationAt(layer, prefix, mounts) : undefined;
     const nested = application ?? (handle as Routed);
     if (stackOf(nested).length === 0) {
-      if (isOurs(handle)) {
+      if (isDescribed(handle)) {
         const paths = mountPaths(layer, mounts, prefix).map(path => joined(prefix, path));
         behind(template => seen([handle], paths, template));
       }
@@ -174,8 +175,8 @@ function seen(handles: readonly unknown[], paths: readonly PathTemplate[], templ
 /** Returns the middlewares of ours that requests have met when they get behind a route, by method. */
 function handlersThatPassOn(route: ExpressRoute): ReadonlyMap<string, readonly unknown[]> {
   const all = methodsOf(route).map(method => [method, handlersOf(route, method)] as const);
-  const passing = all.filter(([, handlers]) => handlers.some(isOurs) && passesOn(handlers));
-  return new Map(passing.map(([method, handlers]) => [method, handlers.filter(isOurs)]));
+  const passing = all.filter(([, handlers]) => handlers.some(isDescribed) && passesOn(handlers));
+  return new Map(passing.map(([method, handlers]) => [method, handlers.filter(isDescribed)]));
 }
 
 const handlersOf = ({ stack }: ExpressRoute, method: string): unknown[] =>

@@ -64,6 +64,7 @@ describe.each(expressVersions)('%s', (_name, framework) => {
       snake,
       '[{"line_number":1,"SKU":"tea"},{"unit_price":5}]',
     ],
+    ['an array of dtos and null', [line, null], snake, '[{"line_number":1,"SKU":"tea"},null]'],
     [
       'a derived class',
       Object.assign(new (class Long extends Line {})(), { lineNumber: 2, sku: 'x' }),

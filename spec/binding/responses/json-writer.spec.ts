@@ -256,6 +256,20 @@ describe.each(expressVersions)('%s', (_name, framework) => {
     const texts = await Promise.all(['/200', '/409'].map(async path => (await ask(app, { method: 'GET', path })).text));
     expect(texts).toEqual(['{"note":"n"}', '{"because":"x"}']);
   });
+
+  it('a type that an earlier bindRequest declares counts before what a dto declares of itself', async () => {
+    class User extends dto({ because: string, passwordHash: string }) {}
+    const user = Object.assign(new User(), { because: 'x', passwordHash: 's3cret' });
+    const app = framework().get(
+      '/',
+      bindRequest(Nothing, { responses: { 200: Refusal } }),
+      bindRequest(Nothing, { propertyNamingPolicy: 'snake_case' }),
+      (_req: Request, res: Response) => {
+        res.json(user);
+      },
+    );
+    expect((await ask(app, { method: 'GET' })).text).toBe('{"because":"x"}');
+  });
 });
 
 describe.each(expressVersions)('where the types of an endpoint count, %s', (_name, framework) => {
@@ -273,6 +287,17 @@ describe.each(expressVersions)('where the types of an endpoint count, %s', (_nam
       })
       .get('/', answer);
     expect([await textAt(app), await textAt(app, '/?page=2')]).toEqual(['{"because":"x"}', '{"because":"x","more":1}']);
+  });
+
+  it.each<[string, (app: Express) => Express]>([
+    ['get', app => app.get('/', binds).get('/', answer)],
+    ['all', app => app.all('/', binds).get('/', answer)],
+    ['get, with idempotency() behind it', app => app.get('/', binds, idempotency()).get('/', answer)],
+  ])('in the next route, if no handler of its own is behind it: %s', async (_mount, mount) => {
+    const app = mount(framework());
+    expect((await ask(app, { method: 'GET', key: 'k' })).text).toBe('{"because":"x"}');
+    // A response to HEAD tells the length of what GET gets.
+    expect((await ask(app, { method: 'HEAD', key: 'head' })).headers['content-length']).toBe('15');
   });
 
   it('in all that comes after it, where app.use has mounted it', async () => {
