@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import { ignoreRejection, isPromise } from '../../basics/awaitable';
 import { warnOnce } from '../../warnings/warn-once';
+import { callerChange, callerChangeOn, type CallerText } from './caller-change';
 import { credentialsOf, warnOfCookies, watchSession } from './credentials';
 import { textOfCallers, type CallersOn } from './callers';
 
@@ -28,22 +29,65 @@ export interface Caller {
  * @throws Error when the caller cannot be told apart from others, or `scope` returns neither text nor undefined.
  */
 export function identifyCaller(req: IncomingMessage, options: CallerOptions): Caller {
-  const known = knownCaller(req, options);
-  const warnIfSessionEnded = known === undefined && !options.scope ? watchSession(req) : undefined;
-  const appeared = (): boolean => {
-    warnIfSessionEnded?.();
-    return hasAppeared(req, options, known);
-  };
-  return { scope: known ?? anonymousScope(req, options), hasAppeared: appeared };
+  return options.scope ? scopedCaller(req, options, options.scope) : defaultCaller(req, options);
 }
 
-/** Returns the caller that authentication, or the application's `scope`, knows. */
-function knownCaller(req: IncomingMessage, { scope, callersOn }: CallerOptions): string | undefined {
-  if (!scope) return textOfCallers(callersOn(req));
-  const own: unknown = scope(req as Request, defaultScope(req, callersOn));
-  if (own === undefined || typeof own === 'string') return own;
-  ignoreRejection(own);
-  throw notText(own);
+/** Identifies a caller by what authentication knows of it, else by the credentials that it has sent. */
+function defaultCaller(req: IncomingMessage, { callersOn }: CallerOptions): Caller {
+  const callerText = (): string | undefined => textOfCallers(callersOn(req));
+  const known = callerText();
+  if (known !== undefined) return callerOf(req, known, callerText, () => undefined);
+  const warnIfSessionEnded = watchSession(req);
+  const credentials = credentialsOf(req);
+  if (credentials === undefined) warnOfCookies(req);
+  const hasAppeared = (): boolean => {
+    warnIfSessionEnded();
+    return warnOf(callerChange(undefined, callerText));
+  };
+  return { scope: credentials, hasAppeared };
+}
+
+/** Identifies a caller by the application's `scope`. */
+function scopedCaller(
+  req: IncomingMessage,
+  { callersOn }: CallerOptions,
+  scope: NonNullable<CallerOptions['scope']>,
+): Caller {
+  // A handler may take credentials out of the headers that it passes on.
+  const credentials = orFailing(() => credentialsOf(req));
+  const defaultScope = (): string | undefined => orFailing(() => textOfCallers(callersOn(req)) ?? credentials);
+  const scopeFor = (byDefault: string | undefined): string | undefined => {
+    const own: unknown = scope(req as Request, byDefault);
+    if (own === undefined || typeof own === 'string') return own;
+    ignoreRejection(own);
+    throw notText(own);
+  };
+  const before = defaultScope();
+  return callerOf(
+    req,
+    scopeFor(before),
+    () => scopeFor(defaultScope()),
+    () => callerChange(before, defaultScope),
+  );
+}
+
+/**
+ * Makes a caller who is known when its request arrives.
+ * @param whenClosed returns how the caller has changed, if its connection told who it is and is closed by now.
+ */
+function callerOf(
+  req: IncomingMessage,
+  known: string | undefined,
+  callerText: CallerText,
+  whenClosed: () => string | undefined,
+): Caller {
+  const { socket } = req;
+  const change = (): string | undefined => callerChange(known, callerText);
+  const hasAppeared = (): boolean => {
+    const seen = change();
+    return warnOf(seen === undefined || known === undefined ? seen : callerChangeOn(socket, req, change, whenClosed));
+  };
+  return { scope: known, hasAppeared };
 }
 
 /** Makes the error for a scope that is not text; that of a default that could not be made is its own. */
@@ -63,19 +107,13 @@ function notText(own: unknown): unknown {
   );
 }
 
-function anonymousScope(req: IncomingMessage, { scope }: CallerOptions): string | undefined {
-  if (scope) return undefined;
-  const credentials = credentialsOf(req);
-  if (credentials === undefined) warnOfCookies(req);
-  return credentials;
-}
-
 /**
- * Returns the second argument of `scope`. An application may not use it, so an error is thrown only when it is used.
+ * Makes a text for the second argument of `scope`. An application may not use it, so an error is thrown only when it is
+ * used.
  */
-function defaultScope(req: IncomingMessage, callersOn: CallersOn): string | undefined {
+function orFailing(make: CallerText): string | undefined {
   try {
-    return textOfCallers(callersOn(req)) ?? credentialsOf(req);
+    return make();
   } catch (error) {
     return failingText(error);
   }
@@ -98,8 +136,8 @@ function failingText(error: unknown): string {
 /** The errors of the texts that cannot be made. */
 const reasons = new WeakMap<object, unknown>();
 
-function hasAppeared(req: IncomingMessage, options: CallerOptions, before: string | undefined): boolean {
-  const change = changeSince(before, req, options);
+/** Warns of a caller that has appeared while the handler ran. @returns whether there is one. */
+function warnOf(change: string | undefined): boolean {
   if (change === undefined) return false;
   warnOnce(
     'BINDONCE_MOUNTED_BEFORE_AUTHENTICATION',
@@ -109,13 +147,4 @@ function hasAppeared(req: IncomingMessage, options: CallerOptions, before: strin
       'apart.',
   );
   return true;
-}
-
-function changeSince(before: string | undefined, req: IncomingMessage, options: CallerOptions): string | undefined {
-  try {
-    const now = knownCaller(req, options);
-    return now === undefined || now === before ? undefined : 'has another caller than before';
-  } catch (error) {
-    return `has a caller that cannot be read (${String(error)})`;
-  }
 }

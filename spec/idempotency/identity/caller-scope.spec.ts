@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import {
   configure,
@@ -8,10 +9,13 @@ import {
   type IdempotencyEvent,
   type IdempotencyOptions,
 } from '../../../lib';
+import { EventLog } from '../../support/event-log';
 import { send, type WireResponse } from '../../support/listen';
+import { RawClient } from '../../support/raw-client';
 import { expressVersions } from '../../support/express-versions';
 import { serve } from '../../support/serve';
 import { keyed } from '../../support/replays';
+import { signal } from '../../support/signal';
 
 class Anything extends dto({ a: optional(string) }) {}
 
@@ -133,6 +137,70 @@ describe.each(expressVersions)('a caller that appears behind the guard, %s,', (_
     const refused = await send(url, { headers: keyed('k') });
     isKnown = true;
     expect([refused.status, (await send(url, { headers: keyed('k') })).text]).toEqual([401, 'ran']);
+  });
+});
+
+describe.each(expressVersions)('a scope that reads the connection, %s,', (_version, express) => {
+  /** The text of a retry, after the client of the first request has left while its handler ran. */
+  async function retryOfGoneClient(scope: IdempotencyOptions['scope'], ...behind: RequestHandler[]): Promise<string> {
+    const log = new EventLog();
+    const begun = signal();
+    let runs = 0;
+    const app = express().post('/', idempotency({ scope, onEvent: log.onEvent }), ...behind, (_req, res) => {
+      runs++;
+      // The server's own socket, since `req.socket` hides that the client has left.
+      res.socket?.once('close', () => res.send(`run ${runs}`));
+      begun.happens();
+    });
+    const { url, port } = await serve(app);
+    const client = new RawClient(port);
+    const head = `POST / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nIdempotency-Key: k\r\nContent-Length: 0\r\n\r\n`;
+    await client.send(head);
+    await begun.happened;
+    client.leave();
+    await Promise.race([log.first('executed'), log.first('not-stored')]);
+    return (await send(url, { headers: keyed('k') })).text;
+  }
+
+  // A closed socket has no address and no certificate.
+  const byAddress = (req: IncomingMessage): string => {
+    const { address } = req.socket.address() as { readonly address?: string };
+    if (address === undefined) throw new Error('there is no certificate');
+    return address;
+  };
+
+  it.each<[string, IdempotencyOptions['scope']]>([
+    ['throws', byAddress],
+    ['says another text', req => JSON.stringify(req.socket.address())],
+  ])('and %s when its client has left, does not lose the response', async (_how, scope) => {
+    expect(await retryOfGoneClient(scope)).toBe('run 1');
+    expect(warnings()).toEqual([]);
+  });
+
+  it('does not share a response where a caller has appeared besides', async () => {
+    expect(await retryOfGoneClient(byAddress, leave({ user: { id: 1 } }))).toContain('response-unavailable');
+  });
+
+  it('gets the real socket, by which an application may keep data', async () => {
+    const names = new WeakMap<object, string>();
+    const app = express().post('/', idempotency({ scope: req => names.get(req.socket) ?? 'nobody' }), (_req, res) => {
+      res.send('ran');
+    });
+    const { url, server } = await serve(app);
+    server.on('connection', socket => names.set(socket, 'Ann'));
+    const answers = [await send(url, { headers: keyed('k') }), await send(url, { headers: keyed('k') })];
+    expect(answers.map(({ text }) => text)).toEqual(['ran', 'ran']);
+  });
+
+  it('gets the credentials that the request had, although the handler has removed them', async () => {
+    const scope: IdempotencyOptions['scope'] = (_req, caller) => JSON.stringify([caller]);
+    const app = express().post('/', idempotency({ scope }), (req, res) => {
+      delete req.headers.authorization;
+      res.send('ran');
+    });
+    const { url } = await serve(app);
+    const headers = keyed('k', { Authorization: 'Bearer a' });
+    expect([(await send(url, { headers })).text, (await send(url, { headers })).text]).toEqual(['ran', 'ran']);
   });
 });
 
