@@ -16,19 +16,28 @@ const listening =
 
 /**
  * Runs a snippet as it is, but for its port.
- * @param addresses other services that it calls, each with the address where it is instead.
+ * @param options.addresses other services that it calls, each with the address where it is instead.
+ * @param options.asModule true to run it as an ES module, without compiling it.
  */
 export async function whileRunning(
   snippet: Block | undefined,
   work: (url: string) => Promise<void>,
-  { env, addresses = {} }: { readonly env?: Record<string, string>; readonly addresses?: Record<string, string> } = {},
+  {
+    env,
+    addresses = {},
+    asModule = false,
+  }: {
+    readonly env?: Record<string, string>;
+    readonly addresses?: Record<string, string>;
+    readonly asModule?: boolean;
+  } = {},
 ): Promise<void> {
   const directory = mkdtempSync(join(__dirname, 'run-'));
   try {
     let source = (snippet?.code ?? '').replace('app.listen(3000);', '').replace('express()', 'listening(express())');
     for (const [name, address] of Object.entries(addresses)) source = source.replaceAll(name, address);
-    const script = join(directory, 'snippet.js');
-    writeFileSync(script, `${listening}\n${compiled(source)}`);
+    const script = join(directory, asModule ? 'snippet.mjs' : 'snippet.js');
+    writeFileSync(script, `${listening}\n${asModule ? source : compiled(source)}`);
     const server = await NodeProcess.start(script, env);
     try {
       await work(server.url);

@@ -34,14 +34,23 @@ describe('the snippets of the README that are marked `run`', () => {
     expect(cases.length).toBe(3);
   });
 
-  it.each(cases)('answer as it says: $command', async ({ command, answer, snippet }) => {
-    await whileRunning(snippet, async url => {
+  it.each(cases)('answer as ES modules as it says: $command', async ({ command, answer, snippet }) => {
+    const work = async (url: string): Promise<void> => {
       const ask = () => curl(command, url);
       const [first, again] = [await ask(), await ask()];
       expect(first.text).toMatch(withAnyId(answer));
       expect(again.text).toBe(first.text);
       expect(again.headers['idempotent-replayed']).toBe(command.includes('Idempotency-Key') ? 'true' : undefined);
-    });
+    };
+    await whileRunning(snippet, work, { asModule: true });
+  });
+
+  it("the first of them refuses the same key with another body, because it sets `whenKeyReused: 'reject'`", async () => {
+    const work = async (url: string): Promise<void> => {
+      const pay = (body: string) => send(`${url}/payments`, { headers: { 'Idempotency-Key': 'k' }, body });
+      expect([(await pay('one')).status, (await pay('other')).status]).toEqual([201, 422]);
+    };
+    await whileRunning(cases[0]?.snippet, work, { asModule: true });
   });
 });
 
