@@ -16,7 +16,10 @@ import type { ValueParser } from './types/value-parser';
 /** @typeParam T the type of the endpoint's dto. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- options declared apart may be for any endpoint.
 export interface BindingOptions<T = any> extends SerializerOptions {
-  /** Whether forms are accepted: not at all (415), multipart, or multipart and urlencoded. Default false. */
+  /**
+   * `false`: forms get 415. `true`: multipart forms are accepted. `{ urlEncoded: true }`: urlencoded forms, too.
+   * Default false.
+   */
   allowFormData?: boolean | { readonly urlEncoded: true };
   /**
    * Whether requests without a caller are accepted; otherwise they get 401. A `req.auth` or `req.user` that is empty,

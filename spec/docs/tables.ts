@@ -38,10 +38,20 @@ function optionsTable(name: string): string {
     .map(member => {
       const [doc] = ts.getJSDocCommentsAndTags(member);
       const text = doc && ts.isJSDoc(doc) ? (ts.getTextOfJSDocComment(doc.comment) ?? '') : '';
-      return `| \`${member.name.getText()}\` | \`${(member.type?.getText() ?? '').replaceAll('|', '\\|')}\` | ${text.replaceAll('\n', ' ').replaceAll('|', '\\|')} |`;
+      return `| \`${member.name.getText()}\` | \`${typeOf(member).replaceAll('|', '\\|')}\` | ${text.replaceAll('\n', ' ').replaceAll('|', '\\|')} |`;
     });
   return ['| Option | Type | Meaning and default |', '|---|---|---|', ...rows].join('\n');
 }
+
+/** What a user writes for types that the package does not export. */
+const shownAs = [
+  ['BinderObject<T>', 'Binder<T>'],
+  ['Default<T>', 'T | (() => T)'],
+] as const;
+
+/** Returns the type of an option as its users know it. */
+const typeOf = ({ type }: ts.PropertySignature): string =>
+  shownAs.reduce((text, [name, shown]) => text.replace(name, shown), type?.getText() ?? '');
 
 function failuresTable(): string {
   const rows = Object.entries(catalogue).map(

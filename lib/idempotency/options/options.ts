@@ -31,8 +31,8 @@ export interface IdempotencyOptions {
    */
   additionalHeaders?: readonly string[];
   /**
-   * A request without a key, or with a blank one: 400, or the handler runs without the guarantee, for clients that do
-   * not send keys yet. Default `'reject'`.
+   * `'reject'`: a request without a key, or with a blank one, gets 400. `'run'`: its handler runs unguarded, for
+   * clients that do not send keys yet. Default `'reject'`.
    */
   whenKeyMissing?: 'reject' | 'run';
   /**
@@ -82,15 +82,22 @@ export interface IdempotencyOptions {
    * hash of Authorization, X-Api-Key and session.
    */
   scope?: (req: Request, defaultScope: string | undefined) => string | undefined;
-  /** A duplicate while the first request runs: it waits for the response, or gets 409 at once. Default `'wait'`. */
+  /**
+   * `'wait'`: a duplicate waits for the response while the first request runs, at most `waitTimeout`. `'reject'`: it
+   * gets 409 at once. Default `'wait'`.
+   */
   whenInFlight?: 'wait' | 'reject';
   /** How long a duplicate waits before it gets a 409, in milliseconds. Default 10 000. */
   waitTimeout?: number;
-  /** A known key on a request with other values: it runs as another request, or gets 422. Default `'run'`. */
+  /**
+   * `'run'`: a request that has the key of another one, and is not identical to it, is another request and runs.
+   * `'reject'`: it gets 422. Default `'run'`.
+   */
   whenKeyReused?: 'run' | 'reject';
   /**
-   * When the store is out of reach before the handler runs: 503, or run without the guarantee, unless this process
-   * knows that the request has run or is running. Default `'reject'`.
+   * `'reject'`: a request gets 503 if the store is out of reach before its handler runs. `'run'`: its handler runs
+   * unguarded, unless this process knows that the request has run or is running; then it gets 503, too. Default
+   * `'reject'`.
    */
   whenStoreFails?: 'reject' | 'run';
   /** How long each call to the store may take, in milliseconds. Default 2 000. */
