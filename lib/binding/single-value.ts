@@ -128,6 +128,7 @@ class SingleValueReader {
         'BINDONCE_UNREADABLE_TYPE',
         `bindonce: ${this.publicName}(req, ${JSON.stringify(name)}) has a type that cannot be read, so it is refused ` +
           `with 400, or undefined with required: false. ${(error as Error).message}`,
+        `${this.publicName} ${name}`,
       );
       return unreadable;
     }

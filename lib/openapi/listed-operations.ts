@@ -71,6 +71,7 @@ function isIn(version: string, { method, template }: Route): boolean {
   warnOnce(
     'BINDONCE_OPENAPI_QUERY',
     `openapi: QUERY ${template.path} is left out: OpenAPI 3.1 has no method QUERY (RFC 10008). Pass openapi: '3.2'.`,
+    template.path,
   );
   return false;
 }

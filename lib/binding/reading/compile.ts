@@ -79,7 +79,8 @@ function generatedFor(owner: string, text: string, contexts: readonly GeneratedC
   const problem = `the generated contexts have no code for ${owner} as it is declared now`;
   const remedy = 'Run `npx bindonce generate` again, with a module that uses it, or keep class names in your bundler';
   if (contexts.some(({ whenStale }) => whenStale === 'throw')) throw new TypeError(`${problem}. ${remedy}.`);
-  warnOnce('BINDONCE_STALE_CONTEXTS', `bindonce: ${problem}, so it is compiled when it is first used. ${remedy}.`);
+  const warning = `bindonce: ${problem}, so it is compiled when it is first used. ${remedy}.`;
+  warnOnce('BINDONCE_STALE_CONTEXTS', warning, owner);
   return undefined;
 }
 

@@ -49,8 +49,8 @@ function codecFor(Dto: new () => unknown, codecs: CodecTable): Codec<unknown> | 
   try {
     return codecs.complete(Dto);
   } catch (error) {
-    const text = `bindonce: res.json() leaves ${Dto.name} to Express: ${(error as Error).message}`;
-    warnOnce('BINDONCE_RESPONSE_CLASS', `${text} Give a converter, or declare the response in \`responses\`.`);
+    const what = `bindonce: res.json() leaves ${Dto.name} to Express: ${(error as Error).message}`;
+    warnOnce('BINDONCE_RESPONSE_CLASS', `${what} Give a converter, or declare the response in \`responses\`.`, what);
     return undefined;
   }
 }

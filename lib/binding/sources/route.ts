@@ -54,6 +54,7 @@ export function warnIfUnknown(name: string, req: Request): void {
     `bindRequest: a dto requires the route parameter ${JSON.stringify(name)}, and where the middleware is mounted ` +
       `(${paths.join(', ')}), there is no parameter of this name, so each request gets 400. ` +
       'Correct the name or the path; a router has parameters of the path above it only with mergeParams: true.',
+    `${name} ${paths.join(' ')}`,
   );
 }
 

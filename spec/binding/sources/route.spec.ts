@@ -15,6 +15,7 @@ import {
   timeSpan,
   type AnyType,
 } from '../../../lib';
+import { warned } from '../../../lib/warnings/warn-once';
 import { ask } from '../../support/ask';
 import { expressVersions } from '../../support/express-versions';
 import { bind } from '../../support/one-endpoint';
@@ -132,14 +133,12 @@ describe.each(expressVersions)('mounted, %s', (_name, framework) => {
 
 describe('a required parameter that the route does not have', () => {
   type Mount = (app: express.Express, endpoint: express.RequestHandler) => void;
-  /** Refuses a request for lack of the parameter, in a process that has not warned before. Returns the warnings. */
+  /** Refuses a request for lack of the parameter, and returns the warnings. */
   const warnings = async (mount: Mount, path: string, name = 'customer', framework = express): Promise<string[]> => {
     const app = framework();
-    jest.isolateModules(() => {
-      const fresh = jest.requireActual<typeof import('../../../lib')>('../../../lib');
-      class Charge extends fresh.dto({ v: fresh.routeParam(fresh.int, { bindFrom: name }) }) {}
-      mount(app, fresh.bindRequest(Charge));
-    });
+    class Charge extends dto({ v: routeParam(int, { bindFrom: name }) }) {}
+    mount(app, bindRequest(Charge));
+    warned.clear();
     const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     expect((await ask(app, { method: 'GET', path })).status).toBe(400);
     const texts = warn.mock.calls.map(([text]) => String(text));
@@ -171,6 +170,22 @@ describe('a required parameter that the route does not have', () => {
     ['Express 4', /^\/(?<customer>\d+)?$/, 'customer', '/'],
   ])('is refused without a warning if it is optional in the path: %s, %p', async (version, route, name, path) => {
     expect(await warnings(at(route), path, name, frameworks.get(version))).toEqual([]);
+  });
+
+  it('is warned of once at each route, and once for each parameter that is missing there', async () => {
+    class Charge extends dto({ customer: routeParam(int) }) {}
+    class Refund extends dto({ refund: routeParam(int) }) {}
+    const app = express().get('/a', bindRequest(Charge)).get('/b', bindRequest(Charge)).get('/c', bindRequest(Refund));
+    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    for (const path of ['/a', '/b', '/c', '/a', '/b', '/c']) await ask(app, { method: 'GET', path });
+    expect(
+      warn.mock.calls.map(([text]) =>
+        String(text)
+          .match(/"\w+"|\(\S+\)/g)
+          ?.join(' '),
+      ),
+    ).toEqual(['"customer" (/a)', '"customer" (/b)', '"refund" (/c)']);
+    warn.mockRestore();
   });
 
   it.each<[version: string, route: Path, name: string, path: string]>([
