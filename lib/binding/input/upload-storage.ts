@@ -117,9 +117,13 @@ function stricter(ours: FormOptions['limits'], theirs: FormOptions['limits']): F
 function removeStored(storage: multer.StorageEngine, req: IncomingMessage, file: Express.Multer.File): void {
   const failed = (error: unknown): void => {
     const reason = error instanceof Error ? error.message : String(error);
+    // A storage of the application's own may have set no path.
+    const which = (file as Partial<typeof file>).path ?? JSON.stringify(file.originalname);
     warnOnce(
       'BINDONCE_UPLOAD_LEFT',
-      `bindRequest: the storage in \`uploads\` could not remove a file of a refused request (${reason}).`,
+      `bindRequest: the storage in \`uploads\` could not remove ${which} of a refused request (${reason}). ` +
+        'Remove the file, and correct _removeFile of that storage.',
+      which,
     );
   };
   try {

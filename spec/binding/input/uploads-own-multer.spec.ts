@@ -181,40 +181,53 @@ describe("a Multer of the application's own", () => {
     expect(own.files).toHaveLength(1);
   });
 
-  it.each<[string, multer.StorageEngine['_removeFile']]>([
+  it.each<[string, multer.StorageEngine['_removeFile'], stored: object, which: string]>([
     [
       'says that it cannot',
       (_req, _file, done) => {
         done(new Error('gone'));
       },
+      { size: 1, path: '/uploads/1' },
+      '/uploads/1',
     ],
     [
       'throws',
       () => {
         throw new Error('gone');
       },
+      { size: 1 },
+      '"a.png"',
     ],
-  ])('that is asked to remove a file and %s does not end the process', async (_what, remove) => {
-    const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
-    const storage: multer.StorageEngine = {
-      _handleFile: (_req, { stream }, done) => {
-        stream.resume().on('end', () => {
-          done(null, { size: 1 });
-        });
-      },
-      _removeFile: remove,
-    };
-    expect(
-      (
-        await bind(
-          Upload,
-          { multipart: [photo(), ['count', 'x']] },
-          { allowFormData: true, uploads: multer({ storage }) },
-        )
-      ).status,
-    ).toBe(400);
-    warned.mockRestore();
-  });
+  ])(
+    'that is asked to remove a file and %s does not end the process, and a warning names the file',
+    async (_what, remove, stored, which) => {
+      const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+      const storage: multer.StorageEngine = {
+        _handleFile: (_req, { stream }, done) => {
+          stream.resume().on('end', () => {
+            done(null, stored);
+          });
+        },
+        _removeFile: remove,
+      };
+      expect(
+        (
+          await bind(
+            Upload,
+            { multipart: [photo(), ['count', 'x']] },
+            { allowFormData: true, uploads: multer({ storage }) },
+          )
+        ).status,
+      ).toBe(400);
+      expect(warned.mock.calls).toEqual([
+        [
+          `bindRequest: the storage in \`uploads\` could not remove ${which} of a refused request (gone). Remove the file, and correct _removeFile of that storage.`,
+          { code: 'BINDONCE_UPLOAD_LEFT' },
+        ],
+      ]);
+      warned.mockRestore();
+    },
+  );
 
   it('that is slow to remove a file does not delay the answer', async () => {
     const storage: multer.StorageEngine = {
