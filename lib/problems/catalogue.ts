@@ -48,7 +48,7 @@ export const catalogue = {
   'body-too-large': {
     status: 413,
     title: 'Request body is too large',
-    meaning: 'The body, a field, a file or their number exceeds a limit.',
+    meaning: 'The body, a field, a file, their number, or the depth of the nesting exceeds a limit.',
   },
   'query-too-large': {
     status: 414,

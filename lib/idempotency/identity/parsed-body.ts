@@ -77,7 +77,7 @@ class Writer {
     if (level > MOST_LEVELS)
       throw new Problem(
         'body-too-large',
-        `The request body has objects or lists nested more than ${MOST_LEVELS} levels deep. Send it flatter.`,
+        `The request body has objects or lists nested more than ${MOST_LEVELS} levels deep. Nest it less deeply.`,
       );
     switch (typeof value) {
       case 'string':

@@ -612,6 +612,23 @@ describe('a body that a parser has left', () => {
     expect([runs, statuses]).toEqual([0, [413]]);
   });
 
+  it('is a 413 if it is nested more than 1,000 levels deep; idempotency() before the parser accepts it', async () => {
+    const handler: RequestHandler = (_req, res) => void res.send('done');
+    const app = express()
+      .post('/behind', express.json(), idempotency(), handler)
+      .post('/before', idempotency(), express.json(), handler);
+    const { url } = await serve(app);
+    const answerTo = async (path: string, levels: number): Promise<string> => {
+      const headers = keyed(`${path} ${levels}`, { 'Content-Type': 'application/json' });
+      return (await send(`${url}/${path}`, { headers, body: `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}` })).text;
+    };
+    expect([await answerTo('behind', 1_000), await answerTo('before', 1_001)]).toEqual(['done', 'done']);
+    expect(JSON.parse(await answerTo('behind', 1_001))).toMatchObject({
+      status: 413,
+      detail: 'The request body has objects or lists nested more than 1000 levels deep. Nest it less deeply.',
+    });
+  });
+
   it('as an object of another realm is compared', async () => {
     expect(
       (
