@@ -82,7 +82,8 @@ function askOnce(exchange: Exchange, attempt: Attempt): Awaitable<Decision | und
 function giveUp({ options, stores }: Exchange, attempt: Attempt): never {
   stores.release(attempt).catch(() => undefined);
   throw new StoreUnavailable(
-    `The store answered after the lease of ${options.leaseDuration} ms had expired, twice. Use a longer leaseDuration.`,
+    `acquire() of the lease store answered after the lease of ${options.leaseDuration} ms had expired, twice`,
+    'Use a longer leaseDuration.',
   );
 }
 
@@ -97,7 +98,8 @@ function decisionFor(
     // It does not tell whose the lease is. The key is in use all the same, so nothing runs unguarded either.
     const error = new StoreUnavailable(
       `The lease of the cache key ${cacheKey} has the token ${inspect(token.slice(0, 80))}, which bindonce has not ` +
-        `made for it. ${REMEDY}`,
+        'made for it',
+      REMEDY,
     );
     return { kind: 'store-unavailable', error, wasRunning: true };
   }

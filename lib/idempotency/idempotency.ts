@@ -35,8 +35,8 @@ export interface IdempotencyMiddleware {
    * Removes what is kept of a run, the response and its record: the next request with this `req.idempotency.cacheKey`
    * runs the handler. A request that is running is left alone.
    * @returns whether a run was recorded.
-   * @throws TypeError for a key that is not text; an Error named `StoreUnavailable` if the store fails, or does not
-   * answer within `storeTimeout`.
+   * @throws TypeError for a key that is not text; an Error whose `code` is `'store-unavailable'` if the store fails, or
+   * does not answer within `storeTimeout`.
    */
   purge(cacheKey: string): Promise<boolean>;
 }

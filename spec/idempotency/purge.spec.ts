@@ -153,7 +153,11 @@ describe('purge', () => {
         },
       }),
     });
-    await expect(guard.purge('k')).rejects.toThrow('The store failed for 60 ms: ECONNREFUSED');
+    await expect(guard.purge('k')).rejects.toMatchObject({
+      code: 'store-unavailable',
+      message:
+        'acquire() of the lease store failed for 60 ms (storeTimeout): ECONNREFUSED. Check the store and its connection.',
+    });
   });
 });
 

@@ -30,5 +30,7 @@ export function letOpen(leases: LeaseStore): void {
 /** Refuses a call of a Keyv that would open its closed client again. @throws Error if the client is closed. */
 export function refuseIfClosed(leases: LeaseStore): void {
   if (areClosed(leases))
-    throw new Error('the client of the store is closed. Close it when all handlers have ended, after the server.');
+    throw new Error(
+      'The client of the store is closed. Close it only when server.close() has finished and all handlers have ended.',
+    );
 }

@@ -47,7 +47,9 @@ export function redisLeases(client: RedisClient, options: RedisLeasesOptions = {
   if (!dialogue) throw notAClient(client);
   const { prefix = PREFIX, replicas = 0, replicaTimeout = 500 } = options;
   if (replicas > 0 && !dialogue.canWaitForReplicas)
-    throw new TypeError('redisLeases: replicas is not supported on a Cluster');
+    throw new TypeError(
+      'redisLeases: `replicas` is not supported on a Cluster. Leave it out, or use a single address or Sentinel.',
+    );
   return new RedisLeases(dialogue, prefix, replicas, replicaTimeout);
 }
 
@@ -139,7 +141,10 @@ class RedisLeases implements ClosableLeases {
     );
     const answer = read(text);
     if (counts(answer) && reached < replicas)
-      throw new Error(`${reached} Redis replicas have the lease, but ${replicas} must have it`);
+      throw new Error(
+        `Only ${reached} of ${replicas} Redis replicas confirmed the lease within ${replicaTimeout} ms ` +
+          '(replicaTimeout). Check the replication, or lower `replicas`.',
+      );
     return answer;
   }
 }

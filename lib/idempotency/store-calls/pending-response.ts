@@ -8,6 +8,8 @@ import { PatientCall } from './patient-call';
 import { withinTime } from './running-time';
 import { callStore } from './store-call';
 
+const STORE = 'set() of the response store, or complete() of the lease store,';
+
 /** A response on its way into the stores: it is written, and then the lease is completed, which publishes it. */
 export class PendingResponse {
   private readonly storing: PatientCall<boolean>;
@@ -33,7 +35,7 @@ export class PendingResponse {
    * @throws StoreUnavailable
    */
   store(ms: number): boolean | Promise<boolean> {
-    return callStore(() => this.tryToStore(ms), this.options.storeTimeout);
+    return callStore(STORE, () => this.tryToStore(ms), this.options.storeTimeout);
   }
 
   /**

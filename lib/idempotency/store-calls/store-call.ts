@@ -1,22 +1,29 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { types } from 'node:util';
+import type { ProblemCode } from '../../problems/catalogue';
 import { afterRunning } from './running-time';
 import type { Unanswered } from './unanswered';
+
+const CHECK_STORE = 'Check the store and its connection.';
 
 /** A store failed, did not answer in time, or was not called because it has not answered earlier calls. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
+  /** For the application: the code of the problem that requests are refused with. */
+  readonly code = 'store-unavailable' satisfies ProblemCode;
 
   /**
    * @param what tells what has happened.
+   * @param remedy tells what to do.
    * @param cause the error of the call, or one that the store has reported otherwise.
    */
   constructor(
     readonly what: string,
+    readonly remedy = CHECK_STORE,
     cause?: unknown,
   ) {
     const reason = types.isNativeError(cause) ? cause.message : String(cause);
-    super(cause === undefined ? what : `${what}: ${reason}`, { cause });
+    super(`${cause === undefined ? what : `${what}: ${reason}`}. ${remedy}`, { cause });
   }
 }
 
@@ -37,17 +44,25 @@ const RETRY_PAUSE = 25;
 /**
  * Calls a store until it answers, for at most `ms` milliseconds in all. A failed call is tried again, since every call
  * to a store may be repeated without harm: the first one may have been carried out and only its answer lost.
+ * @param name names the call in errors, for example `acquire() of the lease store`.
  * @returns the answer; a promise only if the store does not answer at once, as one in memory does.
  * @throws StoreUnavailable
  */
-export function callStore<T>(call: () => T | Promise<T>, ms: number, givenUp: GivenUp<T> = {}): T | Promise<T> {
+export function callStore<T>(
+  name: string,
+  call: () => T | Promise<T>,
+  ms: number,
+  givenUp: GivenUp<T> = {},
+): T | Promise<T> {
   const { unanswered } = givenUp;
   if (unanswered?.allowsCall() === false)
     return Promise.reject(
-      new StoreUnavailable(`The store has ${unanswered.count} unanswered calls, so it was not called`),
+      new StoreUnavailable(
+        `${name} was not called, because ${unanswered.count} earlier calls of the store are unanswered`,
+      ),
     );
   const first = callOnce(call);
-  return isThenable(first) ? untilItAnswers(first, call, ms, givenUp) : first;
+  return isThenable(first) ? untilItAnswers(name, first, call, ms, givenUp) : first;
 }
 
 function callOnce<T>(call: () => T | Promise<T>): T | Promise<T> {
@@ -63,6 +78,7 @@ const isThenable = <T>(answer: T | Promise<T>): answer is Promise<T> =>
   typeof answer === 'object' && answer !== null && 'then' in answer;
 
 function untilItAnswers<T>(
+  name: string,
   first: Promise<T>,
   call: () => T | Promise<T>,
   ms: number,
@@ -76,7 +92,7 @@ function untilItAnswers<T>(
       isOver = true;
       if (!isAnswered) unanswered?.add();
       const what = failure === undefined ? `did not answer within ${ms} ms` : `failed for ${ms} ms`;
-      reject(new StoreUnavailable(`The store ${what}`, failure));
+      reject(new StoreUnavailable(`${name} ${what} (storeTimeout)`, undefined, failure));
     });
     const answered = (answer: T): void => {
       stop();

@@ -10,6 +10,8 @@ import { callStore, StoreUnavailable } from './store-call';
 import { Unanswered } from './unanswered';
 import { refuseIfTooManyUnstored } from './unstored';
 
+const ACQUIRE = 'acquire() of the lease store';
+
 /**
  * The stores of one middleware. Every call ends within `storeTimeout`, with an answer or with StoreUnavailable.
  * (Storing a response has one limit for its two steps: pending-response.ts.)
@@ -37,7 +39,7 @@ export class TimedStores {
     };
     const givenUp = { unanswered: this.ofLeases.unanswered, onLate: releaseAgain };
     const acquired = recovering(
-      () => callStore(() => this.acquireOrHold.acquire(run, ms), this.options.storeTimeout, givenUp),
+      () => callStore(ACQUIRE, () => this.acquireOrHold.acquire(run, ms), this.options.storeTimeout, givenUp),
       error => {
         releaseAgain();
         throw this.withReason(error);
@@ -49,21 +51,23 @@ export class TimedStores {
   /** Extends the lease by `leaseDuration`. @returns whether the run still holds it. */
   async renew({ cacheKey, token }: RunId): Promise<boolean> {
     const { leases, leaseDuration } = this.options;
-    return callStore(() => leases.renew(cacheKey, token, leaseDuration), this.renewalTimeout, this.ofLeases);
+    const renew = (): Awaitable<boolean> => leases.renew(cacheKey, token, leaseDuration);
+    return callStore('renew() of the lease store', renew, this.renewalTimeout, this.ofLeases);
   }
 
   /** Acquires an expired lease again for the run that had it. @returns false when another run has it. */
   async reacquire({ cacheKey, token }: RunId): Promise<boolean> {
     const { leases, leaseDuration } = this.options;
     const acquire = (): Awaitable<Acquisition> => leases.acquire(cacheKey, token, leaseDuration);
-    const acquisition = await callStore(acquire, this.renewalTimeout, this.ofLeases);
+    const acquisition = await callStore(ACQUIRE, acquire, this.renewalTimeout, this.ofLeases);
     return acquisition.kind === 'acquired';
   }
 
   /** Gives up the lease, or the record, of the run. @returns whether there was one. */
   async release({ cacheKey, token }: RunId): Promise<boolean> {
     const { leases, storeTimeout } = this.options;
-    return callStore(() => leases.release(cacheKey, token), storeTimeout, this.ofLeases);
+    const release = (): Awaitable<boolean> => leases.release(cacheKey, token);
+    return callStore('release() of the lease store', release, storeTimeout, this.ofLeases);
   }
 
   /** Reads the response of a run. @param method of the request. */
@@ -74,13 +78,14 @@ export class TimedStores {
       refuseIfClosed(leases);
       return responses.read(cacheKey, token, expected, storeTimeout);
     };
-    return callStore(read, storeTimeout, this.ofResponses);
+    return callStore('get() of the response store', read, storeTimeout, this.ofResponses);
   }
 
   /** Removes the response of a run. */
   async remove({ cacheKey, token }: RunId): Promise<void> {
     const { responses, storeTimeout } = this.options;
-    return callStore(() => responses.remove(cacheKey, token), storeTimeout, this.ofResponses);
+    const remove = (): Awaitable<void> => responses.remove(cacheKey, token);
+    return callStore('delete() of the response store', remove, storeTimeout, this.ofResponses);
   }
 
   /** Hands the lease over to an earlier run whose response this process is storing by now. */
@@ -88,13 +93,13 @@ export class TimedStores {
     const earlier = this.acquireOrHold.earlierThan(run, acquisition);
     if (earlier === undefined) return acquisition;
     const handOver = (): Promise<Acquisition> => this.acquireOrHold.handOver(earlier, run, ms);
-    return callStore(handOver, this.options.storeTimeout, this.ofLeases);
+    return callStore(ACQUIRE, handOver, this.options.storeTimeout, this.ofLeases);
   }
 
   /** Adds the reason: a client that is not connected does not say why it is silent, but Keyv has reported it. */
   private withReason(error: unknown): unknown {
     return error instanceof StoreUnavailable && error.cause === undefined
-      ? new StoreUnavailable(error.what, this.options.responses.recentError?.())
+      ? new StoreUnavailable(error.what, error.remedy, this.options.responses.recentError?.())
       : error;
   }
 }

@@ -29,5 +29,8 @@ export function countUnstored(bodyBytes: number): () => void {
  */
 export function refuseIfTooManyUnstored(): void {
   if (unstored.bytes <= unstored.bound) return;
-  throw new StoreUnavailable(`New requests are refused while ${unstored.bytes} bytes of responses wait to be stored`);
+  throw new StoreUnavailable(
+    `New requests are refused, because ${unstored.bytes} bytes of responses wait to be stored, more than ` +
+      String(unstored.bound),
+  );
 }

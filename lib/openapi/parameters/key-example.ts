@@ -73,7 +73,7 @@ export function fittingExample(
     `openapi: the example ${JSON.stringify(json)} of the header ${headerName} is left out, because ` +
       `${isSent ? 'it is not a value of the type of the header' : 'idempotency() refuses it as a key'}. Let ` +
       'swaggerExampleGenerator make another.',
-    `${headerName} ${JSON.stringify(json)}`,
+    headerName,
   );
   return undefined;
 }

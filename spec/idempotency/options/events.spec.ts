@@ -133,7 +133,7 @@ describe('onEvent', () => {
         {
           kind: 'not-stored',
           status: 201,
-          error: expect.objectContaining({ name: 'StoreUnavailable', cause: new Error('ECONNREFUSED') }),
+          error: expect.objectContaining({ code: 'store-unavailable', cause: new Error('ECONNREFUSED') }),
         },
       ],
     ],
@@ -142,14 +142,14 @@ describe('onEvent', () => {
       { leases: new HookedLeases({ acquire: down }), storeTimeout: 40 },
       CREATED,
       [''],
-      [{ kind: 'store-failed', status: 503, error: expect.objectContaining({ name: 'StoreUnavailable' }) }],
+      [{ kind: 'store-failed', status: 503, error: expect.objectContaining({ code: 'store-unavailable' }) }],
     ],
     [
       'store-failed without a status, where the handler runs all the same',
       { leases: new HookedLeases({ acquire: down }), storeTimeout: 40, whenStoreFails: 'run' },
       CREATED,
       [''],
-      [{ kind: 'store-failed', error: expect.objectContaining({ name: 'StoreUnavailable' }) }],
+      [{ kind: 'store-failed', error: expect.objectContaining({ code: 'store-unavailable' }) }],
     ],
   ])('is told %s', async (_title, options, handler, bodies, expected) => {
     const events = await eventsOf(options, handler, bodies);

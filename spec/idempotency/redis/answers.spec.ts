@@ -87,7 +87,7 @@ describe('replicas', () => {
     const client = make();
     const leases = redisLeases(client, { replicas: 1, replicaTimeout: 10 });
     await expect(leases.acquire(`k ${Math.random()}`, 'a', 1_000)).rejects.toThrow(
-      '0 Redis replicas have the lease, but 1 must have it',
+      'Only 0 of 1 Redis replicas confirmed the lease within 10 ms (replicaTimeout). Check the replication, or lower `replicas`.',
     );
     close(client);
   });

@@ -216,7 +216,7 @@ describe('a store whose answer is not a promise of the language', () => {
   ])('and %s is asked again', async (_what, answer) => {
     let calls = 0;
     const call = (): Promise<number> => (calls++ === 0 ? (answer() as Promise<number>) : Promise.resolve(7));
-    expect(await callStore(call, 20_000)).toBe(7);
+    expect(await callStore('get()', call, 20_000)).toBe(7);
   });
 
   it('and that becomes a promise that never settles has its time', async () => {
@@ -225,10 +225,10 @@ describe('a store whose answer is not a promise of the language', () => {
         use(never());
       },
     } as unknown as Promise<number>;
-    await expect(callStore(() => answer, 50)).rejects.toThrow(StoreUnavailable);
+    await expect(callStore('get()', () => answer, 50)).rejects.toThrow(StoreUnavailable);
   });
 
   it('and only has a property `then` is the answer', async () => {
-    expect(await callStore(() => ({ kind: 'done', then: undefined }), 20_000)).toEqual({ kind: 'done' });
+    expect(await callStore('get()', () => ({ kind: 'done', then: undefined }), 20_000)).toEqual({ kind: 'done' });
   });
 });

@@ -1,4 +1,4 @@
-import { callStore, StoreUnavailable } from '../../../lib/idempotency/store-calls/store-call';
+import { callStore } from '../../../lib/idempotency/store-calls/store-call';
 import { Unanswered } from '../../../lib/idempotency/store-calls/unanswered';
 import { signal, type Signal } from '../../support/signal';
 
@@ -13,7 +13,7 @@ function store() {
     answers.push(answer);
     return answer.happened;
   };
-  const ask = (ms = TIMEOUT): Promise<string> => Promise.resolve(callStore(call, ms, { unanswered }));
+  const ask = (ms = TIMEOUT): Promise<string> => Promise.resolve(callStore('get()', call, ms, { unanswered }));
   return { ask, answers };
 }
 
@@ -30,7 +30,11 @@ it('a store that has left a hundred calls unanswered is called once more, and th
   expect(answers).toHaveLength(100);
   await askInVain(ask, 50);
   expect(answers).toHaveLength(101);
-  await expect(ask()).rejects.toThrow(new StoreUnavailable('The store has 101 unanswered calls, so it was not called'));
+  await expect(ask()).rejects.toThrow(
+    new Error(
+      'get() was not called, because 101 earlier calls of the store are unanswered. Check the store and its connection.',
+    ),
+  );
 });
 
 it('is called again after a second, and as ever once it answers in time', async () => {
@@ -67,7 +71,7 @@ it('is called as ever once the calls have failed late', async () => {
     new Promise((_answer, reject) => {
       fail.push(reject);
     });
-  const ask = (): Promise<string> => Promise.resolve(callStore(call, TIMEOUT, { unanswered }));
+  const ask = (): Promise<string> => Promise.resolve(callStore('get()', call, TIMEOUT, { unanswered }));
   await askInVain(ask, 100);
   for (const one of fail.splice(0)) one(new Error('ECONNRESET'));
   await new Promise(setImmediate);
@@ -82,7 +86,7 @@ it('a call that fails does not count: no client keeps it', async () => {
     calls++;
     return Promise.reject(new Error('ECONNREFUSED'));
   };
-  const ask = (): Promise<string> => Promise.resolve(callStore<string>(failing, TIMEOUT, { unanswered }));
+  const ask = (): Promise<string> => Promise.resolve(callStore<string>('get()', failing, TIMEOUT, { unanswered }));
   await askInVain(ask, 150);
   const before = calls;
   await askInVain(ask, 150);

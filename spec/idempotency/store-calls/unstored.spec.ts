@@ -92,7 +92,7 @@ it('while too many bytes of responses wait to be stored, no handler runs; then a
   expect([runs(), unstored.bytes]).toEqual([3, 33_000]);
   const { error } = await log.first('store-failed');
   expect(String(error)).toBe(
-    'StoreUnavailable: New requests are refused while 33000 bytes of responses wait to be stored',
+    'StoreUnavailable: New requests are refused, because 33000 bytes of responses wait to be stored, more than 25000. Check the store and its connection.',
   );
   map.speaks.happens();
   while ((await post('d')) !== 200);

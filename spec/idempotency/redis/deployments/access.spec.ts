@@ -88,7 +88,7 @@ it('a server that is not there is named by the error of the event: its client an
     expect((await send(url, { headers: keyed('k') })).status).toBe(503);
     const { error } = await log.first('store-failed');
     expect(String(error)).toBe(
-      `StoreUnavailable: The store did not answer within 200 ms: connect ECONNREFUSED 127.0.0.1:${port}`,
+      `StoreUnavailable: acquire() of the lease store did not answer within 200 ms (storeTimeout): connect ECONNREFUSED 127.0.0.1:${port}. Check the store and its connection.`,
     );
   } finally {
     await store.disconnect();

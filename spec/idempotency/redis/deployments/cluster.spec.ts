@@ -83,7 +83,9 @@ describe('a Redis Cluster', () => {
   it.each(clients)('over %s is refused where replicas are to be waited for', async (_client, makeStore) => {
     const store = makeStore(cluster);
     expect(() => redisLeases(clientOf(store), { replicas: 1 })).toThrow(
-      new TypeError('redisLeases: replicas is not supported on a Cluster'),
+      new TypeError(
+        'redisLeases: `replicas` is not supported on a Cluster. Leave it out, or use a single address or Sentinel.',
+      ),
     );
     await store.disconnect();
   });
