@@ -18,19 +18,18 @@ export function namingErrors<T>(where: string, work: () => T): T {
 
 const callsIn = ({ stack = '' }: Error): string[] => stack.split('\n').filter(line => /^ {4}at /.test(line));
 
-/** @throws TypeError if two properties of a class have the same name. */
-export function checkUniqueNames(
+/** @throws TypeError if two properties of a class have the same name in JSON. */
+export function checkJsonNames(
   className: string,
-  kind: string,
-  names: Iterable<readonly [property: string, name: string]>,
+  properties: readonly { readonly property: string; readonly jsonName: string }[],
 ): void {
   const taken = new Map<string, string>();
-  for (const [property, name] of names) {
-    const other = taken.get(name);
+  for (const { property, jsonName } of properties) {
+    const other = taken.get(jsonName);
     if (other !== undefined)
       throw new TypeError(
-        `${className}.${other} and ${className}.${property} have the same ${kind}, ${JSON.stringify(name)}.`,
+        `${className}.${other} and ${className}.${property} have the same JSON name, ${JSON.stringify(jsonName)}.`,
       );
-    taken.set(name, property);
+    taken.set(jsonName, property);
   }
 }

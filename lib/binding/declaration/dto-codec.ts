@@ -5,16 +5,16 @@ import { isJsonObject, jsonInText } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
 import { takesFiles, type Codec } from '../types/codec';
+import type { JsonSchema, Schemas } from '../types/json-schema';
 import type { Codecs, DtoClass } from '../types/property-type';
 import { readJson, readNested, readNothing } from '../types/read-value';
 import { blockedSources, isBlocked } from './blocked-sources';
-import { checkUniqueNames, namingErrors } from './declaration-error';
+import { checkJsonNames } from './declaration-error';
 import { mustBeSent, objectSchema } from './dto-schema';
 import { objectWriters, writeObject, type ObjectWriters } from './dto-writer';
-import { jsonReaderOf, memberOf, type Member } from './members';
+import { jsonReaderOf, membersOf, type Member } from './members';
 import { instancesOf, unsetRemover } from './instances';
 import { propertiesOf } from './class-properties';
-import type { PropertySpec } from './property';
 import { sentNames } from './sent-names';
 
 /** The properties of a class, once the codecs of their types are known, and the code that is compiled for them. */
@@ -28,14 +28,13 @@ interface Prepared {
 
 /** Makes the codec of a dto class that is nested in another one, or used in a response. */
 export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
-  const properties = propertiesOf(Dto);
   const code = codecs.codeFor(Dto);
-  const create = instancesOf(Dto, properties, code);
-  const removeUnset = unsetRemover(properties, code);
+  const create = instancesOf(Dto, code);
+  const removeUnset = unsetRemover(Dto, code);
   let prepared: Prepared;
   // Postponed, because a property can be of this very class.
   codecs.later(() => {
-    prepared = prepare(Dto, properties, code, codecs);
+    prepared = prepare(Dto, code, codecs);
   });
 
   const cleared = (dto: (T & object) | Invalid): T | Invalid => {
@@ -50,15 +49,8 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     return after(found.settled(), cleared);
   };
   const isSentBelow = sentNames(() => prepared.fields);
-  const name = Dto.name || 'object';
   const codec: Codec<T> = {
-    name,
-    shape: 'object',
-    ...notNestable(Dto, properties),
-    memberOf: property => prepared.members.find(member => member.property === property),
-    propertyOf: test => prepared.members.find(member => test(member.codec))?.property,
-    memberCalled: called => prepared.fields.find(({ bindName }) => bindName.toLowerCase() === called),
-    parts: () => prepared.members.map(member => member.codec),
+    ...factsOf(Dto, () => prepared),
     fromJson,
     fromText(values, location) {
       const [text = ''] = values;
@@ -78,56 +70,48 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
       }
       return after(found.settled(), cleared);
     },
-    blockedIn: blockedSources(name, () => prepared.fields),
-    needsNames: () => prepared.fields.some(isNeededName),
     toJson: writeObject(() => prepared.writers),
-    schema: schemas =>
-      // A class without a name may contain itself, too.
-      schemas.named(codec, Dto.name || 'Dto', inside => {
-        const { fields, members } = prepared;
-        const jsonName = (member: Member): string => member.jsonName;
-        return inside.direction === 'request'
-          ? objectSchema(fields, jsonName, inside, member => member.jsonRequired || mustBeSent(member))
-          : objectSchema(members, jsonName, inside);
-      }),
-    schemaOfNames: schemas => objectSchema(prepared.fields, ({ bindName }) => bindName, schemas, isNeededName),
+    // A class without a name may contain itself, too.
+    schema: schemas => schemas.named(codec, Dto.name || 'Dto', inside => schemaOf(prepared, inside)),
   };
   return codec;
 }
 
-/** Returns true if names must have the member. A collection without values cannot be sent, and is empty. */
-const isNeededName = (member: Member): boolean => !member.codec.isCollection && mustBeSent(member);
+/** What a codec says about its class, whatever the value. */
+type Facts = Pick<
+  Codec<unknown>,
+  | 'name'
+  | 'shape'
+  | 'notNestable'
+  | 'memberOf'
+  | 'propertyOf'
+  | 'memberCalled'
+  | 'parts'
+  | 'blockedIn'
+  | 'needsNames'
+  | 'schemaOfNames'
+>;
 
-function prepare(
-  Dto: DtoClass<unknown>,
-  properties: ReadonlyMap<string, PropertySpec>,
-  code: ClassCode,
-  codecs: Codecs,
-): Prepared {
-  const members = [...properties].map(([property, spec], index) => {
-    const codec = namingErrors(`${Dto.name}.${property}`, () => codecs.of(spec.type));
-    return memberOf(property, index, spec, codec, codecs);
-  });
-  checkUniqueNames(
-    Dto.name,
-    'JSON name',
-    members.map(({ property, jsonName }) => [property, jsonName]),
-  );
-  const fields = members.filter(({ spec }) => spec.kind === 'field');
+/** Makes the members of the codec that read and write no value. @param prepared returns the properties, once known. */
+function factsOf(Dto: DtoClass<unknown>, prepared: () => Prepared): Facts {
+  const name = Dto.name || 'object';
   return {
-    members,
-    fields,
-    readFields: jsonReaderOf(code, fields, ({ property }) => property, readInJson),
-    writers: objectWriters(Dto.name || 'an object', members, code),
+    name,
+    shape: 'object',
+    ...notNestable(Dto),
+    memberOf: property => prepared().members.find(member => member.property === property),
+    propertyOf: test => prepared().members.find(member => test(member.codec))?.property,
+    memberCalled: called => prepared().fields.find(({ bindName }) => bindName.toLowerCase() === called),
+    parts: () => prepared().members.map(member => member.codec),
+    blockedIn: blockedSources(name, () => prepared().fields),
+    needsNames: () => prepared().fields.some(isNeededName),
+    schemaOfNames: schemas => objectSchema(prepared().fields, ({ bindName }) => bindName, schemas, isNeededName),
   };
 }
 
 /** Finds a property that binds only at the root of a request, such as a claim or a header. */
-function notNestable(
-  Dto: DtoClass<unknown>,
-  properties: ReadonlyMap<string, PropertySpec>,
-): Pick<Codec<unknown>, 'notNestable'> {
-  const [name, spec] = [...properties].find(([, { kind }]) => kind !== 'field') ?? [];
+function notNestable(Dto: DtoClass<unknown>): Pick<Facts, 'notNestable'> {
+  const [name, spec] = [...propertiesOf(Dto)].find(([, { kind }]) => kind !== 'field') ?? [];
   return spec
     ? {
         notNestable:
@@ -135,6 +119,29 @@ function notNestable(
           'declare the properties of a nested dto with field or a bare type.',
       }
     : {};
+}
+
+/** Returns true if names must have the member. A collection without values cannot be sent, and is empty. */
+const isNeededName = (member: Member): boolean => !member.codec.isCollection && mustBeSent(member);
+
+/** Describes the object in JSON. */
+function schemaOf({ fields, members }: Prepared, schemas: Schemas): JsonSchema {
+  const jsonName = (member: Member): string => member.jsonName;
+  return schemas.direction === 'request'
+    ? objectSchema(fields, jsonName, schemas, member => member.jsonRequired || mustBeSent(member))
+    : objectSchema(members, jsonName, schemas);
+}
+
+function prepare(Dto: DtoClass<unknown>, code: ClassCode, codecs: Codecs): Prepared {
+  const members = membersOf(Dto, codecs, ({ type }) => codecs.of(type));
+  checkJsonNames(Dto.name, members);
+  const fields = members.filter(({ spec }) => spec.kind === 'field');
+  return {
+    members,
+    fields,
+    readFields: jsonReaderOf(code, fields, ({ property }) => property, readInJson),
+    writers: objectWriters(Dto.name || 'an object', members, code),
+  };
 }
 
 function readInJson(member: Member, value: unknown, location: Location): unknown {

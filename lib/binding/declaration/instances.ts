@@ -1,19 +1,15 @@
 import type { ClassCode } from '../reading/class-code';
 import { ownValue } from '../reading/own-value';
 import type { DtoClass } from '../types/property-type';
+import { propertiesOf } from './class-properties';
 import { defaultOf } from './default-value';
-import type { PropertySpec } from './property';
 
 /**
  * Makes a function that creates instances with their defaults. (A legacy decorator cannot set them: it never sees an
  * instance.)
  */
-export function instancesOf<T>(
-  Dto: DtoClass<T>,
-  properties: ReadonlyMap<string, PropertySpec>,
-  code: ClassCode,
-): () => T & Record<string, unknown> {
-  const defaults = [...properties].filter(([, spec]) => spec.default !== undefined);
+export function instancesOf<T>(Dto: DtoClass<T>, code: ClassCode): () => T & Record<string, unknown> {
+  const defaults = [...propertiesOf(Dto)].filter(([, spec]) => spec.default !== undefined);
   const make = code.maker(Dto);
   return () => {
     const dto = make() as T & Record<string, unknown>;
@@ -27,10 +23,7 @@ export function instancesOf<T>(
  * Makes a function that removes the properties for which no value was found: `{ ...entity, ...dto }` must keep the
  * entity's values. Returns undefined if the class makes no property itself, so that there is nothing to remove.
  */
-export function unsetRemover(
-  properties: ReadonlyMap<string, PropertySpec>,
-  code: ClassCode,
-): ((dto: object) => void) | undefined {
-  const made = [...properties].filter(([, spec]) => spec.isMadeByClass).map(([name]) => name);
+export function unsetRemover(Dto: DtoClass<unknown>, code: ClassCode): ((dto: object) => void) | undefined {
+  const made = [...propertiesOf(Dto)].filter(([, spec]) => spec.isMadeByClass).map(([name]) => name);
   return made.length === 0 ? undefined : code.clearer(made);
 }

@@ -3,7 +3,9 @@ import type { FoundValues } from '../reading/found-values';
 import type { Location } from '../reading/location';
 import { ownValue } from '../reading/own-value';
 import type { Codec, CodecMember } from '../types/codec';
-import type { Codecs } from '../types/property-type';
+import type { Codecs, DtoClass } from '../types/property-type';
+import { propertiesOf } from './class-properties';
+import { namingErrors } from './declaration-error';
 import type { PropertySpec } from './property';
 
 /**
@@ -22,16 +24,23 @@ export interface Member extends CodecMember {
   readonly spec: PropertySpec;
 }
 
-export function memberOf(
-  property: string,
-  index: number,
-  spec: PropertySpec,
-  codec: Codec<unknown>,
+/**
+ * Makes the members of a class, in the order of their declaration.
+ * @param codecFor returns the codec of a property, or throws an error that does not yet name the property.
+ */
+export function membersOf(
+  Dto: DtoClass<unknown>,
   codecs: Codecs,
-): Member {
-  const { required, jsonRequired = false, jsonPropertyName, bindFrom: bindName = property, dontBind = [] } = spec;
-  const jsonName = jsonPropertyName ?? codecs.jsonName(property);
-  return { property, index, codec, bindName, jsonName, required, jsonRequired, dontBind, spec };
+  codecFor: (spec: PropertySpec) => Codec<unknown>,
+): readonly Member[] {
+  return [...propertiesOf(Dto)].map(([property, spec], index) =>
+    namingErrors(`${Dto.name}.${property}`, () => {
+      const { required, jsonRequired = false, jsonPropertyName, bindFrom: bindName = property, dontBind = [] } = spec;
+      const codec = codecFor(spec);
+      const jsonName = jsonPropertyName ?? codecs.jsonName(property);
+      return { property, index, codec, bindName, jsonName, required, jsonRequired, dontBind, spec };
+    }),
+  );
 }
 
 /**

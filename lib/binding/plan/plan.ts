@@ -1,13 +1,13 @@
 import type { ReadFields } from '../reading/class-code';
 import type { FoundValues } from '../reading/found-values';
 import { ownValue } from '../reading/own-value';
-import { jsonReaderOf, memberOf, type Member } from '../declaration/members';
+import { jsonReaderOf, membersOf, type Member } from '../declaration/members';
 import type { Location } from '../reading/location';
-import { namingErrors, checkUniqueNames } from '../declaration/declaration-error';
+import { checkJsonNames, namingErrors } from '../declaration/declaration-error';
 import { instancesOf, unsetRemover } from '../declaration/instances';
 import { propertiesOf } from '../declaration/class-properties';
 import { isDto } from '../declaration/declarations';
-import type { PropertyKind, PropertySpec, Source } from '../declaration/property';
+import type { PropertySpec, Source } from '../declaration/property';
 import { needsExactNumbers, takesFiles, type Codec } from '../types/codec';
 import { readJson } from '../types/read-value';
 import { assertType, isSchema } from '../types/assert-type';
@@ -17,7 +17,7 @@ import { checkHasNoFile, checkPlacement, checkNestable } from './placement';
 import { noParts, partsFor } from './parts';
 import { sourcePropertiesOf, type SourceProperty } from './source-properties';
 import { checkOneBody, checkSupply } from './supply';
-import { wholeSourcesOf } from './whole-source';
+import { wholeSourcesOf, type WholeSources } from './whole-source';
 import type { CodecTable } from './codec-table';
 
 /** How a dto is bound, prepared once, when the middleware is made. */
@@ -92,52 +92,27 @@ function planForBody(codec: Codec<unknown>, Dto: AnyType): Plan {
 
 function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
   const code = codecs.codeFor(Dto);
-  const specs = propertiesOf(Dto);
-  const properties = [...specs.keys()];
-  const wholeSources = wholeSourcesOf(Dto, specs);
-  const sourceProperties = new Map<Source, SourceProperty[]>();
-  const sourcesOf = new Map<string, ReadonlyMap<Source, SourceProperty>>();
-  const required: Member[] = [];
-  const whole = new Map<PropertyKind, Member>();
-  for (const [property, spec] of specs) {
-    namingErrors(`${Dto.name}.${property}`, () => {
-      const codec = codecs.complete(spec.type);
-      checkPlacement(spec, codec, wholeSources);
-      const member = memberOf(property, properties.indexOf(property), spec, codec, codecs);
-      const own = sourcePropertiesOf(member, spec, wholeSources);
-      for (const [source, one] of own) {
-        const others = sourceProperties.get(source);
-        if (others) others.push(one);
-        else sourceProperties.set(source, [one]);
-      }
-      checkSupply(member, own);
-      if (takesWholeBody(spec.kind)) whole.set(spec.kind, member);
-      sourcesOf.set(property, own);
-      if (spec.required) required.push(member);
-    });
-  }
+  const wholeSources = wholeSourcesOf(Dto, propertiesOf(Dto));
+  const members = membersOf(Dto, codecs, spec => {
+    const codec = codecs.complete(spec.type);
+    checkPlacement(spec, codec, wholeSources);
+    return codec;
+  });
+  const sourcesOf = sourcesOfEach(Dto.name, members, wholeSources);
+  const sourceProperties = bySource(sourcesOf);
   const jsonProperties = sourceProperties.get('json') ?? [];
-  checkUniqueNames(
-    Dto.name,
-    'JSON name',
-    jsonProperties.map(({ property, name }) => [property, name]),
-  );
-  const wholeBody = whole.get('fromBody');
-  const content = whole.get('plainText');
-  const jsonRequired = jsonProperties.filter(one => one.jsonRequired);
+  checkJsonNames(Dto.name, jsonProperties);
+  const required = members.filter(member => member.required);
+  const jsonRequired = jsonProperties.filter(member => member.jsonRequired);
+  const wholeBody = members.find(({ spec }) => spec.kind === 'fromBody');
+  const content = members.find(({ spec }) => spec.kind === 'plainText');
   checkOneBody(Dto.name, { required, jsonRequired, sourcesOf, wholeBody });
   const inJson = [...jsonProperties, ...(wholeBody ? [wholeBody] : [])];
-  const body: BodyUse = {
-    json: inJson.length > 0,
-    form: sourceProperties.has('form'),
-    text: content !== undefined,
-    ...partsFor(sourceProperties.get('form') ?? []),
-    needsExactNumbers: inJson.some(({ codec }) => needsExactNumbers(codec)),
-  };
+  const setAll = code.setter(members.map(({ property }) => property));
   return {
-    create: instancesOf<unknown>(Dto, specs, code),
-    count: properties.length,
-    set: setting(code.setter(properties), unsetRemover(specs, code)),
+    create: instancesOf<unknown>(Dto, code),
+    count: members.length,
+    set: setting(setAll, unsetRemover(Dto, code)),
     sourceProperties,
     readFields: jsonReaderOf(code, jsonProperties, ({ index }) => index, readIfSent),
     jsonRequired,
@@ -145,9 +120,37 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
     required,
     wholeBody,
     content,
-    body,
+    body: {
+      json: inJson.length > 0,
+      form: sourceProperties.has('form'),
+      text: content !== undefined,
+      ...partsFor(sourceProperties.get('form') ?? []),
+      needsExactNumbers: inJson.some(({ codec }) => needsExactNumbers(codec)),
+    },
     result: dto => dto,
   };
+}
+
+/** Finds the sources of each property. @throws TypeError for a required property that no source can supply. */
+function sourcesOfEach(className: string, members: readonly Member[], wholeSources: WholeSources): Plan['sourcesOf'] {
+  const sourcesOf = (member: Member): ReadonlyMap<Source, SourceProperty> => {
+    const sources = sourcePropertiesOf(member, wholeSources);
+    checkSupply(member, sources);
+    return sources;
+  };
+  return new Map(
+    members.map(member => [member.property, namingErrors(`${className}.${member.property}`, () => sourcesOf(member))]),
+  );
+}
+
+function bySource(sourcesOf: Plan['sourcesOf']): Map<Source, SourceProperty[]> {
+  const all = new Map<Source, SourceProperty[]>();
+  for (const [source, one] of [...sourcesOf.values()].flatMap(sources => [...sources])) {
+    const others = all.get(source);
+    if (others) others.push(one);
+    else all.set(source, [one]);
+  }
+  return all;
 }
 
 /** Reads a value of the JSON body. An absent one is skipped: another source may supply it. */
@@ -161,5 +164,3 @@ function setting(set: Plan['set'], removeUnset: ((dto: object) => void) | undefi
     removeUnset(dto);
   };
 }
-
-const takesWholeBody = (kind: PropertyKind): boolean => kind === 'fromBody' || kind === 'plainText';

@@ -1,6 +1,6 @@
 import { extended } from '../../basics/extended';
 import type { Member } from '../declaration/members';
-import type { PropertySpec, Source } from '../declaration/property';
+import type { Source } from '../declaration/property';
 import { takesFiles } from '../types/codec';
 import { isTaken, type WholeSources } from './whole-source';
 
@@ -15,12 +15,9 @@ export interface SourceProperty extends Member {
 }
 
 /** Returns the sources of a property, each with the name of the value in it. */
-export function sourcePropertiesOf(
-  member: Member,
-  spec: PropertySpec,
-  wholeSources: WholeSources,
-): Map<Source, SourceProperty> {
-  const isRoot = spec.kind === 'fromForm' || spec.kind === 'fromQuery';
+export function sourcePropertiesOf(member: Member, wholeSources: WholeSources): Map<Source, SourceProperty> {
+  const { kind } = member.spec;
+  const isRoot = kind === 'fromForm' || kind === 'fromQuery';
   // Most properties have one name in all sources.
   const made = new Map<string, SourceProperty>();
   const under = (name: string): SourceProperty => {
@@ -35,14 +32,14 @@ export function sourcePropertiesOf(
     return !isBlocked && !isTakenByOther && holdsItsValues;
   };
   return new Map(
-    namesOf(member, spec)
+    namesOf(member)
       .filter(([source]) => canSupply(source))
       .map(([source, name]) => [source, under(name)]),
   );
 }
 
 /** Returns the names that a property has in its sources, in binding order. */
-function namesOf({ property, bindName, jsonName }: Member, spec: PropertySpec): [Source, string][] {
+function namesOf({ property, bindName, jsonName, spec }: Member): [Source, string][] {
   const { kind, fallback, name = property } = spec;
   const anyOf: [Source, string][] = [
     ['json', jsonName],
