@@ -5,6 +5,7 @@ import type { BinderContext } from './input/binder-context';
 import { isJsonObject } from './reading/json-text';
 import type { Member } from './declaration/members';
 import { usuallyHasNoBody, lookupOf } from './plan/lookup';
+import type { WholeBody } from './plan/whole-source';
 import { FoundValues } from './reading/found-values';
 import { ownValue } from './reading/own-value';
 import { INVALID, type Invalid } from './reading/location';
@@ -42,7 +43,7 @@ function bindTo(input: RequestInput): Awaitable<object | Invalid> {
   const { plan } = input;
   const dto = plan.create();
   const found = new FoundValues(new Array<unknown>(plan.count));
-  bindWhole(input, found);
+  if (plan.wholeBody) bindWhole(plan.wholeBody, input, found);
   for (const source of sourcesInOrder) {
     const sourceProperties = plan.sourceProperties.get(source.source);
     if (sourceProperties) source.read(input, sourceProperties, found);
@@ -60,20 +61,22 @@ function bindTo(input: RequestInput): Awaitable<object | Invalid> {
   });
 }
 
-/** Binds the whole JSON body (`fromBody`) or the whole text (`plainText`) to one property. */
-function bindWhole(input: RequestInput, found: FoundValues): void {
-  const {
-    plan: { wholeBody, content },
-    body,
-    req,
-  } = input;
-  // A body `null` has no values, like no body at all, unless the type accepts null.
-  if (wholeBody && body.kind === 'json' && (body.value !== null || wholeBody.codec.takesNull))
-    found.put(wholeBody.index, readJson(wholeBody, body.value, input.locationOf('json', '')));
-  // A GET without a body is an empty list, where a list is required.
-  const isEmptyList = wholeBody?.required && wholeBody.codec.shape === 'list' && usuallyHasNoBody(req.method);
-  if (isEmptyList && body.kind === 'none') found.put(wholeBody.index, []);
-  if (content && body.kind === 'text') found.put(content.index, body.text);
+/** Binds the whole body to one property. */
+function bindWhole({ kind, member }: WholeBody, input: RequestInput, found: FoundValues): void {
+  const { body, req } = input;
+  const { codec, index, required } = member;
+  switch (kind) {
+    case 'json':
+      // A body `null` has no values, like no body at all, unless the type accepts null.
+      if (body.kind === 'json' && (body.value !== null || codec.takesNull))
+        found.put(index, readJson(member, body.value, input.locationOf('json', '')));
+      // A GET without a body is an empty list, where a list is required.
+      if (body.kind === 'none' && required && codec.shape === 'list' && usuallyHasNoBody(req.method))
+        found.put(index, []);
+      return;
+    case 'text':
+      if (body.kind === 'text') found.put(index, body.text);
+  }
 }
 
 /** Reports `jsonRequired` properties that the JSON body itself does not contain, even if another source has them. */
@@ -94,7 +97,7 @@ function readMissing(input: RequestInput, member: Member): unknown {
   // A body that is not an object has been reported already; do not report each of its fields as missing, too.
   if (source === 'json' && name !== '' && input.isJsonRefused) return undefined;
   if (source === 'route') warnIfUnknown(name, req);
-  const isWhole = member.property === plan.wholeBody?.property;
+  const isWhole = member.spec.kind === 'fromBody';
   const missing = isWhole ? 'A JSON body is required.' : sourcesInOrder.find(one => one.source === source)?.missing;
   return readNothing(
     member,

@@ -90,6 +90,7 @@ export class BinderContext<T = unknown> {
   /** @internal Makes the location of a value; failures are reported under it. */
   locationOf(source: ProblemLocation, name: string): Location {
     if (source !== 'json') return new Location(this.noted, source, name);
-    return Location.inJson(this.noted, name, this.endpoint.plan?.wholeBody?.bindName);
+    const whole = this.endpoint.plan?.wholeBody;
+    return Location.inJson(this.noted, name, whole?.kind === 'json' ? whole.member.bindName : undefined);
   }
 }

@@ -18,8 +18,11 @@ export interface Lookup {
 
 /** Finds where this client would send the value of a property; undefined if there is no such property. */
 export function lookupOf(property: string, plan: Plan, req: IncomingMessage): Lookup | undefined {
-  if (property === plan.wholeBody?.property) return { source: 'json', name: '', codec: plan.wholeBody.codec };
-  if (property === plan.content?.property) return { source: 'body', name: property };
+  const { wholeBody } = plan;
+  if (property === wholeBody?.member.property)
+    return wholeBody.kind === 'json'
+      ? { source: 'json', name: '', codec: wholeBody.member.codec }
+      : { source: 'body', name: property };
   const sourceProperties = plan.sourcesOf.get(property);
   const preferred = preferredSource(plan, req);
   // The last source of a claim or header is the claim or header itself; the others are its fallback.
@@ -46,7 +49,7 @@ export function namesBelow(path: readonly string[], { source, codec }: Lookup): 
 }
 
 function preferredSource(plan: Plan, req: IncomingMessage): Source {
-  if (usuallyHasNoBody(req.method) || plan.content) return 'query';
+  if (usuallyHasNoBody(req.method) || plan.wholeBody?.kind === 'text') return 'query';
   const kind = hasBody(req) ? bodyKindOf(mediaTypeOf(req)) : undefined;
   const sendsForm = kind === undefined ? !plan.body.json : kind === 'urlencoded' || kind === 'multipart';
   return sendsForm ? 'form' : 'json';

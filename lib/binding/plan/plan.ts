@@ -17,7 +17,7 @@ import { checkHasNoFile, checkPlacement, checkNestable } from './placement';
 import { noParts, partsFor } from './parts';
 import { sourcePropertiesOf, type SourceProperty } from './source-properties';
 import { checkOneBody, checkSupply } from './supply';
-import { wholeSourcesOf, type WholeSources } from './whole-source';
+import { wholeBodyOf, wholeSourcesOf, type WholeBody, type WholeSources } from './whole-source';
 import type { CodecTable } from './codec-table';
 
 /** How a dto is bound, prepared once, when the middleware is made. */
@@ -36,10 +36,7 @@ export interface Plan {
   /** The sources of each property. */
   readonly sourcesOf: ReadonlyMap<string, ReadonlyMap<Source, SourceProperty>>;
   readonly required: readonly Member[];
-  /** The property that takes the whole JSON body (`fromBody`). */
-  readonly wholeBody: Member | undefined;
-  /** The property that takes the whole body as text (`plainText`). */
-  readonly content: Member | undefined;
+  readonly wholeBody: WholeBody | undefined;
   readonly body: BodyUse;
   /** Returns the value of `req.dto`: the bound object, or for a list dto its items. */
   readonly result: (dto: object) => unknown;
@@ -83,8 +80,7 @@ function planForBody(codec: Codec<unknown>, Dto: AnyType): Plan {
     jsonRequired: [],
     sourcesOf: new Map(),
     required: required ? [body] : [],
-    wholeBody: body,
-    content: undefined,
+    wholeBody: { kind: 'json', member: body },
     body: { json: true, form: false, text: false, ...noParts, needsExactNumbers: needsExactNumbers(codec) },
     result: dto => ownValue(dto, 'body'),
   };
@@ -104,10 +100,9 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
   checkJsonNames(Dto.name, jsonProperties);
   const required = members.filter(member => member.required);
   const jsonRequired = jsonProperties.filter(member => member.jsonRequired);
-  const wholeBody = members.find(({ spec }) => spec.kind === 'fromBody');
-  const content = members.find(({ spec }) => spec.kind === 'plainText');
-  checkOneBody(Dto.name, { required, jsonRequired, sourcesOf, wholeBody });
-  const inJson = [...jsonProperties, ...(wholeBody ? [wholeBody] : [])];
+  checkOneBody(Dto.name, { required, jsonRequired, sourcesOf });
+  const wholeBody = wholeBodyOf(members);
+  const inJson = wholeBody?.kind === 'json' ? [wholeBody.member] : jsonProperties;
   const setAll = code.setter(members.map(({ property }) => property));
   return {
     create: instancesOf<unknown>(Dto, code),
@@ -119,11 +114,10 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
     sourcesOf,
     required,
     wholeBody,
-    content,
     body: {
       json: inJson.length > 0,
       form: sourceProperties.has('form'),
-      text: content !== undefined,
+      text: wholeBody?.kind === 'text',
       ...partsFor(sourceProperties.get('form') ?? []),
       needsExactNumbers: inJson.some(({ codec }) => needsExactNumbers(codec)),
     },

@@ -31,7 +31,6 @@ interface Requirements {
   readonly required: readonly Member[];
   readonly jsonRequired: readonly Member[];
   readonly sourcesOf: ReadonlyMap<string, Sources>;
-  readonly wholeBody: Member | undefined;
 }
 
 /**
@@ -39,13 +38,13 @@ interface Requirements {
  * @throws TypeError for a dto with a property that requires JSON, and another one that requires a form.
  */
 export function checkOneBody(className: string, requirements: Requirements): void {
-  const { required, jsonRequired, sourcesOf, wholeBody } = requirements;
+  const { required, jsonRequired, sourcesOf } = requirements;
   const comesOnlyFrom = (source: Source, { property, codec }: Member): boolean => {
     const possible = [...(sourcesOf.get(property)?.keys() ?? [])].filter(one => canComeFrom(one, codec));
     return possible.length === 1 && possible[0] === source;
   };
   const inForm = required.filter(one => comesOnlyFrom('form', one));
-  const inJson = required.filter(one => one === wholeBody || comesOnlyFrom('json', one));
+  const inJson = required.filter(one => one.spec.kind === 'fromBody' || comesOnlyFrom('json', one));
   if (inForm.length === 0 || inJson.length + jsonRequired.length === 0) return;
   // Asked last: it calls the schemas of the application.
   const ofForm = inForm.find(one => mustBeSent(one) && needsFields(one));

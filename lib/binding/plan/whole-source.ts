@@ -1,3 +1,4 @@
+import type { Member } from '../declaration/members';
 import type { PropertyKind, PropertySpec, Source } from '../declaration/property';
 import type { DtoClass } from '../types/property-type';
 
@@ -5,6 +6,12 @@ import type { DtoClass } from '../types/property-type';
 type WholeSourceKind = 'fromBody' | 'plainText' | 'fromForm' | 'fromQuery';
 
 export type WholeSources = ReadonlySet<PropertyKind>;
+
+/** The property that takes the whole body, as JSON (`fromBody`) or as text (`plainText`). */
+export interface WholeBody {
+  readonly kind: 'json' | 'text';
+  readonly member: Member;
+}
 
 /** Finds the properties that take a whole source. @throws TypeError if two properties take the same one. */
 export function wholeSourcesOf(Dto: DtoClass<unknown>, properties: ReadonlyMap<string, PropertySpec>): WholeSources {
@@ -24,6 +31,12 @@ export function wholeSourcesOf(Dto: DtoClass<unknown>, properties: ReadonlyMap<s
       `${Dto.name}.${ofBody} is fromBody and ${Dto.name}.${ofText} is plainText; the body can go to one property only.`,
     );
   return new Set(found.keys());
+}
+
+/** Finds the property that takes the whole body; undefined if each takes a part of it. */
+export function wholeBodyOf(members: readonly Member[]): WholeBody | undefined {
+  const member = members.find(({ spec }) => spec.kind === 'fromBody' || spec.kind === 'plainText');
+  return member && { kind: member.spec.kind === 'fromBody' ? 'json' : 'text', member };
 }
 
 /**

@@ -25,7 +25,7 @@ export function bodyLimits(
   const files = Math.min(...limits.map(one => one.files));
   const ofFile = least(...limits.map(({ fileBytes }) => fileBytes));
   const codecs = endpoints.flatMap(({ endpoint: { plan } }) => [
-    ...(plan?.wholeBody ? [plan.wholeBody.codec] : []),
+    ...(plan?.wholeBody ? [plan.wholeBody.member.codec] : []),
     ...(plan?.required ?? []).map(({ codec }) => codec),
     ...[...(plan?.sourceProperties.values() ?? [])].flat().map(({ codec }) => codec),
   ]);

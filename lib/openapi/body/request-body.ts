@@ -38,23 +38,22 @@ export function bodyOf(
   schemasFrom: SchemasFrom,
 ): EndpointBody {
   const contents: Record<string, Content> = {};
-  const { wholeBody, content, body: use } = plan;
-  if (wholeBody && fits(values, 'whole'))
-    contents['application/json'] = { schema: schemasFrom('json').of(wholeBody.codec) };
+  const { wholeBody, body: use } = plan;
+  const isWholeSent = wholeBody !== undefined && mustBeSent(wholeBody.member);
+  if (wholeBody?.kind === 'json' && fits(values, 'whole'))
+    contents['application/json'] = { schema: schemasFrom('json').of(wholeBody.member.codec) };
   // A text has at most as many characters as bytes.
-  if (content && fits(values, 'whole'))
+  if (wholeBody?.kind === 'text' && fits(values, 'whole'))
     contents['text/plain'] = { schema: { type: 'string', maxLength: options.limits.bodyBytes } };
   if (fits(values, 'json')) contents['application/json'] = { schema: objectOf(values, 'json') };
   // A form cannot hold the JSON that another property requires.
-  if (options.allowMultipart && fits(values, 'form') && !(wholeBody && mustBeSent(wholeBody))) {
+  if (options.allowMultipart && fits(values, 'form') && !(wholeBody?.kind === 'json' && isWholeSent)) {
     contents['multipart/form-data'] = formOf(values);
     if (options.allowUrlEncoded && !planHasFile(plan)) contents['application/x-www-form-urlencoded'] = formOf(values);
   }
-  const whole = wholeBody ?? content;
   // A GET without a body is an empty list.
-  const mayBeMissing = wholeBody?.codec.shape === 'list' && usuallyHasNoBody(method);
-  const required =
-    (whole !== undefined && mustBeSent(whole) && !mayBeMissing) || values.some(value => placedIn(value)?.required);
+  const mayBeMissing = wholeBody?.member.codec.shape === 'list' && usuallyHasNoBody(method);
+  const required = (isWholeSent && !mayBeMissing) || values.some(value => placedIn(value)?.required);
   const shown = examples && { examples: bodyExamples(examples) };
   const withExamples = Object.entries(contents).map(([type, one]) => [type, { ...one, ...shown }]);
   return {

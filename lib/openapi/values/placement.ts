@@ -43,7 +43,7 @@ export function placementOf(
   const route: RouteOfDto = {
     pathParameters,
     // A property that takes the whole body leaves the query to the others.
-    prefersQuery: usuallyHasNoBody(method) || plan.wholeBody !== undefined || plan.content !== undefined,
+    prefersQuery: usuallyHasNoBody(method) || plan.wholeBody !== undefined,
     takesForm,
     needsForm: takesForm && all.some(isSentInForm),
     needsJson: all.some(isSentInJson),
