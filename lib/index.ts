@@ -71,7 +71,7 @@ export type { SentValues } from './binding/sent-values';
 export type { ReadValue, ValueOptions, ValueReaders } from './binding/single-value';
 export type { BindingLimits } from './binding/reading/limits';
 export type { UploadOptions } from './binding/input/upload-storage';
-export type { PropertyOptions, Source } from './binding/declaration/property';
+export type { PropertyOptions } from './binding/declaration/property';
 export type {
   AnyClass,
   AnyType,
@@ -93,7 +93,7 @@ export { file, type UploadedFile } from './binding/types/file';
 export { list } from './binding/types/list';
 export { lazy, nullable, optional } from './binding/types/wrappers';
 
-export { Problem, type ProblemBody, type ProblemError, type ProblemLocation } from './problems/problem';
+export { Problem, type ProblemBody, type ProblemError, type ProblemLocation, type Source } from './problems/problem';
 export type { ProblemCode } from './problems/catalogue';
 export { problemDetails } from './problems/problem-details';
 export type { OnProblem } from './problems/answer';

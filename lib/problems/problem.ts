@@ -1,7 +1,10 @@
 import { catalogue, type ProblemCode } from './catalogue';
 
-/** The sources of values, and `body`: a body that is neither JSON nor a form. */
-export const LOCATIONS = ['json', 'form', 'route', 'query', 'claim', 'header', 'cookie', 'permission', 'body'] as const;
+export const SOURCES = ['json', 'form', 'route', 'query', 'claim', 'header', 'cookie', 'permission'] as const;
+export const LOCATIONS = [...SOURCES, 'body'] as const;
+
+/** The sources that a property can bind from. */
+export type Source = (typeof SOURCES)[number];
 
 /** The source in which an invalid value was looked up. `body` is a body that is neither JSON nor a form. */
 export type ProblemLocation = (typeof LOCATIONS)[number];

@@ -1,3 +1,4 @@
+import type { ProblemLocation, Source } from '../../problems/problem';
 import type { Location } from '../reading/location';
 import { mustBeSent } from './dto-schema';
 import type { Member } from './members';
@@ -9,8 +10,8 @@ import type { Member } from './members';
 export function blockedSources(
   className: string,
   fields: () => readonly Member[],
-): (source: string) => string | undefined {
-  const reasons = new Map<string, string | undefined>();
+): (source: Source) => string | undefined {
+  const reasons = new Map<Source, string | undefined>();
   return source => {
     if (reasons.has(source)) return reasons.get(source);
     // The answer to a property that requires the same class again.
@@ -22,7 +23,7 @@ export function blockedSources(
 }
 
 /** Says why a source cannot supply a member that an object must have; undefined if it can. */
-function whyBlocked(member: Member, source: string, className: string): string | undefined {
+function whyBlocked(member: Member, source: Source, className: string): string | undefined {
   const { dontBind, codec, property, required } = member;
   if (!required) return undefined;
   if (!dontBind.includes(source)) return codec.takesNull ? undefined : codec.blockedIn?.(source);
@@ -31,4 +32,7 @@ function whyBlocked(member: Member, source: string, className: string): string |
 }
 
 /** Returns true if the source of the object must not bind to one of its properties. */
-export const isBlocked = ({ dontBind }: Member, { source }: Location): boolean => dontBind.includes(source);
+export function isBlocked(member: Member, { source }: Location): boolean {
+  const dontBind: readonly ProblemLocation[] = member.dontBind;
+  return dontBind.includes(source);
+}

@@ -1,3 +1,4 @@
+import type { Source } from '../../problems/problem';
 import type { ClassCode, ReadFields } from '../reading/class-code';
 import type { FoundValues } from '../reading/found-values';
 import type { Location } from '../reading/location';
@@ -20,7 +21,7 @@ export interface Member extends CodecMember {
   /** True if the JSON itself must contain the value. */
   readonly jsonRequired: boolean;
   /** Sources that must not bind to the property. */
-  readonly dontBind: readonly string[];
+  readonly dontBind: readonly Source[];
   readonly spec: PropertySpec;
 }
 

@@ -1,7 +1,7 @@
 import { anything, boolean, checkOptions, headerName, text, type Rule } from '../../options/check';
-import { LOCATIONS } from '../../problems/problem';
+import { SOURCES, type Source } from '../../problems/problem';
 import { checkDefault } from './default-value';
-import type { PropertyKind, PropertyOptions, Source } from './property';
+import type { PropertyKind, PropertyOptions } from './property';
 
 /** The options of `field`. */
 export const FIELD_OPTIONS = [
@@ -29,8 +29,6 @@ export const NAMED_OPTIONS = [
   'dontBind',
   'description',
 ] as const;
-
-const sources = LOCATIONS.filter(location => location !== 'body');
 
 const aName: Rule = { expects: 'a name', accepts: value => typeof value === 'string' && value !== '' };
 
@@ -92,8 +90,8 @@ export function checkProperty(kind: PropertyKind, options: PropertyOptions): voi
   checkFallback(kind, options);
   checkDefault(options.default);
   for (const source of options.dontBind ?? []) {
-    if (!sources.includes(source))
-      throw new TypeError(`${kind}: dontBind has ${JSON.stringify(source)}; there are: ${sources.join(', ')}`);
+    if (!SOURCES.includes(source))
+      throw new TypeError(`${kind}: dontBind has ${JSON.stringify(source)}; there are: ${SOURCES.join(', ')}`);
     if (source === ownSources[kind])
       throw new TypeError(
         `${kind}: dontBind has ${JSON.stringify(source)}, so that only what the client sends elsewhere would be ` +

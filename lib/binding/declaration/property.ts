@@ -1,9 +1,6 @@
-import type { ProblemLocation } from '../../problems/problem';
+import type { Source } from '../../problems/problem';
 import type { AnyType } from '../types/property-type';
 import type { Comparable } from './fits';
-
-/** The sources that a property can bind from. */
-export type Source = Exclude<ProblemLocation, 'body'>;
 
 /** How a property is declared: the name of the function. */
 export type PropertyKind =

@@ -1,3 +1,4 @@
+import type { Source } from '../../problems/problem';
 import { ClassCode } from '../reading/class-code';
 import { compilerWith, neverThrowing, type Compile } from '../reading/compile';
 import { namingErrors } from '../declaration/declaration-error';
@@ -97,7 +98,7 @@ export class CodecTable implements Codecs {
     if (own) {
       const read = { ...own, ...(converter && converted(own, converter)) };
       // A parser reads the text of an object whose properties are blocked there.
-      const blockedIn = (source: string): string | undefined =>
+      const blockedIn = (source: Source): string | undefined =>
         source === 'json' ? read.blockedIn?.('json') : undefined;
       return parser ? { ...read, ...parsing(parser, own.name), blockedIn } : read;
     }

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { bodyKindOf, hasBody, mediaTypeOf } from '../../body/content/media-type';
-import type { ProblemLocation } from '../../problems/problem';
+import type { ProblemLocation, Source } from '../../problems/problem';
 import type { Codec } from '../types/codec';
-import type { Source } from '../declaration/property';
 import type { Plan } from './plan';
 
 /**

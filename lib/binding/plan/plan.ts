@@ -1,3 +1,4 @@
+import type { Source } from '../../problems/problem';
 import type { ReadFields } from '../reading/class-code';
 import type { FoundValues } from '../reading/found-values';
 import { ownValue } from '../reading/own-value';
@@ -7,7 +8,7 @@ import { checkJsonNames, namingErrors } from '../declaration/declaration-error';
 import { instancesOf, unsetRemover } from '../declaration/instances';
 import { propertiesOf } from '../declaration/class-properties';
 import { isDto } from '../declaration/declarations';
-import type { PropertySpec, Source } from '../declaration/property';
+import type { PropertySpec } from '../declaration/property';
 import { needsExactNumbers, takesFiles, type Codec } from '../types/codec';
 import { readJson } from '../types/read-value';
 import { assertType, isSchema } from '../types/assert-type';

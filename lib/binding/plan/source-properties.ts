@@ -1,6 +1,6 @@
 import { extended } from '../../basics/extended';
 import type { Member } from '../declaration/members';
-import type { Source } from '../declaration/property';
+import type { Source } from '../../problems/problem';
 import { takesFiles } from '../types/codec';
 import { isTaken, type WholeSources } from './whole-source';
 

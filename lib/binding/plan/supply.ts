@@ -1,6 +1,6 @@
 import { mustBeSent } from '../declaration/dto-schema';
 import type { Member } from '../declaration/members';
-import type { Source } from '../declaration/property';
+import type { Source } from '../../problems/problem';
 import { canComeFrom, takesFiles } from '../types/codec';
 import type { SourceProperty } from './source-properties';
 

@@ -1,5 +1,6 @@
+import type { Source } from '../../problems/problem';
 import type { Member } from '../declaration/members';
-import type { PropertyKind, PropertySpec, Source } from '../declaration/property';
+import type { PropertyKind, PropertySpec } from '../declaration/property';
 import type { DtoClass } from '../types/property-type';
 
 /** The kinds of property that take a whole source. */

@@ -1,5 +1,5 @@
+import type { Source } from '../../problems/problem';
 import type { SourceProperty } from '../plan/source-properties';
-import type { Source } from '../declaration/property';
 import type { FoundValues } from '../reading/found-values';
 import type { RequestInput } from './request-input';
 

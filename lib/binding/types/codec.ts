@@ -1,5 +1,6 @@
 import { stringify } from 'lossless-json';
 import type { Awaitable } from '../../basics/awaitable';
+import type { Source } from '../../problems/problem';
 import type { Invalid, Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
 import { NOT_PLAIN } from '../reading/value-text';
@@ -73,7 +74,7 @@ export interface Codec<T> extends Describable {
   /** True if no JSON is read: a value parser reads text only. */
   readonly isTextOnly?: boolean;
   /** Says why no object can come from a source: it requires a property that cannot. Undefined if one can. */
-  readonly blockedIn?: (source: string) => string | undefined;
+  readonly blockedIn?: (source: Source) => string | undefined;
   /** Returns true if an object cannot be made of a form or a query without names. */
   readonly needsNames?: () => boolean;
   /** Describes an object under the names that it has in a form or a query. Default: as in JSON. */
@@ -174,7 +175,7 @@ export const needsExactNumbers = (codec: Codec<unknown>): boolean =>
   someWithin(codec, part => part.needsExactNumbers === true);
 
 /** Returns true if some value of a type can come from a source. Null and an empty list are values of JSON, too. */
-export function canComeFrom(source: string, codec: Codec<unknown>): boolean {
+export function canComeFrom(source: Source, codec: Codec<unknown>): boolean {
   const { takesNull, isCollection, isTextOnly, blockedIn } = codec;
   if (source === 'json' && (takesNull || isCollection)) return true;
   return !(source === 'json' && isTextOnly) && blockedIn?.(source) === undefined;

@@ -1,3 +1,4 @@
+import type { Source } from '../../problems/problem';
 import type { ResolvedLimits } from '../reading/limits';
 
 /** A schema of JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
@@ -16,7 +17,7 @@ export type SizeLimits = Pick<ResolvedLimits, 'items' | 'files' | 'fileBytes'>;
 export interface Schemas {
   readonly direction: 'request' | 'response';
   /** Where the client sends the value; undefined for a response. A nested dto can block a source. */
-  readonly source?: string | undefined;
+  readonly source?: Source | undefined;
   /**
    * Limits of the endpoint; undefined for a response, and inside a schema that has a name: endpoints with other limits
    * share it.

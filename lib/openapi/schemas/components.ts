@@ -1,5 +1,5 @@
 import { stringify } from 'lossless-json';
-import type { Source } from '../../binding/declaration/property';
+import type { Source } from '../../problems/problem';
 import type { Describable, JsonSchema, Schemas, SizeLimits } from '../../binding/types/json-schema';
 import { freeName } from '../names/free-name';
 import { problemSchemas } from './problem-schemas';

@@ -1,6 +1,6 @@
 import type { EndpointDescription } from '../../binding/endpoint-description';
 import { mustBeSent } from '../../binding/declaration/dto-schema';
-import type { Source } from '../../binding/declaration/property';
+import type { Source } from '../../problems/problem';
 import { usuallyHasNoBody } from '../../binding/plan/lookup';
 import type { Plan } from '../../binding/plan/plan';
 import type { SourceProperty } from '../../binding/plan/source-properties';

@@ -1,5 +1,5 @@
 import { memberSchema, mustBeSent } from '../../binding/declaration/dto-schema';
-import type { Source } from '../../binding/declaration/property';
+import type { Source } from '../../problems/problem';
 import type { SourceProperty } from '../../binding/plan/source-properties';
 import type { JsonSchema, Schemas } from '../../binding/types/json-schema';
 import { bothSchemas } from '../schemas/both';
