@@ -11,6 +11,11 @@ export function isPromise<T>(value: Awaitable<T>): value is Promise<T> {
   return value instanceof Promise || types.isPromise(value);
 }
 
+/** Tells a promise of any library, an object with a method `then`, from any other value. */
+export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
 /** Calls `use` with the value: synchronously, unless the value is a promise. */
 export function after<V, R>(value: Awaitable<V>, use: (value: V) => Awaitable<R>): Awaitable<R> {
   if (!isPromise(value)) return use(value);

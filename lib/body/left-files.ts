@@ -48,7 +48,7 @@ export function leftFiles({ file, files }: WithFiles): readonly Express.Multer.F
 export const asLeft = (file: Express.Multer.File): unknown => foreign.get(file) ?? file;
 
 /** Returns true for a file of another parser than multer. */
-export const isForeign = (file: Express.Multer.File): boolean => foreign.has(file);
+export const isFromOtherParser = (file: Express.Multer.File): boolean => foreign.has(file);
 
 /**
  * Checks that a file has what every parser tells of it.

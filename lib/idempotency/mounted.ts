@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request } from 'express';
 import type { ResolvedOptions } from './options/resolved-options';
-import { isForeign } from './unguarded';
+import { isSetByOthers } from './unguarded';
 
 /** Shared by all copies of this module in the process, since they guard the same requests. */
 const GUARD = Symbol.for('bindonce.guard');
@@ -24,7 +24,7 @@ export function mark(req: IncomingMessage, options: ResolvedOptions): boolean {
         'the second would have no effect. Mount one of them, or give both the same options.',
     );
   }
-  if (isForeign((req as Partial<Request>).idempotency)) {
+  if (isSetByOthers((req as Partial<Request>).idempotency)) {
     throw new Error(
       'idempotency: something other than bindonce has set req.idempotency. Remove it, or keep its value under ' +
         'another name.',

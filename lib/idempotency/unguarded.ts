@@ -40,6 +40,6 @@ export function leaveUnguarded(req: IncomingMessage, key = '', cacheKey = ''): v
 }
 
 /** Returns true when something other than bindonce has set this value of `req.idempotency`. */
-export function isForeign(value: unknown): boolean {
+export function isSetByOthers(value: unknown): boolean {
   return Boolean(value) && !(typeof value === 'object' && value !== null && UNGUARDED in value);
 }

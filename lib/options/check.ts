@@ -1,4 +1,5 @@
 import { types } from 'node:util';
+import { isThenable } from '../basics/awaitable';
 import { entriesOf } from './entries';
 
 /** The condition on the value of an option. */
@@ -128,9 +129,6 @@ function builtInName(value: object): string | undefined {
   if (types.isSet(value)) return 'a Set';
   return types.isDate(value) ? 'a Date' : undefined;
 }
-
-/** Returns true for a promise of any library. */
-export const isThenable = (value: unknown): boolean => objectWith('a promise', 'then').accepts(value);
 
 const FEW = 3;
 

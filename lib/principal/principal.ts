@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ignoreRejection } from '../basics/awaitable';
+import { ignoreRejection, isThenable } from '../basics/awaitable';
 
 /** The claims of the caller: claim types and their values. */
 export type Claims = Readonly<Record<string, unknown>>;
@@ -80,8 +80,6 @@ export function asClaims(resolved: unknown): Claims | undefined {
   }
   return isRecord(resolved) ? resolved : undefined;
 }
-
-const isThenable = (value: unknown): boolean => isRecord(value) && typeof value['then'] === 'function';
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

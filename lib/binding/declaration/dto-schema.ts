@@ -28,7 +28,7 @@ export function objectSchema(
 /** Describes the value of a member. */
 export function memberSchema(member: Member, schemas: Schemas): JsonSchema {
   const { description } = member.spec;
-  const value = schemas.direction === 'request' && !member.required ? defaultOf(member) : undefined;
+  const value = schemas.direction === 'request' && !member.required ? schemaDefaultOf(member) : undefined;
   return {
     ...schemas.of(member.codec),
     ...(description !== undefined && { description }),
@@ -49,7 +49,7 @@ export function mustBeSent({ required, codec }: Member): boolean {
 /**
  * Returns the default as JSON; undefined if there is none, if it is made for each request, or if JSON cannot hold it.
  */
-function defaultOf(member: Member): unknown {
+function schemaDefaultOf(member: Member): unknown {
   const { default: given, initial } = member.spec;
   if (typeof given === 'function' || isMadeAnew(member)) return undefined;
   const value = initial === undefined ? given : initial;

@@ -5,7 +5,7 @@ import { after, type Awaitable } from '../../basics/awaitable';
 import { fileOf } from '../../body/form/fields';
 import type { Form } from '../../body/form/form';
 import { bodyKindOf, isJsonType, mediaTypeIn, mediaTypeOf, type MediaType } from '../../body/content/media-type';
-import { asLeft, checkIsKnown, isForeign } from '../../body/left-files';
+import { asLeft, checkIsKnown, isFromOtherParser } from '../../body/left-files';
 import { receive } from '../../body/receive';
 import { Holding } from '../../body/stream/holding';
 import { allBytes, openReceived, sizeOf, type Received, type ReceivedBytes } from '../../body/stream/received';
@@ -27,10 +27,10 @@ import { parsedParts } from './parsed-body';
  * - of a body that an earlier middleware has parsed, the result of its parsing.
  */
 export function bodyParts(req: IncomingMessage, res: ServerResponse, limit: number): Awaitable<readonly unknown[]> {
-  return after(receive(req, res, limit), received => partsOf(received, req));
+  return after(receive(req, res, limit), received => receivedParts(received, req));
 }
 
-function partsOf(received: Received, req: IncomingMessage): Awaitable<readonly unknown[]> {
+function receivedParts(received: Received, req: IncomingMessage): Awaitable<readonly unknown[]> {
   if (received.kind === 'none') return ['none'];
   const mediaType = mediaTypeOf(req);
   if (received.kind === 'parsed') {
@@ -145,7 +145,7 @@ async function leftFilesParts(files: readonly Express.Multer.File[]): Promise<re
       filePair(file, isJsonType(mediaTypeIn(file.mimetype).type) ? await jsonFileDigest(file) : ''),
     ),
   );
-  const inOrder = files.some(isForeign) ? sortedBy(pairs, pair => JSON.stringify(pair)) : pairs;
+  const inOrder = files.some(isFromOtherParser) ? sortedBy(pairs, pair => JSON.stringify(pair)) : pairs;
   return [formHash({ fields: [], files: canonicalPairs(inOrder) })];
 }
 

@@ -43,7 +43,9 @@ export const callersOn = oneInProcess<CallersOn>('callers', () => req => {
 
 /** Returns a token without a payload as it is: it is someone's, although it does not say whose. */
 const unread = (auth: unknown): unknown =>
-  typeof auth === 'object' && auth !== null && Object.values(auth).some(value => !isNothing(value)) ? auth : undefined;
+  typeof auth === 'object' && auth !== null && Object.values(auth).some(value => !isAbsentOrFlag(value))
+    ? auth
+    : undefined;
 
 /** Returns the callers by the `claims` of an application; the same function for the same `claims`. */
 export function callersBy(claims: (req: Request) => unknown): CallersOn {
@@ -61,7 +63,7 @@ const known = oneInProcess('callers-by-claims', () => new WeakMap<object, Caller
 export function textOfCallers(callers: ReturnType<CallersOn>): string | undefined {
   const present: [place: string, parts: readonly Part[]][] = [];
   for (const [place, caller] of Object.entries(callers)) {
-    const parts = isNobody(caller) ? [] : partsOf(caller, place);
+    const parts = isNobody(caller) ? [] : callerParts(caller, place);
     if (parts.length > 0) present.push([place, parts]);
   }
   return present.length > 0 ? JSON.stringify(present) : undefined;
@@ -71,7 +73,7 @@ type Part = readonly [name: string, text: string];
 
 const isNobody = (caller: unknown): boolean => caller === undefined || caller === null || caller === false;
 
-function partsOf(caller: unknown, place: string): Part[] {
+function callerParts(caller: unknown, place: string): Part[] {
   // Text or a number is itself an id.
   if (typeof caller !== 'object' || caller === null) return [['id', idText(caller) ?? refuseCaller(caller, place)]];
   const ids = named(CALLER_IDS, caller, place);
@@ -87,14 +89,16 @@ function isSaidToBeNobody(caller: object): boolean {
   const entries = Object.entries(caller);
   return (
     entries.some(([name, value]) => value === null && CALLER_IDS.includes(name)) &&
-    entries.every(([name, value]) => SAYS_NOTHING.includes(name) || isNothing(value) || typeof value === 'function')
+    entries.every(
+      ([name, value]) => SAYS_NOTHING.includes(name) || isAbsentOrFlag(value) || typeof value === 'function',
+    )
   );
 }
 
 /** Properties of callers that say what kind of a token there would be (Clerk). */
 const SAYS_NOTHING = ['tokenType'];
 
-const isNothing = (value: unknown): boolean => value === undefined || value === null || typeof value === 'boolean';
+const isAbsentOrFlag = (value: unknown): boolean => value === undefined || value === null || typeof value === 'boolean';
 
 function named(names: readonly string[], caller: object, place: string): Part[] {
   return names.flatMap((name): Part[] => {

@@ -10,7 +10,7 @@ import { Problem } from '../../problems/problem';
  * @throws a 400 problem when there is no key, more than one, or one that `pattern` does not match.
  */
 export function readKey(req: IncomingMessage, headerName: string, pattern: RegExp | undefined): string {
-  const lines = linesOf(req, headerName);
+  const lines = keyLines(req, headerName);
   if (lines.length > 1)
     throw new Problem('key-repeated', `Send the ${headerName} header once; there are ${lines.length}.`);
   const key = keyIn(lines);
@@ -30,7 +30,7 @@ export function readKey(req: IncomingMessage, headerName: string, pattern: RegEx
 
 /** Returns true when there is no key, or a blank one. Several keys do not count as missing. */
 export function isKeyMissing(req: IncomingMessage, headerName: string): boolean {
-  const lines = linesOf(req, headerName);
+  const lines = keyLines(req, headerName);
   return lines.length < 2 && isBlank(keyIn(lines));
 }
 
@@ -40,7 +40,7 @@ export function isKey(text: string, pattern: RegExp | undefined): boolean {
   return !isBlank(key) && (!pattern || matches(pattern, key));
 }
 
-const linesOf = (req: IncomingMessage, headerName: string): readonly string[] =>
+const keyLines = (req: IncomingMessage, headerName: string): readonly string[] =>
   headerLines(headerName.toLowerCase(), req) ?? [];
 
 /**

@@ -12,7 +12,7 @@ export function inNameOrder<T extends Named>(
   nameOf = ([name]: T): string => name,
 ): readonly T[] {
   const names = entries.map(nameOf);
-  if (!names.some(hasParts)) return sortedBy(entries, entry => nameOf(entry).toLowerCase());
+  if (names.every(isRoot)) return sortedBy(entries, entry => nameOf(entry).toLowerCase());
   // Without a root, a name may belong to any other: qs reads `[]` like `0`, and `[a]` like `a`.
   if (names.some(name => rootOf(name) === '' && name !== '')) return entries;
   const kept = rootsInOrder(names);
@@ -31,7 +31,7 @@ export function sortedBy<T>(items: readonly T[], textOf: (item: T) => string): T
     .map(({ item }) => item);
 }
 
-const hasParts = (name: string): boolean => /[.[\]]/.test(name);
+const isRoot = (name: string): boolean => /^[^.[\]]*$/.test(name);
 
 const rootOf = (name: string): string => (/^[^.[\]]*/.exec(name)?.[0] ?? '').toLowerCase();
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { checkOptions, isThenable, objectWith, type Rule } from '../../options/check';
+import { isThenable } from '../../basics/awaitable';
+import { checkOptions, objectWith, type Rule } from '../../options/check';
 import { CLOSED, type ClosableLeases } from '../leases/closable-leases';
 import type { Acquisition, LeaseStore } from '../leases/lease-store';
 import type { PostgresPool } from './pool';

@@ -59,8 +59,8 @@ export function fromStored(stored: unknown, { key, method, maxBytes }: Expected)
     if (version !== 1 || storedUnder !== key || !isStatus(status) || !isReason(reason) || !isImpliedBy(impliedBy))
       return undefined;
     const bytes = bytesInBase64(body, maxBytes);
-    const head = linesOf(headers);
-    const foot = linesOf(trailers);
+    const head = validLines(headers);
+    const foot = validLines(trailers);
     const names = removed === undefined ? [] : namesOf(removed);
     if (!bytes || !head || !foot || !names) return undefined;
     if (!isFramed(head, bytes.length, mayHaveContent(method, status)) || foot.some(([name]) => isLength(name)))
@@ -107,7 +107,7 @@ function bytesInBase64(value: unknown, max: number): Buffer | undefined {
 }
 
 /** Returns header lines whose names and values are valid, each name once, and none that belongs to one exchange. */
-function linesOf(value: unknown): HeaderLine[] | undefined {
+function validLines(value: unknown): HeaderLine[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const lines: HeaderLine[] = [];
   const names = new Set<string>();
@@ -135,7 +135,7 @@ function lineOf(entry: unknown): HeaderLine | undefined {
 
 function namesOf(value: unknown): string[] | undefined {
   return Array.isArray(value) && value.length <= MAX_LINES
-    ? linesOf(value.map((name: unknown) => [name, '']))?.map(([name]) => name)
+    ? validLines(value.map((name: unknown) => [name, '']))?.map(([name]) => name)
     : undefined;
 }
 

@@ -62,7 +62,7 @@ export function callStore<T>(
       ),
     );
   const first = callOnce(call);
-  return isThenable(first) ? untilItAnswers(name, first, call, ms, givenUp) : first;
+  return mayBePromise(first) ? untilItAnswers(name, first, call, ms, givenUp) : first;
 }
 
 function callOnce<T>(call: () => T | Promise<T>): T | Promise<T> {
@@ -73,8 +73,8 @@ function callOnce<T>(call: () => T | Promise<T>): T | Promise<T> {
   }
 }
 
-/** Tells a promise, of any library, from an answer. */
-const isThenable = <T>(answer: T | Promise<T>): answer is Promise<T> =>
+/** Returns true for a promise of any library. Does not read its `then`, which may throw: then the call is repeated. */
+const mayBePromise = <T>(answer: T | Promise<T>): answer is Promise<T> =>
   typeof answer === 'object' && answer !== null && 'then' in answer;
 
 function untilItAnswers<T>(
