@@ -45,7 +45,7 @@ function bindTo(input: RequestInput): Awaitable<object | Invalid> {
   const found = new FoundValues(new Array<unknown>(plan.count));
   if (plan.wholeBody) bindWhole(plan.wholeBody, input, found);
   for (const source of sourcesInOrder) {
-    const sourceProperties = plan.sourceProperties.get(source.source);
+    const sourceProperties = plan.sourceProperties.get(source.name);
     if (sourceProperties) source.read(input, sourceProperties, found);
   }
   bindMissingInJson(input, found);
@@ -98,7 +98,7 @@ function readMissing(input: RequestInput, member: Member): unknown {
   if (source === 'json' && name !== '' && input.isJsonRefused) return undefined;
   if (source === 'route') warnIfUnknown(name, req);
   const isWhole = member.spec.kind === 'fromBody';
-  const missing = isWhole ? 'A JSON body is required.' : sourcesInOrder.find(one => one.source === source)?.missing;
+  const missing = isWhole ? 'A JSON body is required.' : sourcesInOrder.find(one => one.name === source)?.missing;
   return readNothing(
     member,
     input.locationOf(source, name),

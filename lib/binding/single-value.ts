@@ -84,7 +84,7 @@ class SingleValueReader {
     private readonly options: ResolvedOptions,
     private readonly answering: Answering | undefined,
   ) {
-    this.publicName = `${source.source}Value`;
+    this.publicName = `${source.name}Value`;
   }
 
   /** Reads a value, and answers the request if it is refused. */
@@ -105,7 +105,7 @@ class SingleValueReader {
     const { source, options } = this;
     const expected: Expected = { codec: this.lenientCodecOf(type, name), required: required && !isOptional(type) };
     const failures = new Failures(options.limits, options.quoteValues);
-    const location = new Location(failures, source.source, name);
+    const location = new Location(failures, source.name, name);
     const sent = this.readSent(expected, name, req, location);
     const value = sent === undefined ? readNothing(expected, location, source.missing) : sent;
     if (isPromise(value))

@@ -1,5 +1,5 @@
 /** The part of the Web Locks of an origin that is used here. */
-export interface Locks {
+interface Locks {
   request<T>(name: string, options: { readonly mode: 'exclusive' | 'shared' }, work: () => Promise<T>): Promise<T>;
   query(): Promise<{ readonly held?: readonly { readonly name?: string }[] }>;
 }

@@ -22,7 +22,7 @@ export interface TestRunnerOptions {
 }
 
 /** A test runner of any kind, called in one way. */
-export interface Suite {
+interface Suite {
   readonly describe: (title: string, body: () => void) => void;
   readonly test: (title: string, body: () => Promise<void>) => void;
   readonly after: (body: () => Promise<void>) => void;

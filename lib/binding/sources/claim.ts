@@ -9,7 +9,7 @@ import type { ValueSource } from './value-source';
 
 /** The claims of the caller; claim types are case-insensitive. */
 export const claim: ValueSource = {
-  source: 'claim',
+  name: 'claim',
   missing: 'The caller does not have this claim.',
   read(input, sourceProperties, found) {
     const claims = input.options.claims(input.req);

@@ -7,7 +7,7 @@ import type { ValueSource } from './value-source';
 
 /** Cookies (RFC 6265, section 5.4); names are case-sensitive. */
 export const cookie: ValueSource = {
-  source: 'cookie',
+  name: 'cookie',
   missing: 'This cookie is missing from the request.',
   read(input, sourceProperties, found) {
     const cookies = cookiesOf(input.req);

@@ -6,7 +6,7 @@ const NONE: Form = { fields: [], files: [] };
 
 /** The fields of a form and the files of a multipart form; names are case-insensitive. */
 export const form: ValueSource = {
-  source: 'form',
+  name: 'form',
   read(input, sourceProperties, found) {
     const { body } = input;
     const { fields, files } = (body.kind === 'form' || body.kind === 'text' ? body.form : undefined) ?? NONE;

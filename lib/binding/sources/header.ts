@@ -6,7 +6,7 @@ import type { ValueSource } from './value-source';
 
 /** Request headers; names are case-insensitive (RFC 9110, section 5.1), and repeated lines are several values. */
 export const header: ValueSource = {
-  source: 'header',
+  name: 'header',
   missing: 'This header is missing from the request.',
   read(input, sourceProperties, found) {
     for (const sourceProperty of sourceProperties)

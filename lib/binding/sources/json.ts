@@ -3,7 +3,7 @@ import type { ValueSource } from './value-source';
 
 /** The fields of a JSON object; names are case-sensitive. */
 export const json: ValueSource = {
-  source: 'json',
+  name: 'json',
   read(input, _sourceProperties, found) {
     const { body, plan } = input;
     // A body `null` has no values, like no body at all.

@@ -5,7 +5,7 @@ import type { ValueSource } from './value-source';
  * such a property, so nothing that a client sends can set it.
  */
 export const permission: ValueSource = {
-  source: 'permission',
+  name: 'permission',
   missing: 'The caller does not have this permission.',
   read(input, sourceProperties, found) {
     const held = new Set(input.options.permissions(input.req));

@@ -8,7 +8,7 @@ import type { ValueSource } from './value-source';
 
 /** Query parameters; names are case-insensitive. */
 export const query: ValueSource = {
-  source: 'query',
+  name: 'query',
   missing: 'This query parameter is required.',
   read: (input, sourceProperties, found) => {
     readByName('query', input.query, input, sourceProperties, found);

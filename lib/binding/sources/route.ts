@@ -12,7 +12,7 @@ import type { ValueSource } from './value-source';
 
 /** Route parameters; names are case-insensitive. */
 export const route: ValueSource = {
-  source: 'route',
+  name: 'route',
   missing: 'This route parameter is required.',
   read(input, sourceProperties, found) {
     const { texts, wildcards } = parametersOf(input.req);

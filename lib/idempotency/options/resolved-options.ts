@@ -89,7 +89,7 @@ export function resolveOptions(options: IdempotencyOptions, callers: CallersOn =
   const known = withDefaults(idempotencyDefaults, rest);
   if (!store) checkSize(known);
   return {
-    ...snapshotOf(known),
+    ...known,
     additionalHeaders: [...new Set(known.additionalHeaders.map(name => name.toLowerCase()))].sort(),
     leases,
     keyPattern,

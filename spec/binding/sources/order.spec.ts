@@ -75,7 +75,7 @@ async function send(
 }
 
 it('the order is that of the specification, with cookies before permissions', () => {
-  expect(sourcesInOrder.map(({ source }) => source)).toEqual([
+  expect(sourcesInOrder.map(({ name }) => name)).toEqual([
     'json',
     'form',
     'route',
