@@ -4,7 +4,7 @@ import type { Binder } from './binder';
 import type { BinderContext } from './input/binder-context';
 import { isJsonObject } from './reading/json-text';
 import type { Member } from './declaration/members';
-import { usuallyHasNoBody, lookupOf } from './plan/lookup';
+import { isEmptyWithoutBody, lookupOf } from './plan/lookup';
 import type { WholeBody } from './plan/whole-source';
 import { FoundValues } from './reading/found-values';
 import { ownValue } from './reading/own-value';
@@ -70,9 +70,7 @@ function bindWhole({ kind, member }: WholeBody, input: RequestInput, found: Foun
       // A body `null` has no values, like no body at all, unless the type accepts null.
       if (body.kind === 'json' && (body.value !== null || codec.takesNull))
         found.put(index, readJson(member, body.value, input.locationOf('json', '')));
-      // A GET without a body is an empty list, where a list is required.
-      if (body.kind === 'none' && required && codec.shape === 'list' && usuallyHasNoBody(req.method))
-        found.put(index, []);
+      if (body.kind === 'none' && required && isEmptyWithoutBody(member, req.method)) found.put(index, []);
       return;
     case 'text':
       if (body.kind === 'text') found.put(index, body.text);

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { bodyKindOf, hasBody, mediaTypeOf } from '../../body/content/media-type';
 import type { ProblemLocation, Source } from '../../problems/problem';
+import type { Member } from '../declaration/members';
 import type { Codec } from '../types/codec';
 import type { Plan } from './plan';
 
@@ -53,6 +54,10 @@ function preferredSource(plan: Plan, req: IncomingMessage): Source {
   const sendsForm = kind === undefined ? !plan.body.json : kind === 'urlencoded' || kind === 'multipart';
   return sendsForm ? 'form' : 'json';
 }
+
+/** Returns true if a request without a body sends an empty list: a GET, whose whole body goes to a list. */
+export const isEmptyWithoutBody = ({ codec }: Member, method?: string): boolean =>
+  codec.shape === 'list' && usuallyHasNoBody(method);
 
 /** Returns true if requests of a method, in any case, usually have no body (RFC 9110, section 9.3.1). */
 export const usuallyHasNoBody = (method = ''): boolean => /^(?:get|head)$/i.test(method);

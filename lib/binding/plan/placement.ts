@@ -1,10 +1,10 @@
 import type { PropertySpec } from '../declaration/property';
-import { fileIn, hasFile, takesFiles, withParts, type Codec } from '../types/codec';
+import { fileIn, hasFile, isReadByName, takesFiles, withParts, type Codec } from '../types/codec';
 import type { WholeSources } from './whole-source';
 
 /** Checks that a type fits the declaration. @throws TypeError */
 export function checkPlacement({ kind }: PropertySpec, codec: Codec<unknown>, wholeSources: WholeSources): void {
-  if ((kind === 'fromForm' || kind === 'fromQuery') && codec.shape !== 'object' && codec.shape !== 'schema')
+  if ((kind === 'fromForm' || kind === 'fromQuery') && !isReadByName(codec))
     throw new TypeError(`${kind} takes an object, whose properties are bound by name: a dto class, not ${codec.name}.`);
   if (kind === 'fromBody' && takesFiles(codec))
     throw new TypeError('it cannot be a file: fromBody takes a JSON body, and files come from a form.');

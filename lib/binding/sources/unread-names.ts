@@ -1,5 +1,5 @@
 import type { SourceProperty } from '../plan/source-properties';
-import { someWithin } from '../types/codec';
+import { isReadByName, someWithin } from '../types/codec';
 import type { RequestInput } from './request-input';
 
 /**
@@ -7,7 +7,7 @@ import type { RequestInput } from './request-input';
  * `a`. Without `fromQuery` or `fromForm`, an object is read only from JSON.
  */
 export function unreadNameBelow({ name, codec }: SourceProperty, input: RequestInput): string | undefined {
-  if (!someWithin(codec, ({ shape }) => shape === 'object' || shape === 'schema')) return undefined;
+  if (!someWithin(codec, isReadByName)) return undefined;
   const start = name.toLowerCase();
   return input.namesWithParts.find(
     ({ anyCase }) => anyCase.startsWith(start) && ['.', '['].includes(anyCase.charAt(start.length)),

@@ -181,6 +181,9 @@ export function canComeFrom(source: Source, codec: Codec<unknown>): boolean {
   return !(source === 'json' && isTextOnly) && blockedIn?.(source) === undefined;
 }
 
+/** Returns true for a type whose values are made of names: its own properties, or whichever names a schema takes. */
+export const isReadByName = ({ shape }: Codec<unknown>): boolean => shape === 'object' || shape === 'schema';
+
 /** Returns true for a file, and for a list of files, which are sent as files under one name. */
 export const takesFiles = ({ shape, parts }: Codec<unknown>): boolean =>
   shape === 'file' || (shape === 'list' && [...(parts?.() ?? [])].some(takesFiles));

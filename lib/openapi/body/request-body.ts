@@ -1,7 +1,7 @@
 import type { EndpointDescription } from '../../binding/endpoint-description';
 import { mustBeSent } from '../../binding/declaration/dto-schema';
 import { acceptedTypes } from '../../binding/input/incoming';
-import { usuallyHasNoBody } from '../../binding/plan/lookup';
+import { isEmptyWithoutBody } from '../../binding/plan/lookup';
 import type { Plan } from '../../binding/plan/plan';
 import { hasFile } from '../../binding/types/codec';
 import type { JsonSchema } from '../../binding/types/json-schema';
@@ -51,9 +51,8 @@ export function bodyOf(
     contents['multipart/form-data'] = formOf(values);
     if (options.allowUrlEncoded && !planHasFile(plan)) contents['application/x-www-form-urlencoded'] = formOf(values);
   }
-  // A GET without a body is an empty list.
-  const mayBeMissing = wholeBody?.member.codec.shape === 'list' && usuallyHasNoBody(method);
-  const required = (isWholeSent && !mayBeMissing) || values.some(value => placedIn(value)?.required);
+  const isWholeRequired = isWholeSent && !isEmptyWithoutBody(wholeBody.member, method);
+  const required = isWholeRequired || values.some(value => placedIn(value)?.required);
   const shown = examples && { examples: bodyExamples(examples) };
   const withExamples = Object.entries(contents).map(([type, one]) => [type, { ...one, ...shown }]);
   return {
