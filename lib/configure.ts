@@ -1,12 +1,14 @@
 import { makeBind, type Bind } from './binding/bind';
 import { makeBindRequest } from './binding/bind-request';
+import { namingErrors } from './binding/declaration/declaration-error';
 import type { BindHandler } from './binding/express-types';
 import { bindingSnapshot, mergeBinding, resolveOptions as resolveBindingOptions } from './binding/endpoint-options';
 import type { BindingOptions } from './binding/options';
 import { makeSerializerContext, type serializerContext } from './binding/responses/serializer-context';
+import { assertType } from './binding/types/assert-type';
 import type { AnyType, Infer } from './binding/types/property-type';
 import { valueReaders, type ValueReaders } from './binding/single-value';
-import { callersBy } from './idempotency/identity/callers';
+import { callersBy, type CallersOn } from './idempotency/identity/callers';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
 import type { IdempotencyOptions } from './idempotency/options/options';
 import { checkIdempotency, mergeIdempotency } from './idempotency/options/resolved-options';
@@ -71,10 +73,11 @@ export function configure(configuration: Configuration = {}): Configured {
   // Both middlewares take the caller from the same function.
   const callers = claims && callersBy(claims);
   checkIdempotency(configuration.idempotency ?? {});
+  checkKeyType(configuration.idempotency ?? {});
   const idempotency = snapshotOf(configuration.idempotency ?? {});
   let withDefaultsOnly: IdempotencyMiddleware | undefined;
   return {
-    idempotency: (options = {}) => makeIdempotency(mergeIdempotency(idempotency, options), answering, callers),
+    idempotency: (options = {}) => guard(mergeIdempotency(idempotency, options), answering, callers),
     bind: makeBind(binding),
     serializerContext: types => makeSerializerContext(types, binding, resolved),
     purge: async cacheKey => (withDefaultsOnly ??= makeIdempotency(idempotency, answering, callers)).purge(cacheKey),
@@ -89,7 +92,21 @@ export function configure(configuration: Configuration = {}): Configured {
  * @throws TypeError for an unknown option, an invalid value, or a store that cannot hold leases.
  */
 export function idempotency(options: IdempotencyOptions = {}): IdempotencyMiddleware {
-  return makeIdempotency(options);
+  return guard(options);
+}
+
+function guard(options: IdempotencyOptions, answering?: Answering, callers?: CallersOn): IdempotencyMiddleware {
+  const middleware = makeIdempotency(options, answering, callers);
+  checkKeyType(options);
+  return middleware;
+}
+
+/** Checks the type of the key here, because idempotency/ does not know what a type is. @throws TypeError */
+function checkKeyType({ swaggerHeaderType: type }: IdempotencyOptions): void {
+  if (type === undefined) return;
+  namingErrors('idempotency: swaggerHeaderType', () => {
+    assertType(type);
+  });
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   bindRequest,
   configure,
   dto,
+  field,
   idempotency,
   int,
   list,
@@ -123,6 +124,19 @@ describe('configure()', () => {
     expect(() => configure().idempotency({ waitTimeout: 0 })).toThrow(TypeError);
     expect(() => configure().idempotency({ wait: 1 } as IdempotencyOptions)).toThrow(TypeError);
     expect(() => configure().idempotency(null as never)).toThrow('idempotency: options must be an object, not null');
+  });
+
+  it.each<[string, object, RegExp]>([
+    [
+      'an empty object',
+      {},
+      /^idempotency: swaggerHeaderType: An object .* is not a type that values can be bound to\./,
+    ],
+    ['a declaration', field(int), /^idempotency: swaggerHeaderType: a declaration such as field\(int\) is not a type;/],
+  ])('refuses %s as the type of the key, before a document is made', (_what, swaggerHeaderType, message) => {
+    expect(() => idempotency({ swaggerHeaderType })).toThrow(message);
+    expect(() => configure({ idempotency: { swaggerHeaderType } })).toThrow(message);
+    expect(() => configure().idempotency({ swaggerHeaderType })).toThrow(message);
   });
 });
 

@@ -675,8 +675,8 @@ describe('openapi()', () => {
       'bindRequest: openapi: there is no option "sumary"; did you mean "summary"?',
     ],
     [
-      'something that is not a type',
-      () => openapi(express().post('/', idempotency({ swaggerHeaderType: {} })), { info }),
+      'a type of the key that nothing reads',
+      () => openapi(express().post('/', idempotency({ swaggerHeaderType: class Key {} })), { info }),
       'openapi: POST /: ',
     ],
   ])('refuses %s', (_what, make, message) => {
