@@ -29,3 +29,6 @@ export const PART_BYTES = 200;
 
 /** Returns true for a file that may be read as a field. */
 export const isJsonFile = ({ info }: FilePart): boolean => isJsonType(info.mimeType.toLowerCase());
+
+/** Returns true for a file whose bytes are only stored. Multer drops files without a name. */
+export const isOnlyStored = (part: FilePart): boolean => Boolean(part.info.filename) && !isJsonFile(part);

@@ -17,12 +17,16 @@ export class PartRecorder {
   private announced: (FieldEvent | OpenFile)[] = [];
   private boundaries: number[] = [];
   private bytes = 0;
+  /** Boundaries without a part that busboy has announced; the one that ends the form has none. */
+  private unannounced = -1;
+  private hasNamelessContent = false;
 
   /** @param mostBytes of memory that the parts of one form may take. */
   constructor(private readonly mostBytes: number) {}
 
   /** Records where in the body a boundary begins, with the line break before it. */
   readonly boundaryAt = (position: number): void => {
+    this.unannounced++;
     if (this.hasRoomFor(PART_BYTES)) this.boundaries.push(position);
   };
 
@@ -35,9 +39,18 @@ export class PartRecorder {
       const file: OpenFile = { name, info, size: 0 };
       content.on('data', (chunk: Buffer) => {
         file.size += chunk.length;
+        if (!info.filename) this.hasNamelessContent = true;
       });
       this.add(file, name, info.filename, info.encoding, info.mimeType);
     });
+  }
+
+  /**
+   * True if a form that has been parsed to its end has content beside its fields and files: of a file without a name,
+   * which multer drops, or of a part that is no `form-data`, which busboy skips.
+   */
+  get hasOtherContent(): boolean {
+    return this.hasNamelessContent || this.unannounced !== 0;
   }
 
   /**
@@ -45,7 +58,7 @@ export class PartRecorder {
    * busboy has skipped one that is no `form-data`: then it is not known which boundary ends which part.
    */
   parts(): readonly FormPart[] | undefined {
-    if (!this.hasRoomFor(0) || this.announced.length !== this.boundaries.length - 1) return undefined;
+    if (!this.hasRoomFor(0) || this.unannounced !== 0) return undefined;
     return this.announced.map((part, index): FormPart => {
       const [start, end] = this.boundaries.slice(index, index + 2) as [number, number];
       return Array.isArray(part)
@@ -55,6 +68,7 @@ export class PartRecorder {
   }
 
   private add(part: FieldEvent | OpenFile, ...texts: (string | undefined)[]): void {
+    this.unannounced--;
     const characters = texts.reduce((sum, text = '') => sum + text.length, 0);
     if (this.hasRoomFor(characters * CHARACTER_BYTES)) this.announced.push(part);
   }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { Form, FormOptions } from './form';
 import { measuring } from './files';
 import { announce, contentFrom, type Content } from './announce';
-import { isJsonFile, type ByteRange, type FilePart, type FormPart } from './form-parts';
+import { isOnlyStored, type ByteRange, type FilePart, type FormPart } from './form-parts';
 import { PartRecorder } from './part-recorder';
 import { withContent } from './with-content';
 import { boundaryOf } from '../content/media-type';
@@ -19,6 +19,12 @@ const measured = new WeakMap<object, { readonly boundary: string; readonly parts
 
 const holderOf = (received: ReceivedBytes): object => (received.kind === 'file' ? received.spool : received);
 
+/** A form of which the files are measured, and not stored. */
+export interface MeasuredForm extends Form {
+  /** True if it has content beside its fields and files: of files without a name, and of parts that are skipped. */
+  readonly hasOtherContent: boolean;
+}
+
 /**
  * Measures a received form: its fields, and the names and sizes of its files. Remembers its parts, so that
  * `readReceivedForm` need not parse it again.
@@ -30,7 +36,7 @@ export async function measureForm(
   received: ReceivedBytes,
   req: IncomingMessage,
   takePart: TakePart = () => undefined,
-): Promise<Form> {
+): Promise<MeasuredForm> {
   const ownBytes = received.kind === 'bytes' ? received.size : 0;
   const { form, parts } =
     (await measureWithoutContent(received, req, takePart)) ??
@@ -42,7 +48,7 @@ export async function measureForm(
 type TakePart = NonNullable<FormOptions['takePart']>;
 
 interface Measured {
-  readonly form: Form;
+  readonly form: MeasuredForm;
   /** Undefined if they take too much memory. */
   readonly parts: readonly FormPart[] | undefined;
 }
@@ -62,7 +68,7 @@ async function measure(
     takePart,
     recorder,
   });
-  return { form, parts: recorder.parts() };
+  return { form: { ...form, hasOtherContent: recorder.hasOtherContent }, parts: recorder.parts() };
 }
 
 /**
@@ -81,9 +87,9 @@ async function measureWithoutContent(
   return files && { form: { ...form, files }, parts: placed };
 }
 
-/** Gives files their sizes with content. They are in the order of their parts; multer drops those without a name. */
+/** Gives files their sizes with content. They are in the order of their parts. */
 function withSizes(files: Form['files'], parts: readonly FormPart[]): Form['files'] | undefined {
-  const stored = parts.filter(part => part.kind === 'file' && part.info.filename && !isJsonFile(part)) as FilePart[];
+  const stored = parts.filter(part => part.kind === 'file' && isOnlyStored(part)) as FilePart[];
   if (stored.length !== files.length) return undefined;
   return stored.map(({ start, end }, index) => ({ ...(files[index] as Express.Multer.File), size: end - start }));
 }

@@ -1,4 +1,4 @@
-import { isJsonFile, type ByteRange, type FormPart } from './form-parts';
+import { isOnlyStored, type ByteRange, type FormPart } from './form-parts';
 
 /**
  * Returns the parts of a form that was parsed without the content of some files, with their places in the whole form.
@@ -12,7 +12,7 @@ export function withContent(parts: readonly FormPart[], apart: readonly ByteRang
     if (part.kind === 'field') return part;
     const start = part.start + before;
     const [next] = left;
-    if (next?.start === start && part.end === part.start && !isJsonFile(part)) {
+    if (next?.start === start && part.end === part.start && isOnlyStored(part)) {
       left.shift();
       before += next.end - next.start;
     }

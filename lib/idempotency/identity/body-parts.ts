@@ -22,7 +22,7 @@ import { parsedParts } from './parsed-body';
 /**
  * Returns the parts of the body that take part in the cache key:
  * - of a form, its fields by name; of files the field, name and size, and the content only of those of JSON, which may
- *   be data: generated clients send objects as such files;
+ *   be data: generated clients send objects as such files; if other parts have content, the raw bytes, too;
  * - of any other body, and of a form that cannot be read, media type and raw bytes;
  * - of a body that an earlier middleware has parsed, the result of its parsing.
  */
@@ -74,8 +74,9 @@ const UNREADABLE = '\ufffd';
 
 /**
  * Returns the parts of a form. A client chooses a new boundary for each attempt, so if the form can be read, neither
- * the media type's parameters nor the raw bytes take part. A form that cannot be read is not refused here: a later
- * parser may accept it.
+ * the media type's parameters nor the raw bytes take part. Parts that are neither fields nor files may be data for a
+ * later parser, so the raw bytes count beside them. A form that cannot be read is not refused here: a later parser may
+ * accept it.
  * @throws a 503 problem when the process cannot hold its fields.
  */
 async function multipartParts(
@@ -90,9 +91,10 @@ async function multipartParts(
     holding.take('memory', bytes);
   };
   try {
-    const form = partsOfForm(await measureForm(received, req, hold));
-    const isReadable = ![...form.fields, ...form.files].some(text => text.includes(UNREADABLE));
-    return isReadable ? [formHash(form)] : [formHash(form), ...(await asBytes())];
+    const { hasOtherContent, ...measured } = await measureForm(received, req, hold);
+    const form = partsOfForm(measured);
+    const isAll = !hasOtherContent && ![...form.fields, ...form.files].some(text => text.includes(UNREADABLE));
+    return isAll ? [formHash(form)] : [formHash(form), ...(await asBytes())];
   } catch (error) {
     if (Problem.is(error) && ['body-malformed', 'body-too-large', 'body-unsupported'].includes(error.code))
       return ['unreadable', ...(await asBytes())];

@@ -34,7 +34,12 @@ const jsonFile = (name: string, filename: string, value: string): Part => ({
   ...file(name, filename, value),
   type: 'application/json',
 });
+const nameless = (name: string, value: string): Part => ({ name, type: 'application/octet-stream', value });
+/** A part as a browser sends it for a file input without a file. */
+const noFile = (name: string, value = ''): Part => ({ ...nameless(name, value), filename: '' });
 const BIG = 'x'.repeat(2_000_000);
+/** More than the process remembers of a form after it has been measured. */
+const MANY_FIELDS = Array.from({ length: 2_000 }, () => field('a', ''));
 /** Each character is sent as the byte of its number: `\xff` is no UTF-8. */
 const bytes = (text: string): Buffer => Buffer.from(text, 'latin1');
 
@@ -48,6 +53,7 @@ describe('a multipart form', () => {
       [field('a', '1'), field('b', '2'), file('f', 'a', 'x')],
       [file('f', 'a', 'x'), field('b', '2'), field('a', '1')],
     ],
+    ['whether there is a file input without a file', [field('a', '1')], [field('a', '1'), noFile('f')]],
   ])('that differs only in %s is a duplicate', async (_title, one, other) => {
     const { state, post } = await served();
     const first = await post(one);
@@ -62,6 +68,8 @@ describe('a multipart form', () => {
     ['of 2 MB with a file name that contains U+FFFD', [field('a', '1'), file('f', 'caf\ufffd.txt', BIG)]],
     ['with a file of JSON', [field('a', '1'), jsonFile('doc', 'blob', '{"a":1}')]],
     ['with a name that is too long to be measured', [field('n'.repeat(1_001), '1'), field('a', '1')]],
+    ['with bytes without a file name', [field('a', '1'), nameless('b', '10')]],
+    ['with 2 MB of bytes without a file name', [field('a', '1'), noFile('b', BIG)]],
   ])('%s with another boundary is a duplicate', async (_title, parts) => {
     const { state, post } = await served();
     await post(parts, 'b1');
@@ -98,6 +106,17 @@ describe('a multipart form', () => {
       [field('a', '1'), jsonFile('a', 'blob', '2')],
       [jsonFile('a', 'blob', '2'), field('a', '1')],
     ],
+    ['bytes without a file name', [nameless('a', '10')], [nameless('a', '99')]],
+    ['whether there are bytes without a file name', [field('a', '1')], [field('a', '1'), nameless('b', '10')]],
+    ['the name of bytes without a file name', [nameless('a', '10')], [nameless('b', '10')]],
+    ['bytes with an empty file name', [noFile('a', '10')], [noFile('a', '99')]],
+    ['2 MB of bytes without a file name', [nameless('a', `${BIG}a`)], [nameless('a', `${BIG}b`)]],
+    ['2 MB of bytes with an empty file name', [noFile('a', `${BIG}a`)], [noFile('a', `${BIG}b`)]],
+    [
+      'bytes without a file name beside many fields',
+      [...MANY_FIELDS, nameless('b', '10')],
+      [...MANY_FIELDS, nameless('b', '99')],
+    ],
   ])('that differs in %s is another request', async (_title, one, other) => {
     const { state, post } = await served();
     for (const parts of [one, other, one, other]) expect((await post(parts)).status).toBe(200);
@@ -124,6 +143,24 @@ describe('a multipart form', () => {
       for (const byte of ['\xff', '\xfe', '\xff', '\xfe'])
         expect((await send(url, { headers, body: bytes(`--b1\r\n${part(byte)}\r\n--b1--\r\n`) })).status).toBe(200);
       expect(state.runs).toBe(2);
+    },
+  );
+
+  it.each<[string, string]>([
+    ['an attachment', 'Content-Disposition: attachment; name="a"'],
+    ['an attachment with a file name', 'Content-Disposition: attachment; name="a"; filename="a.txt"'],
+    ['a part without a name', 'Content-Type: text/plain'],
+  ])(
+    'that differs in the content of %s, which busboy skips, is another request, whatever its boundary',
+    async (_title, head) => {
+      const { url, state } = await served();
+      for (const boundary of ['b1', 'b2'])
+        for (const content of ['10', '99', `${BIG}a`, `${BIG}b`]) {
+          const headers = keyed('k', { 'Content-Type': `multipart/form-data; boundary=${boundary}` });
+          const body = `--${boundary}\r\n${head}\r\n\r\n${content}\r\n--${boundary}--\r\n`;
+          expect((await send(url, { headers, body })).status).toBe(200);
+        }
+      expect(state.runs).toBe(4);
     },
   );
 
