@@ -2,6 +2,8 @@ import { checkOptions } from '../../options/check';
 import { withDefaults } from '../../options/merge';
 import { snapshotOf } from '../../options/snapshot';
 import { defaultStore, LONGEST_BODY } from '../responses/default-store';
+import { isOfTheBody } from '../responses/head-snapshot';
+import { isPerExchange } from '../responses/recorded-response';
 import { refuseIgnoredAddress } from '../stores/ignored-address';
 import { holderOf, isKeyvLike, isMapLike } from '../stores/keyv-like';
 import { responsesIn, type Responses } from '../responses/response-store';
@@ -30,13 +32,28 @@ export interface ResolvedOptions
 
 type HeaderOptions = Pick<ResolvedOptions, 'headerName' | 'additionalHeaders' | 'replayedHeader'>;
 
-/** @throws TypeError for a header that node loses, or if a replay would overwrite the key with its own mark. */
-function checkHeaders({ headerName, additionalHeaders, replayedHeader }: HeaderOptions): void {
+/** Headers with a secret; the header of the key is repeated in the response. */
+const CREDENTIALS = new Set(['authorization', 'proxy-authorization', 'x-api-key', 'cookie', 'set-cookie']);
+
+/**
+ * @throws TypeError for a header that node loses or that is used for something else, or if a replay would overwrite the
+ * key with its own mark.
+ */
+function checkHeaders(options: HeaderOptions): void {
+  const { headerName, additionalHeaders, replayedHeader } = options;
   // In node's `req.headers`, it would be the prototype.
   if ([headerName, ...additionalHeaders].some(name => name.toLowerCase() === '__proto__'))
     throw new TypeError(
       'idempotency: headerName and additionalHeaders cannot name __proto__, because node loses a header of that name',
     );
+  for (const option of ['headerName', 'replayedHeader'] as const) {
+    const name = options[option];
+    if (name !== false && (isPerExchange(name) || isOfTheBody(name) || CREDENTIALS.has(name.toLowerCase())))
+      throw new TypeError(
+        `idempotency: ${option} cannot be ${name}, because clients and servers use that header for something else. ` +
+          `Choose another, for example ${idempotencyDefaults[option]}.`,
+      );
+  }
   if (replayedHeader !== false && replayedHeader.toLowerCase() === headerName.toLowerCase())
     throw new TypeError(`idempotency: headerName and replayedHeader must be two headers, not both ${headerName}`);
 }

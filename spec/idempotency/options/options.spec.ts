@@ -331,6 +331,30 @@ describe('an option', () => {
     expect(() => configure().idempotency(options)).toThrow(error);
   });
 
+  it.each<['headerName' | 'replayedHeader', string, string]>([
+    ['headerName', 'Authorization', 'Idempotency-Key'],
+    ['headerName', 'cookie', 'Idempotency-Key'],
+    ['headerName', 'X-API-Key', 'Idempotency-Key'],
+    ['headerName', 'Transfer-Encoding', 'Idempotency-Key'],
+    ['headerName', 'Content-Type', 'Idempotency-Key'],
+    ['replayedHeader', 'Content-Length', 'Idempotent-Replayed'],
+    ['replayedHeader', 'transfer-encoding', 'Idempotent-Replayed'],
+    ['replayedHeader', 'Connection', 'Idempotent-Replayed'],
+    ['replayedHeader', 'CONTENT-TYPE', 'Idempotent-Replayed'],
+    ['replayedHeader', 'Set-Cookie', 'Idempotent-Replayed'],
+  ])('whose %s is %s, which is used for something else, is refused', (name, value, example) => {
+    const error = new TypeError(
+      `idempotency: ${name} cannot be ${value}, because clients and servers use that header for something else. ` +
+        `Choose another, for example ${example}.`,
+    );
+    expect(() => idempotency({ [name]: value })).toThrow(error);
+    expect(() => configure().idempotency({ [name]: value })).toThrow(error);
+  });
+
+  it('may count such a header among those that take part in the cache key', () => {
+    expect(idempotency({ additionalHeaders: ['Authorization', 'Content-Type'] })).toBeInstanceOf(Function);
+  });
+
   it('shows no more than the beginning of a long value', () => {
     expect(() => idempotency({ whenInFlight: 'x'.repeat(1_000) as 'wait' })).toThrow(
       new TypeError(`idempotency: whenInFlight must be "wait" or "reject", not "${'x'.repeat(60)}"`),
