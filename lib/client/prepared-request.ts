@@ -46,10 +46,11 @@ export async function prepare(
   const chosen = additionalHeaders.map(name => [name.toLowerCase(), headers.get(name)]);
   const type = request.headers.get('Content-Type');
   if (type !== null) headers.set('Content-Type', type);
-  const body = (init.body ?? undefined) && (await (form ? request.blob() : request.arrayBuffer()));
+  // A Blob, because `fetch` of Node 20 and 22 cannot send bytes again after a redirect.
+  const body = (init.body ?? undefined) && (await request.blob());
   const sent = { url: href, init: { ...own, ...(body && { body }) } };
   if (key !== undefined) return { ...sent, identity: { key } };
-  const content = form ? [null, await hashOfForm(form)] : [type, body && (await sha256(body as ArrayBuffer))];
+  const content = form ? [null, await hashOfForm(form)] : [type, body && (await sha256(await body.arrayBuffer()))];
   const digest = await sha256(JSON.stringify([method, href.split('#', 1)[0], chosen, ...content]));
   return { ...sent, identity: { name: operation, digest } };
 }
