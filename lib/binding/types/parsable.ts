@@ -1,19 +1,20 @@
+import { isJsonText } from '../reading/json-text';
 import type { Location } from '../reading/location';
 import type { Codec } from './codec';
 import { accepted } from './parse-result';
-import type { Parsable } from './property-type';
+import type { Parsable, ParseResult } from './property-type';
 import { asScalar } from './scalar';
 
 /**
  * Makes the codec of a class with `static tryParse(text)`. In JSON its values are strings.
- * @param asObject reads JSON objects by the declared properties of the class, if it has any.
+ * @param asObject reads JSON objects, also in text, by the declared properties of the class, if it has any.
  */
 export function parsableCodec(type: Parsable<unknown>, asObject?: Codec<unknown>): Codec<unknown> {
   const { name: className } = type as { name?: string };
   const name = className ?? 'value';
   const described = `text that ${className ?? 'this type'} accepts; send a string`;
-  const parse = (text: string, location: Location): unknown =>
-    accepted(type.tryParse(text), text, name, location, `${name}.tryParse`);
+  const valueOf = (result: ParseResult<unknown>, text: string, location: Location): unknown =>
+    accepted(result, text, name, location, `${name}.tryParse`);
   return {
     ...asObject,
     // Its text is read where its properties are not.
@@ -22,10 +23,13 @@ export function parsableCodec(type: Parsable<unknown>, asObject?: Codec<unknown>
     shape: 'scalar',
     fromText(values, location) {
       const [text = ''] = values;
-      return values.length === 1 ? parse(text, location) : location.failCount(values.length, name);
+      if (values.length !== 1) return location.failCount(values.length, name);
+      const result = type.tryParse(text);
+      const isJsonMeant = asObject && isRefusal(result) && /^\s*\{/.test(text) && isJsonText(text);
+      return isJsonMeant ? asObject.fromText(values, location) : valueOf(result, text, location);
     },
     fromJson(value, location) {
-      if (typeof value === 'string') return parse(value, location);
+      if (typeof value === 'string') return valueOf(type.tryParse(value), value, location);
       return asObject ? asObject.fromJson(value, location) : location.failValue(value, name, undefined, described);
     },
     schema(schemas) {
@@ -33,9 +37,14 @@ export function parsableCodec(type: Parsable<unknown>, asObject?: Codec<unknown>
       if (!asObject) return text;
       return schemas.direction === 'response' ? schemas.of(asObject) : { anyOf: [text, schemas.of(asObject)] };
     },
+    // Said apart, because text in the quotation marks of JSON would be refused.
+    ...(asObject && { schemaOfText: () => ({ type: 'string', title: name }) }),
     toJson: asObject?.toJson ?? (value => asText(value, type, name)),
   };
 }
+
+/** Returns true for `{ success: false }`; any other result is a value, or a mistake. */
+const isRefusal = (result: unknown): boolean => (Object(result) as { success?: unknown }).success === false;
 
 /**
  * Returns the value's text, or the value itself if it has a `toJSON`. Instances of other classes are refused.

@@ -2,7 +2,7 @@ import type { SourceProperty } from '../../binding/plan/source-properties';
 import { hasFile, takesFiles, type Codec } from '../../binding/types/codec';
 import type { JsonSchema, Schemas } from '../../binding/types/json-schema';
 import { withoutNull } from '../schemas/value-types';
-import type { Value } from './values';
+import { schemaOfText, type Value } from './values';
 
 /** The part of a name that is the index of an item: `[0]`, `[1]` and so on. */
 const INDEX = Symbol('index');
@@ -32,7 +32,7 @@ function namesOf(
     const here = [...path, ...(path.length > 0 ? ['.'] : []), name];
     const member = codec.memberCalled?.(name.toLowerCase())?.codec;
     const below = member && holdsFiles(member) ? namesBelow(member, here, isRequired, open, schemas) : undefined;
-    return below ?? [valueAt(here, isRequired, withoutNull(schema))];
+    return below ?? [valueAt(here, isRequired, member ? schemaOfText(member, schema, schemas) : withoutNull(schema))];
   });
 }
 

@@ -1,6 +1,7 @@
 import { memberSchema, mustBeSent } from '../../binding/declaration/dto-schema';
 import type { Source } from '../../problems/problem';
 import type { SourceProperty } from '../../binding/plan/source-properties';
+import type { Codec } from '../../binding/types/codec';
 import type { JsonSchema, Schemas } from '../../binding/types/json-schema';
 import { bothSchemas } from '../schemas/both';
 import { isStructured, withoutNull } from '../schemas/value-types';
@@ -20,8 +21,23 @@ export function valueOf(property: SourceProperty | undefined, source: Source, sc
   const schema = memberSchema(property, schemas);
   const required = mustBeSent(property);
   if (source === 'json') return { name: property.name, required, schema };
-  const text = { ...withoutNull(schema), ...property.codec.schemaOfText?.(schemas) };
+  const text = schemaOfText(property.codec, schema, schemas);
   return { name: property.name, required, schema: required ? notEmpty(text) : text };
+}
+
+/**
+ * Describes a value outside of JSON.
+ * @param schema what describes it in JSON.
+ */
+export function schemaOfText(codec: Codec<unknown>, schema: JsonSchema, schemas: Schemas): JsonSchema {
+  if (!codec.schemaOfText) return withoutNull(schema);
+  const { description, default: value } = schema;
+  return {
+    ...codec.schemaOfText(schemas),
+    ...(description !== undefined && { description }),
+    // The JSON of a list or an object is not the text described here.
+    ...(typeof value !== 'object' && value !== undefined && { default: value }),
+  };
 }
 
 /** Requires at least one item: outside of JSON, an empty array cannot be sent. */

@@ -1,4 +1,16 @@
-import { dto, fromClaim, fromHeader, list, optional, queryParam, type ParseResult } from '../../../lib';
+import {
+  dto,
+  fromClaim,
+  fromCookie,
+  fromHeader,
+  fromQuery,
+  int,
+  list,
+  nullable,
+  optional,
+  queryParam,
+  type ParseResult,
+} from '../../../lib';
 import type { Sent } from '../../support/ask';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 
@@ -65,4 +77,70 @@ it('an object with tryParse is a type too', async () => {
   expect((await bind(Even, { path: '/?n=3' })).errors).toMatchObject([
     { name: 'n', detail: 'The value "3" is not a value.' },
   ]);
+});
+
+describe('a class with tryParse and declared properties', () => {
+  class Price extends dto({ amount: int }) {
+    static tryParse(text: string | undefined): ParseResult<Price> {
+      return /^\d+$/.test(text ?? '')
+        ? { success: true, value: Object.assign(new Price(), { amount: Number(text) }) }
+        : { success: false };
+    }
+  }
+  class Everywhere extends dto({
+    query: queryParam(optional(Price)),
+    nullable: queryParam(optional(nullable(Price))),
+    all: queryParam(optional(list(Price))),
+    header: fromHeader(optional(Price)),
+    cookie: fromCookie(optional(Price)),
+    body: optional(Price),
+  }) {}
+  const seven = Object.assign(new Price(), { amount: 7 });
+  const json = '{"amount":7}';
+  const encoded = encodeURIComponent(json);
+
+  it.each<[string, Sent]>([
+    ['query', { path: `/?query=${encoded}` }],
+    ['nullable', { path: `/?nullable=%20${encoded}` }],
+    ['header', { headers: { header: json } }],
+    ['cookie', { headers: { Cookie: `cookie=${encoded}` } }],
+    ['body', { form: [['body', json]] }],
+    ['body', { json: { body: { amount: 7 } } }],
+  ])('is read from a JSON object where it is text, too: %s, %j', async (name, sent) => {
+    const { dto: bound } = await bind(Everywhere, sent, urlEncoded);
+    expect(bound).toEqual({ [name]: seven });
+    expect(Object(bound)[name]).toBeInstanceOf(Price);
+  });
+
+  it.each<[string, string]>([
+    ['items with commas', '7,7'],
+    ['JSON objects', `${encoded},${encoded}`],
+  ])('is an item of a list: %s', async (_what, text) => {
+    expect((await bind(Everywhere, { path: `/?all=${text}` })).dto).toEqual({ all: [seven, seven] });
+  });
+
+  it('is read from JSON below fromQuery', async () => {
+    class Offer extends dto({ all: fromQuery(dto({ price: Price })) }) {}
+    for (const text of ['7', encoded])
+      expect((await bind(Offer, { path: `/?price=${text}` })).dto).toEqual({ all: { price: seven } });
+  });
+
+  it.each<[string, string, object]>([
+    ['text', 'x', { name: 'query', detail: 'The value "x" is not a Price.' }],
+    ['text in a brace', '{x', { name: 'query', detail: 'The value "{x" is not a Price.' }],
+    ['a JSON object without the properties', '{}', { name: 'query.amount', in: 'query' }],
+  ])('a failure says what is wrong with %s', async (_what, text, failure) => {
+    expect((await bind(Everywhere, { path: `/?query=${text}` })).errors).toMatchObject([failure]);
+  });
+
+  it('its own text comes first', async () => {
+    class Braced extends dto({ text: int }) {
+      static tryParse = (text: string | undefined): ParseResult<Braced> => ({
+        success: true,
+        value: Object.assign(new Braced(), { text: text?.length }),
+      });
+    }
+    class Outer extends dto({ v: queryParam(Braced) }) {}
+    expect((await bind(Outer, { path: '/?v={"text":1}' })).dto).toEqual({ v: { text: 10 } });
+  });
 });

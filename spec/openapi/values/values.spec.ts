@@ -10,10 +10,12 @@ import {
   fromQuery,
   int,
   list,
+  nullable,
   optional,
   queryParam,
   string,
   type AnyType,
+  type ParseResult,
 } from '../../../lib';
 import { operationOf } from '../../support/described';
 import { bind } from '../../support/one-endpoint';
@@ -51,4 +53,29 @@ it.each<[string, AnyType]>([
   ['below fromForm', dto({ all: fromForm(dto({ v: list(string) })) })],
 ])('a list %s can be empty', async (_what, Dto) => {
   expect(JSON.stringify(await described(Dto))).not.toContain('minItems');
+});
+
+describe('a class with tryParse and declared properties is described as text outside of JSON', () => {
+  class Price extends dto({ amount: int }) {
+    static tryParse(text: string | undefined): ParseResult<Price> {
+      return text === '7' ? { success: true, value: Object.assign(new Price(), { amount: 7 }) } : { success: false };
+    }
+  }
+  const price = Object.assign(new Price(), { amount: 7 });
+  const text = { type: 'string', title: 'Price' };
+
+  it.each<[string, AnyType, object]>([
+    ['a query', dto({ v: queryParam(Price) }), text],
+    ['a query, nullable', dto({ v: queryParam(nullable(Price)) }), text],
+    ['a query, with a description', dto({ v: queryParam(Price, { description: 'In cents.' }) }), text],
+    ['a query, with a default, which is no text', dto({ v: queryParam(Price, { default: () => price }) }), text],
+    ['a header', dto({ v: fromHeader(Price) }), text],
+    ['a cookie', dto({ v: fromCookie(Price) }), text],
+    ['a form', dto({ v: formField(Price) }), text],
+    ['a list', dto({ v: queryParam(optional(list(Price))) }), { type: 'array', items: text, maxItems: 10_000 }],
+    ['below fromQuery', dto({ all: fromQuery(dto({ v: Price })) }), text],
+    ['below fromForm', dto({ all: fromForm(dto({ v: Price })) }), text],
+  ])('in %s', async (_where, Dto, schema) => {
+    expect(await described(Dto)).toEqual(schema);
+  });
 });
