@@ -10,6 +10,7 @@ import type { JsonSchema, Schemas } from './json-schema';
 import { keysOf, refuse } from './schema-issues';
 import { plainNames } from './schema-names';
 import { validateNames } from './schema-files';
+import { writableAsSchema } from './schema-writer';
 import { validateAgain, validateInstead, type Result } from './schema-retry';
 
 /**
@@ -31,6 +32,8 @@ export class SchemaCodec implements Codec<unknown> {
   }
 
   readonly schema = (schemas: Schemas): JsonSchema => schemas.ofStandard(this.standard);
+
+  readonly toJson = (value: unknown): unknown => writableAsSchema(value, this.name);
 
   readonly fromJson = (value: unknown, location: Location): Awaitable<unknown> => {
     const plain = plainJson(value, location);

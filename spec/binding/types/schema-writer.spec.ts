@@ -1,0 +1,59 @@
+import express, { type ErrorRequestHandler } from 'express';
+import { z } from 'zod';
+import { bindRequest, dto, int, list, long, nullable, optional, serializerContext, type AnyType } from '../../../lib';
+import { ask } from '../../support/ask';
+
+const schema = z.object({ name: z.string() });
+const made = { name: 'x' };
+const later = Promise.resolve(made);
+
+const written = (type: AnyType, value: unknown): string =>
+  serializerContext({ responses: { 200: type } }).write(200, value);
+
+it.each<[string, AnyType, unknown]>([
+  ['the whole', schema, later],
+  ['the whole, where anything is declared', z.any(), later],
+  ['a property', dto({ v: schema }), { v: later }],
+  ['a property that may be missing', dto({ v: optional(schema) }), { v: later }],
+  ['a property that may be null', dto({ v: nullable(schema) }), { v: later }],
+  ['a property beside exact numbers', dto({ id: long, v: schema }), { id: 1n, v: later }],
+  ['an item of a list', list(z.any()), [later]],
+  ['a query of a database that has not been made', schema, { then: (): undefined => undefined, sql: 'secret' }],
+])('a promise is not written as an object without properties: %s', (_what, type, value) => {
+  expect(() => written(type, value)).toThrow(
+    'The response is declared as a schema of zod, but the handler passed a promise: await it first.',
+  );
+});
+
+it('an array of promises is not written as one of empty objects', () => {
+  expect(() => written(z.array(schema), [made, later])).toThrow(
+    'The response is declared as a schema of zod, but the handler passed a promise in an array: await Promise.all(…)',
+  );
+});
+
+it.each<[string, unknown, string]>([
+  ['an object', made, '{"name":"x"}'],
+  ['an object with undeclared properties', { ...made, age: 1 }, '{"name":"x","age":1}'],
+  ['an array', [made], '[{"name":"x"}]'],
+  ['a date', new Date(0), '"1970-01-01T00:00:00.000Z"'],
+  ['an object that is like a promise, but says what its JSON is', { then: () => 1, toJSON: () => 'x' }, '"x"'],
+  ['an object with a text named then', { then: 'x' }, '{"then":"x"}'],
+  ['null', null, 'null'],
+  ['text', 'x', '"x"'],
+])('%s is written as it is', (_what, value, text) => {
+  expect(written(z.any(), value)).toBe(text);
+});
+
+it('res.json() with a promise is an error, and no answer with status 200', async () => {
+  const app = express();
+  app.get('/', bindRequest(dto({ page: optional(int) }), { responses: { 200: schema } }), (_req, res) => {
+    res.json(later);
+  });
+  const answerError: ErrorRequestHandler = (error: Error, _req, res, next) => {
+    if (res.headersSent) next();
+    else res.status(500).send(error.message);
+  };
+  app.use(answerError);
+  const { status, text } = await ask(app, { method: 'GET' });
+  expect({ status, text }).toEqual({ status: 500, text: expect.stringContaining('await it first') as string });
+});
