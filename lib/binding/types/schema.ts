@@ -11,7 +11,7 @@ import { keysOf, refuse } from './schema-issues';
 import { plainNames } from './schema-names';
 import { validateNames } from './schema-files';
 import { writableAsSchema } from './schema-writer';
-import { validateAgain, validateInstead, type Result } from './schema-retry';
+import { validateAgain, validateInstead, type Result, type Validate } from './schema-retry';
 
 /**
  * The codec of a Standard Schema (standardschema.dev): zod, valibot, arktype and others. The schema gets JSON as it is,
@@ -59,7 +59,11 @@ export class SchemaCodec implements Codec<unknown> {
   readonly fromItems = (values: readonly string[], location: Location): Awaitable<unknown> => {
     if (location.isTooLong(values.length)) return INVALID;
     const here = location.stay();
-    return after(validateAgain(this.validate, [...values], here), result => valueOf(result, here));
+    const asArray: Validate = input => this.validateInstead(input);
+    return after(validateAgain(asArray, [...values], here), result =>
+      // The client has sent no array: a check that fails for one expects one text.
+      result !== INVALID && isWithoutIssues(result) ? here.failCount(values.length, this.name) : valueOf(result, here),
+    );
   };
 
   readonly fromSegments = (segments: readonly string[], location: Location): Awaitable<unknown> => {

@@ -55,6 +55,29 @@ describe.each<[string, v.GenericSchema | v.GenericSchemaAsync]>([
   });
 });
 
+describe('several values of a schema whose check fails for an array', () => {
+  const trimmed = z.preprocess(text => (text as string).trim(), z.string());
+  const trimmedLater = v.pipeAsync(
+    v.any(),
+    v.checkAsync(async text => Promise.resolve((text as string).trim() !== '')),
+  );
+
+  it.each<[string, AnyType, Sent, object]>([
+    ['in a query', dto({ v: queryParam(trimmed) }), { path: '/?v=a&v=b' }, { name: 'v', in: 'query' }],
+    ['in a query, later', dto({ v: queryParam(trimmedLater) }), { path: '/?v=a&v=b' }, { name: 'v', in: 'query' }],
+    [
+      'that may be missing',
+      dto({ v: queryParam(optional(trimmed)) }),
+      { path: '/?v=a&v=b' },
+      { name: 'v', in: 'query' },
+    ],
+    ['in a header', dto({ v: fromHeader(trimmed) }), { headers: { v: ['a', 'b'] } }, { name: 'v', in: 'header' }],
+  ])('are refused: %s', async (_where, Dto, sent, where) => {
+    const { status, errors } = await bind(Dto, { method: 'GET', ...sent });
+    expect([status, errors]).toEqual([400, [{ ...where, detail: 'There are 2 values where one is expected.' }]]);
+  });
+});
+
 describe('the segments of a wildcard', () => {
   const path = z.custom<string>(value => (value as string).startsWith('docs/'), 'not below docs');
   const several = z.custom<string[]>(value => (value as string[]).every(one => one !== 'no'), 'a segment is no');
