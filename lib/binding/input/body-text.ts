@@ -29,9 +29,9 @@ export function textIn(received: Received, mediaType: MediaType, limits: Resolve
 export function textIsGone({ type }: MediaType): Problem {
   warnOnce(
     'BINDONCE_TEXT_IS_GONE',
-    'bindonce: plainText() needs the body as it was sent, but a parser that is mounted before bindRequest(), such as ' +
-      'express.json(), has consumed it. The client got 415. Mount bindRequest() before the parser, or let the parser ' +
-      'keep the bytes in req.rawBody.',
+    'bindRequest: plainText() needs the body as it was sent, but a parser that is mounted before bindRequest(), such ' +
+      'as express.json(), has consumed it. The client got 415. Mount bindRequest() before the parser, or let the ' +
+      'parser keep the bytes in req.rawBody.',
   );
   return new Problem(
     'body-unsupported',

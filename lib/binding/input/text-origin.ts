@@ -25,9 +25,10 @@ export function originOf(text: string, { headers }: IncomingMessage, { parameter
 export function originUnknown(): Problem {
   warnOnce(
     'BINDONCE_BODY_TEXT',
-    'bindonce: req.body is text, and bindonce cannot tell whether it has been parsed as JSON, because the body came ' +
-      'without a Content-Length, compressed, or not as UTF-8. The client got 415. Mount bindRequest() before the ' +
-      'parser (express.text(), or express.json() with strict: false), or let the parser keep the bytes in req.rawBody.',
+    'bindRequest: req.body is text, and bindonce cannot tell whether it has been parsed as JSON, because the body ' +
+      'came without a Content-Length, compressed, or not as UTF-8. The client got 415. Mount bindRequest() before ' +
+      'the parser (express.text(), or express.json() with strict: false), or let the parser keep the bytes in ' +
+      'req.rawBody.',
   );
   return new Problem(
     'body-unsupported',

@@ -41,8 +41,8 @@ async function remove(path: string): Promise<void> {
     unremoved.add(path);
     warnOnce(
       'BINDONCE_TEMPORARY_FILE_LEFT',
-      `bindonce cannot remove ${path} (${(error as Error).message}). ` +
-        'It tries again when it makes the next temporary file.',
+      `bindonce: ${path} could not be removed (${(error as Error).message}). Check that the process may delete it. ` +
+        'It is tried again when the next temporary file is made.',
     );
   }
 }

@@ -87,5 +87,8 @@ export class Reporter {
 type Details = Partial<Pick<IdempotencyEvent, 'status' | 'handlerMs' | 'error'>>;
 
 function warn(error: unknown): void {
-  warnOnce('BINDONCE_ON_EVENT', `bindonce: onEvent failed: ${String(error)}`);
+  warnOnce(
+    'BINDONCE_ON_EVENT',
+    `idempotency: onEvent failed (${String(error)}), and the request is served all the same. Correct onEvent.`,
+  );
 }

@@ -181,6 +181,6 @@ function nameOf(value: object): string {
 
 const notComparable = (what: string): Error =>
   new Error(
-    `bindonce: req.body holds ${what}, which idempotency() cannot compare. Mount idempotency() before the parser, or ` +
+    `idempotency: req.body holds ${what}, which cannot be compared. Mount idempotency() before the parser, or ` +
       'set req.rawBody to the bytes.',
   );

@@ -18,7 +18,7 @@ export function validAcquisition(answer: Acquisition): Acquisition {
  */
 export function validCompletion(answer: unknown): boolean {
   if (typeof answer !== 'boolean')
-    warnOnce('BINDONCE_LEASE_ANSWER', `bindonce: ${invalid('complete', answer, 'true or false').message}`);
+    warnOnce('BINDONCE_LEASE_ANSWER', `idempotency: ${invalid('complete', answer, 'true or false').message}`);
   return answer === undefined || Boolean(answer);
 }
 

@@ -11,7 +11,7 @@ export function warnOfWorkers(): void {
   const what = cluster.isWorker ? 'a cluster worker' : `started with ${variable}, as PM2 does,`;
   warnOnce(
     'BINDONCE_WORKERS',
-    `bindonce: idempotency() keeps its responses in the memory of this process, which is ${what} ` +
+    `idempotency: the responses are kept in the memory of this process, which is ${what} ` +
       'and may have siblings. Each of them would run the same request once. ' +
       'Pass a store that they share: idempotency({ store: new Keyv(new KeyvRedis(url)) }).',
   );

@@ -2,7 +2,10 @@ import { isKeyvLike } from '../stores/keyv-like';
 
 /** Makes the error for a value that is not a client; it says what was passed, and what to pass instead. */
 export function notAClient(given: unknown): TypeError {
-  return new TypeError(`redisLeases: client must be a client of node-redis, ioredis or iovalkey, not ${what(given)}`);
+  return new TypeError(
+    `redisLeases: client must be a client of node-redis, ioredis or iovalkey, not ${what(given)}. ` +
+      'For example: createClient({ url }) of redis, or new Redis(url) of ioredis.',
+  );
 }
 
 /** Names the value, but quotes no text: the URL of a server has its password. */

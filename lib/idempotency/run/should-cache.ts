@@ -42,5 +42,8 @@ async function answerOf(ask: () => unknown, storeTimeout: number): Promise<boole
 }
 
 function warn(what: string): void {
-  warnOnce('BINDONCE_SHOULD_CACHE', `bindonce: shouldCache ${what}, and the response is stored`);
+  warnOnce(
+    'BINDONCE_SHOULD_CACHE',
+    `idempotency: shouldCache ${what}, and the response is stored. Correct shouldCache.`,
+  );
 }

@@ -210,7 +210,7 @@ describe('a file that cannot be removed', () => {
     while (readdirSync(directory).length > 0) await pause(5);
     process.off('unhandledRejection', note);
     expect(unhandled).toEqual([]);
-    expect(warned.mock.calls[0]?.[0]).toMatch(/^bindonce cannot remove .*It tries again/);
+    expect(warned.mock.calls[0]?.[0]).toMatch(/^bindonce: .* could not be removed .*It is tried again/);
     warned.mockRestore();
   });
 });

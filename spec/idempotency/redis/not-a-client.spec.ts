@@ -14,7 +14,9 @@ describe('a value that is not a Redis client is refused, and the error says what
     ['a client of an old version', { eval: () => undefined }, 'an object without connect, isOpen'],
   ])('%s', (_what, given, what) => {
     expect(() => redisLeases(given as RedisClient)).toThrow(
-      new TypeError(`redisLeases: client must be a client of node-redis, ioredis or iovalkey, not ${what}`),
+      new TypeError(
+        `redisLeases: client must be a client of node-redis, ioredis or iovalkey, not ${what}. For example: createClient({ url }) of redis, or new Redis(url) of ioredis.`,
+      ),
     );
   });
 });

@@ -64,7 +64,10 @@ it('a process warns once of a shouldCache that fails, and stores each response',
     expect((await send(url, { headers: keyed(key) })).headers['idempotent-replayed']).toBe('true');
   }
   expect(warn.mock.calls).toEqual([
-    ['bindonce: shouldCache threw Error: cannot tell, and the response is stored', { code: 'BINDONCE_SHOULD_CACHE' }],
+    [
+      'idempotency: shouldCache threw Error: cannot tell, and the response is stored. Correct shouldCache.',
+      { code: 'BINDONCE_SHOULD_CACHE' },
+    ],
   ]);
   warn.mockRestore();
 });
@@ -286,27 +289,27 @@ describe('run and record', () => {
       [
         'rejects',
         () => Promise.reject(new Error('cannot tell')),
-        'bindonce: shouldCache threw Error: cannot tell, and the response is stored',
+        'idempotency: shouldCache threw Error: cannot tell, and the response is stored. Correct shouldCache.',
       ],
       [
         'rejects with nothing',
         () => Promise.reject(undefined as unknown as Error),
-        'bindonce: shouldCache threw Error: undefined, and the response is stored',
+        'idempotency: shouldCache threw Error: undefined, and the response is stored. Correct shouldCache.',
       ],
       [
         'answers undefined',
         () => undefined,
-        'bindonce: shouldCache answered a value of type undefined instead of true or false, and the response is stored',
+        'idempotency: shouldCache answered a value of type undefined instead of true or false, and the response is stored. Correct shouldCache.',
       ],
       [
         'promises null',
         () => Promise.resolve(null),
-        'bindonce: shouldCache answered null instead of true or false, and the response is stored',
+        'idempotency: shouldCache answered null instead of true or false, and the response is stored. Correct shouldCache.',
       ],
       [
         'answers 0',
         () => 0,
-        'bindonce: shouldCache answered a value of type number instead of true or false, and the response is stored',
+        'idempotency: shouldCache answered a value of type number instead of true or false, and the response is stored. Correct shouldCache.',
       ],
     ])('stores the response and warns when it %s', async (_title, shouldCache, text) => {
       expect(await asked(shouldCache)).toEqual({ text: '{"run":1}', texts: [text] });
@@ -345,7 +348,9 @@ describe('run and record', () => {
       );
       expect(await result).toEqual({
         text: '{"run":1}',
-        texts: [`bindonce: shouldCache did not answer within ${LATE / 2} ms, and the response is stored`],
+        texts: [
+          `idempotency: shouldCache did not answer within ${LATE / 2} ms, and the response is stored. Correct shouldCache.`,
+        ],
       });
       expect(gives).toHaveLength(1);
     });
