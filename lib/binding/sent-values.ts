@@ -69,7 +69,7 @@ const isIterable = (value: object): value is Iterable<unknown> => Symbol.iterato
 
 /**
  * Gives brackets to the name of an array of one text that would otherwise be read as several items, or as JSON. Others
- * have none, because an array of one may also be the value of a property that is no collection.
+ * have none, because an array of one may also be the value of a property that is not a collection.
  */
 function asItems(values: Exclude<SentValues, Iterable<unknown>>, part: string): SentValues {
   checkReadable(values, part);

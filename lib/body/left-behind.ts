@@ -58,7 +58,7 @@ function bytesOfRawText(rawBody: unknown, req: IncomingMessage): Buffer | undefi
   return typeof rawBody === 'string' ? bytesOfText(rawBody, req) : undefined;
 }
 
-/** Returns the bytes of a form that was left as text. Its text has to be parsed, and a boundary is no part of a key. */
+/** Returns the bytes of a form that was left as text. It has to be parsed, and its boundary is not part of a key. */
 function formOfText(body: unknown, req: IncomingMessage): Buffer | undefined {
   return typeof body === 'string' && isForm(req) ? bytesOfText(body, req) : undefined;
 }

@@ -51,7 +51,7 @@ export const asLeft = (file: Express.Multer.File): unknown => foreign.get(file) 
 export const isFromOtherParser = (file: Express.Multer.File): boolean => foreign.has(file);
 
 /**
- * Checks that a file has what every parser tells of it.
+ * Checks that a file has a name and a size.
  * @throws Error if it has not: two different files would look equal, and a handler would store `undefined` as its name.
  */
 export function checkIsKnown({ originalname, size }: { originalname?: unknown; size?: unknown }): void {

@@ -5,7 +5,10 @@ import type { KnownKey } from './page.js';
 /** The key of an unfinished operation, as it is stored. A full storage takes `isJoined` for its shorter `true`. */
 export type Entry = Omit<KnownKey, 'isStored'>;
 
-/** Keys that another page has just stored. They show up before a time, unless that page has another storage. */
+/**
+ * Keys that another page has just stored, and that this page may not see yet. It sees them at `until`, unless that page
+ * has another storage.
+ */
 export interface Unseen {
   readonly keys: readonly string[];
   /** In milliseconds since 1970. */

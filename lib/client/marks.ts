@@ -20,9 +20,9 @@ export interface Mark {
 const locksOfPages = (): ReturnType<typeof locks> => (isPage() ? locks() : undefined);
 
 /**
- * Tells the other pages of the origin what this one has written: what they may see 50 ms later only in their
- * `localStorage`, they see at once among its locks. No page takes a key from a mark, since it may have another storage:
- * a mark only says what shows up soon if it is the same.
+ * Tells the other pages of the origin what this one has written. In their `localStorage`, they may see it 50 ms later;
+ * among the locks of the origin, they see it at once. No page takes a key from a mark, because the page that made the
+ * mark may have another storage: a mark only says what a page will see soon if both have the same one.
  */
 export function mark(name: string, change: Mark['change'], key: string): Promise<void> {
   return new Promise(resolve => {

@@ -1,6 +1,6 @@
 /**
  * Lists the options in an object, by name: its own, and those of its class, which may have them as getters. Methods are
- * none.
+ * not options.
  */
 export function entriesOf(options: object): [name: string, value: unknown][] {
   const names = new Set(Object.keys(options));
@@ -13,5 +13,5 @@ export function entriesOf(options: object): [name: string, value: unknown][] {
   return [...names].map(name => [name, (options as Record<string, unknown>)[name]]);
 }
 
-/** Returns true for the `Object.prototype` of any realm: its getter `__proto__` is no option. */
+/** Returns true for the `Object.prototype` of any realm: its getter `__proto__` is not an option. */
 const isRoot = (prototype: object): boolean => Object.getPrototypeOf(prototype) === null;

@@ -4,7 +4,7 @@ import { writableValue } from '../reading/own-value';
 import { textWriter, written, type WriteJson } from '../types/codec';
 import type { Member } from './members';
 
-/** Three ways to write an object of a class as JSON. They throw TypeError for a value that is no such object. */
+/** Three ways to write an object of a class as JSON. They throw TypeError for a value that is not such an object. */
 export interface ObjectWriters {
   /** For the writer of exact numbers. */
   readonly exact: (value: unknown) => JsonObject;

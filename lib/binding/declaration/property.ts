@@ -23,7 +23,7 @@ export interface PropertySpec extends PropertyOptions {
   readonly type: AnyType;
   readonly required: boolean;
   readonly fallback: boolean;
-  /** True if the options say `required: true`: then a default or an initialiser is no value. */
+  /** True if the options say `required: true`: then a default or an initialiser is not used. */
   readonly requiresValue?: boolean;
   /**
    * True if the class itself makes the property, with or without a value: compiled fields do

@@ -98,7 +98,7 @@ function multipartIn(received: Received, incoming: Incoming): Awaitable<Form> {
 /** @throws Error if the parser tells too little of a file that the dto declares. */
 function leftForm(body: unknown, files: Form['files'], { use, options: { limits } }: Incoming): Form {
   for (const file of files) if (use.bindsFile(file.fieldname)) checkIsKnown(file);
-  // Express-form-data can leave its files in `req.body`, too: their members are no fields.
+  // Express-form-data can leave its files in `req.body`, too: their members are not fields.
   return { fields: boundedPairs(body, limits, new Set(files.map(asLeft))), files };
 }
 

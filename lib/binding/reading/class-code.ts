@@ -61,7 +61,7 @@ export class ClassCode {
 
   /**
    * Makes a function that writes the JSON of an object: the values of its declared properties.
-   * @param asObject called for a value that is no object, or has a `toJSON()` or a `then()`. Returns the object to
+   * @param asObject called for a value that is not an object, or has a `toJSON()` or a `then()`. Returns the object to
    * write; throws if the value stands for none.
    */
   textWriter(fields: readonly WrittenField[], asObject: AsObject): (value: unknown) => string {
@@ -124,7 +124,7 @@ ${lines.join('\n')}
 const TAKE_OBJECT = `if (typeof value !== 'object' || value === null || value.toJSON !== undefined
 || value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);`;
 
-/** Writes the code of a text. A method is no value; the writers of fields with `keeps` leave it out themselves. */
+/** Writes the code of a text. A method is not a value; the writers of fields with `keeps` leave it out themselves. */
 function codeOfTextWriter(fields: readonly WrittenField[]): string {
   const lines = inOrder(fields).map(field => {
     const name = `${JSON.stringify(field.jsonName)}:`;

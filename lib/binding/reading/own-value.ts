@@ -1,5 +1,5 @@
 /**
- * Reads a property that is to be written. A method is no value, as for `JSON.stringify`: the object has it of its
+ * Reads a property that is to be written. A method is not a value, as for `JSON.stringify`: the object has it of its
  * class, or, as `toString`, like every object.
  */
 export function writableValue(object: object, name: string): unknown {

@@ -46,15 +46,16 @@ function rootsInOrder(names: readonly string[]): ReadonlySet<string> {
 }
 
 /**
- * Names like `a.b[c][0]`, which every parser splits at the same places, or not at all: qs ignores `.sku` in
- * `items[0].sku`. `[01]` may be the same index as `[1]`. The names above a name are looked up, hence the bounds.
+ * Names like `a.b[c][0]`, which every parser splits at the same places, or not at all. Not so `items[0].sku`, of which
+ * qs ignores `.sku`, and `a[01]`, which may be the same index as `a[1]`. The number of parts is bounded, because every
+ * name above a name is looked up.
  */
 const PLAIN = /^[^.[\]]+(?:\.(?!0\d)[^.[\]]+){0,5}(?:\[(?!0\d)[^.[\]]+\]){0,5}$/;
 
 /**
- * Returns true if the names are plain and lead to places of their own, so that nothing depends on their order. It does
- * if two are one place (`a.b` and `a[b]`), if one is above another (`a` and `a.b`: parsers make an object or a list, by
- * what comes first), or if a part has two spellings (`a.b` and `A.c`: binding takes the first for both).
+ * Returns true if the names are plain and address different places. The order of names matters if two of them address
+ * the same place (`a.b` and `a[b]`), if one is above another (`a` and `a.b`: parsers make an object or a list, by what
+ * comes first), or if a part has two spellings (`a.b` and `A.c`: binding takes the first for both).
  */
 function areApart(names: Iterable<string>): boolean {
   /** The spelling of each name above another, and an empty text for the end of one. */

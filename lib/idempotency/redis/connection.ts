@@ -5,7 +5,7 @@ export type Keys = readonly [string, ...string[]];
 export interface RedisConnection {
   /** True for a client that the application has closed; false for one that has given up by itself. */
   readonly isClosed: boolean;
-  /** True if the client keeps a connection that is dead, but silent: one that no one has ended. */
+  /** True if the client keeps a dead connection that was never closed (neither FIN nor RST has arrived). */
   readonly keepsDeadConnection: boolean;
   /**
    * Lets the next script open a client that the application has closed. Called when a request begins, and not for what

@@ -9,12 +9,13 @@ const AT_ONCE = 10;
  * Notices that a server has not answered anything for five seconds although it was asked: its connection may be dead,
  * with no one left to end it (the machine is lost, a router has forgotten the connection). Neither client notices.
  *
- * Seconds are counted by looks, not by the clock: while this process stands still, no one can read answers. Only those
- * count in which a question waited. Once counted, they are kept until the server answers something: a client that stops
- * waiting after a second (`commandTimeout` of ioredis) has heard nothing.
+ * The seconds are counted by a timer, not by the clock: while this process stands still, it reads no answers, and the
+ * timer does not fire. A second counts if a question waits at its end, or has failed in it: a client that gives each
+ * question up after a second (`commandTimeout` of ioredis) has heard nothing. What was counted is kept until the server
+ * answers something.
  *
- * A question may take longer by what it says (`waits`). One connection carries one question after another, and each
- * answer shows that the server lives; so the longest of the open questions decides, not all of them together.
+ * `waits` says how much longer the answer to a question may take. A connection carries one question after another, and
+ * each answer shows that the server lives. So the longest `waits` of the open questions is allowed, not their sum.
  */
 export class Silence {
   /** Questions without an answer. */

@@ -83,7 +83,7 @@ export class ResponseHead {
     return Number.isSafeInteger(this.length) && (!this.hasContent || this.length === bytes);
   }
 
-  /** Returns the header as node means it: it also sends a length that was given as ` 3` or `['3']`. */
+  /** Returns the header as node sends it: it also takes a length that was given as ` 3` or `['3']`. */
   private withoutBlanks(line: HeaderLine): HeaderLine {
     return line[0].toLowerCase() === 'content-length' ? [line[0], String(this.length)] : line;
   }

@@ -31,7 +31,7 @@ export function middlewaresOf(handlers: readonly Handler[], method: string): Rou
 }
 
 /**
- * Returns true if requests get from a route to those behind it: for certain, if its last handler is one of ours. A
+ * Returns true if requests get from a route to those behind it: for certain, if bindonce made its last handler. A
  * handler that takes no `next` answers, and so does, in all likelihood, one that gets a dto.
  */
 export function passesOn(handlers: readonly unknown[]): boolean {

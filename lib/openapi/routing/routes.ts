@@ -29,7 +29,7 @@ export interface Route {
   readonly passesOn: boolean;
 }
 
-/** Returns the middlewares of ours that requests of a method for a path meet first. */
+/** Returns the middlewares of bindonce that requests of a method for a path meet first. */
 type InFront = (template: PathTemplate, method: string) => readonly Handler[];
 
 /** Position of a walk. */
@@ -172,7 +172,7 @@ function seen(handles: readonly unknown[], paths: readonly PathTemplate[], templ
   return handles.map(handle => ({ handle, keys }));
 }
 
-/** Returns the middlewares of ours that requests have met when they get behind a route, by method. */
+/** Returns the middlewares of bindonce that requests have met when they get behind a route, by method. */
 function handlersThatPassOn(route: ExpressRoute): ReadonlyMap<string, readonly unknown[]> {
   const all = methodsOf(route).map(method => [method, handlersOf(route, method)] as const);
   const passing = all.filter(([, handlers]) => handlers.some(isDescribed) && passesOn(handlers));
