@@ -134,7 +134,7 @@ function dtoMaker(
 function checkCaller(req: Request, { allowAnonymous, claims }: EndpointOptions): void {
   if (allowAnonymous || claims(req) !== undefined) return;
   // RFC 9110, section 15.5.2: a 401 response names a way to authenticate.
-  throw new Problem('unauthenticated', 'This endpoint is not open to anonymous callers.', {
+  throw new Problem('unauthenticated', 'This endpoint is not open to anonymous callers. Send credentials.', {
     headers: { 'WWW-Authenticate': 'Bearer' },
   });
 }

@@ -28,7 +28,10 @@ const nameOf = (coding = ''): string => coding.trim().toLowerCase() || 'identity
 
 async function decoded(bytes: Buffer, name: string, limit: number): Promise<Buffer> {
   if (!Object.hasOwn(decoders, name))
-    throw new Problem('body-unsupported', `The content encoding "${name.slice(0, 40)}" is not supported.`);
+    throw new Problem(
+      'body-unsupported',
+      `The content encoding "${name.slice(0, 40)}" is not supported; send gzip, deflate, br or none.`,
+    );
   try {
     return await decoders[name as keyof typeof decoders](bytes, { maxOutputLength: limit });
   } catch (error) {
@@ -45,7 +48,7 @@ export function decodedText(bytes: Buffer, { parameters }: Pick<MediaType, 'para
   try {
     return utf8.decode(bytes);
   } catch (error) {
-    throw new Problem('body-malformed', 'The body is not valid UTF-8.', { cause: error });
+    throw new Problem('body-malformed', 'The body is not valid UTF-8; send UTF-8.', { cause: error });
   }
 }
 

@@ -103,7 +103,7 @@ function errorInField(
   if (value === undefined)
     return new Problem(
       'body-malformed',
-      `The form field ${JSON.stringify(name.slice(0, 80))} is in a charset that is not supported.`,
+      `The form field ${JSON.stringify(name.slice(0, 80))} is in a charset that is not supported; send UTF-8.`,
     );
   return undefined;
 }

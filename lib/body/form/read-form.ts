@@ -33,7 +33,12 @@ export function formFrom(
     if (isCoded(req.headers['content-encoding']))
       reject(new Problem('body-unsupported', 'A multipart form is accepted only without a Content-Encoding.'));
     else if (boundary === '')
-      reject(new Problem('body-malformed', 'The content type of the multipart form names no boundary.'));
+      reject(
+        new Problem(
+          'body-malformed',
+          'The content type of the multipart form names no boundary. Let the HTTP client set the Content-Type.',
+        ),
+      );
     else new FormReading(req, options, sourceFor(boundary), reject).read(boundary, resolve);
   });
 }

@@ -40,7 +40,7 @@ export class Holding {
     this.bytes[where] += bytes;
     held.bytes[where] += bytes;
     if (held.bytes[where] <= held.bounds[where] || this.bytes[where] <= ALWAYS) return;
-    throw new Problem('server-busy', 'The server has too many large requests to take this one; try again later.', {
+    throw new Problem('server-busy', 'The server has too many large requests to take this one. Retry later.', {
       headers: { 'Retry-After': '10' },
     });
   }

@@ -24,7 +24,7 @@ describe('a content coding', () => {
   it.each(['compress', 'gzip, br', '__proto__', 'x'.repeat(1_000)])('%p is a 415', async coding => {
     await expect(uncompressed(TEXT, coding, 100)).rejects.toMatchObject({
       status: 415,
-      message: `The content encoding "${coding.slice(0, 40)}" is not supported.`,
+      message: `The content encoding "${coding.slice(0, 40)}" is not supported; send gzip, deflate, br or none.`,
     });
   });
 
