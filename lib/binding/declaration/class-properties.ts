@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { extended } from '../../basics/extended';
 import { describe } from '../../options/check';
 import { ownValue } from '../reading/own-value';
+import { classNameOf } from '../types/class-name';
 import type { DtoClass } from '../types/property-type';
 import { namingErrors } from './declaration-error';
 import { baseClasses, declarationsOf, ownDeclarationsOf, type Declarations } from './declarations';
@@ -29,12 +30,13 @@ function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Dec
   const sample = sampleOf(Dto);
   return new Map(
     [...properties].map(([name, spec]) => {
-      checkIsSettable(sample, name, Dto.name);
+      checkIsSettable(sample, name, classNameOf(Dto));
       const found = ownValue(sample, name);
-      if (mustSayRequired(spec) && isInherited(found, name, Dto)) throw unclear(`${Dto.name}.${name}`, found, spec);
+      if (mustSayRequired(spec) && isInherited(found, name, Dto))
+        throw unclear(`${classNameOf(Dto)}.${name}`, found, spec);
       const replacesInherited = spec.default !== undefined && isInherited(found, name, Dto);
       const initial = replacesInherited ? undefined : found;
-      checkInitialiser(initial, spec, `${Dto.name}.${name}`);
+      checkInitialiser(initial, spec, `${classNameOf(Dto)}.${name}`);
       const mayBeInitial = !spec.requiresValue && spec.kind !== 'hasPermission';
       const required = spec.required && !(mayBeInitial && initial !== undefined);
       const isMadeByClass = Object.hasOwn(sample, name);
@@ -96,5 +98,8 @@ function checkIsSettable(sample: object, name: string, owner: string): void {
 }
 
 function sampleOf(Dto: DtoClass<unknown>): object {
-  return namingErrors(`${Dto.name}: its constructor failed when called without arguments`, () => new Dto() as object);
+  return namingErrors(
+    `${classNameOf(Dto)}: its constructor failed when called without arguments`,
+    () => new Dto() as object,
+  );
 }

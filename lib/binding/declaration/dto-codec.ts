@@ -4,6 +4,7 @@ import { FoundValues } from '../reading/found-values';
 import { isJsonObject, jsonInText } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
+import { classNameOf } from '../types/class-name';
 import { takesFiles, type Codec } from '../types/codec';
 import type { JsonSchema, Schemas } from '../types/json-schema';
 import type { Codecs, DtoClass } from '../types/property-type';
@@ -72,7 +73,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     },
     toJson: writeObject(() => prepared.writers),
     // A class without a name may contain itself, too.
-    schema: schemas => schemas.named(codec, Dto.name || 'Dto', inside => schemaOf(prepared, inside)),
+    schema: schemas => schemas.named(codec, classNameOf(Dto) || 'Dto', inside => schemaOf(prepared, inside)),
   };
   return codec;
 }
@@ -94,7 +95,7 @@ type Facts = Pick<
 
 /** Makes the members of the codec that read and write no value. @param prepared returns the properties, once known. */
 function factsOf(Dto: DtoClass<unknown>, prepared: () => Prepared): Facts {
-  const name = Dto.name || 'object';
+  const name = classNameOf(Dto) || 'object';
   return {
     name,
     shape: 'object',
@@ -115,7 +116,7 @@ function notNestable(Dto: DtoClass<unknown>): Pick<Facts, 'notNestable'> {
   return spec
     ? {
         notNestable:
-          `${Dto.name}.${name}: ${spec.kind} binds only at the root of a request; ` +
+          `${classNameOf(Dto)}.${name}: ${spec.kind} binds only at the root of a request; ` +
           'declare the properties of a nested dto with field or a bare type.',
       }
     : {};
@@ -134,13 +135,13 @@ function schemaOf({ fields, members }: Prepared, schemas: Schemas): JsonSchema {
 
 function prepare(Dto: DtoClass<unknown>, code: ClassCode, codecs: Codecs): Prepared {
   const members = membersOf(Dto, codecs, ({ type }) => codecs.of(type));
-  checkJsonNames(Dto.name, members);
+  checkJsonNames(classNameOf(Dto), members);
   const fields = members.filter(({ spec }) => spec.kind === 'field');
   return {
     members,
     fields,
     readFields: jsonReaderOf(code, fields, ({ property }) => property, readInJson),
-    writers: objectWriters(Dto.name || 'an object', members, code),
+    writers: objectWriters(classNameOf(Dto) || 'an object', members, code),
   };
 }
 

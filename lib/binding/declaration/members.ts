@@ -3,6 +3,7 @@ import type { ClassCode, ReadFields } from '../reading/class-code';
 import type { FoundValues } from '../reading/found-values';
 import type { Location } from '../reading/location';
 import { ownValue } from '../reading/own-value';
+import { classNameOf } from '../types/class-name';
 import type { Codec, CodecMember } from '../types/codec';
 import type { Codecs, DtoClass } from '../types/property-type';
 import { propertiesOf } from './class-properties';
@@ -35,7 +36,7 @@ export function membersOf(
   codecFor: (spec: PropertySpec) => Codec<unknown>,
 ): readonly Member[] {
   return [...propertiesOf(Dto)].map(([property, spec], index) =>
-    namingErrors(`${Dto.name}.${property}`, () => {
+    namingErrors(`${classNameOf(Dto)}.${property}`, () => {
       const { required, jsonRequired = false, jsonPropertyName, bindFrom: bindName = property, dontBind = [] } = spec;
       const codec = codecFor(spec);
       const jsonName = jsonPropertyName ?? codecs.jsonName(property);

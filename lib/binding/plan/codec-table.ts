@@ -6,6 +6,7 @@ import type { NamingPolicy } from '../types/naming-policy';
 import type { Location } from '../reading/location';
 import { namingPolicyOf, type SerializerOptions } from '../types/serializer-options';
 import type { ValueParser } from '../types/value-parser';
+import { classNameOf } from '../types/class-name';
 import type { Codec } from '../types/codec';
 import type { AnyType, Codecs, Infer } from '../types/property-type';
 import { remedyFor } from '../types/class-remedy';
@@ -81,8 +82,8 @@ export class CodecTable implements Codecs {
     return name;
   }
 
-  codeFor({ name }: { readonly name: string }): ClassCode {
-    return new ClassCode(name || 'dto', this.compile);
+  codeFor(Dto: object): ClassCode {
+    return new ClassCode(classNameOf(Dto) || 'dto', this.compile);
   }
 
   later(work: () => void): void {
@@ -102,7 +103,7 @@ export class CodecTable implements Codecs {
         source === 'json' ? read.blockedIn?.('json') : undefined;
       return parser ? { ...read, ...parsing(parser, own.name), blockedIn } : read;
     }
-    const name = (type as { name?: string }).name || 'value';
+    const name = classNameOf(type) || 'value';
     if (!parser && !converter)
       throw new TypeError(`${name} has no declared properties and no static tryParse; ${remedyFor(type)}.`);
     const json = converter

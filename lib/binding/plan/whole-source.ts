@@ -1,6 +1,7 @@
 import type { Source } from '../../problems/problem';
 import type { Member } from '../declaration/members';
 import type { PropertyKind, PropertySpec } from '../declaration/property';
+import { classNameOf } from '../types/class-name';
 import type { DtoClass } from '../types/property-type';
 
 /** The kinds of property that take a whole source. */
@@ -16,20 +17,21 @@ export interface WholeBody {
 
 /** Finds the properties that take a whole source. @throws TypeError if two properties take the same one. */
 export function wholeSourcesOf(Dto: DtoClass<unknown>, properties: ReadonlyMap<string, PropertySpec>): WholeSources {
+  const name = classNameOf(Dto);
   const wholeSources: readonly WholeSourceKind[] = ['fromBody', 'plainText', 'fromForm', 'fromQuery'];
   const found = new Map<PropertyKind, string>();
   for (const wholeSource of wholeSources) {
-    const [first, second] = [...properties].filter(([, { kind }]) => kind === wholeSource).map(([name]) => name);
+    const [first, second] = [...properties]
+      .filter(([, { kind }]) => kind === wholeSource)
+      .map(([property]) => property);
     if (first !== undefined && second !== undefined)
-      throw new TypeError(
-        `${Dto.name}.${first} and ${Dto.name}.${second} are both ${wholeSource}; only one property can be.`,
-      );
+      throw new TypeError(`${name}.${first} and ${name}.${second} are both ${wholeSource}; only one property can be.`);
     if (first !== undefined) found.set(wholeSource, first);
   }
   const [ofBody, ofText] = [found.get('fromBody'), found.get('plainText')];
   if (ofBody !== undefined && ofText !== undefined)
     throw new TypeError(
-      `${Dto.name}.${ofBody} is fromBody and ${Dto.name}.${ofText} is plainText; the body can go to one property only.`,
+      `${name}.${ofBody} is fromBody and ${name}.${ofText} is plainText; the body can go to one property only.`,
     );
   return new Set(found.keys());
 }

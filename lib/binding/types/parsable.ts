@@ -1,5 +1,6 @@
 import { isJsonText } from '../reading/json-text';
 import type { Location } from '../reading/location';
+import { classNameOf } from './class-name';
 import type { Codec } from './codec';
 import { accepted } from './parse-result';
 import type { Parsable, ParseResult } from './property-type';
@@ -10,9 +11,9 @@ import { asScalar } from './scalar';
  * @param asObject reads JSON objects, also in text, by the declared properties of the class, if it has any.
  */
 export function parsableCodec(type: Parsable<unknown>, asObject?: Codec<unknown>): Codec<unknown> {
-  const { name: className } = type as { name?: string };
-  const name = className ?? 'value';
-  const described = `text that ${className ?? 'this type'} accepts; send a string`;
+  const className = classNameOf(type);
+  const name = className || 'value';
+  const described = `text that ${className || 'this type'} accepts; send a string`;
   const valueOf = (result: ParseResult<unknown>, text: string, location: Location): unknown =>
     accepted(result, text, name, location, `${name}.tryParse`);
   return {

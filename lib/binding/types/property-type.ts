@@ -12,7 +12,7 @@ export interface Codecs {
   /** Returns the JSON name of a property. */
   jsonName(property: string): string;
   /** Returns the compiler of the code for a class. */
-  codeFor(Dto: { readonly name: string }): ClassCode;
+  codeFor(Dto: object): ClassCode;
   /** Postpones work that needs the codecs of types that may refer back to this one. */
   later(work: () => void): void;
 }

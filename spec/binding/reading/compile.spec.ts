@@ -1,3 +1,5 @@
+import { dto, int } from '../../../lib';
+import { compileClass } from '../../../lib/binding/compile-class';
 import { compilerWith, CodeCollection, collecting, type CodeFunction } from '../../../lib/binding/reading/compile';
 
 const CODE = (): string => 'return value => value + offset;';
@@ -50,4 +52,17 @@ it('does not take a property that every object inherits for a function', () => {
   const functions = Object.create({ ...functionsOf(collected('Order', CODE), () => () => 'inherited') }) as object;
   const compile = compilerWith([{ functions: functions as Record<string, CodeFunction>, whenStale: 'warn' }]);
   expect((compile('Order', CODE, [['offset', 1]]) as (value: number) => unknown)(2)).toBe(3);
+});
+
+it('collects code under a text, also of a class whose static property `name` is a method', () => {
+  class Line extends dto({ sku: int }) {}
+  Object.defineProperty(Line, 'name', { value: () => 'Line' });
+  const collection = new CodeCollection();
+  collecting.collection = collection;
+  try {
+    compileClass(Line, {});
+  } finally {
+    delete collecting.collection;
+  }
+  expect(new Set([...collection.texts.values()].map(({ owner }) => owner))).toEqual(new Set(['dto']));
 });
