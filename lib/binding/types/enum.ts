@@ -23,8 +23,9 @@ export function enumOf<const E extends EnumObject | readonly string[]>(
       );
   const byName = new Map(entries.map(([name, value]) => [name.toLowerCase(), value]));
   const byValue = new Map(entries.map(([, value]) => [String(value), value]));
-  const read = (text: string): string | number | undefined =>
-    byValue.get(text.trim()) ?? byName.get(text.trim().toLowerCase());
+  const find = (text: string): string | number | undefined => byValue.get(text) ?? byName.get(text.toLowerCase());
+  // A value may begin or end with blanks itself.
+  const read = (text: string): string | number | undefined => find(text) ?? find(text.trim());
   const shown = entries.slice(0, 10).map(([member]) => member);
   const list = `${shown.join(', ')}${entries.length > shown.length ? ', …' : ''}`;
   const names = entries.map(([member]) => member);

@@ -171,3 +171,18 @@ it('the reverse names of a numeric enum are not members', async () => {
       { name: 'v', in: 'query', detail: `The value "${text}" is not one of Zero, Half, Text.` },
     ]);
 });
+
+describe('values that begin or end with blanks', () => {
+  class Padded extends dto({ v: enumOf([' a ', 'b', 'b ']) }) {}
+
+  it.each<[string, string]>([
+    [' a ', ' a '],
+    [' A ', ' a '],
+    ['b', 'b'],
+    ['b ', 'b '],
+    [' b', 'b'],
+  ])('%j is read as %j, in JSON and in a query', async (text, value) => {
+    expect((await bind(Padded, { json: { v: text } })).dto).toEqual({ v: value });
+    expect((await bind(Padded, { method: 'GET', path: `/?v=${encodeURIComponent(text)}` })).dto).toEqual({ v: value });
+  });
+});
