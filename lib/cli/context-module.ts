@@ -18,7 +18,7 @@ export function contextModule(path: string, { texts }: CodeCollection): [File, .
     .sort((a, b) => compare(a.owner, b.owner) || compare(a.fingerprint, b.fingerprint))
     .map(({ fingerprint, owner, text }) => `  // ${owner.replace(/[^\w$]/g, '?')}\n  '${fingerprint}': ${text},\n`);
   const functions = `generatedContexts({\n${entries.join('')}})`;
-  const module = `${HEADER}${isCommonJs(path) ? commonJs(functions) : esModule(functions, isTypeScript(path))}`;
+  const module = `${HEADER}${textOf(path, functions)}`;
   const own = { path, text: module };
   if (isTypeScript(path)) return [own];
   return [own, { path: path.replace(/\.([cm]?)js$/, '.d.$1ts'), text: DECLARATIONS }];
@@ -39,6 +39,25 @@ const DECLARATIONS = `${HEADER}import type { RegisterContexts } from 'bindonce';
 /** Adds the generated contexts to the options of \`configure({ binding })\`. */
 export declare const registerContexts: RegisterContexts;
 `;
+
+function textOf(path: string, functions: string): string {
+  if (extname(path) === '.cts') return commonTs(functions);
+  return isCommonJs(path) ? commonJs(functions) : esModule(functions, isTypeScript(path));
+}
+
+/**
+ * `verbatimModuleSyntax` allows only this form where TypeScript compiles to CommonJS. `isolatedDeclarations` needs the
+ * type once more, and the named imports of an ES module need an object of names.
+ */
+function commonTs(functions: string): string {
+  return `import bindonce = require('bindonce');
+
+/** Adds the generated contexts to the options of \`configure({ binding })\`. */
+const registerContexts: bindonce.RegisterContexts = bindonce.${functions};
+
+export = { registerContexts: registerContexts as bindonce.RegisterContexts };
+`;
+}
 
 function commonJs(functions: string): string {
   return `'use strict';

@@ -210,6 +210,19 @@ registerContexts();
     expect(stdout).toBe('1\n');
   });
 
+  it('writes a contexts.cts whose syntax is that of its output, and which ES modules import by name', async () => {
+    expect((await bindonce('dtos.mjs', '-o', 'contexts.cts')).status).toBe(0);
+    writeFileSync(
+      file('use.mts'),
+      "import { registerContexts } from './contexts.cjs'; console.log(registerContexts().contexts?.length);",
+    );
+    const compilerOptions = { module: 'nodenext', strict: true, verbatimModuleSyntax: true, types: ['node'] };
+    writeFileSync(file('tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.?ts'] }));
+    const compiled = await node([join(root, 'node_modules/typescript-7/bin/tsc'), '-p', '.']);
+    expect(compiled).toMatchObject({ status: 0, stdout: '' });
+    expect((await node(['use.mjs'])).stdout).toBe('1\n');
+  });
+
   it('finds the modules of a folder, with options for what they export', async () => {
     mkdirSync(file('orders'));
     writeFileSync(file('orders/dtos.mjs'), dtos());
