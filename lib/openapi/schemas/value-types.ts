@@ -22,7 +22,7 @@ export function withoutNull(given: JsonSchema): JsonSchema {
   for (const keyword of ['anyOf', 'oneOf']) {
     const { [keyword]: members, ...rest } = schema;
     if (!Array.isArray(members)) continue;
-    const others = (members as JsonSchema[]).filter(one => one['type'] !== 'null');
+    const others = (members as JsonSchema[]).filter(one => one['type'] !== 'null').map(withoutNull);
     return others.length === 1 ? { ...rest, ...others[0] } : { ...rest, [keyword]: others };
   }
   const { type, enum: values, items, ...rest } = schema;

@@ -3,11 +3,13 @@ import {
   dto,
   formField,
   fromHeader,
+  lazy,
   list,
   nullable,
   optional,
   queryParam,
   routeParam,
+  string,
   type AnyType,
 } from '../../../lib';
 import { operationOf } from '../../support/described';
@@ -59,6 +61,14 @@ describe.each<[string, AnyType, unknown]>([
 it.each<[string, AnyType, object]>([
   ['a union', z.union([z.string(), z.null()]), { type: 'string' }],
   ['a union of exactly one', z.xor([z.string(), z.null()]), { type: 'string' }],
+  ['a type that is nullable twice', nullable(nullable(string)), { type: 'string' }],
+  ['a nullable type that is resolved later', nullable(lazy(() => nullable(string))), { type: 'string' }],
+  ['a nullable schema that may be null', nullable(z.string().nullable()), { type: 'string' }],
+  [
+    'a union with a member that may be null',
+    z.union([z.string().nullable(), z.int()]),
+    { anyOf: [{ type: 'string' }, { type: 'integer' }] },
+  ],
   ['a union of three', z.xor([z.literal('a'), z.literal('b'), z.null()]), { oneOf: [{ const: 'a' }, { const: 'b' }] }],
 ])('null is no text of %s', async (_what, type, schema) => {
   const { parameters = [] } = await operationOf(dto({ v: queryParam(type) }));
