@@ -19,9 +19,10 @@ export interface Property<V> {
   readonly [VALUE]?: V;
   /**
    * Returns the declaration for a property of this name.
+   * @param shown names the property in an error. Default: its name.
    * @throws TypeError that names the property if it cannot be bound.
    */
-  declaredAs(name: string): PropertySpec;
+  declaredAs(name: string, shown?: string): PropertySpec;
   <This, Declared>(value: undefined, context: ClassFieldDecoratorContext<This, Declared> & Fits<V, Declared>): void;
   <C extends object, K extends keyof C>(prototype: C, name: K & Fits<V, C[K]>): void;
 }
@@ -169,16 +170,16 @@ function property<V>(
   options: PropertyOptions = {},
   permission?: string,
 ): Property<V> {
-  const declaredAs = (name: string): PropertySpec =>
-    namingErrors(name, () => ({
-      ...specify(kind, type, options),
+  const declaredAs = (name: string, shown = name): PropertySpec =>
+    namingErrors(shown, () => ({
+      ...specify(kind, type, options, name),
       ...(permission !== undefined && { name: permission }),
     }));
   return Object.assign(decorate(kind, declaredAs), { declaredAs });
 }
 
-function specify(kind: PropertyKind, type: AnyType, options: PropertyOptions): PropertySpec {
-  checkProperty(kind, options);
+function specify(kind: PropertyKind, type: AnyType, options: PropertyOptions, property: string): PropertySpec {
+  checkProperty(kind, options, property);
   assertType(type, " (the type comes first, as in fromHeader(string, { name: 'X-Tenant' }))");
   const required = options.required ?? (!isOptional(type) && options.default === undefined);
   // Only `required: false` enables the fallback. With `fromClaim(optional(bool))`, or with a default, `?isAdmin=true`

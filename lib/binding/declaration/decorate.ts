@@ -9,7 +9,7 @@ import type { PropertyKind, PropertySpec } from './property';
  */
 export function decorate(
   kind: PropertyKind,
-  declaredAs: (name: string) => PropertySpec,
+  declaredAs: (name: string, shown?: string) => PropertySpec,
 ): (target: unknown, context: unknown, descriptor?: PropertyDescriptor) => ((initial: unknown) => unknown) | undefined {
   return (target, context, descriptor) => {
     if (isFieldContext(context)) {
@@ -20,7 +20,7 @@ export function decorate(
     }
     const isMethod = descriptor?.value !== undefined || descriptor?.get !== undefined || descriptor?.set !== undefined;
     if (typeof target === 'object' && target !== null && typeof context === 'string' && !isMethod) {
-      declareProperty(target.constructor, context, declaredAs(`${target.constructor.name}.${context}`));
+      declareProperty(target.constructor, context, declaredAs(context, `${target.constructor.name}.${context}`));
       return undefined;
     }
     if (isFieldName(context) && !isMethod) throw notBindable(kind, context);

@@ -36,5 +36,5 @@ const isShape = (value: unknown): boolean => typeof value === 'object' && value 
 
 function specOf(name: string, entry: Property<unknown> | AnyType): PropertySpec {
   const property = typeof entry === 'function' && 'declaredAs' in entry ? entry : field(entry);
-  return property.declaredAs(`dto: property ${JSON.stringify(name)}`);
+  return property.declaredAs(name, `dto: property ${JSON.stringify(name)}`);
 }

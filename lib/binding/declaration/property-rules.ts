@@ -83,10 +83,16 @@ const otherNames: ReadonlyMap<string, keyof PropertyOptions> = new Map([
 
 /**
  * Checks the options of a property.
- * @throws TypeError for an option that this kind of property does not have, or an invalid value.
+ * @throws TypeError for an option that this kind of property does not have, or an invalid value, also the default of
+ * one.
  */
-export function checkProperty(kind: PropertyKind, options: PropertyOptions): void {
+export function checkProperty(kind: PropertyKind, options: PropertyOptions, property: string): void {
   checkOptions(kind, options, rulesOf[kind], otherNames);
+  if (kind === 'fromHeader' && options.name === undefined && !headerName.accepts(property))
+    throw new TypeError(
+      `${kind}: no header can have the name of the property, ${JSON.stringify(property)}; ` +
+        'give it one with the option name',
+    );
   checkFallback(kind, options);
   checkDefault(options.default);
   for (const source of options.dontBind ?? []) {

@@ -294,3 +294,10 @@ it.each<[string, (...given: never[]) => unknown, unknown[], string]>([
   expect(() => declared({ required: false })).toThrow(new TypeError(`${name} takes no options; ${remedy}`));
   expect(() => declared(undefined)).not.toThrow();
 });
+
+it('a property whose name no header can have needs the name of its header', () => {
+  expect(() => dto({ 'größe x': fromHeader(string) })).toThrow(
+    'fromHeader: no header can have the name of the property, "größe x"; give it one with the option name',
+  );
+  expect(() => dto({ 'größe x': fromHeader(string, { name: 'X-Size' }) })).not.toThrow();
+});
