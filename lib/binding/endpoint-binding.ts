@@ -18,6 +18,7 @@ import { isDto } from './declaration/declarations';
 import { bindDeclared, RequestBinder } from './request-binder';
 import { CodecTable } from './plan/codec-table';
 import { isSchema } from './types/assert-type';
+import { classNameOf } from './types/class-name';
 import type { AnyType } from './types/property-type';
 
 /** How one endpoint binds requests and writes responses. */
@@ -56,15 +57,12 @@ export function bindingOf(Dto: AnyType, given: BindingOptions, owner = 'bindRequ
 function checkSerializerContext(context: BindingOptions['serializerContext'], Dto: AnyType, owner: string): void {
   const request = context?.types.request;
   if (request === undefined || request === Dto) return;
-  const [read, bound] = [nameOf(request), nameOf(Dto)];
+  const [read, bound] = [classNameOf(request), classNameOf(Dto)];
   throw new TypeError(
     `${owner}: the serializerContext reads ${read || 'a type without a name'}, but this endpoint binds ` +
       `${bound || 'another type'}. Make the context with { request: ${bound || 'Dto'} }, or leave \`request\` out.`,
   );
 }
-
-/** Returns the name of a class; undefined for another type. */
-const nameOf = (type: AnyType): string | undefined => (type as { name?: string }).name;
 
 /** Returns the binder of an endpoint. @throws TypeError if the option is a function that does not return one. */
 function binderFrom(given: Binder<unknown> | ((Dto: AnyType) => Binder), Dto: AnyType, owner: string): Binder {
@@ -95,7 +93,7 @@ function prepareEndpoint(Dto: AnyType, options: EndpointOptions, binder: Binder<
   const codecs = new CodecTable(options.serializer, options.valueParsers);
   return codecs.prepare(() => {
     const plan = binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs, owner) : undefined;
-    if (plan && isBuiltIn(binder) && !options.allowMultipart) refuseWithoutForm(nameOf(Dto) ?? 'dto', plan);
+    if (plan && isBuiltIn(binder) && !options.allowMultipart) refuseWithoutForm(classNameOf(Dto) || 'dto', plan);
     return {
       endpoint: { Dto, options, plan },
       responses: namingErrors(owner, () => responseCodecs(options.responses, codecs)),

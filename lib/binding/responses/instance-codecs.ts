@@ -1,5 +1,6 @@
 import { warnOnce } from '../../warnings/warn-once';
 import { isDto } from '../declaration/declarations';
+import { classNameOf } from '../types/class-name';
 import type { Codec } from '../types/codec';
 import type { CodecTable } from '../plan/codec-table';
 import type { AnyType } from '../types/property-type';
@@ -49,7 +50,7 @@ function codecFor(Dto: new () => unknown, codecs: CodecTable): Codec<unknown> | 
   try {
     return codecs.complete(Dto);
   } catch (error) {
-    const what = `bindonce: res.json() leaves ${Dto.name} to Express: ${(error as Error).message}`;
+    const what = `bindonce: res.json() leaves ${classNameOf(Dto)} to Express: ${(error as Error).message}`;
     warnOnce('BINDONCE_RESPONSE_CLASS', `${what} Give a converter, or declare the response in \`responses\`.`, what);
     return undefined;
   }
