@@ -59,4 +59,6 @@ export function watchConnection(req: IncomingMessage, res: ServerResponse): void
     hasClosed = true;
     stop();
   });
+  // Once its turn has come, node emits `close`.
+  res.once('socket', stop);
 }
