@@ -1,3 +1,5 @@
+import { MAX_TIMER } from '../../options/check';
+
 /** Carries out what a {@link Departure} decides. */
 export interface DepartureListener {
   /** Emits `close`. */
@@ -79,9 +81,11 @@ export class Departure {
   private wait(): void {
     const now = performance.now();
     const due = Math.min(this.end, (this.hasBegun ? this.since : now) + this.times.leaseDuration);
+    // The sum is rounded: for the longest lease, the difference may be larger than the lease.
+    const delay = Math.min(due - now, MAX_TIMER);
     this.timer = setTimeout(() => {
       this.look();
-    }, due - now).unref();
+    }, delay).unref();
   }
 
   private look(): void {

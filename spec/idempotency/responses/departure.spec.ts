@@ -8,6 +8,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Request, RequestHandler, Response } from 'express';
 import onFinished from 'on-finished';
 import { bindRequest, dto, file, idempotency, type IdempotencyOptions } from '../../../lib';
+import { Departure } from '../../../lib/idempotency/responses/departure';
+import { MAX_TIMER } from '../../../lib/options/check';
 import { TemporaryDirectory } from '../../support/temporary-directory';
 import { collectGarbage } from '../../support/garbage';
 import { send } from '../../support/listen';
@@ -432,4 +434,18 @@ describe('the resources of a request whose client has gone and whose handler nev
     }
     expect(requests.filter(one => one.deref() !== undefined).length).toBeLessThan(20);
   }, 60_000);
+});
+
+it('the longest lease does not exceed the delay of a timer, whatever the time is', () => {
+  const timers = jest.spyOn(globalThis, 'setTimeout');
+  const times = { leaseDuration: MAX_TIMER, cacheDuration: 2 * MAX_TIMER };
+  for (let count = 0; count < 100; count++) {
+    const departure = new Departure(times, { emitClose: () => undefined, giveUpOnEnd: () => undefined });
+    departure.clientLeft();
+    departure.stop();
+  }
+  const delays = timers.mock.calls.map(([, delay]) => delay);
+  timers.mockRestore();
+  expect(delays).toHaveLength(100);
+  expect(Math.max(...delays.map(Number))).toBeLessThanOrEqual(MAX_TIMER);
 });
