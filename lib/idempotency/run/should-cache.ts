@@ -18,14 +18,17 @@ export function isWanted(
   return !shouldCache || answerOf(() => shouldCache(frozen(response), req as Request), storeTimeout);
 }
 
-/** So that a function that assigns to it by mistake does not change what is stored. (Bytes cannot be frozen.) */
+/**
+ * So that a function that changes it by mistake does not change what is stored. Bytes cannot be frozen, so it gets a
+ * copy of them.
+ */
 function frozen(response: RecordedResponse): RecordedResponse {
   for (const lines of [response.headers, response.trailers]) {
     for (const [, value] of lines) Object.freeze(value);
     lines.forEach(Object.freeze);
     Object.freeze(lines);
   }
-  return Object.freeze(response);
+  return Object.freeze({ ...response, body: Buffer.from(response.body) });
 }
 
 async function answerOf(ask: () => unknown, storeTimeout: number): Promise<boolean> {

@@ -130,6 +130,15 @@ describe.each(expressVersions)('on %s, a handler that', (version, express) => {
     expect([(await post()).status, (await post()).status]).toEqual([201, 201]);
   });
 
+  it('is stored with the bytes that it has sent, whatever shouldCache does to those that it gets', async () => {
+    const shouldCache = ({ body }: { body: Buffer }): boolean => {
+      expect(body.toString()).toBe('paid');
+      return body.fill('x').length > 0;
+    };
+    const { post } = await served((_req, res) => void res.send('paid'), { shouldCache });
+    expect([(await post()).text, (await post()).text]).toEqual(['paid', 'paid']);
+  });
+
   it('is stored with its headers and trailers, whatever shouldCache tries to change in them', async () => {
     const change = ({ headers, trailers }: Record<'headers' | 'trailers', [string, string | string[]][]>): boolean => {
       const [, lines] = headers.find(([, value]) => Array.isArray(value)) ?? [];
