@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
 import { BodyRemoved } from '../body/spool/spool-file';
 import { ClientGone } from '../http/client-gone';
+import { requireExpressArguments } from '../http/express-arguments';
 import { shareShapes } from '../http/share-shapes';
 import type { Next } from '../http/next';
 import type { Answering } from '../problems/answer';
@@ -22,6 +23,7 @@ export function makeBindRequest<D extends AnyType>(
 ): BindHandler<Infer<D>> {
   const { bind, writeResponses, description } = bindingOf(Dto, options);
   return endpoints.as(description, function bindRequest(req: IncomingMessage, res: Response, next: Next): void {
+    requireExpressArguments('bindRequest', req, next);
     shareShapes(req, res);
     whenDone(
       () => bind(req as Request, res),

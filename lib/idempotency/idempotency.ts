@@ -5,6 +5,7 @@ import { Descriptions } from '../description/descriptions';
 import { shareShapes } from '../http/share-shapes';
 import { ClientGone } from '../http/client-gone';
 import { cameOverSocket } from '../http/connection';
+import { requireExpressArguments } from '../http/express-arguments';
 import type { Next } from '../http/next';
 import type { Answering } from '../problems/answer';
 import { refuse } from '../problems/refuse';
@@ -75,6 +76,7 @@ export function makeIdempotency(
   };
 
   const middleware = function idempotency(req: IncomingMessage, res: ServerResponse, next: Next): void {
+    requireExpressArguments('idempotency', req, next);
     if (isExempt(req, options)) {
       leaveUnguarded(req);
       next();
