@@ -20,7 +20,7 @@ export interface Operation {
 /**
  * Copies a request, so that every attempt sends the same. All of it is read before the first `await`: the caller may
  * change its objects as soon as the call has returned a promise.
- * @throws TypeError for a request that `fetch` refuses, or that has a key already.
+ * @throws TypeError for a request that `fetch` refuses or can never send, or that has a key already.
  */
 export async function prepare(
   url: string | URL,
@@ -38,6 +38,7 @@ export async function prepare(
   // gets a new boundary each time.
   const request = new Request(url, own);
   const { method, url: href, mode } = request;
+  checkScheme(href);
   if (mode === 'no-cors')
     throw new TypeError(
       "idempotentFetch: with mode 'no-cors', the browser sends no key and shows no answer. Use 'cors', and let the " +
@@ -53,6 +54,15 @@ export async function prepare(
   const content = form ? [null, await hashOfForm(form)] : [type, body && (await sha256(await body.arrayBuffer()))];
   const digest = await sha256(JSON.stringify([method, href.split('#', 1)[0], chosen, ...content]));
   return { ...sent, identity: { name: operation, digest } };
+}
+
+/** @throws TypeError for a URL that `fetch` can never send to: each attempt would look like a broken connection. */
+function checkScheme(href: string): void {
+  const { protocol } = new URL(href);
+  if (protocol !== 'http:' && protocol !== 'https:')
+    throw new TypeError(
+      `idempotentFetch: it sends to http: and https:, not to "${protocol}". Begin the URL with http:// or https://.`,
+    );
 }
 
 /** @throws TypeError that names the globals that are missing: tests of pages run where only browsers have them. */

@@ -275,6 +275,13 @@ describe('before the first attempt, there is an error for', () => {
     ]),
     ['a GET with a body', 'http://shop/', { body: 'a' }, 'body'],
     ['an invalid URL', 'http://', {}, 'URL'],
+    [
+      'a scheme that is not sent over HTTP',
+      'ftp://shop/',
+      {},
+      'idempotentFetch: it sends to http: and https:, not to "ftp:". Begin the URL with http:// or https://.',
+    ],
+    ['a host and a port without a scheme', 'localhost:3000/payments', payment(), 'not to "localhost:"'],
     ['an invalid header', 'http://shop/', { headers: { 'a b': 'c' } }, 'a b'],
   ])('%s', async (_title, url, init, message) => {
     const storage = { getItem: jest.fn(), setItem: jest.fn(), removeItem: jest.fn() };
