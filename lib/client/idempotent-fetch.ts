@@ -126,8 +126,7 @@ function gaveUp(
   pause: number,
   { response, cause }: Extract<AttemptResult, { kind: 'unanswered' }>,
 ): IdempotentFetchError {
-  const reason = cause instanceof Error ? String(cause) : shown(cause);
-  const last = response ? `the answer was ${response.status}` : `there was no answer (${reason})`;
+  const last = response ? `the answer was ${response.status}` : `there was no answer (${reasonOf(cause)})`;
   return new IdempotentFetchError(
     'gave-up',
     `gave up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}: ${last}, and another attempt, in ` +
@@ -135,4 +134,19 @@ function gaveUp(
       (name === undefined ? 'repeat it with the same key.' : 'its key is kept.'),
     { key, attempts, response, cause },
   );
+}
+
+/** Describes why an attempt failed. The error of `fetch` says only that it did; its cause may say why. */
+function reasonOf(error: unknown): string {
+  if (!isError(error)) return shown(error);
+  const { name, message, cause } = error;
+  // Where a host has several addresses, the error of Node has a code instead of a message.
+  const why = isError(cause) ? cause.message || cause.code : undefined;
+  return [name, message, why].filter(part => typeof part === 'string' && part !== '').join(': ');
+}
+
+/** Returns true for an error, also of another frame, whose class is another one. */
+function isError(value: unknown): value is Error & { readonly code?: unknown } {
+  const { name, message } = (value ?? {}) as Partial<Error>;
+  return typeof name === 'string' && typeof message === 'string';
 }

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import { IdempotentFetchError } from '../../lib/client';
+import { listen } from '../support/listen';
 import { signal } from '../support/signal';
 import { answer, client, payment, service } from './service';
 
@@ -168,7 +169,7 @@ describe('the client gives up', () => {
   it('whatever the fetch of the application throws', async () => {
     const nothing = Object.create(null) as unknown;
     const fetch = () => Promise.reject(nothing as Error);
-    await expect(client({ fetch, deadline: 50 })('http://shop/', payment())).rejects.toMatchObject({
+    await expect(client({ fetch, deadline: 500 })('http://shop/', payment())).rejects.toMatchObject({
       code: 'gave-up',
       cause: nothing,
     });
@@ -187,10 +188,32 @@ describe('the client gives up', () => {
   });
 
   it('where nothing listens, after many attempts', async () => {
-    const nowhere = 'http://127.0.0.1:1/payments';
+    const { port, close } = await listen(() => undefined);
+    await close();
+    const nowhere = `http://127.0.0.1:${port}/payments`;
     const error = await client({ deadline: 2_000 })(nowhere, payment()).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'gave-up', cause: { name: 'TypeError' } });
     expect((error as IdempotentFetchError).attempts).toBeGreaterThan(3);
+    expect((error as IdempotentFetchError).message).toContain(
+      `there was no answer (TypeError: fetch failed: connect ECONNREFUSED 127.0.0.1:${port})`,
+    );
+  });
+
+  it.each([
+    ['a code, as of a host with several addresses', { name: 'AggregateError', message: '', code: 'ECONNREFUSED' }],
+    ['a message', { name: 'Error', message: 'ECONNREFUSED' }],
+  ])('with the reason that fetch gives as its cause: %s', async (_title, cause) => {
+    const fetch = () => Promise.reject(new TypeError('fetch failed', { cause }));
+    await expect(client({ fetch, deadline: 500 })('http://shop/', payment())).rejects.toMatchObject({
+      message: expect.stringContaining('there was no answer (TypeError: fetch failed: ECONNREFUSED)') as string,
+    });
+  });
+
+  it('without a reason that has no text', async () => {
+    const fetch = () => Promise.reject(new TypeError('Failed to fetch', { cause: { message: 7 } }));
+    await expect(client({ fetch, deadline: 500 })('http://shop/', payment())).rejects.toMatchObject({
+      message: expect.stringContaining('there was no answer (TypeError: Failed to fetch), and') as string,
+    });
   });
 });
 
