@@ -6,6 +6,7 @@ import { refusedFacts } from './facts/refused';
 import { releaseFacts } from './facts/release';
 import { renewFacts } from './facts/renew';
 import { watchFacts } from './facts/watch';
+import { requireMethods } from './required-methods';
 import { suiteOn, type TestRunnerOptions } from './runner';
 import { Trial, type Fact, type TwoViews } from './trial';
 
@@ -56,7 +57,10 @@ export function leaseStoreContract(
       describe(title, () => {
         for (const [promise, holds] of facts)
           test(promise, async () => {
-            await holds(new Trial(`${title} ${promise}`, await stores()));
+            const { one, other } = await stores();
+            requireMethods(one);
+            requireMethods(other);
+            await holds(new Trial(`${title} ${promise}`, { one, other }));
           });
       });
     }

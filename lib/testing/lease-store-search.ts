@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { LONG } from './check';
 import { moveSequences } from './move-sequences';
 import { playSequence, type LeaseStoreInTime } from './played-sequence';
+import { requireMethods } from './required-methods';
 import { suiteOn, type TestRunnerOptions } from './runner';
 
 /** Options of {@link leaseStoreSearch}. */
@@ -29,6 +30,7 @@ export function leaseStoreSearch(
     test(`answers every sequence of ${depth} steps of three holders, and of time, as the model does`, async () => {
       const inTime = await make();
       try {
+        requireMethods(inTime.store);
         await search(inTime, depth, atOnce);
       } finally {
         await inTime.close?.();

@@ -81,6 +81,34 @@ describe('a suite that is declared on a runner', () => {
     expect(Object.values(search)).toEqual([message]);
   });
 
+  it.each<[string, object, string]>([
+    ['a method', { release: undefined }, 'The lease store has no method release.'],
+    [
+      'two methods',
+      { acquire: 7, complete: undefined },
+      'The lease store has no method acquire and no method complete.',
+    ],
+  ])('reports a store that lacks %s before any step, and closes it', async (_title, without, missing) => {
+    const incomplete = Object.assign(make().one, without);
+    const message = `${missing} Add what is missing: each has acquire, renew, complete and release.`;
+    const close = jest.fn();
+    for (const stores of [
+      { one: incomplete, other: make().other },
+      { one: make().one, other: incomplete },
+    ]) {
+      const failures = await failuresOf(runner => {
+        leaseStoreContract('a store', () => ({ ...stores, close }), { runner });
+      });
+      expect(new Set(Object.values(failures))).toEqual(new Set([message]));
+      expect(Object.keys(failures).length).toBeGreaterThan(40);
+    }
+    const search = await failuresOf(runner => {
+      leaseStoreSearch('a store', () => ({ store: incomplete, expire: () => undefined, close }), { depth: 1, runner });
+    });
+    expect(Object.values(search)).toEqual([message]);
+    expect(close).toHaveBeenCalledTimes(3);
+  });
+
   it('reports a store that cannot be opened in each test, and has nothing to close then', async () => {
     const failures = await failuresOf(runner => {
       leaseStoreContract('a store', () => Promise.reject(new Error('There is no database')), { runner });
