@@ -56,10 +56,14 @@ export async function prepare(
   return { ...sent, identity: { name: operation, digest } };
 }
 
-/** @throws TypeError for a URL that `fetch` can never send to: each attempt would look like a broken connection. */
+/**
+ * A page of a scheme of its own (Capacitor, Electron) may answer its own URLs.
+ * @throws TypeError for a URL that `fetch` can never send to: each attempt would look like a broken connection.
+ */
 function checkScheme(href: string): void {
   const { protocol } = new URL(href);
-  if (protocol !== 'http:' && protocol !== 'https:')
+  const { location } = globalThis as { readonly location?: { readonly protocol: string } };
+  if (!['http:', 'https:', location?.protocol].includes(protocol))
     throw new TypeError(
       `idempotentFetch: it sends to http: and https:, not to "${protocol}". Begin the URL with http:// or https://.`,
     );

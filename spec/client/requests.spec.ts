@@ -1,4 +1,5 @@
 import type { IdempotentRequestInit } from '../../lib/client';
+import { withGlobals } from './browser';
 import { answer, client, payment, service, Shelf } from './service';
 
 /** Sends a first request that is not answered for now, and a second one. @returns whether both have the same key. */
@@ -292,6 +293,14 @@ describe('before the first attempt, there is an error for', () => {
     expect((error as Error).name).toBe('TypeError');
     expect((error as Error).message).toContain(message);
     expect([fetch.mock.calls, storage.setItem.mock.calls]).toEqual([[], []]);
+  });
+
+  it('but not the scheme of its own page, which may answer such URLs', async () => {
+    const fetch = jest.fn(() => Promise.resolve(new Response('paid')));
+    const { response } = await withGlobals({ location: { protocol: 'capacitor:' } }, () =>
+      client({ fetch })('capacitor://localhost/payments', payment()),
+    );
+    expect(await response.text()).toBe('paid');
   });
 
   it.each(['Request', 'Headers'] as const)('a global %s that the environment of a test hides', async name => {
