@@ -8,7 +8,7 @@ import type { CodecTable } from '../plan/codec-table';
 import { checkIsWritable } from '../plan/placement';
 import { valueText } from '../reading/value-text';
 import type { CodecOfInstance } from './instance-codecs';
-import { passesOn } from './passing-route';
+import { isPassingRoute } from './passing-route';
 
 /** The codecs of an endpoint's responses, by status. */
 export type ResponseCodecs = ReadonlyMap<number, Codec<unknown>>;
@@ -63,7 +63,7 @@ export function writeResponsesAs(codecs: ResponseCodecs, res: Response, ofInstan
   // After next('route') another route responds, with values of its own.
   const counts = (): boolean => {
     const current = (res.req as { route?: unknown }).route;
-    return route === undefined || current === route || passesOn(route, res.req.method);
+    return route === undefined || current === route || isPassingRoute(route, res.req.method);
   };
   const earlier = declaredTypes.get(res);
   const declaredFor: TypeForStatus = status => (counts() ? codecs.get(status) : undefined) ?? earlier?.(status);

@@ -1,3 +1,5 @@
+import { isThenable } from '../../basics/awaitable';
+
 /**
  * Returns a value that is declared as a schema as it is: schemas say what is read, and check nothing that is written.
  * @param name of the schema's library.
@@ -14,6 +16,5 @@ export function writableAsSchema(value: unknown, name: string): unknown {
 
 /** Returns true for a promise, also one of another library, such as a query of a database that has not been made. */
 function isUnawaited(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || !('then' in value)) return false;
-  return typeof value.then === 'function' && !('toJSON' in value);
+  return isThenable(value) && !('toJSON' in value);
 }

@@ -109,7 +109,7 @@ function notText(own: unknown): unknown {
 
 /**
  * Makes a text for the second argument of `scope`. An application may not use it, so an error is thrown only when it is
- * used.
+ * used as text.
  */
 function orFailing(make: CallerText): string | undefined {
   try {
@@ -120,8 +120,8 @@ function orFailing(make: CallerText): string | undefined {
 }
 
 /**
- * Replaces a text that cannot be made: any use of it throws the error. If it were undefined, a scope like
- * `${caller}/${tenant}` would be the same text for all callers.
+ * Replaces a text that cannot be made: its use as text throws the error; a test whether there is one does not. If it
+ * were undefined, a scope like `${caller}/${tenant}` would be the same text for all callers.
  */
 function failingText(error: unknown): string {
   const fail = (): never => {

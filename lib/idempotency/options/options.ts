@@ -79,7 +79,8 @@ export interface IdempotencyOptions {
   /**
    * Returns text that tells callers apart: requests with the same text may share a response. Called for each request,
    * and again when its response is stored. `defaultScope` is the default: the ids of `req.auth` and `req.user`, else a
-   * hash of Authorization, X-Api-Key and session.
+   * hash of Authorization, X-Api-Key and session. Where these cannot be read, its use as text throws, but a test such
+   * as `if (defaultScope)` does not.
    */
   scope?: (req: Request, defaultScope: string | undefined) => string | undefined;
   /**

@@ -1,5 +1,5 @@
 import { endpoints, type EndpointDescription } from '../../binding/endpoint-description';
-import { ERROR_HANDLER } from '../../binding/responses/passing-route';
+import { lastHandler } from '../../binding/responses/passing-route';
 import { isDescribed } from '../../description/descriptions';
 import { guards } from '../../idempotency/idempotency';
 import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
@@ -35,10 +35,9 @@ export function middlewaresOf(handlers: readonly Handler[], method: string): Rou
  * handler that takes no `next` answers, and so does, in all likelihood, one that gets a dto.
  */
 export function passesOn(handlers: readonly unknown[]): boolean {
-  const functions = handlers.filter(one => typeof one === 'function');
-  const last = functions.filter(({ length }) => length !== ERROR_HANDLER).at(-1);
+  const last = lastHandler(handlers);
   if (!last || isDescribed(last)) return true;
   // A function of rest parameters has the length 0.
   const takesNext = last.length === 0 || last.length > 2;
-  return takesNext && !functions.some(one => endpoints.of(one));
+  return takesNext && !handlers.some(one => endpoints.of(one));
 }
