@@ -5,7 +5,9 @@ import { generatedContexts, type RegisterContexts } from 'bindonce';
 /** Adds the generated contexts to the options of `configure({ binding })`. */
 export const registerContexts: RegisterContexts = generatedContexts({
   // OrderLine
-  '251a293f916612d575a3eb87': (fields, goOn, prototypeOf, inherited, read0, read1, read2) => { return (holder, json, location) => {
+  '5111af8aefb5f4144d477c6f': (function (Dto) { return (function () { return new Dto(); }); }),
+  // OrderLine
+  'a68a963655524779d78b6d49': (function (fields, goOn, prototypeOf, inherited, read0, read1, read2) { return (function (holder, json, location) {
 let sent = json["sku"], value;
 const prototype = prototypeOf(json);
 if (prototype !== inherited && prototype !== null) {
@@ -14,33 +16,36 @@ return;
 }
 const { target } = holder;
 sent = json["sku"];
-value = sent === inherited["sku"] ? undefined : read0(sent);
-if (value !== undefined) target[0] = value;
-else goOn(fields[0], holder, json, location);
+if (sent === inherited["sku"] || (value = read0(sent)) === undefined) goOn(fields[0], holder, json, location);
+else target["sku"] = value;
 sent = json["quantity"];
-value = sent === inherited["quantity"] ? undefined : read1(sent);
-if (value !== undefined) target[1] = value;
-else goOn(fields[1], holder, json, location);
+if (sent === inherited["quantity"] || (value = read1(sent)) === undefined) goOn(fields[1], holder, json, location);
+else target["quantity"] = value;
 sent = json["unitPrice"];
-value = sent === inherited["unitPrice"] ? undefined : read2(sent);
-if (value !== undefined) target[2] = value;
-else goOn(fields[2], holder, json, location);
-}; },
+if (sent === inherited["unitPrice"] || (value = read2(sent)) === undefined) goOn(fields[2], holder, json, location);
+else target["unitPrice"] = value;
+}); }),
   // OrderLine
-  '370cb43aeded14b2fced1489': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
-if (typeof value !== 'object' || value === null || value.toJSON !== undefined
-|| value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
-let own;
-return {
-"sku": typeof (own = value["sku"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write0(own),
-"quantity": typeof (own = value["quantity"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write1(own),
-"unitPrice": (own = value["unitPrice"]) === undefined || own === null || typeof own === 'function' ? own : write2(own),
-};
-}; },
+  'a855b74d2a49ccd934a00ac8': (function (fields, goOn, prototypeOf, inherited, read0, read1, read2) { return (function (holder, json, location) {
+let sent = json["sku"], value;
+const prototype = prototypeOf(json);
+if (prototype !== inherited && prototype !== null) {
+for (const field of fields) goOn(field, holder, json, location);
+return;
+}
+const { target } = holder;
+sent = json["sku"];
+if (sent === inherited["sku"] || (value = read0(sent)) === undefined) goOn(fields[0], holder, json, location);
+else target[0] = value;
+sent = json["quantity"];
+if (sent === inherited["quantity"] || (value = read1(sent)) === undefined) goOn(fields[1], holder, json, location);
+else target[1] = value;
+sent = json["unitPrice"];
+if (sent === inherited["unitPrice"] || (value = read2(sent)) === undefined) goOn(fields[2], holder, json, location);
+else target[2] = value;
+}); }),
   // OrderLine
-  '39f61d561135a85d4b1e3cfb': (Dto) => { return () => new Dto(); },
-  // OrderLine
-  '4adfbdb8674a0660babd2d23': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
+  'ab0f5d26dc3554c1a76b9003': (function (isArray, isExactNumber, asObject, write0, write1, write2) { return (function (value) {
 if (typeof value !== 'object' || value === null || value.toJSON !== undefined
 || value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
 let text = '', own;
@@ -54,37 +59,26 @@ own = value["unitPrice"];
 if (own !== undefined && typeof own !== 'function' && (own = own === null ? 'null' : write2(own)) !== undefined)
 text += (text === '' ? "\"unitPrice\":" : ",\"unitPrice\":") + own;
 return '{' + text + '}';
-}; },
+}); }),
   // OrderLine
-  'b6101f7e512810db5175b62c': (fields, goOn, prototypeOf, inherited, read0, read1, read2) => { return (holder, json, location) => {
-let sent = json["sku"], value;
-const prototype = prototypeOf(json);
-if (prototype !== inherited && prototype !== null) {
-for (const field of fields) goOn(field, holder, json, location);
-return;
-}
-const { target } = holder;
-sent = json["sku"];
-value = sent === inherited["sku"] ? undefined : read0(sent);
-if (value !== undefined) target["sku"] = value;
-else goOn(fields[0], holder, json, location);
-sent = json["quantity"];
-value = sent === inherited["quantity"] ? undefined : read1(sent);
-if (value !== undefined) target["quantity"] = value;
-else goOn(fields[1], holder, json, location);
-sent = json["unitPrice"];
-value = sent === inherited["unitPrice"] ? undefined : read2(sent);
-if (value !== undefined) target["unitPrice"] = value;
-else goOn(fields[2], holder, json, location);
-}; },
+  'c409df0718dfe96ca6c86772': (function (isArray, isExactNumber, asObject, write0, write1, write2) { return (function (value) {
+if (typeof value !== 'object' || value === null || value.toJSON !== undefined
+|| value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
+let own;
+return {
+"sku": typeof (own = value["sku"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write0(own),
+"quantity": typeof (own = value["quantity"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write1(own),
+"unitPrice": (own = value["unitPrice"]) === undefined || own === null || typeof own === 'function' ? own : write2(own),
+};
+}); }),
   // OrderLine
-  'ea302e005560f31c9449576a': () => { return (dto, values) => {
+  'f5042f17f2856068c64e6693': (function () { return (function (dto, values) {
 if (values[0] !== undefined) dto["sku"] = values[0];
 if (values[1] !== undefined) dto["quantity"] = values[1];
 if (values[2] !== undefined) dto["unitPrice"] = values[2];
-}; },
+}); }),
   // PlaceOrder
-  '1ff6862fa07972f2e030b4ba': (fields, goOn, prototypeOf, inherited, read1) => { return (holder, json, location) => {
+  '269185aa1348a08da881eac3': (function (fields, goOn, prototypeOf, inherited, read1) { return (function (holder, json, location) {
 let sent = json["items"], value;
 const prototype = prototypeOf(json);
 if (prototype !== inherited && prototype !== null) {
@@ -94,21 +88,36 @@ return;
 const { target } = holder;
 goOn(fields[0], holder, json, location);
 sent = json["note"];
-value = sent === inherited["note"] ? undefined : read1(sent);
-if (value !== undefined) target["note"] = value;
-else goOn(fields[1], holder, json, location);
-}; },
+if (sent === inherited["note"] || (value = read1(sent)) === undefined) goOn(fields[1], holder, json, location);
+else target[2] = value;
+}); }),
   // PlaceOrder
-  '4523072fa21cfdbdf3de90f7': () => { return (dto, values) => {
+  '5b68649b1d67479409022eed': (function () { return (function (dto, values) {
 if (values[0] !== undefined) dto["customerId"] = values[0];
 if (values[1] !== undefined) dto["items"] = values[1];
 if (values[2] !== undefined) dto["note"] = values[2];
 if (values[3] !== undefined) dto["channel"] = values[3];
 if (values[4] !== undefined) dto["cart"] = values[4];
 if (values[5] !== undefined) dto["rush"] = values[5];
-}; },
+}); }),
   // PlaceOrder
-  '4bb41a99b215916239a4853c': (isArray, isExactNumber, asObject, write0, write1, write2, write3, write4, write5) => { return value => {
+  '6ce39d60b7b3f8f2bf91eff7': (function (isArray, isExactNumber, asObject, write0, write1, write2, write3, write4, write5) { return (function (value) {
+if (typeof value !== 'object' || value === null || value.toJSON !== undefined
+|| value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
+let own;
+return {
+"customerId": typeof (own = value["customerId"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write0(own),
+"items": (own = value["items"]) === undefined || own === null || typeof own === 'function' ? own : write1(own),
+"note": typeof (own = value["note"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write2(own),
+"channel": typeof (own = value["channel"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write3(own),
+"cart": typeof (own = value["cart"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write4(own),
+"rush": typeof (own = value["rush"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write5(own),
+};
+}); }),
+  // PlaceOrder
+  '75ab0a0a3c6806c910d0929f': (function (Dto) { return (function () { return new Dto(); }); }),
+  // PlaceOrder
+  '7e56f628788869d28b9e2fee': (function (isArray, isExactNumber, asObject, write0, write1, write2, write3, write4, write5) { return (function (value) {
 if (typeof value !== 'object' || value === null || value.toJSON !== undefined
 || value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
 let text = '', own;
@@ -131,15 +140,13 @@ own = value["rush"];
 if (own !== undefined && (own = own === null ? 'null' : write5(own)) !== undefined)
 text += (text === '' ? "\"rush\":" : ",\"rush\":") + own;
 return '{' + text + '}';
-}; },
+}); }),
   // PlaceOrder
-  '4bb81a9deef883808316cd73': (Dto) => { return () => new Dto(); },
-  // PlaceOrder
-  '8720386e1c49ce85ef9fb4da': (has) => { return dto => {
+  'b4e5d97c5f3b2747416b5c54': (function (has) { return (function (dto) {
 if (dto["rush"] === undefined && has(dto, "rush")) delete dto["rush"];
-}; },
+}); }),
   // PlaceOrder
-  '912ba4ed588dd6fe5b4ab302': (fields, goOn, prototypeOf, inherited, read1) => { return (holder, json, location) => {
+  'e7be86b5c492e253e217ebff': (function (fields, goOn, prototypeOf, inherited, read1) { return (function (holder, json, location) {
 let sent = json["items"], value;
 const prototype = prototypeOf(json);
 if (prototype !== inherited && prototype !== null) {
@@ -149,26 +156,17 @@ return;
 const { target } = holder;
 goOn(fields[0], holder, json, location);
 sent = json["note"];
-value = sent === inherited["note"] ? undefined : read1(sent);
-if (value !== undefined) target[2] = value;
-else goOn(fields[1], holder, json, location);
-}; },
-  // PlaceOrder
-  'a312b1174863c41a27d6fdfb': (isArray, isExactNumber, asObject, write0, write1, write2, write3, write4, write5) => { return value => {
-if (typeof value !== 'object' || value === null || value.toJSON !== undefined
-|| value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
-let own;
-return {
-"customerId": typeof (own = value["customerId"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write0(own),
-"items": (own = value["items"]) === undefined || own === null || typeof own === 'function' ? own : write1(own),
-"note": typeof (own = value["note"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write2(own),
-"channel": typeof (own = value["channel"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write3(own),
-"cart": typeof (own = value["cart"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write4(own),
-"rush": typeof (own = value["rush"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write5(own),
-};
-}; },
+if (sent === inherited["note"] || (value = read1(sent)) === undefined) goOn(fields[1], holder, json, location);
+else target["note"] = value;
+}); }),
   // UploadDocument
-  '3512fb253c52b5b1932e8490': (fields, goOn, prototypeOf, inherited, read0) => { return (holder, json, location) => {
+  '1ff9a3758af4f469e277f16a': (function () { return (function (dto, values) {
+if (values[0] !== undefined) dto["customerId"] = values[0];
+if (values[1] !== undefined) dto["title"] = values[1];
+if (values[2] !== undefined) dto["file"] = values[2];
+}); }),
+  // UploadDocument
+  '7392f6e8cda9ace4fb449546': (function (fields, goOn, prototypeOf, inherited, read0) { return (function (holder, json, location) {
 let sent = json["title"], value;
 const prototype = prototypeOf(json);
 if (prototype !== inherited && prototype !== null) {
@@ -177,14 +175,11 @@ return;
 }
 const { target } = holder;
 sent = json["title"];
-value = sent === inherited["title"] ? undefined : read0(sent);
-if (value !== undefined) target[1] = value;
-else goOn(fields[0], holder, json, location);
-}; },
+if (sent === inherited["title"] || (value = read0(sent)) === undefined) goOn(fields[0], holder, json, location);
+else target[1] = value;
+}); }),
   // UploadDocument
-  '421704cda4ad1701efe159ef': (Dto) => { return () => new Dto(); },
-  // UploadDocument
-  '587afca4b1d14e97cda3a35c': (fields, goOn, prototypeOf, inherited, read0) => { return (holder, json, location) => {
+  'b191d89ab76155f8d30cdcd3': (function (fields, goOn, prototypeOf, inherited, read0) { return (function (holder, json, location) {
 let sent = json["title"], value;
 const prototype = prototypeOf(json);
 if (prototype !== inherited && prototype !== null) {
@@ -193,24 +188,12 @@ return;
 }
 const { target } = holder;
 sent = json["title"];
-value = sent === inherited["title"] ? undefined : read0(sent);
-if (value !== undefined) target["title"] = value;
-else goOn(fields[0], holder, json, location);
+if (sent === inherited["title"] || (value = read0(sent)) === undefined) goOn(fields[0], holder, json, location);
+else target["title"] = value;
 goOn(fields[1], holder, json, location);
-}; },
+}); }),
   // UploadDocument
-  '69bba742db2e0b2e1eaf3fe3': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
-if (typeof value !== 'object' || value === null || value.toJSON !== undefined
-|| value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
-let own;
-return {
-"customerId": typeof (own = value["customerId"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write0(own),
-"title": typeof (own = value["title"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write1(own),
-"file": (own = value["file"]) === undefined || own === null || typeof own === 'function' ? own : write2(own),
-};
-}; },
-  // UploadDocument
-  'e077256f13b43a2b108dc0d6': (isArray, isExactNumber, asObject, write0, write1, write2) => { return value => {
+  'b2f4d241b52b86cd43a3e4fe': (function (isArray, isExactNumber, asObject, write0, write1, write2) { return (function (value) {
 if (typeof value !== 'object' || value === null || value.toJSON !== undefined
 || value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
 let text = '', own;
@@ -224,11 +207,18 @@ own = value["file"];
 if (own !== undefined && typeof own !== 'function' && (own = own === null ? 'null' : write2(own)) !== undefined)
 text += (text === '' ? "\"file\":" : ",\"file\":") + own;
 return '{' + text + '}';
-}; },
+}); }),
   // UploadDocument
-  'fcce0622a7dae200044b3547': () => { return (dto, values) => {
-if (values[0] !== undefined) dto["customerId"] = values[0];
-if (values[1] !== undefined) dto["title"] = values[1];
-if (values[2] !== undefined) dto["file"] = values[2];
-}; },
+  'd60f8e414500a793ccffd610': (function (isArray, isExactNumber, asObject, write0, write1, write2) { return (function (value) {
+if (typeof value !== 'object' || value === null || value.toJSON !== undefined
+|| value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);
+let own;
+return {
+"customerId": typeof (own = value["customerId"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write0(own),
+"title": typeof (own = value["title"]) !== 'object' && typeof own !== 'bigint' || own === null ? own : write1(own),
+"file": (own = value["file"]) === undefined || own === null || typeof own === 'function' ? own : write2(own),
+};
+}); }),
+  // UploadDocument
+  'e9b6e3ae4f9cfbbf313ea0b7': (function (Dto) { return (function () { return new Dto(); }); }),
 });

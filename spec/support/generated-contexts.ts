@@ -7,16 +7,16 @@ import { contextModule } from '../../lib/cli/context-module';
  */
 jest.mock('../../lib/binding/reading/compile', () => {
   const real = jest.requireActual<typeof compile>('../../lib/binding/reading/compile');
-  const compilerWith = (): compile.Compile => (owner, code, constants) => {
+  const compilerWith = (): compile.Compile => (owner, template, facts, constants) => {
     const collection = new real.CodeCollection();
     real.collecting.collection = collection;
     try {
-      real.compilerWith([])(owner, code, constants);
+      real.compilerWith([])(owner, template, facts, constants);
     } finally {
       delete real.collecting.collection;
     }
     const functions = functionsIn(contextModule('contexts.cjs', collection)[0].text);
-    return real.compilerWith([{ functions, whenStale: 'throw' }])(owner, code, constants);
+    return real.compilerWith([{ functions, whenStale: 'throw' }])(owner, template, facts, constants);
   };
   return { ...real, compilerWith };
 });

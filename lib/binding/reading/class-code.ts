@@ -1,4 +1,5 @@
-import type { Compile, Constant } from './compile';
+import { CLEARER, MAKER, PLAIN_WRITER, READER, SETTER, TEXT_WRITER } from './code-templates';
+import type { Compile } from './compile';
 import { isExactNumber } from './exact-number';
 import type { JsonObject } from './json-text';
 import type { Location } from './location';
@@ -16,18 +17,12 @@ export class ClassCode {
 
   /** Makes a function that makes instances of the class. */
   maker<T>(Dto: new () => T): () => T {
-    return this.compile(this.owner, () => 'return () => new Dto();', [['Dto', Dto]]) as () => T;
+    return this.compile(this.owner, MAKER, undefined, () => [Dto]) as () => T;
   }
 
   /** Makes a function that sets the properties for which a value was found, in their order. */
   setter(properties: readonly string[]): (dto: object, values: readonly unknown[]) => void {
-    const code = (): string => {
-      const lines = properties.map(
-        (property, index) => `if (values[${index}] !== undefined) dto[${JSON.stringify(property)}] = values[${index}];`,
-      );
-      return `return (dto, values) => {\n${lines.join('\n')}\n};`;
-    };
-    return this.compile(this.owner, code, []) as (dto: object, values: readonly unknown[]) => void;
+    return this.compile(this.owner, SETTER, properties, () => []) as (dto: object, values: readonly unknown[]) => void;
   }
 
   /**
@@ -35,13 +30,7 @@ export class ClassCode {
    * one would make the object slow to use.
    */
   clearer(properties: readonly string[]): (dto: object) => void {
-    const code = (): string => {
-      const lines = properties
-        .map(JSON.stringify as (name: string) => string)
-        .map(name => `if (dto[${name}] === undefined && has(dto, ${name})) delete dto[${name}];`);
-      return `return dto => {\n${lines.join('\n')}\n};`;
-    };
-    return this.compile(this.owner, code, [['has', Object.hasOwn]]) as (dto: object) => void;
+    return this.compile(this.owner, CLEARER, properties, () => [Object.hasOwn]) as (dto: object) => void;
   }
 
   /** @param goOn reads a field that is absent, or that the fast path of its type refuses. */
@@ -49,14 +38,12 @@ export class ClassCode {
     fields: readonly F[],
     goOn: (field: F, ...from: Parameters<ReadFields<H>>) => void,
   ): ReadFields<H> {
-    const readers = fields.flatMap(({ fast }, at): Constant[] => (fast ? [[`read${at}`, fast]] : []));
-    const constants: Constant[] = [
-      ['fields', fields],
-      ['goOn', goOn],
-    ];
-    if (readers.length > 0)
-      constants.push(['prototypeOf', Object.getPrototypeOf], ['inherited', Object.prototype], ...readers);
-    return this.compile(this.owner, () => codeOfReader(fields), constants) as ReadFields<H>;
+    const facts = fields.map(({ key, jsonName, fast }) => [key, jsonName, fast !== undefined] as const);
+    const constants = (): unknown[] => {
+      const readers = fields.flatMap(({ fast }) => fast ?? []);
+      return [fields, goOn, ...(readers.length > 0 ? [Object.getPrototypeOf, Object.prototype, ...readers] : [])];
+    };
+    return this.compile(this.owner, READER, facts, constants) as ReadFields<H>;
   }
 
   /**
@@ -65,90 +52,24 @@ export class ClassCode {
    * write; throws if the value stands for none.
    */
   textWriter(fields: readonly WrittenField[], asObject: AsObject): (value: unknown) => string {
-    return this.writer(fields, 'text', codeOfTextWriter, asObject) as (value: unknown) => string;
+    return this.writer(TEXT_WRITER, fields, asObject, ({ text }) => text) as (value: unknown) => string;
   }
 
   /** Makes a function that converts an object to the one that JSON holds for it, of its declared properties. */
   plainWriter(fields: readonly WrittenField[], asObject: AsObject): (value: unknown) => object {
-    return this.writer(fields, 'plain', codeOfPlainWriter, asObject) as (value: unknown) => object;
+    return this.writer(PLAIN_WRITER, fields, asObject, ({ plain }) => plain) as (value: unknown) => object;
   }
 
   private writer(
+    template: typeof TEXT_WRITER,
     fields: readonly WrittenField[],
-    form: 'text' | 'plain',
-    codeOf: (fields: readonly WrittenField[]) => string,
     asObject: AsObject,
+    writerOf: (field: WrittenField) => unknown,
   ): unknown {
-    const constants: Constant[] = [
-      ['isArray', Array.isArray],
-      ['isExactNumber', isExactNumber],
-      ['asObject', asObject],
-      ...fields.map((field, at): Constant => [`write${at}`, field[form]]),
-    ];
-    return this.compile(this.owner, () => codeOf(fields), constants);
+    const facts = fields.map(({ property, jsonName, keeps }) => [property, jsonName, keeps] as const);
+    const constants = (): unknown[] => [Array.isArray, isExactNumber, asObject, ...fields.map(writerOf)];
+    return this.compile(this.owner, template, facts, constants);
   }
-}
-
-function codeOfReader(fields: readonly ReadField[]): string {
-  if (!fields.some(({ fast }) => fast))
-    return 'return (holder, json, location) => { for (const field of fields) goOn(field, holder, json, location); };';
-  const lines = fields.map(({ key, jsonName, fast }, at) => {
-    const name = JSON.stringify(jsonName);
-    const rest = `goOn(fields[${at}], holder, json, location);`;
-    // A value that every object inherits was not sent: `constructor`, `__proto__`, and later additions to
-    // Object.prototype.
-    if (!fast) return rest;
-    return `sent = json[${name}];
-value = sent === inherited[${name}] ? undefined : read${at}(sent);
-if (value !== undefined) target[${JSON.stringify(key)}] = value;
-else ${rest}`;
-  });
-  // JSON.parse makes only objects that inherit from Object.prototype; the fields of other parsers' objects are read by
-  // `goOn`. (After a property load, V8 reads the prototype at no cost.)
-  return `return (holder, json, location) => {
-let sent = json[${JSON.stringify(fields[0]?.jsonName)}], value;
-const prototype = prototypeOf(json);
-if (prototype !== inherited && prototype !== null) {
-for (const field of fields) goOn(field, holder, json, location);
-return;
-}
-const { target } = holder;
-${lines.join('\n')}
-};`;
-}
-
-/**
- * Takes the object out of any value. The test stands in the code of each class, where V8 knows the shapes of its
- * objects. A function for all classes took 10 ns more for each object.
- */
-const TAKE_OBJECT = `if (typeof value !== 'object' || value === null || value.toJSON !== undefined
-|| value.then !== undefined || isArray(value) || isExactNumber(value)) value = asObject(value);`;
-
-/** Writes the code of a text. A method is not a value; the writers of fields with `keeps` leave it out themselves. */
-function codeOfTextWriter(fields: readonly WrittenField[]): string {
-  const lines = inOrder(fields).map(field => {
-    const name = `${JSON.stringify(field.jsonName)}:`;
-    const write = `write${fields.indexOf(field)}`;
-    const test = field.keeps ? 'own !== undefined' : "own !== undefined && typeof own !== 'function'";
-    return `own = value[${JSON.stringify(field.property)}];
-if (${test} && (own = own === null ? 'null' : ${write}(own)) !== undefined)
-text += (text === '' ? ${JSON.stringify(name)} : ${JSON.stringify(`,${name}`)}) + own;`;
-  });
-  return `return value => {\n${TAKE_OBJECT}\nlet text = '', own;\n${lines.join('\n')}\nreturn '{' + text + '}';\n};`;
-}
-
-/** Writes the code of a plain object. `JSON.stringify` leaves methods out. */
-function codeOfPlainWriter(fields: readonly WrittenField[]): string {
-  const lines = fields.map(({ property, jsonName, keeps }, at) => {
-    // In brackets, `__proto__` is a name like any other.
-    const name = jsonName === '__proto__' ? '["__proto__"]' : JSON.stringify(jsonName);
-    const own = `(own = value[${JSON.stringify(property)}])`;
-    const isAsItIs = keeps
-      ? `typeof ${own} !== 'object' && typeof own !== 'bigint' || own === null`
-      : `${own} === undefined || own === null || typeof own === 'function'`;
-    return `${name}: ${isAsItIs} ? own : write${at}(own),`;
-  });
-  return `return value => {\n${TAKE_OBJECT}\nlet own;\nreturn {\n${lines.join('\n')}\n};\n};`;
 }
 
 /** A property, and the field of a JSON object that it is read from. */
@@ -181,8 +102,3 @@ interface WrittenField {
 }
 
 type AsObject = (value: unknown) => object;
-
-/** Sorts fields as JSON.stringify does: names that are numbers come first. */
-function inOrder(fields: readonly WrittenField[]): WrittenField[] {
-  return Object.values(Object.fromEntries(fields.map(field => [field.jsonName, field])));
-}

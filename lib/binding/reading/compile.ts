@@ -1,17 +1,19 @@
 import { compileFunction } from 'node:vm';
 import { oneInProcess } from '../../basics/one-in-process';
-import { sha256 } from '../../basics/sha256';
 import { warnOnce } from '../../warnings/warn-once';
+import type { Template } from './template';
 
 /**
- * Makes a function of code and the values of its constants.
+ * Makes the function of a template.
  * @param owner name of the class that the code belongs to.
- * @param codeOf writes the body of a function that returns the result. It contains declared names, written as JSON, and
- * no part of a request.
+ * @param constants returns the values of the template's parameters.
  */
-export type Compile = (owner: string, codeOf: () => string, constants: readonly Constant[]) => Compiled;
-
-export type Constant = readonly [name: string, value: unknown];
+export type Compile = <F>(
+  owner: string,
+  template: Template<F>,
+  facts: F,
+  constants: () => readonly unknown[],
+) => Compiled;
 
 /** A compiled function; it has at most three parameters. */
 type Compiled = (...given: never[]) => unknown;
@@ -36,8 +38,8 @@ export class CodeCollection {
   /** The texts of functions, by fingerprint. */
   readonly texts = new Map<string, { readonly owner: string; readonly text: string }>();
 
-  add(owner: string, text: string): void {
-    this.texts.set(fingerprintOf(owner, text), { owner, text });
+  add<F>(owner: string, template: Template<F>, facts: F): void {
+    this.texts.set(template.fingerprint(owner, facts), { owner, text: template.text(facts) });
   }
 }
 
@@ -49,17 +51,20 @@ export const collecting = oneInProcess<{ collection?: CodeCollection }>('collect
  * `compileFunction`, also works where the runtime forbids code from strings.
  */
 export function compilerWith(contexts: readonly GeneratedContexts[]): Compile {
-  return (owner, codeOf, constants) => {
-    const names = constants.map(([name]) => name);
-    const isLookedUp = contexts.length > 0 || collecting.collection !== undefined;
-    const generated = isLookedUp
-      ? generatedFor(owner, `(${names.join(', ')}) => { ${codeOf()} }`, contexts)
-      : undefined;
+  return (owner, template, facts, constants) => {
+    collecting.collection?.add(owner, template, facts);
+    const generated =
+      contexts.length > 0 ? generatedFor(owner, template.fingerprint(owner, facts), contexts) : undefined;
     return whenUsed(() => {
-      const make = generated ?? compileFunction(`'use strict'; ${codeOf()}`, names, { filename: 'bindonce:compiled' });
-      return (make as CodeFunction)(...constants.map(([, value]) => value));
+      const make = generated ?? compiled(template, facts);
+      return make(...constants());
     });
   };
+}
+
+function compiled<F>(template: Template<F>, facts: F): CodeFunction {
+  const code = `'use strict'; ${template.body(facts)}`;
+  return compileFunction(code, template.parameters(facts), { filename: 'bindonce:compiled' }) as CodeFunction;
 }
 
 /**
@@ -71,9 +76,11 @@ function whenUsed(make: () => Compiled): Compiled {
   return (first, second, third) => (made ??= make())(first, second, third);
 }
 
-function generatedFor(owner: string, text: string, contexts: readonly GeneratedContexts[]): CodeFunction | undefined {
-  collecting.collection?.add(owner, text);
-  const fingerprint = fingerprintOf(owner, text);
+function generatedFor(
+  owner: string,
+  fingerprint: string,
+  contexts: readonly GeneratedContexts[],
+): CodeFunction | undefined {
   for (const { functions } of contexts) if (Object.hasOwn(functions, fingerprint)) return functions[fingerprint];
   if (collecting.collection) return undefined;
   const problem = `the generated contexts have no code for ${owner} as it is declared now`;
@@ -82,9 +89,4 @@ function generatedFor(owner: string, text: string, contexts: readonly GeneratedC
   const warning = `bindonce: ${problem}, so it is compiled when it is first used. ${remedy}.`;
   warnOnce('BINDONCE_STALE_CONTEXTS', warning, owner);
   return undefined;
-}
-
-/** Tells apart the code of two classes, and of two declarations of one class. */
-function fingerprintOf(owner: string, text: string): string {
-  return sha256(`${owner}\n${text}`).slice(0, 24);
 }
