@@ -107,6 +107,8 @@ const rules: Readonly<Record<keyof IdempotentFetchOptions, Rule>> = {
   fetch: { expects: 'a function', accepts: value => typeof value === 'function' },
 };
 
+export const isOption = (name: string): boolean => Object.hasOwn(rules, name);
+
 /** Returns true if at most so many letters must be inserted, removed or replaced to make one name of the other. */
 export function isNear(a: string, b: string, edits = 2): boolean {
   if (a === b) return true;
@@ -130,7 +132,7 @@ export function resolveOptions(options: IdempotentFetchOptions): ResolvedOptions
   )
     throw new TypeError('idempotentFetch: options must be an object. A request is made by the function it returns.');
   for (const [name, value] of Object.entries(options) as [keyof IdempotentFetchOptions, unknown][]) {
-    if (!Object.hasOwn(rules, name)) {
+    if (!isOption(name)) {
       const known = Object.keys(rules);
       const meant = known.find(one => isNear(name.toLowerCase(), one.toLowerCase()));
       const advice = meant ? `did you mean "${meant}"?` : `there are: ${known.join(', ')}`;

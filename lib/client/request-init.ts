@@ -1,4 +1,4 @@
-import { isNear, shown } from './options.js';
+import { isNear, isOption, shown } from './options.js';
 
 /** Options of `fetch`, and the name of the operation. */
 export interface IdempotentRequestInit extends RequestInit {
@@ -34,9 +34,14 @@ export function checkRequest(url: unknown, init: IdempotentRequestInit): void {
 /**
  * Others than ours are left to `fetch`, because runtimes have members of their own.
  * @throws TypeError for one that is almost ours: without its operation, a request would be another one after a reload.
+ * And for an option of the client, which would have no effect here.
  */
 function checkMembers(init: object): void {
   for (const name of Object.keys(init)) {
+    if (isOption(name))
+      throw new TypeError(
+        `idempotentFetch: ${name} is an option of the client, not of one request; pass idempotentFetch({ ${name}: … })`,
+      );
     const meant = nearestOf(name);
     if (meant !== undefined && meant !== name)
       throw new TypeError(`idempotentFetch: there is no option "${name}"; did you mean "${meant}"?`);

@@ -274,6 +274,12 @@ describe('before the first attempt, there is an error for', () => {
       { [name]: 'cart 42' },
       `idempotentFetch: there is no option "${name}"; did you mean "${meant}"?`,
     ]),
+    [
+      'an option of the client',
+      'http://shop/',
+      { deadline: 5_000 },
+      'idempotentFetch: deadline is an option of the client, not of one request; pass idempotentFetch({ deadline: … })',
+    ],
     ['a GET with a body', 'http://shop/', { body: 'a' }, 'body'],
     ['an invalid URL', 'http://', {}, 'URL'],
     [
