@@ -1,4 +1,5 @@
 import { after, type Awaitable } from '../../basics/awaitable';
+import type { Late } from '../../basics/late';
 import type { ClassCode, ReadFields } from '../reading/class-code';
 import { FoundValues } from '../reading/found-values';
 import { isJsonObject, jsonInText } from '../reading/json-text';
@@ -23,7 +24,7 @@ interface Prepared {
   readonly members: readonly Member[];
   /** The members that are read here. Claims, permissions and headers are read at the root only. */
   readonly fields: readonly Member[];
-  readonly readFields: ReadFields<FoundValues>;
+  readonly reader: Late<ReadFields<FoundValues>>;
   readonly writers: ObjectWriters;
 }
 
@@ -46,7 +47,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     if (!isJsonObject(json)) return location.failValue(json, 'JSON object');
     if (location.isTooDeep()) return INVALID;
     const found = new FoundValues(create());
-    prepared.readFields(found, json, location);
+    prepared.reader()(found, json, location);
     return after(found.settled(), cleared);
   };
   const isSentBelow = sentNames(() => prepared.fields);
@@ -140,7 +141,7 @@ function prepare(Dto: DtoClass<unknown>, code: ClassCode, codecs: Codecs): Prepa
   return {
     members,
     fields,
-    readFields: jsonReaderOf(code, fields, ({ property }) => property, readInJson),
+    reader: jsonReaderOf(code, fields, ({ property }) => property, readInJson),
     writers: objectWriters(classNameOf(Dto) || 'an object', members, code),
   };
 }

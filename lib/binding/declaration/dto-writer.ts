@@ -1,16 +1,17 @@
+import type { Late } from '../../basics/late';
 import type { ClassCode } from '../reading/class-code';
 import { asJson, isJsonObject, type JsonObject } from '../reading/json-text';
 import { writableValue } from '../reading/own-value';
-import { textWriter, written, type WriteJson } from '../types/codec';
+import { lateWriter, textWriter, written, type WriteJson } from '../types/codec';
 import type { Member } from './members';
 
 /** Three ways to write an object of a class as JSON. They throw TypeError for a value that is not such an object. */
 export interface ObjectWriters {
   /** For the writer of exact numbers. */
   readonly exact: (value: unknown) => JsonObject;
-  readonly text: (value: unknown) => string;
+  readonly text: Late<(value: unknown) => string>;
   /** For `JSON.stringify`. */
-  readonly plain: (value: unknown) => object;
+  readonly plain: Late<(value: unknown) => object>;
 }
 
 /** @param declared the class, as an error names it. */
@@ -39,10 +40,14 @@ export function objectWriters(declared: string, members: readonly Member[], code
       }),
     );
   };
-  const fields = members.map(({ property, jsonName, codec }) => {
-    const { plain = never, keeps = false } = codec.toJson ?? {};
-    return { property, jsonName, text: textWriter(codec), plain, keeps };
-  });
+  const fields = members.map(({ property, jsonName, codec }) => ({
+    property,
+    jsonName,
+    // Not asked for yet: the class of the property may be this one, or one whose writers are made later.
+    text: () => textWriter(codec),
+    plain: () => codec.toJson?.plain ?? never,
+    keeps: codec.toJson?.keeps ?? false,
+  }));
   return { exact, text: code.textWriter(fields, asObject), plain: code.plainWriter(fields, asObject) };
 }
 
@@ -51,8 +56,8 @@ const never = (): undefined => undefined;
 
 /** Writes an object with writers that are made later: a property can be of the same class. */
 export function writeObject(writers: () => ObjectWriters): WriteJson {
-  return Object.assign((value: unknown) => writers().exact(value), {
-    text: (value: unknown) => writers().text(value),
-    plain: (value: unknown) => writers().plain(value),
+  return lateWriter(value => writers().exact(value), {
+    text: () => writers().text(),
+    plain: () => writers().plain(),
   });
 }

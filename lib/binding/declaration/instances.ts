@@ -12,7 +12,7 @@ export function instancesOf<T>(Dto: DtoClass<T>, code: ClassCode): () => T & Rec
   const defaults = [...propertiesOf(Dto)].filter(([, spec]) => spec.default !== undefined);
   const make = code.maker(Dto);
   return () => {
-    const dto = make() as T & Record<string, unknown>;
+    const dto = make()() as T & Record<string, unknown>;
     for (const [name, spec] of defaults)
       if (spec.replacesInherited || ownValue(dto, name) === undefined) Object.assign(dto, { [name]: defaultOf(spec) });
     return dto;
@@ -25,5 +25,9 @@ export function instancesOf<T>(Dto: DtoClass<T>, code: ClassCode): () => T & Rec
  */
 export function unsetRemover(Dto: DtoClass<unknown>, code: ClassCode): ((dto: object) => void) | undefined {
   const made = [...propertiesOf(Dto)].filter(([, spec]) => spec.isMadeByClass).map(([name]) => name);
-  return made.length === 0 ? undefined : code.clearer(made);
+  if (made.length === 0) return undefined;
+  const clear = code.clearer(made);
+  return dto => {
+    clear()(dto);
+  };
 }

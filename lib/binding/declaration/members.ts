@@ -1,3 +1,4 @@
+import type { Late } from '../../basics/late';
 import type { Source } from '../../problems/problem';
 import type { ClassCode, ReadFields } from '../reading/class-code';
 import type { FoundValues } from '../reading/found-values';
@@ -56,7 +57,7 @@ export function jsonReaderOf(
   members: readonly Member[],
   keyOf: (member: Member) => string | number,
   read: (member: Member, value: unknown, location: Location) => unknown,
-): ReadFields<FoundValues> {
+): Late<ReadFields<FoundValues>> {
   const fields = members.map(member => ({
     key: keyOf(member),
     jsonName: member.jsonName,

@@ -1,3 +1,4 @@
+import type { Late } from '../../basics/late';
 import type { Source } from '../../problems/problem';
 import type { ReadFields } from '../reading/class-code';
 import type { FoundValues } from '../reading/found-values';
@@ -32,7 +33,7 @@ export interface Plan {
   /** The properties that each source supplies. */
   readonly sourceProperties: ReadonlyMap<Source, readonly SourceProperty[]>;
   /** Reads the fields of a JSON body. */
-  readonly readFields: ReadFields<FoundValues>;
+  readonly reader: Late<ReadFields<FoundValues>>;
   /** The properties that the JSON body itself must contain. */
   readonly jsonRequired: readonly SourceProperty[];
   /** The sources of each property. */
@@ -78,7 +79,7 @@ function planForBody(codec: Codec<unknown>, Dto: AnyType): Plan {
     count: 1,
     set: (dto, [value]) => Object.assign(dto, { body: value }),
     sourceProperties: new Map(),
-    readFields: () => undefined,
+    reader: () => () => undefined,
     jsonRequired: [],
     sourcesOf: new Map(),
     required: required ? [body] : [],
@@ -111,7 +112,7 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
     count: members.length,
     set: setting(setAll, unsetRemover(Dto, code)),
     sourceProperties,
-    readFields: jsonReaderOf(code, jsonProperties, ({ index }) => index, readIfSent),
+    reader: jsonReaderOf(code, jsonProperties, ({ index }) => index, readIfSent),
     jsonRequired,
     sourcesOf,
     required,
@@ -153,10 +154,9 @@ function bySource(sourcesOf: Plan['sourcesOf']): Map<Source, SourceProperty[]> {
 const readIfSent = (member: Member, value: unknown, location: Location): unknown =>
   value === undefined ? undefined : readJson(member, value, location);
 
-function setting(set: Plan['set'], removeUnset: ((dto: object) => void) | undefined): Plan['set'] {
-  if (!removeUnset) return set;
+function setting(set: Late<Plan['set']>, removeUnset: ((dto: object) => void) | undefined): Plan['set'] {
   return (dto, values) => {
-    set(dto, values);
-    removeUnset(dto);
+    set()(dto, values);
+    removeUnset?.(dto);
   };
 }

@@ -1,10 +1,11 @@
 import { isPromise } from '../../basics/awaitable';
+import { late } from '../../basics/late';
 import { splitAtCommas } from '../reading/comma-separated';
 import { isJsonText, jsonInText } from '../reading/json-text';
 import { INVALID, type Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
 import { isSent, readSent } from './read-value';
-import { takesFiles, textWriter, written, type Codec, type WriteJson } from './codec';
+import { lateWriter, takesFiles, textWriter, written, type Codec, type WriteJson } from './codec';
 import type { JsonSchema, Schemas } from './json-schema';
 import { each, itemsFromJson, itemsFromNames, itemsFromTexts } from './list-items';
 import { failNameless } from './nameless';
@@ -102,29 +103,33 @@ function hasNameless(item: Codec<unknown>, tree: NameTree, location: Location): 
 }
 
 function listWriter(item: Codec<unknown>, name: string): WriteJson {
-  const writeItem = textWriter(item);
-  const plainItem = item.toJson?.plain;
   const asArray = (value: unknown): readonly unknown[] => {
     if (Array.isArray(value)) return value;
     const what = isPromise(value) ? 'a promise: await it first' : 'a value that is not an array';
     throw new TypeError(`The response is declared as a ${name}, but the handler passed ${what}.`);
   };
   const toJson = (value: unknown): unknown[] => asArray(value).map(one => written(item, one));
-  return Object.assign(toJson, {
-    text(value: unknown): string {
-      const items = asArray(value);
-      let text = '';
-      for (let index = 0; index < items.length; index++) {
-        const one = items[index];
-        text += `${index === 0 ? '' : ','}${one === undefined || one === null ? 'null' : (writeItem(one) ?? 'null')}`;
-      }
-      return `[${text}]`;
-    },
-    plain(value: unknown): unknown[] {
-      const plain: unknown[] = [];
-      for (const one of asArray(value)) plain.push(one === undefined || one === null ? null : plainItem?.(one));
-      return plain;
-    },
+  return lateWriter(toJson, {
+    text: late(() => {
+      const write = textWriter(item);
+      return (value: unknown) => {
+        const items = asArray(value);
+        let text = '';
+        for (let index = 0; index < items.length; index++) {
+          const one = items[index];
+          text += `${index === 0 ? '' : ','}${one === undefined || one === null ? 'null' : (write(one) ?? 'null')}`;
+        }
+        return `[${text}]`;
+      };
+    }),
+    plain: late(() => {
+      const write = item.toJson?.plain;
+      return (value: unknown) => {
+        const plain: unknown[] = [];
+        for (const one of asArray(value)) plain.push(one === undefined || one === null ? null : write?.(one));
+        return plain;
+      };
+    }),
   });
 }
 

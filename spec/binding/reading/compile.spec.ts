@@ -15,7 +15,7 @@ const sum = new Template<string>({
   parameters: () => ['offset'],
   body: sign => `return (function (value) { return value ${sign} offset; });`,
 });
-const compiledBy = (compile: Compile, owner: string, sign: string): unknown => compile(owner, sum, sign, () => [1]);
+const compiledBy = (compile: Compile, owner: string, sign: string): unknown => compile(owner, sum, sign, () => [1])();
 const collected = (owner: string, sign: string): CodeCollection => {
   const collection = new CodeCollection();
   collecting.collection = collection;
