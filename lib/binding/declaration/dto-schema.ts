@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { isSafeNumber, parse, stringify } from 'lossless-json';
 import { ignoreRejection, isPromise } from '../../basics/awaitable';
 import { INVALID } from '../reading/location';
-import { written, type Codec } from '../types/codec';
+import type { Codec } from '../types/codec';
 import type { JsonSchema, Schemas } from '../types/json-schema';
+import { written } from '../types/write-value';
 import type { Member } from './members';
 
 /**

@@ -2,7 +2,8 @@ import type { Late } from '../../basics/late';
 import type { ClassCode } from '../reading/class-code';
 import { asJson, isJsonObject, type JsonObject } from '../reading/json-text';
 import { writableValue } from '../reading/own-value';
-import { lateWriter, textWriter, written, type WriteJson } from '../types/codec';
+import type { WriteJson } from '../types/codec';
+import { lateWriter, textWriter, written } from '../types/write-value';
 import type { Member } from './members';
 
 /** Three ways to write an object of a class as JSON. They throw TypeError for a value that is not such an object. */

@@ -1,10 +1,7 @@
-import { stringify } from 'lossless-json';
 import type { Awaitable } from '../../basics/awaitable';
-import type { Late } from '../../basics/late';
 import type { Source } from '../../problems/problem';
 import type { Invalid, Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
-import { NOT_PLAIN } from '../reading/value-text';
 import type { Describable, JsonSchema, Schemas } from './json-schema';
 
 /**
@@ -104,25 +101,8 @@ export interface WriteJson {
   readonly keeps?: boolean;
 }
 
-/** The faster forms of a writer. */
-interface LateForms {
-  readonly text: Late<NonNullable<WriteJson['text']>>;
-  readonly plain: Late<NonNullable<WriteJson['plain']>>;
-}
-
-/**
- * Makes a writer whose faster forms are made when they are first asked for: a type can contain itself. Whoever has such
- * a form calls it for each of many values without another call in between.
- */
-export function lateWriter(exact: (value: unknown) => unknown, { text, plain }: LateForms): WriteJson {
-  return Object.defineProperties(exact, { text: { get: text }, plain: { get: plain } });
-}
-
 /** Writes a value as JSON text. Returns undefined if JSON has no form for it, so that an object leaves it out. */
 type WriteText = (value: unknown) => string | undefined;
-
-/** The same, with the indentation that `JSON.stringify` makes of `spaces`. */
-type WriteIndented = (value: unknown, spaces?: string | number) => string | undefined;
 
 /** A property of an object. */
 export interface CodecMember {
@@ -131,50 +111,6 @@ export interface CodecMember {
   readonly bindName: string;
   readonly codec: Codec<unknown>;
 }
-
-/** Converts a value to what JSON holds for it; null and undefined stay as they are. */
-export function written(codec: Codec<unknown>, value: unknown): unknown {
-  return codec.toJson && value !== undefined && value !== null ? codec.toJson(value) : value;
-}
-
-/**
- * Returns the writer of a type's values as JSON text. It gets any value except null and undefined.
- *
- * To convert an object and to call `JSON.stringify` for the whole takes a third less time than to join the texts of its
- * properties on Node 20, and half as long on Node 24.
- */
-export function textWriter(codec: Codec<unknown>): WriteIndented {
-  const { toJson, parts } = codec;
-  const spelled: WriteIndented = (value, spaces) => stringify(toJson ? toJson(value) : value, undefined, spaces);
-  const exactly: WriteIndented = (value, spaces) => {
-    const text = spaces ? undefined : toJson?.text;
-    return text ? text(value) : spelled(value, spaces);
-  };
-  if (!hasPlain(codec) || !parts) return exactly;
-  return (value, spaces) => {
-    if (!isPlain(codec)) return exactly(value, spaces);
-    try {
-      return JSON.stringify(toJson?.plain?.(value), undefined, spaces);
-    } catch (error) {
-      if (error !== NOT_PLAIN) throw error;
-      return exactly(value, spaces);
-    }
-  };
-}
-
-const plainness = new WeakMap<Codec<unknown>, boolean>();
-
-/** Returns true if the type, and each that it is composed of, has a plain form. */
-function isPlain(codec: Codec<unknown>): boolean {
-  const known = plainness.get(codec);
-  if (known !== undefined) return known;
-  const isSo = [...withParts(codec)].every(hasPlain);
-  plainness.set(codec, isSo);
-  return isSo;
-}
-
-/** Returns true if the type has a plain form, which may not be made yet. */
-const hasPlain = ({ toJson }: Codec<unknown>): boolean => toJson !== undefined && 'plain' in toJson;
 
 /** Yields the type and all types that it is composed of, each once: a type can contain itself. */
 export function* withParts(codec: Codec<unknown>, seen = new Set<Codec<unknown>>()): Generator<Codec<unknown>> {

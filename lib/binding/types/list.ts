@@ -5,11 +5,12 @@ import { isJsonText, jsonInText } from '../reading/json-text';
 import { INVALID, type Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
 import { isSent, readSent } from './read-value';
-import { lateWriter, takesFiles, textWriter, written, type Codec, type WriteJson } from './codec';
+import { takesFiles, type Codec, type WriteJson } from './codec';
 import type { JsonSchema, Schemas } from './json-schema';
 import { each, itemsFromJson, itemsFromNames, itemsFromTexts } from './list-items';
 import { failNameless } from './nameless';
 import { isOptional, type AnyType, type Infer, type ValueType } from './property-type';
+import { lateWriter, textWriter, written } from './write-value';
 
 /**
  * A collection. As text: repeated values, `name[]` or `name[0]`, each one item; or one value that is a JSON array, JSON

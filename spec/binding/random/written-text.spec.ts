@@ -22,7 +22,7 @@ import {
 } from '../../../lib';
 import { CodecTable } from '../../../lib/binding/plan/codec-table';
 import { writeJson } from '../../../lib/binding/responses/json-writer';
-import { written } from '../../../lib/binding/types/codec';
+import { written } from '../../../lib/binding/types/write-value';
 import { Rich, richDtos } from './rich-dto';
 import { valueOf } from './spelling';
 

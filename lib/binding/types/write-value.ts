@@ -1,0 +1,65 @@
+import { stringify } from 'lossless-json';
+import type { Late } from '../../basics/late';
+import { NOT_PLAIN } from '../reading/value-text';
+import { withParts, type Codec, type WriteJson } from './codec';
+
+/** Converts a value to what JSON holds for it; null and undefined stay as they are. */
+export function written(codec: Codec<unknown>, value: unknown): unknown {
+  return codec.toJson && value !== undefined && value !== null ? codec.toJson(value) : value;
+}
+
+/** Writes a value as JSON text, with the indentation that `JSON.stringify` makes of `spaces`. */
+type WriteIndented = (value: unknown, spaces?: string | number) => string | undefined;
+
+/**
+ * Returns the writer of a type's values as JSON text. It gets any value except null and undefined.
+ *
+ * To convert an object and to call `JSON.stringify` for the whole takes a third less time than to join the texts of its
+ * properties on Node 20, and half as long on Node 24.
+ */
+export function textWriter(codec: Codec<unknown>): WriteIndented {
+  const { toJson, parts } = codec;
+  const spelled: WriteIndented = (value, spaces) => stringify(toJson ? toJson(value) : value, undefined, spaces);
+  const exactly: WriteIndented = (value, spaces) => {
+    const text = spaces ? undefined : toJson?.text;
+    return text ? text(value) : spelled(value, spaces);
+  };
+  if (!hasPlain(codec) || !parts) return exactly;
+  return (value, spaces) => {
+    if (!isPlain(codec)) return exactly(value, spaces);
+    try {
+      return JSON.stringify(toJson?.plain?.(value), undefined, spaces);
+    } catch (error) {
+      if (error !== NOT_PLAIN) throw error;
+      return exactly(value, spaces);
+    }
+  };
+}
+
+const plainness = new WeakMap<Codec<unknown>, boolean>();
+
+/** Returns true if the type, and each that it is composed of, has a plain form. */
+function isPlain(codec: Codec<unknown>): boolean {
+  const known = plainness.get(codec);
+  if (known !== undefined) return known;
+  const isSo = [...withParts(codec)].every(hasPlain);
+  plainness.set(codec, isSo);
+  return isSo;
+}
+
+/** Returns true if the type has a plain form, which may not be made yet. */
+const hasPlain = ({ toJson }: Codec<unknown>): boolean => toJson !== undefined && 'plain' in toJson;
+
+/** The faster forms of a writer. */
+interface LateForms {
+  readonly text: Late<NonNullable<WriteJson['text']>>;
+  readonly plain: Late<NonNullable<WriteJson['plain']>>;
+}
+
+/**
+ * Makes a writer whose faster forms are made when they are first asked for: a type can contain itself. Whoever has such
+ * a form calls it for each of many values without another call in between.
+ */
+export function lateWriter(exact: (value: unknown) => unknown, { text, plain }: LateForms): WriteJson {
+  return Object.defineProperties(exact, { text: { get: text }, plain: { get: plain } });
+}
