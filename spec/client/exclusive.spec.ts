@@ -28,19 +28,19 @@ describe('on a server', () => {
     ['a function', (storage: KeyStorage) => () => storage],
   ])("a user's storage that does not answer, %s, holds up no other user", async (_title, given) => {
     const { url } = await service();
-    const [read, storage] = [signal(), new Shelf()];
-    const getItem = (): Promise<never> => {
+    const [read, answers, storage] = [signal(), signal(), new Shelf()];
+    const getItem = async (): Promise<null> => {
       read.happens();
-      return new Promise(() => undefined);
+      await answers.happened;
+      return null;
     };
-    const stuck = client({ storage: given(Object.assign(new Shelf(), { getItem })), deadline: 5_000 });
-    const failed = expect(stuck(url, payment())).rejects.toMatchObject({ code: 'storage-failed' });
+    const stuck = client({ storage: given(Object.assign(new Shelf(), { getItem })), deadline: 60_000 });
+    const paid = stuck(url, payment());
     await read.happened;
-    const begun = performance.now();
     expect((await client({ storage: given(storage) })(url, payment())).response.status).toBe(201);
-    expect(performance.now() - begun).toBeLessThan(4_000);
     expect(storage.items.size).toBe(0);
-    await failed;
+    answers.happens();
+    expect((await paid).response.status).toBe(201);
   });
 
   it.each<[string, number, (make: () => KeyStorage) => KeyStorage | (() => KeyStorage)]>([

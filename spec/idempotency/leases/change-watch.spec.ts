@@ -51,7 +51,10 @@ describe('a duplicate that waits', () => {
   );
 });
 
-/** Leases in memory whose questions are counted. `chatty`: they notify of each question. */
+/**
+ * Leases in memory whose questions are counted. `chatty`: they notify of each question. `silent`: of nothing, as Redis
+ * does not notify of the end of a lease.
+ */
 class ControlledLeases implements LeaseStore {
   readonly questions: string[] = [];
   watching = 0;
@@ -59,8 +62,12 @@ class ControlledLeases implements LeaseStore {
   private readonly leases = memoryLeases();
   private onChange = (): void => undefined;
 
-  constructor({ watch }: { readonly watch?: 'none' | 'chatty' } = {}) {
-    if (watch !== 'none') this.watch = (key, onChange) => this.listen(key, watch === 'chatty', onChange);
+  constructor({ watch }: { readonly watch?: 'none' | 'chatty' | 'silent' } = {}) {
+    if (watch === 'none') return;
+    this.watch = (key, onChange) => {
+      if (watch === 'chatty') this.onChange = onChange;
+      return this.listen(key, watch === 'silent' ? () => undefined : onChange);
+    };
   }
 
   async acquire(key: string, token: string, ms: number): Promise<Acquisition> {
@@ -78,8 +85,7 @@ class ControlledLeases implements LeaseStore {
     return this.leases.release(key, token);
   }
 
-  private async listen(key: string, isChatty: boolean, onChange: () => void): Promise<() => void> {
-    if (isChatty) this.onChange = onChange;
+  private async listen(key: string, onChange: () => void): Promise<() => void> {
     const stop = await this.leases.watch?.(key, onChange);
     this.watching++;
     return () => {
@@ -119,6 +125,20 @@ async function waitFor(
   }
 }
 
+/**
+ * Resolves as the work does.
+ * @throws Error after this time. A machine that stands still delays the timers of the work, too, so it makes no spec fail.
+ */
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const end = new AbortController();
+  const late = pause(ms, undefined, end).then(() => {
+    throw new Error(`It took ${ms} ms`);
+  });
+  return Promise.race([work, late]).finally(() => {
+    end.abort();
+  });
+}
+
 const turns = async (count: number): Promise<void> => {
   for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
 };
@@ -129,10 +149,9 @@ describe('requests that wait for one key', () => {
     await leases.acquire('k', 'runs', LONG);
     const waiting = ['a', 'b'].map(token => waitFor(leases, token));
     await turns(5);
-    const begun = performance.now();
+    const answers = within(900, Promise.all(waiting));
     await leases.complete('k', 'runs', LONG);
-    expect(await Promise.all(waiting)).toEqual(Array(2).fill({ kind: 'done', token: 'runs' }));
-    expect(performance.now() - begun).toBeLessThan(900);
+    expect(await answers).toEqual(Array(2).fill({ kind: 'done', token: 'runs' }));
     // Once when they have begun to listen, and once after the change.
     expect(leases.questions).toEqual(['runs', 'a', 'b', 'a', 'b']);
   });
@@ -145,9 +164,8 @@ describe('requests that wait for one key', () => {
     const polled = leases.questions.slice(1);
     expect(polled).toEqual(polled.map((_, index) => `${index}`));
     await leases.complete('k', 'runs', LONG);
-    const begun = performance.now();
-    expect(await Promise.all(waiting)).toEqual(waiting.map(() => ({ kind: 'done', token: 'runs' })));
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    const answers = await within(1_000, Promise.all(waiting));
+    expect(answers).toEqual(waiting.map(() => ({ kind: 'done', token: 'runs' })));
   });
 
   it('do not wait for the question of another, which hangs or fails', async () => {
@@ -171,22 +189,19 @@ describe('requests that wait for one key', () => {
     const living = waitFor(leases, 'living');
     areGone = true;
     await leases.release('k', 'runs');
-    const begun = performance.now();
-    expect(await living).toEqual({ kind: 'acquired' });
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    expect(await within(1_000, living)).toEqual({ kind: 'acquired' });
     expect(new Set(await Promise.all(gone))).toEqual(new Set(['gone']));
     expect(leases.questions).toEqual(['runs', 'living']);
   });
 
   it('ask when the lease has expired, and at their deadlines', async () => {
-    const leases = new ControlledLeases();
+    const leases = new ControlledLeases({ watch: 'silent' });
     await leases.acquire('k', 'runs', 300);
     const begun = performance.now();
-    const [first, second] = [waitFor(leases, 'a', { ms: 200 }), waitFor(leases, 'b')];
+    const [first, second] = [waitFor(leases, 'a', { ms: 200 }), within(900, waitFor(leases, 'b'))];
     expect(await first).toMatchObject({ kind: 'running' });
     expect(performance.now() - begun).toBeGreaterThan(199);
     expect(await second).toEqual({ kind: 'acquired' });
-    expect(performance.now() - begun).toBeLessThan(900);
   });
 
   it('do not keep the process busy if their store notifies of each question', async () => {

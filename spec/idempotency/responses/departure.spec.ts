@@ -80,7 +80,7 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
     });
     const after = await closed();
     expect(after).toBeGreaterThan(LEASE - 20);
-    expect(after).toBeLessThan(LEASE + 5_000);
+    expect(after).toBeLessThan(LEASE + 20_000);
     const beaten = beats;
     await log.first('not-stored');
     expect([beaten > 5, beats, state.closes.length]).toEqual([true, beaten, 1]);
@@ -224,7 +224,7 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
   ])(
     'is told at once when it calls forget() %s the client goes',
     async (_title, early, begins) => {
-      const { req, res, log, state, closed, retry } = await orphaned({ leaseDuration: 10_000 }, (req, res) => {
+      const { req, res, log, state, closed, retry } = await orphaned({ leaseDuration: 60_000 }, (req, res) => {
         if (begins) res.write('half');
         if (early) req.idempotency.forget();
       });
@@ -233,7 +233,7 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
         expect(state.closes).toEqual([]);
         req.idempotency.forget();
       }
-      expect(await closed()).toBeLessThan(8_000);
+      expect(await closed()).toBeLessThan(20_000);
       res.end();
       await log.first('not-stored');
       expect([(await retry()).text, state.closes.length]).toEqual(['second', 1]);
