@@ -1,4 +1,4 @@
-import { after, type Awaitable } from '../../basics/awaitable';
+import type { Awaitable } from '../../basics/awaitable';
 import type { Late } from '../../basics/late';
 import type { ClassCode, ReadFields } from '../reading/class-code';
 import { FoundValues } from '../reading/found-values';
@@ -39,16 +39,12 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     prepared = prepare(Dto, code, codecs);
   });
 
-  const cleared = (dto: (T & object) | Invalid): T | Invalid => {
-    if (dto !== INVALID) removeUnset?.(dto);
-    return dto;
-  };
   const fromJson = (json: unknown, location: Location): Awaitable<T | Invalid> => {
     if (!isJsonObject(json)) return location.failValue(json, 'JSON object');
     if (location.isTooDeep()) return INVALID;
     const found = new FoundValues(create());
     prepared.reader()(found, json, location);
-    return after(found.settled(), cleared);
+    return found.settled(removeUnset);
   };
   const isSentBelow = sentNames(() => prepared.fields);
   const codec: Codec<T> = {
@@ -70,7 +66,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
         found.put(member.property, readInNames(member, tree, location));
         location.leave();
       }
-      return after(found.settled(), cleared);
+      return found.settled(removeUnset);
     },
     toJson: writeObject(() => prepared.writers),
     // A class without a name may contain itself, too.

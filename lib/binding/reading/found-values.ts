@@ -48,10 +48,15 @@ export class FoundValues<T extends object = object> {
   /**
    * Returns the target once all values are known. Waits for replaced values, too, because their failures belong in the
    * response.
+   * @param finish called with the target before it is returned.
    */
-  settled(): Awaitable<T | Invalid> {
-    const { promised } = this;
-    if (!promised) return this.isInvalid ? INVALID : this.target;
+  settled(finish?: (target: T) => void): Awaitable<T | Invalid> {
+    const { promised, target } = this;
+    if (!promised) {
+      if (this.isInvalid) return INVALID;
+      finish?.(target);
+      return target;
+    }
     return after(Promise.all(promised.map(([, value]) => value)), known => {
       if (this.isInvalid || known.includes(INVALID)) return INVALID;
       for (const [at, [key, value]] of promised.entries()) {
@@ -59,7 +64,8 @@ export class FoundValues<T extends object = object> {
         const found = withoutMark(known[at]);
         if (isLatest && found !== undefined) this.values[key] = found;
       }
-      return this.target;
+      finish?.(target);
+      return target;
     });
   }
 

@@ -40,6 +40,19 @@ describe('FoundValues', () => {
     expect([0, 1, 2, 3].map(key => found.has(key))).toEqual([true, true, true, false]);
   });
 
+  it.each<[what: string, value: unknown, finished: object[]]>([
+    ['a value', 'a', [{ name: 'a' }]],
+    ['a promised value, once it is set', later('a'), [{ name: 'a' }]],
+    ['not an invalid value', INVALID, []],
+    ['not a promised invalid value', later(INVALID), []],
+  ])('finishes the target: %s', async (_what, value, finished) => {
+    const found = new FoundValues<Record<string, unknown>>({});
+    found.put('name', value);
+    const targets: object[] = [];
+    await found.settled(target => targets.push({ ...target }));
+    expect(targets).toEqual(finished);
+  });
+
   it('settles at once if nothing is promised', () => {
     const found = new FoundValues({});
     expect(found.settled()).toBe(found.target);
