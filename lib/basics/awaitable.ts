@@ -5,10 +5,10 @@ export type Awaitable<T> = T | Promise<T>;
 
 /**
  * Tells a promise from a value. Asynchronous functions return promises of the language, also where the application has
- * replaced the global `Promise`. (Most values are no objects; the other tests take ten times as long.)
+ * replaced the global `Promise`.
  */
 export function isPromise<T>(value: Awaitable<T>): value is Promise<T> {
-  return typeof value === 'object' && (value instanceof Promise || types.isPromise(value));
+  return value instanceof Promise || types.isPromise(value);
 }
 
 /** Tells a promise of any library, an object with a method `then`, from any other value. */
