@@ -137,7 +137,7 @@ const copyOf = ({ id, name, email, age, balance, active, city, country, note, li
   ...(at && { at }),
 });
 
-for (const count of [1, 20, 100]) {
+for (const count of [1, 100]) {
   for (const [title, Row, rows, isDated] of [
     ['plain objects', dtos.Row, page(count), false],
     ['plain objects with a date each', dtos.DatedRow, page(count, { at: new Date(1_790_000_000_000) }), true],
