@@ -12,7 +12,7 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@keyv/redis';
 import { RedisServer } from '../faults/dist/support/servers/redis-server.js';
-import { median } from './requests/compare.mjs';
+import { median, WARM_UP } from './requests/compare.mjs';
 
 const script = fileURLToPath(new URL('scale/server.mjs', import.meta.url));
 const MB = 1_000_000;
@@ -126,8 +126,11 @@ const tables = [
   },
   {
     title: `a JSON body of ${Math.round(body.length / 1_000)} kB`,
-    rounds: 21,
-    warmUp: hundredBodies,
+    rounds: 41,
+    warmUp: async server => {
+      await inTurns(server, WARM_UP);
+      await hundredBodies(server);
+    },
     work: hundredBodies,
     subjects: {
       'express.json()': {},
