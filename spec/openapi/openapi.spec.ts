@@ -627,8 +627,14 @@ describe('openapi()', () => {
     ],
     [
       'a schema that JSON Schema cannot say',
-      () => openapi(express().post('/', bindRequest(dto({ a: field(z.date()) }))), { info }),
-      'cannot be written as JSON Schema (Date cannot be represented in JSON Schema). Pass jsonSchemaOf',
+      () => openapi(express().post('/', bindRequest(dto({ a: field(list(dto({ at: z.date() }))) }))), { info }),
+      'openapi: POST /: property a: property at: this schema of zod cannot be written as JSON Schema (Date cannot be ' +
+        'represented in JSON Schema). Pass jsonSchemaOf',
+    ],
+    [
+      'a response that JSON Schema cannot say',
+      () => openapi(express().get('/', bindRequest(dto({}), { responses: { 200: z.date() } })), { info }),
+      'openapi: GET /: response 200: this schema of zod cannot be written as JSON Schema',
     ],
     [
       'two endpoints of one name',

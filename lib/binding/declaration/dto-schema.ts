@@ -5,6 +5,7 @@ import { INVALID } from '../reading/location';
 import type { Codec } from '../types/codec';
 import type { JsonSchema, Schemas } from '../types/json-schema';
 import { written } from '../types/write-value';
+import { namingErrors } from './declaration-error';
 import type { Member } from './members';
 
 /**
@@ -26,12 +27,15 @@ export function objectSchema(
   };
 }
 
-/** Describes the value of a member. */
+/**
+ * Describes the value of a member.
+ * @throws TypeError that names the property if its type cannot be described.
+ */
 export function memberSchema(member: Member, schemas: Schemas): JsonSchema {
   const { description } = member.spec;
   const value = schemas.direction === 'request' && !member.required ? schemaDefaultOf(member) : undefined;
   return {
-    ...schemas.of(member.codec),
+    ...namingErrors(`property ${member.property}`, () => schemas.of(member.codec)),
     ...(description !== undefined && { description }),
     ...(value !== undefined && { default: value }),
   };

@@ -1,4 +1,6 @@
+import { namingErrors } from '../../binding/declaration/declaration-error';
 import type { EndpointDescription } from '../../binding/endpoint-description';
+import type { Codec } from '../../binding/types/codec';
 import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
 import type { Components } from '../schemas/components';
 
@@ -10,6 +12,9 @@ export function responsesOf(
 ): Record<string, object> {
   const schemas = components.schemasFor('response');
   const headers = guard && replayHeaders(guard);
+  const contentOf = (status: number, codec: Codec<unknown>): object => ({
+    'application/json': { schema: namingErrors(`response ${status}`, () => schemas.of(codec)) },
+  });
   // Each endpoint makes `res.json()` write its own; the last one that declares a status writes it.
   const codecs = new Map(endpoints.flatMap(({ responses }) => [...responses]));
   const declared = [...codecs].map(([status, codec]): [string, object] => [
@@ -18,7 +23,7 @@ export function responsesOf(
       description: descriptionOf(status),
       ...(headers && { headers }),
       // RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5: these have none, whatever the handler passes.
-      ...(![204, 205, 304].includes(status) && { content: { 'application/json': { schema: schemas.of(codec) } } }),
+      ...(![204, 205, 304].includes(status) && { content: contentOf(status, codec) }),
     },
   ]);
   const responses = Object.fromEntries(declared);
