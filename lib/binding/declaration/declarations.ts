@@ -23,17 +23,23 @@ export function declareProperty(holder: object, name: string, spec: PropertySpec
       'a property cannot be named __proto__; give it another name, ' +
         'and a jsonPropertyName or bindFrom if clients use that name',
     );
-  const declared = Object.hasOwn(holder, PROPERTIES) ? (holder as Declared)[PROPERTIES]?.get(name) : undefined;
+  const declarations = declarationsIn(holder);
+  const declared = declarations.get(name);
   if (declared)
     throw new TypeError(
       `${name}: it is declared twice, with ${declared.kind} and with ${spec.kind}; use one of them, with all options`,
     );
-  if (!Object.hasOwn(holder, PROPERTIES))
-    Object.defineProperty(holder, PROPERTIES, { value: new Map(), configurable: true });
-  (holder as Declared)[PROPERTIES]?.set(name, spec);
+  declarations.set(name, spec);
 }
 
-/** Returns true if a class has declarations, its own or inherited. */
+/** Returns the own declarations of a class or its metadata object; made with the first call, even if there are none. */
+export function declarationsIn(holder: object): Declarations {
+  if (!Object.hasOwn(holder, PROPERTIES))
+    Object.defineProperty(holder, PROPERTIES, { value: new Map(), configurable: true });
+  return (holder as Required<Declared>)[PROPERTIES];
+}
+
+/** Returns true if a class has declarations, its own or inherited. Those of `dto({})` are none. */
 export function isDto(type: unknown): type is DtoClass<unknown> {
   return typeof type === 'function' && declarationsOf(type).next().done === false;
 }

@@ -2,7 +2,7 @@ import './metadata-symbol';
 import type { AnyType, Infer } from '../types/property-type';
 import { field, type Property } from './declare';
 import { defaultOf } from './default-value';
-import { declareProperty } from './declarations';
+import { declarationsIn, declareProperty } from './declarations';
 import type { PropertySpec } from './property';
 
 /** The declarations of a dto: a bare type is `field(type)`. */
@@ -28,6 +28,8 @@ export function dto<S extends Shape>(shape: S): new () => InferShape<S> {
   function Dto(this: object): void {
     for (const [name, spec] of defaults) Object.assign(this, { [name]: defaultOf(spec) });
   }
+  // An endpoint that declares its responses may read nothing of its requests.
+  declarationsIn(Dto);
   for (const [name, spec] of specs) declareProperty(Dto, name, spec);
   return Dto as unknown as new () => InferShape<S>;
 }

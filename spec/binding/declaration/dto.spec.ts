@@ -1,3 +1,4 @@
+import express, { type RequestHandler } from 'express';
 import {
   bindRequest,
   dto,
@@ -11,6 +12,7 @@ import {
   type AnyType,
   type Property,
 } from '../../../lib';
+import { ask } from '../../support/ask';
 import { bind } from '../../support/one-endpoint';
 
 describe('dto({...})', () => {
@@ -41,6 +43,25 @@ describe('dto({...})', () => {
       d: [3],
       e: false,
     });
+  });
+
+  it('reads nothing if it declares nothing: what the client sends is left to the next middlewares', async () => {
+    class Nothing extends dto({}) {}
+    const { dto: bound } = await bind(Nothing, { path: '/?a=1' });
+    expect([bound instanceof Nothing, bound]).toEqual([true, {}]);
+    const echo: RequestHandler = (req, res) => void res.json(req.body);
+    const app = express().post('/', bindRequest(Nothing), express.json(), echo);
+    expect((await ask(app, { json: { a: 1 } })).body).toEqual({ a: 1 });
+  });
+
+  it('is an empty object where one that declares nothing is nested', async () => {
+    const Outer = dto({ inner: dto({}), more: list(dto({})) });
+    expect((await bind(Outer, { json: { inner: { a: 1 }, more: [{}, { b: 2 }] } })).dto).toEqual({
+      inner: {},
+      more: [{}, {}],
+    });
+    const { errors } = await bind(Outer, { json: { inner: 1, more: [] } });
+    expect(errors).toMatchObject([{ pointer: '/inner', detail: 'The value 1 is not a JSON object.' }]);
   });
 
   it('can be used without a name', async () => {

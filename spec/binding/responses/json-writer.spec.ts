@@ -219,6 +219,12 @@ describe.each(expressVersions)('%s', (_name, framework) => {
     expect([response.status, problemIn(response)?.errors?.map(({ name }) => name)]).toEqual([400, ['page']]);
   });
 
+  it('an endpoint that reads nothing declares its responses, too', async () => {
+    const bound = bindRequest(dto({}), { responses: { 200: Refusal } }) as RequestHandler;
+    const app = framework().post('/', bound, (_req, res) => void res.json({ because: 'x', secret: 1 }));
+    expect((await ask(app)).body).toEqual({ because: 'x' });
+  });
+
   it('behind idempotency() a replay is the same text, in one run', async () => {
     let runs = 0;
     const app = framework().post(
