@@ -32,7 +32,7 @@ export function makeBindRequest<D extends AnyType>(
           void discardStored(req);
           return;
         }
-        writeResponses(res);
+        writeResponses(res, bindRequest);
         Object.assign(req, { dto });
         next();
       },

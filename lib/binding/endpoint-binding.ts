@@ -19,13 +19,13 @@ import { bindDeclared, RequestBinder } from './request-binder';
 import { CodecTable } from './plan/codec-table';
 import { isSchema } from './types/assert-type';
 import { classNameOf } from './types/class-name';
-import type { AnyType } from './types/property-type';
+import { isOptional, type AnyType } from './types/property-type';
 
 /** How one endpoint binds requests and writes responses. */
 interface Binding {
   readonly bind: (req: Request, res: Response) => Awaitable<unknown>;
-  /** Makes `res.json()` write what the endpoint declares. */
-  readonly writeResponses: (res: Response) => void;
+  /** Makes `res.json()` write what the endpoint declares. @param middleware the one that binds. */
+  readonly writeResponses: (res: Response, middleware: unknown) => void;
   readonly description: EndpointDescription;
 }
 
@@ -47,8 +47,8 @@ export function bindingOf(Dto: AnyType, given: BindingOptions, owner = 'bindRequ
       checkCaller(req, options);
       return makeDto(new BinderContext(req, res, endpoint));
     },
-    writeResponses(res) {
-      if (responses.size > 0 || ofInstance) writeResponsesAs(responses, res, ofInstance);
+    writeResponses(res, middleware) {
+      if (responses.size > 0 || ofInstance) writeResponsesAs(responses, res, middleware, ofInstance);
     },
   };
 }
@@ -119,7 +119,7 @@ function dtoMaker(
       const dto = await binder.bind(context, signal);
       if (context.isAnswered()) return BINDER_ANSWERED;
       context.refuseFailures();
-      if (dto === undefined && !isSchema(Dto))
+      if (dto === undefined && !isSchema(Dto) && !isOptional(Dto))
         throw new TypeError('bindRequest: the binder returned undefined; is a `return` missing?');
       await modifier?.(dto, Dto, context, signal);
       if (context.isAnswered()) return BINDER_ANSWERED;

@@ -9,7 +9,7 @@ import type { CodecTable } from '../plan/codec-table';
 import { checkIsWritable } from '../plan/placement';
 import { valueText } from '../reading/value-text';
 import type { CodecOfInstance } from './instance-codecs';
-import { isPassingRoute } from './passing-route';
+import { isInRoute, isPassingRoute } from './passing-route';
 
 /** The codecs of an endpoint's responses, by status. */
 export type ResponseCodecs = ReadonlyMap<number, Codec<unknown>>;
@@ -48,7 +48,8 @@ interface JsonSettings {
 }
 
 type Send = (...values: unknown[]) => Response;
-type TypeForStatus = (status: number) => Codec<unknown> | undefined;
+/** @param status may be text, which node sends, too. */
+type TypeForStatus = (status: number | string) => Codec<unknown> | undefined;
 
 /** What the middlewares so far declare for each response. */
 const declaredTypes = new WeakMap<Response, TypeForStatus>();
@@ -56,18 +57,24 @@ const declaredTypes = new WeakMap<Response, TypeForStatus>();
 /**
  * Makes `res.json()` and `res.jsonp()` write values as the type that is declared for the status, here or by an earlier
  * middleware.
+ * @param middleware the one that declares them.
  * @param ofInstance finds the codec of a dto if none declares a type for the status.
  */
-export function writeResponsesAs(codecs: ResponseCodecs, res: Response, ofInstance?: CodecOfInstance): void {
+export function writeResponsesAs(
+  codecs: ResponseCodecs,
+  res: Response,
+  middleware: unknown,
+  ofInstance?: CodecOfInstance,
+): void {
   const [json, jsonp] = [res.json.bind(res) as Send, res.jsonp.bind(res) as Send];
-  const { route } = res.req as { route?: unknown };
+  const currentRoute = (): unknown => (res.req as { route?: unknown }).route;
+  // Express leaves the last route in `req.route`: that of an earlier middleware is not ours.
+  const route = isInRoute(middleware, currentRoute()) ? currentRoute() : undefined;
   // After next('route') another route responds, with values of its own.
-  const counts = (): boolean => {
-    const current = (res.req as { route?: unknown }).route;
-    return route === undefined || current === route || isPassingRoute(route, res.req.method);
-  };
+  const counts = (): boolean =>
+    route === undefined || currentRoute() === route || isPassingRoute(route, res.req.method);
   const earlier = declaredTypes.get(res);
-  const declaredFor: TypeForStatus = status => (counts() ? codecs.get(status) : undefined) ?? earlier?.(status);
+  const declaredFor: TypeForStatus = status => (counts() ? codecs.get(Number(status)) : undefined) ?? earlier?.(status);
   declaredTypes.set(res, declaredFor);
   const codecFor = (value: unknown): Codec<unknown> | undefined =>
     declaredFor(res.statusCode) ?? (counts() ? ofInstance?.(value) : undefined);

@@ -5,6 +5,11 @@ interface Route {
   readonly stack?: readonly { readonly method?: string; readonly handle: unknown }[];
 }
 
+/** Returns true if a middleware is one of the handlers of a route. */
+export function isInRoute(middleware: unknown, route: unknown): boolean {
+  return (route as Route | undefined)?.stack?.some(({ handle }) => handle === middleware) === true;
+}
+
 /**
  * Returns true if the handlers of a route end with one of bindonce: then its requests go on to the next route, whose
  * handler answers them.

@@ -306,6 +306,21 @@ describe.each(expressVersions)('where the types of an endpoint count, %s', (_nam
     expect((await ask(app, { method: 'HEAD', key: 'head' })).headers['content-length']).toBe('15');
   });
 
+  it('in all that comes after it, where app.use has mounted it behind a route that calls next()', async () => {
+    const app = framework().all('/shop/orders', (_req, _res, next) => {
+      next();
+    });
+    expect(await textAt(app.use('/shop', binds).get('/shop/orders', answer), '/shop/orders')).toBe('{"because":"x"}');
+  });
+
+  it('for a status that is text', async () => {
+    const asText: RequestHandler = (req, res) => {
+      Object.assign(res, { statusCode: '200' });
+      answer(req, res);
+    };
+    expect(await textAt(framework().get('/', binds, asText))).toBe('{"because":"x"}');
+  });
+
   it('in all that comes after it, where app.use has mounted it', async () => {
     expect(await textAt(framework().use('/shop', binds, answer), '/shop')).toBe('{"because":"x"}');
     expect(await textAt(framework().use('/shop', binds).get('/shop/orders', answer), '/shop/orders')).toBe(
