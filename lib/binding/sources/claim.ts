@@ -22,8 +22,9 @@ export const claim: ValueSource = {
       if (value === undefined || (value === null && !codec.takesNull)) continue;
       // A value of the client counts only if the caller does not have the claim, whatever its value is read as.
       found.clear(index);
-      if (Array.isArray(value) && value.length === 0 && !codec.isCollection && codec.shape !== 'schema') continue;
-      found.put(index, readClaim(asJson(value), sourceProperty, input.locationOf('claim', name)));
+      const takesArray = codec.isCollection || codec.shape === 'schema';
+      if (Array.isArray(value) && value.length === 0 && !takesArray) continue;
+      found.put(index, readClaim(claimValue(value, takesArray), sourceProperty, input.locationOf('claim', name)));
     }
   },
 };
@@ -31,6 +32,12 @@ export const claim: ValueSource = {
 /** Reads a claim by its exact name, which can also be an inherited getter of the principal's class. */
 function ownOrInherited(claims: Claims, type: string): unknown {
   return Object.hasOwn(claims, type) || !(type in Object.prototype) ? claims[type] : undefined;
+}
+
+/** Returns a claim as JSON. An array of one is one value, whatever is in it. */
+function claimValue(value: unknown, takesArray: boolean): unknown {
+  const json: unknown = Array.isArray(value) ? value.map(asJson) : asJson(value);
+  return Array.isArray(json) && json.length === 1 && !takesArray ? json[0] : json;
 }
 
 /** Reads a claim. Each element of an array is one value; only a single text may hold several values. */

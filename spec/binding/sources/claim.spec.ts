@@ -8,8 +8,10 @@ import {
   guid,
   int,
   list,
+  long,
   nullable,
   string,
+  type AnyType,
   type Claims,
   type Property,
 } from '../../../lib';
@@ -202,6 +204,18 @@ describe('claims', () => {
     }) {}
     const since = new Date('2026-11-21T08:30:00.000Z');
     expect((await bind(Since, {}, { user: { since } })).dto).toEqual({ when: since, text: '2026-11-21T08:30:00.000Z' });
+  });
+
+  it.each<[string, AnyType, unknown, unknown]>([
+    ['an object', dto({ city: string }), { city: 'x' }, { city: 'x' }],
+    ['a number that a parser may have rounded elsewhere', long, 1234567890123456, 1234567890123456n],
+    ['a Date', dateTime, new Date(0), new Date(0)],
+    ['a class that is text in JSON', string, { toJSON: () => 'a1' }, 'a1'],
+  ])('can be an array of one, whatever is in it: %s', async (_what, type, value, expected) => {
+    class Both extends dto({ v: fromClaim(type), all: fromClaim(list(type), { name: 'v' }) }) {}
+    const one = (await bind(Both, {}, { user: { v: [value] } })).dto;
+    expect(one).toEqual({ v: expected, all: [expected] });
+    expect(one).toEqual((await bind(Both, {}, { user: { v: value } })).dto);
   });
 
   it.each<[string, Claims]>([
