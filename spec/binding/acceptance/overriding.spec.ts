@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import type { Response as Answer } from 'supertest';
 import express, { type Express, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { Keyv } from 'keyv';
+import { z } from 'zod';
 import {
   bindRequest,
   configure,
@@ -252,6 +253,16 @@ describe.each(expressVersions)('a binder derived from RequestBinder (%s)', (_ver
         .dto,
     ).toEqual([{ name: '1. Ada' }, { name: '2. Bob' }]);
   });
+});
+
+it.each<[string, BindingOptions]>([
+  ['a modifier', { modifier: () => undefined }],
+  ['a derived binder', { binder: new (class extends RequestBinder<unknown> {})() }],
+])('a body that may be left out can be, with %s', async (_what, options) => {
+  for (const Dto of [optional(list(Customer)), optional(z.object({ a: z.string() }))]) {
+    const { status, dto: bound } = await bind(Dto, {}, options);
+    expect([status, bound]).toEqual([200, undefined]);
+  }
 });
 
 describe.each(expressVersions)('a request that a binder or a modifier has answered (%s)', (_version, framework) => {
