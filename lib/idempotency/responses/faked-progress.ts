@@ -79,6 +79,8 @@ export class FakedProgress {
    */
   pretendOpen(): void {
     Object.assign(this.res, { destroyed: false, _closed: false, socket: null });
+    // What the client has not received counts as sent: a stream that looks whether it may go on would wait forever.
+    Object.defineProperty(this.res, 'writableNeedDrain', { value: false, configurable: true });
   }
 
   showClosed(): void {

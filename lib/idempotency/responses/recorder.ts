@@ -142,7 +142,8 @@ class Recorder implements Recording {
     const bytes = this.written.add(copyOfBytes(chunk, encoding));
     this.runEnd.wrote();
     if (this.goesOut) return this.sent(() => this.outgoing.write(head, bytes, done));
-    this.hold(bytes);
+    if (this.runEnd.isClientGone) return this.runEnd.drainSoon(done);
+    this.held.hold(bytes);
     // Held bytes count as written: the handler may wait for the callback before it ends.
     if (done) process.nextTick(done);
     return true;

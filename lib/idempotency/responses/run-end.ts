@@ -78,6 +78,20 @@ export class RunEnd implements DepartureListener {
     this.resolve(this.brokenOff());
   }
 
+  /**
+   * Accepts what is written for a client that is gone, in the next turn of the event loop. If it were accepted at once,
+   * a stream that always has more would never let other code run.
+   * @param done called when it is accepted.
+   * @returns false, as `write` does if the writer should wait for `drain`.
+   */
+  drainSoon(done: (() => void) | undefined): false {
+    setImmediate(() => {
+      done?.();
+      this.outgoing.emit('drain');
+    });
+    return false;
+  }
+
   /** Lets the handler learn when its client disconnects: no response is to be stored. */
   stopHidingDeparture(): void {
     this.departure.stopHiding();
