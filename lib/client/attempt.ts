@@ -29,10 +29,13 @@ const NOT_RUN = [425, 429];
  */
 const LONGEST_IN_FLIGHT = 2_000;
 /**
- * About the caller (401, 403), or from a gateway or another version of the server that does not know the route at this
- * moment (404, 405, 410, 421), and not about the operation.
+ * About the caller (401, 403), from a gateway or another version of the server that does not know the route at this
+ * moment (404, 405, 410, 421), or about the way to the server: its proxy, its protocol, the size of all headers (407,
+ * 426, 431); and not about the operation.
  */
-const OTHER_REASONS = [401, 403, 404, 405, 410, 421];
+const OTHER_REASONS = [401, 403, 404, 405, 407, 410, 421, 426, 431];
+/** Problems with the header of the key, which something on the way may have removed or changed. */
+const KEY_PROBLEMS = ['key-missing', 'key-repeated', 'key-malformed'];
 /** Problems that say that the operation, or another one with this key, has run, but not what came of it. */
 const RAN_BEFORE = ['response-unavailable', 'key-reused'];
 
@@ -78,7 +81,7 @@ function resultOf(response: Response, body: string, { replayedHeader }: Resolved
     kind: 'answered',
     response,
     isReplay: false,
-    settles: !mayHaveRun && isAboutOperation(response),
+    settles: !mayHaveRun && !KEY_PROBLEMS.includes(code) && isAboutOperation(response),
     mayHaveRun,
   };
 }

@@ -255,14 +255,36 @@ describe('the key of an operation', () => {
 });
 
 describe('an operation that may have run keeps its key', () => {
-  it.each([401, 403, 404, 405, 410, 421, 500])('when the answer is a %d, which does not tell', async status => {
-    // `fetch` itself repeats a request once after a 421.
-    const { url, keys } = await service([answer(503), answer(status), ...(status === 421 ? [answer(status)] : [])]);
-    const pay = client();
-    expect((await pay(url, payment())).response.status).toBe(status);
-    await pay(url, payment());
-    expect(new Set(keys).size).toBe(1);
-  });
+  const keyProblem = (code: string): RequestHandler =>
+    answer(400, { 'Content-Type': 'application/problem+json' }, JSON.stringify({ type: `urn:bindonce:${code}` }));
+
+  it.each([401, 403, 404, 405, 407, 410, 421, 426, 431, 500])(
+    'when the answer is a %d, which does not tell',
+    async status => {
+      const statuses = [503, status, 201];
+      const keys: (string | null)[] = [];
+      // That of Node repeats a request once after a 421, and takes a 407 for a broken connection.
+      const answers: typeof fetch = (_url, init) => {
+        const key = new Headers(init?.headers).get('Idempotency-Key');
+        return Promise.resolve(new Response(null, { status: statuses[keys.push(key) - 1] ?? 201 }));
+      };
+      const pay = client({ fetch: answers });
+      expect((await pay('http://shop/', payment())).response.status).toBe(status);
+      await pay('http://shop/', payment());
+      expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
+    },
+  );
+
+  it.each(['key-missing', 'key-repeated', 'key-malformed'])(
+    'when its key did not arrive as it was sent: %s',
+    async code => {
+      const { url, keys } = await service([answer(503), keyProblem(code)]);
+      const pay = client();
+      expect((await pay(url, payment())).response.status).toBe(400);
+      await pay(url, payment());
+      expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
+    },
+  );
 
   it('when the answer is the page to which it was redirected', async () => {
     const { url, keys } = await service([
@@ -362,6 +384,8 @@ describe('an operation that may have run keeps its key', () => {
     [401, [answer(401)]],
     [404, [answer(404)]],
     [401, [answer(429), answer(401)]],
+    [431, [answer(431)]],
+    [400, [keyProblem('key-malformed')]],
     [400, [answer(503), answer(400)]],
     [422, [answer(503), answer(422)]],
   ])('but not after a %d that does tell', async (status, trouble) => {
