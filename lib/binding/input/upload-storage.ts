@@ -83,9 +83,16 @@ type OwnMulter = Omit<FormOptions, 'limits'> & {
   readonly limits?: FormOptions['limits'] | ((req: IncomingMessage) => FormOptions['limits'] | undefined);
 };
 
+const MemoryStorage = multer.memoryStorage().constructor;
+
+/** Minifying a bundle changes the name of the class; another copy of multer has another class of the same name. */
+function isMemoryStorage(storage: multer.StorageEngine): boolean {
+  return storage instanceof MemoryStorage || storage.constructor.name === 'MemoryStorage';
+}
+
 function ownStoring(own: Multer, limits: FormOptions['limits']): StoringFor {
   const { storage, fileFilter, preservePath, defParamCharset, defCharset, limits: given } = own as unknown as OwnMulter;
-  const isInMemory = storage.constructor.name === 'MemoryStorage';
+  const isInMemory = isMemoryStorage(storage);
   return {
     isInMemory,
     storingFor: req => ({

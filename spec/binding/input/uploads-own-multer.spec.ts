@@ -15,6 +15,7 @@ import {
   type BindingOptions,
   type Property,
 } from '../../../lib';
+import { held } from '../../../lib/body/stream/holding';
 import { TemporaryDirectory } from '../../support/temporary-directory';
 import { expressVersions } from '../../support/express-versions';
 import { ask, type Sent } from '../../support/ask';
@@ -72,6 +73,34 @@ describe("a Multer of the application's own", () => {
       { ...onDisk(theirs), ...(limits && { limits }) },
     );
     expect(status).toBe(expected);
+  });
+
+  const minified = (): multer.StorageEngine => {
+    const storage = multer.memoryStorage();
+    Object.defineProperty(storage.constructor, 'name', { value: 't' });
+    return storage;
+  };
+  const ofAnotherCopy = (): multer.StorageEngine => {
+    let copy = multer;
+    jest.isolateModules(() => {
+      copy = jest.requireActual('multer');
+    });
+    expect(copy).not.toBe(multer);
+    return copy.memoryStorage();
+  };
+
+  it.each([
+    ['of the same copy of multer', () => multer.memoryStorage()],
+    ['of the same copy, minified', minified],
+    ['of another copy of multer', ofAnotherCopy],
+  ])('whose storage is the memory %s counts for what all requests hold there', async (_which, storage) => {
+    const uploads = multer({ storage: storage() });
+    let during = 0;
+    const modifier = (): void => {
+      during = held.bytes.memory;
+    };
+    await bind(Upload, { multipart: [photo('x'.repeat(10_000))] }, { allowFormData: true, uploads, modifier });
+    expect(during).toBeGreaterThan(10_000);
   });
 
   it('has limits that are made for each request', async () => {
