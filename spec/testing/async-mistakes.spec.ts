@@ -165,6 +165,16 @@ const mistakes: readonly Mistake[] = [
     'complete keeps the record for the time of the last repetition',
   ],
   [
+    'lets a timer of more than 2^31 - 1 ms, which fires at once, remove its record',
+    class extends Rows {
+      protected override write(key: string, token: string, done: boolean, ms: number): void {
+        super.write(key, token, done, ms);
+        if (ms >= 2 ** 31) setTimeout(() => this.rows.delete(key), 1);
+      }
+    },
+    'complete keeps a record for ten years',
+  ],
+  [
     'counts whole seconds',
     class extends Rows {
       protected override write(key: string, token: string, done: boolean, ms: number): void {

@@ -2,6 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { LONG, SHORT } from '../check';
 import type { Fact } from '../trial';
 
+/** Milliseconds: the longest time for which bindonce keeps a record. */
+const TEN_YEARS = 315_360_000_000;
+
 export const completeFacts: readonly Fact[] = [
   [
     'may be repeated',
@@ -22,6 +25,18 @@ export const completeFacts: readonly Fact[] = [
       // Here, no pause of this process can let the first time pass before the second call.
       await one.complete('a', SHORT);
       await acquireOnceExpired('b');
+    },
+  ],
+  [
+    'keeps a record for ten years',
+    async ({ one, check }) => {
+      await one.acquire('a', LONG);
+      check.answer(await one.complete('a', TEN_YEARS), true);
+      // A timer of Node that is to take more than 2^31 - 1 ms fires at once.
+      await pause(SHORT);
+      await check.holder('done a');
+      // No row of a test should stay in a database for so long.
+      await one.release('a');
     },
   ],
   [
