@@ -64,7 +64,7 @@ describe('a suite that is declared on a runner', () => {
     expect(opened).toHaveBeenCalledTimes(1);
     const [all, without] = [true, false].map(watches => collect(declare(watches)).tests.map(({ title }) => title));
     expect(all?.filter(title => !without?.includes(title)).every(title => title.startsWith('watch '))).toBe(true);
-    expect(all?.length).toBe((without?.length ?? 0) + 9);
+    expect(all?.length).toBe((without?.length ?? 0) + 8);
   });
 
   it('reports an answer to acquire that is not one', async () => {
