@@ -16,6 +16,18 @@ export function keysOf({ path = [] }: StandardSchemaV1.Issue): (string | number)
   );
 }
 
+/** Returns true if an issue is about a value in what was sent, or about a part of it, and not about the whole. */
+export function isAboutSent(issue: StandardSchemaV1.Issue, sent: object): boolean {
+  let value: unknown = sent;
+  for (const key of keysOf(issue)) {
+    // The path leads into a text that the schema has parsed.
+    if (typeof value !== 'object' || value === null) return true;
+    if (!Object.hasOwn(value, key)) return false;
+    value = (value as Readonly<Record<string, unknown>>)[key];
+  }
+  return value !== sent;
+}
+
 /**
  * Reports the issues under their paths. A schema's own message is dropped if the value must not be repeated.
  * @param tree the names that the value was made of, if it was.

@@ -7,7 +7,7 @@ import { INVALID, UNDEFINED, type Invalid, type Location } from '../reading/loca
 import type { NameTree } from '../reading/name-tree';
 import type { Codec } from './codec';
 import type { JsonSchema, Schemas } from './json-schema';
-import { keysOf, refuse } from './schema-issues';
+import { isAboutSent, keysOf, refuse } from './schema-issues';
 import { plainNames } from './schema-names';
 import { validateNames } from './schema-files';
 import { writableAsSchema } from './schema-writer';
@@ -86,7 +86,7 @@ export class SchemaCodec implements Codec<unknown> {
     const here = location.stay();
     const read = (): Awaitable<unknown> =>
       after(validateNames(this.validate, plain as object, tree, here), result => valueOf(result, here, tree));
-    return required ? read() : after(this.isSameAsNothing(plain), isSame => (isSame ? undefined : read()));
+    return required ? read() : after(this.isSameAsNothing(plain as object), isSame => (isSame ? undefined : read()));
   };
 
   /** The schema's names are unknown, so any name below may be one of them. */
@@ -145,11 +145,17 @@ export class SchemaCodec implements Codec<unknown> {
     });
   }
 
-  /** Returns true if the names sent make no difference: the schema returns the same result as for no names. */
-  private isSameAsNothing(plain: unknown): Awaitable<boolean> {
-    return after(this.validate(plain), given =>
-      after(this.validateInstead({}), none => isDeepStrictEqual(meant(given), meant(none))),
-    );
+  /**
+   * Returns true if the names sent make no difference: the schema returns the same result as for no names, and refuses
+   * none of the values sent. A schema that coerces has the same issue for a wrong value as for none.
+   */
+  private isSameAsNothing(plain: object): Awaitable<boolean> {
+    // A schema may make another value each time, such as a random id.
+    if (Object.keys(plain).length === 0) return true;
+    return after(this.validate(plain), given => {
+      if (given.issues?.some(issue => isAboutSent(issue, plain))) return false;
+      return after(this.validateInstead({}), none => isDeepStrictEqual(meant(given), meant(none)));
+    });
   }
 }
 

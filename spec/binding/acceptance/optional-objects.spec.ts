@@ -199,3 +199,59 @@ it('an optional schema that accepts undefined is missing while the names make no
     { filter: { q: 'x', tags: [] } },
   ]);
 });
+
+describe.each<[string, AnyType, string, unknown]>([
+  ['a coerced number', z.object({ page: z.coerce.number() }), 'page=abc', 'page'],
+  ['two coerced numbers', z.object({ lat: z.coerce.number(), lon: z.coerce.number() }), 'lat=abc&lon=def', 'lat'],
+  ['a coerced date', z.object({ since: z.coerce.date() }), 'since=abc', 'since'],
+  ['an enum', z.object({ sort: z.enum(['a', 'b']) }), 'sort=c', 'sort'],
+  ['what is deeper down', z.object({ at: z.object({ lat: z.coerce.number() }).prefault({}) }), 'at.lat=abc', 'at.lat'],
+  ['an item', z.object({ n: z.array(z.coerce.number()).min(1).prefault(['x']) }), 'n[4]=abc', 'n[4]'],
+  [
+    'what the schema parses from a text',
+    z.object({ at: z.preprocess(text => ({ lat: Number(text) }), z.object({ lat: z.number() })) }),
+    'at=x',
+    'at.lat',
+  ],
+  [
+    'a schema that checks later',
+    z.object({ page: z.coerce.number().refine(async () => Promise.resolve(true)) }),
+    'page=abc',
+    'page',
+  ],
+])('an optional schema that has the same issue for nothing as for a wrong value: %s', (_of, schema, query, name) => {
+  class Search extends dto({ all: fromQuery(optional(schema)) }) {}
+  class Nested extends dto({ all: fromQuery(dto({ in: optional(schema) })) }) {}
+  class Post extends dto({ all: fromForm(optional(schema)) }) {}
+
+  it('refuses a wrong value', async () => {
+    const below = query.replace(/(^|&)/g, '$1in.');
+    expect((await bind(Search, get(query))).errors[0]).toMatchObject({ name, in: 'query' });
+    expect((await bind(Nested, get(below))).errors[0]).toMatchObject({ name: `in.${String(name)}`, in: 'query' });
+    expect((await bind(Post, { form: query }, urlEncoded)).errors[0]).toMatchObject({ name, in: 'form' });
+  });
+
+  it('is missing while only unrelated names were sent', async () => {
+    expect((await bind(Search, get('utm_source=x'))).dto).toEqual({});
+    expect((await bind(Nested, get('in.utm_source=x'))).dto).toEqual({ all: {} });
+    expect((await bind(Post, { form: '_csrf=x' }, urlEncoded)).dto).toEqual({});
+  });
+});
+
+it('an optional schema that makes another value each time is missing where nothing was sent', async () => {
+  let made = 0;
+  const order = z.object({ id: z.number().default(() => ++made), note: z.string().optional() });
+  class Orders extends dto({ order: fromQuery(optional(order)) }) {}
+  for (const query of ['', '=x']) expect((await bind(Orders, get(query))).dto).toEqual({});
+  expect((await bind(Orders, get('note=x'))).dto).toMatchObject({ order: { note: 'x' } });
+});
+
+it.each<[string, AnyType, string]>([
+  ['a check of all names', z.object({ q: z.string().optional() }).refine(({ q }) => q), 'utm_source=x'],
+  ['a union', z.union([z.object({ page: z.coerce.number() }), z.object({ day: z.coerce.date() })]), 'page=abc'],
+])(
+  'an optional schema that refuses the whole object, whatever was sent, is missing: %s',
+  async (_of, schema, query) => {
+    expect((await bind(dto({ all: fromQuery(optional(schema)) }), get(query))).dto).toEqual({});
+  },
+);
