@@ -25,6 +25,17 @@ export const validateInstead = (validate: Validate, input: unknown): Awaitable<R
   );
 
 /**
+ * Validates an array of what was not sent as one. An object type of some libraries takes arrays, as objects without its
+ * names: an array that a schema also takes as an object with its indexes as names is none that was meant.
+ */
+export const validateMadeUp = (validate: Validate, items: readonly unknown[]): Awaitable<Result> =>
+  after(validateInstead(validate, items), result =>
+    result.issues
+      ? result
+      : after(validateInstead(validate, asObject(items)), object => (object.issues ? result : { issues: [] })),
+  );
+
+/**
  * Validates an object or an array of texts and files. A text that the schema refuses may be JSON, or a collection; one
  * file, and one JSON object, may be a collection of one.
  * @param plain is changed.
@@ -42,14 +53,19 @@ export function validateAgain(
     const reread = issues.map(issue => readAgain(plain, issue, location, tree));
     if (reread.includes(INVALID)) return INVALID;
     if (reread.every(how => how === undefined)) return first;
+    const madeUp = issues.filter((_issue, at) => reread[at] === 'items' || reread[at] === 'file');
     return after(validateInstead(validate, plain), second => {
-      if (!second.issues) return second;
+      if (!second.issues) return unlessObjects(second, validate, plain, madeUp);
       const left = { issues: stillThere(issues, reread, second.issues) };
       const refused = pathsOf(second.issues);
       const objects = issues.filter((issue, at) => reread[at] === 'JSON' && refused.has(pathOf(issue)));
-      if (objects.filter(issue => putInArray(plain, issue)).length === 0) return left;
+      const put = objects.filter(issue => putInArray(plain, issue));
+      if (put.length === 0) return left;
       return after(validateInstead(validate, plain), third => {
-        if (!third.issues) return third;
+        if (!third.issues)
+          return after(unlessObjects(third, validate, plain, madeUp), kept =>
+            kept.issues ? kept : after(unlessObjects(third, validate, plain, put), last => (last.issues ? left : last)),
+          );
         const refusedInArrays = pathsOf(third.issues);
         const isMeant = third.issues.length > 0 && !objects.some(issue => refusedInArrays.has(pathOf(issue)));
         return isMeant ? { issues: stillThere(issues, reread, third.issues) } : left;
@@ -57,6 +73,32 @@ export function validateAgain(
     });
   });
 }
+
+/**
+ * Returns what a schema made of arrays that were made up, or the issues of those that it also takes as objects, as
+ * `validateMadeUp` tells them.
+ * @param madeUp the first issue of each value that is such an array now.
+ */
+function unlessObjects(accepted: Result, validate: Validate, plain: object, madeUp: Issues): Awaitable<Result> {
+  const arrays = madeUp.flatMap(issue => {
+    const target = targetOf(plain, issue);
+    const array = target && ownValue(target.holder, target.key);
+    return target && Array.isArray(array) ? [{ ...target, issue, array: array as readonly unknown[] }] : [];
+  });
+  if (arrays.length === 0) return accepted;
+  for (const { holder, key, array } of arrays) holder[key] = asObject(array);
+  return after(validateInstead(validate, plain), ({ issues }) => {
+    // What the schema has accepted may be what it was given.
+    for (const { holder, key, array } of arrays) holder[key] = array;
+    if (issues?.length === 0) return accepted;
+    const refused = new Set(issues?.flatMap(pathsTo));
+    const taken = arrays.map(({ issue }) => issue).filter(issue => !refused.has(pathOf(issue)));
+    return taken.length === 0 ? accepted : { issues: taken };
+  });
+}
+
+/** Makes an object of an array, with its indexes as names. */
+const asObject = (items: readonly unknown[]): object => Object.fromEntries(items.entries());
 
 /** Returns the paths of issues as a set, because one request can have thousands of issues. */
 const pathsOf = (issues: Issues): ReadonlySet<string> => new Set(issues.map(pathOf));

@@ -11,7 +11,7 @@ import { isAboutSent, keysOf, refuse } from './schema-issues';
 import { plainNames } from './schema-names';
 import { validateNames } from './schema-files';
 import { writableAsSchema } from './schema-writer';
-import { validateAgain, validateInstead, type Result, type Validate } from './schema-retry';
+import { validateAgain, validateInstead, validateMadeUp, type Result, type Validate } from './schema-retry';
 
 /**
  * The codec of a Standard Schema (standardschema.dev): zod, valibot, arktype and others. The schema gets JSON as it is,
@@ -52,7 +52,7 @@ export class SchemaCodec implements Codec<unknown> {
       const items = splitAtCommas(text);
       const parts = here.source === 'header' ? items.map(item => item.trim()) : items;
       // The schema may expect a collection.
-      return here.isTooLong(parts.length) ? INVALID : after(this.validateInstead(parts), orFirst(first, here));
+      return here.isTooLong(parts.length) ? INVALID : after(validateMadeUp(this.validate, parts), orFirst(first, here));
     });
   };
 
@@ -96,7 +96,7 @@ export class SchemaCodec implements Codec<unknown> {
     if (files.length !== 1) return location.isTooLong(files.length) ? INVALID : this.check(files, location);
     const here = location.stay();
     return after(this.validate(files[0]), first =>
-      first.issues ? after(this.validateInstead(files), orFirst(first, here)) : outputOf(first),
+      first.issues ? after(validateMadeUp(this.validate, files), orFirst(first, here)) : outputOf(first),
     );
   };
 
@@ -139,7 +139,7 @@ export class SchemaCodec implements Codec<unknown> {
     return after(this.validateInstead(plain), one => {
       const likeliest = isWithoutIssues(one) ? first : one;
       if (!one.issues || !isJsonObject(plain)) return valueOf(likeliest, location);
-      return after(this.validateInstead([plain]), several =>
+      return after(validateMadeUp(this.validate, [plain]), several =>
         valueOf(isArrayMeant(one.issues, several) ? several : likeliest, location),
       );
     });

@@ -13,6 +13,7 @@ import {
   type AnyType,
   type UploadedFile,
 } from '../../../lib';
+import type { Sent } from '../../support/ask';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 import { all, refused, threeWays, type Names, type ThreeWays } from '../acceptance/three-ways';
 
@@ -325,6 +326,102 @@ describe('files where a schema expects an array', () => {
     );
     expect([status, response.text]).toEqual([500, 'The scanner is down.']);
   });
+});
+
+const vObject = v.object({ status: v.optional(v.string()) });
+const vLater = v.objectAsync({ status: v.optional(v.string()) });
+const vRecord = v.record(v.string(), v.string());
+const arkObject = type({ 'status?': 'string' });
+const zObject = z.object({ status: z.string().optional() });
+const vTags = v.optional(v.array(v.string()));
+
+/** Objects that need no names, of which some may be arrays; and each in an object of its library. */
+const loose: readonly [what: string, schema: AnyType, around: AnyType][] = [
+  ['an object of zod', zObject, z.object({ filter: zObject, tags: z.array(z.string()).optional() })],
+  ['an object of valibot', vObject, v.object({ filter: vObject, tags: vTags })],
+  ['an asynchronous object of valibot', vLater, v.objectAsync({ filter: vLater, tags: vTags })],
+  ['a record of valibot', vRecord, v.object({ filter: vRecord, tags: vTags })],
+  ['an object of arktype', arkObject, type({ filter: arkObject, 'tags?': 'string[]' })],
+];
+
+describe.each(loose)('no array is made up for %s', (_what, schema, around) => {
+  class Flat extends dto({ filter: queryParam(schema) }) {}
+  class Head extends dto({ filter: fromHeader(schema) }) {}
+  class Whole extends dto({ all: fromQuery(dto({ filter: schema })) }) {}
+  class Inside extends dto({ all: fromQuery(around) }) {}
+  const refused = (name: string) => [400, [name]];
+  const read = async (Dto: AnyType, sent: Sent) => {
+    const { status, errors } = await bind(Dto, { method: 'GET', ...sent });
+    return [status, errors.map(one => one.name)];
+  };
+
+  it('of a text', async () => {
+    expect(await read(Flat, { path: '/?filter=open' })).toEqual(refused('filter'));
+    expect(await read(Head, { headers: { filter: 'a,b' } })).toEqual(refused('filter'));
+    expect(await read(Whole, { path: '/?filter=open' })).toEqual(refused('filter'));
+    expect(await read(Inside, { path: '/?filter=open&tags=a,b' })).toEqual(refused('filter'));
+  });
+
+  it('of a JSON object', async () => {
+    expect(await read(Flat, { path: '/?filter={"status":1}' })).toEqual(refused('filter.status'));
+    expect(await read(Whole, { path: '/?filter={"status":1}' })).toEqual(refused('filter.status'));
+    expect(await read(Inside, { path: '/?filter={"status":1}&tags=a' })).toEqual(refused('filter.status'));
+  });
+
+  it('which takes a JSON object', async () => {
+    const path = '/?filter={"status":"open"}&tags=a';
+    const value = { filter: { status: 'open' } };
+    expect((await bind(Flat, { method: 'GET', path })).dto).toEqual(value);
+    expect((await bind(Inside, { method: 'GET', path })).dto).toEqual({ all: { ...value, tags: ['a'] } });
+  });
+});
+
+it('no array is made up of a JSON object that a check refuses', async () => {
+  const both = v.object({ min: v.optional(v.number()), max: v.optional(v.number()) });
+  const isRange = ({ min = 0, max = 9 }: v.InferOutput<typeof both>): boolean => min <= max;
+  const range = v.pipe(both, v.check(isRange, 'not a range'));
+  class Flat extends dto({ range: queryParam(range) }) {}
+  class Whole extends dto({ all: fromQuery(v.object({ range })) }) {}
+  for (const Dto of [Flat, Whole]) {
+    const { errors } = await bind(Dto, { method: 'GET', path: '/?range={"min":2,"max":1}' });
+    expect(errors).toMatchObject([{ name: 'range', in: 'query', detail: 'not a range' }]);
+  }
+});
+
+it('a schema that takes an array and an object gets an array that the client sends, and none that is made up', async () => {
+  class Tagged extends dto({ tags: queryParam(z.union([z.array(z.string()), z.record(z.string(), z.string())])) }) {}
+  const read = async (query: string) => {
+    const { dto: bound, errors } = await bind(Tagged, { method: 'GET', path: `/?${query}` });
+    return bound?.tags ?? errors.map(({ name }) => name);
+  };
+  expect(await read('tags=a,b')).toEqual(['tags']);
+  for (const query of ['tags[]=a&tags[]=b', 'tags=a&tags=b', 'tags=["a","b"]'])
+    expect(await read(query)).toEqual(['a', 'b']);
+});
+
+it('no array is made up of a file for an object', async () => {
+  const schema = v.object({ status: v.optional(v.string()) });
+  const notFile = v.pipe(
+    v.any(),
+    v.check(sent => !Object.hasOwn(sent as object, 'fieldname')),
+    schema,
+  );
+  class Flat extends dto({ filter: formField(notFile) }) {}
+  class Whole extends dto({ all: fromForm(v.object({ filter: notFile })) }) {}
+  for (const Dto of [Flat, Whole]) {
+    const multipart = [['filter', new File(['x'], 'a.png')]] as const;
+    const { errors } = await bind(Dto, { multipart }, { allowFormData: true });
+    expect(errors.map(({ name }) => name)).toEqual(['filter']);
+  }
+});
+
+it('a text and a JSON object for objects of valibot beside an array of one JSON object are refused', async () => {
+  const one = v.object({ n: v.optional(v.string()) });
+  const whole = v.object({ text: v.optional(one), json: v.optional(one), lines: v.array(v.object({ n: v.string() })) });
+  const read = async (query: string) =>
+    (await bind(dto({ all: fromQuery(whole) }), { method: 'GET', path: `/?lines={"n":"a"}&${query}` })).errors;
+  expect((await read('text=x')).map(({ name }) => name)).toEqual(['text']);
+  expect((await read('json={"n":1}')).map(({ name }) => name)).toContain('json.n');
 });
 
 it('items of a header are trimmed, as those of a list are', async () => {

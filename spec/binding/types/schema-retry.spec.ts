@@ -78,6 +78,16 @@ describe('several values of a schema whose check fails for an array', () => {
   });
 });
 
+it('a collection is read where the check of a schema fails for an object', async () => {
+  const isTags = (sent: unknown): boolean => typeof sent !== 'string' && (sent as string[]).every(tag => tag !== '');
+  const tags = v.pipe(v.any(), v.check(isTags));
+  class Flat extends dto({ tags: queryParam(tags) }) {}
+  class Whole extends dto({ all: fromQuery(v.object({ tags })) }) {}
+  const asked = { method: 'GET', path: '/?tags=a,b' };
+  expect((await bind(Flat, asked)).dto).toEqual({ tags: ['a', 'b'] });
+  expect((await bind(Whole, asked)).dto).toEqual({ all: { tags: ['a', 'b'] } });
+});
+
 describe('the segments of a wildcard', () => {
   const path = z.custom<string>(value => (value as string).startsWith('docs/'), 'not below docs');
   const several = z.custom<string[]>(value => (value as string[]).every(one => one !== 'no'), 'a segment is no');
