@@ -53,14 +53,14 @@ export function sendProblem(
   req: IncomingMessage,
   res: ServerResponse,
 ): void {
-  const bytes = Buffer.from(JSON.stringify(body));
+  const text = JSON.stringify(body);
   // The text can quote the client's values, which a browser must not take for HTML or a script.
   res.setHeader('X-Content-Type-Options', 'nosniff');
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   res.setHeader('Content-Type', 'application/problem+json; charset=utf-8');
-  res.setHeader('Content-Length', bytes.length);
+  res.setHeader('Content-Length', Buffer.byteLength(text));
   res.statusCode = body.status;
-  res.end(req.method === 'HEAD' ? undefined : bytes);
+  res.end(req.method === 'HEAD' ? undefined : text);
 }
 
 /** Returns the path alone: a query can contain values that must not appear in a response or a log. */

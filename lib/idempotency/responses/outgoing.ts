@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { contentFor } from '../../http/queued-content';
 import type { FakedProgress } from './faked-progress';
 import type { HeaderLine } from './recorded-response';
 import type { ResponseHead } from './response-head';
@@ -30,9 +31,7 @@ export class Outgoing {
 
   write(head: ResponseHead, bytes: Buffer, callback: Callback | undefined): boolean {
     this.begin(head);
-    const write = this.methods.write as (this: ServerResponse, bytes: Buffer, second: 'utf8' | Callback) => boolean;
-    // Earlier middlewares (compression) pass two arguments on; of bytes, the encoding has no effect.
-    return write.call(this.res, bytes, callback ?? 'utf8');
+    return this.writeContent(bytes, callback);
   }
 
   /** Takes back that the response has begun: its head could not be sent. */
@@ -46,9 +45,17 @@ export class Outgoing {
     if (callback) this.res.once('finish', callback);
     const isWritten = head.impliedBy === 'write' && !this.hasBegun;
     this.begin(head);
-    if (isWritten) this.methods.write.call(this.res, rest, 'utf8');
+    if (isWritten) this.writeContent(rest, undefined);
     this.isEnding = true;
-    this.methods.end.call(this.res, isWritten || rest.length === 0 ? undefined : rest, 'utf8');
+    if (isWritten || rest.length === 0) this.methods.end.call(this.res, undefined, 'utf8');
+    else this.methods.end.call(this.res, ...contentFor(this.res, rest));
+  }
+
+  private writeContent(bytes: Buffer, callback: Callback | undefined): boolean {
+    const [content, encoding] = contentFor(this.res, bytes);
+    // Earlier middlewares (compression) pass two arguments on; only text needs its encoding.
+    const more = typeof content === 'string' ? [encoding, callback] : [callback ?? encoding];
+    return this.add(content, ...more);
   }
 
   /** Passes on what the `end` of an earlier middleware writes by `res.write()`. */

@@ -1,5 +1,6 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import { onExchangeEnd } from '../../http/exchange-end';
+import { contentFor } from '../../http/queued-content';
 import type { RecordedResponse } from './recorded-response';
 
 /** Bytes that are written to the connection at once. */
@@ -19,10 +20,11 @@ interface Content extends Pick<RecordedResponse, 'body' | 'impliedBy'> {
 export function sendBody(req: IncomingMessage, res: ServerResponse, { body, impliedBy, trailers }: Content): void {
   const end = (last?: Buffer): void => {
     if (trailers.length > 0) res.addTrailers(trailers);
-    res.end(last);
+    if (last) res.end(...contentFor(res, last));
+    else res.end();
   };
   if (body.length <= PIECE && impliedBy === 'write') {
-    res.write(body);
+    res.write(...contentFor(res, body));
     end();
   } else if (body.length <= PIECE || (impliedBy === 'end' && !isNodesOwn(res))) end(body.length > 0 ? body : undefined);
   else {
@@ -56,7 +58,7 @@ function sendInPieces(req: IncomingMessage, res: ServerResponse, body: Buffer, e
       const piece = body.subarray(sent, sent + PIECE);
       sent += piece.length;
       // As `pipe` does it: the `write` of an adapter's connection (@codegenie/serverless-express) returns nothing.
-      const mayGoOn: unknown = res.write(piece);
+      const mayGoOn: unknown = res.write(...contentFor(res, piece));
       if (mayGoOn === false) return;
     }
     stop();
