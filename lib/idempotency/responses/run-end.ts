@@ -82,14 +82,15 @@ export class RunEnd implements DepartureListener {
    * Accepts what is written for a client that is gone, in the next turn of the event loop. If it were accepted at once,
    * a stream that always has more would never let other code run.
    * @param done called when it is accepted.
-   * @returns false, as `write` does if the writer should wait for `drain`.
+   * @returns false, as `write` does, if the writer should wait for `drain`.
    */
-  drainSoon(done: (() => void) | undefined): false {
+  drainSoon(done: (() => void) | undefined): boolean {
     setImmediate(() => {
       done?.();
       this.outgoing.emit('drain');
     });
-    return false;
+    // An earlier middleware with its own `on` (compression) keeps the listeners of `drain`, and does not call them.
+    return Object.hasOwn(this.res, 'on');
   }
 
   /** Lets the handler learn when its client disconnects: no response is to be stored. */
