@@ -205,7 +205,12 @@ describe.each<[string, AnyType, string, unknown]>([
   ['two coerced numbers', z.object({ lat: z.coerce.number(), lon: z.coerce.number() }), 'lat=abc&lon=def', 'lat'],
   ['a coerced date', z.object({ since: z.coerce.date() }), 'since=abc', 'since'],
   ['an enum', z.object({ sort: z.enum(['a', 'b']) }), 'sort=c', 'sort'],
-  ['what is deeper down', z.object({ at: z.object({ lat: z.coerce.number() }).prefault({}) }), 'at.lat=abc', 'at.lat'],
+  [
+    'what is deeper down',
+    z.object({ at: z.object({ lat: z.coerce.number() }).prefault({ lat: undefined }) }),
+    'at.lat=abc',
+    'at.lat',
+  ],
   ['an item', z.object({ n: z.array(z.coerce.number()).min(1).prefault(['x']) }), 'n[4]=abc', 'n[4]'],
   [
     'what the schema parses from a text',
