@@ -148,43 +148,49 @@ describe('100,000 live keys', () => {
   const LIVE = 100_000;
   const token = `any.${'0'.repeat(32)}`;
 
-  /** Milliseconds of a first request, the median of 200. */
-  async function cost(leases: LeaseStore): Promise<number> {
-    const { url } = await serve(
-      express().post('/', idempotency({ store: new Keyv(), leases }), (_req, res) => {
+  /**
+   * Milliseconds of a first request with each of the leases, the medians of 200. They are measured in turns, so that
+   * whatever else slows the machine slows both.
+   */
+  async function costs(...leases: [LeaseStore, LeaseStore]): Promise<[number, number]> {
+    const app = express();
+    for (const [index, each] of leases.entries())
+      app.post(`/${index}`, idempotency({ store: new Keyv(), leases: each }), (_req, res) => {
         res.end();
-      }),
-    );
-    const times: number[] = [];
-    for (let key = 0; key < 200; key++) {
-      const started = performance.now();
-      await (await fetch(url, { method: 'POST', headers: keyed(String(key)) })).arrayBuffer();
-      times.push(performance.now() - started);
-    }
-    return times.sort((a, b) => a - b)[100] ?? Infinity;
+      });
+    const { url } = await serve(app);
+    const times: [number[], number[]] = [[], []];
+    for (let key = 0; key < 200; key++)
+      for (const [index, taken] of times.entries()) {
+        const started = performance.now();
+        await (await fetch(`${url}/${index}`, { method: 'POST', headers: keyed(String(key)) })).arrayBuffer();
+        taken.push(performance.now() - started);
+      }
+    const median = (taken: number[]) => taken.sort((a, b) => a - b)[100] ?? Infinity;
+    return [median(times[0]), median(times[1])];
   }
 
   it('in memory do not slow an acquire', async () => {
     const leases = memoryLeases();
-    const empty = await cost(leases);
     for (let key = 0; key < LIVE; key++) {
       await leases.acquire(`live ${key}`, token, 60_000);
       if (key % 2) await leases.complete(`live ${key}`, token, 60_000);
     }
-    expect(await cost(leases)).toBeLessThan(2 * empty + 1);
+    const [empty, full] = await costs(memoryLeases(), leases);
+    expect(full).toBeLessThan(2 * empty + 1);
   });
 
   it('on Redis do not slow an acquire', async () => {
-    const redis = await RedisServer.start();
-    const client = createClient({ url: redis.url });
-    const leases = redisLeases(client);
-    const empty = await cost(leases);
+    const servers = [await RedisServer.start(), await RedisServer.start()] as const;
+    const clients = [createClient({ url: servers[0].url }), createClient({ url: servers[1].url })] as const;
+    const leases = redisLeases(clients[1]);
     for (let key = 0; key < LIVE; key += 1_000)
       await Promise.all(
         Array.from({ length: 1_000 }, (_, more) => leases.acquire(`live ${key + more}`, token, 60_000)),
       );
-    expect(await cost(leases)).toBeLessThan(2 * empty + 1);
-    client.destroy();
-    await redis.stop();
+    const [empty, full] = await costs(redisLeases(clients[0]), leases);
+    expect(full).toBeLessThan(2 * empty + 1);
+    for (const client of clients) client.destroy();
+    for (const server of servers) await server.stop();
   });
 });
