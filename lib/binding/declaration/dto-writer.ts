@@ -24,13 +24,20 @@ export function objectWriters(declared: string, members: readonly Member[], code
   const asObject = (value: unknown): JsonObject => {
     if (!isJsonObject(value)) throw refused('a value that is not an object');
     const { toJSON, then } = value;
-    const isOther = typeof toJSON === 'function' || typeof then === 'function';
-    // The documents of a database have getters for their properties; other objects show them only in their JSON.
-    if (!isOther || hasValues(value)) return value;
-    if (typeof toJSON !== 'function') throw refused('a promise: await it first');
+    if (typeof toJSON === 'function') return asJsonShows(value);
+    if (typeof then === 'function' && !hasValues(value)) throw refused('a promise: await it first');
+    return value;
+  };
+  /** What `toJSON()` masks stays so. It leaves out getters that are declared: the documents of a database have such. */
+  const asJsonShows = (value: JsonObject): JsonObject => {
     const json = asJson(value);
-    if (!isJsonObject(json)) throw refused('an object whose toJSON() returns no object');
-    return json;
+    if (!isJsonObject(json) && !hasValues(value)) throw refused('an object whose toJSON() returns no object');
+    return Object.fromEntries(
+      members.map(({ property }) => {
+        const shown = isJsonObject(json) ? writableValue(json, property) : undefined;
+        return [property, shown === undefined ? writableValue(value, property) : shown];
+      }),
+    );
   };
   const exact = (value: unknown): JsonObject => {
     const object = asObject(value);

@@ -521,7 +521,7 @@ it('properties may be anywhere on the value: own, inherited, or read by a getter
   );
 });
 
-describe('an object that has none of the declared properties, but a toJSON()', () => {
+describe('an object with a toJSON()', () => {
   class Row extends dto({ id: long, line: optional(Line), because: optional(string) }) {}
   /** Declares what its JSON holds, as the documents of a database do. */
   class Document {
@@ -575,13 +575,34 @@ describe('an object that has none of the declared properties, but a toJSON()', (
     ]);
   });
 
-  it('is read by its getters if it has any of the properties', async () => {
+  it.each<[string, AnyType, string]>([
+    ['where numbers are exact', Row, '{"id":1,"because":"•••• 1111"}'],
+    ['where JSON.stringify writes', Refusal, '{"because":"•••• 1111"}'],
+  ])('shows what that masks only as it does: %s', async (_where, type, text) => {
+    class Card {
+      constructor(
+        readonly id: bigint,
+        readonly because: string,
+      ) {}
+      toJSON(): object {
+        return { ...this, because: `•••• ${this.because.slice(-4)}` };
+      }
+    }
+    expect(await textOf(type, new Card(1n, '4111111111111111'))).toBe(text);
+    expect(await textOf(list(type), [new Card(1n, '4111111111111111')])).toBe(`[${text}]`);
+  });
+
+  it('is written by its properties and getters where that leaves them out, but not where it says null', async () => {
     class Model extends Document {
+      readonly line = { sku: 'tea' };
       get because(): string {
         return 'a getter';
       }
     }
-    expect(await textOf(Refusal, new Model({ because: 'JSON' }))).toBe('{"because":"a getter"}');
+    expect(await textOf(Row, new Model({ id: 1n, line: null }))).toBe('{"id":1,"line":null,"because":"a getter"}');
+    expect(await textOf(Refusal, Object.assign(new Model({}), { toJSON: () => 'text' }))).toBe(
+      '{"because":"a getter"}',
+    );
   });
 });
 
