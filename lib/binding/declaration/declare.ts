@@ -179,8 +179,9 @@ function property<V>(
 }
 
 function specify(kind: PropertyKind, type: AnyType, options: PropertyOptions, property: string): PropertySpec {
-  checkProperty(kind, options, property);
+  // First, because arguments in the wrong order are wrong options, too.
   assertType(type, " (the type comes first, as in fromHeader(string, { name: 'X-Tenant' }))");
+  checkProperty(kind, options, property);
   const required = options.required ?? (!isOptional(type) && options.default === undefined);
   // Only `required: false` enables the fallback. With `fromClaim(optional(bool))`, or with a default, `?isAdmin=true`
   // must be ignored.

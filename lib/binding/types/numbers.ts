@@ -44,7 +44,7 @@ export const long: ValueType<bigint> = scalar('long', {
     if (typeof value === 'bigint') return value;
     // As a number, 2 ** 60 would be written with the digits of another one, 1152921504606847000.
     const isLarge = Number.isInteger(value) && !Number.isSafeInteger(value);
-    return (isLarge ? readLong(String(BigInt(value as number))) : writtenText(value, readLong)) ?? value;
+    return (isLarge ? readLong(String(BigInt(value as number))) : ifText(value, readLong)) ?? value;
   },
   // As a string, too: many clients would round a number.
   schema: { type: ['string', 'integer'], format: 'int64', pattern: '^[+-]?[0-9]{1,19}$' },
@@ -69,11 +69,11 @@ export const decimal: ValueType<BigNumber> = scalar('decimal', {
     if (typeof value === 'string') return readDecimal(value);
     // The digits are those of a JSON number, so they need no check.
     if (isExactNumber(value)) return value.value.length > MAX_LENGTH ? undefined : decimalOf(value.value);
-    if (typeof value !== 'number' || isRounded(value)) return undefined;
-    return decimalOf(Object.is(value, -0) ? '-0' : String(value));
+    if (typeof value !== 'number') return ifNumber(value, readDecimal);
+    return isRounded(value) ? undefined : decimalOf(Object.is(value, -0) ? '-0' : String(value));
   },
   write(value) {
-    const exact = BigNumber.isBigNumber(value) ? value : writtenText(value, readDecimal);
+    const exact = BigNumber.isBigNumber(value) ? value : ifText(value, readDecimal);
     return exact ? exactNumber(exact) : value;
   },
   schema: {
@@ -161,10 +161,10 @@ function decimalOf(numeral: string): BigNumber | undefined {
 }
 
 /**
- * Reads text that a handler passes for an exact number: drivers of databases return columns of 64 bits and decimals as
- * text, and other classes of numbers are text in JSON. Undefined for other values.
+ * Reads text that stands for an exact number: drivers of databases return columns of 64 bits and decimals as text, and
+ * other classes of numbers are text in JSON. Undefined for other values.
  */
-function writtenText<T>(value: unknown, read: (text: string) => T | undefined): T | undefined {
+function ifText<T>(value: unknown, read: (text: string) => T | undefined): T | undefined {
   const json = asJson(value);
   return typeof json === 'string' ? read(json) : undefined;
 }
@@ -179,8 +179,9 @@ function ifNumber<T>(value: unknown, read: (text: string) => T | undefined): T |
  * `5.0` and `1e2` are 5 and 100 for `JSON.parse`, and must mean the same where numbers keep their digits.
  */
 function numberText(value: unknown): string | undefined {
-  if (typeof value === 'number') return String(value);
-  if (!isExactNumber(value)) return undefined;
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object') return undefined;
+  if (!isExactNumber(value)) return ifText(value, text => text);
   const exact = readDecimal(value.value);
   return exact?.isInteger() ? exact.toFixed() : value.value;
 }

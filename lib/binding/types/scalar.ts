@@ -84,10 +84,13 @@ export function asScalar(json: unknown, name: string): unknown {
   throw new TypeError(`The response declares ${name} here, but the handler passed an object.`);
 }
 
+/** Reads text, and an object that a parser in front has made of it, such as a Date. */
 const ifText =
   <T>(read: (text: string) => T | undefined) =>
-  (value: unknown): T | undefined =>
-    typeof value === 'string' ? read(value) : undefined;
+  (value: unknown): T | undefined => {
+    const text = typeof value === 'string' ? value : asJson(value);
+    return typeof text === 'string' ? read(text) : undefined;
+  };
 
 /** Any text. Repeated values are joined, as a repeated header is (RFC 9110, section 5.3). */
 export const string: ValueType<string> = typeWith({

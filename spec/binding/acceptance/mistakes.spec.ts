@@ -236,7 +236,7 @@ it.each<[string, () => unknown, string]>([
   ],
   [
     'a name',
-    () => fromHeader('X-Tenant' as unknown as AnyType),
+    () => fromHeader('X-Tenant' as unknown as AnyType, string as object),
     'The text "X-Tenant" (the type comes first, as in fromHeader(string, { name: \'X-Tenant\' })) is not a type',
   ],
   [

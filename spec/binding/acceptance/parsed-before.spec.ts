@@ -1,3 +1,4 @@
+import { BigNumber } from 'bignumber.js';
 import { processorTime } from '../../support/processor-time';
 import express, { type RequestHandler } from 'express';
 import multer from 'multer';
@@ -6,6 +7,7 @@ import {
   bool,
   dateTime,
   decimal,
+  double,
   dto,
   file,
   formField,
@@ -122,6 +124,40 @@ it('the file that multer().single() left is found', async () => {
       )
     ).dto?.photo.originalname,
   ).toBe('a.png');
+});
+
+it('the exact numbers and the dates that a parser before has made are read', async () => {
+  class Paid extends dto({
+    units: int,
+    cents: long,
+    more: long,
+    price: decimal,
+    whole: decimal,
+    rate: double,
+    at: dateTime,
+  }) {}
+  const body = {
+    units: 7n,
+    cents: 9_007_199_254_740_993n,
+    more: new BigNumber('9007199254740993'),
+    price: new BigNumber('0.1000000000000000000001'),
+    whole: 9_007_199_254_740_993n,
+    rate: new BigNumber('0.12345678901234567'),
+    at: new Date(0),
+  };
+  const parser: RequestHandler = (req, _res, next) => {
+    req.body = body;
+    next();
+  };
+  const { dto: bound } = await bind(Paid, { json: '{}' }, { before: [express.json(), parser] });
+  expect({ ...bound, price: bound?.price.toFixed(), whole: bound?.whole.toFixed() }).toEqual({
+    ...body,
+    units: 7,
+    more: 9_007_199_254_740_993n,
+    price: '0.1000000000000000000001',
+    whole: '9007199254740993',
+    rate: 0.12345678901234567,
+  });
 });
 
 describe('numbers that a parser before has rounded', () => {
