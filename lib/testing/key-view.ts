@@ -1,4 +1,5 @@
 import { AssertionError } from 'node:assert';
+import { inspect } from 'node:util';
 import type { Acquisition, LeaseStore } from '../idempotency/leases/lease-store';
 
 /** One key of a store, as one process sees it. Notes each call with its answer, for the message of a failure. */
@@ -52,7 +53,6 @@ export function acquisition(answer: Acquisition | null | undefined): Acquisition
 
 /** Describes a key, a token or an answer for a message. */
 export function shown(value: unknown): string {
-  // JSON has no undefined, which is what a method without `return` answers.
-  const text = value === undefined ? 'undefined' : JSON.stringify(value);
+  const text = inspect(value, { breakLength: Infinity });
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

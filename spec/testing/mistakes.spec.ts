@@ -68,7 +68,7 @@ const mistakes: readonly Mistake[] = [
     right: 'AND NOT done',
     wrong: '',
     foundBy: ['acquire is done for every token, its own too, once the run is completed'],
-    step: 'complete by "a" → true\n  acquire by "a" → {"kind":"acquired"}',
+    step: 'complete by "a" → true\n  acquire by "a" → { kind: \'acquired\' }',
   },
   {
     title: 'acquire ignores that a lease has expired',
@@ -82,7 +82,7 @@ const mistakes: readonly Mistake[] = [
       'complete is still accepted when the lease has expired and no token has acquired it since',
       ...late('completes', 'releases', 'renews'),
     ],
-    step: 'what is stored expires\n  acquire by "d" → {"kind":"running","token":"a"}',
+    step: "what is stored expires\n  acquire by \"d\" → { kind: 'running', token: 'a' }",
   },
 ];
 

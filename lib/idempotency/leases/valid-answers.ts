@@ -3,12 +3,14 @@ import { warnOnce } from '../../warnings/warn-once';
 import type { Acquisition } from './lease-store';
 
 /**
- * Returns the answer of `acquire`, which may come from an application's own lease store.
+ * Returns the answer of `acquire`, which may come from an application's own lease store. Its `msLeft` may be missing, or
+ * a 64-bit column, of which drivers make a bigint or text.
  * @throws TypeError for anything that is not an acquisition.
  */
 export function validAcquisition(answer: Acquisition): Acquisition {
-  const { kind, token } = Object(answer) as { readonly kind?: unknown; readonly token?: unknown };
-  if (kind === 'acquired' || ((kind === 'running' || kind === 'done') && typeof token === 'string')) return answer;
+  const { kind, token, msLeft } = Object(answer) as { readonly [name in 'kind' | 'token' | 'msLeft']?: unknown };
+  if (kind === 'running' && typeof token === 'string') return { kind, token, msLeft: Number(msLeft) };
+  if (kind === 'acquired' || (kind === 'done' && typeof token === 'string')) return answer;
   throw invalid('acquire', answer, "{ kind: 'acquired' }, or kind 'running' or 'done' with its token");
 }
 

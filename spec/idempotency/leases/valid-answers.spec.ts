@@ -36,6 +36,17 @@ describe.each(expressVersions)('a lease store of the application, on %s,', (_ver
     expect(messages).toEqual([expect.stringContaining(`leases.acquire() answered ${named} instead of`)]);
   });
 
+  it.each([59_000n, '59000'])(
+    'that has %p milliseconds left, as its driver reads a column, is one to wait for',
+    async msLeft => {
+      const leases = leasesThatAnswer({ acquire: { kind: 'running', token: newToken(PURGE), msLeft } });
+      const app = express().post('/', idempotency({ leases, waitTimeout: 100 }));
+      const { url } = await serve(app);
+      const { status, headers } = await send(url, { headers: keyed('k') });
+      expect([status, headers['retry-after']]).toEqual([409, '59']);
+    },
+  );
+
   it.each<[string, Acquisition, number, string[]]>([
     ['after a run whose response is gone', { kind: 'done', token: newToken(PURGE) }, 0, ['refused']],
     ['after a run that was overtaken', { kind: 'acquired' }, 1, ['lease-lost', 'refused']],
