@@ -1,5 +1,4 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Next } from '../http/next';
 import { answerWith, pathOf, sendProblem } from './answer';
 import { isAnsweredWith } from './answer-in-handler';
 import { Problem } from './problem';
@@ -16,7 +15,13 @@ export function problemDetails(...nothing: never[]) {
     const mistake = isRequest(nothing[0]) ? 'was passed to Express without being called' : 'takes no options';
     throw new TypeError(`problemDetails ${mistake}. Write app.use(problemDetails()).`);
   }
-  return function problemDetails(error: unknown, req: IncomingMessage, res: ServerResponse, next: Next): void {
+  // The type of `next` is written out, so that a package that exports the result can name it in its declarations.
+  return function problemDetails(
+    error: unknown,
+    req: IncomingMessage,
+    res: ServerResponse,
+    next: (error?: unknown) => void,
+  ): void {
     if (Problem.is(error) && isAnsweredWith(error, req)) return;
     if (res.headersSent) next(error);
     else if (Problem.is(error)) answerWith(error, req, res, next);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(__dirname, '../..');
@@ -37,15 +37,28 @@ export const wrongLimit: string = limit;
 export const wrongTotal: string = total(new Line());
 `;
 
+/** A file that exports middlewares. */
+const MIDDLEWARES = `
+import { bindRequest, configure, dto, idempotency, int, problemDetails } from 'bindonce';
+export const errorHandlers = [problemDetails()];
+export const guard = idempotency();
+export const bound = bindRequest(dto({ page: int }));
+export const configured = configure({});
+`;
+
 const compilers = ['typescript-5.9', 'typescript', 'typescript-7'];
 const setUps = compilers.flatMap(compiler => (['commonjs', 'module'] as const).map(type => [compiler, type] as const));
 
-describe('the declarations of a package whose dtos have decimals', () => {
+describe('the declarations of a package', () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(root, 'spec/support/run-'));
     mkdirSync(join(folder, 'node_modules'));
-    symlinkSync(root, join(folder, 'node_modules/bindonce'));
+    // Not a link: the compiler would name files of the package by their path.
+    const installed = join(folder, 'node_modules/bindonce');
+    mkdirSync(installed);
+    cpSync(join(root, 'dist'), join(installed, 'dist'), { recursive: true });
+    cpSync(join(root, 'package.json'), join(installed, 'package.json'));
   });
   afterEach(() => {
     rmSync(folder, { recursive: true });
@@ -64,7 +77,13 @@ describe('the declarations of a package whose dtos have decimals', () => {
     return status === 0 ? '' : stdout;
   }
 
-  it.each(setUps)('keep their types in all projects that use it: %s, %s', (compiler, type) => {
+  it.each(setUps)('name the types of middlewares: %s, %s', (compiler, type) => {
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'library', type }));
+    writeFileSync(join(folder, 'library.ts'), MIDDLEWARES);
+    expect(compile(compiler, 'library.ts', { module: 'nodenext', declaration: true, outDir: '.' })).toBe('');
+  });
+
+  it.each(setUps)('keep the types of dtos with decimals in all projects that use it: %s, %s', (compiler, type) => {
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'library', type }));
     writeFileSync(join(folder, 'library.ts'), LIBRARY);
     writeFileSync(join(folder, 'use.ts'), USE);
