@@ -3,8 +3,8 @@ import { warnOnce } from '../../warnings/warn-once';
 import type { Acquisition } from './lease-store';
 
 /**
- * Returns the answer of `acquire`, which may come from an application's own lease store. Its `msLeft` may be missing, or
- * a 64-bit column, of which drivers make a bigint or text.
+ * Returns the answer of `acquire`, which may come from an application's own lease store. Its `msLeft` may be missing,
+ * or a column of 64 bits, of which drivers make a bigint or text.
  * @throws TypeError for anything that is not an acquisition.
  */
 export function validAcquisition(answer: Acquisition): Acquisition {
