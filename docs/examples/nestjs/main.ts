@@ -29,10 +29,12 @@ if (JWT_SECRET === '') throw new Error('Set JWT_SECRET to the secret that tokens
 function callerOf(req: Request): JwtPayload {
   const [, token = ''] = /^Bearer (.+)$/i.exec(req.get('Authorization') ?? '') ?? [];
   try {
-    return verify(token, JWT_SECRET, { algorithms: ['HS256'] }) as JwtPayload;
+    const caller = verify(token, JWT_SECRET, { algorithms: ['HS256'] }) as JwtPayload;
+    if (caller.sub !== undefined) return caller;
   } catch {
-    throw new UnauthorizedException();
+    // Answered like a token that says no one.
   }
+  throw new UnauthorizedException();
 }
 
 /** Recommended: authentication is a middleware in front of idempotency(). Guards then decide what the caller may do. */

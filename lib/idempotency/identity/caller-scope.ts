@@ -63,9 +63,11 @@ function scopedCaller(
     throw notText(own);
   };
   const before = defaultScope();
+  const known = scopeFor(before);
+  if (known === undefined && (before !== undefined || req.headers.cookie !== undefined)) warnOfNoScope();
   return callerOf(
     req,
-    scopeFor(before),
+    known,
     () => scopeFor(defaultScope()),
     () => callerChange(before, defaultScope),
   );
@@ -88,6 +90,16 @@ function callerOf(
     return warnOf(seen === undefined || known === undefined ? seen : callerChangeOn(socket, req, change, whenClosed));
   };
   return { scope: known, hasAppeared };
+}
+
+/** Warns of a `scope` that finds nothing where callers can be told apart, such as one that reads another cookie. */
+function warnOfNoScope(): void {
+  warnOnce(
+    'BINDONCE_NO_SCOPE',
+    'idempotency: scope returned undefined for a request that has a caller, credentials or cookies, so it shares ' +
+      'responses with all requests for which scope does so. Return what tells callers apart; where all callers may ' +
+      "share responses, return a constant such as 'everyone'.",
+  );
 }
 
 /** Makes the error for a scope that is not text; that of a default that could not be made is its own. */

@@ -204,6 +204,20 @@ describe.each(expressVersions)('a scope that reads the connection, %s,', (_versi
   });
 });
 
+it('a scope that is undefined for a request with cookies causes a warning, once', async () => {
+  const [[, express]] = expressVersions as [(typeof expressVersions)[number]];
+  const guard = idempotency({ scope: req => (req as { readonly cookies?: { readonly sid?: string } }).cookies?.sid });
+  const { url } = await serve(
+    express().post('/', guard, (_req, res) => {
+      res.send('ran');
+    }),
+  );
+  await send(url, { headers: keyed('k') });
+  expect(warnings()).toEqual([]);
+  for (const sent of [{ Cookie: 'sid=1' }, { Cookie: 'sid=2' }]) await send(url, { headers: keyed('k', sent) });
+  expect(warnings()).toEqual(['BINDONCE_NO_SCOPE']);
+});
+
 it.each(expressVersions)(
   'on %s, a scope whose promise is rejected is an error, and does not end the process',
   async (_version, express) => {
