@@ -20,11 +20,27 @@ export const guid: ValueType<string> = scalar('guid', {
   schema: { type: 'string', format: 'uuid' },
 });
 
-/** A host name has at most 253 characters (RFC 1035). Converting a long one from Unicode takes quadratic time. */
-const HUGE_HOST = /^(?:https?|wss?|ftp|file):[/\\]*[^/?#\\]{1001}/i;
+/** Finds the host in a URL of a scheme whose hosts are converted from Unicode (WHATWG URL, section 4.2). */
+const HOST = /^(?:https?|wss?|ftp|file):[/\\]*(?:[^/?#\\]*@)?([^/?#\\:]*)/i;
+const LONGEST_HOST = 1_000;
+/** A host name of the DNS has at most 253 characters, and a label 63 (RFC 1035, section 2.3.4). */
+const [LONGEST_NAME, LONGEST_LABEL] = [253, 63];
 
 /** Characters that a URL parser removes first. */
 const LEFT_OUT = /^[\u0000-\u0020]+|[\t\n\r]/g;
+
+/**
+ * Returns true for a host that costs too much to parse: the time grows with the square of a label's length. A label
+ * beyond ASCII only gets longer by its conversion (RFC 5890), so one that is too long for the DNS names no host. Names
+ * of other systems may be longer (RFC 3986, section 3.2.2); in ASCII, they cost nothing.
+ */
+function hasHugeHost(url: string): boolean {
+  const [, host = ''] = HOST.exec(url.replace(LEFT_OUT, '')) ?? [];
+  if (/^\p{ASCII}*$/u.test(host)) return host.length > LONGEST_HOST;
+  // The conversion begins with NFKC, of which one character can become several.
+  const labels = (): string[] => host.normalize('NFKC').split(/[.\u3002]/);
+  return host.length > LONGEST_NAME || labels().some(({ length }) => length > LONGEST_LABEL);
+}
 
 /**
  * An absolute URL whose scheme is http or https. Other schemes can run code or read files when a browser or a server
@@ -51,7 +67,7 @@ function withSchemes(name: string, schemes: readonly string[]): ValueType<URL> {
   return scalar(name, {
     described: `a URL that begins with ${schemes.map(scheme => `${scheme}:`).join(' or ')}`,
     text(text) {
-      if (HUGE_HOST.test(text.replace(LEFT_OUT, ''))) return undefined;
+      if (hasHugeHost(text)) return undefined;
       const url = URL.canParse(text) ? new URL(text) : undefined;
       return url && protocols.has(url.protocol) ? url : undefined;
     },
