@@ -19,7 +19,7 @@ import { namingErrors } from './declaration/declaration-error';
 import type { Codec } from './types/codec';
 import { CodecTable } from './plan/codec-table';
 import { assertType } from './types/assert-type';
-import { isOptional, type AnyType, type Infer } from './types/property-type';
+import { isOptional, type AnyType, type IfRequired, type Infer } from './types/property-type';
 
 /** Options of a reader of one value. */
 export interface ValueOptions {
@@ -38,7 +38,7 @@ export type ReadValue = <X extends AnyType, const O extends ValueOptions = { rea
   name: string,
   type: X,
   options?: O,
-) => O extends { required: infer R } ? (R extends true | undefined ? Infer<X> : Infer<X> | undefined) : Infer<X>;
+) => IfRequired<Infer<X>, O>;
 
 /** Readers of single values of a request. */
 export interface ValueReaders {

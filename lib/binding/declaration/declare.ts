@@ -1,6 +1,6 @@
 import { extended } from '../../basics/extended';
 import { assertType } from '../types/assert-type';
-import { isOptional, type AnyType, type Infer } from '../types/property-type';
+import { isOptional, type AnyType, type IfRequired, type Infer } from '../types/property-type';
 import { bool, string } from '../types/scalar';
 import { namingErrors } from './declaration-error';
 import { decorate } from './decorate';
@@ -28,15 +28,7 @@ export interface Property<V> {
 }
 
 /** The type of a property's value, with `undefined` if it is not required and has no default. */
-type Bound<T, O> = O extends { default: infer D }
-  ? undefined extends D
-    ? T | undefined
-    : T
-  : O extends { required: infer R }
-    ? R extends true | undefined
-      ? T
-      : T | undefined
-    : T;
+type Bound<T, O> = O extends { default: infer D } ? (undefined extends D ? T | undefined : T) : IfRequired<T, O>;
 
 /** The type of the options if none are given. */
 interface NoOptions {

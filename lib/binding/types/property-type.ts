@@ -57,6 +57,16 @@ export type Infer<X> = X extends StandardSchemaV1
         ? T
         : never;
 
+/**
+ * The type of a value under options of type `O`, with `undefined` unless they certainly leave the value required: a
+ * variable of the type `{ required?: boolean }` may hold false.
+ */
+export type IfRequired<T, O> = O extends unknown
+  ? O[keyof O & 'required'] extends true | undefined
+    ? T
+    : T | undefined
+  : never;
+
 export function isValueType(type: unknown): type is ValueType<unknown> {
   return typeof type === 'object' && type !== null && 'codec' in type && typeof type.codec === 'function';
 }
