@@ -6,7 +6,7 @@ const rooms = {
   body: [],
   idempotency: ['body'],
   binding: ['body'],
-  openapi: ['idempotency', 'binding'],
+  openapi: ['idempotency', 'binding', 'body'],
   cli: ['openapi', 'binding'],
 };
 

@@ -22,7 +22,7 @@ export const held = oneInProcess<Held>('held', () => ({
 }));
 
 /** Bytes that each request may always hold: a few clients with large uploads must not shut out all others. */
-const ALWAYS = 65_536;
+export const ALWAYS_HELD = 65_536;
 
 /** The bytes that one request holds. */
 export class Holding {
@@ -39,7 +39,7 @@ export class Holding {
     if (this.isOver) throw new ClientGone();
     this.bytes[where] += bytes;
     held.bytes[where] += bytes;
-    if (held.bytes[where] <= held.bounds[where] || this.bytes[where] <= ALWAYS) return;
+    if (held.bytes[where] <= held.bounds[where] || this.bytes[where] <= ALWAYS_HELD) return;
     throw new Problem('server-busy', 'The server has too many large requests to take this one. Retry later.', {
       headers: { 'Retry-After': '10' },
     });

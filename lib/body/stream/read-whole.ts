@@ -12,7 +12,7 @@ import { BytesInMemory, type Received } from './received';
 import { Spool } from '../spool/spool';
 
 /** Bytes of a body that are kept in memory; a longer one is spooled to disk. */
-const IN_MEMORY = 1_048_576;
+export const IN_MEMORY = 1_048_576;
 
 /** Chunks that are kept apart; more are joined, since each takes memory besides its bytes. */
 const MOST_CHUNKS = 1_000;

@@ -1,4 +1,6 @@
 import type { EndpointDescription } from '../../binding/endpoint-description';
+import { ALWAYS_HELD } from '../../body/stream/holding';
+import { IN_MEMORY } from '../../body/stream/read-whole';
 import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
 import { catalogue, type ProblemCode } from '../../problems/catalogue';
 
@@ -17,6 +19,9 @@ interface Refusing {
 export function refusalsOf({ guard, endpoints, readsBody, guardsBody, hasQuery }: Refusing): ProblemCode[] {
   const options = endpoints.map(({ endpoint }) => endpoint.options);
   const permissions = endpoints.flatMap(({ endpoint }) => endpoint.plan?.sourceProperties.get('permission') ?? []);
+  // The parts of a form take memory besides their bytes, and its files may be stored on disk.
+  const mayBeForm = guardsBody || (readsBody && options.some(({ allowMultipart }) => allowMultipart));
+  const bytes = readsBody ? Math.max(...options.map(({ limits }) => limits.bodyBytes)) : 0;
   const may: readonly [boolean, ...ProblemCode[]][] = [
     [guard?.whenKeyMissing === 'reject', 'key-missing'],
     [guard !== undefined, 'key-repeated', 'request-in-flight', 'response-unavailable', 'store-unavailable'],
@@ -28,12 +33,8 @@ export function refusalsOf({ guard, endpoints, readsBody, guardsBody, hasQuery }
     [readsBody, 'body-malformed', 'body-unsupported'],
     [readsBody || guardsBody, 'body-too-large'],
     [hasQuery, 'query-too-large'],
-    [
-      guardsBody || (readsBody && options.some(({ allowMultipart }) => allowMultipart)),
-      'server-busy',
-      'storage-full',
-      'storage-unavailable',
-    ],
+    [mayBeForm || bytes > ALWAYS_HELD, 'server-busy'],
+    [mayBeForm || bytes > IN_MEMORY, 'storage-full', 'storage-unavailable'],
   ];
   return may.flatMap(([isPossible, ...codes]) => (isPossible ? codes : []));
 }
