@@ -37,14 +37,18 @@ export function operationsOf(
   return [...found.values()];
 }
 
-/** Finds the route that answers each method and path: the first one, unless it passes its requests on. */
-function answeringRoutes(routes: readonly Route[]): Iterable<Route> {
+/**
+ * Finds the route that answers each method and path: the first one, unless it passes its requests on. One in front
+ * of all methods is left out if others of its path have a handler.
+ */
+function answeringRoutes(routes: readonly Route[]): Route[] {
   const answering = new Map<string, Route>();
   for (const route of routes) {
     const where = `${route.method} ${keyOf(route)}`;
     if (answering.get(where)?.passesOn ?? true) answering.set(where, route);
   }
-  return answering.values();
+  const answered = new Set(routes.filter(({ passesOn }) => !passesOn).map(keyOf));
+  return [...answering.values()].filter(route => !(route.isInFrontOfAll && answered.has(keyOf(route))));
 }
 
 /** Tells routes apart as Express does. */

@@ -56,13 +56,23 @@ export const seesOuterParameters = (router: Routed): boolean =>
   (router as { readonly mergeParams?: boolean }).mergeParams === true;
 
 /** Methods that OpenAPI has a field for. */
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'];
-/** Methods listed for `app.all()`, which answers every method. */
+export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'];
+/** Methods listed for `all()`, which is for every method. */
 const METHODS_OF_ALL = ['get', 'put', 'post', 'delete', 'patch'];
 
 /** Returns the methods of a route that OpenAPI can list. */
-export function methodsOf({ methods }: ExpressRoute): readonly string[] {
-  const named = Object.keys(methods).filter(method => methods[method]);
-  const answersAll = methods['_all'] === true || named.length > METHODS.length;
-  return answersAll ? METHODS_OF_ALL : METHODS.filter(one => named.includes(one));
+export function methodsOf(route: ExpressRoute): readonly string[] {
+  return METHODS.filter(one => namesMethod(route, one) || (isForAll(route) && METHODS_OF_ALL.includes(one)));
+}
+
+/** Returns true if a route has handlers of its own for a method. */
+export function namesMethod(route: ExpressRoute, method: string): boolean {
+  return route.methods[method] === true && !isOfApplication(route);
+}
+
+const isForAll = (route: ExpressRoute): boolean => route.methods['_all'] === true || isOfApplication(route);
+
+/** Returns true for a route of `app.all()` of Express 4, and 5, which name every method. */
+function isOfApplication({ methods }: ExpressRoute): boolean {
+  return Object.values(methods).filter(Boolean).length > METHODS.length;
 }

@@ -1,10 +1,13 @@
+import { lastHandler } from '../../binding/responses/passing-route';
 import { isDescribed } from '../../description/descriptions';
 import { describe } from '../../options/check';
 import {
+  METHODS,
   isApplication,
   isCaseSensitive,
   isStrict,
   methodsOf,
+  namesMethod,
   seesOuterParameters,
   stackOf,
   type ExpressRoute,
@@ -25,6 +28,8 @@ export interface Route {
   readonly handlers: readonly Handler[];
   /** True if `/A` and `/a` are two paths. */
   readonly isCaseSensitive: boolean;
+  /** True if it is for all methods, without naming this one, and bindonce made its last handler: it answers none. */
+  readonly isInFrontOfAll: boolean;
   /** True if its requests get to later routes, too, whose handlers then include its own. */
   readonly passesOn: boolean;
 }
@@ -160,6 +165,7 @@ function* routesIn(
           ...seen(handlers, [template], template),
         ],
         isCaseSensitive: isCaseSensitive(router),
+        isInFrontOfAll: !namesMethod(route, method) && isDescribed(lastHandler(handlers)),
         passesOn: passesOn(handlers),
       };
     }
@@ -174,7 +180,7 @@ function seen(handles: readonly unknown[], paths: readonly PathTemplate[], templ
 
 /** Returns the middlewares of bindonce that requests have met when they get behind a route, by method. */
 function handlersThatPassOn(route: ExpressRoute): ReadonlyMap<string, readonly unknown[]> {
-  const all = methodsOf(route).map(method => [method, handlersOf(route, method)] as const);
+  const all = METHODS.map(method => [method, handlersOf(route, method)] as const);
   const passing = all.filter(([, handlers]) => handlers.some(isDescribed) && passesOn(handlers));
   return new Map(passing.map(([method, handlers]) => [method, handlers.filter(isDescribed)]));
 }

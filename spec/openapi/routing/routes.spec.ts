@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import express, { type RequestHandler } from 'express';
 import {
   bindRequest,
@@ -13,6 +14,9 @@ import {
 import { ask } from '../../support/ask';
 import { documentOf, placesIn, type Operation } from '../../support/described';
 import { expressVersions } from '../../support/express-versions';
+
+/** The methods that stand for all. */
+const USUAL = ['get', 'put', 'post', 'delete', 'patch'];
 
 describe.each(expressVersions)('openapi() under %s', (_version, version) => {
   const bound = bindRequest(dto({ a: optional(int) }));
@@ -48,14 +52,46 @@ describe.each(expressVersions)('openapi() under %s', (_version, version) => {
       Object.keys(documentOf(app, options).paths);
     expect(await listed({})).toEqual(['/all', '/one', '/two']);
     expect(await listed({ listOthers: true })).toEqual(['/all', '/one', '/two', '/other']);
-    expect(Object.keys(documentOf(app).paths['/all'] ?? {})).toEqual(['get', 'put', 'post', 'delete', 'patch']);
+    expect(Object.keys(documentOf(app).paths['/all'] ?? {})).toEqual(USUAL);
   });
 
   const ends: RequestHandler = (_req, res) => void res.json(null);
   const passes: RequestHandler = (_req, _res, next) => {
     next();
   };
+  const answersOrPasses: RequestHandler = (req, res, next) => {
+    if (req.method === 'TRACE') next();
+    else res.json(null);
+  };
   const binds = bindRequest(dto({ b: int })) as RequestHandler;
+
+  it.each<[string, (app: express.Express) => unknown, string[]]>([
+    ['in its route', app => app.route('/x').all(idempotency(), binds).get(ends).options(ends), ['get', 'options']],
+    ['in another route', app => app.all('/x', binds).get('/x', ends).post('/X', ends), ['get', 'post']],
+    [
+      'for the other methods, perhaps',
+      app => app.get('/x', binds, ends).all('/x', idempotency(), answersOrPasses),
+      USUAL,
+    ],
+    ['for all methods', app => app.route('/x').all(binds, ends).head(ends), [...USUAL, 'head']],
+  ])('lists those of all methods that have a handler behind bindRequest(): %s', async (_where, mount, methods) => {
+    const app = version();
+    mount(app as express.Express);
+    expect(Object.keys(documentOf(app).paths['/x'] ?? {}).sort()).toEqual([...methods].sort());
+    for (const method of ['get', 'post', 'put']) {
+      const { status } = await ask(app, { method, path: '/x?b=1', key: randomUUID(), json: { b: 1 } });
+      expect([method, status]).toEqual([method, methods.includes(method) ? 200 : 404]);
+    }
+  });
+
+  it('describes what runs for all methods in front of each one', () => {
+    const app = version();
+    app.all('/x', idempotency(), binds).options('/x', ends);
+    expect(placesIn(documentOf(app).paths['/x']?.['options'] as Operation)).toEqual([
+      'header Idempotency-Key',
+      'application/json b',
+    ]);
+  });
 
   it.each<[string, (app: express.Express) => unknown]>([
     ['of one path', app => app.post('/x', idempotency()).post('/x', binds, ends)],
