@@ -4,7 +4,7 @@ import { withoutListening } from './without-listening';
 
 /**
  * Loads a module, and returns its Express application: the one that it exports, as `app` or by default, or returns from
- * an exported function; else the one that it would serve. No server of the module listens.
+ * a function that it exports so or as `createApp`; else the one that it would serve. No server of the module listens.
  * @throws UsageError if there is none, or if it is not known which one.
  */
 export async function loadApplication(path: string): Promise<object> {
@@ -16,18 +16,23 @@ export async function loadApplication(path: string): Promise<object> {
   if (served && others.length === 0) return served;
   throw new UsageError(
     `${path} ${served ? 'serves several Express applications and exports none' : 'exports no Express application'}. ` +
-      'Export it as `app` or by default, or a function without parameters that returns it.',
+      'Export it as `app` or by default, or export a function without parameters that returns it, as `createApp` or ' +
+      'by default.',
   );
 }
 
-async function exportedBy(exports: Readonly<Record<string, unknown>>): Promise<object | undefined> {
-  const { default: byDefault, app } = exports;
-  // The exports of a CommonJS module are one default export.
-  const inDefault = (byDefault as { readonly app?: unknown } | undefined)?.app;
-  for (const candidate of [app, inDefault, byDefault]) {
-    if (isApplication(candidate)) return candidate;
-    const made: unknown = isFactory(candidate) ? await candidate() : undefined;
-    if (isApplication(made)) return made;
+/** The names under which an application, or a function that makes it, is exported. Other functions may do anything. */
+const NAMES = ['app', 'default', 'createApp', 'buildApp', 'makeApp', 'getApp'];
+
+type Exports = Readonly<Record<string, unknown>>;
+
+async function exportedBy(exports: Exports): Promise<object | undefined> {
+  // The exports of a CommonJS module are one default export. If it was compiled from an ES module, they have another.
+  const inDefault = Object(exports['default']) as Exports;
+  const all = [exports, inDefault, Object(inDefault['default']) as Exports];
+  for (const candidate of new Set(NAMES.flatMap(name => all.map(one => one[name])))) {
+    const found: unknown = await (isFactory(candidate) ? candidate() : candidate);
+    if (isApplication(found)) return found;
   }
   return undefined;
 }

@@ -13,7 +13,8 @@ import { UsageError } from './usage-error';
 
 const usage = `Usage: bindonce openapi <module> [-o <file>] [options]
 
-Writes the OpenAPI document of the Express application that the module exports, as \`app\` or by default.
+Writes the OpenAPI document of the Express application that the module exports, as \`app\` or by default, or
+returns from a function that it exports so, or as \`createApp\`.
 
   -o, --output <file>    the file to write; default: standard output
   --check                write nothing; exit with 1 if the file is not up to date
