@@ -142,7 +142,7 @@ class Recorder implements Recording {
     const bytes = this.written.add(copyOfBytes(chunk, encoding));
     this.runEnd.wrote();
     if (this.goesOut) return this.sent(() => this.outgoing.write(head, bytes, done));
-    if (this.runEnd.isClientGone) return this.runEnd.drainSoon(done);
+    if (this.runEnd.isClientGone || bytes.length === 0) return this.runEnd.drainSoon(done);
     this.held.hold(bytes);
     // Held bytes count as written: the handler may wait for the callback before it ends.
     if (done) process.nextTick(done);
@@ -163,7 +163,8 @@ class Recorder implements Recording {
       return node.end.call(this.res, chunk, encoding, callback);
     const bytes = last === undefined ? undefined : copyOfBytes(last, encoding);
     const head = this.written.headFor('end');
-    if (bytes) this.hold(this.written.add(bytes));
+    const content = bytes && this.written.add(bytes);
+    if (content && !this.runEnd.isClientGone) this.held.hold(content);
     this.held.write(head, done);
     this.faked.pretendEnded();
     if (this.written.isShort) this.runEnd.respondedInPart();
@@ -210,10 +211,6 @@ class Recorder implements Recording {
 
   private nothingWritten(): WrittenResponse {
     return new WrittenResponse(this.req.method, this.res, this.snapshot, this.limits.maxResponseBytes);
-  }
-
-  private hold(bytes: Buffer): void {
-    if (!this.runEnd.isClientGone) this.held.hold(bytes);
   }
 
   /** True if what is written may go to the client: it is connected, and the response is not complete. */

@@ -79,8 +79,8 @@ export class RunEnd implements DepartureListener {
   }
 
   /**
-   * Accepts what is written for a client that is gone, in the next turn of the event loop. If it were accepted at once,
-   * a stream that always has more would never let other code run.
+   * Accepts what is written and is not to be sent, in the next turn of the event loop. If it were accepted at once, a
+   * stream that always has more would never let other code run.
    * @param done called when it is accepted.
    * @returns false, as `write` does, if the writer should wait for `drain`.
    */

@@ -64,11 +64,16 @@ export class WrittenResponse {
     return (this.head ??= new ResponseHead(this.method, this.res, this.before, call));
   }
 
-  /** Adds bytes that are written. @returns those that are content: none for a response that must not have any. */
+  /**
+   * Adds bytes that are written.
+   * @returns those that may be sent: none for a response that must not have content, or that was complete before. Its
+   * client would read them as the next response (RFC 9112, section 6.3), and the end waits until it is stored, so they
+   * would have to be kept in memory.
+   */
   add(bytes: Buffer): Buffer {
-    if (!this.head?.hasContent) return NOTHING;
-    this.body.add(bytes);
-    return bytes;
+    const wasComplete = this.isComplete;
+    if (this.head?.hasContent) this.body.add(bytes);
+    return wasComplete ? NOTHING : bytes;
   }
 
   /** Sets the trailers, which node has accepted. It sends those of the last call only. */
