@@ -12,7 +12,7 @@ import { refuse } from '../problems/refuse';
 import { decide, type Decision } from './decide';
 import { answer } from './answer';
 import { identifyAttempt, type Attempt } from './exchange/attempt';
-import { isAnsweredOrGone, type Exchange } from './exchange/exchange';
+import { outcomeIfUnanswerable, type Exchange } from './exchange/exchange';
 import type { CallersOn } from './identity/callers';
 import { letOpen } from './leases/closable-leases';
 import { mark, requireRecordable } from './mounted';
@@ -60,7 +60,7 @@ export function makeIdempotency(
     let isFirst: boolean;
     try {
       isFirst = mark(req, options);
-      if (isFirst) requireRecordable(req, res);
+      if (isFirst) requireRecordable(req);
     } catch (error) {
       reporter.report(refusal(error));
       throw error;
@@ -70,7 +70,7 @@ export function makeIdempotency(
       return;
     }
     const exchange = { req, res, next, options, stores, reporter };
-    const outcome = await serve(exchange).catch(refusal);
+    const outcome = outcomeIfUnanswerable(exchange) ?? (await serve(exchange).catch(refusal));
     exchange.reporter.report(outcome);
     answer(outcome, exchange);
   };
@@ -107,7 +107,7 @@ async function serve(exchange: Exchange): Promise<Outcome> {
     decision = isPromise(decided) ? await decided : decided;
   } catch (error) {
     // The file of a body is closed when its client disconnects, so reading it fails then.
-    return error instanceof ClientGone || isAnsweredOrGone(exchange) ? { kind: 'abandoned' } : refusal(error);
+    return error instanceof ClientGone ? { kind: 'abandoned' } : (outcomeIfUnanswerable(exchange) ?? refusal(error));
   }
   if (decision.kind !== 'acquired') {
     const outcome = await outcomeWithoutRun(exchange, attempt, decision);
@@ -118,7 +118,8 @@ async function serve(exchange: Exchange): Promise<Outcome> {
   }
   await untilRecordable(exchange);
   // The handler must not run for a client that is gone: body parsers see a disconnected request as one without a body.
-  if (isAnsweredOrGone(exchange)) return abandon(exchange, attempt);
+  const unanswerable = outcomeIfUnanswerable(exchange);
+  if (unanswerable) return giveUp(exchange, attempt, unanswerable);
   const outcome = await runAndRecord(exchange, attempt, decision.asked);
   return outcome.kind === 'taken-back' ? outcomeOfOtherRun(exchange, attempt) : outcome;
 }
@@ -136,16 +137,15 @@ function untilRecordable({ req }: Exchange): Promise<void> {
 async function outcomeOfOtherRun(exchange: Exchange, attempt: Attempt): Promise<Outcome> {
   const decision = await decide(exchange, attempt);
   if (decision.kind !== 'acquired') return outcomeAfterRun(exchange, attempt, decision);
-  const abandoned = await abandon(exchange, attempt);
   // No run holds the key any more. The handler never runs again for this request, so the client has to ask again.
-  return isAnsweredOrGone(exchange) ? abandoned : { kind: 'in-flight', msLeft: 0 };
+  return giveUp(exchange, attempt, outcomeIfUnanswerable(exchange) ?? { kind: 'in-flight', msLeft: 0 });
 }
 
 /** Makes the outcome of an error: a wrong order of middlewares, a lease store, or without Express the handler. */
 const refusal = (error: unknown): Outcome => ({ kind: 'refused', error });
 
 /** Releases a lease under which nothing runs, so that a retry may. If the store is out of reach, the lease expires. */
-async function abandon({ stores }: Exchange, attempt: Attempt): Promise<Outcome> {
+async function giveUp({ stores }: Exchange, attempt: Attempt, outcome: Outcome): Promise<Outcome> {
   await stores.release(attempt).catch(() => undefined);
-  return { kind: 'abandoned' };
+  return outcome;
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Request } from 'express';
 import type { ResolvedOptions } from './options/resolved-options';
 import { isSetByOthers } from './unguarded';
@@ -34,22 +34,12 @@ export function mark(req: IncomingMessage, options: ResolvedOptions): boolean {
   return true;
 }
 
-/**
- * Checks that the response can be recorded: one of `node:http` that has not begun. (One that has ended is another
- * matter: an earlier middleware has answered the request.)
- * @throws Error for a request over HTTP/2, and when an earlier middleware has sent the head of the response, and not
- * its end.
- */
-export function requireRecordable(req: IncomingMessage, res: ServerResponse): void {
-  if (req.httpVersionMajor > 1)
-    throw new Error(
-      'idempotency: this request came over HTTP/2 (node:http2), whose responses cannot be recorded, so the handler ' +
-        'does not run. Serve HTTP/1.1 with node:http or node:https, and let a proxy in front of it speak HTTP/2.',
-    );
-  if (!res.headersSent || res.writableEnded) return;
+/** Checks that the response can be recorded: one of `node:http`. @throws Error for a request over HTTP/2. */
+export function requireRecordable(req: IncomingMessage): void {
+  if (req.httpVersionMajor <= 1) return;
   throw new Error(
-    'idempotency: a middleware that is mounted before idempotency() has sent the head of the response, so the ' +
-      'response cannot be stored and replayed, and the handler does not run. Mount idempotency() before it.',
+    'idempotency: this request came over HTTP/2 (node:http2), whose responses cannot be recorded, so the handler ' +
+      'does not run. Serve HTTP/1.1 with node:http or node:https, and let a proxy in front of it speak HTTP/2.',
   );
 }
 

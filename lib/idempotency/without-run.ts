@@ -1,6 +1,6 @@
 import type { Attempt } from './exchange/attempt';
 import type { Decision } from './decide';
-import { isAnsweredOrGone, type Exchange } from './exchange/exchange';
+import { outcomeIfUnanswerable, type Exchange } from './exchange/exchange';
 import { localRun } from './store-calls/local-runs';
 import type { Outcome } from './exchange/outcome';
 
@@ -9,22 +9,22 @@ type NotAcquired = Exclude<Decision, { readonly kind: 'acquired' }>;
 
 /** Finds the outcome of a request whose handler does not run. */
 export function outcomeWithoutRun(exchange: Exchange, attempt: Attempt, decision: NotAcquired): Promise<Outcome> {
-  return outcomeUnlessGone(exchange, attempt, decision, false);
+  return outcomeIfAnswerable(exchange, attempt, decision, false);
 }
 
 /** Finds the outcome of a request whose handler has run, and whose response was taken back. */
 export function outcomeAfterRun(exchange: Exchange, attempt: Attempt, decision: NotAcquired): Promise<Outcome> {
-  return outcomeUnlessGone(exchange, attempt, decision, true);
+  return outcomeIfAnswerable(exchange, attempt, decision, true);
 }
 
-async function outcomeUnlessGone(
+async function outcomeIfAnswerable(
   exchange: Exchange,
   attempt: Attempt,
   decision: NotAcquired,
   hasRun: boolean,
 ): Promise<Outcome> {
   const outcome = await outcomeOf(decision, exchange, attempt, hasRun);
-  return isAnsweredOrGone(exchange) ? { kind: 'abandoned' } : outcome;
+  return outcomeIfUnanswerable(exchange) ?? outcome;
 }
 
 async function outcomeOf(

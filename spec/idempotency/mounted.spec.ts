@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import { Keyv } from 'keyv';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { configure, idempotency, memoryLeases, type IdempotencyOptions } from '../../lib';
-import { EventLog } from '../support/event-log';
 import { send } from '../support/listen';
 import { expressVersions } from '../support/express-versions';
 import { serve } from '../support/serve';
@@ -120,46 +119,6 @@ describe.each(expressVersions)('two guards on the way of one request, %s,', (_ve
       expect([texts, runs]).toEqual([
         [expect.stringMatching(/^idempotency: something other than bindonce has set req\.idempotency\./)],
         0,
-      ]);
-    },
-  );
-});
-
-describe.each(expressVersions)('a guard behind a middleware that has begun the response, %s,', (_version, express) => {
-  it.each<[string, Record<string, string>]>([
-    ['with a key', keyed('k')],
-    ['without a key', {}],
-  ])(
-    'refuses a request %s to the error handlers, which end the response, and nothing runs',
-    async (_title, headers) => {
-      const refusals: string[] = [];
-      const endResponse: ErrorRequestHandler = (error: Error, _req, res, next) => {
-        refusals.push(error.message);
-        if (res.headersSent) res.end('refused');
-        else next(error);
-      };
-      const begin: RequestHandler = (_req, res, next) => {
-        res.flushHeaders();
-        next();
-      };
-      const handler: RequestHandler = (_req, res) => res.end('ran');
-      const log = new EventLog();
-      const { url } = await serve(
-        express()
-          .post('/', begin, idempotency({ onEvent: log.onEvent }), handler)
-          .use(endResponse),
-      );
-
-      const answer = await send(url, { headers });
-
-      expect([answer.text, log.kinds, refusals]).toEqual([
-        'refused',
-        ['refused'],
-        [
-          expect.stringMatching(
-            /^idempotency: a middleware that .* has sent the head .* Mount idempotency\(\) before it\.$/,
-          ),
-        ],
       ]);
     },
   );

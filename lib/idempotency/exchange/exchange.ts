@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isExchangeOver } from '../../http/exchange-end';
 import type { Next } from '../../http/next';
 import type { ResolvedOptions } from '../options/resolved-options';
+import type { Outcome } from './outcome';
 import type { Reporter } from './reporter';
 import type { TimedStores } from '../store-calls/timed-stores';
 
@@ -16,9 +17,16 @@ export interface Exchange {
 }
 
 /**
- * Returns true when there is no one left to answer: the client has disconnected, or an earlier middleware (a timeout)
- * has responded.
+ * Returns the outcome of a request that cannot be answered any more; undefined for any other. Its client has
+ * disconnected, or an earlier middleware (a timeout) has responded: then there is nothing left to do. If an earlier
+ * middleware has only begun to respond, it counts on a later one for the end, so the error handlers have to end it.
  */
-export function isAnsweredOrGone({ req, res }: Exchange): boolean {
-  return isExchangeOver(req, res) || res.headersSent;
+export function outcomeIfUnanswerable({ req, res }: Exchange): Outcome | undefined {
+  if (isExchangeOver(req, res) || res.writableEnded) return { kind: 'abandoned' };
+  if (!res.headersSent) return undefined;
+  const error = new Error(
+    'idempotency: a middleware that is mounted before idempotency() has sent the head of the response, so the ' +
+      'request can be answered neither by the handler nor with a stored response. Mount idempotency() before it.',
+  );
+  return { kind: 'refused', error };
 }

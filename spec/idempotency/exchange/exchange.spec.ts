@@ -1,0 +1,232 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { Keyv } from 'keyv';
+import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
+import { idempotency } from '../../../lib';
+import { EventLog } from '../../support/event-log';
+import { expressVersions } from '../../support/express-versions';
+import { HookedLeases } from '../../support/hooked-leases';
+import { send } from '../../support/listen';
+import { keyed } from '../../support/replays';
+import { serve } from '../../support/serve';
+import { signal } from '../../support/signal';
+
+const MARKED = { 'X-Marked': '1' };
+
+const HEAD_SENT =
+  /^ ?idempotency: a middleware that .* has sent the head of the response, .* Mount idempotency\(\) before it\.$/;
+
+const text = async (response: IncomingMessage): Promise<string> => {
+  let received = '';
+  for await (const chunk of response) received += String(chunk);
+  return received;
+};
+
+describe.each(expressVersions)('a guard behind a middleware that has begun the response, %s,', (_version, express) => {
+  it.each<[string, Record<string, string>]>([
+    ['with a key', keyed('k')],
+    ['without a key', {}],
+  ])(
+    'refuses a request %s to the error handlers, which end the response, and nothing runs',
+    async (_title, headers) => {
+      const refusals: string[] = [];
+      const endResponse: ErrorRequestHandler = (error: Error, _req, res, next) => {
+        refusals.push(error.message);
+        if (res.headersSent) res.end('refused');
+        else next(error);
+      };
+      const begin: RequestHandler = (_req, res, next) => {
+        res.flushHeaders();
+        next();
+      };
+      const handler: RequestHandler = (_req, res) => res.end('ran');
+      const log = new EventLog();
+      const { url } = await serve(
+        express()
+          .post('/', begin, idempotency({ onEvent: log.onEvent }), handler)
+          .use(endResponse),
+      );
+
+      const answer = await send(url, { headers });
+
+      expect([answer.text, log.kinds, refusals]).toEqual(['refused', ['refused'], [expect.stringMatching(HEAD_SENT)]]);
+    },
+  );
+});
+
+describe.each(expressVersions)('on %s, behind a middleware that writes to the response later,', (_version, express) => {
+  /**
+   * @param write what the earlier middleware does to the response of a marked request, when `mayWrite` happens.
+   */
+  const served = async (write: (res: Response) => void) => {
+    const log = new EventLog();
+    const asking = signal();
+    const mayAsk = signal();
+    const arrived = signal();
+    const mayWrite = signal();
+    const written = signal();
+    const running = signal();
+    const mayRespond = signal();
+    const state = { runs: 0, isSlow: false };
+    const leases = new HookedLeases({
+      acquire: async () => {
+        if (!state.isSlow) return;
+        state.isSlow = false;
+        asking.happens();
+        await mayAsk.happened;
+      },
+    });
+    const earlier: RequestHandler = (req, res, next) => {
+      next();
+      if (!req.get('X-Marked')) return;
+      arrived.happens();
+      void mayWrite.happened.then(() => {
+        write(res);
+        written.happens();
+      });
+    };
+    const endResponse: ErrorRequestHandler = (error: Error, _req, res, next) => {
+      if (res.headersSent) res.end(error.message);
+      else next(error);
+    };
+    const guard = idempotency({ onEvent: log.onEvent, store: new Keyv(), leases, storeTimeout: 60_000 });
+    const app = express()
+      .use(earlier)
+      .post('/', guard, (_req, res) => {
+        state.runs++;
+        running.happens();
+        void mayRespond.happened.then(() => res.send('done'));
+      })
+      .use(endResponse);
+    return { log, asking, mayAsk, arrived, mayWrite, written, running, mayRespond, state, ...(await serve(app)) };
+  };
+  const begins: [title: string, begin: (res: Response) => void][] = [
+    ['writes', res => res.write(' ')],
+    [
+      'flushes the head',
+      res => {
+        res.flushHeaders();
+      },
+    ],
+  ];
+
+  it.each(begins)('which %s while the request waits for another, it is refused', async (_title, begin) => {
+    const { url, log, running, arrived, mayWrite, written, mayRespond, state } = await served(begin);
+    const first = send(url, { headers: keyed('k') });
+    await running.happened;
+    const waiting = send(url, { headers: keyed('k', MARKED) });
+    await arrived.happened;
+    mayWrite.happens();
+    await written.happened;
+    mayRespond.happens();
+
+    expect((await first).text).toBe('done');
+    expect((await waiting).text).toMatch(HEAD_SENT);
+    expect((await send(url, { headers: keyed('k') })).text).toBe('done');
+    expect([log.kinds, state.runs]).toEqual([['executed', 'refused', 'replayed'], 1]);
+  });
+
+  it.each(begins)('which %s while the lease is acquired, it is refused, and a retry runs', async (_title, begin) => {
+    const { url, log, asking, mayAsk, mayWrite, written, mayRespond, state } = await served(begin);
+    mayRespond.happens();
+    state.isSlow = true;
+    const first = send(url, { headers: keyed('k', MARKED) });
+    await asking.happened;
+    mayWrite.happens();
+    await written.happened;
+    mayAsk.happens();
+
+    expect((await first).text).toMatch(HEAD_SENT);
+    expect(state.runs).toBe(0);
+    expect((await send(url, { headers: keyed('k') })).text).toBe('done');
+    expect([log.kinds, state.runs]).toEqual([['refused', 'executed'], 1]);
+  });
+
+  it.each(begins)('which %s before a stored response is found, it is refused', async (_title, begin) => {
+    const { url, log, asking, mayAsk, mayWrite, written, mayRespond, state } = await served(begin);
+    mayRespond.happens();
+    await send(url, { headers: keyed('k') });
+    state.isSlow = true;
+    const duplicate = send(url, { headers: keyed('k', MARKED) });
+    await asking.happened;
+    mayWrite.happens();
+    await written.happened;
+    mayAsk.happens();
+
+    expect((await duplicate).text).toMatch(HEAD_SENT);
+    expect(log.kinds).toEqual(['executed', 'refused']);
+  });
+
+  it.each(begins)('which %s while the body is read, it is refused, and a retry runs', async (_title, begin) => {
+    const { url, log, arrived, mayWrite, written, mayRespond, state } = await served(begin);
+    mayRespond.happens();
+    const headers = keyed('k', { 'Content-Type': 'text/plain' });
+    const sent = request(url, { method: 'POST', headers: { ...headers, ...MARKED }, agent: false });
+    sent.write('half');
+    await arrived.happened;
+    mayWrite.happens();
+    await written.happened;
+    const responded = once(sent, 'response') as Promise<[IncomingMessage]>;
+    sent.end('half');
+    const [response] = await responded;
+
+    expect(await text(response)).toMatch(HEAD_SENT);
+    expect(state.runs).toBe(0);
+    expect((await send(url, { headers, body: 'halfhalf' })).text).toBe('done');
+    expect([log.kinds, state.runs]).toEqual([['refused', 'executed'], 1]);
+  });
+
+  it('which ends the response while the request waits for another, it is left alone', async () => {
+    const { url, log, running, mayWrite, mayRespond, state } = await served(res => res.status(504).end('too slow'));
+    const first = send(url, { headers: keyed('k') });
+    await running.happened;
+    const waiting = send(url, { headers: keyed('k', MARKED) });
+    mayWrite.happens();
+
+    const { status, text: answer } = await waiting;
+    expect([status, answer]).toEqual([504, 'too slow']);
+    mayRespond.happens();
+    expect((await first).text).toBe('done');
+    await log.first('abandoned');
+    expect([log.kinds.sort(), state.runs]).toEqual([['abandoned', 'executed'], 1]);
+  });
+
+  it('which has ended the response before, it is left alone', async () => {
+    const log = new EventLog();
+    const answer: RequestHandler = (_req, res, next) => {
+      res.status(504).end('too slow');
+      next();
+    };
+    const errors: unknown[] = [];
+    const onError: ErrorRequestHandler = (error, _req, _res, next) => {
+      errors.push(error);
+      next(error);
+    };
+    const { url } = await serve(
+      express()
+        .post('/', answer, idempotency({ onEvent: log.onEvent }))
+        .use(onError),
+    );
+
+    expect((await send(url, { headers: keyed('k') })).text).toBe('too slow');
+    expect((await send(url)).text).toBe('too slow');
+    await new Promise(setImmediate);
+    expect([log.kinds, errors]).toEqual([['abandoned', 'abandoned'], []]);
+  });
+
+  it('which says that the request is processed while it waits for another, it gets the response', async () => {
+    const { url, log, running, arrived, mayWrite, written, mayRespond } = await served(res => {
+      res.writeProcessing();
+    });
+    const first = send(url, { headers: keyed('k') });
+    await running.happened;
+    const waiting = send(url, { headers: keyed('k', MARKED) });
+    await arrived.happened;
+    mayWrite.happens();
+    await written.happened;
+    mayRespond.happens();
+
+    expect([(await first).text, (await waiting).text]).toEqual(['done', 'done']);
+    expect(log.kinds).toEqual(['executed', 'waited']);
+  });
+});
