@@ -55,17 +55,17 @@ export class Outgoing {
     const [content, encoding] = contentFor(this.res, bytes);
     // Earlier middlewares (compression) pass two arguments on; only text needs its encoding.
     const more = typeof content === 'string' ? [encoding, callback] : [callback ?? encoding];
-    return this.add(content, ...more);
+    return this.writeAsGiven(content, ...more);
   }
 
-  /** Passes on what the `end` of an earlier middleware writes by `res.write()`. */
-  add(...given: unknown[]): boolean {
-    return Reflect.apply(this.methods.write, this.res, given) as boolean;
+  /** Calls the earlier `write` with these arguments, also for what the `end` of an earlier middleware writes. */
+  writeAsGiven(...args: unknown[]): boolean {
+    return Reflect.apply(this.methods.write, this.res, args) as boolean;
   }
 
-  /** Passes on a call of `end` that comes while an earlier middleware has not passed the first one on to node. */
-  endAgain(...given: unknown[]): ServerResponse {
-    return Reflect.apply(this.methods.end, this.res, given) as ServerResponse;
+  /** Calls the earlier `end` once more, while an earlier middleware has not passed the first call on to node. */
+  endAgain(...args: unknown[]): ServerResponse {
+    return Reflect.apply(this.methods.end, this.res, args) as ServerResponse;
   }
 
   addTrailers(lines: readonly HeaderLine[]): void {

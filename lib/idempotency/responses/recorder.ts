@@ -135,7 +135,7 @@ class Recorder implements Recording {
   private write(chunk: Chunk, encoding?: BufferEncoding | Callback, callback?: Callback): boolean {
     const done = typeof encoding === 'function' ? encoding : callback;
     if (this.hasEnded && this.outgoing.isEnding && !this.res.writableEnded)
-      return this.outgoing.add(chunk, encoding, callback);
+      return this.outgoing.writeAsGiven(chunk, encoding, callback);
     if (this.hasEnded) return afterEnd(done, false);
     if (!isChunk(chunk)) return node.write.call(this.res, chunk, encoding, callback);
     const head = this.written.headFor('write');
