@@ -69,8 +69,11 @@ function contentParts(received: ReceivedBytes): Awaitable<string[]> {
     : digestOf(received).then(digest => ['digest', digest]);
 }
 
-/** Invalid UTF-8 is decoded to this character; forms that contain it are compared by their bytes, too. */
-const UNREADABLE = '\ufffd';
+/**
+ * Matches the character that invalid UTF-8 is decoded to, and half of a surrogate pair, which is hashed as that
+ * character: other bytes would give the same hash, so forms that contain either are compared by their bytes, too.
+ */
+const UNREADABLE = /[\ufffd\p{Surrogate}]/u;
 
 /**
  * Returns the parts of a form. A client chooses a new boundary for each attempt, so if the form can be read, neither
@@ -93,7 +96,7 @@ async function multipartParts(
   try {
     const { hasOtherContent, ...measured } = await measureForm(received, req, hold);
     const form = partsOfForm(measured);
-    const isAll = !hasOtherContent && ![...form.fields, ...form.files].some(text => text.includes(UNREADABLE));
+    const isAll = !hasOtherContent && ![...form.fields, ...form.files].some(text => UNREADABLE.test(text));
     return isAll ? [formHash(form)] : [formHash(form), ...(await asBytes())];
   } catch (error) {
     if (Problem.is(error) && ['body-malformed', 'body-too-large', 'body-unsupported'].includes(error.code))

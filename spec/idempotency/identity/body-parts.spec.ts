@@ -35,6 +35,12 @@ const jsonFile = (name: string, filename: string, value: string): Part => ({
   type: 'application/json',
 });
 const nameless = (name: string, value: string): Part => ({ name, type: 'application/octet-stream', value });
+/** A field in UTF-16, in which half of a character arrives as it is. */
+const halfPair = (value: string): Part => ({
+  name: 'a',
+  type: 'text/plain; charset=utf-16le',
+  value: Buffer.from(value, 'utf16le'),
+});
 /** A part as a browser sends it for a file input without a file. */
 const noFile = (name: string, value = ''): Part => ({ ...nameless(name, value), filename: '' });
 const BIG = 'x'.repeat(2_000_000);
@@ -94,6 +100,7 @@ describe('a multipart form', () => {
       [file('f', 'a.txt', BIG), field('a', '1')],
       [file('f', 'a.txt', BIG), field('a', '2')],
     ],
+    ['half of a surrogate pair, which UTF-16 can have', [halfPair('\ud83d')], [halfPair('\ud83e')]],
     ['the number of files', [file('f', 'a.txt', 'abc')], [file('f', 'a.txt', 'abc'), file('f', 'a.txt', 'abc')]],
     [
       'the order of the files of one field',
