@@ -16,6 +16,20 @@ export function keysOf({ path = [] }: StandardSchemaV1.Issue): (string | number)
   );
 }
 
+/**
+ * Adds the issues that the members of a union have: zod keeps them in `errors`, one list for each member, and valibot
+ * in `issues`. Their paths begin at the union.
+ */
+export function withMembers(issues: readonly StandardSchemaV1.Issue[]): readonly StandardSchemaV1.Issue[] {
+  return issues.flatMap(issue => {
+    const { errors = [], issues: inner = [] } = issue as { errors?: unknown; issues?: unknown };
+    const members = withMembers([errors, inner].flat(2).filter(isIssue));
+    return [issue, ...members.map(({ message, path = [] }) => ({ message, path: [...keysOf(issue), ...path] }))];
+  });
+}
+
+const isIssue = (one: unknown): one is StandardSchemaV1.Issue => typeof one === 'object' && one !== null;
+
 /** Returns true if an issue is about a value in what was sent, or about a part of it, and not about the whole. */
 export function isAboutSent(issue: StandardSchemaV1.Issue, sent: object): boolean {
   let value: unknown = sent;

@@ -7,7 +7,7 @@ import { INVALID, UNDEFINED, type Invalid, type Location } from '../reading/loca
 import type { NameTree } from '../reading/name-tree';
 import type { Codec } from './codec';
 import type { JsonSchema, Schemas } from './json-schema';
-import { isAboutSent, keysOf, refuse } from './schema-issues';
+import { isAboutSent, keysOf, refuse, withMembers } from './schema-issues';
 import { plainNames } from './schema-names';
 import { validateNames } from './schema-files';
 import { writableAsSchema } from './schema-writer';
@@ -153,7 +153,7 @@ export class SchemaCodec implements Codec<unknown> {
     // A schema may make another value each time, such as a random id.
     if (Object.keys(plain).length === 0) return true;
     return after(this.validate(plain), given => {
-      if (given.issues?.some(issue => isAboutSent(issue, plain))) return false;
+      if (given.issues && withMembers(given.issues).some(issue => isAboutSent(issue, plain))) return false;
       return after(this.validateInstead({}), none => isDeepStrictEqual(meant(given), meant(none)));
     });
   }
@@ -195,5 +195,5 @@ function meant({
   issues?: readonly StandardSchemaV1.Issue[] | undefined;
   value?: unknown;
 }): unknown {
-  return issues ? issues.map(issue => [keysOf(issue), issue.message]) : [value];
+  return issues ? withMembers(issues).map(issue => [keysOf(issue), issue.message]) : [value];
 }
