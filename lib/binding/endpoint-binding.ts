@@ -93,6 +93,7 @@ function prepareEndpoint(Dto: AnyType, options: EndpointOptions, binder: Binder<
   const codecs = new CodecTable(options.serializer, options.valueParsers);
   return codecs.prepare(() => {
     const plan = binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs, owner) : undefined;
+    if (plan?.body.json && binder instanceof RequestBinder) refuseConverter(Dto, options, owner);
     if (plan && isBuiltIn(binder) && !options.allowMultipart) refuseWithoutForm(classNameOf(Dto) || 'dto', plan);
     return {
       endpoint: { Dto, options, plan },
@@ -100,6 +101,17 @@ function prepareEndpoint(Dto: AnyType, options: EndpointOptions, binder: Binder<
       ofInstance: options.writesInstances ? instanceCodecs(codecs, Dto) : undefined,
     };
   });
+}
+
+/** @throws TypeError for a class with a converter, which would write the JSON of the class but not read it. */
+function refuseConverter(Dto: AnyType, { serializer }: EndpointOptions, owner: string): void {
+  if (isSchema(Dto) || !isDto(Dto) || !serializer.converters.some(({ type }) => type === Dto)) return;
+  const name = classNameOf(Dto) || 'Dto';
+  throw new TypeError(
+    `${owner}: ${name}: its converter reads one JSON value, but the properties of a request are read one by one. ` +
+      `Bind it as the whole body, dto({ body: fromBody(${name}) }), or bind a class without a converter: ` +
+      `class Sent extends ${name} {}.`,
+  );
 }
 
 /** Returns false for a class without declared properties: only the application's own binder can make its instances. */

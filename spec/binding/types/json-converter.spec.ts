@@ -16,6 +16,9 @@ import {
   nullable,
   optional,
   queryParam,
+  RequestBinder,
+  routeParam,
+  serializerContext,
   string,
   valueParserFor,
   type AnyType,
@@ -359,5 +362,68 @@ describe('a converter for a dto class', () => {
       { converters: [upper] },
     );
     expect({ status, errors }).toMatchObject({ status: 400, errors: [{ name: 'm', in: 'query', detail }] });
+  });
+
+  describe('that is the dto of a request, whose properties are read one by one,', () => {
+    const options: BindingOptions = { converters: [upper] };
+    const message =
+      'City: its converter reads one JSON value, but the properties of a request are read one by one. Bind it as the ' +
+      'whole body, dto({ body: fromBody(City) }), or bind a class without a converter: class Sent extends City {}.';
+
+    it.each<[string, () => unknown]>([
+      ['bindRequest', () => bindRequest(City, options)],
+      ['configure', () => configure({ binding: options }).bindRequest(City)],
+      [
+        'bindRequest with a serializerContext',
+        () =>
+          bindRequest(City, {
+            serializerContext: serializerContext({ request: City, responses: { 200: City }, ...options }),
+          }),
+      ],
+      [
+        'bindRequest with a binder of its own that extends the built-in one',
+        () => bindRequest(City, { ...options, binder: new (class extends RequestBinder<City> {})() }),
+      ],
+    ])('is refused: %s', (_by, make) => {
+      expect(make).toThrow(`bindRequest: ${message}`);
+    });
+
+    it('is refused by bind()', async () => {
+      await expect(configure({ binding: options }).bind(City, { body: oslo })).rejects.toThrow(`bind: ${message}`);
+    });
+
+    it.each<[string, AnyType, Sent, unknown, string]>([
+      ['fromBody', dto({ body: fromBody(City) }), { json: oslo }, { body: { city: 'OSLO' } }, '{"body":"OSLO"}'],
+      ['a list', list(City), { json: `[${oslo}]` }, [{ city: 'OSLO' }], '["OSLO"]'],
+      ['a derived class', class Derived extends City {}, { json: oslo }, { city: 'oslo' }, oslo],
+      [
+        'a class without JSON',
+        class ByPath extends dto({ city: queryParam(City) }) {},
+        { path: `/?city=${inText}` },
+        { city: { city: 'OSLO' } },
+        '{"city":"OSLO"}',
+      ],
+    ])('reads and writes where that is possible: %s', async (_where, Dto, request, value, text) => {
+      expect((await bind(Dto, request, options)).dto).toEqual(value);
+      const app = express().post('/', bindRequest(Dto, { ...options, responses: { 200: Dto } }), (req, res) => {
+        res.json(req.dto);
+      });
+      expect((await ask(app, request)).text).toBe(text);
+    });
+
+    it('only writes the class where no property comes from JSON, or an own binder makes it', async () => {
+      class Place extends dto({ city: routeParam(string) }) {}
+      const place: JsonConverter<Place> = { type: Place, read: () => failure, write: ({ city }) => city };
+      const made = { bind: () => Object.assign(new City(), { city: 'oslo' }) };
+      const app = express()
+        .post('/places/:city', bindRequest(Place, { converters: [place] }), (req, res) => {
+          res.json(req.dto);
+        })
+        .post('/own', bindRequest(City, { ...options, binder: made }), (req, res) => {
+          res.json(req.dto);
+        });
+      expect((await ask(app, { path: '/places/oslo' })).text).toBe('"oslo"');
+      expect((await ask(app, { path: '/own' })).text).toBe('"oslo"');
+    });
   });
 });
