@@ -6,7 +6,7 @@ import { isJsonType } from '../../body/content/media-type';
 import { INVALID, type Invalid, type Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
 import { keysOf } from './schema-issues';
-import { plainNames } from './schema-names';
+import { plainNames, type SentNames } from './schema-names';
 import { validateAgain, validateInstead, type Result, type Validate } from './schema-retry';
 
 type File = Express.Multer.File;
@@ -25,33 +25,33 @@ interface JsonFile {
 export function validateNames(
   validate: Validate,
   plain: object,
-  tree: NameTree,
+  names: SentNames,
   location: Location,
 ): Awaitable<Result | Invalid> {
-  const files = jsonFilesIn(tree, location);
-  if (files.length === 0) return validateAgain(validate, plain, location, tree);
+  const files = jsonFilesIn(names.tree, location);
+  if (files.length === 0) return validateAgain(validate, plain, location, names);
   const asTexts: Validate = input => validateInstead(validate, input);
   return validateWithFiles();
 
   async function validateWithFiles(): Promise<Result | Invalid> {
     const first = await validate(plain);
     const data = await textsOf(files.filter(file => !isTaken(file, plain, first)));
-    if (data.length === 0) return first.issues ? validateAgain(validate, plain, location, tree) : first;
-    const names = (): object => plainNames(tree, location) as object;
-    const filed = first.issues ? await validateAgain(validate, names(), location.aside(), tree) : first;
+    if (data.length === 0) return first.issues ? validateAgain(validate, plain, location, names) : first;
+    const again = (): object => plainNames(names, location) as object;
+    const filed = first.issues ? await validateAgain(validate, again(), location.aside(), names) : first;
     if (isAccepted(filed) && data.every(({ file }) => holds(filed.value, file))) return filed;
-    const read = await validateAgain(asTexts, withTexts(names(), data) as object, location.aside(), tree);
+    const read = await validateAgain(asTexts, withTexts(again(), data) as object, location.aside(), names);
     if (isAccepted(read)) return read;
     if (isAccepted(filed)) return filed;
     // Once more, to report what is refused: in the texts, unless the schema has nothing to say of them.
     const isMute = read !== INVALID && read.issues.length === 0;
     return isMute
-      ? validateAgain(validate, names(), location, tree)
-      : validateAgain(asTexts, withTexts(names(), data) as object, location, tree);
+      ? validateAgain(validate, again(), location, names)
+      : validateAgain(asTexts, withTexts(again(), data) as object, location, names);
   }
 }
 
-const isAccepted = (result: Result | Invalid): result is StandardSchemaV1.SuccessResult<unknown> =>
+export const isAccepted = (result: Result | Invalid): result is StandardSchemaV1.SuccessResult<unknown> =>
   result !== INVALID && !result.issues;
 
 /** Finds the files of JSON, unless they are longer than JSON may be. */

@@ -1,7 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { INVALID, type Invalid, type Location } from '../reading/location';
-import type { NameTree } from '../reading/name-tree';
-import { sentPath } from './schema-names';
+import { sentPath, type SentNames } from './schema-names';
 
 /** Most characters of a schema's own message that a response repeats. */
 const LONGEST_MESSAGE = 300;
@@ -30,6 +29,10 @@ export function withMembers(issues: readonly StandardSchemaV1.Issue[]): readonly
 
 const isIssue = (one: unknown): one is StandardSchemaV1.Issue => typeof one === 'object' && one !== null;
 
+/** Reduces a schema's result to what tells it from another one. */
+export const meaningOf = (result: StandardSchemaV1.Result<unknown>): unknown =>
+  result.issues ? withMembers(result.issues).map(issue => [keysOf(issue), issue.message]) : [result.value];
+
 /** Returns true if an issue is about a value in what was sent, or about a part of it, and not about the whole. */
 export function isAboutSent(issue: StandardSchemaV1.Issue, sent: object): boolean {
   let value: unknown = sent;
@@ -44,14 +47,14 @@ export function isAboutSent(issue: StandardSchemaV1.Issue, sent: object): boolea
 
 /**
  * Reports the issues under their paths. A schema's own message is dropped if the value must not be repeated.
- * @param tree the names that the value was made of, if it was.
+ * @param names the names that the value was made of, if it was.
  */
-export function refuse(issues: readonly StandardSchemaV1.Issue[], location: Location, tree?: NameTree): Invalid {
+export function refuse(issues: readonly StandardSchemaV1.Issue[], location: Location, names?: SentNames): Invalid {
   if (issues.length === 0) location.fail('schema', 'The value is not valid.');
   // One more than are listed shows that the list is cut.
   for (const issue of issues.slice(0, location.limits.failures + 1)) {
     const detail = location.mayQuote ? issue.message.slice(0, LONGEST_MESSAGE) : 'The value is not valid.';
-    at(issue, location, tree, () => location.fail('schema', detail));
+    at(issue, location, names, () => location.fail('schema', detail));
   }
   return INVALID;
 }
@@ -66,9 +69,14 @@ function indexesOf(issue: StandardSchemaV1.Issue): number[] {
 }
 
 /** Calls `work` with the location moved to the value that an issue is about. */
-export function at<T>(issue: StandardSchemaV1.Issue, location: Location, tree: NameTree | undefined, work: () => T): T {
+export function at<T>(
+  issue: StandardSchemaV1.Issue,
+  location: Location,
+  names: SentNames | undefined,
+  work: () => T,
+): T {
   const keys = location.isSecret ? indexesOf(issue) : keysOf(issue);
-  const path = tree ? sentPath(keys, tree) : keys;
+  const path = names ? sentPath(keys, names) : keys;
   for (const key of path) location.enter(key);
   const result = work();
   path.forEach(() => {

@@ -2,8 +2,26 @@ import { INVALID, type Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
 import { failNameless } from './nameless';
 
+/** The names below one name, and the shape that a schema gets of those that have indexes. */
+export interface SentNames {
+  readonly tree: NameTree;
+  /** Returns true for names like `[17]` that are the properties of an object, and not the items of an array. */
+  readonly isObject: (tree: NameTree) => boolean;
+}
+
+/** Returns true if all that was sent below a name has an index, so that it can be an array or an object. */
+export const isIndexed = (tree: NameTree): boolean => tree.isArray && !tree.isRoot && tree.unindexed.length === 0;
+
+/** Returns true for indexes that an array would not keep: they may be ids, as in `stock[17]=2`. */
+export const hasGaps = (tree: NameTree): boolean =>
+  isIndexed(tree) && tree.inIndexOrder.some(([index], at) => index !== at);
+
+/** Returns true if there are such indexes below a name, at any depth. */
+export const hasGapsWithin = (tree: NameTree): boolean =>
+  hasGaps(tree) || (!tree.isLeaf && tree.below().some(([, below]) => hasGapsWithin(below)));
+
 /** Converts the names below to objects and arrays, for a schema to check. A whole form is always an object. */
-export function plainNames(tree: NameTree, location: Location): unknown {
+export function plainNames({ tree, isObject }: SentNames, location: Location): unknown {
   if (tree.isLeaf && !tree.isRoot) {
     const { values } = tree;
     return values.length === 1 && tree.isOneValue ? values[0] : location.isTooLong(values.length) ? INVALID : values;
@@ -11,38 +29,47 @@ export function plainNames(tree: NameTree, location: Location): unknown {
   if (location.isTooDeep()) return INVALID;
   // A value must not be lost silently: the schema would never see it.
   if (tree.hasNameless && !tree.isRoot) return failNameless(location);
-  if (tree.isArray && !tree.isRoot) {
+  const plainAt = (key: string | number, below: NameTree): unknown => {
+    location.enter(key);
+    const plain = plainNames({ tree: below, isObject }, location);
+    location.leave();
+    return plain;
+  };
+  if (tree.isArray && !tree.isRoot && !isObject(tree)) {
     const indexed = tree.indexed(location);
     if (indexed === INVALID || location.isTooLong(tree.unindexed.length + indexed.length)) return INVALID;
-    return allValid([...tree.unindexed, ...indexed.map(([index, one]) => plainAt(index, one, location))]);
+    const items = [...tree.unindexed, ...indexed.map(([index, one]) => plainAt(index, one))];
+    return items.includes(INVALID) ? INVALID : items;
   }
-  const entries = tree.below().map(([key, one]) => [key, plainAt(key, one, location)] as const);
+  const entries = tree.below().map(([key, one]) => [key, plainAt(key, one)] as const);
   return entries.some(([, value]) => value === INVALID) ? INVALID : Object.fromEntries(entries);
-}
-
-function plainAt(key: string | number, tree: NameTree, location: Location): unknown {
-  location.enter(key);
-  const plain = plainNames(tree, location);
-  location.leave();
-  return plain;
 }
 
 /**
  * Translates a path in what `plainNames` returns to the names that were sent: with gaps between indexes, `items[0]` of
  * an array may be `items[3]`.
  */
-export function sentPath(path: readonly (string | number)[], tree: NameTree): (string | number)[] {
+export const sentPath = (path: readonly (string | number)[], names: SentNames): (string | number)[] =>
+  stepsAlong(path, names).map(([key]) => key);
+
+/** Returns the names at the end of a path in what `plainNames` returns; undefined if it leads elsewhere. */
+export const treeAt = (path: readonly (string | number)[], names: SentNames): NameTree | undefined =>
+  path.length === 0 ? names.tree : stepsAlong(path, names).at(-1)?.[1];
+
+type Step = readonly [sent: string | number, below?: NameTree | undefined];
+
+function stepsAlong(path: readonly (string | number)[], { tree, isObject }: SentNames): Step[] {
   let here: NameTree | undefined = tree;
   return path.map(key => {
-    const [sent, below] = here ? stepInto(here, key) : [key];
-    here = below;
-    return sent;
+    const step: Step = here ? stepInto(here, key, isObject(here)) : [key];
+    here = step[1];
+    return step;
   });
 }
 
-function stepInto(tree: NameTree, key: string | number): readonly [sent: string | number, below?: NameTree] {
-  if (!tree.isArray || tree.isRoot) return [key, tree.child(String(key))];
+function stepInto(tree: NameTree, key: string | number, isObject: boolean): Step {
+  const below = tree.child(String(key));
+  if (isObject) return [below ? Number(key) : key, below];
+  if (!tree.isArray || tree.isRoot) return [key, below];
   return tree.inIndexOrder[Number(key) - tree.unindexed.length] ?? [key];
 }
-
-const allValid = (values: readonly unknown[]): unknown => (values.includes(INVALID) ? INVALID : values);

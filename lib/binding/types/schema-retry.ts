@@ -3,9 +3,9 @@ import { after, recovering, type Awaitable } from '../../basics/awaitable';
 import { splitAtCommas } from '../reading/comma-separated';
 import { isJsonObject, jsonLike, plainJson, TOO_DEEP } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';
-import type { NameTree } from '../reading/name-tree';
 import { ownValue } from '../reading/own-value';
 import { at, keysOf } from './schema-issues';
+import type { SentNames } from './schema-names';
 
 export type Result = StandardSchemaV1.Result<unknown>;
 export type Validate = (input: unknown) => Awaitable<Result>;
@@ -39,18 +39,18 @@ export const validateMadeUp = (validate: Validate, items: readonly unknown[]): A
  * Validates an object or an array of texts and files. A text that the schema refuses may be JSON, or a collection; one
  * file, and one JSON object, may be a collection of one.
  * @param plain is changed.
- * @param tree the names that `plain` was made of, if it was.
+ * @param names the names that `plain` was made of, if it was.
  */
 export function validateAgain(
   validate: Validate,
   plain: object,
   location: Location,
-  tree?: NameTree,
+  names?: SentNames,
 ): Awaitable<Result | Invalid> {
   return after(validate(plain), first => {
     if (!first.issues) return first;
     const { issues } = first;
-    const reread = issues.map(issue => readAgain(plain, issue, location, tree));
+    const reread = issues.map(issue => readAgain(plain, issue, location, names));
     if (reread.includes(INVALID)) return INVALID;
     if (reread.every(how => how === undefined)) return first;
     const madeUp = issues.filter((_issue, at) => reread[at] === 'items' || reread[at] === 'file');
@@ -143,7 +143,7 @@ function readAgain(
   plain: unknown,
   issue: StandardSchemaV1.Issue,
   location: Location,
-  tree?: NameTree,
+  names?: SentNames,
 ): ReadAs | Invalid {
   const target = targetOf(plain, issue);
   if (!target) return undefined;
@@ -156,7 +156,7 @@ function readAgain(
   }
   const json = jsonLike(sent);
   if (json !== undefined) {
-    const value = at(issue, location, tree, () =>
+    const value = at(issue, location, names, () =>
       json === TOO_DEEP ? location.failTooDeep() : plainJson(json, location),
     );
     return put(value) === INVALID ? INVALID : 'JSON';

@@ -7,9 +7,9 @@ import { INVALID, UNDEFINED, type Invalid, type Location } from '../reading/loca
 import type { NameTree } from '../reading/name-tree';
 import type { Codec } from './codec';
 import type { JsonSchema, Schemas } from './json-schema';
-import { isAboutSent, keysOf, refuse, withMembers } from './schema-issues';
-import { plainNames } from './schema-names';
-import { validateNames } from './schema-files';
+import { isAboutSent, keysOf, meaningOf, refuse, withMembers } from './schema-issues';
+import { plainNames, type SentNames } from './schema-names';
+import { likeliest, validateShapes } from './schema-shapes';
 import { writableAsSchema } from './schema-writer';
 import { validateAgain, validateInstead, validateMadeUp, type Result, type Validate } from './schema-retry';
 
@@ -81,11 +81,12 @@ export class SchemaCodec implements Codec<unknown> {
   };
 
   readonly fromNames = (tree: NameTree, location: Location, required: boolean): Awaitable<unknown> => {
-    const plain = location.isTooDeep() ? INVALID : plainNames(tree, location);
+    const names = likeliest(tree);
+    const plain = location.isTooDeep() ? INVALID : plainNames(names, location);
     if (plain === INVALID) return INVALID;
     const here = location.stay();
     const read = (): Awaitable<unknown> =>
-      after(validateNames(this.validate, plain as object, tree, here), result => valueOf(result, here, tree));
+      after(validateShapes(this.validate, plain as object, names, here), one => valueOf(one.result, here, one.names));
     return required ? read() : after(this.isSameAsNothing(plain as object), isSame => (isSame ? undefined : read()));
   };
 
@@ -152,9 +153,10 @@ export class SchemaCodec implements Codec<unknown> {
   private isSameAsNothing(plain: object): Awaitable<boolean> {
     // A schema may make another value each time, such as a random id.
     if (Object.keys(plain).length === 0) return true;
-    return after(this.validate(plain), given => {
+    return after(this.validateInstead(plain), given => {
+      if (isWithoutIssues(given)) return false;
       if (given.issues && withMembers(given.issues).some(issue => isAboutSent(issue, plain))) return false;
-      return after(this.validateInstead({}), none => isDeepStrictEqual(meant(given), meant(none)));
+      return after(this.validateInstead({}), none => isDeepStrictEqual(meaningOf(given), meaningOf(none)));
     });
   }
 }
@@ -172,9 +174,9 @@ const orFirst =
 const isWithoutIssues = ({ issues }: Result): boolean => issues?.length === 0;
 
 /** Returns the value of a result, or reports its issues. */
-function valueOf(result: Result | Invalid, location: Location, tree?: NameTree): unknown {
+function valueOf(result: Result | Invalid, location: Location, names?: SentNames): unknown {
   if (result === INVALID) return INVALID;
-  return result.issues ? refuse(result.issues, location, tree) : outputOf(result);
+  return result.issues ? refuse(result.issues, location, names) : outputOf(result);
 }
 
 const outputOf = ({ value }: StandardSchemaV1.SuccessResult<unknown>): unknown =>
@@ -185,15 +187,4 @@ function isArrayMeant(one: readonly StandardSchemaV1.Issue[], { issues: several 
   if (!several) return true;
   const isOfWhole = (issue: StandardSchemaV1.Issue): boolean => keysOf(issue).length === 0;
   return several.length > 0 && one.every(isOfWhole) && !several.some(isOfWhole);
-}
-
-/** Reduces a schema's result to what the standard defines. */
-function meant({
-  issues,
-  value,
-}: {
-  issues?: readonly StandardSchemaV1.Issue[] | undefined;
-  value?: unknown;
-}): unknown {
-  return issues ? withMembers(issues).map(issue => [keysOf(issue), issue.message]) : [value];
 }
