@@ -12,8 +12,8 @@ import type { AnyType, Infer } from './types/property-type';
 
 /**
  * Binds a dto without a request, by the rules of `bindRequest()`: the message of a queue, or the values of a test.
- * Forms are accepted. The options `claims` and `permissions` are not called, and a `binder` or `modifier` gets a
- * request without a connection.
+ * Forms are accepted. The options `claims` and `permissions` are not called, and a `binder`, `modifier` or
+ * `failureMessage` gets a request and a response of node, without a connection and without Express's own members.
  * @param sent the parts of a request. Names that the dto does not declare are ignored.
  * @returns the dto.
  * @throws the problem that `bindRequest()` would answer with; its `errors` list all failures.
