@@ -13,25 +13,18 @@ export function putBack(req: IncomingMessage, chunks: readonly Buffer[]): void {
 /** Makes a request whose complete body waits in its stream look unread. */
 export function makeUnread(req: IncomingMessage): void {
   hideReading(req);
-  req.setEncoding = setEncodingOfAll;
-}
-
-function setEncodingOfAll(this: IncomingMessage, encoding: BufferEncoding): IncomingMessage {
-  setEncodingOfPieces.call(this, encoding);
-  refill(this, () => undefined);
-  return this;
+  req.setEncoding = setEncoding;
 }
 
 /**
- * Lets node decode what waits in the stream, but not the end of it: up to Node 22, node would never emit what is left
- * in its decoder, and from 24 on, it would cut off a character that continues in the next piece.
+ * Lets node decode what waits in the stream as if its end were still to come: after the end, node never emits what is
+ * left in its decoder (up to Node 22).
  */
-function setEncodingOfPieces(this: IncomingMessage, encoding: BufferEncoding): IncomingMessage {
-  const state = stateOf(this);
-  const { ended } = state;
-  state.ended = false;
+function setEncoding(this: IncomingMessage, encoding: BufferEncoding): IncomingMessage {
+  if (stateOf(this).ended) continueWith(this, () => undefined);
   IncomingMessage.prototype.setEncoding.call(this, encoding);
-  state.ended = ended;
+  // Takes the rest out of the decoder: a stream in which nothing else waits would end without it.
+  this.read(0);
   return this;
 }
 
@@ -54,20 +47,14 @@ export interface Unread {
 /** Puts a complete body back from a file, piece by piece as it is read. */
 export function putBackFile(req: IncomingMessage, spool: Spool): Unread {
   let position = 0;
-  const next = (): Buffer | undefined => {
-    try {
-      const piece = spool.read(position);
-      position += piece.length;
-      return piece.length > 0 ? piece : undefined;
-    } catch (error) {
-      req.destroy(error as Error);
-      return undefined;
-    }
-  };
-  req.read();
-  refill(req, next);
-  hideReading(req);
-  req.setEncoding = setEncodingOfPieces;
+  continueWith(req, () => {
+    const piece = spool.read(position);
+    position += piece.length;
+    return piece.length > 0 ? piece : undefined;
+  });
+  // Takes the last byte out of the stream if it is there; as the first piece is put behind it, the stream does not end.
+  req.read(req.readableLength);
+  makeUnread(req);
   return {
     size: () => spool.size - position + req.readableLength,
     skip: () => {
@@ -77,26 +64,16 @@ export function putBackFile(req: IncomingMessage, spool: Spool): Unread {
 }
 
 /**
- * Puts pieces into a stream whenever it is empty, until there are no more. Node emits `end` if the stream is empty a
- * tick after a read, so the next piece is put in before the read that empties the stream returns.
+ * Gives a stream that has ended another source. Node takes a piece from it whenever a reader needs more, and destroys
+ * the stream with an error that the source throws.
+ * @param next returns undefined at the end.
  */
-function refill(req: IncomingMessage, next: () => Buffer | undefined): void {
-  let isOver = false;
-  const fill = (): void => {
-    // A flowing stream passes a piece on at once and is empty again.
-    while (!isOver && req.readableLength === 0) {
-      const piece = next();
-      isOver = piece === undefined;
-      const { decoder } = stateOf(req);
-      const content = decoder ? (piece ? decoder.write(piece) : decoder.end()) : piece;
-      if (content !== undefined) req.unshift(content, req.readableEncoding ?? undefined);
-    }
+function continueWith(req: IncomingMessage, next: () => Buffer | undefined): void {
+  const state = stateOf(req);
+  state.ended = false;
+  // Node sets it at the first read from a connection, which an adapter of a serverless platform does not have.
+  state.readingMore = false;
+  req._read = () => {
+    req.push(next() ?? null);
   };
-  const read = req.read.bind(req);
-  req.read = (size?: number) => {
-    const chunk: unknown = read(size);
-    fill();
-    return chunk;
-  };
-  fill();
 }

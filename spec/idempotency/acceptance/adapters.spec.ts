@@ -130,6 +130,16 @@ describe.each(expressVersions)('on %s', (_version, versionOfExpress) => {
       expect(await post('/', key, body)).toEqual({ status: 200, text, isReplay: true });
     });
 
+    it('a body from disk is read to its end, by one read for each event', async () => {
+      const app = versionOfExpress().post('/', idempotency(), (req, res) => {
+        let bytes = 0;
+        req
+          .on('readable', () => (bytes += (req.read() as Buffer | null)?.length ?? 0))
+          .on('end', () => res.json(bytes));
+      });
+      expect((await of(app)('/', randomUUID(), 'x'.repeat(2_000_000))).text).toBe('2000000');
+    });
+
     it('what a request holds is given back, in memory and on disk', async () => {
       const Upload = dto({ photo: formField(file) });
       const bind = bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: uploads.path } });
