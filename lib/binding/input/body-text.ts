@@ -17,7 +17,8 @@ export function textIn(received: Received, mediaType: MediaType, limits: Resolve
         after(uncompressed(bytes, received.coding, limits.bodyBytes), decoded => decodedText(decoded, mediaType)),
       );
     case 'parsed':
-      if (typeof received.body === 'string') return received.body;
+      // Some parsers leave the byte order mark, which `decodedText` drops, too.
+      if (typeof received.body === 'string') return received.body.replace(/^\ufeff/, '');
   }
   throw textIsGone(mediaType);
 }

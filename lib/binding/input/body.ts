@@ -87,17 +87,13 @@ async function textBody(received: Received, incoming: Incoming): Promise<Body> {
 }
 
 function jsonBody(received: Received, { req, mediaType, use, options: { limits } }: Incoming): Awaitable<Body> {
-  if (received.kind !== 'parsed') return after(textIn(received, mediaType, limits), text => parseJson(text, use));
-  const { body } = received;
-  if (typeof body !== 'string') return { kind: 'json', value: body };
-  switch (originOf(body, req, mediaType)) {
-    case 'text parser':
-      return parseJson(body, use);
-    case 'JSON parser':
-      return { kind: 'json', value: body };
-    case 'unknown':
-      throw originUnknown();
+  if (received.kind === 'parsed') {
+    const { body } = received;
+    const origin = typeof body === 'string' ? originOf(body, req, mediaType) : 'JSON parser';
+    if (origin === 'JSON parser') return { kind: 'json', value: body };
+    if (origin === 'unknown') throw originUnknown();
   }
+  return after(textIn(received, mediaType, limits), text => parseJson(text, use));
 }
 
 function parseJson(text: string, use: BodyUse): Body {

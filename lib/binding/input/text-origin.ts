@@ -9,16 +9,18 @@ type TextOrigin = 'text parser' | 'JSON parser' | 'unknown';
 
 /**
  * Distinguishes the text of a JSON body, as `express.text()` leaves it, from the value of a JSON string, as
- * `express.json({ strict: false })` leaves it, which must not be parsed a second time. Parsing removes bytes, at least
- * the quotation marks, so text as long as the body is the body itself. This works only if the length is known and the
- * text is UTF-8.
+ * `express.json({ strict: false })` leaves it, which must not be parsed a second time. A body that is too short to be a
+ * JSON string of this value is the text itself, of which a parser may have dropped the byte order mark. This works only
+ * if the length is known and the text is UTF-8. (Text after a mark that has nothing to escape may be taken for a value:
+ * the mark has as many bytes as quotation marks and a line break.)
  */
 export function originOf(text: string, { headers }: IncomingMessage, { parameters }: MediaType): TextOrigin {
   const length = Number(headers['content-length'] ?? Number.NaN);
   const isUtf8 = /^utf-?8$/i.test(parameters['charset'] ?? 'utf-8') && !text.includes('\ufffd');
-  const bytes = Buffer.byteLength(text);
-  if (isCoded(headers['content-encoding']) || !isUtf8 || Number.isNaN(length) || bytes > length) return 'unknown';
-  return bytes === length ? 'text parser' : 'JSON parser';
+  const isUnknown = isCoded(headers['content-encoding']) || !isUtf8 || Number.isNaN(length);
+  if (isUnknown || Buffer.byteLength(text) > length) return 'unknown';
+  // It writes the shortest JSON of a string.
+  return length < Buffer.byteLength(JSON.stringify(text)) ? 'text parser' : 'JSON parser';
 }
 
 /** Refuses text that may or may not have been parsed. */

@@ -59,6 +59,28 @@ describe.each(expressVersions)('%s', (_name, framework) => {
     expect((await bind(Dto, { json: sent }, { framework, before: [text] })).dto).toEqual(value);
   });
 
+  const keepMark: RequestHandler = (req, _res, next) => {
+    let left = '';
+    req.setEncoding('utf8').on('data', (piece: string) => (left += piece));
+    req.on('end', () => {
+      req.body = left;
+      next();
+    });
+  };
+
+  it.each<[string, RequestHandler[]]>([
+    ['that nothing has read', []],
+    ['that express.json() has left', [json]],
+    ['that express.raw() has left', [express.raw({ type: 'application/json' })]],
+    ['that express.text() has left, without the mark', [text]],
+    ['that another parser has left, with the mark', [keepMark]],
+  ])('JSON with a byte order mark, %s, is JSON, and its text is without the mark', async (_how, before) => {
+    const sent = { json: '\ufeff{"a":1}' };
+    expect((await bind(Pay, sent, { framework, before })).dto).toEqual({ a: 1 });
+    expect((await bind(z.object({ a: z.number() }), sent, { framework, before })).dto).toEqual({ a: 1 });
+    if (before[0] !== json) expect((await bind(Note, sent, { framework, before })).dto).toEqual({ text: '{"a":1}' });
+  });
+
   it('JSON that express.text() has left and that is malformed is refused as that', async () => {
     expect((await bind(Pay, { json: '{"a":' }, { framework, before: [text] })).problem).toMatchObject({
       status: 400,
