@@ -3,12 +3,16 @@ import { UsageError } from './usage-error';
 import { withoutListening } from './without-listening';
 
 /**
- * Loads a module, and returns its Express application: the one that it exports, as `app` or by default, or returns from
- * a function that it exports so or as `createApp`; else the one that it would serve. No server of the module listens.
+ * Loads a module, and returns its Express application: the one that it exports, as `app` or by default, or returns
+ * from a function that it exports so; else the one that it would serve, or that its `createApp()` returns. No server of
+ * the module listens.
  * @throws UsageError if there is none, or if it is not known which one.
  */
 export async function loadApplication(path: string): Promise<object> {
-  const { result, servers } = await withoutListening(path, async () => exportedBy(await importModule(path)));
+  const { result, servers } = await withoutListening(path, async started => {
+    const exports: Exports = await importModule(path);
+    return (await exportedAs(APPLICATIONS, exports)) ?? (started.size > 0 ? undefined : exportedAs(FACTORIES, exports));
+  });
   if (result) return result;
   const [served, ...others] = new Set(
     [...servers].flatMap(server => server.listeners('request')).filter(isApplication),
@@ -21,16 +25,18 @@ export async function loadApplication(path: string): Promise<object> {
   );
 }
 
-/** The names under which an application, or a function that makes it, is exported. Other functions may do anything. */
-const NAMES = ['app', 'default', 'createApp', 'buildApp', 'makeApp', 'getApp'];
+/** The names under which an application, or a function that makes it, is exported. */
+const APPLICATIONS = ['app', 'default'];
+/** Names of functions that make one. Other functions may do anything. */
+const FACTORIES = ['createApp', 'buildApp', 'makeApp', 'getApp'];
 
 type Exports = Readonly<Record<string, unknown>>;
 
-async function exportedBy(exports: Exports): Promise<object | undefined> {
+async function exportedAs(names: readonly string[], exports: Exports): Promise<object | undefined> {
   // The exports of a CommonJS module are one default export. If it was compiled from an ES module, they have another.
   const inDefault = Object(exports['default']) as Exports;
   const all = [exports, inDefault, Object(inDefault['default']) as Exports];
-  for (const candidate of new Set(NAMES.flatMap(name => all.map(one => one[name])))) {
+  for (const candidate of new Set(names.flatMap(name => all.map(one => one[name])))) {
     const found: unknown = await (isFactory(candidate) ? candidate() : candidate);
     if (isApplication(found)) return found;
   }

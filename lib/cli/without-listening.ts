@@ -18,10 +18,15 @@ const REST = 1_000;
  * they do nothing. Code without a result has started something that it does not await, perhaps: that goes on until
  * nothing is left to do, for a second at most.
  * @param path the module, for the message.
+ * @param run gets the servers that have been started so far.
  * @param limit time that the code has, in milliseconds.
  * @throws UsageError for code that waits too long, or forever without having started a server.
  */
-export async function withoutListening<T>(path: string, run: () => Promise<T>, limit = 60_000): Promise<LoadResult<T>> {
+export async function withoutListening<T>(
+  path: string,
+  run: (servers: ReadonlySet<Server>) => Promise<T>,
+  limit = 60_000,
+): Promise<LoadResult<T>> {
   const servers = new Set<Server>();
   let isOver = false;
   Server.prototype.listen = function listen(this: Server, ...args: unknown[]) {
@@ -41,7 +46,7 @@ export async function withoutListening<T>(path: string, run: () => Promise<T>, l
     // Nothing is left that could continue the code.
     const idle = once(process, 'beforeExit', { signal }).then(() => 'never' as const);
     const end = await Promise.race([
-      run().then(result => ({ result })),
+      run(servers).then(result => ({ result })),
       idle,
       setTimeout(limit, 'late' as const, { signal, ref: false }),
     ]);

@@ -50,7 +50,8 @@ describe('bindonce openapi finds the application', () => {
     ['returned from buildApp, in time', 'exports.other = 1; exports.buildApp = async (options = {}) => app;'],
     ['returned from makeApp', 'module.exports = { makeApp() { return app; } };'],
     ['returned from getApp', 'module.exports = Object.assign(() => undefined, { getApp: () => app });'],
-  ])('that a CommonJS module exports: %s', (_how, code) => {
+    ['served, beside a function that makes others', 'app.listen(0); exports.createApp = () => express();'],
+  ])('of a CommonJS module: %s', (_how, code) => {
     const { status, stdout, stderr } = describeModule(code);
     expect([status, stderr]).toEqual([0, '']);
     expect(Object.keys((JSON.parse(stdout) as { paths: object }).paths)).toEqual(['/orders']);
