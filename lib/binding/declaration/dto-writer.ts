@@ -28,16 +28,12 @@ export function objectWriters(declared: string, members: readonly Member[], code
     if (typeof then === 'function' && !hasValues(value)) throw refused('a promise: await it first');
     return value;
   };
-  /** What `toJSON()` masks stays so. It leaves out getters that are declared: the documents of a database have such. */
   const asJsonShows = (value: JsonObject): JsonObject => {
     const json = asJson(value);
-    if (!isJsonObject(json) && !hasValues(value)) throw refused('an object whose toJSON() returns no object');
-    return Object.fromEntries(
-      members.map(({ property }) => {
-        const shown = isJsonObject(json) ? writableValue(json, property) : undefined;
-        return [property, shown === undefined ? writableValue(value, property) : shown];
-      }),
-    );
+    if (isJsonObject(json))
+      return Object.fromEntries(members.map(({ property }) => [property, shownValue(value, json, property)]));
+    if (hasValues(value)) return value;
+    throw refused('an object whose toJSON() returns no object');
   };
   const exact = (value: unknown): JsonObject => {
     const object = asObject(value);
@@ -57,6 +53,26 @@ export function objectWriters(declared: string, members: readonly Member[], code
     keeps: codec.toJson?.keeps ?? false,
   }));
   return { exact, text: code.textWriter(fields, asObject), plain: code.plainWriter(fields, asObject) };
+}
+
+/**
+ * Reads a property of an object with a `toJSON()`, which may mask it, or may be the only one to have it. An object in
+ * the property says itself how it is written. A getter counts: the documents of a database have getters for their
+ * properties, which convert or mask what `toJSON()` shows as it is stored.
+ */
+function shownValue(object: object, json: object, name: string): unknown {
+  const own = writableValue(object, name);
+  if (typeof own === 'object' || (own !== undefined && hasGetter(object, name))) return own;
+  const shown = writableValue(json, name);
+  return shown === undefined ? own : shown;
+}
+
+function hasGetter(object: object, name: string): boolean {
+  for (let holder: unknown = object; holder; holder = Object.getPrototypeOf(holder)) {
+    const found = Object.getOwnPropertyDescriptor(holder, name);
+    if (found) return found.get !== undefined;
+  }
+  return false;
 }
 
 /** Stands for the plain form of a type that has none; it is never called. */

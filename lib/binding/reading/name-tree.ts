@@ -38,6 +38,7 @@ export class NameTree {
   private deeper: Deeper[] | undefined;
   private children: Map<string, NameTree> | undefined;
   private arrayness: boolean | undefined;
+  private gaps: boolean | undefined;
   private items: readonly IndexedItem[] | undefined;
   private joint: readonly Sent[] | undefined;
 
@@ -66,6 +67,15 @@ export class NameTree {
   /** True if the names below are the items of a collection: `name[]`, `name[3]`. */
   get isArray(): boolean {
     return (this.arrayness ??= !this.isLeaf && this.below().every(([key]) => /^\d*$/.test(key)));
+  }
+
+  /** True if all that was sent below has an index, but not 0, 1, 2 and so on: the indexes may be ids. */
+  get hasGaps(): boolean {
+    return (this.gaps ??=
+      this.isArray &&
+      !this.isRoot &&
+      this.unindexed.length === 0 &&
+      this.inIndexOrder.some(([index], at) => index !== at));
   }
 
   /** True if no name continues below. */

@@ -21,7 +21,7 @@ export const guid: ValueType<string> = scalar('guid', {
 });
 
 /** Finds the host in a URL of a scheme whose hosts are converted from Unicode (WHATWG URL, section 4.2). */
-const HOST = /^(?:https?|wss?|ftp|file):[/\\]*(?:[^/?#\\]*@)?([^/?#\\:]*)/i;
+const HOST = /^(?:(?:https?|wss?|ftp):[/\\]*|file:[/\\]{2})(?:[^/?#\\]*@)?([^/?#\\:]*)/i;
 const LONGEST_HOST = 1_000;
 /** A host name of the DNS has at most 253 characters, and a label 63 (RFC 1035, section 2.3.4). */
 const [LONGEST_NAME, LONGEST_LABEL] = [253, 63];

@@ -9,17 +9,6 @@ export interface SentNames {
   readonly isObject: (tree: NameTree) => boolean;
 }
 
-/** Returns true if all that was sent below a name has an index, so that it can be an array or an object. */
-export const isIndexed = (tree: NameTree): boolean => tree.isArray && !tree.isRoot && tree.unindexed.length === 0;
-
-/** Returns true for indexes that an array would not keep: they may be ids, as in `stock[17]=2`. */
-export const hasGaps = (tree: NameTree): boolean =>
-  isIndexed(tree) && tree.inIndexOrder.some(([index], at) => index !== at);
-
-/** Returns true if there are such indexes below a name, at any depth. */
-export const hasGapsWithin = (tree: NameTree): boolean =>
-  hasGaps(tree) || (!tree.isLeaf && tree.below().some(([, below]) => hasGapsWithin(below)));
-
 /** Converts the names below to objects and arrays, for a schema to check. A whole form is always an object. */
 export function plainNames({ tree, isObject }: SentNames, location: Location): unknown {
   if (tree.isLeaf && !tree.isRoot) {

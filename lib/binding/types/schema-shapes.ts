@@ -4,7 +4,7 @@ import { INVALID, type Invalid, type Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
 import { isAccepted, validateNames } from './schema-files';
 import { keysOf } from './schema-issues';
-import { hasGaps, hasGapsWithin, isIndexed, plainNames, treeAt, type SentNames } from './schema-names';
+import { plainNames, treeAt, type SentNames } from './schema-names';
 import { validateInstead, type Result, type Validate } from './schema-retry';
 
 /** What a schema makes of names in one shape. */
@@ -13,15 +13,19 @@ interface Read {
   readonly names: SentNames;
 }
 
-/**
- * Returns names in their likeliest shape: indexes with gaps are properties. An array would lose them, and the object
- * types of some libraries take arrays.
- */
-export const likeliest = (tree: NameTree): SentNames => ({ tree, isObject: hasGaps });
+/** Names in their likeliest shape: indexes with gaps (`stock[17]=2`) are properties. An array would lose them. */
+export const likeliest = (tree: NameTree): SentNames => ({ tree, isObject: one => one.hasGaps });
+
+/** Names of which all with indexes are arrays, whose gaps are closed up. */
+export const asArrays = (tree: NameTree): SentNames => ({ tree, isObject: () => false });
+
+/** Returns true if there are indexes with gaps below a name, at any depth. */
+export const hasGapsWithin = (tree: NameTree): boolean =>
+  tree.hasGaps || (!tree.isLeaf && tree.below().some(([, below]) => hasGapsWithin(below)));
 
 /**
- * Validates names in their likeliest shape. Where the schema refuses an array, it gets an object, and the other way
- * round; if it refuses these, too, it gets arrays everywhere.
+ * Validates names in their likeliest shape. Where the schema refuses an object for indexes with gaps, it gets an array;
+ * if it refuses that, too, it gets arrays everywhere.
  * @param plain the names in that shape, as `plainNames` returns them. It is changed.
  */
 export function validateShapes(
@@ -31,25 +35,24 @@ export function validateShapes(
   location: Location,
 ): Awaitable<Read> {
   const { tree } = names;
-  const mayHaveIds = hasGapsWithin(tree);
+  if (!hasGapsWithin(tree))
+    return after(validateNames(validate, plain, names, location), result => ({ result, names }));
   const instead: Validate = input => validateInstead(validate, input);
-  const read = (check: Validate, isObject: SentNames['isObject'], where: Location): Awaitable<Read> => {
-    const other: SentNames = { tree, isObject };
+  const read = (check: Validate, other: SentNames, where: Location): Awaitable<Read> => {
     const made = plainNames(other, where);
     const result = made === INVALID ? INVALID : validateNames(check, made as object, other, where);
     return after(result, known => ({ result: known, names: other }));
   };
-  return after(validateNames(mayHaveIds ? instead : validate, plain, names, location), result => {
+  return after(validateNames(instead, plain, names, location), result => {
     const first: Read = { result, names };
     if (isDone(first)) return first;
     const refused = new Set(refusedShapes(first));
-    const flipped = refused.size > 0 && read(instead, one => hasGaps(one) !== refused.has(one), location);
-    return after(flipped || first, second => {
+    const isObject = (one: NameTree): boolean => one.hasGaps && !refused.has(one);
+    return after(refused.size > 0 ? read(instead, { tree, isObject }, location) : first, second => {
       if (isDone(second)) return second;
       // A check that fails for all shapes is the application's error.
       const check = isMute(first) ? validate : instead;
-      const arrays = mayHaveIds && read(check, () => false, location.aside());
-      return after(arrays || first, third =>
+      return after(read(check, asArrays(tree), location.aside()), third =>
         isAccepted(third.result) ? third : likeliestOf([first, second, third].filter(isReported)),
       );
     });
@@ -70,11 +73,11 @@ function likeliestOf(all: readonly Read[]): Read {
   return all[counts.lastIndexOf(Math.min(...counts))] as Read;
 }
 
-/** Finds the names with indexes that issues are about. */
+/** Finds the names with gaps that issues are about. */
 function refusedShapes({ result, names }: Read): NameTree[] {
   const issues: readonly StandardSchemaV1.Issue[] = (result !== INVALID && result.issues) || [];
   return issues.flatMap(issue => {
     const tree = treeAt(keysOf(issue), names);
-    return tree && isIndexed(tree) ? [tree] : [];
+    return tree?.hasGaps ? [tree] : [];
   });
 }

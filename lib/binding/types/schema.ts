@@ -9,7 +9,7 @@ import type { Codec } from './codec';
 import type { JsonSchema, Schemas } from './json-schema';
 import { isAboutSent, keysOf, meaningOf, refuse, withMembers } from './schema-issues';
 import { plainNames, type SentNames } from './schema-names';
-import { likeliest, validateShapes } from './schema-shapes';
+import { asArrays, hasGapsWithin, likeliest, validateShapes } from './schema-shapes';
 import { writableAsSchema } from './schema-writer';
 import { validateAgain, validateInstead, validateMadeUp, type Result, type Validate } from './schema-retry';
 
@@ -87,7 +87,11 @@ export class SchemaCodec implements Codec<unknown> {
     const here = location.stay();
     const read = (): Awaitable<unknown> =>
       after(validateShapes(this.validate, plain as object, names, here), one => valueOf(one.result, here, one.names));
-    return required ? read() : after(this.isSameAsNothing(plain as object), isSame => (isSame ? undefined : read()));
+    if (required) return read();
+    const isMissing = after(this.isSameAsNothing(plain as object), isSame =>
+      isSame && hasGapsWithin(tree) ? this.isSameAsNothing(plainNames(asArrays(tree), location.aside())) : isSame,
+    );
+    return after(isMissing, isNothing => (isNothing ? undefined : read()));
   };
 
   /** The schema's names are unknown, so any name below may be one of them. */
@@ -150,7 +154,8 @@ export class SchemaCodec implements Codec<unknown> {
    * Returns true if the names sent make no difference: the schema returns the same result as for no names, and refuses
    * none of the values sent. A schema that coerces has the same issue for a wrong value as for none.
    */
-  private isSameAsNothing(plain: object): Awaitable<boolean> {
+  private isSameAsNothing(plain: unknown): Awaitable<boolean> {
+    if (typeof plain !== 'object' || plain === null) return false;
     // A schema may make another value each time, such as a random id.
     if (Object.keys(plain).length === 0) return true;
     return after(this.validateInstead(plain), given => {

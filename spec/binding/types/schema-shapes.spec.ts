@@ -64,10 +64,23 @@ describe.each(libraries)('names with numbers, for %s,', (_library, stock, whole)
   });
 });
 
-it('indexes without gaps are the properties of a record that refuses an array', async () => {
-  class Flat extends dto({ stock: queryParam(z.record(z.string(), z.coerce.number())) }) {}
-  expect((await bind(Flat, get('stock[0]=5&stock[1]=6'))).dto).toEqual({ stock: { 0: 5, 1: 6 } });
-  expect((await bind(Flat, get('stock[0]=x'))).errors.map(({ name }) => name)).toEqual(['stock[0]']);
+it('indexes without gaps are an array only: a limit of its items cannot be passed by as an object', async () => {
+  const few = z.union([z.array(z.string()).max(2), z.record(z.string(), z.string()).transform(Object.values)]);
+  class Flat extends dto({ v: queryParam(few) }) {}
+  expect((await bind(Flat, get('v[0]=a&v[1]=b'))).dto).toEqual({ v: ['a', 'b'] });
+  expect((await bind(Flat, get('v[0]=a&v[1]=b&v[2]=c'))).status).toBe(400);
+});
+
+it('an optional array in a form of a dto is read, or refused, also if its indexes have gaps', async () => {
+  const rows = z.array(z.object({ sku: z.string().min(2) }));
+  class Order extends dto({ rows: optional(rows) }) {}
+  class Form extends dto({ order: fromForm(Order) }) {}
+  class Query extends dto({ order: fromQuery(Order) }) {}
+  const sent = 'rows[1].sku=abc&rows[2].sku=def';
+  const order = { rows: [{ sku: 'abc' }, { sku: 'def' }] };
+  expect((await bind(Form, post(sent), urlEncoded)).dto).toEqual({ order });
+  expect((await bind(Query, get(sent))).dto).toEqual({ order });
+  expect((await bind(Query, get('rows[1].sku=a'))).errors.map(({ name }) => name)).toEqual(['rows[1].sku']);
 });
 
 it.each<[string, AnyType, string, unknown]>([
