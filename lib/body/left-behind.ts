@@ -4,7 +4,7 @@ import { ClientGone } from '../http/client-gone';
 import { isExchangeOver } from '../http/exchange-end';
 import { isExpress4 } from '../http/express-4';
 import { isReadElsewhere, otherReader } from './stream/body-chunks';
-import { drainRest } from './stream/drain-rest';
+import { drainRest } from '../http/drain-rest';
 import { readElsewhere } from './content/errors';
 import { bodyKindOf, lengthSent, mediaTypeOf } from './content/media-type';
 import { bytesOfText } from './content/text-bytes';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { chunksOf } from '../../body/stream/body-chunks';
 import { checkDeclaredLength } from '../../body/content/bounded';
-import { drainRest } from '../../body/stream/drain-rest';
+import { drainRest } from '../../http/drain-rest';
 import { formLeftAsText, tooManyFields } from '../../body/content/errors';
 import { valuesByName, type Form } from '../../body/form/form';
 import type { PartsTaken } from '../../body/form/parts-taken';

@@ -3,7 +3,7 @@ import { onExchangeEnd } from '../../http/exchange-end';
 import { afterReading, discardUnread } from './after-reading';
 import { arrivedBody, chunksOf, packetParsed } from './body-chunks';
 import { bounded, checkDeclaredLength } from '../content/bounded';
-import { drainRest } from './drain-rest';
+import { drainRest } from '../../http/drain-rest';
 import { filesApart, inBlocks, together } from '../spool/files-apart';
 import { holdingOf, type Holding } from './holding';
 import { boundaryOf } from '../content/media-type';

@@ -1,4 +1,6 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
+import { isUntouched } from '../../body/receive';
+import { closeAfterBody } from '../../http/drain-rest';
 import { isOfTheBody, linesOf } from './head-snapshot';
 import type { HeaderLine, RecordedResponse } from './recorded-response';
 import { sendBody } from './send-body';
@@ -16,6 +18,9 @@ export function replay(
   replayedHeader: string | false,
 ): void {
   const { status, reason, impliedBy, body } = response;
+  closeAfterBody(req, res);
+  // A client that reads only when it has sent its body would wait for us, as we for it to take a long response.
+  if (isUntouched(req)) req.resume();
   setHead(response, res);
   if (replayedHeader !== false) res.setHeader(replayedHeader, 'true');
   res.statusCode = status;
