@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { steps } from '../basics/steps';
 import { cameOverSocket } from './connection';
 import { onConnectionClose } from './connection-close';
 
@@ -51,7 +52,7 @@ export function watchConnection(req: IncomingMessage, res: ServerResponse): void
     if (!res.destroyed) res.emit('close');
     // A destroyed one may emit it by itself, in a later tick (from Node 24 on), or never.
     else
-      setImmediate(() => {
+      steps.setImmediate(() => {
         if (!hasClosed) res.emit('close');
       });
   });

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isPromise } from '../basics/awaitable';
+import { steps } from '../basics/steps';
 import { Descriptions } from '../description/descriptions';
 import { shareShapes } from '../http/share-shapes';
 import { ClientGone } from '../http/client-gone';
@@ -130,7 +130,7 @@ async function serve(exchange: Exchange): Promise<Outcome> {
  * this turn whether the response has ended: while its end is held back, it looks as if it had.
  */
 function untilRecordable({ req }: Exchange): Promise<void> {
-  return cameOverSocket(req) ? Promise.resolve() : nextTurn();
+  return cameOverSocket(req) ? Promise.resolve() : steps.nextTurn();
 }
 
 /** Finds the outcome after the handler has run, and its response was taken back because another run's counts. */

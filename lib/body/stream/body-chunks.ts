@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { steps } from '../../basics/steps';
 import { ClientGone } from '../../http/client-gone';
 import { decodedBefore, readElsewhere } from '../content/errors';
 import { stateOf } from './stream-state';
@@ -33,7 +34,7 @@ export async function* chunksOf(req: IncomingMessage): AsyncGenerator<Buffer, vo
 /** Waits until node has parsed the bytes of the body that came in one packet with the head: before the tick is over. */
 export function packetParsed(): Promise<void> {
   return new Promise(resolve => {
-    process.nextTick(resolve);
+    steps.nextTick(resolve);
   });
 }
 

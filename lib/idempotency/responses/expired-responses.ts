@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { steps } from '../../basics/steps';
 import { holderOf, isMapLike, type KeyvLike } from '../stores/keyv-like';
 import { SweepInterval } from '../stores/sweep-interval';
 
@@ -40,7 +40,7 @@ export class ExpiredResponses {
 
   private async remove(keys: readonly string[]): Promise<void> {
     for (const [index, key] of keys.entries()) {
-      if (index % BATCH === BATCH - 1) await turn();
+      if (index % BATCH === BATCH - 1) await steps.nextTurn();
       // A failure does no harm: no request asks for this response any more.
       await this.keyv.delete(key).catch(() => undefined);
     }

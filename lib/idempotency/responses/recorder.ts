@@ -1,4 +1,5 @@
 import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import { steps } from '../../basics/steps';
 import { reset } from '../../http/closing';
 import { watchConnection } from '../../http/exchange-end';
 import { FakedProgress } from './faked-progress';
@@ -145,7 +146,7 @@ class Recorder implements Recording {
     if (this.runEnd.isClientGone || bytes.length === 0) return this.runEnd.drainSoon(done);
     this.held.hold(bytes);
     // Held bytes count as written: the handler may wait for the callback before it ends.
-    if (done) process.nextTick(done);
+    if (done) steps.nextTick(done);
     return true;
   }
 
@@ -225,6 +226,6 @@ class Recorder implements Recording {
  */
 function afterEnd<T>(callback: Callback | undefined, result: T): T {
   if (callback)
-    process.nextTick(callback, Object.assign(new Error('write after end'), { code: 'ERR_STREAM_WRITE_AFTER_END' }));
+    steps.nextTick(callback, Object.assign(new Error('write after end'), { code: 'ERR_STREAM_WRITE_AFTER_END' }));
   return result;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { steps } from '../../basics/steps';
 import { Departure, type DepartureListener, type DepartureTimes } from './departure';
 import type { FakedProgress } from './faked-progress';
 import type { Outgoing } from './outgoing';
@@ -85,7 +86,7 @@ export class RunEnd implements DepartureListener {
    * @returns false, as `write` does, if the writer should wait for `drain`.
    */
   drainSoon(done: (() => void) | undefined): boolean {
-    setImmediate(() => {
+    steps.setImmediate(() => {
       done?.();
       this.outgoing.emit('drain');
     });

@@ -1,4 +1,5 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
+import { steps } from '../../basics/steps';
 import { onExchangeEnd } from '../../http/exchange-end';
 import { contentFor } from '../../http/queued-content';
 import type { RecordedResponse } from './recorded-response';
@@ -74,7 +75,7 @@ function sendInPieces(req: IncomingMessage, res: ServerResponse, body: Buffer, e
   // A connection that accepts a piece at once drains within the same turn of the event loop: without a pause, a hundred
   // fast clients would get all of their replays before any other request has a turn.
   const sendSoon = (): void => {
-    setImmediate(sendOn);
+    steps.setImmediate(sendOn);
   };
   const stop = (): void => {
     hasStopped = true;

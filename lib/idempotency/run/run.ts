@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { after, isPromise, type Awaitable } from '../../basics/awaitable';
+import { steps } from '../../basics/steps';
 import { ClientGone } from '../../http/client-gone';
 import { onExchangeEnd } from '../../http/exchange-end';
 import type { Attempt } from '../exchange/attempt';
@@ -67,7 +68,7 @@ export async function runAndRecord(exchange: Exchange, attempt: Attempt, asked: 
  */
 function throwAtEnd({ req, res }: Exchange, error: unknown): void {
   onExchangeEnd(req, res, () => {
-    setImmediate(() => {
+    steps.setImmediate(() => {
       throw error;
     });
   });

@@ -1,3 +1,4 @@
+import { steps } from '../../basics/steps';
 import { refuseIfClosed } from '../leases/closable-leases';
 import { areJoint } from '../leases/joint-leases';
 import type { RunId } from '../leases/token';
@@ -102,7 +103,7 @@ export class PendingResponse {
     written.catch(() => undefined);
     // Keyv takes several microtasks to pass the response to its client.
     await new Promise(resolve => {
-      process.nextTick(resolve);
+      steps.nextTick(resolve);
     });
     return leases.completeIfStored(cacheKey, token, ms, responseKey);
   }
