@@ -5,7 +5,7 @@ import { isExchangeOver } from '../http/exchange-end';
 import { isExpress4 } from '../http/express-4';
 import { isReadElsewhere, otherReader } from './stream/body-chunks';
 import { drainRest } from '../http/drain-rest';
-import { readElsewhere } from './content/errors';
+import { bodyLeftAsText, readElsewhere } from './content/errors';
 import { bodyKindOf, lengthSent, mediaTypeOf } from './content/media-type';
 import { bytesOfText } from './content/text-bytes';
 import { leftFiles, type WithFiles } from './left-files';
@@ -50,7 +50,7 @@ export async function leftByOtherReader(req: IncomingMessage, res: ServerRespons
   const left = isDone ? leftBehind(req) : undefined;
   if (left) return left;
   drainRest(req, res);
-  throw readElsewhere();
+  throw isDone && typeof (req as WithParsed).rawBody === 'string' ? bodyLeftAsText() : readElsewhere();
 }
 
 /** Returns the bytes of a rawBody that a parser's `verify` has kept as text. */

@@ -84,8 +84,58 @@ describe.each(expressVersions)('%s', (_version, version) => {
     ],
   ];
 
+  it.each<[string, RequestHandler]>([
+    [
+      'a parser keeps in req.rawBody',
+      version.json({
+        verify: (req, _res, bytes) => {
+          Object.assign(req, { rawBody: bytes.toString() });
+        },
+      }),
+    ],
+    [
+      'a logger leaves in req.rawBody',
+      leaving((bytes, req) => {
+        Object.assign(req, { rawBody: bytes.toString() });
+      }),
+    ],
+  ])('JSON whose text %s is the same request in chunks, and bound', async (_what, parser) => {
+    const json = (title: string): Sent => ({ json: { title } });
+    const inChunks = (title: string): Sent => ({ ...json(title), headers: chunked });
+    const sent = [json('é'), inChunks('é'), inChunks('è'), json('è')];
+    const answered = [
+      [1, 'é'],
+      [1, 'é'],
+      [2, 'è'],
+      [2, 'è'],
+    ];
+    expect(await answers(parser, [idempotency(), bound()], sent)).toEqual(answered);
+  });
+
+  it.each<[string, BufferEncoding, string, Sent['headers']]>([
+    ['with U+FFFD', 'utf8', 'a\ufffd', {}],
+    ['with U+FFFD and in chunks', 'utf8', 'a\ufffd', chunked],
+    ['as Latin-1', 'latin1', 'é', {}],
+    ['as Latin-1 and in chunks', 'latin1', 'é', chunked],
+    [
+      'in another charset and in chunks',
+      'utf8',
+      'é',
+      { ...chunked, 'Content-Type': 'application/json; charset=utf-16' },
+    ],
+  ])('JSON left as text that may not be its bytes is an error that says so: %s', async (_what, read, title, more) => {
+    const logger = leaving((bytes, req) => {
+      Object.assign(req, { rawBody: bytes.toString(read) });
+    });
+    const error = /has left the request body in req\.rawBody as text .* or set req\.rawBody to the bytes/;
+    const sent = { body: JSON.stringify({ title }), headers: { 'Content-Type': 'application/json', ...more } };
+    for (const guards of [[idempotency()], [bound()]])
+      expect(await answers(logger, guards, [sent])).toEqual([expect.stringMatching(error)]);
+  });
+
   it.each(parsers)('a form that %s is one request under each boundary', async (_what, parser) => {
-    expect(await answers(parser, [idempotency()], [text('é'), text('é'), text('è')])).toEqual([[1], [1], [2]]);
+    const sent = [text('é'), text('é'), text('è'), { ...text('è'), headers: chunked }];
+    expect(await answers(parser, [idempotency()], sent)).toEqual([[1], [1], [2], [2]]);
   });
 
   it.each(parsers)('a form that %s is bound, with its files', async (_what, parser) => {
@@ -97,10 +147,10 @@ describe.each(expressVersions)('%s', (_version, version) => {
   });
 
   it.each<[string, RequestHandler, Sent]>([
-    ['in chunks', textParser, { ...text('a'), headers: chunked }],
     ['with bytes that are not UTF-8', textParser, text('a', Buffer.from([0xf0, 0x9f, 0x98]))],
     ['compressed', textParser, compressed],
     ['as Latin-1', body(bytes => bytes.toString('latin1')), text('é')],
+    ['as Latin-1 and in chunks', body(bytes => bytes.toString('latin1')), { ...text('é'), headers: chunked }],
   ])('a form left as text that may not be its bytes is an error that says so: %s', async (_what, parser, sent) => {
     const error = /has left a multipart form in req\.body as text .* or set req\.rawBody to the bytes/;
     for (const guards of [[idempotency()], [bound()]])
