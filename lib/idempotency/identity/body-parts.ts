@@ -14,7 +14,7 @@ import { formLeftAsText } from '../../body/content/errors';
 import { Problem } from '../../problems/problem';
 import { canonicalPairs, canonicalText } from './canonical-pairs';
 import { FilesInBody, NO_FILES } from './files-in-body';
-import { formBytesParts } from './form-bytes';
+import { multipartBytesParts } from './multipart-bytes';
 import { jsonFileDigest } from './json-file';
 import { sortedBy } from './name-order';
 import { parsedParts } from './parsed-body';
@@ -23,7 +23,7 @@ import { parsedParts } from './parsed-body';
  * Returns the parts of the body that take part in the cache key:
  * - of a form, its fields by name; of files the field, name and size, and the content only of those of JSON, which may
  *   be data: generated clients send objects as such files; if other parts have content, the raw bytes, too;
- * - of any other body, and of a form that cannot be read, media type and raw bytes;
+ * - of any other body, and of a form that cannot be read, media type and raw bytes, but for a boundary in both;
  * - of a body that an earlier middleware has parsed, the result of its parsing.
  */
 export function bodyParts(req: IncomingMessage, res: ServerResponse, limit: number): Awaitable<readonly unknown[]> {
@@ -55,9 +55,12 @@ function receivedParts(received: Received, req: IncomingMessage): Awaitable<read
   }
 }
 
-function bytesParts(received: ReceivedBytes, { type, parameters }: MediaType): Awaitable<string[]> {
-  const typeParts = [type, ...Object.entries(parameters).sort().flat()];
-  return after(contentParts(received), parts => [...typeParts, ...parts]);
+function bytesParts(received: ReceivedBytes, mediaType: MediaType): Awaitable<readonly string[]> {
+  const { type, parameters } = mediaType;
+  const allParts = (): Awaitable<string[]> =>
+    after(contentParts(received), parts => [type, ...Object.entries(parameters).sort().flat(), ...parts]);
+  if (!type.startsWith('multipart/')) return allParts();
+  return multipartBytesParts(received, mediaType).then(parts => parts ?? allParts());
 }
 
 /** Bytes of a body that takes part as it is: to hash it first takes 2 µs. */
@@ -87,8 +90,6 @@ async function multipartParts(
   req: IncomingMessage,
   mediaType: MediaType,
 ): Promise<readonly string[]> {
-  const asBytes = async (): Promise<readonly string[]> =>
-    (await formBytesParts(received, mediaType)) ?? bytesParts(received, mediaType);
   const holding = new Holding();
   const hold = (bytes: number): void => {
     holding.take('memory', bytes);
@@ -97,10 +98,10 @@ async function multipartParts(
     const { hasOtherContent, ...measured } = await measureForm(received, req, hold);
     const form = partsOfForm(measured);
     const isAll = !hasOtherContent && ![...form.fields, ...form.files].some(text => UNREADABLE.test(text));
-    return isAll ? [formHash(form)] : [formHash(form), ...(await asBytes())];
+    return isAll ? [formHash(form)] : [formHash(form), ...(await bytesParts(received, mediaType))];
   } catch (error) {
     if (Problem.is(error) && ['body-malformed', 'body-too-large', 'body-unsupported'].includes(error.code))
-      return ['unreadable', ...(await asBytes())];
+      return ['unreadable', ...(await bytesParts(received, mediaType))];
     throw error;
   } finally {
     holding.giveBack();

@@ -49,6 +49,35 @@ const MANY_FIELDS = Array.from({ length: 2_000 }, () => field('a', ''));
 /** Each character is sent as the byte of its number: `\xff` is no UTF-8. */
 const bytes = (text: string): Buffer => Buffer.from(text, 'latin1');
 
+describe('a multipart body that is not a form', () => {
+  const part = (content: string): string =>
+    `--BOUNDARY\r\nContent-Type: application/http\r\n\r\nPOST Orders HTTP/1.1\r\n\r\n${content}\r\n--BOUNDARY--\r\n`;
+  const TYPE = 'multipart/mixed; boundary="BOUNDARY"';
+
+  it.each<[string, [type: string, body: string], [type: string, body: string]]>([
+    ['its content', [TYPE, part('1')], [TYPE, part('2')]],
+    ['the content of 2 MB', [TYPE, part(`${BIG}a`)], [TYPE, part(`${BIG}b`)]],
+    ['where a part ends', [TYPE, part('a--BOUNDARYb')], [TYPE, part('ab--BOUNDARY')]],
+    ['its media type', [TYPE, part('1')], [TYPE.replace('mixed', 'related'), part('1')]],
+    ['a parameter of its media type', [`${TYPE}; start="a"`, part('1')], [`${TYPE}; start="b"`, part('1')]],
+  ])('that differs in %s is another request, whatever its boundary', async (_title, ...bodies) => {
+    const { url, state } = await served();
+    for (const boundary of ['batch_1', 'batch_22'])
+      for (const [type, body] of bodies) {
+        const headers = keyed('k', { 'Content-Type': type.replace('BOUNDARY', boundary) });
+        expect((await send(url, { headers, body: body.replaceAll('BOUNDARY', boundary) })).status).toBe(200);
+      }
+    expect(state.runs).toBe(2);
+  });
+
+  it('without its boundary is compared by its bytes', async () => {
+    const { url, state } = await served();
+    for (const body of ['a', 'b', 'a'])
+      await send(url, { headers: keyed('k', { 'Content-Type': 'multipart/mixed; boundary=b1' }), body });
+    expect(state.runs).toBe(2);
+  });
+});
+
 describe('a multipart form', () => {
   it.each<[string, Part[], Part[]]>([
     ['the bytes of a file of one size', [file('f', 'a.txt', 'abc')], [file('f', 'a.txt', 'xyz')]],

@@ -2,17 +2,18 @@ import { createHash } from 'node:crypto';
 import type { MediaType } from '../../body/content/media-type';
 import { openReceived, type ReceivedBytes } from '../../body/stream/received';
 
-/** Boundaries of a form that are looked for, at most. With a short boundary, a body could be made of nothing else. */
+/** Boundaries of a body that are looked for, at most. With a short boundary, it could be made of nothing else. */
 const MOST_BOUNDARIES = 100_000;
 
 /**
- * Returns the parts of a form that is compared by its bytes. A client chooses a new boundary for each attempt, so what
- * takes part is where its boundaries are, and the bytes between them.
+ * Returns the parts of a multipart body that is compared by its bytes. A client chooses a new boundary for each
+ * attempt, so what takes part is where its boundaries are, and the bytes between them. The boundaries of a multipart
+ * body inside of a part are such bytes.
  * @returns undefined if the body contains no boundary, or too many.
  */
-export async function formBytesParts(
+export async function multipartBytesParts(
   received: ReceivedBytes,
-  { parameters }: MediaType,
+  { type, parameters }: MediaType,
 ): Promise<readonly string[] | undefined> {
   const { boundary = '', ...others } = parameters;
   const delimiter = Buffer.from(`--${boundary}`);
@@ -39,6 +40,8 @@ export async function formBytesParts(
   }
   take(rest);
   const places = createHash('sha256').update(lengths.join());
-  const isForm = boundary !== '' && lengths.length > 0;
-  return isForm ? [...Object.entries(others).sort().flat(), places.digest('hex'), bytes.digest('hex')] : undefined;
+  const hasBoundary = boundary !== '' && lengths.length > 0;
+  return hasBoundary
+    ? [type, ...Object.entries(others).sort().flat(), places.digest('hex'), bytes.digest('hex')]
+    : undefined;
 }
