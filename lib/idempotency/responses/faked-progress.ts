@@ -83,6 +83,16 @@ export class FakedProgress {
     Object.defineProperty(this.res, 'writableNeedDrain', { value: false, configurable: true });
   }
 
+  /**
+   * Makes the response look sent, the last one on its connection: node must not give the closed socket to the next
+   * one. Node asserts that the socket refers to the response that finishes; to a pipelined one, it never did.
+   */
+  pretendFinished(): void {
+    Object.defineProperty(this.res, 'writableFinished', { value: true, configurable: true });
+    Object.assign(this.res, { _last: true });
+    Object.assign(this.socket, { _httpMessage: this.res });
+  }
+
   showClosed(): void {
     this.progress.destroyed = true;
     this.progress._closed = true;

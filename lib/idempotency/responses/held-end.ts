@@ -34,14 +34,21 @@ export class HeldEnd {
     this.ended = { head, callback, context: new AsyncResource('bindonce') };
   }
 
-  /** Sends the content and the end, in the handler's asynchronous context; nothing if the handler has not ended. */
-  sendBy(outgoing: Outgoing): void {
-    if (!this.ended) return;
+  /**
+   * Sends the content and the end, in the handler's asynchronous context; nothing if the handler has not ended.
+   * @param then called after that, in the same context.
+   */
+  sendBy(outgoing: Outgoing, then: () => void): void {
+    if (!this.ended) {
+      then();
+      return;
+    }
     const { content } = this;
     const rest = content.length === 1 && content[0] ? content[0] : Buffer.concat(content);
     const { head, callback, context } = this.ended;
     context.runInAsyncScope(() => {
       outgoing.end(head, rest, callback);
+      then();
     });
     context.emitDestroy();
   }

@@ -93,12 +93,13 @@ class Recorder implements Recording {
     if (!this.hasEnded && this.runEnd.closedByHandler()) this.closeConnection();
   }
 
-  finish(): void {
+  finish(isStored: boolean): void {
     this.faked.restoreEnd();
     if (this.hasEnded && this.runEnd.isClientGone) this.faked.pretendOpen();
     // Also if the client has disconnected: earlier middlewares (a session) do their work at the end.
-    this.held.sendBy(this.outgoing);
-    this.runEnd.endRecording();
+    this.held.sendBy(this.outgoing, () => {
+      this.runEnd.endRecording(isStored);
+    });
   }
 
   discard(): void {

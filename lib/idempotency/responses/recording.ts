@@ -30,8 +30,11 @@ export interface Recording {
   stopHidingDeparture(): void;
   /** Closes the connection, unless the handler has ended its response: nothing more will be written. */
   breakOff(): void;
-  /** Lets the end of the response go to the client. */
-  finish(): void;
+  /**
+   * Lets the end of the response go to the client.
+   * @param isStored true if a retry gets this response: then it also counts as sent if the client has disconnected.
+   */
+  finish(isStored: boolean): void;
   /** Takes the response back, and restores it as it was before the handler. */
   discard(): void;
   /** Closes the connection, so that the client does not mistake a part of the response for the whole. */

@@ -33,6 +33,9 @@ export class RunEnd implements DepartureListener {
   /** True once it is decided how the run ends. */
   isOver = false;
   private isRecordingOver = false;
+  /** True if a retry gets the response. */
+  private isStored = false;
+  private hasFinished = false;
 
   /** To be called when `res.end` is that of the recording. */
   constructor(
@@ -99,14 +102,15 @@ export class RunEnd implements DepartureListener {
     this.departure.stopHiding();
   }
 
-  /** Shows the real state of the connection, when the recording is over. */
-  endRecording(): void {
+  /** Shows the real state of the connection, when the recording is over. @param isStored whether a retry gets it. */
+  endRecording(isStored = false): void {
     this.isRecordingOver = true;
+    this.isStored = isStored;
     this.departure.stop();
-    this.request.showReality();
     this.request.putSocketBack();
-    if (this.departure.isGone) this.faked.showClosed();
     this.departure.stopHiding();
+    this.request.showReality();
+    if (this.departure.isGone) this.faked.showClosed();
   }
 
   /** Ends the run when the handler, or Express after an error, closes the connection. */
@@ -121,7 +125,15 @@ export class RunEnd implements DepartureListener {
     this.resolve(this.written.hasHead ? RAN : CUT_OFF);
   }
 
+  /**
+   * Emits `close`. Before that, a stored response finishes, although not all of it has reached its client: what is
+   * undone if a response closes unfinished (a transaction) must be kept if a retry gets the response.
+   */
   emitClose(): void {
+    if (this.isStored && !this.hasFinished) {
+      this.faked.pretendFinished();
+      this.outgoing.emit('finish');
+    }
     this.request.showReality();
     this.faked.showClosed();
     this.outgoing.emit('close');
@@ -142,6 +154,11 @@ export class RunEnd implements DepartureListener {
    */
   private emit(event: string, ...args: unknown[]): boolean {
     const { departure, outgoing } = this;
+    if (event === 'finish') {
+      // Node emits it after the end, but `close` was emitted before.
+      if (departure.isReported) return true;
+      this.hasFinished = true;
+    }
     if (event !== 'close') return outgoing.emit(event, ...args);
     if (departure.isGone) {
       // After the connection, node destroys a pipelined response, which emits `close` once more.

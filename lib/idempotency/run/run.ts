@@ -53,10 +53,11 @@ export async function runAndRecord(exchange: Exchange, attempt: Attempt, asked: 
     if (run.thrown) throwAtEnd(exchange, run.thrown.error);
     if (settlement.kind === 'lost') return overtaken(exchange, run, ending, handlerMs);
     const status = (ending.kind === 'complete' && ending.response?.status) || exchange.res.statusCode;
+    const result = resultOf(settlement, kept, run, { status, handlerMs });
     const sendEnd = (): void => {
-      endResponse(run.recording, exchange.res, ending);
+      endResponse(run.recording, exchange.res, ending, result.kind === 'executed');
     };
-    return { kind: 'ran', result: resultOf(settlement, kept, run, { status, handlerMs }), sendEnd };
+    return { kind: 'ran', result, sendEnd };
   } finally {
     hasEnded?.();
   }
@@ -161,13 +162,13 @@ function resultOf(
 }
 
 /** Lets the end of the response go to the client; closes the connection of one that was cut off. */
-function endResponse(recording: Recording, res: ServerResponse, ending: Ending): void {
+function endResponse(recording: Recording, res: ServerResponse, ending: Ending, isStored: boolean): void {
   if (ending.kind === 'cut-off') {
     recording.abort();
     return;
   }
   try {
-    recording.finish();
+    recording.finish(isStored);
   } catch (error) {
     // An earlier middleware has thrown at the end of the response.
     if (recording.canBeReplaced || !res.headersSent) recording.discard();
