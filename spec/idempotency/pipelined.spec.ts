@@ -114,16 +114,19 @@ it.each(expressVersions)(
     const [running, gone] = [signal(), signal()];
     const wasDestroyed: boolean[] = [];
     const app = express()
+      .use((req, _res, next) => {
+        req.socket.once('close', () => {
+          // Node destroys the response in a later tick, and emits another `close`.
+          setImmediate(() => setImmediate(gone.happens));
+        });
+        next();
+      })
       .post('/slow', () => undefined)
-      .post('/', idempotency(), (req, res) => {
+      .post('/', idempotency(), (_req, res) => {
         running.happens();
         void gone.happened.then(() => {
           wasDestroyed.push(res.destroyed);
           pipeline(Readable.from(['a', 'b']), res, () => undefined);
-        });
-        req.socket.once('close', () => {
-          // Node destroys the response in a later tick, and emits another `close`.
-          setImmediate(() => setImmediate(gone.happens));
         });
       });
     const { url, port } = await serve(app);

@@ -3,9 +3,31 @@ import type { Socket } from 'node:net';
 import { WAYS_TO_CLOSE } from '../../http/closing';
 
 type Method = (...args: unknown[]) => unknown;
+type Listener = (this: Socket, ...args: unknown[]) => void;
 type Destroy = (this: IncomingMessage, error?: Error) => IncomingMessage;
 
 const closing = new Set<PropertyKey>(WAYS_TO_CLOSE);
+
+/** What a connection looks like whose client is there. */
+const OPEN = new Map<PropertyKey, unknown>([
+  ['destroyed', false],
+  ['closed', false],
+  ['errored', null],
+  ['readable', true],
+  ['writable', true],
+]);
+
+/** The events by which a connection shows that its client has disconnected. It emits each of them once at most. */
+const departures = new Set<unknown>(['end', 'error', 'close']);
+
+/** The ways to add a listener; for an event that is emitted once, `once` does what `on` does. */
+const ADDING = new Map<PropertyKey, 'on' | 'prependListener'>([
+  ['on', 'on'],
+  ['addListener', 'on'],
+  ['once', 'on'],
+  ['prependListener', 'prependListener'],
+  ['prependOnceListener', 'prependListener'],
+]);
 
 /** Called when the handler closes the connection. */
 interface ClosingHandler {
@@ -20,7 +42,8 @@ interface ClosingHandler {
  * that closes the connection is told apart, without guessing, from a client that disconnects and from a server that
  * closes it. And while the response is held open for a client that has disconnected, the request looks as if its client
  * were there: body parsers and on-finished ask the socket, and a handler that checks `req.aborted` would end a response
- * that is half written.
+ * that is half written. Listeners that are added to `req.socket` (by node, too, for `req.signal`) are told as late: a
+ * handler would break off its call to a payment provider that has charged already.
  */
 export class RequestFacade implements ProxyHandler<Socket> {
   /** The real socket. */
@@ -32,6 +55,8 @@ export class RequestFacade implements ProxyHandler<Socket> {
   private isHeld = true;
   private isAbortedByNode = false;
   private abort: (() => void) | undefined;
+  /** Tell the handler's listeners on the socket that the client has disconnected. */
+  private readonly untold: (() => void)[] = [];
 
   constructor(
     private readonly req: IncomingMessage,
@@ -51,6 +76,7 @@ export class RequestFacade implements ProxyHandler<Socket> {
     this.isHeld = false;
     this.abort?.();
     this.abort = undefined;
+    for (const tell of this.untold.splice(0)) tell();
   }
 
   /** Gives the request its socket back: others (stoppable) keep their accounts of connections by it. */
@@ -60,8 +86,7 @@ export class RequestFacade implements ProxyHandler<Socket> {
 
   /** A trap of the proxy. */
   get(socket: Socket, name: PropertyKey): unknown {
-    if (this.isHeld && name === 'destroyed') return false;
-    if (this.isHeld && name === 'readable') return true;
+    if (this.isHeld && OPEN.has(name)) return OPEN.get(name);
     const value: unknown = Reflect.get(socket, name, socket);
     if (typeof value !== 'function' || !isMethod(socket, name)) return value;
     const bound = (this.bound ??= new WeakMap<object, Method>());
@@ -78,7 +103,13 @@ export class RequestFacade implements ProxyHandler<Socket> {
   /** Makes a method that calls the real socket's, and returns the proxy if that returns the socket. */
   private methodOf(name: PropertyKey, method: Method): Method {
     const { socket, proxy } = this;
+    const adding = ADDING.get(name);
     return (...args) => {
+      const [event, listener] = args;
+      if (adding && this.isHeld && departures.has(event) && typeof listener === 'function') {
+        socket[adding](event as string, this.held(event as string, listener as Listener));
+        return proxy;
+      }
       if (closing.has(name) && !this.isAbortedByNode) {
         if (!this.handler.closedByHandler()) return proxy;
         this.isHeld = false;
@@ -86,6 +117,21 @@ export class RequestFacade implements ProxyHandler<Socket> {
       const returned = Reflect.apply(method, socket, args);
       return returned === socket ? proxy : returned;
     };
+  }
+
+  /** Makes a listener that is told by `showReality()`. Node finds it by its `listener`, to list or remove it. */
+  private held(event: string, listener: Listener): Listener {
+    const { socket } = this;
+    const held: Listener = (...args) => {
+      if (!this.isHeld) {
+        Reflect.apply(listener, socket, args);
+        return;
+      }
+      this.untold.push(() => {
+        if (socket.rawListeners(event).includes(held)) Reflect.apply(listener, socket, args);
+      });
+    };
+    return Object.assign(held, { listener });
   }
 
   /** Delays the abort of a complete request until `showReality()`: node aborts it when the client disconnects. */

@@ -134,8 +134,8 @@ export class RunEnd implements DepartureListener {
       this.faked.pretendFinished();
       this.outgoing.emit('finish');
     }
-    this.request.showReality();
     this.faked.showClosed();
+    this.request.showReality();
     this.outgoing.emit('close');
   }
 

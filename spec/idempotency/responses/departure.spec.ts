@@ -34,7 +34,7 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
       idempotency({ onEvent: log.onEvent, leaseDuration: LEASE, whenInFlight: 'reject', ...options }),
       async (req, res) => {
         if (++state.runs > 1) return void res.send('second');
-        req.socket.once('close', () => {
+        res.socket?.once('close', () => {
           gone.happens(performance.now());
         });
         res.on('close', () => {
@@ -190,26 +190,26 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
     expect([answer.status, state.runs, state.closes.length]).toEqual([409, 1, 1]);
   }, 60_000);
 
-  it.each<[string, (source: PassThrough, req: Request, res: Response) => unknown]>([
+  it.each<[string, (source: PassThrough, res: Response) => unknown]>([
     [
       'on-finished, which ends the source of a pipeline',
-      (source, _req, res) => {
+      (source, res) => {
         onFinished(res, () => source.destroy());
         pipeline(source, res).catch(() => undefined);
       },
     ],
     [
       'the socket, by which it ends the source of a pipeline',
-      (source, req, res) => {
-        req.socket.once('close', () => source.destroy());
+      (source, res) => {
+        res.socket?.once('close', () => source.destroy());
         pipeline(source, res).catch(() => undefined);
       },
     ],
     [
       'the socket, by which it aborts a pipeline',
-      (source, req, res) => {
+      (source, res) => {
         const controller = new AbortController();
-        req.socket.once('close', () => {
+        res.socket?.once('close', () => {
           controller.abort();
         });
         pipeline(source, res, { signal: controller.signal }).catch(() => undefined);
@@ -217,9 +217,9 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
     ],
     [
       'the socket, by which it destroys its response',
-      (source, req, res) => {
+      (source, res) => {
         source.pipe(res);
-        req.socket.once('close', () => res.destroy());
+        res.socket?.once('close', () => res.destroy());
       },
     ],
   ])(
@@ -227,7 +227,7 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
     async (_title, begin) => {
       const source = new PassThrough();
       source.write('half');
-      const { log, state, retry } = await orphaned({ leaseDuration: 10_000 }, (req, res) => begin(source, req, res));
+      const { log, state, retry } = await orphaned({ leaseDuration: 10_000 }, (_req, res) => begin(source, res));
       await log.first('not-stored');
       const answer = await retry();
       expect([answer.status, typeOf(answer.text), state.runs]).toEqual([409, 'urn:bindonce:response-unavailable', 1]);

@@ -21,7 +21,7 @@ describe.each(expressVersions)('on %s, when the client has gone,', (_version, ex
       idempotency({ onEvent: log.onEvent, waitTimeout: 2_000, ...options }),
       (req, res, next) => {
         const gone = signal();
-        req.socket.once('close', () => {
+        res.socket?.once('close', () => {
           gone.happens();
         });
         void handler(gone.happened, ++state.runs)(req, res, next);
@@ -85,11 +85,14 @@ describe.each(expressVersions)('on %s, when the client has gone,', (_version, ex
     const log = new EventLog();
     const runs: string[] = [];
     const bothRunning = signal();
-    const app = express().post('/', idempotency({ onEvent: log.onEvent }), (req, res) => {
+    const gone = signal();
+    const app = express().use((req, _res, next) => {
+      req.socket.once('close', gone.happens);
+      next();
+    });
+    app.post('/', idempotency({ onEvent: log.onEvent }), (req, res) => {
       const { key } = req.idempotency;
-      req.socket.once('close', () => {
-        res.send(key);
-      });
+      void gone.happened.then(() => res.send(key));
       if (runs.push(key) === 2) bothRunning.happens();
     });
     const { url, port } = await serve(app);

@@ -90,7 +90,7 @@ describe.each(expressVersions)('on %s, a connection that closes', (_version, exp
       let runs = 0;
       const app = express().post('/', idempotency({ onEvent: log.onEvent, waitTimeout: 2_000 }), (req, res) => {
         runs++;
-        req.socket.once('close', () => {
+        res.socket?.once('close', () => {
           gone.happens();
         });
         begin(res);
@@ -159,7 +159,7 @@ describe.each(expressVersions)('on %s, a connection that closes', (_version, exp
     const both = signal();
     const requests: Request[] = [];
     const app = express().post('/', idempotency({ onEvent: log.onEvent }), (req, res) => {
-      req.socket.once('close', () => {
+      res.socket?.once('close', () => {
         if (req.idempotency.key === 'a') res.send('done');
       });
       if (requests.push(req) === 2) both.happens();
@@ -185,7 +185,7 @@ describe.each(expressVersions)(
       const [running, gone] = [signal<[Request, Response]>(), signal()];
       const log = new EventLog();
       const app = express().post('/', idempotency({ onEvent: log.onEvent }), (req, res) => {
-        req.socket.once('close', () => {
+        res.socket?.once('close', () => {
           gone.happens();
         });
         running.happens([req, res]);
@@ -233,8 +233,8 @@ describe.each(expressVersions)(
         const app = express().post(
           '/',
           idempotency({ onEvent: log.onEvent }),
-          (req, _res, next) => {
-            req.socket.once('close', () => {
+          (_req, res, next) => {
+            res.socket?.once('close', () => {
               gone.happens();
             });
             running.happens();
