@@ -13,6 +13,7 @@ export class Outgoing {
   hasBegun = false;
   /** True once the end has been passed on; an earlier middleware may wait before it passes it on to node. */
   isEnding = false;
+  private hasFinished = false;
   private readonly methods;
 
   constructor(
@@ -76,7 +77,15 @@ export class Outgoing {
     this.methods.destroy.call(this.res, error);
   }
 
+  /** Emits `finish`, unless node has, although not all of the response has reached the client. */
+  finish(): void {
+    if (this.hasFinished) return;
+    this.faked.pretendFinished();
+    this.emit('finish');
+  }
+
   emit(event: string, ...args: unknown[]): boolean {
+    if (event === 'finish') this.hasFinished = true;
     return this.methods.emit.call(this.res, event, ...args);
   }
 

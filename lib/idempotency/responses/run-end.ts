@@ -35,7 +35,6 @@ export class RunEnd implements DepartureListener {
   private isRecordingOver = false;
   /** True if a retry gets the response. */
   private isStored = false;
-  private hasFinished = false;
 
   /** To be called when `res.end` is that of the recording. */
   constructor(
@@ -125,15 +124,9 @@ export class RunEnd implements DepartureListener {
     this.resolve(this.written.hasHead ? RAN : CUT_OFF);
   }
 
-  /**
-   * Emits `close`. Before that, a stored response finishes, although not all of it has reached its client: what is
-   * undone if a response closes unfinished (a transaction) must be kept if a retry gets the response.
-   */
+  /** Emits `close`; before that `finish`, if a retry gets the response: what was done for it must not be undone. */
   emitClose(): void {
-    if (this.isStored && !this.hasFinished) {
-      this.faked.pretendFinished();
-      this.outgoing.emit('finish');
-    }
+    if (this.isStored) this.outgoing.finish();
     this.faked.showClosed();
     this.request.showReality();
     this.outgoing.emit('close');
@@ -154,11 +147,8 @@ export class RunEnd implements DepartureListener {
    */
   private emit(event: string, ...args: unknown[]): boolean {
     const { departure, outgoing } = this;
-    if (event === 'finish') {
-      // Node emits it after the end, but `close` was emitted before.
-      if (departure.isReported) return true;
-      this.hasFinished = true;
-    }
+    // Node may emit it for a connection that has closed.
+    if (event === 'finish' && departure.isReported) return true;
     if (event !== 'close') return outgoing.emit(event, ...args);
     if (departure.isGone) {
       // After the connection, node destroys a pipelined response, which emits `close` once more.
