@@ -70,7 +70,7 @@ describe('a suite that is declared on a runner', () => {
   it('reports an answer to acquire that is not one', async () => {
     const answerless = Object.assign(make().one, { acquire: () => undefined as never });
     const message =
-      'The lease store breaks a promise: acquire answers { kind: "acquired" or "running" or "done", … }, not undefined.';
+      "The lease store breaks a promise: acquire answers { kind: 'acquired' or 'running' or 'done', … }, not undefined.";
     const failures = await failuresOf(runner => {
       leaseStoreContract('a store', () => ({ one: answerless, other: answerless }), { watches: false, runner });
     });
