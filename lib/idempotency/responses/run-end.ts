@@ -117,9 +117,7 @@ export class RunEnd implements DepartureListener {
     return this.close(this.brokenOff());
   }
 
-  /**
-   * Ends the run of a handler that has stopped without ending its response: with its client gone, no other event would.
-   */
+  /** Ends the run of a handler that does not end its response: with its client gone, no other event would. */
   giveUpOnEnd(): void {
     this.resolve(this.written.hasHead ? RAN : CUT_OFF);
   }
