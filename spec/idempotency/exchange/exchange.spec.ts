@@ -100,6 +100,16 @@ describe.each(expressVersions)('on %s, behind a middleware that writes to the re
       .use(endResponse);
     return { log, asking, mayAsk, arrived, mayWrite, written, running, mayRespond, state, ...(await serve(app)) };
   };
+  /** Sends a request, for which the earlier middleware writes while the lease is asked for. @returns its answer. */
+  const answerOf = async ({ url, asking, mayAsk, mayWrite, written, state }: Awaited<ReturnType<typeof served>>) => {
+    state.isSlow = true;
+    const answer = send(url, { headers: keyed('k', MARKED) });
+    await asking.happened;
+    mayWrite.happens();
+    await written.happened;
+    mayAsk.happens();
+    return (await answer).text;
+  };
   const begins: [title: string, begin: (res: Response) => void][] = [
     ['writes', res => res.write(' ')],
     [
@@ -127,33 +137,23 @@ describe.each(expressVersions)('on %s, behind a middleware that writes to the re
   });
 
   it.each(begins)('which %s while the lease is acquired, it is refused, and a retry runs', async (_title, begin) => {
-    const { url, log, asking, mayAsk, mayWrite, written, mayRespond, state } = await served(begin);
+    const earlier = await served(begin);
+    const { url, log, mayRespond, state } = earlier;
     mayRespond.happens();
-    state.isSlow = true;
-    const first = send(url, { headers: keyed('k', MARKED) });
-    await asking.happened;
-    mayWrite.happens();
-    await written.happened;
-    mayAsk.happens();
 
-    expect((await first).text).toMatch(HEAD_SENT);
+    expect(await answerOf(earlier)).toMatch(HEAD_SENT);
     expect(state.runs).toBe(0);
     expect((await send(url, { headers: keyed('k') })).text).toBe('done');
     expect([log.kinds, state.runs]).toEqual([['refused', 'executed'], 1]);
   });
 
   it.each(begins)('which %s before a stored response is found, it is refused', async (_title, begin) => {
-    const { url, log, asking, mayAsk, mayWrite, written, mayRespond, state } = await served(begin);
+    const earlier = await served(begin);
+    const { url, log, mayRespond } = earlier;
     mayRespond.happens();
     await send(url, { headers: keyed('k') });
-    state.isSlow = true;
-    const duplicate = send(url, { headers: keyed('k', MARKED) });
-    await asking.happened;
-    mayWrite.happens();
-    await written.happened;
-    mayAsk.happens();
 
-    expect((await duplicate).text).toMatch(HEAD_SENT);
+    expect(await answerOf(earlier)).toMatch(HEAD_SENT);
     expect(log.kinds).toEqual(['executed', 'refused']);
   });
 
