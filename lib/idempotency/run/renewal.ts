@@ -58,6 +58,13 @@ export class Renewal {
     this.expiry = setTimeout(() => {
       this.lose();
     }, this.until - asked).unref();
+    // When a process that was stopped runs again, another request in it may get the lease before a timer of 1 ms is
+    // called. Leases in memory are renewed by then.
+    if (asked >= this.until) {
+      setImmediate(() => {
+        this.loseIfOver();
+      });
+    }
     const isHeld = await this.stores.renew(this.run).catch(() => undefined);
     if (this.hasStopped) return;
     if (isHeld === false) {

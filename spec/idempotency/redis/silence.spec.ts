@@ -9,6 +9,7 @@ import { RedisServer } from '../../support/servers/redis-server';
 import { TcpProxy } from '../../support/servers/tcp-proxy';
 import { Shop } from '../../support/shop';
 import { signal } from '../../support/signal';
+import { standStill } from '../../support/stand-still';
 
 const clients: [client: string, makeStore: (port: number) => Keyv][] = [
   ['@keyv/redis', port => new Keyv(new KeyvRedis(`redis://127.0.0.1:${port}`))],
@@ -21,11 +22,6 @@ const impatient = (port: number): Keyv =>
 const ALL_LEASES = `local texts = {}
 for _, key in ipairs(redis.call('KEYS', '*lease:*')) do texts[#texts + 1] = redis.call('GET', key) end
 return texts`;
-
-/** Nothing in this process runs for so many milliseconds. */
-function stall(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-}
 
 describe.each(clients)('a connection of %s that has died, but that no one has ended', (_client, makeStore) => {
   let redis: RedisServer;
@@ -152,7 +148,7 @@ describe('silence', () => {
     void pause(7_000).then(() => {
       stopped.heard(asked);
     });
-    stall(6_500);
+    standStill(6_500);
     watch('waits').asked(60_000);
     const answering = watch('answers');
     answering.asked();

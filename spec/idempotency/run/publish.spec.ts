@@ -20,15 +20,11 @@ import { anyRedis, RedisServer } from '../../support/servers/redis-server';
 import { TcpProxy } from '../../support/servers/tcp-proxy';
 import { EventLog } from '../../support/event-log';
 import { serve } from '../../support/serve';
+import { standStill } from '../../support/stand-still';
 import { keyed } from '../../support/replays';
 
 const STORE_TIMEOUT = 500;
 const LEASE = 1_500;
-
-/** Nothing in this process runs for so many milliseconds. */
-function stall(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-}
 
 const connect = (port: number) => createClient({ url: `redis://127.0.0.1:${port}`, socket: { reconnectStrategy: 20 } });
 
@@ -94,7 +90,7 @@ describe('a process that is stopped for longer than storeTimeout just after the 
     const { log, state, post } = await shop({ store }, () => undefined, {
       afterwards: () => {
         later(() => {
-          stall(STORE_TIMEOUT + 60);
+          standStill(STORE_TIMEOUT + 60);
         });
       },
     });

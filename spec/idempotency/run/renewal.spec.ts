@@ -14,6 +14,7 @@ import { HookedLeases } from '../../support/hooked-leases';
 import { serve } from '../../support/serve';
 import { signal } from '../../support/signal';
 import { SlowMap } from '../../support/slow-map';
+import { standStill } from '../../support/stand-still';
 import { keyed, visible, visibleReplay } from '../../support/replays';
 
 async function served(options: IdempotencyOptions, handler: (run: number) => RequestHandler) {
@@ -91,10 +92,20 @@ describe('a lease', () => {
     expect((await post()).text).toBe('The idempotency lease was lost: another request may run the handler.');
     expect(log.kinds[0]).toBe('lease-lost');
   });
-});
 
-/** Stands still, as a process that is stopped. */
-const standStill = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+  it('that expired while the process stood still aborts the signal before another request of the process runs', async () => {
+    const kinds = signal<string[]>();
+    const leases = new HookedLeases({ renew: () => new Promise(() => undefined) });
+    const { log, post } = await served({ leases, leaseDuration: 60 }, () => async (req, res) => {
+      await leases.leases.watch?.(req.idempotency.cacheKey, () => {
+        kinds.happens([...log.kinds]);
+      });
+      standStill(100);
+      res.json(await kinds.happened);
+    });
+    expect((await post()).text).toBe('["lease-lost"]');
+  });
+});
 
 describe('a handler at work again before the timers of a process that stood still for longer than a lease', () => {
   const look = async (leases: LeaseStore) => {

@@ -1,11 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterRunning, withinTime } from '../../../lib/idempotency/store-calls/running-time';
 import { signal } from '../../support/signal';
-
-/** Nothing in this process runs for so many milliseconds. */
-function standStill(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-}
+import { standStill } from '../../support/stand-still';
 
 /** How long it takes until the call, in milliseconds, when something happens right after the start. */
 async function timed(ms: number, happens: () => void = () => undefined): Promise<number> {
