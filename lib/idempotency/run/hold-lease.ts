@@ -34,9 +34,12 @@ export function holdLease(
     if (!hasStopped()) renewAt(asked + (isOurs ? interval : Math.min(interval, RETRY_PAUSE)));
   };
   const renewAt = (time: number): void => {
-    timer = setTimeout(() => {
-      void renew();
-    }, time - performance.now()).unref();
+    timer = setTimeout(
+      () => {
+        void renew();
+      },
+      Math.max(0, time - performance.now()),
+    ).unref();
   };
 
   const hasStored = noteRun(run, 'storing', leases);

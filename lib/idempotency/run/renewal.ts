@@ -46,21 +46,25 @@ export class Renewal {
 
   private renewAfter(asked: number): void {
     const due = asked + this.leaseDuration / RENEWALS_PER_LEASE;
-    this.timer = setTimeout(() => {
-      void this.renew();
-    }, due - performance.now()).unref();
+    this.timer = setTimeout(
+      () => {
+        void this.renew();
+      },
+      Math.max(0, due - performance.now()),
+    ).unref();
   }
 
   private async renew(): Promise<void> {
     const asked = performance.now();
     // Not armed earlier, since a lease does not expire before its first renewal: most handlers end before that.
     clearTimeout(this.expiry);
-    this.expiry = setTimeout(() => {
-      this.lose();
-    }, this.until - asked).unref();
-    // When a process that was stopped runs again, another request in it may get the lease before a timer of 1 ms is
-    // called. Leases in memory are renewed by then.
-    if (asked >= this.until) {
+    if (asked < this.until) {
+      this.expiry = setTimeout(() => {
+        this.lose();
+      }, this.until - asked).unref();
+    } else {
+      // This process was stopped. Another request in it may get the lease before even a timer of 1 ms is called; leases
+      // in memory are renewed by then.
       setImmediate(() => {
         this.loseIfOver();
       });
