@@ -264,6 +264,23 @@ describe('openapi()', () => {
     });
   });
 
+  it('asks jsonSchemaOf about a schema that offers none, or cannot be written as one, and no other', async () => {
+    const day = z.date();
+    const ofOthers = v.string();
+    const Dto = dto({ offered: field(z.string().max(3)), day: field(day), others: field(ofOthers) });
+    const asked: object[] = [];
+    const { requestBody } = await operationOf(Dto, {
+      jsonSchemaOf: schema => {
+        asked.push(schema);
+        return { type: 'string', title: schema === day ? 'A day' : 'Any text' };
+      },
+    });
+    expect(new Set(asked)).toEqual(new Set([day, ofOthers]));
+    expect(requestBody?.content['application/json']?.schema).toMatchObject({
+      properties: { offered: { maxLength: 3 }, day: { title: 'A day' }, others: { title: 'Any text' } },
+    });
+  });
+
   it('asks for a caller where anonymous ones are refused', async () => {
     expect((await operationOf(dto({ a: int }))).security).toBeUndefined();
     for (const [Dto, options] of [

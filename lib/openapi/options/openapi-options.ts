@@ -40,7 +40,10 @@ export interface OpenApiOptions {
    * all nested routers. Default none.
    */
   mounts?: Mounts;
-  /** Returns the JSON Schema of a Standard Schema that offers none; `{}` leaves it open. Default none. */
+  /**
+   * Returns the JSON Schema of a Standard Schema that offers none, or that cannot be written as one (`z.date()`); `{}`
+   * leaves it open. Default none.
+   */
   jsonSchemaOf?: JsonSchemaOf;
 }
 

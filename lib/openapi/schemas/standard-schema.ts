@@ -1,7 +1,8 @@
 import type { JsonSchema, Schemas } from '../../binding/types/json-schema';
 
 /**
- * Returns the JSON Schema (2020-12) of a Standard Schema that offers none itself; undefined if it is not known, either.
+ * Returns the JSON Schema (2020-12) of a Standard Schema that offers none itself, or whose own conversion fails;
+ * undefined if it is not known, either.
  */
 export type JsonSchemaOf = (schema: object, direction: Schemas['direction']) => JsonSchema | undefined;
 
@@ -17,8 +18,8 @@ interface WithJsonSchema {
 }
 
 /**
- * Returns the JSON Schema of a Standard Schema.
- * @param given the application's own function, which comes first.
+ * Returns the JSON Schema of a Standard Schema: the one that it offers, or else the application's.
+ * @param given the application's own function.
  * @throws TypeError if there is none.
  */
 export function standardSchemaIn(
@@ -26,32 +27,35 @@ export function standardSchemaIn(
   direction: Schemas['direction'],
   given: JsonSchemaOf | undefined,
 ): JsonSchema {
-  const io = direction === 'request' ? 'input' : 'output';
-  const own = schema as WithJsonSchema;
-  const { vendor, jsonSchema } = own['~standard'];
-  const made =
-    given?.(schema, direction) ??
-    whatItOffers(
-      () => jsonSchema?.[io]({ target: 'draft-2020-12' }) ?? own.toJSONSchema?.({ io }) ?? own.toJsonSchema?.(),
-      vendor,
-    );
-  if (!made)
-    throw new TypeError(
-      `this schema of ${vendor} offers no JSON Schema. Pass jsonSchemaOf, which gets the schema and returns its ` +
-        'JSON Schema, or {} to leave it open; for valibot, toJsonSchema of @valibot/to-json-schema makes it.',
-    );
-  // The dialect is that of the whole document.
-  return Object.fromEntries(Object.entries(made).filter(([keyword]) => keyword !== '$schema'));
+  const offered = whatItOffers(schema as WithJsonSchema, direction === 'request' ? 'input' : 'output');
+  if (!(offered instanceof TypeError)) return withoutDialect(offered);
+  const made = given?.(schema, direction);
+  if (!made) throw offered;
+  return withoutDialect(made);
 }
 
-function whatItOffers(make: () => JsonSchema | undefined, vendor: string): JsonSchema | undefined {
+/** Removes the dialect, which is that of the whole document. */
+const withoutDialect = (schema: JsonSchema): JsonSchema =>
+  Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword !== '$schema'));
+
+/** Returns the JSON Schema that a schema offers, or the error that says why there is none. */
+function whatItOffers(schema: WithJsonSchema, io: 'input' | 'output'): JsonSchema | TypeError {
+  const { vendor, jsonSchema } = schema['~standard'];
+  const advice = 'Pass jsonSchemaOf, which gets the schema and returns its JSON Schema, or {} to leave it open';
   try {
-    return make();
-  } catch (error) {
-    throw new TypeError(
-      `this schema of ${vendor} cannot be written as JSON Schema (${(error as Error).message}). Pass ` +
-        'jsonSchemaOf, which gets the schema and returns its JSON Schema, or {} to leave it open.',
-      { cause: error },
+    const made =
+      jsonSchema?.[io]({ target: 'draft-2020-12' }) ?? schema.toJSONSchema?.({ io }) ?? schema.toJsonSchema?.();
+    return (
+      made ??
+      new TypeError(
+        `this schema of ${vendor} offers no JSON Schema. ${advice}; for valibot, toJsonSchema of ` +
+          '@valibot/to-json-schema makes it.',
+      )
     );
+  } catch (error) {
+    const { message } = error as Error;
+    return new TypeError(`this schema of ${vendor} cannot be written as JSON Schema (${message}). ${advice}.`, {
+      cause: error,
+    });
   }
 }
