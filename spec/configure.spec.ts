@@ -16,6 +16,7 @@ import {
   type Configuration,
   type IdempotencyOptions,
   type Problem,
+  type PropertyType,
 } from '../lib';
 import { send, type WireResponse } from './support/listen';
 import { expressVersions } from './support/express-versions';
@@ -126,14 +127,15 @@ describe('configure()', () => {
     expect(() => configure().idempotency(null as never)).toThrow('idempotency: options must be an object, not null');
   });
 
-  it.each<[string, object, RegExp]>([
+  it.each<[string, unknown, RegExp]>([
     [
       'an empty object',
       {},
       /^idempotency: swaggerHeaderType: An object .* is not a type that values can be bound to\./,
     ],
     ['a declaration', field(int), /^idempotency: swaggerHeaderType: a declaration such as field\(int\) is not a type;/],
-  ])('refuses %s as the type of the key, before a document is made', (_what, swaggerHeaderType, message) => {
+  ])('refuses %s as the type of the key, before a document is made', (_what, type, message) => {
+    const swaggerHeaderType = type as PropertyType;
     expect(() => idempotency({ swaggerHeaderType })).toThrow(message);
     expect(() => configure({ idempotency: { swaggerHeaderType } })).toThrow(message);
     expect(() => configure().idempotency({ swaggerHeaderType })).toThrow(message);

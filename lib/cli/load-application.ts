@@ -1,3 +1,4 @@
+import type { Routed } from '../openapi/routing/express-layers';
 import { importModule } from './import-module';
 import { UsageError } from './usage-error';
 import { withoutListening } from './without-listening';
@@ -8,7 +9,7 @@ import { withoutListening } from './without-listening';
  * the module listens.
  * @throws UsageError if there is none, or if it is not known which one.
  */
-export async function loadApplication(path: string): Promise<object> {
+export async function loadApplication(path: string): Promise<Routed> {
   const { result, servers } = await withoutListening(path, async started => {
     const exports: Exports = await importModule(path);
     return (await exportedAs(APPLICATIONS, exports)) ?? (started.size > 0 ? undefined : exportedAs(FACTORIES, exports));
@@ -32,7 +33,7 @@ const FACTORIES = ['createApp', 'buildApp', 'makeApp', 'getApp'];
 
 type Exports = Readonly<Record<string, unknown>>;
 
-async function exportedAs(names: readonly string[], exports: Exports): Promise<object | undefined> {
+async function exportedAs(names: readonly string[], exports: Exports): Promise<Routed | undefined> {
   // The exports of a CommonJS module are one default export. If it was compiled from an ES module, they have another.
   const inDefault = Object(exports['default']) as Exports;
   const all = [exports, inDefault, Object(inDefault['default']) as Exports];
@@ -49,5 +50,5 @@ const isFunction = (value: unknown): value is () => unknown => typeof value === 
 const isFactory = (value: unknown): value is () => unknown =>
   isFunction(value) && value.length === 0 && !/^class\b/.test(Function.prototype.toString.call(value));
 
-const isApplication = (value: unknown): value is object =>
+const isApplication = (value: unknown): value is Routed =>
   isFunction(value) && 'use' in value && ('handle' in value || 'stack' in value);

@@ -163,7 +163,7 @@ it.each<[string, unknown, OpenApiOptions['mounts'], string]>([
   ],
   ['a mount that is not there yet', express(), { '/a': undefined as never }, '/a in the option mounts must be an Exp'],
 ])('apiDocs() refuses %s when it is made', (_what, app, mounts, message) => {
-  expect(() => apiDocs(app as object, { info, mounts })).toThrow(`apiDocs: ${message}`);
+  expect(() => apiDocs(app as never, { info, mounts })).toThrow(`apiDocs: ${message}`);
 });
 
 describe('the page of apiDocs()', () => {

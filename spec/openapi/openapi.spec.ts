@@ -634,7 +634,7 @@ describe('openapi()', () => {
   it.each<[string, () => unknown, string]>([
     [
       'something that is not an application',
-      () => openapi({}, { info }),
+      () => openapi({} as never, { info }),
       'openapi: the first argument must be an Express application or router, not an object. Pass what express() or ',
     ],
     [
@@ -684,7 +684,7 @@ describe('openapi()', () => {
     ],
     [
       'the application after its options',
-      () => openapi({ info }, express() as unknown as OpenApiOptions),
+      () => openapi({ info } as never, express() as unknown as OpenApiOptions),
       'openapi: options must be an object, not a function. Write openapi(app, { info: {',
     ],
     [

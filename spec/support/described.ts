@@ -38,7 +38,7 @@ const validate = ajv.compile(
 );
 
 /** The document of an application, which is valid, and in which each reference leads somewhere. */
-export function documentOf(app: object, options: Partial<OpenApiOptions> = {}): OpenApiDocument {
+export function documentOf(app: Parameters<typeof openapi>[0], options: Partial<OpenApiOptions> = {}): OpenApiDocument {
   const document = openapi(app, { info, ...options });
   validate(JSON.parse(JSON.stringify(document)));
   expect(validate.errors).toBeNull();

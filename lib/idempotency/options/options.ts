@@ -20,6 +20,13 @@ import type { RecordedResponse } from '../responses/recorded-response';
 import { isKeyvLike, type KeyvLike } from '../stores/keyv-like';
 import type { IdempotencyEvent } from './events';
 
+/** The types that `bindRequest` takes, by what each has: binding/ declares them, which this room does not import. */
+type PropertyType =
+  | { codec(...given: never[]): unknown }
+  | { readonly '~standard': { validate(...given: never[]): unknown } }
+  | { tryParse(...given: never[]): unknown }
+  | (abstract new (...given: never[]) => unknown);
+
 /** Options of {@link idempotency}. */
 export interface IdempotencyOptions {
   /** Name of the request header that carries the idempotency key. Default `'Idempotency-Key'`. */
@@ -65,7 +72,7 @@ export interface IdempotencyOptions {
    * Type of the header in the API description, one that `bindRequest` takes, for example `guid`. Default: the shape of
    * the example, else `string`.
    */
-  swaggerHeaderType?: object;
+  swaggerHeaderType?: PropertyType;
   /**
    * The store of the responses: a Keyv, version 5 or 6. Default: one in memory for the whole process, bounded to 128
    * MiB.

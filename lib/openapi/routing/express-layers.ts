@@ -1,7 +1,7 @@
 import { isExpress4 } from '../../http/express-4';
 
 /** A router, or an application, which has one. */
-export type Routed = object;
+export type Routed = (...args: never[]) => unknown;
 
 /** The record that Express keeps of a call of `use`, `get` or `route`. */
 export interface Layer {
