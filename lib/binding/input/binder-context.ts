@@ -15,6 +15,7 @@ export class BinderContext<T = unknown> {
   private readonly hadEnded: boolean;
 
   constructor(
+    /** The request that is being bound. */
     readonly req: Request,
     readonly res: Response,
     /** @internal */
@@ -36,7 +37,8 @@ export class BinderContext<T = unknown> {
   }
 
   /**
-   * The failures reported so far. If there are any, the response is 400, even if the binder is the application's own.
+   * The failures reported so far. If there are any, the response is 400, even if the binder is the application's own;
+   * or 403 if there are only missing permissions, which `RequestBinder` has found.
    */
   get failures(): readonly BindingFailure[] {
     return this.noted.list;
@@ -44,16 +46,19 @@ export class BinderContext<T = unknown> {
 
   /**
    * Adds a failure.
-   * @param name the property of the dto, or a path like `items[0].sku`; it is reported under the client's name for it.
+   * @param name the property of the dto, or a path like `items[0].sku`; it is reported under the client's name for it
+   * in that source.
    * @param reason a sentence for the client.
-   * @param where the source that the client used. Default: the source of that property, or else the body.
+   * @param where the source that the client used. Default: the one in which this client would send the property. That
+   * is the claim, header or cookie that it is declared as; or the path, if it has a parameter of that name; or the
+   * query of a GET or HEAD, the fields of a form, the JSON of any other request; or else, if it cannot be bound from
+   * there, the last of its sources. A name that is no property is reported in `body`.
    */
   fail(name: string, reason: string, where?: ProblemLocation): void {
     const { plan } = this.endpoint;
     const [property = '', ...path] = name.split(/[.[\]]+/).filter(part => part !== '');
-    const known = plan && lookupOf(property, plan, this.req);
-    const lookup: Lookup =
-      known && (where === undefined || where === known.source) ? known : { source: where ?? 'body', name: property };
+    const known = plan && lookupOf(property, plan, this.req, where);
+    const lookup: Lookup = known ?? { source: where ?? 'body', name: property };
     const location = this.locationOf(lookup.source, lookup.name);
     for (const part of namesBelow(path, lookup)) location.enter(part);
     location.fail('application', reason);

@@ -2,8 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import { bodyKindOf, hasBody, mediaTypeOf } from '../../body/content/media-type';
 import type { ProblemLocation, Source } from '../../problems/problem';
 import type { Member } from '../declaration/members';
-import type { Codec } from '../types/codec';
+import { canComeFrom, type Codec } from '../types/codec';
 import type { Plan } from './plan';
+import type { SourceProperty } from './source-properties';
+
+type Sources = ReadonlyMap<Source, SourceProperty>;
 
 /**
  * The source and name that a value is looked up under, and its failures reported under. An empty name is the whole JSON
@@ -16,19 +19,47 @@ export interface Lookup {
   readonly codec?: Codec<unknown>;
 }
 
-/** Finds where this client would send the value of a property; undefined if there is no such property. */
-export function lookupOf(property: string, plan: Plan, req: IncomingMessage): Lookup | undefined {
+/**
+ * Finds the value of a property in a source; undefined if there is no such property there.
+ * @param where Default: the source in which this client would send it.
+ */
+export function lookupOf(
+  property: string,
+  plan: Plan,
+  req: IncomingMessage,
+  where?: ProblemLocation,
+): Lookup | undefined {
   const { wholeBody } = plan;
-  if (property === wholeBody?.member.property)
-    return wholeBody.kind === 'json'
-      ? { source: 'json', name: '', codec: wholeBody.member.codec }
-      : { source: 'body', name: property };
-  const sourceProperties = plan.sourcesOf.get(property);
+  if (property === wholeBody?.member.property) {
+    const { kind, member } = wholeBody;
+    const whole: Lookup =
+      kind === 'json' ? { source: kind, name: '', codec: member.codec } : { source: 'body', name: property };
+    return where === undefined || where === whole.source ? whole : undefined;
+  }
+  const sources = plan.sourcesOf.get(property);
+  const source = where ?? (sources && sourceIn(sources, plan, req));
+  const sourceProperty = source && source !== 'body' ? sources?.get(source) : undefined;
+  return source && sourceProperty && { source, name: sourceProperty.name, codec: sourceProperty.codec };
+}
+
+/** Returns the source in which this client would send a property; the last one if it could use none. */
+function sourceIn(sources: Sources, plan: Plan, req: IncomingMessage): Source | undefined {
+  const all = [...sources];
+  const able = all.filter(([source, { codec }]) => canComeFrom(source, codec));
+  const names = (able.length > 0 ? able : all).map(([source]) => source);
+  const last = names.at(-1);
+  // The last source of a claim, header or cookie is its own; the others are its fallback.
+  if (last === 'claim' || last === 'header' || last === 'cookie') return last;
+  if (names.includes('route') && isInPath(sources.get('route'), req)) return 'route';
   const preferred = preferredSource(plan, req);
-  // The last source of a claim or header is the claim or header itself; the others are its fallback.
-  const source = sourceProperties?.has(preferred) ? preferred : [...(sourceProperties?.keys() ?? [])].at(-1);
-  const sourceProperty = source && sourceProperties?.get(source);
-  return sourceProperty && { source, name: sourceProperty.name, codec: sourceProperty.codec };
+  return names.includes(preferred) ? preferred : last;
+}
+
+function isInPath(property: SourceProperty | undefined, req: IncomingMessage): boolean {
+  const { params = {} } = req as IncomingMessage & { readonly params?: object };
+  return Object.entries(params).some(
+    ([name, value]) => value !== undefined && name.toLowerCase() === property?.anyCase,
+  );
 }
 
 /**

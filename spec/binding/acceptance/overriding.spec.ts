@@ -10,7 +10,9 @@ import {
   dto,
   field,
   fromBody,
+  fromClaim,
   fromHeader,
+  hasPermission,
   idempotency,
   int,
   list,
@@ -20,6 +22,7 @@ import {
   RequestBinder,
   routeParam,
   string,
+  valueParserFor,
   type AnyType,
   type Binder,
   type BinderContext,
@@ -721,6 +724,48 @@ describe('context.fail', () => {
     expect((await bind(Dto, sent, { ...options, route: '/{:id}' })).errors).toEqual([{ ...error, detail: 'No.' }]);
   });
 
+  class Parsed {
+    constructor(readonly text: string) {}
+  }
+  class Anywhere extends dto({
+    tenant: fromHeader(string, { name: 'X-Tenant', required: false }),
+    who: fromClaim(string, { name: 'sub', required: false }),
+    orderId: field(int, { bindFrom: 'order-id', required: false }),
+    parsed: field(Parsed, { required: false }),
+  }) {}
+  const valueParsers = [valueParserFor(Parsed, text => ({ success: true, value: new Parsed(text ?? '') }))];
+  const snake = { propertyNamingPolicy: 'snake_case', valueParsers, ...urlEncoded } as const;
+
+  it.each<[string, Sent, string, ProblemError['in'] | undefined, Partial<ProblemError>]>([
+    ['a header that may be sent elsewhere', {}, 'tenant', undefined, { name: 'X-Tenant', in: 'header' }],
+    ['the header', {}, 'tenant', 'header', { name: 'X-Tenant', in: 'header' }],
+    ['the query instead of a header', {}, 'tenant', 'query', { name: 'tenant', in: 'query' }],
+    ['a claim that may be sent elsewhere', {}, 'who', undefined, { name: 'sub', in: 'claim' }],
+    ['the query of a POST', {}, 'orderId', 'query', { name: 'order-id', in: 'query' }],
+    ['the query of a POST with JSON', { json: {} }, 'orderId', 'query', { name: 'order-id', in: 'query' }],
+    ['the JSON', {}, 'orderId', undefined, { name: 'order_id', in: 'json', pointer: '/order_id' }],
+    ['the form', { form: [['a', '']] }, 'orderId', undefined, { name: 'order-id', in: 'form' }],
+    [
+      'the JSON, whatever was sent',
+      { form: [['a', '']] },
+      'orderId',
+      'json',
+      { name: 'order_id', pointer: '/order_id' },
+    ],
+    ['a source that the property does not have', {}, 'orderId', 'cookie', { name: 'orderId', in: 'cookie' }],
+    ['the path, if it names the property', { path: '/5' }, 'orderId', undefined, { name: 'order-id', in: 'route' }],
+    [
+      'where a type can be read that JSON cannot hold',
+      { json: {} },
+      'parsed',
+      undefined,
+      { name: 'parsed', in: 'query' },
+    ],
+  ])('reports under the name that the property has in its source: %s', async (_what, sent, name, where, error) => {
+    const { errors } = await bind(Anywhere, sent, { ...snake, ...failing(name, where), route: '/{:"order-id"}' });
+    expect(errors).toEqual([{ in: where, ...error, detail: 'No.' }]);
+  });
+
   class Line extends dto({
     sku: string,
     unitPrice: field(int, { jsonPropertyName: 'price' }),
@@ -749,6 +794,26 @@ describe('context.fail', () => {
       { name, in: source, detail: 'No.' },
     ]);
   });
+
+  it.each<[string, number, (context: BinderContext) => void]>([
+    ['a missing permission that RequestBinder has found', 403, () => undefined],
+    ['another failure next to it', 400, context => void context.fail('note', 'No.')],
+  ])(
+    'counts like the failures of RequestBinder that a binder leaves behind: %s gets %i',
+    async (_what, status, after) => {
+      class May extends dto({ write: hasPermission('orders:write'), note: optional(string) }) {}
+      class Catching extends RequestBinder<May> {
+        override async bind(context: BinderContext<May>, signal: AbortSignal): Promise<May> {
+          const bound = await super.bind(context, signal).catch(() => new May());
+          after(context);
+          return bound;
+        }
+      }
+      expect((await bind(May, { json: {} }, { binder: new Catching() })).status).toBe(status);
+      const { status: ofOwn } = await bind(Customer, ada, failing('write', 'permission'));
+      expect(ofOwn).toBe(400);
+    },
+  );
 
   it('works for a class that declares nothing, too', async () => {
     const binder: Binder<Bare> = {
