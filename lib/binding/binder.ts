@@ -1,8 +1,8 @@
 import type { BinderContext } from './input/binder-context';
 
 /**
- * Makes the dto of a request. Invalid values are reported with `context.fail()`; an error that it throws goes to
- * Express.
+ * Makes the dto of a request. Invalid values are reported with `context.fail()`. A `Problem` that it throws is the
+ * answer, or goes to `onProblem`; any other error goes to Express.
  */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- A binder of no stated type is for any endpoint.
 export interface Binder<T = any> {

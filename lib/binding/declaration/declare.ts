@@ -130,7 +130,10 @@ export function fromCookie<X extends AnyType, const O extends NamedOptions<Infer
   return property('fromCookie', type, options);
 }
 
-/** Binds true if the caller has the permission, otherwise false. No value that a client sends can set it. */
+/**
+ * Binds true if the caller has the permission. Otherwise, the request is refused (403 if nothing else is wrong), or the
+ * value is false, with `required: false`. No value that a client sends can set it.
+ */
 export function hasPermission(name: string, options: { readonly required?: boolean } = {}): Property<boolean> {
   if (typeof name !== 'string' || name === '')
     throw new TypeError("hasPermission takes the name of a permission, for example hasPermission('orders:discount')");

@@ -40,7 +40,7 @@ export interface FailureFacts {
   readonly value?: string;
   /** The type that is expected, for example `int`. */
   readonly expected?: string;
-  /** How many values were sent. */
+  /** How many values were sent; for `index-too-high`, the index. */
   readonly count?: number;
   /** How many are allowed. */
   readonly limit?: number;
