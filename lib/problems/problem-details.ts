@@ -4,11 +4,12 @@ import { isAnsweredWith } from './answer-in-handler';
 import { Problem } from './problem';
 
 /**
- * Makes an Express error handler that answers refusals by bindonce, and the errors that http-errors makes (body
- * parsers, routers, multer-like middlewares), as RFC 9457 problems. The message of an error that is not to be exposed
- * is printed instead of sent. The handler passes on other errors, since their text is not meant for clients, and errors
- * after the head of the response has been sent. It drops a problem that `routeValue()`, `queryValue()`, `headerValue()`
- * or `cookieValue()` has answered already.
+ * Makes an Express error handler that answers refusals by bindonce, and the errors of body parsers, routers and others
+ * that have a `status` and say with `expose` whether clients may see the message, as those of http-errors do, as RFC
+ * 9457 problems. The message of an error that is not to be exposed is printed instead of sent. The handler passes on
+ * other errors (a MulterError, for example), since their text is not meant for clients, and errors after the head of
+ * the response has been sent. It drops a problem that `routeValue()`, `queryValue()`, `headerValue()` or
+ * `cookieValue()` has answered already.
  */
 export function problemDetails(...nothing: never[]) {
   if (nothing.length > 0) {

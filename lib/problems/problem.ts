@@ -14,7 +14,10 @@ export interface ProblemError {
   /** The name that the value was looked up under: `bindFrom`, claim, header or permission name, else the property. */
   readonly name: string;
   readonly in: ProblemLocation;
-  /** RFC 6901 pointer into a JSON document; only if the value came from JSON. */
+  /**
+   * JSON Pointer (RFC 6901): the place in the JSON body, or in the JSON text that was sent as the value to which `in`
+   * and the beginning of `name` lead.
+   */
   readonly pointer?: string;
   readonly detail: string;
 }

@@ -21,7 +21,12 @@ export const problemSchemas = {
     properties: {
       name: { type: 'string', description: 'Name that the value was looked up under.' },
       in: { type: 'string', enum: [...LOCATIONS] },
-      pointer: { type: 'string', description: 'JSON Pointer (RFC 6901) into the body.' },
+      pointer: {
+        type: 'string',
+        description:
+          'JSON Pointer (RFC 6901): the place in the JSON body, or in the JSON text that was sent as the value to ' +
+          'which `in` and the beginning of `name` lead.',
+      },
       detail: { type: 'string' },
     },
   },
