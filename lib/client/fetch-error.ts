@@ -1,8 +1,9 @@
 /**
  * Why a call ended without a definite answer.
- * - `gave-up`: the deadline is too near for another attempt. The operation may have run; its key is kept.
+ * - `gave-up`: the deadline is too near for another attempt. The operation may have run; its key is kept. Or the body
+ *   was not read before the deadline: nothing was sent, `attempts` is 0, and there is no `key`.
  * - `operation-changed`: the operation has an unfinished request with other values. Nothing was sent.
- * - `storage-failed`: the key could not be read or stored. Nothing was sent.
+ * - `storage-failed`: the key could not be read or stored, or `forget()` could not remove it. Nothing was sent.
  */
 export type IdempotentFetchErrorCode = 'gave-up' | 'operation-changed' | 'storage-failed';
 
