@@ -7,8 +7,9 @@
  * - `waited`: the stored response was sent after waiting for the first request.
  * - `conflicted`: 409; the first request was still running, or its response is not available.
  * - `reused`: 422; the key belongs to another request.
- * - `refused`: no usable key, an unreadable body, values that `bindRequest()` refused, or an error that was passed to
- *   `next`; the handler did not run, or, without Express to catch its error, threw before it began to respond.
+ * - `refused`: no usable key, an unreadable body, values that `bindRequest()` refused, or an error that `idempotency()`
+ *   itself passed to `next`; the handler did not run, or, without Express to catch its error, threw before it began to
+ *   respond.
  * - `abandoned`: the client disconnected, or another middleware answered, before there was an answer; nothing ran, or
  *   another run's response counts (after `lease-lost`).
  * - `store-failed`: the store failed or was too slow; this request ran nothing, or ran unguarded if so configured. An

@@ -11,8 +11,8 @@ import { scripts } from './scripts';
 import { RedisNotifications } from './notifications';
 
 /**
- * A client of node-redis 5 (`@keyv/redis`), or of ioredis or iovalkey (`@keyv/valkey`): single node, Sentinel or
- * Cluster.
+ * A client of node-redis 5 or 6 (`@keyv/redis` 5 or 6), or of ioredis or iovalkey (`@keyv/valkey`): single node,
+ * Sentinel or Cluster.
  */
 export type RedisClient = NodeRedisClient | IoredisClient;
 

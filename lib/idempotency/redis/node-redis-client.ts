@@ -1,7 +1,7 @@
 /** Called with each message of a channel. */
 export type Listener = (message: unknown, channel: unknown) => void;
 
-/** The part of a node-redis client (@redis/client 5: single node, Sentinel or Cluster) that bindonce uses. */
+/** The part of a node-redis client (@redis/client 5 or 6: single node, Sentinel or Cluster) that bindonce uses. */
 export interface NodeRedisClient {
   readonly isOpen: boolean;
   /** Missing on a Cluster. */

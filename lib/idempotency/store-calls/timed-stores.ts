@@ -13,8 +13,9 @@ import { refuseIfTooManyUnstored } from './unstored';
 const ACQUIRE = 'acquire() of the lease store';
 
 /**
- * The stores of one middleware. Every call ends within `storeTimeout`, with an answer or with StoreUnavailable.
- * (Storing a response has one limit for its two steps: pending-response.ts.)
+ * The stores of one middleware. Each step ends within `storeTimeout`, with an answer or with StoreUnavailable.
+ * (`acquire()` may take a second step, to hand the lease over. Storing a response has one limit for its two steps:
+ * pending-response.ts.)
  */
 export class TimedStores {
   /** Milliseconds: the answer to a renewal is worth nothing after the lease. */
