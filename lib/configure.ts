@@ -7,7 +7,7 @@ import type { BindingOptions } from './binding/options';
 import { makeSerializerContext, type serializerContext } from './binding/responses/serializer-context';
 import { assertType } from './binding/types/assert-type';
 import type { AnyType, Infer } from './binding/types/property-type';
-import { valueReaders, type ValueReaders } from './binding/single-value';
+import { valueReaders, type ReadValue, type ValueReaders } from './binding/single-value';
 import { callersBy, type CallersOn } from './idempotency/identity/callers';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
 import type { IdempotencyOptions } from './idempotency/options/options';
@@ -120,11 +120,37 @@ export function bindRequest<D extends AnyType>(Dto: D, options: BindingOptions<I
   return makeBindRequest(Dto, options);
 }
 
+const readers = valueReaders(resolveBindingOptions({}));
+
 /**
- * Reads one value of a request without a dto: `routeValue(req, 'id', guid)`.
- * @throws a problem (400) when the value is missing or invalid; with `{ required: false }` it is undefined instead.
+ * Reads one route parameter without a dto: `routeValue(req, 'id', guid)`. If it is missing or invalid, the request is
+ * answered with 400, and then the call throws; with `{ required: false }`, it is undefined instead.
+ * @throws the problem that was answered; TypeError for an argument that is not a type.
  */
-export const { routeValue, queryValue, headerValue, cookieValue } = valueReaders(resolveBindingOptions({}));
+export const routeValue: ReadValue = readers.routeValue;
+
+/**
+ * Reads one query parameter without a dto: `queryValue(req, 'page', int)`. If it is missing or invalid, the request is
+ * answered with 400, and then the call throws; with `{ required: false }`, it is undefined instead.
+ * @throws the problem that was answered; TypeError for an argument that is not a type.
+ */
+export const queryValue: ReadValue = readers.queryValue;
+
+/**
+ * Reads one header, whose name is case-insensitive, without a dto: `headerValue(req, 'X-Tenant', string)`. If it is
+ * missing or invalid, the request is answered with 400, and then the call throws; with `{ required: false }`, it is
+ * undefined instead.
+ * @throws the problem that was answered; TypeError for an argument that is not a type.
+ */
+export const headerValue: ReadValue = readers.headerValue;
+
+/**
+ * Reads one cookie, whose name is case-sensitive, without a dto: `cookieValue(req, 'theme', string)`. If it is missing
+ * or invalid, the request is answered with 400, and then the call throws; with `{ required: false }`, it is undefined
+ * instead.
+ * @throws the problem that was answered; TypeError for an argument that is not a type.
+ */
+export const cookieValue: ReadValue = readers.cookieValue;
 
 /**
  * Binds a dto without a request, by the rules of {@link bindRequest}:
