@@ -13,7 +13,10 @@ import type { AnyType } from './types/property-type';
 import type { UploadOptions } from './input/upload-storage';
 import type { ValueParser } from './types/value-parser';
 
-/** @typeParam T the type of the endpoint's dto. */
+/**
+ * Options of `bindRequest()`.
+ * @typeParam T the type of the endpoint's dto.
+ */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- options declared apart may be for any endpoint.
 export interface BindingOptions<T = any> extends SerializerOptions {
   /**

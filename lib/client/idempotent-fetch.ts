@@ -13,11 +13,13 @@ export interface IdempotentResult {
   readonly response: Response;
   /** Whether it is the stored answer of an earlier attempt. */
   readonly replayed: boolean;
+  /** The idempotency key that was sent. */
   readonly key: string;
   /** How often the request was sent by this call. */
   readonly attempts: number;
 }
 
+/** A `fetch` for requests that must run once, made by {@link idempotentFetch}. */
 export interface IdempotentFetch {
   /**
    * Sends a request until there is a definite answer, with one idempotency key.

@@ -6,8 +6,11 @@ type Maybe<T> = T | Promise<T>;
  * A place for keys: `localStorage`, `sessionStorage`, or an object with the same methods, which may be asynchronous.
  */
 export interface KeyStorage {
+  /** Returns the text that was stored under a name; null or undefined if there is none. */
   getItem(name: string): Maybe<string | null | undefined>;
+  /** Stores text under a name, in place of an earlier one. A promise that it returns is awaited. */
   setItem(name: string, value: string): unknown;
+  /** Removes what is stored under a name, if there is anything. A promise that it returns is awaited. */
   removeItem(name: string): unknown;
 }
 

@@ -13,22 +13,30 @@ export type ProblemLocation = (typeof LOCATIONS)[number];
 export interface ProblemError {
   /** The name that the value was looked up under: `bindFrom`, claim, header or permission name, else the property. */
   readonly name: string;
+  /** Where the value was looked up. */
   readonly in: ProblemLocation;
   /**
    * JSON Pointer (RFC 6901): the place in the JSON body, or in the JSON text that was sent as the value to which `in`
    * and the beginning of `name` lead.
    */
   readonly pointer?: string;
+  /** What is wrong, as a sentence for the client. */
   readonly detail: string;
 }
 
 /** The JSON form of a problem (RFC 9457, section 3.1), with `errors` added. */
 export interface ProblemBody {
+  /** A URI that names the kind of problem: the beginning that the application has set, and the code. */
   type: string;
+  /** What kind of problem it is, as a sentence that is the same for all of its kind. */
   title: string;
+  /** The status of the response. */
   status: number;
+  /** What happened to this request, and what to do. */
   detail: string;
+  /** The path of the request. */
   instance?: string;
+  /** The invalid values; absent for a problem of another kind. */
   errors?: readonly ProblemError[];
 }
 
@@ -49,11 +57,17 @@ const PROBLEM = Symbol.for('bindonce.problem');
  */
 export class Problem extends Error {
   override readonly name = 'Problem';
+  /** The status of the response. */
   readonly status: number;
+  /** The same as `status`, for error handlers that look for this name. */
   readonly statusCode: number;
+  /** What kind of problem it is, as a sentence that is the same for all problems of this `code`. */
   readonly title: string;
+  /** True, as in http-errors: clients may see the message. */
   readonly expose = true;
+  /** The invalid values; undefined for a problem of another kind. */
   readonly errors: readonly ProblemError[] | undefined;
+  /** Headers of the response, for example `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
   /** The beginning of `type`; the code follows. */
   typeBase = 'urn:bindonce:';
@@ -68,8 +82,13 @@ export class Problem extends Error {
     return true;
   }
 
-  /** @throws TypeError for a code that there is not. */
+  /**
+   * @param code decides the status and the title.
+   * @param detail the message: what happened to this request, and what to do. Clients see it.
+   * @throws TypeError for a code that there is not.
+   */
   constructor(
+    /** Names the kind of problem; `type` ends with it. */
     readonly code: ProblemCode,
     detail: string,
     { errors, headers = {}, cause }: ProblemExtras = {},

@@ -17,6 +17,7 @@ export class BinderContext<T = unknown> {
   constructor(
     /** The request that is being bound. */
     readonly req: Request,
+    /** Its response. If the binder or the modifier ends it, that is the answer. */
     readonly res: Response,
     /** @internal */
     readonly endpoint: Endpoint,

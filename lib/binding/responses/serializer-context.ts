@@ -45,7 +45,9 @@ export class SerializerContext<Q extends AnyType = AnyType> {
   private readonly written: ReturnType<typeof responseCodecs>;
 
   constructor(
+    /** The types that it was made for, and its own options. */
     readonly types: SerializerTypes<Q>,
+    /** The options that count where `types` has none: those of `configure()`. */
     readonly defaults: SerializerOptions,
     private readonly rules: ReadingRules,
   ) {
@@ -82,7 +84,10 @@ export class SerializerContext<Q extends AnyType = AnyType> {
     return withoutMark(value) as Infer<Q>;
   }
 
-  /** Writes the response for a status. */
+  /**
+   * Writes the response for a status.
+   * @throws TypeError for a status that has no type, and what a converter or a method of the value throws.
+   */
   write(status: number, value: unknown): string {
     const codec = this.written.get(status);
     if (!codec)

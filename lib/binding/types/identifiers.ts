@@ -88,10 +88,13 @@ export class Version {
   constructor(
     readonly major: number,
     readonly minor: number,
+    /** Undefined if the version has two numbers. */
     readonly build?: number,
+    /** Undefined if the version has two or three numbers. */
     readonly revision?: number,
   ) {}
 
+  /** Reads two to four whole numbers up to 2147483647, with dots between them; blanks around them are ignored. */
   static tryParse(text: string | undefined): ParseResult<Version> {
     const parts = (text ?? '').trim().split('.');
     if (
@@ -104,10 +107,12 @@ export class Version {
     return { success: true, value: new Version(major, minor, build, revision) };
   }
 
+  /** Returns the numbers with dots between them. */
   toString(): string {
     return [this.major, this.minor, this.build, this.revision].filter(part => part !== undefined).join('.');
   }
 
+  /** Returns what `toString()` returns. */
   toJSON(): string {
     return this.toString();
   }

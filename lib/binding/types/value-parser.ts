@@ -3,7 +3,9 @@ import type { AnyType, Infer, ParseResult } from './property-type';
 
 /** Reads a type from text, for one endpoint or one application. Made by {@link valueParserFor}. */
 export interface ValueParser {
+  /** The class or type that it reads. */
   readonly type: AnyType;
+  /** Reads the text of one value. */
   readonly parse: (input: string | undefined) => ParseResult<unknown>;
 }
 

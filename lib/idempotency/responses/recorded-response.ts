@@ -1,5 +1,6 @@
 /** A response as the handler's side made it: duplicates of the request get it. */
 export interface RecordedResponse {
+  /** The status of the response. */
   readonly status: number;
   /** The reason phrase, only if the handler has set one. */
   readonly reason?: string;
