@@ -39,7 +39,7 @@ export interface Configuration {
   problemTypeBase?: string;
 }
 
-/** The two middlewares with an application's defaults. */
+/** The two middlewares, and the functions beside them, with an application's defaults. */
 export interface Configured extends ValueReaders {
   /** {@link idempotency} with these defaults. */
   readonly idempotency: (options?: IdempotencyOptions) => IdempotencyMiddleware;
@@ -47,7 +47,10 @@ export interface Configured extends ValueReaders {
   readonly bindRequest: <D extends AnyType>(Dto: D, options?: BindingOptions<Infer<D>>) => BindHandler<Infer<D>>;
   /** {@link bind} with these defaults. */
   readonly bind: Bind;
-  /** {@link serializerContext} with the naming policy, converters, generated contexts and limits of these defaults. */
+  /**
+   * {@link serializerContext} with the naming policy, converters, generated contexts, limits and `quoteValues` of these
+   * defaults.
+   */
   readonly serializerContext: typeof serializerContext;
   /** Removes a stored response of middlewares with these defaults: {@link IdempotencyMiddleware.purge}. */
   readonly purge: IdempotencyMiddleware['purge'];

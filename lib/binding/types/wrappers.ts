@@ -33,7 +33,9 @@ const isNullAlone = (texts: readonly string[]): boolean => texts.length === 1 &&
 
 /**
  * A type that is declared further down, or refers to itself: `list(lazy(() => Node))`.
- * @param resolve called once, when the middleware is made.
+ * @param resolve called once for each middleware or serializer context, when that is made; for `bind()`, `routeValue()`
+ * and the like, when they first read the type.
+ * @throws TypeError if `resolve` is not a function, or is a class.
  */
 export function lazy<X extends AnyType>(resolve: () => X): ValueType<Infer<X>> {
   if (typeof resolve !== 'function')

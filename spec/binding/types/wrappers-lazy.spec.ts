@@ -215,7 +215,7 @@ it('numbers keep their digits at every level', async () => {
   expect(String(bound?.parts[0]?.parts[0]?.amount)).toBe('0.1000000000000000055');
 });
 
-it('the type is asked for once, when the middleware is made', async () => {
+it('the type is asked for once for each middleware, when that is made', async () => {
   let asked = 0;
   class Late extends dto({
     v: lazy(() => {
