@@ -8,8 +8,8 @@ import { checkRouters } from './routing/routes';
 
 /**
  * Makes a router that serves `openapi.json` and an interactive page below its mount point:
- * `app.use('/docs', apiDocs(app, { info }))`. The page is made of local files and asks no other host. The document is
- * made at the first request, when all routes are mounted.
+ * `app.use('/docs', apiDocs(app, { info }))`. The page is made of local files, and sends requests only to its own
+ * origin and to the addresses in `servers`. The document is made at the first request, when all routes are mounted.
  * @throws TypeError for a value that is not an application or router, for an unknown option or an invalid value, and
  * Error if swagger-ui-dist is not installed.
  */
