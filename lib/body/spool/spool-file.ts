@@ -55,7 +55,10 @@ export class SpoolFile {
     return buffer.subarray(0, bytesRead);
   }
 
-  /** Reads like `read`, but synchronously. */
+  /**
+   * Reads like `read`, but synchronously.
+   * @throws the error of the system when the disk fails; BodyRemoved when the file is closed.
+   */
   readNow(position: number, length: number): Buffer {
     if (length === 0) return Buffer.alloc(0);
     if (!this.isOpen) throw new BodyRemoved();
