@@ -5,45 +5,26 @@ import { generatedContexts, type RegisterContexts } from 'bindonce';
 /** Adds the generated contexts to the options of `configure({ binding })`. */
 export const registerContexts: RegisterContexts = generatedContexts({
   // OrderLine
-  '5111af8aefb5f4144d477c6f': (function (Dto) { return (function () { return new Dto(); }); }),
-  // OrderLine
-  'a68a963655524779d78b6d49': (function (fields, goOn, prototypeOf, inherited, read0, read1, read2) { return (function (holder, json, location) {
+  '2bca074ac2e34616a291180f': (function (fields, goOn, prototypeOf, inherited, read0, read1, read2) { return (function (found, json, location) {
 let sent = json["sku"], value;
 const prototype = prototypeOf(json);
 if (prototype !== inherited && prototype !== null) {
-for (const field of fields) goOn(field, holder, json, location);
+for (const field of fields) goOn(field, found, json, location);
 return;
 }
-const { target } = holder;
+const { target } = found;
 sent = json["sku"];
-if (sent === inherited["sku"] || (value = read0(sent)) === undefined) goOn(fields[0], holder, json, location);
-else target["sku"] = value;
-sent = json["quantity"];
-if (sent === inherited["quantity"] || (value = read1(sent)) === undefined) goOn(fields[1], holder, json, location);
-else target["quantity"] = value;
-sent = json["unitPrice"];
-if (sent === inherited["unitPrice"] || (value = read2(sent)) === undefined) goOn(fields[2], holder, json, location);
-else target["unitPrice"] = value;
-}); }),
-  // OrderLine
-  'a855b74d2a49ccd934a00ac8': (function (fields, goOn, prototypeOf, inherited, read0, read1, read2) { return (function (holder, json, location) {
-let sent = json["sku"], value;
-const prototype = prototypeOf(json);
-if (prototype !== inherited && prototype !== null) {
-for (const field of fields) goOn(field, holder, json, location);
-return;
-}
-const { target } = holder;
-sent = json["sku"];
-if (sent === inherited["sku"] || (value = read0(sent)) === undefined) goOn(fields[0], holder, json, location);
+if (sent === inherited["sku"] || (value = read0(sent)) === undefined) goOn(fields[0], found, json, location);
 else target[0] = value;
 sent = json["quantity"];
-if (sent === inherited["quantity"] || (value = read1(sent)) === undefined) goOn(fields[1], holder, json, location);
+if (sent === inherited["quantity"] || (value = read1(sent)) === undefined) goOn(fields[1], found, json, location);
 else target[1] = value;
 sent = json["unitPrice"];
-if (sent === inherited["unitPrice"] || (value = read2(sent)) === undefined) goOn(fields[2], holder, json, location);
+if (sent === inherited["unitPrice"] || (value = read2(sent)) === undefined) goOn(fields[2], found, json, location);
 else target[2] = value;
 }); }),
+  // OrderLine
+  '5111af8aefb5f4144d477c6f': (function (Dto) { return (function () { return new Dto(); }); }),
   // OrderLine
   'ab0f5d26dc3554c1a76b9003': (function (isArray, isExactNumber, asObject, write0, write1, write2) { return (function (value) {
 if (typeof value !== 'object' || value === null || value.toJSON !== undefined
@@ -77,18 +58,37 @@ if (values[0] !== undefined) dto["sku"] = values[0];
 if (values[1] !== undefined) dto["quantity"] = values[1];
 if (values[2] !== undefined) dto["unitPrice"] = values[2];
 }); }),
+  // OrderLine
+  'f69ba8fc709a40fb57bee215': (function (fields, goOn, prototypeOf, inherited, read0, read1, read2) { return (function (found, json, location) {
+let sent = json["sku"], value;
+const prototype = prototypeOf(json);
+if (prototype !== inherited && prototype !== null) {
+for (const field of fields) goOn(field, found, json, location);
+return;
+}
+const { target } = found;
+sent = json["sku"];
+if (sent === inherited["sku"] || (value = read0(sent)) === undefined) goOn(fields[0], found, json, location);
+else target["sku"] = value;
+sent = json["quantity"];
+if (sent === inherited["quantity"] || (value = read1(sent)) === undefined) goOn(fields[1], found, json, location);
+else target["quantity"] = value;
+sent = json["unitPrice"];
+if (sent === inherited["unitPrice"] || (value = read2(sent)) === undefined) goOn(fields[2], found, json, location);
+else target["unitPrice"] = value;
+}); }),
   // PlaceOrder
-  '269185aa1348a08da881eac3': (function (fields, goOn, prototypeOf, inherited, read1) { return (function (holder, json, location) {
+  '39e837a4fe3abe67bebc90ac': (function (fields, goOn, prototypeOf, inherited, read1) { return (function (found, json, location) {
 let sent = json["items"], value;
 const prototype = prototypeOf(json);
 if (prototype !== inherited && prototype !== null) {
-for (const field of fields) goOn(field, holder, json, location);
+for (const field of fields) goOn(field, found, json, location);
 return;
 }
-const { target } = holder;
-goOn(fields[0], holder, json, location);
+const { target } = found;
+goOn(fields[0], found, json, location);
 sent = json["note"];
-if (sent === inherited["note"] || (value = read1(sent)) === undefined) goOn(fields[1], holder, json, location);
+if (sent === inherited["note"] || (value = read1(sent)) === undefined) goOn(fields[1], found, json, location);
 else target[2] = value;
 }); }),
   // PlaceOrder
@@ -142,22 +142,35 @@ text += (text === '' ? "\"rush\":" : ",\"rush\":") + own;
 return '{' + text + '}';
 }); }),
   // PlaceOrder
-  'b4e5d97c5f3b2747416b5c54': (function (has) { return (function (dto) {
-if (dto["rush"] === undefined && has(dto, "rush")) delete dto["rush"];
-}); }),
-  // PlaceOrder
-  'e7be86b5c492e253e217ebff': (function (fields, goOn, prototypeOf, inherited, read1) { return (function (holder, json, location) {
+  'ac32290a8c6c33daa662542d': (function (fields, goOn, prototypeOf, inherited, read1) { return (function (found, json, location) {
 let sent = json["items"], value;
 const prototype = prototypeOf(json);
 if (prototype !== inherited && prototype !== null) {
-for (const field of fields) goOn(field, holder, json, location);
+for (const field of fields) goOn(field, found, json, location);
 return;
 }
-const { target } = holder;
-goOn(fields[0], holder, json, location);
+const { target } = found;
+goOn(fields[0], found, json, location);
 sent = json["note"];
-if (sent === inherited["note"] || (value = read1(sent)) === undefined) goOn(fields[1], holder, json, location);
+if (sent === inherited["note"] || (value = read1(sent)) === undefined) goOn(fields[1], found, json, location);
 else target["note"] = value;
+}); }),
+  // PlaceOrder
+  'b4e5d97c5f3b2747416b5c54': (function (has) { return (function (dto) {
+if (dto["rush"] === undefined && has(dto, "rush")) delete dto["rush"];
+}); }),
+  // UploadDocument
+  '0b5f93f3934429c1b3cb7a72': (function (fields, goOn, prototypeOf, inherited, read0) { return (function (found, json, location) {
+let sent = json["title"], value;
+const prototype = prototypeOf(json);
+if (prototype !== inherited && prototype !== null) {
+for (const field of fields) goOn(field, found, json, location);
+return;
+}
+const { target } = found;
+sent = json["title"];
+if (sent === inherited["title"] || (value = read0(sent)) === undefined) goOn(fields[0], found, json, location);
+else target[1] = value;
 }); }),
   // UploadDocument
   '1ff9a3758af4f469e277f16a': (function () { return (function (dto, values) {
@@ -166,31 +179,18 @@ if (values[1] !== undefined) dto["title"] = values[1];
 if (values[2] !== undefined) dto["file"] = values[2];
 }); }),
   // UploadDocument
-  '7392f6e8cda9ace4fb449546': (function (fields, goOn, prototypeOf, inherited, read0) { return (function (holder, json, location) {
+  '5b84299594257f9997d8bf88': (function (fields, goOn, prototypeOf, inherited, read0) { return (function (found, json, location) {
 let sent = json["title"], value;
 const prototype = prototypeOf(json);
 if (prototype !== inherited && prototype !== null) {
-for (const field of fields) goOn(field, holder, json, location);
+for (const field of fields) goOn(field, found, json, location);
 return;
 }
-const { target } = holder;
+const { target } = found;
 sent = json["title"];
-if (sent === inherited["title"] || (value = read0(sent)) === undefined) goOn(fields[0], holder, json, location);
-else target[1] = value;
-}); }),
-  // UploadDocument
-  'b191d89ab76155f8d30cdcd3': (function (fields, goOn, prototypeOf, inherited, read0) { return (function (holder, json, location) {
-let sent = json["title"], value;
-const prototype = prototypeOf(json);
-if (prototype !== inherited && prototype !== null) {
-for (const field of fields) goOn(field, holder, json, location);
-return;
-}
-const { target } = holder;
-sent = json["title"];
-if (sent === inherited["title"] || (value = read0(sent)) === undefined) goOn(fields[0], holder, json, location);
+if (sent === inherited["title"] || (value = read0(sent)) === undefined) goOn(fields[0], found, json, location);
 else target["title"] = value;
-goOn(fields[1], holder, json, location);
+goOn(fields[1], found, json, location);
 }); }),
   // UploadDocument
   'b2f4d241b52b86cd43a3e4fe': (function (isArray, isExactNumber, asObject, write0, write1, write2) { return (function (value) {

@@ -24,7 +24,7 @@ interface Prepared {
   readonly members: readonly Member[];
   /** The members that are read here. Claims, permissions and headers are read at the root only. */
   readonly fields: readonly Member[];
-  readonly reader: Late<ReadFields<FoundValues>>;
+  readonly reader: Late<ReadFields>;
   readonly writers: ObjectWriters;
 }
 

@@ -1,7 +1,6 @@
 import type { Late } from '../../basics/late';
 import type { Source } from '../../problems/problem';
 import type { ClassCode, ReadFields } from '../reading/class-code';
-import type { FoundValues } from '../reading/found-values';
 import type { Location } from '../reading/location';
 import { ownValue } from '../reading/own-value';
 import { classNameOf } from '../types/class-name';
@@ -57,7 +56,7 @@ export function jsonReaderOf(
   members: readonly Member[],
   keyOf: (member: Member) => string | number,
   read: (member: Member, value: unknown, location: Location) => unknown,
-): Late<ReadFields<FoundValues>> {
+): Late<ReadFields> {
   const fields = members.map(member => ({
     key: keyOf(member),
     jsonName: member.jsonName,

@@ -1,7 +1,6 @@
 import type { Late } from '../../basics/late';
 import type { Source } from '../../problems/problem';
 import type { ReadFields } from '../reading/class-code';
-import type { FoundValues } from '../reading/found-values';
 import { ownValue } from '../reading/own-value';
 import { jsonReaderOf, membersOf, type Member } from '../declaration/members';
 import type { Location } from '../reading/location';
@@ -33,7 +32,7 @@ export interface Plan {
   /** The properties that each source supplies. */
   readonly sourceProperties: ReadonlyMap<Source, readonly SourceProperty[]>;
   /** Reads the fields of a JSON body. */
-  readonly reader: Late<ReadFields<FoundValues>>;
+  readonly reader: Late<ReadFields>;
   /** The properties that the JSON body itself must contain. */
   readonly jsonRequired: readonly SourceProperty[];
   /** The sources of each property. */

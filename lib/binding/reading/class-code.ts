@@ -2,6 +2,7 @@ import type { Late } from '../../basics/late';
 import { CLEARER, MAKER, PLAIN_WRITER, READER, SETTER, TEXT_WRITER } from './code-templates';
 import type { Compile } from './compile';
 import { isExactNumber } from './exact-number';
+import type { FoundValues } from './found-values';
 import type { JsonObject } from './json-text';
 import type { Location } from './location';
 
@@ -36,16 +37,16 @@ export class ClassCode {
   }
 
   /** @param goOn reads a field that is absent, or that the fast path of its type refuses. */
-  reader<F extends ReadField, H extends Holder>(
+  reader<F extends ReadField>(
     fields: readonly F[],
-    goOn: (field: F, ...from: Parameters<ReadFields<H>>) => void,
-  ): Late<ReadFields<H>> {
+    goOn: (field: F, ...from: Parameters<ReadFields>) => void,
+  ): Late<ReadFields> {
     const facts = fields.map(({ key, jsonName, fast }) => [key, jsonName, fast !== undefined] as const);
     const constants = (): unknown[] => {
       const readers = fields.flatMap(({ fast }) => fast ?? []);
       return [fields, goOn, ...(readers.length > 0 ? [Object.getPrototypeOf, Object.prototype, ...readers] : [])];
     };
-    return this.compile(this.owner, READER, facts, constants) as Late<ReadFields<H>>;
+    return this.compile(this.owner, READER, facts, constants) as Late<ReadFields>;
   }
 
   /**
@@ -76,20 +77,15 @@ export class ClassCode {
 
 /** A property, and the field of a JSON object that it is read from. */
 interface ReadField {
-  /** Key of the holder's target that its value is stored under. */
+  /** Key that its value is put under. */
   readonly key: string | number;
   readonly jsonName: string;
   /** Fast path of the type (`ReadJson.fast`), if it has one. */
   readonly fast: ((value: unknown) => unknown) | undefined;
 }
 
-/** The object that values are stored in. */
-interface Holder {
-  readonly target: object;
-}
-
 /** Reads the fields of a JSON object, one after the other. */
-export type ReadFields<H extends Holder> = (holder: H, json: JsonObject, location: Location) => void;
+export type ReadFields = (found: FoundValues, json: JsonObject, location: Location) => void;
 
 /** A property, the field of a JSON object that its value is written to, and two ways to write it. */
 interface WrittenField {

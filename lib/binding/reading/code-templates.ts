@@ -60,18 +60,18 @@ export const READER = new Template<readonly FieldFacts[]>({
     return ['fields', 'goOn', ...(readers.length > 0 ? ['prototypeOf', 'inherited', ...readers] : [])];
   },
   body: fields => {
-    const goOnWithAll = 'for (const field of fields) goOn(field, holder, json, location);';
-    if (!fields.some(([, , isFast]) => isFast)) return `return (function (holder, json, location) { ${goOnWithAll} });`;
+    const goOnWithAll = 'for (const field of fields) goOn(field, found, json, location);';
+    if (!fields.some(([, , isFast]) => isFast)) return `return (function (found, json, location) { ${goOnWithAll} });`;
     // JSON.parse makes only objects that inherit from Object.prototype; the fields of other parsers' objects are read
     // by `goOn`. (After a property load, V8 reads the prototype at no cost.)
-    return `return (function (holder, json, location) {
+    return `return (function (found, json, location) {
 let sent = json[${JSON.stringify(fields[0]?.[1])}], value;
 const prototype = prototypeOf(json);
 if (prototype !== inherited && prototype !== null) {
 ${goOnWithAll}
 return;
 }
-const { target } = holder;
+const { target } = found;
 ${fields.map(codeOfField).join('\n')}
 });`;
   },
@@ -79,7 +79,7 @@ ${fields.map(codeOfField).join('\n')}
 
 function codeOfField([key, jsonName, isFast]: FieldFacts, at: number): string {
   const name = JSON.stringify(jsonName);
-  const goOn = `goOn(fields[${at}], holder, json, location);`;
+  const goOn = `goOn(fields[${at}], found, json, location);`;
   if (!isFast) return goOn;
   // A value that every object inherits was not sent: `constructor`, `__proto__`, and later additions to
   // Object.prototype.
