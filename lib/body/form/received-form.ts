@@ -14,10 +14,10 @@ import { openReceived, sizeOf, type ReceivedBytes } from '../stream/received';
 /** Bytes of memory for the parts of a form; of one that is in memory itself, as many as it has, if those are more. */
 const PARTS_BYTES = 65_536;
 
-/** The parts of the forms that were measured. The key is what holds the bytes of the form. */
+/** The parts of the forms that were measured, by the place where the bytes of each are. */
 const measured = new WeakMap<object, { readonly boundary: string; readonly parts: readonly FormPart[] }>();
 
-const holderOf = (received: ReceivedBytes): object => (received.kind === 'file' ? received.spool : received);
+const placeOf = (received: ReceivedBytes): object => (received.kind === 'file' ? received.spool : received);
 
 /** A form of which the files are measured, and not stored. */
 export interface MeasuredForm extends Form {
@@ -41,7 +41,7 @@ export async function measureForm(
   const { form, parts } =
     (await measureWithoutContent(received, req, takePart)) ??
     (await measure(openReceived(received), req, takePart, ownBytes));
-  if (parts) measured.set(holderOf(received), { boundary: boundaryOf(req), parts });
+  if (parts) measured.set(placeOf(received), { boundary: boundaryOf(req), parts });
   return form;
 }
 
@@ -106,7 +106,7 @@ export async function readReceivedForm(
 ): Promise<Form> {
   const { formBytes = Infinity, take } = options;
   const size = sizeOf(received);
-  const known = measured.get(holderOf(received));
+  const known = measured.get(placeOf(received));
   if (known?.boundary !== boundaryOf(req) || size > formBytes || !fit(known.parts, options))
     return readForm(openReceived(received), req, options);
   take?.(size);
