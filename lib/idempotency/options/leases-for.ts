@@ -1,5 +1,5 @@
 import { oneInProcess } from '../../basics/one-in-process';
-import { holderOf, namespaceOf, type KeyvLike } from '../stores/keyv-like';
+import { backingStoreOf, namespaceOf, type KeyvLike } from '../stores/keyv-like';
 import type { LeaseStore } from '../leases/lease-store';
 import { memoryLeasesFor } from '../leases/memory-leases';
 import { redisLeasesFor } from '../redis/leases';
@@ -15,14 +15,14 @@ const shared = oneInProcess('leases', () => new WeakMap<object, Map<string | und
  * @throws TypeError for a store that other processes may share, and on which bindonce knows no atomic "set if absent".
  */
 export function leasesFor(store: KeyvLike): LeaseStore {
-  return leasesOfHolder(holderOf(store), namespaceOf(store));
+  return leasesOfBackingStore(backingStoreOf(store), namespaceOf(store));
 }
 
 /** Returns the leases that belong to the object that holds the responses. */
-export function leasesOfHolder(holder: object, namespace?: string): LeaseStore {
-  const byNamespace = shared.get(holder) ?? new Map<string | undefined, LeaseStore>();
-  shared.set(holder, byNamespace);
-  const leases = byNamespace.get(namespace) ?? make(holder, namespace);
+export function leasesOfBackingStore(store: object, namespace?: string): LeaseStore {
+  const byNamespace = shared.get(store) ?? new Map<string | undefined, LeaseStore>();
+  shared.set(store, byNamespace);
+  const leases = byNamespace.get(namespace) ?? make(store, namespace);
   byNamespace.set(namespace, leases);
   return leases;
 }

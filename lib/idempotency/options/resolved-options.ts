@@ -5,11 +5,11 @@ import { defaultStore, LONGEST_BODY } from '../responses/default-store';
 import { isOfTheBody } from '../responses/head-snapshot';
 import { isPerExchange } from '../responses/recorded-response';
 import { refuseIgnoredAddress } from '../stores/ignored-address';
-import { holderOf, isKeyvLike, isMapLike } from '../stores/keyv-like';
+import { backingStoreOf, isKeyvLike, isMapLike } from '../stores/keyv-like';
 import { responsesIn, type Responses } from '../responses/response-store';
 import type { CallerOptions } from '../identity/caller-scope';
 import { callersOn, type CallersOn } from '../identity/callers';
-import { leasesFor, leasesOfHolder } from './leases-for';
+import { leasesFor, leasesOfBackingStore } from './leases-for';
 import { idempotencyDefaults, idempotencyRules, type IdempotencyOptions } from './options';
 import { warnOfWorkers } from './workers';
 
@@ -99,10 +99,10 @@ export function checkIdempotency(options: IdempotencyOptions): void {
  */
 export function resolveOptions(options: IdempotencyOptions, callers: CallersOn = callersOn): ResolvedOptions {
   checkIdempotency(options);
-  if (!options.leases && (!options.store || isMapLike(holderOf(options.store)))) warnOfWorkers();
+  if (!options.leases && (!options.store || isMapLike(backingStoreOf(options.store)))) warnOfWorkers();
   const { store, keyPattern, scope, methods, shouldCache, onEvent, ...rest } = snapshotOf(options);
   const responses = store ? responsesIn(store) : defaultStore();
-  const leases = options.leases ?? (store ? leasesFor(store) : leasesOfHolder(responses));
+  const leases = options.leases ?? (store ? leasesFor(store) : leasesOfBackingStore(responses));
   const known = withDefaults(idempotencyDefaults, rest);
   if (!store) checkSize(known);
   return {

@@ -1,5 +1,5 @@
 import { steps } from '../../basics/steps';
-import { holderOf, isMapLike, type KeyvLike } from '../stores/keyv-like';
+import { backingStoreOf, isMapLike, type KeyvLike } from '../stores/keyv-like';
 import { SweepInterval } from '../stores/sweep-interval';
 
 /** Milliseconds between two sweeps; until then, an expired response only takes memory. */
@@ -53,6 +53,5 @@ export class ExpiredResponses {
  * process.
  */
 export function expiredResponsesIn(keyv: KeyvLike): ExpiredResponses | undefined {
-  const holder = holderOf(keyv);
-  return isMapLike(holder) ? new ExpiredResponses(keyv) : undefined;
+  return isMapLike(backingStoreOf(keyv)) ? new ExpiredResponses(keyv) : undefined;
 }

@@ -1,5 +1,5 @@
 import { oneInProcess } from '../../basics/one-in-process';
-import { holderOf, keyOnRedis, layersUnder, namespaceOf, type KeyvLike } from '../stores/keyv-like';
+import { backingStoreOf, keyOnRedis, layersUnder, namespaceOf, type KeyvLike } from '../stores/keyv-like';
 import { dialogueUnder, type RedisDialogue } from '../redis/dialogue';
 import { prefixFor } from '../redis/leases';
 import { expiredResponsesIn, type ExpiredResponses } from './expired-responses';
@@ -71,7 +71,7 @@ export class ResponseStore implements Responses {
   constructor(private readonly keyv: KeyvLike) {
     for (const layer of [keyv, ...layersUnder(keyv)]) if ('throwOnErrors' in layer) layer.throwOnErrors = true;
     this.expired = expiredResponsesIn(keyv);
-    this.redis = dialogueUnder(holderOf(keyv));
+    this.redis = dialogueUnder(backingStoreOf(keyv));
     keyv.on('error', error => {
       this.failures++;
       this.lastError = { error, at: performance.now() };

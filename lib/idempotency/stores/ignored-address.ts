@@ -1,4 +1,4 @@
-import { holderOf, isMapLike, type KeyvLike } from './keyv-like';
+import { backingStoreOf, isMapLike, type KeyvLike } from './keyv-like';
 
 /** @throws TypeError for a store that looks shared and is the memory of this process. */
 export function refuseIgnoredAddress(store: KeyvLike): void {
@@ -18,7 +18,7 @@ export function refuseIgnoredAddress(store: KeyvLike): void {
  * a Keyv on Redis. (Keyv 5 still shows it among its options, a text character by character; Keyv 6 does not.)
  */
 function ignoredAddress(keyv: KeyvLike): string | undefined {
-  if (!isMapLike(holderOf(keyv))) return undefined;
+  if (!isMapLike(backingStoreOf(keyv))) return undefined;
   const { uri, url, ...others } = Object((keyv as { opts?: unknown }).opts) as Readonly<Record<string, unknown>>;
   const characters = Object.keys(others).filter(name => /^\d+$/.test(name));
   const text = uri ?? url ?? characters.map(name => others[name]).join('');

@@ -36,7 +36,7 @@ export function layersUnder({ store }: KeyvLike): readonly [object, ...object[]]
 }
 
 /** Returns the object that actually holds a Keyv's data. */
-export function holderOf(keyv: KeyvLike): object {
+export function backingStoreOf(keyv: KeyvLike): object {
   const [outer, inner = outer] = layersUnder(keyv);
   return inner;
 }
@@ -53,7 +53,9 @@ export function namespaceOf(keyv: KeyvLike): string | undefined {
  * @returns undefined for other adapters.
  */
 export function keyOnRedis(keyv: KeyvLike, key: string): string | undefined {
-  const adapter = holderOf(keyv) as Partial<KeyvLike> & { createKeyPrefix?(key: string, namespace?: string): string };
+  const adapter = backingStoreOf(keyv) as Partial<KeyvLike> & {
+    createKeyPrefix?(key: string, namespace?: string): string;
+  };
   const { useKeyPrefix = false, namespace } = keyv as KeyvLike & { readonly useKeyPrefix?: boolean };
   return adapter.createKeyPrefix?.(useKeyPrefix && namespace ? `${namespace}:${key}` : key, adapter.namespace);
 }

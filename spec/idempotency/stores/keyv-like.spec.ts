@@ -2,7 +2,7 @@ import KeyvRedis from '@keyv/redis';
 import { Keyv } from 'keyv';
 import { Keyv as Keyv6 } from 'keyv-6';
 import { idempotency } from '../../../lib';
-import { holderOf } from '../../../lib/idempotency/stores/keyv-like';
+import { backingStoreOf } from '../../../lib/idempotency/stores/keyv-like';
 import { RedisServer } from '../../support/servers/redis-server';
 import { Shop } from '../../support/shop';
 
@@ -62,8 +62,11 @@ describe('a Keyv of version 5 or 6', () => {
 
   it('is looked through to what holds its data', () => {
     const [map, adapter] = [new Map(), onRedis()];
-    expect([new Keyv({ store: map }), new Keyv6({ store: map })].map(holderOf)).toEqual([map, map]);
-    expect([new Keyv({ store: adapter }), new Keyv6({ store: adapter })].map(holderOf)).toEqual([adapter, adapter]);
+    expect([new Keyv({ store: map }), new Keyv6({ store: map })].map(backingStoreOf)).toEqual([map, map]);
+    expect([new Keyv({ store: adapter }), new Keyv6({ store: adapter })].map(backingStoreOf)).toEqual([
+      adapter,
+      adapter,
+    ]);
   });
 
   it.each<[string, string, () => unknown]>([
