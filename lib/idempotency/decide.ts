@@ -61,7 +61,7 @@ async function waitForTurn(exchange: Exchange, attempt: Attempt, first: Decision
 function ask(exchange: Exchange, attempt: Attempt): Awaitable<Decision> {
   return after(
     askOnce(exchange, attempt),
-    decision => decision ?? after(askOnce(exchange, attempt), second => second ?? giveUp(exchange, attempt)),
+    decision => decision ?? after(askOnce(exchange, attempt), second => second ?? throwTooLate(exchange, attempt)),
   );
 }
 
@@ -79,8 +79,9 @@ function askOnce(exchange: Exchange, attempt: Attempt): Awaitable<Decision | und
   });
 }
 
-function giveUp({ options, stores }: Exchange, attempt: Attempt): never {
-  stores.release(attempt).catch(() => undefined);
+/** Releases a lease that was over before its acquisition was answered, twice. @throws StoreUnavailable */
+function throwTooLate({ options, stores }: Exchange, attempt: Attempt): never {
+  void stores.releaseQuietly(attempt);
   throw new StoreUnavailable(
     `acquire() of the lease store answered after the lease of ${options.leaseDuration} ms had expired, twice`,
     'Use a longer leaseDuration.',

@@ -119,7 +119,10 @@ async function serve(exchange: Exchange): Promise<Outcome> {
   await untilRecordable(exchange);
   // The handler must not run for a client that is gone: body parsers see a disconnected request as one without a body.
   const unanswerable = outcomeIfUnanswerable(exchange);
-  if (unanswerable) return giveUp(exchange, attempt, unanswerable);
+  if (unanswerable) {
+    await exchange.stores.releaseQuietly(attempt);
+    return unanswerable;
+  }
   const outcome = await runAndRecord(exchange, attempt, decision.asked);
   return outcome.kind === 'taken-back' ? outcomeOfOtherRun(exchange, attempt) : outcome;
 }
@@ -138,14 +141,9 @@ async function outcomeOfOtherRun(exchange: Exchange, attempt: Attempt): Promise<
   const decision = await decide(exchange, attempt);
   if (decision.kind !== 'acquired') return outcomeAfterRun(exchange, attempt, decision);
   // No run holds the key any more. The handler never runs again for this request, so the client has to ask again.
-  return giveUp(exchange, attempt, outcomeIfUnanswerable(exchange) ?? { kind: 'in-flight', msLeft: 0 });
+  await exchange.stores.releaseQuietly(attempt);
+  return outcomeIfUnanswerable(exchange) ?? { kind: 'in-flight', msLeft: 0 };
 }
 
 /** Makes the outcome of an error: a wrong order of middlewares, a lease store, or without Express the handler. */
 const refusal = (error: unknown): Outcome => ({ kind: 'refused', error });
-
-/** Releases a lease under which nothing runs, so that a retry may. If the store is out of reach, the lease expires. */
-async function giveUp({ stores }: Exchange, attempt: Attempt, outcome: Outcome): Promise<Outcome> {
-  await stores.release(attempt).catch(() => undefined);
-  return outcome;
-}

@@ -50,10 +50,9 @@ export function startHandler(exchange: Exchange, attempt: Attempt, asked: number
     undo.renewal?.stop();
     undo.lease?.giveBack();
     undo.recording?.discard();
-    const fail = (): never => {
+    return exchange.stores.releaseQuietly(attempt).then(() => {
       throw error;
-    };
-    return exchange.stores.release(attempt).then(fail, fail);
+    });
   }
 }
 

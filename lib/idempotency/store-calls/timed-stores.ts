@@ -36,7 +36,7 @@ export class TimedStores {
   acquire(run: RunId, ms: number): Awaitable<Acquisition> {
     refuseIfTooManyUnstored();
     const releaseAgain = (): void => {
-      this.release(run).catch(() => undefined);
+      void this.releaseQuietly(run);
     };
     const givenUp = { unanswered: this.ofLeases.unanswered, onLate: releaseAgain };
     const acquired = recovering(
@@ -69,6 +69,11 @@ export class TimedStores {
     const { leases, storeTimeout } = this.options;
     const release = (): Awaitable<boolean> => leases.release(cacheKey, token);
     return callStore('release() of the lease store', release, storeTimeout, this.ofLeases);
+  }
+
+  /** Releases a lease under which nothing runs, so that a retry may. Never rejects: without an answer, it expires. */
+  async releaseQuietly(run: RunId): Promise<void> {
+    await this.release(run).catch(() => undefined);
   }
 
   /** Reads the response of a run. @param method of the request. */
