@@ -25,7 +25,19 @@ export interface Caller {
 }
 
 /**
- * Finds out who sent a request.
+ * Finds out who sent a request. Unless the `scope` option does, everything that is present takes part:
+ *
+ * | Present on the request                                      | Takes part                                        |
+ * |-------------------------------------------------------------|---------------------------------------------------|
+ * | `req.auth` (a function is called; of a token, its payload)  | its ids, with issuer, provider, tenant            |
+ * | `req.user`                                                  | the same                                          |
+ * | one of them, without an id or with an unreadable one        | an error that asks for `scope`                    |
+ * | neither, but Authorization, X-Api-Key or a session's cookie | a hash of each                                    |
+ * | neither, but an Authorization that signs each request       | an error that asks for `scope`                    |
+ * | none of these                                               | nothing: all such callers share responses; if     |
+ * |                                                             | they send cookies, a warning is emitted           |
+ *
+ * With the application's `claims`, their caller takes the place of `req.auth` and `req.user`.
  * @throws Error when the caller cannot be told apart from others, or `scope` returns neither text nor undefined.
  */
 export function identifyCaller(req: IncomingMessage, options: CallerOptions): Caller {

@@ -6,21 +6,8 @@ import { authOf, CALLER_IDS, isSignedOut } from '../../principal/principal';
 import { idText } from './id-text';
 
 /**
- * Returns the callers of a request, which tell it apart from others unless the `scope` option does. Everything that is
- * present takes part:
- *
- * | Present on the request                                      | Takes part                                        |
- * |-------------------------------------------------------------|---------------------------------------------------|
- * | `req.auth` (a function is called; of a token, its payload)  | its ids, with issuer, provider, tenant (REALMS)   |
- * | `req.user`                                                  | the same                                          |
- * | one of them, without an id or with an unreadable one        | an error that asks for `scope`                    |
- * | neither, but Authorization, X-Api-Key or a session's cookie | a hash of each                                    |
- * | neither, but an Authorization that signs each request       | an error that asks for `scope`                    |
- * | none of these                                               | nothing: all such callers share responses; if     |
- * |                                                             | they send cookies, a warning is emitted           |
- *
- * `undefined`, `null` and `false` mean that there is no caller; so does an object without an id whose `isAuthenticated`
- * is false, or that says nothing but that its id is null.
+ * Returns the callers that authentication has left on a request, each under its place: `req.auth` and `req.user`, or
+ * the caller of the application's `claims`. A place may hold what is no caller.
  */
 export type CallersOn = (req: IncomingMessage) => Readonly<Record<string, unknown>>;
 
@@ -58,6 +45,8 @@ const known = oneInProcess('callers-by-claims', () => new WeakMap<object, Caller
 
 /**
  * Returns the callers as text that is the same for the same callers only; undefined when there is no caller.
+ * `undefined`, `null` and `false` are none; nor is an object without an id whose `isAuthenticated` is false, or that
+ * says nothing but that its id is null.
  * @throws Error when a caller cannot be told apart from others.
  */
 export function textOfCallers(callers: ReturnType<CallersOn>): string | undefined {
