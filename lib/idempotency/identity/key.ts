@@ -5,8 +5,8 @@ import { Problem } from '../../problems/problem';
 /**
  * Reads the idempotency key (draft-ietf-httpapi-idempotency-key-header, section 2.1).
  *
- * Any non-empty string is a key. The draft makes it a structured string, so `"abc"` and `abc` are the same key; a line
- * with a comma is one value, two lines are two.
+ * Any text that is not blank is a key. The draft makes it a structured string, so `"abc"` and `abc` are the same key; a
+ * line with a comma is one value, two lines are two.
  * @throws a 400 problem when there is no key, more than one, or one that `pattern` does not match.
  */
 export function readKey(req: IncomingMessage, headerName: string, pattern: RegExp | undefined): string {

@@ -120,7 +120,7 @@ export interface IdempotencyOptions {
   shouldCache?: (response: RecordedResponse, req: Request) => boolean | Promise<boolean>;
   /** Response header that is `true` on a replay, or false for none. Default `'Idempotent-Replayed'`. */
   replayedHeader?: string | false;
-  /** Pattern that a key must match; others are refused with 400. Default: any non-empty string. */
+  /** Pattern that a key must match; others are refused with 400. Default: any text that is not blank is a key. */
   keyPattern?: RegExp;
   /**
    * Most bytes of a request body; a longer one is refused with 413. Default 10 485 760 (10 MiB). (A parser that is
