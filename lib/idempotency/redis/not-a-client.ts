@@ -1,3 +1,4 @@
+import { isThenable } from '../../basics/awaitable';
 import { isKeyvLike } from '../stores/keyv-like';
 
 /** Makes the error for a value that is not a client; it says what was passed, and what to pass instead. */
@@ -13,7 +14,7 @@ function what(given: unknown): string {
   if (typeof given === 'string') return 'text: make a client with it first, for example createClient({ url })';
   if (typeof given === 'function') return 'a function: call it, and pass the client that it returns';
   if (typeof given !== 'object' || given === null) return String(given);
-  if ('then' in given) return 'a promise: await it first';
+  if (isThenable(given)) return 'a promise: await it first';
   if (isKeyvLike(given)) return 'a Keyv store: pass that as `store`, and `leases` are made from it; or pass its client';
   if ('client' in given) return 'an object with `client`: pass the client itself, redisLeases(client)';
   return `an object without ${['eval', 'connect', 'isOpen'].filter(name => !(name in given)).join(', ')}`;

@@ -1,4 +1,4 @@
-import { ignoreRejection, isPromise } from '../../basics/awaitable';
+import { ignoreRejection, isPromise, isThenable } from '../../basics/awaitable';
 import { Failures } from '../../binding/reading/failures';
 import { resolveLimits } from '../../binding/reading/limits';
 import { INVALID, Location } from '../../binding/reading/location';
@@ -30,8 +30,7 @@ export function keyExample({ swaggerExampleGenerator: make }: ResolvedOptions): 
     throw new TypeError(`swaggerExampleGenerator threw: ${reason}`, { cause: error });
   }
   if (made === undefined || made === null) return undefined;
-  const { then } = made as Partial<PromiseLike<unknown>>;
-  if (typeof then === 'function') {
+  if (isThenable(made)) {
     ignoreRejection(made);
     throw new TypeError(
       'swaggerExampleGenerator returned a promise, and the document is made without waiting. Return the example ' +
