@@ -68,7 +68,7 @@ export interface BindingOptions<T = any> extends SerializerOptions {
    * repeated.) Default true.
    */
   quoteValues?: boolean;
-  /** Limits of one request. Default: those of each limit. */
+  /** Limits of one request; each has its own default. */
   limits?: BindingLimits;
   /** Where uploaded files go: memory (default), disk, or a Multer of your own. */
   uploads?: UploadOptions | Multer;

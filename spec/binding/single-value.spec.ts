@@ -97,7 +97,7 @@ describe('a type that cannot be read', () => {
     });
     expect(warn.mock.calls).toEqual([
       [
-        'bindonce: headerValue(req, "X-Price") has a type that cannot be read, so it is refused with 400, or undefined with required: false. Money has no declared properties and no static tryParse; declare them with dto({...}) or decorators, or pass a valueParserFor or a converter for it, or, if it makes types as list does, call it: list(string).',
+        'bindonce: headerValue(req, "X-Price") has a type that cannot be read, so it is refused with 400, or undefined with required: false. Money has no declared properties and no static tryParse; declare them with dto({...}) or decorators, or pass a value parser (valueParserFor) or a converter for it, or, if it makes types as list does, call it: list(string).',
         { code: 'BINDONCE_UNREADABLE_TYPE' },
       ],
     ]);

@@ -85,7 +85,10 @@ type OwnMulter = Omit<FormOptions, 'limits'> & {
 
 const MemoryStorage = multer.memoryStorage().constructor;
 
-/** Minifying a bundle changes the name of the class; another copy of multer has another class of the same name. */
+/**
+ * Returns true for multer's storage in memory: one of the same class, or of the same name, since another copy of multer
+ * has another class. The name alone does not do, since a bundler may change it.
+ */
 function isMemoryStorage(storage: multer.StorageEngine): boolean {
   return storage instanceof MemoryStorage || storage.constructor.name === 'MemoryStorage';
 }

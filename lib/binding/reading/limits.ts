@@ -2,8 +2,8 @@ import { checkOptions, positiveInteger, type Rule } from '../../options/check';
 import { withDefaults } from '../../options/merge';
 
 /**
- * Limits of one request. Beyond them it is refused: 413 for bytes and counts, 414 for too many parameters of a query,
- * and 400 for items, levels and lengths of lists.
+ * Limits of one request. Beyond them it is refused: with 413 for bytes, fields and files, with 414 for parameters of a
+ * query, and with 400 for items and levels. (`failures` limits the answer.)
  */
 export interface BindingLimits {
   /**

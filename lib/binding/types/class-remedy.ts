@@ -5,7 +5,7 @@ export function remedyFor(type: AnyType): string {
   const meant = ownTypes.get(type);
   if (meant !== undefined) return `the type for it is ${meant}`;
   return (
-    'declare them with dto({...}) or decorators, or pass a valueParserFor or a converter for it, ' +
+    'declare them with dto({...}) or decorators, or pass a value parser (valueParserFor) or a converter for it, ' +
     'or, if it makes types as list does, call it: list(string)'
   );
 }

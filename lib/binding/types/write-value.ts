@@ -26,8 +26,9 @@ export function textWriter(codec: Codec<unknown>): WriteIndented {
 }
 
 /**
- * To convert an object and to call `JSON.stringify` for the whole takes a third less time than to join the texts of its
- * properties on Node 20, and half as long on Node 24.
+ * Makes the writer of a type. Where all of the type has a plain form, the writer makes that, and calls `JSON.stringify`
+ * once for the whole: compared with joining the texts of the properties, this takes a third less time on Node 20, and
+ * half the time on Node 24.
  */
 function makeTextWriter(codec: Codec<unknown>): WriteIndented {
   const { toJson, parts } = codec;
