@@ -19,8 +19,8 @@ export interface IdempotentFetchOptions {
    */
   readonly keyLifetime?: number;
   /**
-   * Reaction to a `storage` that throws: `reject` sends nothing; `memory` continues with a key that a reload loses,
-   * and, on a server, a client that is made anew. Default `reject`.
+   * Reaction to a `storage` that throws: `reject` sends nothing; `memory` continues with a key that is lost by a
+   * reload or, on a server, when the client is made anew. Default `reject`.
    */
   readonly whenStorageFails?: 'reject' | 'memory';
   /** Request headers that are part of an operation, as `additionalHeaders` of the server. Default none. */
