@@ -9,9 +9,10 @@ import { stateOf } from './stream-state';
 const PATIENCE = 30_000;
 
 /**
- * Calls `then` when no one reads a body any more, to be asked when its exchange is over: at once, or when the reader
- * whose listeners the stream has comes to the end. A handler may respond early and go on reading in the background; it
- * must not take a part of the body for the whole, so the stream of a reader that stops for 30 seconds fails.
+ * Calls `then` when no one reads a body any more: at once, or if the stream has the listeners of a reader, when that
+ * reader has come to the end. To be called when the exchange of the body is over. A handler may respond early and go on
+ * reading in the background; it must not take a part of the body for the whole, so the stream of a reader that stops
+ * for 30 seconds fails.
  * @param unread what is still to be read of the body.
  */
 export function afterReading(req: IncomingMessage, unread: Unread, then: () => void): void {

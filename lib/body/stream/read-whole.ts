@@ -18,8 +18,8 @@ export const IN_MEMORY = 1_048_576;
 const MOST_CHUNKS = 1_000;
 
 /**
- * Reads the whole body from the connection and puts it back into the request stream. Its memory is released
- * when the exchange is over, its file when it is not read any more, either.
+ * Reads the whole body from the connection and puts it back into the request stream. Its memory is released when the
+ * exchange is over; its file is closed when, in addition, no one reads it any more.
  * @param limit bytes.
  * @throws a 413 problem for a longer body, a 503 or 507 problem when memory or disk do not take it, ClientGone.
  */

@@ -14,7 +14,7 @@ export type Received =
   | { readonly kind: 'file'; readonly spool: Spool; readonly coding: string | undefined }
   | { readonly kind: 'parsed'; readonly body: unknown; readonly files: readonly Express.Multer.File[] };
 
-/** A body in memory, as the chunks in which it came. They are joined only if that is asked for: a hash is not. */
+/** A body in memory, as the chunks in which it came. They are joined only for those who ask for `bytes`. */
 export class BytesInMemory {
   readonly kind = 'bytes';
   readonly size: number;
