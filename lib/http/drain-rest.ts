@@ -27,9 +27,9 @@ export function drainRest(req: IncomingMessage, res: ServerResponse): void {
 const discard = (): void => undefined;
 
 /**
- * Lets a client read a response that is sent before its body has arrived, and that node would close the connection
- * after. As on a connection that is kept, node discards the rest of the body and `server.requestTimeout` limits it; a
- * client that sends nothing for 5 seconds loses its connection.
+ * Lets a client read a response that is sent before the body of its request has arrived, and after which node would
+ * close the connection. As on a connection that is kept, node discards the rest of the body and `server.requestTimeout`
+ * limits it; a client that sends nothing for 5 seconds loses its connection.
  */
 export function closeAfterBody(req: IncomingMessage, res: ServerResponse): void {
   if (req.complete || !cameOverSocket(req) || req.listeners('data').includes(discard)) return;

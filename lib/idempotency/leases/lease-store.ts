@@ -1,6 +1,6 @@
 /**
  * The answer to an attempt to acquire a lease.
- * - `acquired`: the caller has the right to run.
+ * - `acquired`: the token that asked has the right to run.
  * - `running`: another token holds the lease for `msLeft` more milliseconds unless it renews.
  * - `done`: the run of `token` was completed; its response is stored under that token.
  */

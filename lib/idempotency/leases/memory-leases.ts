@@ -4,11 +4,12 @@ import { SweepInterval } from '../stores/sweep-interval';
 import type { Acquisition, LeaseStore } from './lease-store';
 import { Watchers } from './watchers';
 
-/** In milliseconds of the monotonic clock: changes of the wall clock do not end leases. */
+/** A lease, or the record of a run that is done. */
 interface Lease {
   readonly token: string;
+  /** In milliseconds of the monotonic clock: changes of the wall clock do not end leases. */
   readonly expires: number;
-  /** Ends a running lease; undefined for the record of a run that is done, which ends by the clock. */
+  /** Ends a lease; undefined for a record, which ends by the clock. */
   readonly timer: NodeJS.Timeout | undefined;
 }
 

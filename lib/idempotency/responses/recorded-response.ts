@@ -15,7 +15,7 @@ export interface RecordedResponse {
    * none.
    */
   readonly removed?: readonly string[];
-  /** The call that made node write the implicit header. Absent if the handler called writeHead(). */
+  /** The call that made node write the implicit header. Absent after `writeHead()`, or if `end` declared no length. */
   readonly impliedBy?: 'write' | 'end';
   /** The bytes of the content, without chunk framing; empty if the response has none (HEAD, 204, 304). */
   readonly body: Buffer;

@@ -8,9 +8,10 @@ export interface Limits extends DepartureTimes {
 
 /**
  * How a handler left its response.
- * - `complete`: it has run; `response` is undefined if there is none to keep (too large, never ended, or destroyed
- *   after the handler learned that its client has disconnected).
- * - `cut-off`: it destroyed the response half-way, or never began to respond to a client that has disconnected.
+ * - `complete`: it has run; `response` is undefined if there is none to keep: it cannot be replayed
+ *   (`ResponseHead.withBody`), it was never ended, or it was broken off after the client had disconnected, or while a
+ *   later middleware could hold its end.
+ * - `cut-off`: it broke the response off otherwise, or never began to respond to a client that has disconnected.
  */
 export type Ending =
   { readonly kind: 'complete'; readonly response: RecordedResponse | undefined } | { readonly kind: 'cut-off' };

@@ -18,7 +18,7 @@ export class ResponseHead {
   /** True if the handler has not called `writeHead` itself. */
   readonly isImplied: boolean;
   /**
-   * True for a transfer coding other than `chunked`: the bytes are coded for this exchange, a replay is framed
+   * True for a transfer coding other than `chunked`: the bytes are coded for this exchange, and a replay is framed
    * differently.
    */
   readonly isCoded: boolean;
@@ -56,7 +56,11 @@ export class ResponseHead {
     return this.hasContent && this.length !== undefined && bytes < this.length;
   }
 
-  /** Returns the whole response; undefined if it cannot be replayed. */
+  /**
+   * Returns the whole response; undefined if it cannot be replayed: the body is too long, or there are too many header
+   * lines; the transfer coding is not `chunked`; the declared length is not that of the body; node refuses to send the
+   * `Trailer` header; or the status is not final.
+   */
   withBody(body: Buffer | undefined, trailers: readonly HeaderLine[]): RecordedResponse | undefined {
     // A store checks the same when it reads a record (`fromStored`).
     if (!body || this.isCoded || this.isRefused || !this.isFramedBy(body.length) || this.status < 200) return undefined;

@@ -70,7 +70,7 @@ export class RunEnd implements DepartureListener {
     this.departure.wrote();
   }
 
-  /** Ends the run when the handler has ended its response. @param response undefined if it is too large to be kept. */
+  /** Ends the run when the handler has ended its response. @param response undefined if it cannot be replayed. */
   responded(response: RecordedResponse | undefined): void {
     this.resolve({ kind: 'complete', response });
   }
@@ -101,7 +101,7 @@ export class RunEnd implements DepartureListener {
     this.departure.stopHiding();
   }
 
-  /** Shows the real state of the connection, when the recording is over. @param isStored whether a retry gets it. */
+  /** Shows the real state of the connection, when the recording is over. @param isStored as in `Recording.finish`. */
   endRecording(isStored = false): void {
     this.isRecordingOver = true;
     this.isStored = isStored;
@@ -130,7 +130,7 @@ export class RunEnd implements DepartureListener {
     this.outgoing.emit('close');
   }
 
-  /** Takes the place of node's: the handler, or a pipeline whose source has failed, writes nothing more. */
+  /** Replaces node's `destroy`. The handler, or a pipeline whose source has failed, writes nothing more after it. */
   private destroy(error?: Error): ServerResponse {
     const { departure, request, res } = this;
     // From Node 24 on, node destroys a pipelined response when its connection closes: then the client is gone.

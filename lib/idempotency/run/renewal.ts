@@ -63,8 +63,8 @@ export class Renewal {
         this.lose();
       }, this.until - asked).unref();
     } else {
-      // This process was stopped. Another request in it may get the lease before even a timer of 1 ms is called; leases
-      // in memory are renewed by then.
+      // The lease is over already if this process stood still, and another of its requests may get it before a timer is
+      // called, which takes 1 ms. Leases in memory are renewed before the next turn.
       setImmediate(() => {
         this.loseIfOver();
       });

@@ -14,7 +14,7 @@ export interface RequestIdempotency {
   forget(): void;
 }
 
-/** The lease that the handler runs under. */
+/** The property in which `req.idempotency` holds its lease. */
 const LEASE = Symbol('lease');
 
 /**
@@ -38,12 +38,12 @@ export class HandlerLease {
 
   private renewal: Renewal | undefined;
 
-  /** Lets the signal see that the lease has expired before a timer does. */
+  /** Lets the signal see that the lease has expired, before a timer reports it. */
   watch(renewal: Renewal): void {
     this.renewal = renewal;
   }
 
-  /** Stops that when the handler has ended: a signal that is kept must not keep the request. */
+  /** Lets go of the renewal when the handler has ended: a signal that is kept must not keep the request. */
   stopWatching(): void {
     this.renewal = undefined;
   }

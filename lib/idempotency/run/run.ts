@@ -31,8 +31,8 @@ interface TakenBack {
 
 /**
  * Runs the handler under the lease and records its response. The end of the response is held back until the outcome is
- * answered, when the response is stored and the lease completed: a client that has seen the end can retry forever
- * within `cacheDuration`.
+ * answered, when the response is stored and the lease completed: within `cacheDuration`, a client that has seen the end
+ * can retry as often as it likes.
  * @param asked when the lease was asked for, in milliseconds of the monotonic clock.
  */
 export async function runAndRecord(exchange: Exchange, attempt: Attempt, asked: number): Promise<Ran | TakenBack> {

@@ -19,8 +19,8 @@ export function isWanted(
 }
 
 /**
- * So that a function that changes it by mistake does not change what is stored. Bytes cannot be frozen, so it gets a
- * copy of them.
+ * Freezes a response, so that a function that changes it by mistake does not change what is stored. Bytes cannot be
+ * frozen, so the function gets a copy of them.
  */
 function frozen(response: RecordedResponse): RecordedResponse {
   for (const lines of [response.headers, response.trailers]) {

@@ -21,7 +21,7 @@ export class AcquireOrHold {
 
   /**
    * Returns the token of an earlier run that must get the lease which a run has just acquired: its storing may have
-   * begun since the question, which a slow store has carried out after the lease had expired.
+   * begun since the lease was asked for; a slow store has granted it only after the earlier one had expired.
    */
   earlierThan(run: RunId, acquisition: Acquisition): string | undefined {
     return acquisition.kind === 'acquired' ? this.tokenStoredHere(run.cacheKey) : undefined;
