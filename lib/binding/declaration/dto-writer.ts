@@ -30,10 +30,12 @@ export function objectWriters(declared: string, members: readonly Member[], code
   };
   const asJsonShows = (value: JsonObject): JsonObject => {
     const json = asJson(value);
-    if (isJsonObject(json))
-      return Object.fromEntries(members.map(({ property }) => [property, shownValue(value, json, property)]));
-    if (hasValues(value)) return value;
-    throw refused('an object whose toJSON() returns no object');
+    const isObject = isJsonObject(json);
+    const shown = Object.fromEntries(
+      members.map(({ property }) => [property, shownValue(value, isObject ? json : {}, property)]),
+    );
+    if (!isObject && !hasValues(shown)) throw refused('an object whose toJSON() returns no object');
+    return shown;
   };
   const exact = (value: unknown): JsonObject => {
     const object = asObject(value);
@@ -56,16 +58,20 @@ export function objectWriters(declared: string, members: readonly Member[], code
 }
 
 /**
- * Reads a property of an object with a `toJSON()`, which may mask it, or may be the only one to have it. An object in
- * the property says itself how it is written. A getter counts: the documents of a database have getters for their
- * properties, which convert or mask what `toJSON()` shows as it is stored.
+ * Reads a property of an object with a `toJSON()`, which may mask it, leave it out, or be the only one to have it. A
+ * value with a `toJSON()` of its own says itself how it is shown. A getter counts in any case: the documents of a
+ * database have getters for their properties, which convert or mask what `toJSON()` shows as it is stored.
  */
 function shownValue(object: object, json: object, name: string): unknown {
   const own = writableValue(object, name);
-  if (typeof own === 'object' || (own !== undefined && hasGetter(object, name))) return own;
+  if (own !== undefined && hasGetter(object, name)) return own;
   const shown = writableValue(json, name);
-  return shown === undefined ? own : shown;
+  return shown !== undefined && shown !== null && hasToJson(own) ? own : shown;
 }
+
+/** Returns true for an object with a `toJSON()`. (Applications give one to all bigints.) */
+const hasToJson = (value: unknown): boolean =>
+  typeof value === 'object' && typeof (value as { toJSON?: unknown } | null)?.toJSON === 'function';
 
 function hasGetter(object: object, name: string): boolean {
   for (let holder: unknown = object; holder; holder = Object.getPrototypeOf(holder)) {
