@@ -16,6 +16,13 @@ export function keysOf({ path = [] }: StandardSchemaV1.Issue): (string | number)
 }
 
 /**
+ * Returns true if an issue is about an item of the array at the path of so many keys. The objects of some libraries
+ * take arrays, too: they have issues of names, such as '0'.
+ */
+export const isOfItem = (issue: StandardSchemaV1.Issue, length = 0): boolean =>
+  typeof keysOf(issue)[length] === 'number';
+
+/**
  * Adds the issues that the members of a union have: zod keeps them in `errors`, one list for each member, and valibot
  * in `issues`. Their paths begin at the union.
  */

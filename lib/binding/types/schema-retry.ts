@@ -4,7 +4,7 @@ import { splitAtCommas } from '../reading/comma-separated';
 import { isJsonObject, jsonLike, plainJson, TOO_DEEP } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';
 import { ownValue } from '../reading/own-value';
-import { at, keysOf } from './schema-issues';
+import { at, isOfItem, keysOf } from './schema-issues';
 import type { SentNames } from './schema-names';
 
 export type Result = StandardSchemaV1.Result<unknown>;
@@ -171,15 +171,21 @@ function readAgain(
 const isFile = (sent: unknown): boolean => isJsonObject(sent) && Object.hasOwn(sent, 'fieldname');
 
 /**
- * Returns the issues whose values are still refused; for a text that is JSON, those of the JSON.
+ * Returns the issues whose values are still refused; for a text that is JSON, those of the JSON, and for a collection
+ * of which the schema refuses items, those of the items.
  * @param reread what the text of each first issue was read as.
  */
 function stillThere(first: Issues, reread: readonly unknown[], second: Issues): Issues {
   const refused = new Set(second.flatMap(pathsTo));
-  const inJson = pathsOf(first.filter((_issue, index) => reread[index] === 'JSON'));
+  const collections = new Set(second.flatMap(collectionsAround));
+  const isReplaced = first.map((issue, index) => {
+    const how = reread[index];
+    return how === 'JSON' || (how !== undefined && collections.has(pathOf(issue)));
+  });
+  const replaced = pathsOf(first.filter((_issue, index) => isReplaced[index]));
   const left = [
-    ...first.filter((issue, index) => reread[index] !== 'JSON' && refused.has(pathOf(issue))),
-    ...second.filter(issue => pathsTo(issue).some(path => inJson.has(path))),
+    ...first.filter((issue, index) => !isReplaced[index] && refused.has(pathOf(issue))),
+    ...second.filter(issue => pathsTo(issue).some(path => replaced.has(path))),
   ];
   return left.length > 0 ? left : first;
 }
@@ -188,4 +194,10 @@ function stillThere(first: Issues, reread: readonly unknown[], second: Issues): 
 function pathsTo(issue: StandardSchemaV1.Issue): string[] {
   const keys = keysOf(issue);
   return [pathOf(issue), ...keys.slice(1).map((_key, index) => JSON.stringify(keys.slice(0, index + 1)))];
+}
+
+/** Returns the paths of the arrays around the value of an issue, without the whole. */
+function collectionsAround(issue: StandardSchemaV1.Issue): string[] {
+  const around = pathsTo(issue).slice(1);
+  return around.filter((_path, index) => isOfItem(issue, index + 1));
 }

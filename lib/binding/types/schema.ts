@@ -7,7 +7,7 @@ import { INVALID, UNDEFINED, type Invalid, type Location } from '../reading/loca
 import type { NameTree } from '../reading/name-tree';
 import type { Codec } from './codec';
 import type { JsonSchema, Schemas } from './json-schema';
-import { isAboutSent, keysOf, meaningOf, refuse, withMembers } from './schema-issues';
+import { isAboutSent, isOfItem, keysOf, meaningOf, refuse, withMembers } from './schema-issues';
 import { plainNames, type SentNames } from './schema-names';
 import { asArrays, hasGapsWithin, likeliest, validateShapes } from './schema-shapes';
 import { writableAsSchema } from './schema-writer';
@@ -168,12 +168,15 @@ export class SchemaCodec implements Codec<unknown> {
 
 /**
  * Takes the result of another form of what was sent. If that is refused, too, the first issues are the right ones,
- * unless there are none.
+ * unless there are none, or the schema wants another form, and looks at the items of this one.
  */
 const orFirst =
   (first: Result, location: Location) =>
   (second: Result): unknown =>
-    valueOf(second.issues && !isWithoutIssues(first) ? first : second, location);
+    valueOf(second.issues && !isWithoutIssues(first) && !areItemsRefused(first, second) ? first : second, location);
+
+const areItemsRefused = (first: Result, second: Result): boolean =>
+  first.issues?.every(isOfWhole) === true && second.issues?.some(issue => isOfItem(issue)) === true;
 
 /** Returns true if a schema refused an input without saying why: its own check failed for it. */
 const isWithoutIssues = ({ issues }: Result): boolean => issues?.length === 0;
@@ -189,7 +192,7 @@ const outputOf = ({ value }: StandardSchemaV1.SuccessResult<unknown>): unknown =
 
 /** Returns true if a schema accepts an array of one object, or refuses only what is in the object. */
 function isArrayMeant(one: readonly StandardSchemaV1.Issue[], { issues: several }: Result): boolean {
-  if (!several) return true;
-  const isOfWhole = (issue: StandardSchemaV1.Issue): boolean => keysOf(issue).length === 0;
-  return several.length > 0 && one.every(isOfWhole) && !several.some(isOfWhole);
+  return !several || (several.length > 0 && one.every(isOfWhole) && !several.some(isOfWhole));
 }
+
+const isOfWhole = (issue: StandardSchemaV1.Issue): boolean => keysOf(issue).length === 0;

@@ -9,6 +9,7 @@ import {
   fromQuery,
   list,
   queryParam,
+  routeParam,
   string,
   type AnyType,
   type UploadedFile,
@@ -16,6 +17,8 @@ import {
 import type { Sent } from '../../support/ask';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 import { all, refused, threeWays, type Names, type ThreeWays } from '../acceptance/three-ways';
+
+const split = (sent: unknown): unknown => (typeof sent === 'string' ? sent.split(';') : sent);
 
 const zodTag = z.object({ n: z.string() });
 const valibotTag = v.object({ n: v.string() });
@@ -305,7 +308,7 @@ describe('files where a schema expects an array', () => {
       400,
       expect.arrayContaining([{ name, in: 'form', detail }]) as unknown,
     ];
-    expect(await sent(Dto, ['photos', 'a.pdf', 'application/pdf'])).toEqual(refusal('photos', expect.any(String)));
+    expect(await sent(Dto, ['photos', 'a.pdf', 'application/pdf'])).toEqual(refusal('photos[0]', 'not a picture'));
     expect(await sent(Dto, ['photos', 'a.png'], ['main', 'b.pdf', 'application/pdf'])).toEqual(
       refusal('main', 'not a picture'),
     );
@@ -326,6 +329,55 @@ describe('files where a schema expects an array', () => {
     );
     expect([status, response.text]).toEqual([500, 'The scanner is down.']);
   });
+});
+
+/** Arrays of two words, alone and in an object; the last is asynchronous. */
+const words: readonly [library: string, schema: AnyType, whole: AnyType][] = [
+  ['zod', z.array(z.enum(['a', 'b'])), z.object({ s: z.array(z.enum(['a', 'b'])) })],
+  ['valibot', v.array(v.picklist(['a', 'b'])), v.object({ s: v.array(v.picklist(['a', 'b'])) })],
+  ['arktype', type("('a'|'b')[]"), type({ s: "('a'|'b')[]" })],
+  [
+    'zod, later',
+    z.array(z.string().refine(async one => Promise.resolve(one < 'c'))),
+    z.object({ s: z.array(z.string().refine(async one => Promise.resolve(one < 'c'))) }),
+  ],
+];
+
+describe.each(words)('an array of %s that refuses an item', (_library, schema, whole) => {
+  class Flat extends dto({ s: queryParam(schema) }) {}
+  class Head extends dto({ s: fromHeader(schema) }) {}
+  class Path extends dto({ s: routeParam(schema) }) {}
+  class Whole extends dto({ all: fromQuery(whole) }) {}
+  class Part extends dto({ all: fromQuery(dto({ s: schema })) }) {}
+
+  it.each([
+    ['of a comma-separated list', 'a,c', 's[1]'],
+    ['of one value', 'c', 's[0]'],
+  ])('has its issue there: %s', async (_what, sent, name) => {
+    const namesOf = async (Dto: AnyType, how: Sent, options = {}): Promise<string[]> =>
+      (await bind(Dto, { method: 'GET', ...how }, options)).errors.map(one => one.name);
+    for (const Dto of [Flat, Whole, Part]) expect(await namesOf(Dto, { path: `/?s=${sent}` })).toEqual([name]);
+    expect(await namesOf(Head, { headers: { s: sent } })).toEqual([name]);
+    expect(await namesOf(Path, { path: `/${sent}` }, { route: '/:s' })).toEqual([name]);
+    expect(await namesOf(Path, { path: `/${sent.replace(',', '/')}` }, { route: '/*s' })).toEqual([name]);
+  });
+});
+
+it.each<[string, AnyType, string, string[]]>([
+  ['a list that is too short, too', z.array(z.enum(['a', 'b'])).min(2), 'c', ['s', 's[0]']],
+  ['a tuple', z.tuple([z.string(), z.coerce.number()]), 'a,x', ['s[1]']],
+  ['text that the schema splits itself', z.preprocess(split, z.array(z.enum(['a', 'b']))), 'a;b,c', ['s[1]']],
+  ['an object of zod', z.object({ n: z.string() }), 'a,b', ['s']],
+  ['an object of valibot', v.object({ n: v.string() }), 'a,b', ['s']],
+  ['a record of valibot', v.record(v.string(), v.number()), 'a,b', ['s']],
+  ['an object of arktype', type({ n: 'string' }), 'a,b', ['s']],
+  ['a record of arktype', type({ '[string]': 'number' }), 'a,b', ['s']],
+  ['a text that is too short', z.string().min(5), 'a,b', ['s']],
+])('the issues of text are those of the form that the schema wants: %s', async (_what, schema, sent, names) => {
+  for (const Dto of [dto({ s: queryParam(schema) }), dto({ all: fromQuery(dto({ s: schema })) })]) {
+    const { errors } = await bind(Dto, { method: 'GET', path: `/?s=${sent}` });
+    expect(errors.map(({ name }) => name).sort()).toEqual(names);
+  }
 });
 
 const vObject = v.object({ status: v.optional(v.string()) });
