@@ -58,9 +58,12 @@ function checkSerializerContext(context: BindingOptions['serializerContext'], Dt
   const request = context?.types.request;
   if (request === undefined || request === Dto) return;
   const [read, bound] = [classNameOf(request), classNameOf(Dto)];
+  const remedy = bound
+    ? `Make the context with { request: ${bound} }`
+    : 'Pass the same object in both places, as each call of a function such as list() makes another type';
   throw new TypeError(
     `${owner}: the serializerContext reads ${read || 'a type without a name'}, but this endpoint binds ` +
-      `${bound || 'another type'}. Make the context with { request: ${bound || 'Dto'} }, or leave \`request\` out.`,
+      `${bound || 'another type'}. ${remedy}, or leave \`request\` out.`,
   );
 }
 

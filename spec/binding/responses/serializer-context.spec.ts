@@ -298,8 +298,18 @@ describe('an endpoint that names a context', () => {
       ),
     );
     expect(() => bindRequest(list(Line), { serializerContext: orders })).toThrow(
-      'reads Order, but this endpoint binds another type. Make the context with { request: Dto },',
+      'reads Order, but this endpoint binds another type. Pass the same object in both places,',
     );
+    const ofLines = serializerContext({ request: list(Line) });
+    expect(() => bindRequest(list(Line), { serializerContext: ofLines })).toThrow(
+      new TypeError(
+        'bindRequest: the serializerContext reads a type without a name, but this endpoint binds another type. Pass ' +
+          'the same object in both places, as each call of a function such as list() makes another type, or leave ' +
+          '`request` out.',
+      ),
+    );
+    const Lines = list(Line);
+    expect(() => bindRequest(Lines, { serializerContext: serializerContext({ request: Lines }) })).not.toThrow();
     expect(() =>
       bindRequest(Line, { serializerContext: serializerContext({ responses: { 200: Line } }) }),
     ).not.toThrow();
