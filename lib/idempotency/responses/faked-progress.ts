@@ -20,11 +20,18 @@ export class FakedProgress {
   private readonly progress: Progress;
   private destroyWanted = false;
   private stopDelaying: (() => void) | undefined;
+  /** True while an earlier middleware has the end of the response and has not passed it on to node. */
+  private isOnItsWay = false;
+  private limit: NodeJS.Timeout | undefined;
 
-  /** @param socket of the request: a pipelined response has none before its turn. */
+  /**
+   * @param socket of the request: a pipelined response has none before its turn.
+   * @param endWithin milliseconds after which a connection that is to be closed does not wait for the end any more.
+   */
   constructor(
     private readonly res: ServerResponse,
     private readonly socket: Socket,
+    private readonly endWithin: number,
   ) {
     this.progress = res as unknown as Progress;
   }
@@ -45,31 +52,65 @@ export class FakedProgress {
    */
   pretendEnded(): void {
     this.progress.finished = true;
-    const { socket } = this.res;
-    if (socket) this.delay(socket);
-    else this.res.once('socket', this.delay);
+    this.delayClosing();
   }
-
-  /** Delays the closing of the connection; a pipelined response gets its socket when its turn comes. */
-  private readonly delay = (socket: Socket): void => {
-    this.stopDelaying = delayClose(socket, () => {
-      this.destroyWanted = true;
-    });
-  };
 
   /** Closes the connection once the response has been sent. */
   closeAfterEnd(): void {
     this.destroyWanted = true;
+    if (this.isOnItsWay) this.limitDelay();
   }
 
   restoreEnd(): void {
     this.progress.finished = false;
+    this.allowClosing();
+  }
+
+  /**
+   * Delays the closing further if an earlier middleware will pass the end on to node later (express-session saves
+   * first). To be called when that middleware has been given the end: until then, it may close the connection itself.
+   */
+  awaitEnd(): void {
+    if (this.progress.finished) return;
+    this.isOnItsWay = true;
+    this.delayClosing();
+    if (this.destroyWanted) this.limitDelay();
+    this.res.once('prefinish', () => {
+      this.allowClosing();
+    });
+  }
+
+  /** Ends the delay; closes the connection once the response has been sent, if that was wanted meanwhile. */
+  allowClosing(): void {
+    this.isOnItsWay = false;
+    clearTimeout(this.limit);
     this.res.removeListener('socket', this.delay);
     this.stopDelaying?.();
     if (this.destroyWanted)
       this.res.once('finish', () => {
         closeSoon(this.socket);
       });
+  }
+
+  /** Delays the closing of the connection; a pipelined response gets its socket when its turn comes. */
+  private delayClosing(): void {
+    const { socket } = this.res;
+    if (socket) this.delay(socket);
+    else this.res.once('socket', this.delay);
+  }
+
+  private readonly delay = (socket: Socket): void => {
+    this.stopDelaying = delayClose(socket, () => {
+      this.closeAfterEnd();
+    });
+  };
+
+  /** Closes the connection after a time, although the end is not there: the middleware may never pass it on. */
+  private limitDelay(): void {
+    this.limit ??= setTimeout(() => {
+      this.allowClosing();
+      this.socket.destroy();
+    }, this.endWithin).unref();
   }
 
   /**

@@ -50,6 +50,7 @@ export class Outgoing {
     this.isEnding = true;
     if (isWritten || rest.length === 0) this.methods.end.call(this.res, undefined, 'utf8');
     else this.methods.end.call(this.res, ...contentFor(this.res, rest));
+    this.faked.awaitEnd();
   }
 
   private writeContent(bytes: Buffer, callback: Callback | undefined): boolean {
@@ -74,6 +75,7 @@ export class Outgoing {
   }
 
   destroy(error?: Error): void {
+    this.faked.allowClosing();
     this.methods.destroy.call(this.res, error);
   }
 

@@ -47,7 +47,7 @@ class Recorder implements Recording {
     this.snapshot = new HeadSnapshot(res);
     this.written = this.nothingWritten();
     watchConnection(req, res);
-    this.faked = new FakedProgress(res, req.socket);
+    this.faked = new FakedProgress(res, req.socket, limits.leaseDuration);
     this.outgoing = new Outgoing(res, this.faked);
     res.writeHead = this.ownWriteHead = this.writeHead.bind(this);
     res.write = this.write.bind(this) as typeof res.write;

@@ -5,8 +5,10 @@ import cors from 'cors';
 import type { RequestHandler, Response } from 'express';
 import session from 'express-session';
 import helmet from 'helmet';
+import { Keyv } from 'keyv';
 import morgan from 'morgan';
 import { idempotency } from '../../../lib';
+import { WAYS_TO_CLOSE } from '../../../lib/http/closing';
 import { send, type WireResponse } from '../../support/listen';
 import { expressVersions } from '../../support/express-versions';
 import { RawClient } from '../../support/raw-client';
@@ -439,6 +441,8 @@ function slowEnd(ending: Signal, mayEnd: Signal): RequestHandler {
   };
 }
 
+const POST = 'POST / HTTP/1.1\r\nHost: a\r\nIdempotency-Key: k\r\nContent-Length: 0\r\n\r\n';
+
 describe.each(expressVersions)('behind an earlier middleware with an end of its own, on %s,', (_version, express) => {
   it('a second end() of the handler changes nothing while the first is under way', async () => {
     const [ending, mayEnd] = [signal(), signal()];
@@ -493,8 +497,67 @@ describe.each(expressVersions)('behind an earlier middleware with an end of its 
       });
     const { port } = await serve(app);
     const client = new RawClient(port);
-    await client.send('POST / HTTP/1.1\r\nHost: a\r\nIdempotency-Key: k\r\nContent-Length: 0\r\n\r\n');
+    await client.send(POST);
     await client.closed();
     expect(client.text).toMatch(/^HTTP\/1.1 200 OK[^]*\{"a":1\}$/);
+  });
+
+  it.each(WAYS_TO_CLOSE)('%s() of the socket closes the connection when the response is whole', async way => {
+    const [ending, mayEnd] = [signal(), signal()];
+    const app = express().post('/', slowEnd(ending, mayEnd), idempotency({ store: new Keyv() }), (req, res) => {
+      res.json({ a: 1 });
+      void ending.happened.then(() => {
+        req.socket[way]();
+        mayEnd.happens();
+      });
+    });
+    const { port } = await serve(app);
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const client = new RawClient(port);
+      await client.send(attempt === 0 ? POST : POST.replace('\r\n', '\r\nConnection: close\r\n'));
+      await client.closed();
+      expect(client.text).toMatch(/^HTTP\/1.1 200 OK[^]*\{"a":1\}$/);
+    }
+  });
+
+  it.each(['at once', 'later'])(
+    'which never passes it on, a connection that the handler closes %s is closed after leaseDuration',
+    async when => {
+      const [ending, mayEnd] = [signal(), signal()];
+      const app = express().post(
+        '/',
+        slowEnd(ending, mayEnd),
+        idempotency({ store: new Keyv(), leaseDuration: 100 }),
+        (req, res) => {
+          res.json({ a: 1 });
+          if (when === 'at once') req.socket.destroy();
+          else void ending.happened.then(() => req.socket.destroy());
+        },
+      );
+      const { port } = await serve(app);
+      const client = new RawClient(port);
+      await client.send(POST);
+      await client.closed();
+      expect(client.text).toBe('');
+    },
+  );
+
+  it('which destroys the response later, the connection is closed at once', async () => {
+    const app = express()
+      .use((_req, res, next) => {
+        res.end = () => {
+          setImmediate(() => res.destroy());
+          return res;
+        };
+        next();
+      })
+      .post('/', idempotency({ store: new Keyv() }), (_req, res) => {
+        res.json({ a: 1 });
+      });
+    const { port } = await serve(app);
+    const client = new RawClient(port);
+    await client.send(POST);
+    await client.closed();
+    expect(client.text).toBe('');
   });
 });
