@@ -39,7 +39,8 @@ export function readBody(
   const incoming: Incoming = { req, res, mediaType, kind: bodyKindOf(mediaType), use, options };
   const isAccepted = use.text || accepts(incoming.kind, incoming);
   if (!isAccepted && !mayBeEmpty(incoming)) throw unsupported(incoming);
-  if (isAccepted && canBeStreamed(incoming)) return after(streamForm(incoming), form => ({ kind: 'form', form }));
+  if (isAccepted && canBeStreamed(incoming))
+    return after(streamForm(incoming), form => (form ? { kind: 'form', form } : NONE));
   // The form of an earlier parser, or of `idempotency()`, has been bounded there; its files are bounded again below.
   const isForm = isAccepted && !use.text && incoming.kind === 'multipart';
   const limit = isForm ? Number.MAX_SAFE_INTEGER : options.limits.bodyBytes;
@@ -60,11 +61,9 @@ const isEmpty = (received: Received): boolean =>
 /** Makes the body for the dto out of what was received. */
 function bodyIn(received: Received, incoming: Incoming): Awaitable<Body> {
   const { kind, use } = incoming;
+  if (isEmpty(received)) return NONE;
   if (use.text) return textBody(received, incoming);
-  if (!accepts(kind, incoming)) {
-    if (isEmpty(received)) return NONE;
-    throw unsupported(incoming);
-  }
+  if (!accepts(kind, incoming)) throw unsupported(incoming);
   return kind === 'json'
     ? jsonBody(received, incoming)
     : after(formIn(received, incoming), form => ({ kind: 'form', form }));
@@ -73,7 +72,6 @@ function bodyIn(received: Received, incoming: Incoming): Awaitable<Body> {
 /** Reads the text of the body for `plainText()`, and the form, too, if the body is one. */
 async function textBody(received: Received, incoming: Incoming): Promise<Body> {
   const { req, mediaType, kind, options } = incoming;
-  if (isEmpty(received)) return NONE;
   // The value of a JSON string is not the text of the body.
   const isParsed =
     kind === 'json' &&
@@ -96,8 +94,11 @@ function jsonBody(received: Received, { req, mediaType, use, options: { limits }
   return after(textIn(received, mediaType, limits), text => parseJson(text, use));
 }
 
+/** Matches text of nothing but the blanks of JSON (RFC 8259, section 2). */
+const BLANK = /^[\t\n\r ]*$/;
+
 function parseJson(text: string, use: BodyUse): Body {
-  if (text.trim() === '') return NONE;
+  if (BLANK.test(text)) return NONE;
   try {
     return { kind: 'json', value: use.needsExactNumbers ? parseExactly(text) : (JSON.parse(text) as unknown) };
   } catch (error) {

@@ -27,13 +27,20 @@ export function canBeStreamed({ req, kind, use }: Incoming): boolean {
   return kind === 'multipart' && !use.text && isUntouched(req);
 }
 
-/** Reads a multipart form from the connection. @throws a 400 or 413 problem. */
-export async function streamForm(incoming: Incoming): Promise<Form> {
+/**
+ * Reads a multipart form from the connection. Returns undefined for a chunked body without a byte, which is no body.
+ * @throws a 400 or 413 problem.
+ */
+export async function streamForm(incoming: Incoming): Promise<Form | undefined> {
   const { req, res, options } = incoming;
   try {
     checkDeclaredLength(req, options.formBytes);
+    const rest = chunksOf(req);
+    const first = await rest.next();
+    if (first.done) return undefined;
+    const chunks = startingWith(first.value, rest);
     const parts = partsNoting(incoming);
-    const form = await readUpload(incoming, formOptions => readForm(chunksOf(req), req, { ...formOptions, parts }));
+    const form = await readUpload(incoming, formOptions => readForm(chunks, req, { ...formOptions, parts }));
     // As multer leaves it for a handler, but flat.
     const body = valuesByName(form);
     receivedAsForm(req, form, body);
@@ -43,6 +50,11 @@ export async function streamForm(incoming: Incoming): Promise<Form> {
     drainRest(req, res);
     throw error;
   }
+}
+
+async function* startingWith(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+  yield first;
+  yield* rest;
 }
 
 /** Parses a received form, urlencoded or multipart. @throws a 400 or 413 problem. */

@@ -1,9 +1,13 @@
+import express from 'express';
+import { Keyv } from 'keyv';
 import {
   bool,
   dto,
   field,
+  fromBody,
   fromClaim,
   fromHeader,
+  idempotency,
   int,
   list,
   long,
@@ -144,6 +148,46 @@ describe('no body at all', () => {
       ).dto,
     ).toEqual(bound);
   });
+
+  it.each<[string, string, Readonly<Record<string, string>>]>([
+    ['a multipart form', 'multipart/form-data; boundary=x', {}],
+    ['a multipart form without a boundary', 'multipart/form-data', {}],
+    ['a compressed multipart form', 'multipart/form-data; boundary=x', { 'Content-Encoding': 'gzip' }],
+    ['an urlencoded form', 'application/x-www-form-urlencoded', {}],
+    ['JSON', 'application/json', {}],
+  ])('of %s is none: declared or in chunks, before or behind idempotency()', async (_what, type, more) => {
+    const framings: Readonly<Record<string, string>>[] = [
+      { 'Content-Length': '0' },
+      { 'Transfer-Encoding': 'chunked' },
+    ];
+    class Whole extends dto({ all: fromBody(list(string)), v: optional(string) }) {}
+    for (const Dto of [Whole, class extends dto({ v: optional(string) }) {}])
+      for (const before of [[], [idempotency({ store: new Keyv() })]])
+        for (const framing of framings) {
+          const headers = { 'Content-Type': type, 'Idempotency-Key': 'k', ...more, ...framing };
+          const { status, errors } = await bind(Dto, { body: '', headers }, { ...urlEncoded, before });
+          expect([status, errors.map(({ detail }) => detail)]).toEqual(
+            Dto === Whole ? [400, ['A JSON body is required.']] : [200, []],
+          );
+        }
+  });
+
+  it.each(['', ' ', '\t\r\n ', '\ufeff', '\ufeff\n'])('JSON of the text %j is none', async json => {
+    class Numbered extends dto({ n: optional(long) }) {}
+    for (const Dto of [FromElsewhere, Numbered])
+      expect((await bind(Dto, { ...elsewhere, json }, options)).status).toBe(200);
+  });
+
+  it.each(['\u00a0', '\v', '\f', '\u2003\n', '\ufeff\ufeff', '\u2028'])(
+    'JSON of the text %j is malformed: these are no blanks of JSON (RFC 8259, section 2)',
+    async json => {
+      class Optional extends dto({ v: optional(string) }) {}
+      class Numbered extends dto({ n: optional(long) }) {}
+      for (const Dto of [Optional, Numbered])
+        for (const before of [[], [idempotency({ store: new Keyv() })], [express.text({ type: '*/*' })]])
+          expect((await bind(Dto, { json, headers: { 'Idempotency-Key': 'k' } }, { before })).status).toBe(400);
+    },
+  );
 
   it.each(expressVersions)('is not refused for a missing content type either: %s', async (_name, framework) => {
     const chunked = { ...elsewhere.headers, 'Transfer-Encoding': 'chunked' };
