@@ -43,7 +43,6 @@ export function uploadReader(
     fieldNameSize: 1_000,
     files: limits.files,
     fileSize: limits.fileBytes,
-    parts: limits.fields + limits.files,
   };
   const { isInMemory, storingFor } = storingWith(uploads, bounds);
   const formBytes = limits.formBytes ?? DEFAULT_FORM_BYTES[isInMemory ? 'memory' : 'disk'];

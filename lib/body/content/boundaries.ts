@@ -1,4 +1,5 @@
 import { Problem } from '../../problems/problem';
+import { PartHead } from './part-head';
 
 /** Blanks that are accepted after a boundary. RFC 2046 sets no limit; clients send blanks by mistake only. */
 const MOST_BLANKS = 1_000;
@@ -11,7 +12,8 @@ type After = { readonly kind: 'part'; readonly at: number } | { readonly kind: '
  * section 5.1.1, allows them; busboy would skip the part), and without the bytes after the last boundary.
  * @param boundaryAt called for each boundary, with the position of the line break before it in the form.
  * @throws a 400 problem for forms that busboy would misread silently, or never finish: other bytes follow a boundary, a
- * boundary is in the head of a part, the closing boundary is missing, or another boundary follows it.
+ * boundary is in the head of a part, that has no `Content-Disposition` that busboy can read, the closing boundary is
+ * missing, or another boundary follows it.
  */
 export async function* plainBoundaries(
   chunks: AsyncIterable<Buffer>,
@@ -67,34 +69,6 @@ export async function* plainBoundaries(
     if (hasEnded) rest = afterEnd(rest, delimiter);
   }
   if (!hasEnded) throw new Problem('body-malformed', 'The multipart form has no closing boundary.');
-}
-
-/** The empty line that ends the head of a part, with the line break before it. */
-export const HEAD_END = '\r\n\r\n';
-
-/** Watches the head of a part, from the line break after its boundary. */
-class PartHead {
-  /** The last bytes of a head that has not ended yet. */
-  private open: Buffer | undefined;
-
-  beginPart(): void {
-    this.open = Buffer.alloc(0);
-  }
-
-  /** @param bytes the next bytes of the part. */
-  read(bytes: Buffer): void {
-    if (!this.open) return;
-    const seen = this.open.length === 0 ? bytes : Buffer.concat([this.open, bytes]);
-    this.open = seen.includes(HEAD_END) ? undefined : seen.subarray(1 - HEAD_END.length);
-  }
-
-  endPart(): void {
-    if (this.open)
-      throw new Problem(
-        'body-malformed',
-        'In the multipart form, a part has no body, or no empty line between its head and its body.',
-      );
-  }
 }
 
 /** Returns the last bytes, since a boundary may begin in them. @throws a 400 problem when there is a boundary. */

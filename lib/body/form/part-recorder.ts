@@ -47,7 +47,8 @@ export class PartRecorder {
 
   /**
    * True if a form that has been parsed to its end has content beside its fields and files: of a file without a name,
-   * which multer drops, or of a part that is not `form-data`, which busboy skips.
+   * which multer drops, or of a part that busboy has skipped, because 2,000 other lines come before its
+   * `Content-Disposition`.
    */
   get hasOtherContent(): boolean {
     return this.hasNamelessContent || this.unannounced !== 0;
@@ -55,7 +56,7 @@ export class PartRecorder {
 
   /**
    * Returns the parts of a form that has been parsed to its end. Returns undefined if they take too much memory, or if
-   * busboy has skipped one that is not `form-data`: then it is not known which boundary ends which part.
+   * busboy has skipped one: then it is not known which boundary ends which part.
    */
   parts(): readonly FormPart[] | undefined {
     if (!this.hasRoomFor(0) || this.unannounced !== 0) return undefined;

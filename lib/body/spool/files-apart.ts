@@ -1,4 +1,5 @@
-import { HEAD_END, readAfter } from '../content/boundaries';
+import { readAfter } from '../content/boundaries';
+import { HEAD_END } from '../content/part-head';
 
 /** Bytes of a body, in their order. Those of a long file of a form are apart from the rest. */
 export interface Piece {

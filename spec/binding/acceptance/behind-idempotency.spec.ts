@@ -87,6 +87,14 @@ const refused: readonly [string, Sent, number][] = [
   ['a bad query', { json: ORDER, path: '/?rush=x' }, 400],
   ['malformed JSON', { json: '{' }, 400],
   ['malformed multipart', { body: '--x\r\n', headers: { 'Content-Type': 'multipart/form-data; boundary=x' } }, 400],
+  [
+    'a file whose Content-Disposition cannot be read',
+    {
+      body: '--x\r\nContent-Disposition: form-data; name="f"; filename="a "b".pdf"\r\n\r\n1\r\n--x--\r\n',
+      headers: { 'Content-Type': 'multipart/form-data; boundary=x' },
+    },
+    400,
+  ],
   ['an unsupported body', { body: 'x', headers: { 'Content-Type': 'text/plain' } }, 415],
   ['an unknown coding', { json: ORDER, headers: { 'Content-Encoding': 'zip' } }, 415],
   ['a body that is too large', { json: { sku: 'x'.repeat(2_000_000) } }, 413],

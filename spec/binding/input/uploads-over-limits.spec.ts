@@ -46,12 +46,6 @@ const excesses: readonly [limit: string, where: string, limits: BindingOptions['
   ['fieldBytes', 'after a file', { fieldBytes: 10 }, photo('a') + field('x'.repeat(100)) + open()],
   ['files', 'in the second file', { files: 1 }, photo('a') + open() + KB50],
   ['fileBytes', 'in the second file', { fileBytes: 1_000 }, photo('a') + open() + KB50],
-  [
-    'parts',
-    'after a file',
-    { fields: 1, files: 2 },
-    `${photo('a')}${'--x\r\nX-Nothing: a\r\n\r\n\r\n'.repeat(4)}${open()}`,
-  ],
   ["the length of a field's name", 'after a file', {}, photo('a') + field('t', 'n'.repeat(2_000)) + open()],
   ["the length of a file's name", 'after a file', {}, photo('a') + open('n'.repeat(2_000)) + KB50],
 ];

@@ -74,6 +74,12 @@ describe('files on disk are gone when a client is refused', () => {
     ['a missing value', { multipart: [['photos', new File(['first'], 'a.png')]] }, {}, 400],
     ['no closing boundary', raw(part('title', 't') + photo('first') + photo('second')), {}, 400],
     [
+      'a file whose Content-Disposition cannot be read',
+      raw(`${photo('first')}${part('photos', 'second', '; filename=my file.png')}--x--\r\n`),
+      {},
+      400,
+    ],
+    [
       'a file cut off half-way',
       raw(`${photo('first')}--x\r\nContent-Disposition: form-data; name="photos"; filename="b.png"\r\n\r\nsec`),
       {},

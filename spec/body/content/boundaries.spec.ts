@@ -61,6 +61,8 @@ describe.each([1, 2, 3, 5, 7, 64, 10_000])('a form that arrives in pieces of %d 
     ],
     ['a part without a body', `--b1\r\nContent-Disposition: form-data; name="a"\r\n\r\n--b1\r\n${head}2\r\n--b1--`],
     ['the last boundary in a head', `--b1\r\nContent-Disposition: form-data; name="a"\r\n\r\n--b1--`],
+    ['a part that busboy would skip', `--b1\r\n${head}1\r\n--b1\r\nContent-Type: text/plain\r\n\r\n2\r\n--b1--`],
+    ['a head of more than 16 KiB', `--b1\r\na: ${'x'.repeat(16_384)}\r\n${head}1\r\n--b1--`],
     ['half a last boundary', `--b1\r\n${head}1\r\n--b1-`],
     ['nothing', ''],
   ])('and has %s is refused with 400', async (_what, form) => {

@@ -186,6 +186,7 @@ describe('a multipart form', () => {
     ['an attachment', 'Content-Disposition: attachment; name="a"'],
     ['an attachment with a file name', 'Content-Disposition: attachment; name="a"; filename="a.txt"'],
     ['a part without a name', 'Content-Type: text/plain'],
+    ['a part with 2,000 lines in its head', `${'a:\r\n'.repeat(2_000)}Content-Disposition: form-data; name="a"`],
   ])(
     'that differs in the content of %s, which busboy skips, is another request, whatever its boundary',
     async (_title, head) => {
