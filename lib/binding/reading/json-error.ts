@@ -1,4 +1,4 @@
-import { InvalidJson, parseExactly } from './exact-json';
+import { InvalidJson, MOST_LEVELS, parseExactly } from './exact-json';
 
 /**
  * Describes what is wrong with text that is not JSON, or is ambiguous, and where. Parsers quote some of the text, which
@@ -7,11 +7,12 @@ import { InvalidJson, parseExactly } from './exact-json';
  * @param error the parser's error.
  */
 export function describeJsonError(what: string, text: string, error: unknown): string {
+  if (error instanceof RangeError)
+    return `${what} has more than ${MOST_LEVELS} levels of objects and lists inside each other.`;
   // V8 names the position in some messages only.
   const found = error instanceof InvalidJson ? error : errorOf(text);
-  if (!(found instanceof InvalidJson)) return `${what} is not valid JSON: it is nested too deeply.`;
-  // JSON.parse accepts two values of one name, so what it refused comes later.
-  if (found.isDuplicate && found !== error) return `${what} is not valid JSON.`;
+  // JSON.parse accepts more levels, and two values of one name, so what it refused comes later.
+  if (!(found instanceof InvalidJson) || (found.isDuplicate && found !== error)) return `${what} is not valid JSON.`;
   const where = lineAndColumn(text, found.position);
   return found.isDuplicate
     ? `${what} is ambiguous: an object has one name with two different values, the second at ${where}. ` +

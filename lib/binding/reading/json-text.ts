@@ -24,7 +24,7 @@ export function jsonLike(text: string): unknown {
 
 export const isJsonText = (text: string): boolean => parsedOrUndefined(text) !== undefined;
 
-/** Result for JSON that is nested too deeply for the parser's stack. */
+/** Result for JSON that has more levels than the parser reads. */
 export const TOO_DEEP: unique symbol = Symbol('too deep');
 
 function parsedOrUndefined(text: string): unknown {

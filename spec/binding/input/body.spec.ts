@@ -334,6 +334,21 @@ it.each<[string, AnyType, string, number, unknown]>([
   expect([status, (bound as { n?: unknown } | undefined)?.n]).toEqual([expected, n]);
 });
 
+it.each<[string, number, number, string | undefined]>([
+  ['1,000 levels', 999, 200, undefined],
+  ['more than 1,000 levels', 1_000, 400, 'The body has more than 1000 levels of objects and lists inside each other.'],
+  ['100,000 levels', 100_000, 400, 'The body has more than 1000 levels of objects and lists inside each other.'],
+])('of a dto with an exact number, a body of %s gets one answer', async (_what, levels, expected, detail) => {
+  class Numbered extends dto({ n: long }) {}
+  class Named extends dto({ n: int }) {}
+  const json = `{"n":1,"other":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+  const { status, problem } = await bind(Numbered, { json });
+  expect([status, problem?.detail]).toEqual([expected, detail]);
+  expect((await bind(Named, { json })).status).toBe(200);
+  // JSON.parse reads deeper values, so what it refuses is not the depth.
+  if (detail) expect((await bind(Named, { json: `${json}}` })).problem?.detail).toBe('The body is not valid JSON.');
+});
+
 it.each<[string, Sent]>([
   ['declared', { body: '', headers: { 'Content-Type': 'text/plain', 'Content-Length': '0' } }],
   ['in chunks', { body: '', headers: { 'Content-Type': 'text/plain', 'Transfer-Encoding': 'chunked' } }],

@@ -61,6 +61,8 @@ const broken = fc.tuple(spaced, fc.nat(), fragments, fc.nat(3)).map(([text, wher
 });
 const texts = fc.oneof(spaced, nearlyJson, broken);
 
+const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+
 describe('parseExactly', () => {
   it('accepts what JSON.parse accepts, with the same values, unless a name has two of them', () => {
     fc.assert(
@@ -135,7 +137,22 @@ describe('parseExactly', () => {
     expect(error).toMatchObject({ position: 13, isDuplicate: true });
   });
 
-  it('refuses what is nested too deeply for the stack, as a RangeError', () => {
-    expect(() => parseExactly('['.repeat(1_000_000))).toThrow(RangeError);
+  it.each<[string, (levels: number) => string]>([
+    ['arrays', levels => '['.repeat(levels) + ']'.repeat(levels)],
+    ['objects', levels => '{"a":'.repeat(levels - 1) + '{}' + '}'.repeat(levels - 1)],
+    ['arrays and objects', levels => '[{"a":'.repeat(levels / 2) + '1' + '}]'.repeat(levels / 2)],
+    ['two equal values of a name', levels => `{"a":${nested(levels - 1)},"a":${nested(levels - 1)}}`],
+  ])(
+    'reads 1,000 levels of %s, and refuses more as a RangeError, whatever the process has done before',
+    (_what, text) => {
+      for (let round = 0; round < 50; round++) {
+        expect(() => parseExactly(text(1_000))).not.toThrow();
+        for (const levels of [1_002, 3_000, 100_000]) expect(() => parseExactly(text(levels))).toThrow(RangeError);
+      }
+    },
+  );
+
+  it('counts levels, not values', () => {
+    expect(() => parseExactly(`[${'[],{},'.repeat(2_000)}1]`)).not.toThrow();
   });
 });
