@@ -13,60 +13,68 @@ export interface Collected {
 /** An item of a collection, and its index in the names. */
 export type IndexedItem = readonly [index: number, item: NameTree];
 
-/** A name that continues below a node, and the index where it does. */
-interface Deeper {
+/** A value that was sent. It moves from node to node down the tree, as its name is split. */
+interface Pair {
   readonly name: string;
-  readonly from: number;
+  /** Index in the name where it continues below the node that holds the pair. */
+  from: number;
   readonly value: Sent;
   readonly mark: string | undefined;
   /** Position in the order of sending. */
   readonly order: number;
 }
 
+const NONE: readonly never[] = [];
+
 /**
  * The names of a query or a form as a tree: `items[0].sku` is `sku` below `0` below `items`, in any case. Names are
- * split lazily, as readers descend. Undeclared names are never split, so a client cannot make deep names expensive.
+ * split lazily, as readers descend: undeclared names are never split, except by a schema, whose names are unknown.
+ *
+ * A form of 1 MiB can hold half a million levels that are read. So a node has arrays only for what it holds, and a map
+ * only for several nodes below it.
  */
 export class NameTree {
-  /** Values sent under the name that ends here. */
-  readonly values: Sent[] = [];
-  /** Position of each value in the order of sending. */
-  private readonly orders: number[] = [];
-  /** True if a value here is known to be one item of a collection. */
-  private isItem = false;
-  /** Undefined for a leaf: most names have one part. */
-  private deeper: Deeper[] | undefined;
-  private children: Map<string, NameTree> | undefined;
+  /** Pairs whose names end here. */
+  private ended: Pair[] | undefined;
+  /** Pairs whose names continue below, until they are split. */
+  private deeper: Pair[] | undefined;
+  private children: readonly NameTree[] | undefined;
+  private byKey: ReadonlyMap<string, NameTree> | undefined;
+  private sent: readonly Sent[] | undefined;
   private arrayness: boolean | undefined;
   private gaps: boolean | undefined;
   private items: readonly IndexedItem[] | undefined;
   private joint: readonly Sent[] | undefined;
 
-  /** @param key the part of the name that leads here, spelled as it was first sent; undefined for the root. */
-  private constructor(private readonly key?: string) {}
+  /**
+   * @param key the part of the name that leads here, spelled as it was first sent.
+   * @param isRoot true for the root, which holds all names.
+   */
+  private constructor(
+    readonly key: string,
+    readonly isRoot: boolean,
+  ) {}
 
   /** @param pairs a value with the mark `item` is one item of a collection. */
   static of(pairs: Iterable<readonly [name: string, value: Sent, ...mark: readonly string[]]>): NameTree {
-    const root = new NameTree();
+    const root = new NameTree('', true);
     let order = 0;
-    for (const [name, value, mark] of pairs) root.add(name, 0, value, order++, mark);
+    for (const [name, value, mark] of pairs) root.add({ name, from: 0, value, mark, order: order++ });
     return root;
   }
 
   static leaf(value: Sent): NameTree {
-    const leaf = new NameTree();
-    leaf.add('', 0, value, 0);
-    return leaf;
+    return NameTree.of([['', value]]);
   }
 
-  /** True for the root, which holds all names. */
-  get isRoot(): boolean {
-    return this.key === undefined;
+  /** Values sent under the name that ends here. */
+  get values(): readonly Sent[] {
+    return this.ended ? (this.sent ??= this.ended.map(({ value }) => value)) : NONE;
   }
 
   /** True if the names below are the items of a collection: `name[]`, `name[3]`. */
   get isArray(): boolean {
-    return (this.arrayness ??= !this.isLeaf && this.below().every(([key]) => /^\d*$/.test(key)));
+    return (this.arrayness ??= !this.isLeaf && this.below().every(({ key }) => /^\d*$/.test(key)));
   }
 
   /** True if all that was sent below has an index, but not 0, 1, 2 and so on: the indexes may be ids. */
@@ -80,37 +88,37 @@ export class NameTree {
 
   /** True if no name continues below. */
   get isLeaf(): boolean {
-    return this.deeper === undefined;
+    return !this.deeper && !this.children;
   }
 
   get isEmpty(): boolean {
-    return this.isLeaf && this.values.length === 0;
+    return this.isLeaf && !this.ended;
   }
 
   /** True if one empty text is all that was sent, here or as the one item: `name=`, `name[]=`, `name[3]=`. */
   get holdsEmptyText(): boolean {
-    if (this.values.length + (this.deeper?.length ?? 0) !== 1) return false;
-    return this.values[0] === '' || [...this.open()].some(([key, { values }]) => /^\d*$/.test(key) && values[0] === '');
+    const [only = this, another] = this.below();
+    if (another || !only.isLeaf || only.values.length !== 1 || only.values[0] !== '') return false;
+    return only === this || (!this.ended && /^\d*$/.test(only.key));
   }
 
   /** Returns the tree below a name, or below a path of names. */
   at(path: string, from = 0): NameTree | undefined {
     if (from >= path.length) return this;
-    if (this.isLeaf) return undefined;
     const [key, next] = step(path, from);
-    return this.open().get(key.toLowerCase())?.at(path, next);
+    return this.child(key)?.at(path, next);
   }
 
-  /** Returns the trees below, each with its key as first sent. */
-  below(): readonly (readonly [key: string, tree: NameTree])[] {
-    return [...this.open().values()].map(tree => [tree.key ?? '', tree]);
+  /** Returns the trees below. */
+  below(): readonly NameTree[] {
+    return this.deeper ? this.split(this.deeper) : (this.children ?? NONE);
   }
 
   /** The items `[3]`, in index order. */
   get inIndexOrder(): readonly IndexedItem[] {
-    return (this.items ??= [...this.open()]
-      .filter(([key]) => /^\d+$/.test(key))
-      .map(([key, item]) => [Number(key), item] as const)
+    return (this.items ??= this.below()
+      .filter(({ key }) => /^\d+$/.test(key))
+      .map(item => [Number(item.key), item] as const)
       // Sorting is stable: two values under one index stay in the order of sending.
       .sort(([a], [b]) => a - b));
   }
@@ -129,18 +137,18 @@ export class NameTree {
 
   /** Returns the tree below a part of a name. */
   child(key: string): NameTree | undefined {
-    return this.isLeaf ? undefined : this.open().get(key.toLowerCase());
+    const anyCase = key.toLowerCase();
+    const [only, another] = this.below();
+    if (another) return this.byKey?.get(anyCase);
+    return only?.key.toLowerCase() === anyCase ? only : undefined;
   }
 
   /** Values sent under the name itself and as `name[]`, in the order of sending. */
   get unindexed(): readonly Sent[] {
-    const bare = this.isLeaf ? undefined : this.open().get('');
-    if (!bare || bare.values.length === 0) return this.values;
-    if (this.values.length === 0) return bare.values;
-    return (this.joint ??= [this, bare]
-      .flatMap(({ values, orders }) => values.map((value, at) => [orders[at] ?? 0, value] as const))
-      .sort(([a], [b]) => a - b)
-      .map(([, value]) => value));
+    const bare = this.child('');
+    if (!bare?.ended) return this.values;
+    if (!this.ended) return bare.values;
+    return (this.joint ??= [...this.ended, ...bare.ended].sort((a, b) => a.order - b.order).map(({ value }) => value));
   }
 
   /**
@@ -148,16 +156,14 @@ export class NameTree {
    * item each.
    */
   get isOneValue(): boolean {
-    return (
-      this.values.length === 1 &&
-      !this.isItem &&
-      (this.isLeaf || this.below().every(([key, { values }]) => values.length === 0 || !/^\d*$/.test(key)))
-    );
+    const [only, another] = this.ended ?? NONE;
+    if (!only || another || only.mark === 'item') return false;
+    return this.below().every(({ key, ended }) => !ended || !/^\d*$/.test(key));
   }
 
   /** True if a name continues below `name[]`, which does not say which item it belongs to. */
   get hasNameless(): boolean {
-    return !this.isLeaf && this.open().get('')?.isLeaf === false;
+    return this.child('')?.isLeaf === false;
   }
 
   /** Values sent for a collection: under the name itself, as `name[]` and as `name[3]`. */
@@ -172,24 +178,30 @@ export class NameTree {
     };
   }
 
-  private add(name: string, from: number, value: Sent, order: number, mark?: string): void {
-    if (from >= name.length) {
-      this.values.push(value);
-      this.orders.push(order);
-      this.isItem ||= mark === 'item';
-    } else (this.deeper ??= []).push({ name, from, value, order, mark });
+  private add(pair: Pair): void {
+    if (pair.from >= pair.name.length) this.ended = withOne(this.ended, pair);
+    else this.deeper = withOne(this.deeper, pair);
   }
 
-  private open(): ReadonlyMap<string, NameTree> {
-    if (this.children) return this.children;
-    const children = new Map<string, NameTree>();
-    for (const { name, from, value, order, mark } of this.deeper ?? []) {
-      const [key, next] = step(name, from);
+  private split(pairs: readonly Pair[]): readonly NameTree[] {
+    const byKey = new Map<string, NameTree>();
+    for (const pair of pairs) {
+      const [key, next] = step(pair.name, pair.from);
       const anyCase = key.toLowerCase();
-      let child = children.get(anyCase);
-      if (!child) children.set(anyCase, (child = new NameTree(key)));
-      child.add(name, next, value, order, mark);
+      let child = byKey.get(anyCase);
+      if (!child) byKey.set(anyCase, (child = new NameTree(key, false)));
+      pair.from = next;
+      child.add(pair);
     }
-    return (this.children = children);
+    this.deeper = undefined;
+    if (byKey.size > 1) this.byKey = byKey;
+    return (this.children = [...byKey.values()]);
   }
+}
+
+/** Adds to an array, which is made with room for one: most nodes of deep names hold one pair. */
+function withOne(pairs: Pair[] | undefined, pair: Pair): Pair[] {
+  if (!pairs) return [pair];
+  pairs.push(pair);
+  return pairs;
 }

@@ -48,7 +48,7 @@ function listOf<T>(item: Codec<T>): Codec<T[]> {
     },
     fromItems: (values, location, indexes) => itemsFromTexts(item, values, location, indexes),
     isSentBelow: (tree, location) =>
-      hasNameless(item, tree, location) || tree.below().some(([key, one]) => /^\d*$/.test(key) && !one.isEmpty),
+      hasNameless(item, tree, location) || tree.below().some(one => /^\d*$/.test(one.key) && !one.isEmpty),
     fromNames(tree, location, required) {
       const indexed = tree.indexed(location);
       if (indexed === INVALID || location.isTooDeep()) return INVALID;
@@ -93,10 +93,7 @@ function schemaOfList(item: Codec<unknown>): Pick<Codec<unknown>, 'schema' | 'sc
  * schema are unknown.
  */
 function hasNameless(item: Codec<unknown>, tree: NameTree, location: Location): boolean {
-  const others = tree
-    .below()
-    .filter(([key]) => !/^\d*$/.test(key))
-    .map(([, one]) => one);
+  const others = tree.below().filter(({ key }) => !/^\d*$/.test(key));
   if (tree.hasNameless || (item.shape === 'schema' && others.length > 0)) return true;
   return (
     item.memberOf !== undefined && others.length > 0 && [tree, ...others].some(one => item.isSentBelow?.(one, location))

@@ -64,7 +64,7 @@ function jsonFilesIn(tree: NameTree, { limits }: Location): readonly File[] {
 
 function* filesIn(tree: NameTree): Generator<File> {
   for (const value of tree.values) if (typeof value !== 'string') yield value;
-  if (!tree.isLeaf) for (const [, below] of tree.below()) yield* filesIn(below);
+  for (const below of tree.below()) yield* filesIn(below);
 }
 
 /** Returns true if a schema takes a file as it is: its result holds the file, or its issues are about other values. */

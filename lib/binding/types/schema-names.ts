@@ -27,10 +27,14 @@ export function plainNames({ tree, isObject }: SentNames, location: Location): u
   if (tree.isArray && !tree.isRoot && !isObject(tree)) {
     const indexed = tree.indexed(location);
     if (indexed === INVALID || location.isTooLong(tree.unindexed.length + indexed.length)) return INVALID;
-    const items = [...tree.unindexed, ...indexed.map(([index, one]) => plainAt(index, one))];
+    // `concat` makes an array of the right size; an array that grows has room for 17.
+    const items = Array<unknown>().concat(
+      tree.unindexed,
+      indexed.map(([index, one]) => plainAt(index, one)),
+    );
     return items.includes(INVALID) ? INVALID : items;
   }
-  const entries = tree.below().map(([key, one]) => [key, plainAt(key, one)] as const);
+  const entries = tree.below().map(one => [one.key, plainAt(one.key, one)] as const);
   return entries.some(([, value]) => value === INVALID) ? INVALID : Object.fromEntries(entries);
 }
 

@@ -20,8 +20,7 @@ export const likeliest = (tree: NameTree): SentNames => ({ tree, isObject: one =
 export const asArrays = (tree: NameTree): SentNames => ({ tree, isObject: () => false });
 
 /** Returns true if there are indexes with gaps below a name, at any depth. */
-export const hasGapsWithin = (tree: NameTree): boolean =>
-  tree.hasGaps || (!tree.isLeaf && tree.below().some(([, below]) => hasGapsWithin(below)));
+export const hasGapsWithin = (tree: NameTree): boolean => tree.hasGaps || tree.below().some(hasGapsWithin);
 
 /**
  * Validates names in their likeliest shape. Where the schema refuses an object for indexes with gaps, it gets an array;

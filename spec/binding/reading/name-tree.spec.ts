@@ -63,7 +63,7 @@ describe('a name tree', () => {
       tree('Items[0].Sku', 'items[0].SKU', 'items[x]', 'other')
         .at('ITEMS')
         ?.below()
-        .map(([key, tree]) => [key, tree.values]),
+        .map(({ key, values }) => [key, values]),
     ).toEqual([
       ['0', []],
       ['x', ['2']],
@@ -72,7 +72,7 @@ describe('a name tree', () => {
       tree('Items[0].Sku', 'items[0].SKU')
         .at('items[0]')
         ?.below()
-        .map(([key, tree]) => [key, tree.values]),
+        .map(({ key, values }) => [key, values]),
     ).toEqual([['Sku', ['0', '1']]]);
   });
 
