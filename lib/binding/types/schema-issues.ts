@@ -10,17 +10,17 @@ const LONGEST_MESSAGE = 300;
  * `map` of its own.
  */
 export function keysOf({ path = [] }: StandardSchemaV1.Issue): (string | number)[] {
-  return Array.from(path, part => (typeof part === 'object' ? part.key : part)).map(key =>
-    typeof key === 'symbol' ? String(key) : key,
-  );
+  return Array.from(path, part => {
+    const key = typeof part === 'object' ? part.key : part;
+    return typeof key === 'symbol' ? String(key) : key;
+  });
 }
 
 /**
- * Returns true if an issue is about an item of the array at the path of so many keys. The objects of some libraries
- * take arrays, too: they have issues of names, such as '0'.
+ * Returns true for the key of an item. The objects of some libraries take arrays, too: they have issues of names, such
+ * as '0'.
  */
-export const isOfItem = (issue: StandardSchemaV1.Issue, length = 0): boolean =>
-  typeof keysOf(issue)[length] === 'number';
+export const isIndex = (key: string | number | undefined): boolean => typeof key === 'number';
 
 /**
  * Adds the issues that the members of a union have: zod keeps them in `errors`, one list for each member, and valibot

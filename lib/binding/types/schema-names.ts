@@ -13,7 +13,9 @@ export interface SentNames {
 export function plainNames({ tree, isObject }: SentNames, location: Location): unknown {
   if (tree.isLeaf && !tree.isRoot) {
     const { values } = tree;
-    return values.length === 1 && tree.isOneValue ? values[0] : location.isTooLong(values.length) ? INVALID : values;
+    if (values.length === 1 && tree.isOneValue) return values[0];
+    // A copy, because what a schema refuses is replaced in it, and another shape begins with what was sent.
+    return location.isTooLong(values.length) ? INVALID : [...values];
   }
   if (location.isTooDeep()) return INVALID;
   // A value must not be lost silently: the schema would never see it.

@@ -4,7 +4,7 @@ import { splitAtCommas } from '../reading/comma-separated';
 import { isJsonObject, jsonLike, plainJson, TOO_DEEP } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';
 import { ownValue } from '../reading/own-value';
-import { at, isOfItem, keysOf } from './schema-issues';
+import { at, isIndex, keysOf } from './schema-issues';
 import type { SentNames } from './schema-names';
 
 export type Result = StandardSchemaV1.Result<unknown>;
@@ -103,7 +103,9 @@ const asObject = (items: readonly unknown[]): object => Object.fromEntries(items
 /** Returns the paths of issues as a set, because one request can have thousands of issues. */
 const pathsOf = (issues: Issues): ReadonlySet<string> => new Set(issues.map(pathOf));
 
-const pathOf = (issue: StandardSchemaV1.Issue): string => JSON.stringify(keysOf(issue));
+const pathOf = (issue: StandardSchemaV1.Issue): string => keysOf(issue).map(stepOf).join('');
+
+const stepOf = (key: string | number): string => `${JSON.stringify(key)},`;
 
 /** Replaces the JSON object that an issue is about by an array of it. Returns false if it is about something else. */
 function putInArray(plain: object, issue: StandardSchemaV1.Issue): boolean {
@@ -192,12 +194,14 @@ function stillThere(first: Issues, reread: readonly unknown[], second: Issues): 
 
 /** Returns the path of an issue, and the paths of the objects and arrays around its value, without the whole. */
 function pathsTo(issue: StandardSchemaV1.Issue): string[] {
-  const keys = keysOf(issue);
-  return [pathOf(issue), ...keys.slice(1).map((_key, index) => JSON.stringify(keys.slice(0, index + 1)))];
+  let path = '';
+  const paths = keysOf(issue).map(key => (path += stepOf(key)));
+  return [path, ...paths.slice(0, -1)];
 }
 
 /** Returns the paths of the arrays around the value of an issue, without the whole. */
 function collectionsAround(issue: StandardSchemaV1.Issue): string[] {
-  const around = pathsTo(issue).slice(1);
-  return around.filter((_path, index) => isOfItem(issue, index + 1));
+  const [, ...keys] = keysOf(issue);
+  const [, ...around] = pathsTo(issue);
+  return around.filter((_path, index) => isIndex(keys[index]));
 }

@@ -7,7 +7,7 @@ import { INVALID, UNDEFINED, type Invalid, type Location } from '../reading/loca
 import type { NameTree } from '../reading/name-tree';
 import type { Codec } from './codec';
 import type { JsonSchema, Schemas } from './json-schema';
-import { isAboutSent, isOfItem, keysOf, meaningOf, refuse, withMembers } from './schema-issues';
+import { isAboutSent, isIndex, keysOf, meaningOf, refuse, withMembers } from './schema-issues';
 import { plainNames, type SentNames } from './schema-names';
 import { asArrays, hasGapsWithin, likeliest, validateShapes } from './schema-shapes';
 import { writableAsSchema } from './schema-writer';
@@ -176,7 +176,7 @@ const orFirst =
     valueOf(second.issues && !isWithoutIssues(first) && !areItemsRefused(first, second) ? first : second, location);
 
 const areItemsRefused = (first: Result, second: Result): boolean =>
-  first.issues?.every(isOfWhole) === true && second.issues?.some(issue => isOfItem(issue)) === true;
+  first.issues?.every(isOfWhole) === true && second.issues?.some(issue => isIndex(keysOf(issue)[0])) === true;
 
 /** Returns true if a schema refused an input without saying why: its own check failed for it. */
 const isWithoutIssues = ({ issues }: Result): boolean => issues?.length === 0;

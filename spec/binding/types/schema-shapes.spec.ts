@@ -128,3 +128,16 @@ it('a check that fails for every shape is an error of the application', async ()
     expect([status, response.text]).toEqual([500, 'no rates']);
   }
 });
+
+it('another shape begins with the texts that were sent, also where one of them was tried as a collection', async () => {
+  const seen: string[] = [];
+  const whole = z.preprocess(
+    sent => {
+      seen.push(JSON.stringify(sent));
+      return sent;
+    },
+    z.object({ a: z.array(z.number()), m: z.array(z.string()) }),
+  );
+  await bind(dto({ all: fromQuery(whole) }), get('m[3]=q&a=1,2&a=3'));
+  expect(seen).toContain('{"m":["q"],"a":["1,2","3"]}');
+});
