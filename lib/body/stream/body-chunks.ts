@@ -56,7 +56,18 @@ export function arrivedBody(req: IncomingMessage, most: number): Buffer | undefi
   while (req.readableLength > 0) chunks.push(req.read() as Buffer);
   const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
   req.unshift(bytes);
+  completed(req);
   return bytes;
+}
+
+/**
+ * Says for node that a request has arrived as a whole. Node says so when what it does with the last bytes is over, the
+ * handler's run included; if a write to the connection fails before that, it never does.
+ */
+function completed(req: IncomingMessage): void {
+  req.complete = true;
+  // A second time, it has no effect.
+  req.push(null);
 }
 
 /** Waits for more bytes or the end. Every request ends with `close`; node emits `error` only if it has a listener. */
