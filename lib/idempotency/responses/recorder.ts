@@ -143,7 +143,7 @@ class Recorder implements Recording {
     const head = this.written.headFor('write');
     const bytes = this.written.add(copyOfBytes(chunk, encoding));
     this.runEnd.wrote();
-    if (this.goesOut) return this.sent(() => this.outgoing.write(head, bytes, done));
+    if (this.goesOut) return this.sent(() => this.outgoing.write(head, bytes, done && this.runEnd.callbackFor(done)));
     if (this.runEnd.isClientGone || bytes.length === 0) return this.runEnd.drainSoon(done);
     this.held.hold(bytes);
     // Held bytes count as written: the handler may wait for the callback before it ends.

@@ -6,6 +6,8 @@ import type { Outgoing } from './outgoing';
 import type { RecordedResponse } from './recorded-response';
 import type { Ending } from './recording';
 import { RequestFacade } from './request-facade';
+import type { Callback } from './response-parts';
+import { WriteCallbacks } from './write-callbacks';
 
 /** The handler has run, and there is no response to keep. */
 const RAN: Ending = { kind: 'complete', response: undefined };
@@ -30,6 +32,7 @@ export class RunEnd implements DepartureListener {
   private readonly request: RequestFacade;
   private readonly departure: Departure;
   private readonly ownEnd: ServerResponse['end'];
+  private callbacks: WriteCallbacks | undefined;
   /** True once it is decided how the run ends. */
   isOver = false;
   private isRecordingOver = false;
@@ -60,6 +63,13 @@ export class RunEnd implements DepartureListener {
     return this.departure.isGone;
   }
 
+  /** True while the connection is broken, or has closed, and the handler must not learn of it. */
+  get hidesBreak(): boolean {
+    const { socket } = this.request;
+    // The callback of a write that has failed is called before the socket is destroyed.
+    return this.departure.isHidden && (socket.destroyed || socket.errored !== null);
+  }
+
   /** A request that the handler itself destroys (`pipeline` does, if what it writes to fails) has not broken off. */
   get isUploadBrokenOff(): boolean {
     return !this.req.complete && this.request.socket.destroyed;
@@ -68,6 +78,11 @@ export class RunEnd implements DepartureListener {
   /** Notes that the handler has written the head, or a part of the body. */
   wrote(): void {
     this.departure.wrote();
+  }
+
+  /** Returns what node gets in place of the callback of a write. */
+  callbackFor(callback: Callback): Callback {
+    return (this.callbacks ??= new WriteCallbacks(this)).keep(callback);
   }
 
   /** Ends the run when the handler has ended its response. @param response undefined if it cannot be replayed. */
@@ -156,8 +171,10 @@ export class RunEnd implements DepartureListener {
     this.written.clientLeft();
     if (departure.isHidden) this.faked.pretendOpen();
     departure.clientLeft();
-    // A handler that waits for the closed socket to drain would wait forever.
-    if (departure.isHidden) outgoing.emit('drain');
+    if (!departure.isHidden) return true;
+    // A handler that waits for the closed socket would wait forever.
+    this.callbacks?.settle();
+    outgoing.emit('drain');
     return true;
   }
 
