@@ -7,6 +7,8 @@ type Close = (...args: unknown[]) => unknown;
 interface Delay {
   /** Called instead of closing; undefined while nothing is delayed. */
   onClose: (() => void) | undefined;
+  /** Called after one of the methods. */
+  readonly closing: Set<() => void>;
 }
 
 const delays = new WeakMap<Socket, Delay>();
@@ -20,13 +22,31 @@ const replacements = new WeakSet<Close>();
  * @returns a function that ends the delay; it closes nothing.
  */
 export function delayClose(socket: Socket, onClose: () => void): () => void {
-  const delay = delays.get(socket) ?? { onClose };
-  delays.set(socket, delay);
+  const delay = delayOf(socket);
   delay.onClose = onClose;
-  replaceMethods(socket, delay);
   return () => {
     delay.onClose = undefined;
   };
+}
+
+/**
+ * Calls `listener` after each step by which this process closes a connection, node's own included: when a client has
+ * disconnected, node closes its side, and emits `close` some turns of the event loop later.
+ * @returns a function that ends the calls.
+ */
+export function onClosing(socket: Socket, listener: () => void): () => void {
+  const { closing } = delayOf(socket);
+  closing.add(listener);
+  return () => {
+    closing.delete(listener);
+  };
+}
+
+function delayOf(socket: Socket): Delay {
+  const delay = delays.get(socket) ?? { onClose: undefined, closing: new Set() };
+  delays.set(socket, delay);
+  replaceMethods(socket, delay);
+  return delay;
 }
 
 /**
@@ -40,9 +60,13 @@ function replaceMethods(socket: Socket, delay: Delay): void {
     const close = Reflect.get(socket, way) as Close | undefined;
     if (!close || replacements.has(close)) continue;
     const replacement: Close = (...args) => {
-      if (!delay.onClose) return Reflect.apply(close, socket, args);
-      delay.onClose();
-      return socket;
+      if (delay.onClose) {
+        delay.onClose();
+        return socket;
+      }
+      const returned = Reflect.apply(close, socket, args);
+      for (const listener of delay.closing) listener();
+      return returned;
     };
     replacements.add(replacement);
     Reflect.set(socket, way, replacement);

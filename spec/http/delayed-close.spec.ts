@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { idempotency } from '../../lib';
-import { delayClose } from '../../lib/http/delayed-close';
+import { delayClose, onClosing } from '../../lib/http/delayed-close';
 import { DuplexConnection } from '../support/duplex-connection';
 
 /** The two ends of a connection. */
@@ -84,4 +84,34 @@ it('closes a connection that is not a socket after a guarded request that asks f
   connection.push('POST / HTTP/1.1\r\nHost: a\r\nIdempotency-Key: duplex\r\nConnection: close\r\n\r\n');
   await connection.ended;
   expect(connection.written).toMatch(/^HTTP\/1\.1 200 OK[^]*ran/);
+});
+
+it.each(['destroy', 'destroySoon', 'end'] as const)(
+  'tells of a connection that %s() closes it, before it emits close, unless that is cancelled',
+  async way => {
+    const [near, far] = await connection();
+    const told: unknown[] = [];
+    near.once('close', () => told.push('close'));
+    onClosing(near, () => told.push(near.writable));
+    onClosing(near, () => told.push('cancelled'))();
+    near[way]();
+    expect(told[0]).toBe(false);
+    expect(told).not.toContain('close');
+    expect(told).not.toContain('cancelled');
+    near.destroy();
+    far.destroy();
+  },
+);
+
+it('tells nothing of a connection whose closing is delayed', async () => {
+  const [near, far] = await connection();
+  let told = 0;
+  onClosing(near, () => told++);
+  const stop = delayClose(near, () => undefined);
+  near.destroy();
+  expect(told).toBe(0);
+  stop();
+  near.destroy();
+  expect(told).toBeGreaterThan(0);
+  far.destroy();
 });

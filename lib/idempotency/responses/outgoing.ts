@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { contentFor } from '../../http/queued-content';
 import type { FakedProgress } from './faked-progress';
+import { FinishListeners } from './finish-listeners';
 import type { HeaderLine } from './recorded-response';
 import type { ResponseHead } from './response-head';
 import type { Callback } from './response-parts';
@@ -15,6 +16,7 @@ export class Outgoing {
   isEnding = false;
   private hasFinished = false;
   private readonly methods;
+  private readonly finishListeners: FinishListeners;
 
   constructor(
     private readonly res: ServerResponse,
@@ -22,6 +24,7 @@ export class Outgoing {
   ) {
     // eslint-disable-next-line @typescript-eslint/unbound-method -- they are called with `res` as `this`.
     const { writeHead, write, end, flushHeaders, addTrailers, destroy, emit } = res;
+    this.finishListeners = new FinishListeners(res);
     this.methods = { writeHead, write, end, flushHeaders, addTrailers, destroy, emit };
   }
 
@@ -88,12 +91,15 @@ export class Outgoing {
 
   emit(event: string, ...args: unknown[]): boolean {
     if (event === 'finish') this.hasFinished = true;
-    return this.methods.emit.call(this.res, event, ...args);
+    const hadListeners = this.methods.emit.call(this.res, event, ...args);
+    if (event === 'finish' || event === 'close') this.finishListeners.tell();
+    return hadListeners;
   }
 
   /** Gives the methods back to `res`. */
   putBack(): void {
     Object.assign(this.res, this.methods);
+    this.finishListeners.putBack();
   }
 
   /**

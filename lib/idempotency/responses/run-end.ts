@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { steps } from '../../basics/steps';
+import { onClosing } from '../../http/delayed-close';
 import { Departure, type DepartureListener, type DepartureTimes } from './departure';
 import type { FakedProgress } from './faked-progress';
 import type { Outgoing } from './outgoing';
@@ -33,6 +34,7 @@ export class RunEnd implements DepartureListener {
   private readonly departure: Departure;
   private readonly ownEnd: ServerResponse['end'];
   private callbacks: WriteCallbacks | undefined;
+  private readonly stopWatching: () => void;
   /** True once it is decided how the run ends. */
   isOver = false;
   private isRecordingOver = false;
@@ -57,6 +59,8 @@ export class RunEnd implements DepartureListener {
     this.ownEnd = res.end;
     res.destroy = this.destroy.bind(this);
     res.emit = this.emit.bind(this) as typeof res.emit;
+    this.stopWatching = onClosing(this.request.socket, this.noteClosing.bind(this));
+    this.noteClosing();
   }
 
   get isClientGone(): boolean {
@@ -121,6 +125,7 @@ export class RunEnd implements DepartureListener {
     this.isRecordingOver = true;
     this.isStored = isStored;
     this.departure.stop();
+    this.stopWatching();
     this.request.putSocketBack();
     this.departure.stopHiding();
     this.request.showReality();
@@ -178,6 +183,13 @@ export class RunEnd implements DepartureListener {
     return true;
   }
 
+  /** Notes at once that the client has left. Until node emits `close`, on-finished would see it on the socket. */
+  private noteClosing(): void {
+    // The sockets of adapters do not say whether they are writable.
+    const isClosing = (this.request.socket.writable as boolean | undefined) === false;
+    if (isClosing && this.departure.isHidden && !this.isOver) this.emit('close');
+  }
+
   /** @returns whether to close the connection now; after the end, it is closed when the response has been sent. */
   private close(ending: Ending): boolean {
     // The `end` of an earlier middleware may close the connection itself.
@@ -200,8 +212,8 @@ export class RunEnd implements DepartureListener {
 
   /**
    * Returns true if the client is gone, which may be the only reason for the handler to break its response off: it may
-   * have learned it from the socket (on-finished), before or instead of `close` on the response. But a handler that has
-   * not begun to respond to an upload that broke off may run again, with the whole of it.
+   * have learned it from the socket, before or instead of `close` on the response. But a handler that has not begun to
+   * respond to an upload that broke off may run again, with the whole of it.
    */
   private hasLostClient(): boolean {
     if (!this.written.hasHead && !this.req.complete) return false;

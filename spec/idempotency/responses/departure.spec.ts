@@ -6,7 +6,6 @@ import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Request, RequestHandler, Response } from 'express';
-import onFinished from 'on-finished';
 import { bindRequest, dto, file, idempotency, type IdempotencyOptions } from '../../../lib';
 import { Departure } from '../../../lib/idempotency/responses/departure';
 import { MAX_TIMER } from '../../../lib/options/check';
@@ -191,13 +190,6 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
   }, 60_000);
 
   it.each<[string, (source: PassThrough, res: Response) => unknown]>([
-    [
-      'on-finished, which ends the source of a pipeline',
-      (source, res) => {
-        onFinished(res, () => source.destroy());
-        pipeline(source, res).catch(() => undefined);
-      },
-    ],
     [
       'the socket, by which it ends the source of a pipeline',
       (source, res) => {
