@@ -6,14 +6,13 @@ export type NamingPolicyName = 'camelCase' | 'snake_case' | 'kebab-case' | 'Pasc
 
 /**
  * Splits a name into words: `customerID` into customer, ID; `URLPath` into URL, Path. Digits belong to the word before
- * them.
+ * them, and underscores around the name to its first and its last word: `_id` and `id` are two names.
  */
 const words = (name: string): string[] =>
   name
     .replace(/([a-z\d])([A-Z])/g, '$1 $2')
     .replace(/([A-Z])([A-Z][a-z])/g, '$1 $2')
-    .split(/[\s_-]+/)
-    .filter(word => word !== '');
+    .split(/(?<!^_*)[\s_-](?!_*$)/);
 
 export const namingPolicies: Readonly<Record<NamingPolicyName, NamingPolicy>> = {
   /** Makes the leading capitals small: `CustomerId` becomes customerId, `URLPath` becomes urlPath. */
@@ -22,6 +21,6 @@ export const namingPolicies: Readonly<Record<NamingPolicyName, NamingPolicy>> = 
   'kebab-case': name => words(name).join('-').toLowerCase(),
   PascalCase: name =>
     words(name)
-      .map(word => word.charAt(0).toUpperCase() + word.slice(1))
+      .map(word => word.replace(/^_*./, start => start.toUpperCase()))
       .join(''),
 };

@@ -11,9 +11,11 @@ import {
   fromQuery,
   int,
   list,
+  openapi,
   optional,
   queryParam,
   routeParam,
+  serializerContext,
   string,
   type BindingOptions,
   type NamingPolicyName,
@@ -39,6 +41,15 @@ const names: readonly [name: string, camelCase: string, snake_case: string, keba
   ['address1Line', 'address1Line', 'address1_line', 'address1-line', 'Address1Line'],
   ['H264Codec', 'h264Codec', 'h264_codec', 'h264-codec', 'H264Codec'],
   ['sha256', 'sha256', 'sha256', 'sha256', 'Sha256'],
+  ['_id', '_id', '_id', '_id', '_Id'],
+  ['_Id', '_Id', '_id', '_id', '_Id'],
+  ['__v', '__v', '__v', '__v', '__V'],
+  ['_createdAt', '_createdAt', '_created_at', '_created-at', '_CreatedAt'],
+  ['class_', 'class_', 'class_', 'class_', 'Class_'],
+  ['__typeName__', '__typeName__', '__type_name__', '__type-name__', '__TypeName__'],
+  ['created_at__gte', 'created_at__gte', 'created_at__gte', 'created-at--gte', 'CreatedAtGte'],
+  ['_', '_', '_', '_', '_'],
+  ['__', '__', '__', '__', '__'],
 ];
 const columns: readonly NamingPolicyName[] = ['camelCase', 'snake_case', 'kebab-case', 'PascalCase'];
 const table = names.flatMap(([name, ...made]) =>
@@ -53,6 +64,30 @@ it.each(table)('%s: %s is %s, when it is read and when it is written', async (pr
   const body = JSON.stringify({ [jsonName]: 'v' });
   expect((await ask(app, { json: body })).text).toBe(body);
   expect((await bind(One, { json: { [jsonName]: 'v' } }, { propertyNamingPolicy })).dto).toEqual({ [name]: 'v' });
+});
+
+it.each(columns)('%s: _id and id are two names everywhere', async propertyNamingPolicy => {
+  class Item extends dto({ _id: int, id: int }) {}
+  class Found extends dto({ _id: optional(string), id: optional(string), items: field(list(Item)) }) {}
+  const options = { propertyNamingPolicy };
+  const [_id, id, items] = propertyNamingPolicy === 'PascalCase' ? ['_Id', 'Id', 'Items'] : ['_id', 'id', 'items'];
+  const app = express().post('/', bindRequest(Found, { ...options, responses: { 200: Found } }), (req, res) => {
+    res.json(req.dto);
+  });
+  const json = JSON.stringify({ [_id]: 'a', [id]: 'b', [items]: [{ [_id]: 1, [id]: 2 }] });
+  expect((await ask(app, { json })).text).toBe(json);
+  const context = serializerContext({ ...options, request: Found, responses: { 200: Found } });
+  expect(context.write(200, await context.read(json))).toBe(json);
+  const { errors } = await bind(Found, { json: { [_id]: 1, [items]: [{ [id]: 2 }] } }, options);
+  expect(errors.map(({ pointer }) => pointer)).toEqual([`/${_id}`, `/${items}/0/${_id}`]);
+  const { components } = openapi(app, { info: { title: 'Items', version: '1' } });
+  const described = Object.values(components?.schemas ?? {}) as { properties?: object }[];
+  expect(described.map(({ properties = {} }) => Object.keys(properties))).toEqual(
+    expect.arrayContaining([
+      [_id, id],
+      [_id, id, items],
+    ]),
+  );
 });
 
 it('without a policy it is camelCase', async () => {
