@@ -1,6 +1,20 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { dateTime, dto, fromHeader, int, list, string } from '../../../lib';
-import type { Sent } from '../../support/ask';
+import express, { type RequestHandler } from 'express';
+import {
+  bindRequest,
+  dateTime,
+  dto,
+  file,
+  fromHeader,
+  headerValue,
+  idempotency,
+  int,
+  list,
+  optional,
+  string,
+} from '../../../lib';
+import { ask, toWire, type Sent } from '../../support/ask';
 import { bind } from '../../support/one-endpoint';
 
 class Versioned extends dto({
@@ -74,6 +88,53 @@ describe('a header that is not required', () => {
     class WithDefault extends dto({ tenant: fromHeader(string, { name: 'X-Tenant', default: 'public' }) }) {}
     expect((await bind(Optional)).dto).toEqual({});
     expect((await bind(WithDefault)).dto).toEqual({ tenant: 'public' });
+  });
+});
+
+describe('a header that announces a multipart form is read as it was sent', () => {
+  class Upload extends dto({
+    doc: optional(file),
+    size: fromHeader(optional(int), { name: 'Content-Length' }),
+    coding: fromHeader(optional(string), { name: 'transfer-encoding' }),
+    type: fromHeader(string, { name: 'Content-Type' }),
+  }) {}
+  const multipart = [['doc', new File(['abc'], 'a.txt')]] as const;
+  const options = { allowFormData: true };
+
+  it.each<[string, RequestHandler[]]>([
+    ['straight from the connection', []],
+    ['by an earlier bindRequest()', [bindRequest(Upload, options)]],
+    ['behind idempotency()', [idempotency()]],
+  ])('%s', async (_how, before) => {
+    let single: unknown;
+    const app = express().post('/', ...before, bindRequest(Upload, options), (req, res) => {
+      single = headerValue(req, 'Content-Length', int, { required: false });
+      const { doc, size, coding } = req.dto;
+      res.json({ name: doc?.originalname, size, coding, hasType: req.dto.type === req.headers['content-type'] });
+    });
+    const { body } = await toWire({ multipart });
+    const length = Buffer.byteLength(body ?? '');
+    expect((await ask(app, { key: randomUUID(), multipart })).body).toEqual({
+      name: 'a.txt',
+      size: length,
+      hasType: true,
+    });
+    expect(single).toBe(length);
+    const chunked = { 'Transfer-Encoding': 'chunked' };
+    expect((await ask(app, { key: randomUUID(), multipart, headers: chunked })).body).toEqual({
+      name: 'a.txt',
+      coding: 'chunked',
+      hasType: true,
+    });
+    expect(single).toBeUndefined();
+  });
+
+  it('but not where an earlier middleware has deleted it', async () => {
+    const remove: RequestHandler = (req, _res, next) => {
+      delete req.headers['content-length'];
+      next();
+    };
+    expect((await bind(Upload, { multipart }, { ...options, before: [remove] })).dto?.size).toBeUndefined();
   });
 });
 
