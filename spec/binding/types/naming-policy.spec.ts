@@ -11,7 +11,6 @@ import {
   fromQuery,
   int,
   list,
-  openapi,
   optional,
   queryParam,
   routeParam,
@@ -21,6 +20,7 @@ import {
   type NamingPolicyName,
 } from '../../../lib';
 import { ask } from '../../support/ask';
+import { documentOf } from '../../support/described';
 import { bind, urlEncoded } from '../../support/one-endpoint';
 
 /** What each policy makes of the name of a property. */
@@ -80,9 +80,8 @@ it.each(columns)('%s: _id and id are two names everywhere', async propertyNaming
   expect(context.write(200, await context.read(json))).toBe(json);
   const { errors } = await bind(Found, { json: { [_id]: 1, [items]: [{ [id]: 2 }] } }, options);
   expect(errors.map(({ pointer }) => pointer)).toEqual([`/${_id}`, `/${items}/0/${_id}`]);
-  const { components } = openapi(app, { info: { title: 'Items', version: '1' } });
-  const described = Object.values(components?.schemas ?? {}) as { properties?: object }[];
-  expect(described.map(({ properties = {} }) => Object.keys(properties))).toEqual(
+  const { schemas } = documentOf(app)['components'] as { schemas: Record<string, { properties?: object }> };
+  expect(Object.values(schemas).map(({ properties = {} }) => Object.keys(properties))).toEqual(
     expect.arrayContaining([
       [_id, id],
       [_id, id, items],
