@@ -4,6 +4,7 @@ import { describe } from '../../options/check';
 import { ownValue } from '../reading/own-value';
 import { classNameOf } from '../types/class-name';
 import type { DtoClass } from '../types/property-type';
+import { bareInstance } from './bare-instance';
 import { namingErrors } from './declaration-error';
 import { baseClasses, declarationsOf, ownDeclarationsOf, type Declarations } from './declarations';
 import type { PropertySpec } from './property';
@@ -40,7 +41,7 @@ function withInitialisers(Dto: DtoClass<unknown>, properties: Declarations): Dec
       const mayBeInitial = !spec.requiresValue && spec.kind !== 'hasPermission';
       const required = spec.required && !(mayBeInitial && initial !== undefined);
       const isMadeByClass = Object.hasOwn(sample, name);
-      const makeInitial = (): unknown => ownValue(new Dto() as object, name);
+      const makeInitial = (): unknown => ownValue(bareInstance(Dto) as object, name);
       return [name, extended(spec, { required, initial, makeInitial, replacesInherited, isMadeByClass })];
     }),
   );
@@ -54,7 +55,7 @@ function isInherited(value: unknown, name: string, Dto: DtoClass<unknown>): bool
   const declaring = [...baseClasses(Dto)].find(one => [...ownDeclarationsOf(one)].some(own => own.has(name)));
   const base: unknown = declaring && Object.getPrototypeOf(declaring);
   if (value === undefined || typeof base !== 'function' || base === Function.prototype) return false;
-  const made = (): unknown => ownValue(new (base as DtoClass<unknown>)() as object, name);
+  const made = (): unknown => ownValue(bareInstance(base as DtoClass<unknown>) as object, name);
   try {
     const inherited = made();
     // A base class may make another value for each instance, such as an id.
@@ -100,6 +101,6 @@ function checkIsSettable(sample: object, name: string, owner: string): void {
 function sampleOf(Dto: DtoClass<unknown>): object {
   return namingErrors(
     `${classNameOf(Dto)}: its constructor failed when called without arguments`,
-    () => new Dto() as object,
+    () => bareInstance(Dto) as object,
   );
 }

@@ -1,7 +1,10 @@
 import './metadata-symbol';
-import { defaultOf } from './default-value';
+import { initialDefault } from './default-value';
 import { declareProperty } from './declarations';
 import type { PropertyKind, PropertySpec } from './property';
+
+/** Makes the value of a field of a new instance. */
+type Initialise = (this: object, initial: unknown) => unknown;
 
 /**
  * Declares the property of a decorated field. Standard decorators pass a context, legacy ones the prototype and the
@@ -10,13 +13,16 @@ import type { PropertyKind, PropertySpec } from './property';
 export function decorate(
   kind: PropertyKind,
   declaredAs: (name: string, shown?: string) => PropertySpec,
-): (target: unknown, context: unknown, descriptor?: PropertyDescriptor) => ((initial: unknown) => unknown) | undefined {
+): (target: unknown, context: unknown, descriptor?: PropertyDescriptor) => Initialise | undefined {
   return (target, context, descriptor) => {
     if (isFieldContext(context)) {
       if (typeof context.name !== 'string' || context.static || context.private) throw notBindable(kind, context.name);
       const spec = declaredAs(context.name);
       declareProperty(metadataOf(kind, context), context.name, spec);
-      return spec.default === undefined ? undefined : initial => (initial === undefined ? defaultOf(spec) : initial);
+      if (spec.default === undefined) return undefined;
+      return function (initial) {
+        return initial === undefined ? initialDefault(this, spec) : initial;
+      };
     }
     const isMethod = descriptor?.value !== undefined || descriptor?.get !== undefined || descriptor?.set !== undefined;
     if (typeof target === 'object' && target !== null && typeof context === 'string' && !isMethod) {

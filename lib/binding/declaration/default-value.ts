@@ -1,6 +1,7 @@
 import BigNumber = require('bignumber.js');
 import { types } from 'node:util';
 import { Version } from '../types/identifiers';
+import { bareInstance, isBare } from './bare-instance';
 import { isDto } from './declarations';
 import type { PropertySpec } from './property';
 
@@ -10,6 +11,11 @@ import type { PropertySpec } from './property';
  */
 export function defaultOf({ default: value }: Pick<PropertySpec, 'default'>): unknown {
   return typeof value === 'function' ? (value as () => unknown)() : copyOfDefault(value);
+}
+
+/** Makes the default value for a new instance; undefined if it is made only where no source has the value. */
+export function initialDefault(instance: object, spec: Pick<PropertySpec, 'default'>): unknown {
+  return typeof spec.default === 'function' && isBare(instance) ? undefined : defaultOf(spec);
 }
 
 /** @throws TypeError for a default that cannot be copied and could be changed: all requests would share it. */
@@ -35,7 +41,7 @@ function copyOfDefault(value: unknown): unknown {
 /** Copies the properties. An instance of a dto class is made by its constructor, because it may have private fields. */
 function copyOfObject(value: object, prototype: object | null): object {
   const Dto: unknown = prototype?.constructor;
-  const copy = isDto(Dto) ? (new Dto() as object) : (Object.create(prototype) as object);
+  const copy = isDto(Dto) ? (bareInstance(Dto) as object) : (Object.create(prototype) as object);
   for (const name of Object.keys(copy)) if (!Object.hasOwn(value, name)) Reflect.deleteProperty(copy, name);
   const entries = Object.entries(value).map(([name, one]) => [name, copyOfDefault(one)]);
   return Object.assign(copy, Object.fromEntries(entries) as object);

@@ -15,7 +15,7 @@ import { checkJsonNames } from './declaration-error';
 import { mustBeSent, objectSchema } from './dto-schema';
 import { objectWriters, writeObject, type ObjectWriters } from './dto-writer';
 import { jsonReaderOf, membersOf, type Member } from './members';
-import { instancesOf, unsetRemover } from './instances';
+import { completion, instancesOf } from './instances';
 import { propertiesOf } from './class-properties';
 import { sentNames } from './sent-names';
 
@@ -32,7 +32,7 @@ interface Prepared {
 export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
   const code = codecs.codeFor(Dto);
   const create = instancesOf(Dto, code);
-  const removeUnset = unsetRemover(Dto, code);
+  const complete = completion(Dto, code);
   let prepared: Prepared;
   // Postponed, because a property can be of this very class.
   codecs.later(() => {
@@ -44,7 +44,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
     if (location.isTooDeep()) return INVALID;
     const found = new FoundValues(create());
     prepared.reader()(found, json, location);
-    return found.settled(removeUnset);
+    return found.settled(complete);
   };
   const isSentBelow = sentNames(() => prepared.fields);
   const codec: Codec<T> = {
@@ -66,7 +66,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
         found.put(member.property, readInNames(member, tree, location));
         location.leave();
       }
-      return found.settled(removeUnset);
+      return found.settled(complete);
     },
     toJson: writeObject(() => prepared.writers),
     // A class without a name may contain itself, too.

@@ -5,7 +5,7 @@ import { ownValue } from '../reading/own-value';
 import { jsonReaderOf, membersOf, type Member } from '../declaration/members';
 import type { Location } from '../reading/location';
 import { checkJsonNames, namingErrors } from '../declaration/declaration-error';
-import { instancesOf, unsetRemover } from '../declaration/instances';
+import { completion, instancesOf } from '../declaration/instances';
 import { propertiesOf } from '../declaration/class-properties';
 import { isDto } from '../declaration/declarations';
 import type { PropertySpec } from '../declaration/property';
@@ -27,7 +27,7 @@ export interface Plan {
   readonly create: () => object;
   /** Number of properties. */
   readonly count: number;
-  /** Sets the properties for which a value was found, and removes the others that the class has made. */
+  /** Sets the properties for which a value was found, and completes the dto. */
   readonly set: (dto: object, values: readonly unknown[]) => void;
   /** The properties that each source supplies. */
   readonly sourceProperties: ReadonlyMap<Source, readonly SourceProperty[]>;
@@ -109,7 +109,7 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
   return {
     create: instancesOf<unknown>(Dto, code),
     count: members.length,
-    set: setting(setAll, unsetRemover(Dto, code)),
+    set: setting(setAll, completion(Dto, code)),
     sourceProperties,
     reader: jsonReaderOf(code, jsonProperties, ({ index }) => index, readIfSent),
     jsonRequired,
@@ -153,9 +153,9 @@ function bySource(sourcesOf: Plan['sourcesOf']): Map<Source, SourceProperty[]> {
 const readIfSent = (member: Member, value: unknown, location: Location): unknown =>
   value === undefined ? undefined : readJson(member, value, location);
 
-function setting(set: Late<Plan['set']>, removeUnset: ((dto: object) => void) | undefined): Plan['set'] {
+function setting(set: Late<Plan['set']>, complete: ((dto: object) => void) | undefined): Plan['set'] {
   return (dto, values) => {
     set()(dto, values);
-    removeUnset?.(dto);
+    complete?.(dto);
   };
 }

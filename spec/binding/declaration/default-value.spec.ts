@@ -1,5 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { inspect } from 'node:util';
-import express from 'express';
+import express, { type RequestHandler } from 'express';
 import { z } from 'zod';
 import {
   BigNumber,
@@ -8,6 +9,7 @@ import {
   decimal,
   dto,
   field,
+  fromForm,
   int,
   list,
   string,
@@ -18,7 +20,8 @@ import {
   type DtoClass,
 } from '../../../lib';
 import { ask } from '../../support/ask';
-import { bind } from '../../support/one-endpoint';
+import { documentOf } from '../../support/described';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 describe('a default is never shared between requests', () => {
   class Tagged extends dto({ tags: list(string) }) {}
@@ -165,4 +168,100 @@ describe('a default is never shared between requests', () => {
       expect(() => declare(z.any(), () => value)).not.toThrow();
     });
   });
+});
+
+describe.each<[string, (make: () => number) => DtoClass<{ v: unknown; n: number }>]>([
+  ['dto({...})', make => class extends dto({ v: field(int, { default: make }), n: int }) {}],
+  [
+    'a decorator',
+    make => {
+      class Decorated {
+        @field(int, { default: make }) v: unknown;
+        @field(int) n!: number;
+      }
+      return Decorated;
+    },
+  ],
+  [
+    'a decorator of a base class',
+    make => {
+      class Base {
+        @field(int, { default: make }) v: unknown;
+      }
+      return class extends Base {
+        @field(int) n!: number;
+      };
+    },
+  ],
+])('a function that makes a default is called where no source has the value (%s)', (_how, declare) => {
+  const counted = () => {
+    let calls = 0;
+    const One = declare(() => ++calls);
+    class Outer extends dto({ in: One, more: field(list(One), { default: [] }) }) {}
+    return { One, Outer, calls: () => calls };
+  };
+
+  it('not when the middleware is made and described', () => {
+    const { One, Outer, calls } = counted();
+    documentOf(express().post('/a', bindRequest(One)).post('/b', bindRequest(Outer)));
+    expect(calls()).toBe(0);
+  });
+
+  it('at the root', async () => {
+    const { One, calls } = counted();
+    expect((await bind(One, { json: { v: 7, n: 1 } })).dto).toEqual({ v: 7, n: 1 });
+    expect((await bind(One, { json: { v: 'x', n: 1 } })).status).toBe(400);
+    expect((await bind(One, { json: {} })).status).toBe(400);
+    expect(calls()).toBe(0);
+    expect((await bind(One, { json: { n: 1 } })).dto).toEqual({ v: 1, n: 1 });
+    expect(calls()).toBe(1);
+  });
+
+  it('in a nested dto and in the items of a list', async () => {
+    const { Outer, calls } = counted();
+    const full = { v: 7, n: 1 };
+    expect((await bind(Outer, { json: { in: full, more: [full] } })).dto).toEqual({ in: full, more: [full] });
+    expect((await bind(Outer, { json: { in: {}, more: [{ n: 'x' }] } })).status).toBe(400);
+    expect(calls()).toBe(0);
+    class Form extends dto({ all: fromForm(Outer) }) {}
+    const form = 'in.n=1&more[0].n=2&more[1].n=3&more[1].v=7';
+    expect((await bind(Form, { form }, urlEncoded)).dto?.all).toEqual({
+      in: { v: 1, n: 1 },
+      more: [
+        { v: 2, n: 2 },
+        { v: 7, n: 3 },
+      ],
+    });
+    expect(calls()).toBe(2);
+  });
+
+  it('in instances that the application makes, also while bindonce makes one', async () => {
+    const { One, calls } = counted();
+    expect([new One().v, calls()]).toEqual([1, 1]);
+    class Holder extends dto({ n: int }) {
+      readonly held = new One();
+    }
+    expect((await bind(Holder, { json: { n: 1 } })).dto?.held.v).toBe(calls());
+  });
+
+  it('in the context of the request only', async () => {
+    const locales = new AsyncLocalStorage<number>();
+    const One = declare(() => locales.getStore() as number);
+    const before: RequestHandler[] = [(_req, _res, next) => locales.run(49, next)];
+    expect((await bind(One, { json: { n: 1 } }, { before })).dto).toEqual({ v: 49, n: 1 });
+    expect(Object.keys((await bind(One, { json: { n: 1 } })).dto ?? {})).toEqual(['n']);
+  });
+});
+
+it('a default that a function makes takes no value away from a setter', async () => {
+  class Stored extends dto({ v: field(int, { default: () => 1 }) }) {
+    stored: number | undefined;
+  }
+  Object.defineProperty(Stored.prototype, 'v', {
+    set(this: Stored, value: number) {
+      this.stored = value;
+    },
+  });
+  expect((await bind(Stored, { json: { v: 7 } })).dto?.stored).toBe(7);
+  expect((await bind(Stored, { json: {} })).dto?.stored).toBe(1);
 });
