@@ -58,6 +58,7 @@ const request = () => ({
   headers: { 'content-type': 'application/json', 'content-length': '2000' },
   params: {},
   readableDidRead: true,
+  listenerCount: () => 0,
   body,
 });
 

@@ -15,9 +15,9 @@ export function instancesOf<T>(Dto: DtoClass<T>, code: ClassCode): () => T & Rec
   const defaults = [...propertiesOf(Dto)].filter(([, spec]) => spec.default !== undefined);
   const late = new Map(lateDefaults(Dto));
   const make = code.maker(Dto);
-  const create = callsFunctions(Dto) ? () => bareInstance(Dto, make()) : () => make()();
+  const mustBeBare = callsFunctions(Dto);
   return () => {
-    const dto = create() as T & Record<string, unknown>;
+    const dto = (mustBeBare ? bareInstance(Dto, make()) : make()()) as T & Record<string, unknown>;
     for (const [name, spec] of defaults)
       if (spec.replacesInherited || ownValue(dto, name) === undefined)
         Object.assign(dto, { [name]: late.has(name) ? undefined : defaultOf(spec) });
