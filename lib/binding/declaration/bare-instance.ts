@@ -1,22 +1,22 @@
 import { oneInProcess } from '../../basics/one-in-process';
 import type { DtoClass } from '../types/property-type';
 
-/** The prototype of the instance that is being made. One for all copies of this module: each knows the other's dtos. */
-const being = oneInProcess<{ made?: unknown }>('bare-instance', () => ({}));
+/** The prototype of the instance that is made now. One for all copies of this module: each knows the other's dtos. */
+const current = oneInProcess<{ prototype?: unknown }>('bare-instance', () => ({}));
 
 /**
  * Makes an instance of a dto class without the defaults that functions make: those are for requests in which no source
  * has the value. Other instances, even if they are made meanwhile, have them.
  */
 export function bareInstance<T>(Dto: DtoClass<T>, make = (): T => new Dto()): T {
-  const { made } = being;
-  being.made = Dto.prototype;
+  const { prototype } = current;
+  current.prototype = Dto.prototype;
   try {
     return make();
   } finally {
-    being.made = made;
+    current.prototype = prototype;
   }
 }
 
 /** Returns true for an instance that `bareInstance` is making. */
-export const isBare = (instance: object): boolean => Object.getPrototypeOf(instance) === being.made;
+export const isBare = (instance: object): boolean => Object.getPrototypeOf(instance) === current.prototype;
