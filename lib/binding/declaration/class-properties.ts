@@ -6,6 +6,7 @@ import { classNameOf } from '../types/class-name';
 import type { DtoClass } from '../types/property-type';
 import { bareInstance } from './bare-instance';
 import { namingErrors } from './declaration-error';
+import { hasMadeDefaults } from './default-value';
 import { baseClasses, declarationsOf, ownDeclarationsOf, type Declarations } from './declarations';
 import type { PropertySpec } from './property';
 
@@ -99,8 +100,11 @@ function checkIsSettable(sample: object, name: string, owner: string): void {
 }
 
 function sampleOf(Dto: DtoClass<unknown>): object {
+  const without = hasMadeDefaults(Dto)
+    ? 'without arguments, and without the defaults that functions make'
+    : 'without arguments';
   return namingErrors(
-    `${classNameOf(Dto)}: its constructor failed when called without arguments`,
+    `${classNameOf(Dto)}: its constructor failed when called ${without}`,
     () => bareInstance(Dto) as object,
   );
 }

@@ -2,7 +2,7 @@ import BigNumber = require('bignumber.js');
 import { types } from 'node:util';
 import { Version } from '../types/identifiers';
 import { bareInstance, isBare } from './bare-instance';
-import { isDto } from './declarations';
+import { declarationsOf, isDto } from './declarations';
 import type { PropertySpec } from './property';
 
 /**
@@ -15,8 +15,15 @@ export function defaultOf({ default: value }: Pick<PropertySpec, 'default'>): un
 
 /** Makes the default value for a new instance; undefined if it is made only where no source has the value. */
 export function initialDefault(instance: object, spec: Pick<PropertySpec, 'default'>): unknown {
-  return typeof spec.default === 'function' && isBare(instance) ? undefined : defaultOf(spec);
+  return isMade(spec) && isBare(instance) ? undefined : defaultOf(spec);
 }
+
+/** Returns true if a function makes the default. */
+export const isMade = (spec: Pick<PropertySpec, 'default'>): boolean => typeof spec.default === 'function';
+
+/** Returns true if a class, or a base class of it, has a default that a function makes. */
+export const hasMadeDefaults = (Dto: object): boolean =>
+  [...declarationsOf(Dto)].some(own => [...own.values()].some(isMade));
 
 /** @throws TypeError for a default that cannot be copied and could be changed: all requests would share it. */
 export function checkDefault(value: unknown): void {

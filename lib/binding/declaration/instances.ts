@@ -3,8 +3,8 @@ import { ownValue } from '../reading/own-value';
 import type { DtoClass } from '../types/property-type';
 import { bareInstance } from './bare-instance';
 import { propertiesOf } from './class-properties';
-import { baseClasses, declarationsOf } from './declarations';
-import { defaultOf } from './default-value';
+import { baseClasses } from './declarations';
+import { defaultOf, hasMadeDefaults, isMade } from './default-value';
 import type { PropertySpec } from './property';
 
 /**
@@ -15,7 +15,7 @@ export function instancesOf<T>(Dto: DtoClass<T>, code: ClassCode): () => T & Rec
   const defaults = [...propertiesOf(Dto)].filter(([, spec]) => spec.default !== undefined);
   const late = new Map(lateDefaults(Dto));
   const make = code.maker(Dto);
-  const mustBeBare = callsFunctions(Dto);
+  const mustBeBare = hasMadeDefaults(Dto);
   return () => {
     const dto = (mustBeBare ? bareInstance(Dto, make()) : make()()) as T & Record<string, unknown>;
     for (const [name, spec] of defaults)
@@ -60,9 +60,3 @@ function lateDefaults(Dto: DtoClass<unknown>): [name: string, spec: PropertySpec
     prototypes.some(one => Object.getOwnPropertyDescriptor(one, name)?.set !== undefined);
   return [...propertiesOf(Dto)].filter(([name, spec]) => isMade(spec) && !hasSetter(name));
 }
-
-/** Returns true if a class, or a base class of it, has a default that a function makes. */
-const callsFunctions = (Dto: DtoClass<unknown>): boolean =>
-  [...declarationsOf(Dto)].some(own => [...own.values()].some(isMade));
-
-const isMade = (spec: PropertySpec): boolean => typeof spec.default === 'function';

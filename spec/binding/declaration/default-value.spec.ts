@@ -265,3 +265,26 @@ it('a default that a function makes takes no value away from a setter', async ()
   expect((await bind(Stored, { json: { v: 7 } })).dto?.stored).toBe(7);
   expect((await bind(Stored, { json: {} })).dto?.stored).toBe(1);
 });
+
+it('a setter of a derived class is not called for a default that a function has not made', async () => {
+  class Base extends dto({ v: field(string, { default: () => 'x' }) }) {}
+  class Trimmed extends Base {
+    trimmed: string | undefined;
+  }
+  Object.defineProperty(Trimmed.prototype, 'v', {
+    set(this: Trimmed, value: string) {
+      this.trimmed = value.trim();
+    },
+  });
+  expect((await bind(Trimmed, { json: { v: ' a ' } })).dto?.trimmed).toBe('a');
+});
+
+it('an initialiser that reads a default which a function makes fails with the reason', () => {
+  class Order extends dto({ tags: field(list(int), { default: () => [] }) }) {
+    count = this.tags.length;
+  }
+  expect(new Order().count).toBe(0);
+  expect(() => bindRequest(Order)).toThrow(
+    'Order: its constructor failed when called without arguments, and without the defaults that functions make: ',
+  );
+});
