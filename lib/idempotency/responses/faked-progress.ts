@@ -100,6 +100,11 @@ export class FakedProgress {
   }
 
   private readonly delay = (socket: Socket): void => {
+    // A pipelined response may have been passed on to node before its turn.
+    if (this.isOnItsWay && this.progress.finished) {
+      this.allowClosing();
+      return;
+    }
     this.stopDelaying = delayClose(socket, () => {
       this.closeAfterEnd();
     });

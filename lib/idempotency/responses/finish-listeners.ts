@@ -4,7 +4,7 @@ type FinishListener = (error: Error | null, res: ServerResponse) => void;
 
 /** What on-finished (from 2.0 on) keeps on a response. */
 interface WithListeners {
-  __onFinished?: { queue: FinishListener[] | null } | null;
+  __onFinished?: { readonly queue: FinishListener[] | null } | null;
 }
 
 /**
@@ -14,26 +14,33 @@ interface WithListeners {
  * emits `finish` or `close`. Those of earlier middlewares (morgan) stay in the list that they are in.
  */
 export class FinishListeners {
-  /** The name is that of on-finished. It makes a new list when this is null. */
-  queue: FinishListener[] | null = [];
   private readonly earlier: WithListeners['__onFinished'];
+  private listeners: FinishListener[] | null | undefined;
 
   constructor(private readonly res: ServerResponse & WithListeners) {
     this.earlier = res.__onFinished;
     res.__onFinished = this;
   }
 
-  /** Tells the listeners that the response is over. */
-  tell(): void {
-    const listeners = this.queue ?? [];
-    this.queue = null;
-    for (const listener of listeners) listener(null, this.res);
+  /** The name is that of on-finished, which looks here to add a listener, and makes a new list when this is null. */
+  get queue(): FinishListener[] | null {
+    if (this.listeners === undefined) {
+      this.listeners = [];
+      const tell = this.tell.bind(this);
+      this.res.once('finish', tell).once('close', tell);
+    }
+    return this.listeners;
   }
 
-  /** Gives the earlier list back to `res`, whose events are node's own from now on. */
+  /** Gives the earlier list back to `res`. */
   putBack(): void {
     this.res.__onFinished = this.earlier;
-    const tell = this.tell.bind(this);
-    this.res.once('finish', tell).once('close', tell);
+  }
+
+  /** Tells the listeners that the response is over. */
+  private tell(): void {
+    const listeners = this.listeners ?? [];
+    this.listeners = null;
+    for (const listener of listeners) listener(null, this.res);
   }
 }

@@ -91,9 +91,7 @@ export class Outgoing {
 
   emit(event: string, ...args: unknown[]): boolean {
     if (event === 'finish') this.hasFinished = true;
-    const hadListeners = this.methods.emit.call(this.res, event, ...args);
-    if (event === 'finish' || event === 'close') this.finishListeners.tell();
-    return hadListeners;
+    return this.methods.emit.call(this.res, event, ...args);
   }
 
   /** Gives the methods back to `res`. */

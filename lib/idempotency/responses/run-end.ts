@@ -59,8 +59,10 @@ export class RunEnd implements DepartureListener {
     this.ownEnd = res.end;
     res.destroy = this.destroy.bind(this);
     res.emit = this.emit.bind(this) as typeof res.emit;
-    this.stopWatching = onClosing(this.request.socket, this.noteClosing.bind(this));
-    this.noteClosing();
+    const note = this.noteClosing.bind(this);
+    // The code that closes the connection may go on with `res.socket` in this tick.
+    this.stopWatching = onClosing(this.request.socket, () => steps.nextTick(note));
+    note();
   }
 
   get isClientGone(): boolean {
@@ -183,7 +185,7 @@ export class RunEnd implements DepartureListener {
     return true;
   }
 
-  /** Notes at once that the client has left. Until node emits `close`, on-finished would see it on the socket. */
+  /** Notes that the client has left before node emits `close`: until then, on-finished would see it on the socket. */
   private noteClosing(): void {
     // The sockets of adapters do not say whether they are writable.
     const isClosing = (this.request.socket.writable as boolean | undefined) === false;

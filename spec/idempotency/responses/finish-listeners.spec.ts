@@ -44,7 +44,9 @@ const moments: [string, (client: RawClient, req: Request, answer: () => void) =>
   [
     'and it is called when node has read the end of the connection',
     (client, req, answer) => {
-      req.res?.socket?.once('end', answer);
+      req.res?.socket?.once('end', () => {
+        process.nextTick(answer);
+      });
       client.socket.end();
     },
   ],
@@ -52,7 +54,7 @@ const moments: [string, (client: RawClient, req: Request, answer: () => void) =>
     'and it is called when the connection is destroyed, and node has not said so',
     (_client, { res }, answer) => {
       res?.socket?.destroy();
-      answer();
+      process.nextTick(answer);
     },
   ],
 ];
@@ -89,6 +91,47 @@ describe.each(expressVersions)('on %s', (_version, express) => {
       expect([status, text.startsWith('import'), runs]).toEqual([200, true, 1]);
     },
   );
+
+  it('an earlier middleware that closes the connection in two steps has res.socket for both', async () => {
+    const [begun, closed] = [signal(), signal<boolean>()];
+    const app = express().post(
+      '/',
+      (_req, res, next) => {
+        void begun.happened.then(() => {
+          res.socket?.end('HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n');
+          closed.happens(res.socket !== null);
+          res.socket?.destroySoon();
+        });
+        next();
+      },
+      idempotency(),
+      () => {
+        begun.happens();
+      },
+    );
+    const { port } = await serve(app);
+    const client = new RawClient(port);
+    await client.send(`POST / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nIdempotency-Key: k\r\nContent-Length: 0\r\n\r\n`);
+    expect(await closed.happened).toBe(true);
+    await client.closed();
+    expect(client.text).toMatch(/^HTTP\/1.1 503/);
+  });
+
+  it('listeners of on-finished and of res are told in the order in which they were added', async () => {
+    const told: string[] = [];
+    const app = express().post('/', idempotency(), (_req, res) => {
+      onFinished(res, () => {
+        told.push('onFinished');
+      });
+      res.once('finish', () => {
+        told.push('finish');
+      });
+      res.send('done');
+    });
+    const { url } = await serve(app);
+    await send(url, { headers: keyed('k') });
+    expect(told).toEqual(['onFinished', 'finish']);
+  });
 
   it('listeners that on-finished gets behind idempotency() are told when res closes, those before it when the client leaves', async () => {
     const told: string[] = [];

@@ -542,6 +542,38 @@ describe.each(expressVersions)('behind an earlier middleware with an end of its 
     },
   );
 
+  it('which passes a pipelined response on before its turn, the connection is closed when its client has left', async () => {
+    const passedOn = signal();
+    const app = express()
+      .post('/', (_req, res, next) => {
+        const end = res.end.bind(res) as Method;
+        res.end = (...args: unknown[]) => {
+          passedOn.happens();
+          return end(...args);
+        };
+        next();
+      })
+      .use(session({ secret: 's', resave: true, saveUninitialized: true }))
+      .use(idempotency({ store: new Keyv(), scope: () => undefined }))
+      .post('/large', (_req, res) => {
+        res.send('x'.repeat(8_000_000));
+      })
+      .post('/', (_req, res) => {
+        res.json({ a: 1 });
+      });
+    const { port, server } = await serve(app);
+    const connected = once(server, 'connection') as Promise<[NodeJS.EventEmitter]>;
+    const client = new RawClient(port);
+    client.socket.pause();
+    await client.send(POST.replace('POST /', 'POST /large').replace(': k', ': l') + POST);
+    const [connection] = await connected;
+    await passedOn.happened;
+    client.socket.end();
+    await once(connection, 'end');
+    client.socket.resume();
+    await once(connection, 'close');
+  });
+
   it('which destroys the response later, the connection is closed at once', async () => {
     const app = express()
       .use((_req, res, next) => {
