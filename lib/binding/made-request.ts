@@ -18,6 +18,7 @@ export interface SentParts {
   readonly query?: SentValues | string;
   /** Request headers, by name or as pairs. */
   readonly headers?: SentValues;
+  /** Cookies, by name. */
   readonly cookies?: Readonly<Record<string, string>>;
   /** The claims of the caller. Default: an anonymous caller. */
   readonly claims?: Claims;

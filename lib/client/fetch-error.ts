@@ -26,6 +26,7 @@ export class IdempotentFetchError extends Error {
   readonly response: Response | undefined;
 
   constructor(
+    /** Why the call ended. */
     readonly code: IdempotentFetchErrorCode,
     message: string,
     { key, attempts = 0, response, cause }: Facts,

@@ -10,8 +10,11 @@ import { Components } from './schemas/components';
 
 /** An OpenAPI document, ready for `JSON.stringify`. */
 export interface OpenApiDocument {
+  /** The version of the specification, for example `3.1.1`. */
   readonly openapi: string;
+  /** The title and version of the API. */
   readonly info: OpenApiOptions['info'];
+  /** The operations, by path and by method in lower case. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>;
   readonly [field: string]: unknown;
 }

@@ -48,6 +48,7 @@ export interface FailureFacts {
 
 /** One refused value: its entry in the response, and the parts for a message of the application's own. */
 export interface BindingFailure extends ProblemError, FailureFacts {
+  /** Why the value is refused. */
   readonly code: FailureCode;
 }
 

@@ -27,6 +27,7 @@ export interface ValueType<T> {
 
 /** A class that parses its instances from text. */
 export interface Parsable<T> {
+  /** Returns the instance that a text stands for, or `{ success: false }` for a text that stands for none. */
   tryParse(text: string | undefined): ParseResult<T>;
 }
 

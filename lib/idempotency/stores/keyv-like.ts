@@ -7,10 +7,16 @@ export interface KeyvLike {
   readonly store: unknown;
   /** The prefix of each key. */
   readonly namespace?: string | undefined;
+  /** Returns the value of a key; undefined if there is none, or if it has expired. */
   get(key: string): Promise<unknown>;
-  /** @param ttl milliseconds. */
+  /**
+   * Stores a value. Returns false if that has failed.
+   * @param ttl milliseconds.
+   */
   set(key: string, value: unknown, ttl: number): Promise<boolean>;
+  /** Removes a value. Returns false if there was none. */
   delete(key: string): Promise<boolean>;
+  /** Reports the failures of the adapter, for example of a connection. */
   on(event: 'error', listener: (error: unknown) => void): unknown;
 }
 
