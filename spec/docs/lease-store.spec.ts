@@ -1,8 +1,10 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import ts from 'typescript';
-import { leaseStoreContract, leaseStoreSearch, type LeaseStore } from '../../lib/testing';
-import { pageOf, snippetsIn } from './pages';
+import * as lib from '../../lib';
+import * as testing from '../../lib/testing';
+import { statements } from '../testing/sqlite-leases';
+import { pageOf, snippetsIn, type Block } from './pages';
+import { compiled } from './running';
 
 interface Row {
   readonly expires: number;
@@ -24,44 +26,49 @@ class Rows {
     this.rows.set(key, row);
     return true;
   }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
 }
 
-/** The store that docs/stores/write-your-own.md shows. */
-function storeOfThePage(): new (table: Rows) => LeaseStore {
-  const [snippet] = snippetsIn([pageOf(join(__dirname, '../..'), 'docs/stores/write-your-own.md')]).filter(
-    ({ info }) => info === 'lease-store',
-  );
-  const { outputText } = ts.transpileModule(snippet?.code ?? '', {
-    compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS },
-  });
-  const exports: { TableLeases?: new (table: Rows) => LeaseStore } = {};
-  new Function('exports', 'require', outputText)(exports, createRequire(__filename));
-  if (!exports.TableLeases) throw new Error('The page shows no TableLeases');
-  return exports.TableLeases;
+/** The snippets of the page with this mark. */
+const snippets = (mark: string): readonly Block[] =>
+  snippetsIn([pageOf(join(__dirname, '../..'), 'docs/stores/write-your-own.md')]).filter(({ info }) => info === mark);
+
+/**
+ * Runs a snippet as it is.
+ * @param modules what it imports, besides modules of node.
+ * @param open the function that the page leaves to its reader.
+ * @returns what it exports.
+ */
+function run(
+  snippet: Block | undefined,
+  modules: Readonly<Record<string, unknown>> = {},
+  open?: () => Promise<object>,
+): Readonly<Record<string, unknown>> {
+  const exports = {};
+  const required = createRequire(__filename);
+  const load = (name: string): unknown => modules[name] ?? required(name);
+  new Function('exports', 'require', 'open', compiled(snippet?.code ?? ''))(exports, load, open);
+  return exports;
 }
 
-const TableLeases = storeOfThePage();
+const table = new Rows();
+const modules = {
+  bindonce: lib,
+  'bindonce/testing': testing,
+  './table-leases.js': run(snippets('table-leases')[0]),
+  'node:test': { describe, it, after: afterAll },
+};
 
-leaseStoreContract(
-  'the store of docs/stores/write-your-own.md',
-  () => {
-    const table = new Rows();
-    return { one: new TableLeases(table), other: new TableLeases(table) };
-  },
-  { watches: false },
-);
+it('the page shows a store, and two programs that prove stores', () => {
+  expect([snippets('table-leases').length, snippets('lease-store-proof').length]).toEqual([1, 2]);
+});
 
-leaseStoreSearch(
-  'the store of docs/stores/write-your-own.md',
-  () => {
-    const table = new Rows();
-    return {
-      store: new TableLeases(table),
-      expire(key) {
-        const row = table.rows.get(key);
-        if (row) table.rows.set(key, { ...row, expires: 0 });
-      },
-    };
-  },
-  { depth: 4, atOnce: 10 },
-);
+// Each declares the tests of the suites that it calls.
+for (const snippet of snippets('lease-store-proof')) run(snippet, modules, () => Promise.resolve(table));
+
+it('the statements of the page are those of the store on SQLite, which its own spec proves', () => {
+  expect(run(snippets('lease-store-sql')[0])['statements']).toEqual(statements);
+});

@@ -1,7 +1,8 @@
 /**
  * The answer to an attempt to acquire a lease.
  * - `acquired`: the token that asked has the right to run.
- * - `running`: another token holds the lease for `msLeft` more milliseconds unless it renews.
+ * - `running`: another token holds the lease for `msLeft` more milliseconds unless it renews: from 0 to the `ms` of its
+ *   lease, also a fraction.
  * - `done`: the run of `token` was completed; its response is stored under that token.
  */
 export type Acquisition =
