@@ -43,7 +43,7 @@ type Default<T> = Comparable<T> | (() => Comparable<T>);
 
 /** How a property is bound: the options of `field`, `fromHeader` and the other functions that declare one. */
 export interface PropertyOptions<T = unknown> {
-  /** Name of the claim, header, cookie or permission. Default: the property's name. */
+  /** Name of the claim, header or cookie. Default: the property's name. */
   readonly name?: string;
   /** Name of the form field, route parameter or query parameter. Default: the property's name. */
   readonly bindFrom?: string;

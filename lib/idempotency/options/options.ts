@@ -84,10 +84,10 @@ export interface IdempotencyOptions {
    */
   leases?: LeaseStore;
   /**
-   * Returns text that tells callers apart: requests with the same text may share a response. Called for each request,
-   * and again when its response is stored. `defaultScope` is the default: the ids of `req.auth` and `req.user`, else a
-   * hash of Authorization, X-Api-Key and session. Where these cannot be read, its use as text throws, but a test such
-   * as `if (defaultScope)` does not.
+   * Returns text that tells callers apart: requests with the same text may share a response. Called for each guarded
+   * request, and again when its response is stored. `defaultScope` is the default: the ids of `req.auth` and
+   * `req.user`, else a hash of Authorization, X-Api-Key and session. If the caller cannot be read, `defaultScope` is an
+   * object that throws when it is used as text; `if (defaultScope)` is true.
    */
   scope?: (req: Request, defaultScope: string | undefined) => string | undefined;
   /**
@@ -133,8 +133,8 @@ export interface IdempotencyOptions {
    */
   maxResponseBytes?: number;
   /**
-   * Called with the outcome of each request, for logs and metrics. If it throws, a process warning is emitted. Default
-   * none.
+   * Called with the outcome of each guarded request, for logs and metrics. If it throws, a process warning is emitted.
+   * Default none.
    */
   onEvent?: (event: IdempotencyEvent) => void;
 }
