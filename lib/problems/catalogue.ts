@@ -48,7 +48,9 @@ export const catalogue = {
   'body-too-large': {
     status: 413,
     title: 'Request body is too large',
-    meaning: 'The body, a field, a file, their number, or the depth of the nesting exceeds a limit.',
+    meaning:
+      'The body, a field, a file, or the number of them exceeds a limit; or a parser before `idempotency()` has left ' +
+      'a body of more than 1,000 levels.',
   },
   'query-too-large': {
     status: 414,
