@@ -10,7 +10,7 @@ import { fromStored, toStored, type Expected } from './stored-response';
 /** Responses, under the cache key and the token of the run that made them. A store in memory answers at once. */
 export interface Responses {
   /**
-   * @param ms milliseconds that the caller waits.
+   * @param ms milliseconds that the request waits.
    * @returns undefined if the response is missing, or is not one that could have been recorded.
    */
   read(

@@ -36,7 +36,7 @@ export class AcquireOrHold {
   /** Acquires the lease for an earlier run; for the new one, if the earlier one has ended meanwhile. */
   private async acquireFor(earlier: string, cacheKey: string, token: string, ms: number): Promise<Acquisition> {
     const { leases, leaseDuration } = this.options;
-    // For a whole lease, whatever the caller asked for: `purge()` asks for a short one.
+    // For a whole lease, whatever `ms` is: `purge()` asks for a short one.
     const forEarlier = await leases.acquire(cacheKey, earlier, leaseDuration);
     if (forEarlier.kind !== 'acquired') return forEarlier;
     if (this.tokenStoredHere(cacheKey) === earlier) return { kind: 'running', token: earlier, msLeft: leaseDuration };

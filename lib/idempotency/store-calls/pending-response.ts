@@ -56,8 +56,7 @@ export class PendingResponse {
   }
 
   /**
-   * Writes the response, under the run's own token, and then completes the lease. Both together have one time limit,
-   * the caller's.
+   * Writes the response, under the run's own token, and then completes the lease. Both together have one time limit.
    * @throws Error if the application has closed the store: Keyv would open it again, and the process would never end.
    */
   private tryToStore(ms: number): boolean | Promise<boolean> {

@@ -13,7 +13,7 @@ export class Unanswered {
   count = 0;
   private called = -Infinity;
 
-  /** Returns true if the store may be called now; the caller then calls it. */
+  /** Returns true if the store may be called now; a call must follow. */
   allowsCall(): boolean {
     if (this.count < MOST) return true;
     const now = performance.now();
