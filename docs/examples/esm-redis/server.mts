@@ -37,7 +37,7 @@ app.use((_req, res, next) => {
   next();
 });
 
-// First who calls, then whether it is a retry, then what it says.
+// Authentication first, then idempotency(), then bindRequest().
 app.use(expressjwt({ secret: JWT_SECRET, algorithms: ['HS256'] }));
 
 app.post('/customers/:customerId/orders', idempotency(), bindRequest(PlaceOrder), (req, res) => {

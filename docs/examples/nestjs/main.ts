@@ -1,4 +1,4 @@
-// NestJS. Guards run after all middlewares, so a guard is too late to say who calls: idempotency() has looked before.
+// NestJS. Nest guards run after all middlewares, too late to say who calls: idempotency() has looked before.
 // npm install bindonce @nestjs/common @nestjs/core @nestjs/platform-express reflect-metadata rxjs jsonwebtoken
 import 'reflect-metadata';
 import {
@@ -80,7 +80,7 @@ class Orders {
   }
 }
 
-/** An application that authenticates in a guard and has to stay so. */
+/** An application that authenticates in a Nest guard and has to stay so. */
 @Injectable()
 class SignedIn implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
@@ -105,13 +105,13 @@ class AppModule implements NestModule {
     consumer
       .apply(authenticate, idempotency({ whenKeyReused: 'reject' }), bindRequest(PlaceOrder))
       .forRoutes({ path: 'customers/:customerId/orders', method: RequestMethod.POST });
-    // The other way: `scope` verifies the token itself. It says who shares a response, before and after the guard.
+    // The other way: `scope` verifies the token itself. It says who shares a response, before and after the Nest guard.
     consumer.apply(idempotency({ scope: req => callerOf(req).sub })).forRoutes(Refunds);
   }
 }
 
 async function main(): Promise<void> {
-  // bindRequest() reads bodies by itself, and decimals exactly. Leave `bodyParser` out where other routes use @Body().
+  // bindRequest() reads bodies by itself, and decimals exactly. Remove `bodyParser: false` if other routes use @Body().
   const app = await NestFactory.create(AppModule, { bodyParser: false, logger: ['error', 'warn'] });
   await app.listen(Number(PORT), '127.0.0.1');
   console.log(`Listening on ${await app.getUrl()}`);
