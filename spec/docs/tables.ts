@@ -11,6 +11,8 @@ const root = join(__dirname, '../..');
 export function tableFor(marker: string): string {
   const [, name] = /^options: (\S+)$/.exec(marker) ?? [];
   if (name !== undefined) return optionsTable(name);
+  const [, members] = /^members: (\S+)$/.exec(marker) ?? [];
+  if (members !== undefined) return membersTable(members);
   if (marker === 'failures') return failuresTable();
   if (marker === 'events')
     return unionTable('lib/idempotency/options/events.ts', 'IdempotencyEventKind', '`kind` | What happened');
@@ -20,27 +22,78 @@ export function tableFor(marker: string): string {
   throw new Error(`There is no table "${marker}"`);
 }
 
-/** Every interface of lib/. */
-const interfaces = readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf8' })
+/** Every interface and class of lib/. */
+const declarations = readdirSync(join(root, 'lib'), { recursive: true, encoding: 'utf8' })
   .filter(file => file.endsWith('.ts'))
   .flatMap(file => {
     const text = readFileSync(join(root, 'lib', file), 'utf8');
     return [...ts.createSourceFile(file, text, ts.ScriptTarget.ES2022, true).statements];
   })
-  .filter(one => ts.isInterfaceDeclaration(one));
+  .filter(one => ts.isInterfaceDeclaration(one) || ts.isClassDeclaration(one));
+
+const declarationOf = (name: string) => declarations.find(one => one.name?.text === name);
 
 /** One row for each property of an interface, out of its type and its doc comment. */
-function optionsTable(name: string): string {
-  const declaration = interfaces.find(one => one.name.text === name);
-  if (!declaration) throw new Error(`lib/ has no interface ${name}`);
-  const rows = [...declaration.members]
-    .filter(one => ts.isPropertySignature(one))
-    .map(member => {
-      const [doc] = ts.getJSDocCommentsAndTags(member);
-      const text = doc && ts.isJSDoc(doc) ? (ts.getTextOfJSDocComment(doc.comment) ?? '') : '';
-      return `| \`${member.name.getText()}\` | \`${typeOf(member).replaceAll('|', '\\|')}\` | ${text.replaceAll('\n', ' ').replaceAll('|', '\\|')} |`;
-    });
-  return ['| Option | Type | Meaning and default |', '|---|---|---|', ...rows].join('\n');
+const optionsTable = (name: string): string =>
+  ['| Option | Type | Meaning and default |', '|---|---|---|', ...ownMembers(name).map(rowOf)].join('\n');
+
+/** One row for each public member of an interface or a class; those of its bases come first. */
+const membersTable = (name: string): string =>
+  ['| Member | Type | Meaning |', '|---|---|---|', ...allMembers(name).map(rowOf)].join('\n');
+
+type Field = ts.PropertySignature | ts.PropertyDeclaration | ts.ParameterDeclaration;
+type Member = Field | ts.GetAccessorDeclaration | ts.MethodDeclaration;
+
+function allMembers(name: string): readonly Member[] {
+  const clauses = declarationOf(name)?.heritageClauses ?? [];
+  const bases = clauses.flatMap(({ types }) => types.map(({ expression }) => expression.getText()));
+  return [...bases.filter(declarationOf).flatMap(allMembers), ...ownMembers(name)];
+}
+
+function ownMembers(name: string): readonly Member[] {
+  const declaration = declarationOf(name);
+  if (!declaration) throw new Error(`lib/ has no interface or class ${name}`);
+  return [...declaration.members]
+    .flatMap((member): readonly ts.Node[] => (ts.isConstructorDeclaration(member) ? member.parameters : [member]))
+    .filter(isMember)
+    .filter(isPublic);
+}
+
+const isMember = (node: ts.Node): node is Member =>
+  ts.isPropertySignature(node) ||
+  ts.isPropertyDeclaration(node) ||
+  ts.isParameterPropertyDeclaration(node, node.parent) ||
+  ts.isGetAccessor(node) ||
+  ts.isMethodDeclaration(node);
+
+/** The modifiers of members that users do not see. */
+const HIDDEN: ReadonlySet<ts.SyntaxKind> = new Set([
+  ts.SyntaxKind.PrivateKeyword,
+  ts.SyntaxKind.StaticKeyword,
+  ts.SyntaxKind.DeclareKeyword,
+  ts.SyntaxKind.OverrideKeyword,
+]);
+
+function isPublic(member: Member): boolean {
+  const isHidden = ts.getModifiers(member)?.some(({ kind }) => HIDDEN.has(kind));
+  return !isHidden && !docOf(member)?.tags?.some(({ tagName }) => tagName.text === 'internal');
+}
+
+const docOf = (member: Member): ts.JSDoc | undefined => ts.getJSDocCommentsAndTags(member).find(one => ts.isJSDoc(one));
+
+function rowOf(member: Member): string {
+  const name = ts.isMethodDeclaration(member)
+    ? `${member.name.getText()}(${member.parameters.map(one => one.getText()).join(', ')})`
+    : member.name.getText();
+  const { comment, tags = [] } = docOf(member) ?? {};
+  const texts = [ts.getTextOfJSDocComment(comment), ...tags.map(textOfTag)].filter(text => text !== undefined);
+  const cells = [`\`${name}\``, `\`${typeOf(member)}\``, texts.join(' ')];
+  return `| ${cells.map(cell => cell.replaceAll('\n', ' ').replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+function textOfTag(tag: ts.JSDocTag): string {
+  const text = ts.getTextOfJSDocComment(tag.comment) ?? '';
+  return ts.isJSDocParameterTag(tag) ? `\`${tag.name.getText()}\` is ${text}` : `Throws ${text}`;
 }
 
 /** What a user writes for types that the package does not export. */
@@ -49,9 +102,12 @@ const shownAs = [
   ['Default<T>', 'T | (() => T)'],
 ] as const;
 
-/** Returns the type of an option as its users know it. */
-const typeOf = ({ type }: ts.PropertySignature): string =>
-  shownAs.reduce((text, [name, shown]) => text.replace(name, shown), type?.getText() ?? '');
+/** Returns the type of a member as users know it. */
+function typeOf(member: Member): string {
+  const initial = 'initializer' in member ? member.initializer : undefined;
+  const inferred = initial && ts.isStringLiteral(initial) ? 'string' : initial?.getText();
+  return shownAs.reduce((text, [name, shown]) => text.replace(name, shown), member.type?.getText() ?? inferred ?? '');
+}
 
 function failuresTable(): string {
   const rows = Object.entries(catalogue).map(

@@ -30,6 +30,7 @@ export type IdempotencyEventKind =
 
 /** One outcome of a request, as `onEvent` gets it. */
 export interface IdempotencyEvent {
+  /** The outcome. */
   readonly kind: IdempotencyEventKind;
   /** Empty if the request has no usable key. */
   readonly key: string;

@@ -19,7 +19,7 @@ export interface RecordedResponse {
   readonly impliedBy?: 'write' | 'end';
   /** The bytes of the content, without chunk framing; empty if the response has none (HEAD, 204, 304). */
   readonly body: Buffer;
-  /** RFC 9110, section 6.5. */
+  /** Header lines after the content (RFC 9110, section 6.5). */
   readonly trailers: readonly HeaderLine[];
 }
 
