@@ -1,13 +1,17 @@
 import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import express from 'express';
+import { Client } from 'pg';
 import { listen, send, type Listening, type WireResponse } from '../support/listen';
+import { PostgresServer } from '../support/servers/postgres-server';
 import { blocksOf, pageOf, type Block, type Page } from './pages';
 import { whileRunning } from './running';
 
 const root = join(__dirname, '../..');
 const recipes = pageOf(root, 'docs/recipes.md');
-const guarantees = pageOf(root, 'docs/guarantees.md');
+
+/** Instead of a status: the service closes the connection. */
+const BROKEN_OFF = 0;
 
 /** The first snippet under a heading. */
 function snippetUnder(heading: string, page: Page): Block {
@@ -36,8 +40,9 @@ describe('a service that the snippets call', () => {
     const app = express();
     app.use((req, res) => {
       keys.push(req.get('Idempotency-Key'));
-      const status = req.method === 'GET' ? 200 : (answers.shift() ?? 201);
-      res.status(status).json({ status });
+      const status = answers.shift() ?? 201;
+      if (status === BROKEN_OFF) req.socket.destroy();
+      else res.status(status).json({ status });
     });
     service = await listen(app);
   });
@@ -98,22 +103,16 @@ describe('a service that the snippets call', () => {
       );
     });
 
-    it('is asked again by the handler that checks its lease, unless it has charged', async () => {
-      answers = [409];
-      const { addresses } = serviceAt('payments');
+    it('is asked again, under the same key, after its answer was lost: it may have charged', async () => {
+      answers = [BROKEN_OFF];
       await whileRunning(
-        snippetUnder('When a lease is lost', guarantees),
+        snippetUnder(heading, recipes),
         async url => {
-          expect((await post(url, '/payments', {})).status).toBe(503);
-          const [again, duplicate] = [await post(url, '/payments', {}), await post(url, '/payments', {})];
-          expect([again.status, isReplay(again), duplicate.status, isReplay(duplicate)]).toEqual([
-            201,
-            false,
-            201,
-            true,
-          ]);
+          expect((await post(url, '/payments', payment)).status).toBe(503);
+          expect((await post(url, '/payments', payment)).status).toBe(201);
+          expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
         },
-        { addresses: { ...addresses, ...serviceAt('invoices').addresses } },
+        serviceAt('payments'),
       );
     });
   });
@@ -163,6 +162,67 @@ describe('the receiver of webhooks', () => {
       },
       { env: { WEBHOOK_SECRET: secret } },
     );
+  });
+
+  it('refuses each event behind an express.json(), which has read the body', async () => {
+    const snippet = snippetUnder('A webhook receiver', recipes);
+    const code = snippet.code.replace('const app = express();', '$&\napp.use(express.json());');
+    await whileRunning(
+      { ...snippet, code },
+      async url => {
+        expect((await deliver(url, { type: 'paid' })).status).toBe(401);
+      },
+      { env: { WEBHOOK_SECRET: secret } },
+    );
+  });
+});
+
+describe('an order in a transaction', () => {
+  const snippet = snippetUnder('A transaction of your database', recipes);
+  let database: PostgresServer;
+  let client: Client;
+
+  beforeEach(async () => {
+    database = await PostgresServer.start();
+    client = new Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(/CREATE TABLE .*/.exec(snippet.code)?.[0] ?? '');
+    await client.query("CREATE TABLE stock AS SELECT 'tea' AS sku, 9 AS pieces");
+  });
+  afterEach(async () => {
+    await client.end();
+    await database.stop();
+  });
+
+  const whileOpen = (work: (url: string) => Promise<void>): Promise<void> =>
+    whileRunning(snippet, work, { env: { DATABASE_URL: database.url } });
+  const place = async (url: string): Promise<string> => {
+    const { status, text } = await post(url, '/orders', { sku: 'tea' });
+    return `${status} ${text}`.trim();
+  };
+  const pieces = async (): Promise<unknown> =>
+    (await client.query<{ pieces: number }>('SELECT pieces FROM stock')).rows[0]?.pieces;
+
+  it('is placed once, also if its process has ended since, which had the response in memory', async () => {
+    for (let time = 0; time < 2; time++)
+      await whileOpen(async url => {
+        expect(await place(url)).toBe('201 {"id":"1","sku":"tea"}');
+      });
+    expect(await pieces()).toBe(8);
+  });
+
+  it('is placed by a retry if the connection to the database was lost', async () => {
+    await whileOpen(async url => {
+      await client.query('BEGIN; LOCK TABLE stock');
+      const lost = place(url);
+      const lose = 'SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted';
+      while ((await client.query(lose)).rowCount === 0);
+      expect(await lost).toBe('503');
+      await client.query('COMMIT');
+      // A sequence does not take back what it has given.
+      expect(await place(url)).toBe('201 {"id":"2","sku":"tea"}');
+    });
+    expect(await pieces()).toBe(8);
   });
 });
 
