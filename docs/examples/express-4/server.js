@@ -26,7 +26,8 @@ const app = express();
 
 app.post(
   '/payments',
-  idempotency({ whenKeyReused: 'reject' }),
+  // For as long as bindonce/client keeps a key. Without a `store`, a restart loses all responses: a retry pays again.
+  idempotency({ cacheDuration: 24 * 60 * 60 * 1000, whenKeyReused: 'reject' }),
   bindRequest(Pay),
   wrap(async (req, res) => {
     const { invoice, amount } = req.dto;
