@@ -16,7 +16,7 @@ import {
   type BoundRequest,
   type Configured,
 } from 'bindonce';
-import { Router, type Response } from 'express';
+import { Router, type Request, type Response } from 'express';
 import type { Ledger } from './ledger';
 import { report } from './requests';
 
@@ -43,13 +43,17 @@ export interface Order {
   readonly cart?: string;
 }
 
-/** Simulates a payment: a real shop would call its payment provider here. */
-async function pay(key: string | undefined): Promise<void> {
-  report('paying', key === undefined ? {} : { key });
-  await sleep(600);
-}
+/**
+ * Simulates a payment: a real shop would call its payment provider here.
+ * @param providerKey the provider's idempotency key: the `cacheKey`, since two customers may send the same `key`.
+ * @returns the reference of the payment.
+ */
+const pay = (providerKey: string | undefined): Promise<string | undefined> => sleep(600, providerKey);
 
 type Handler = (req: BoundRequest<typeof PlaceOrder>, res: Response) => Promise<void>;
+
+/** What the handler needs of its guard. */
+type Guard = Pick<Request['idempotency'], 'key' | 'cacheKey'>;
 
 export function orders({ idempotency, bindRequest }: Configured, ledger: Ledger<Order>): Router {
   const router = Router();
@@ -57,8 +61,9 @@ export function orders({ idempotency, bindRequest }: Configured, ledger: Ledger<
   const place: Handler = async (req, res) => {
     const order = orderOf(req.dto);
     // Without bindonce, there is no guard.
-    const { idempotency: guard } = req as { readonly idempotency?: { readonly key: string } };
-    await pay(guard?.key);
+    const { idempotency: guard } = req as { readonly idempotency?: Guard };
+    report('paying', guard ? { key: guard.key } : {});
+    await pay(guard?.cacheKey);
     await ledger.add(order);
     res
       .status(201)

@@ -58,6 +58,9 @@ function shop(storage: Storage, feed: Feed, leaseDuration: number): Express {
 function idempotencyOptions({ responses }: Storage, leaseDuration: number): IdempotencyOptions {
   return {
     ...(responses && { store: responses }),
+    // As long as the page keeps a key.
+    cacheDuration: 24 * 60 * 60 * 1000,
+    whenKeyReused: 'reject',
     leaseDuration,
     onEvent: ({ kind, key, durationMs, handlerMs }) => report(kind, { key, durationMs, handlerMs }),
   };

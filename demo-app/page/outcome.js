@@ -16,11 +16,11 @@ const done = {
   'not-stored': (ms, by) => ['Executed', `by ${by} in ${ms}; its response is not stored`, 'strong'],
   waited: (ms, by) => ['Waited', `${ms} in ${by}, then got the response of the first request`, 'quiet'],
   replayed: (ms, by) => ['Replayed', `${by} sent the stored response in ${ms}`, 'quiet'],
-  conflicted: (_ms, by) => ['Refused', `409 by ${by}: the first request is still running`, 'quiet'],
+  conflicted: (_ms, by) => ['Refused', `409 by ${by}: the first request still runs, or its response is lost`, 'quiet'],
   reused: (_ms, by) => ['Refused', `422 by ${by}: the key belongs to another request`, 'quiet'],
-  refused: (_ms, by) => ['Refused', `by ${by}: the request is invalid`, 'quiet'],
+  refused: (_ms, by) => ['Refused', `by ${by}: the request is invalid, or the shop has failed`, 'quiet'],
   abandoned: (_ms, by) => ['Left', `before ${by} had an answer; nothing ran`, 'quiet'],
-  'store-failed': (_ms, by) => ['Refused', `503 by ${by}: the store does not answer; nothing ran`, 'bad'],
+  'store-failed': (_ms, by) => ['Refused', `503 by ${by}: the store does not answer; this request ran nothing`, 'bad'],
   'lease-lost': (_ms, by) => ['Lease lost', `${by} took too long; another process may run it`, 'bad'],
 };
 
