@@ -4,6 +4,7 @@ import express from 'express';
 import { Client } from 'pg';
 import { listen, send, type Listening, type WireResponse } from '../support/listen';
 import { PostgresServer } from '../support/servers/postgres-server';
+import { TcpProxy } from '../support/servers/tcp-proxy';
 import { blocksOf, pageOf, type Block, type Page } from './pages';
 import { whileRunning } from './running';
 
@@ -194,8 +195,8 @@ describe('an order in a transaction', () => {
     await database.stop();
   });
 
-  const whileOpen = (work: (url: string) => Promise<void>): Promise<void> =>
-    whileRunning(snippet, work, { env: { DATABASE_URL: database.url } });
+  const whileOpen = (work: (url: string) => Promise<void>, port = database.port): Promise<void> =>
+    whileRunning(snippet, work, { env: { DATABASE_URL: database.url.replace(`:${database.port}`, `:${port}`) } });
   const place = async (url: string): Promise<string> => {
     const { status, text } = await post(url, '/orders', { sku: 'tea' });
     return `${status} ${text}`.trim();
@@ -212,16 +213,19 @@ describe('an order in a transaction', () => {
   });
 
   it('is placed by a retry if the connection to the database was lost', async () => {
+    const network = await TcpProxy.before(database.port);
     await whileOpen(async url => {
       await client.query('BEGIN; LOCK TABLE stock');
       const lost = place(url);
-      const lose = 'SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted';
-      while ((await client.query(lose)).rowCount === 0);
+      while ((await client.query('SELECT pid FROM pg_locks WHERE NOT granted')).rowCount === 0);
+      network.cut();
       expect(await lost).toBe('503');
+      network.mend();
       await client.query('COMMIT');
       // A sequence does not take back what it has given.
       expect(await place(url)).toBe('201 {"id":"2","sku":"tea"}');
-    });
+    }, network.port);
+    await network.close();
     expect(await pieces()).toBe(8);
   });
 });
