@@ -19,7 +19,7 @@ const done = {
   conflicted: (_ms, by) => ['Refused', `409 by ${by}: the first request still runs, or its response is lost`, 'quiet'],
   reused: (_ms, by) => ['Refused', `422 by ${by}: the key belongs to another request`, 'quiet'],
   refused: (_ms, by) => ['Refused', `by ${by}: the request is invalid, or the shop has failed`, 'quiet'],
-  abandoned: (_ms, by) => ['Left', `before ${by} had an answer; nothing ran`, 'quiet'],
+  abandoned: (_ms, by) => ['Left', `before ${by} had an answer`, 'quiet'],
   'store-failed': (_ms, by) => ['Refused', `503 by ${by}: the store does not answer; this request ran nothing`, 'bad'],
   'lease-lost': (_ms, by) => ['Lease lost', `${by} took too long; another process may run it`, 'bad'],
 };

@@ -106,7 +106,7 @@ class AppModule implements NestModule {
       .apply(authenticate, idempotency({ whenKeyReused: 'reject' }), bindRequest(PlaceOrder))
       .forRoutes({ path: 'customers/:customerId/orders', method: RequestMethod.POST });
     // The other way: `scope` verifies the token itself. It says who shares a response, before and after the Nest guard.
-    consumer.apply(idempotency({ scope: req => callerOf(req).sub })).forRoutes(Refunds);
+    consumer.apply(idempotency({ scope: req => callerOf(req).sub, whenKeyReused: 'reject' })).forRoutes(Refunds);
   }
 }
 

@@ -18,7 +18,10 @@ export type RedisClient = NodeRedisClient | IoredisClient;
 
 /** Options of {@link redisLeases}. */
 export interface RedisLeasesOptions {
-  /** Prefix of each key: applications that share a Redis need different ones. Default `'bindonce:lease:'`. */
+  /**
+   * Prefix of each key: applications that share a Redis need different ones. The leases that a Keyv with the namespace
+   * `shop` has without `leases` are under `'shop:bindonce:lease:'`. Default `'bindonce:lease:'`.
+   */
   readonly prefix?: string;
   /**
    * Replicas that must have a lease, and the record of its end, before it counts (WAIT). With fewer, a request is
