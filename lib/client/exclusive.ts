@@ -1,5 +1,5 @@
 import { CallTime } from './call-time.js';
-import { locks } from './locks.js';
+import { lockName, locks } from './locks.js';
 import type { ResolvedOptions } from './options.js';
 import { isPage, shared, type Turns } from './page.js';
 
@@ -61,5 +61,5 @@ function locked<T>(name: string, work: () => Promise<T>): Promise<T> {
   let begun: Promise<T> | undefined;
   const once = (): Promise<T> => (begun ??= work());
   // A browser that blocks the storage of a page refuses its locks, too.
-  return locks()?.request(name, { mode: 'exclusive' }, once).catch(once) ?? once();
+  return locks()?.request(lockName(name), { mode: 'exclusive' }, once).catch(once) ?? once();
 }

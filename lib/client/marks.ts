@@ -1,4 +1,4 @@
-import { locks } from './locks.js';
+import { lockName, locks } from './locks.js';
 import { isPage, shared } from './page.js';
 
 /** Milliseconds within which each page sees what another one has stored; as a rule, it takes 50. */
@@ -30,7 +30,7 @@ export function mark(name: string, change: Mark['change'], key: string): Promise
       resolve();
       return new Promise(end => setTimeout(end, LONGEST_UNSEEN));
     };
-    const text = `${name} ${change} ${key} ${Date.now()} ${shared.id}`;
+    const text = lockName(`${name} ${change} ${key} ${Date.now()} ${shared.id}`);
     const held = locksOfPages()?.request(text, { mode: 'shared' }, hold) ?? Promise.resolve();
     held.then(resolve, resolve);
   });
@@ -45,8 +45,8 @@ export async function marksOf(name: string): Promise<readonly Mark[]> {
 }
 
 function markIn(name: string, text: string): Mark | undefined {
-  if (!text.startsWith(`${name} `)) return undefined;
-  const parts = /^ (stored|erased) ([\x21-\x7e]+) (\d+) (\w+)$/.exec(text.slice(name.length));
+  if (!text.startsWith(lockName(`${name} `))) return undefined;
+  const parts = /^ (stored|erased) ([\x21-\x7e]+) (\d+) (\w+)$/.exec(text.slice(lockName(name).length));
   if (!parts) return undefined;
   const [, change, key = '', at, page] = parts;
   return { change: change as Mark['change'], key, at: Number(at), isOwn: page === shared.id };

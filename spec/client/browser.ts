@@ -50,6 +50,8 @@ export class Locks {
   private waiting: Lock[] = [];
 
   request<T>(name: string, { mode }: { mode: string }, work: () => Promise<T>): Promise<T> {
+    if (name.startsWith('-'))
+      return Promise.reject(new DOMException('Names cannot start with "-"', 'NotSupportedError'));
     const page = inPage.getStore();
     return new Promise((resolve, reject) => {
       const lock: Lock = {

@@ -98,7 +98,7 @@ describe('where there are Web Locks', () => {
       await client()(url, { ...payment(), operation: 'cart 42' });
       await idempotentFetch()(url, { ...payment(), operation: 'in memory' });
     });
-    expect(locks.asked).toEqual(Array.from({ length: count }, () => 'bindonce:operation:cart 42'));
+    expect(locks.asked).toEqual(Array.from({ length: count }, () => 'bindonce bindonce:operation:cart 42'));
   });
 
   it('a browser that refuses them is one without', async () => {

@@ -13,10 +13,14 @@ interface Page {
 }
 
 /** Opens a page that pays for one cart. */
-function openPage(storageOf: (page: { isOpen: boolean }) => Client.KeyStorage, module = loadClient()): Page {
+function openPage(
+  storageOf: (page: { isOpen: boolean }) => Client.KeyStorage,
+  module = loadClient(),
+  options: Client.IdempotentFetchOptions = {},
+): Page {
   const page = { isOpen: true };
   const seen = storageOf(page);
-  const pay = module.idempotentFetch({ storage: seen, baseDelay: 1 });
+  const pay = module.idempotentFetch({ storage: seen, baseDelay: 1, ...options });
   return { seen, pay: url => inPage.run(page, () => pay(url, { ...payment(), operation: 'cart 42' })) };
 }
 
@@ -28,15 +32,19 @@ const until = async (isTrue: () => unknown): Promise<void> => {
 const outage = answer(503, { 'Retry-After': '3600' });
 
 describe('two pages with one storage, each of which sees late what the other has stored,', () => {
-  const openPages = (): [Page, Page] => {
+  const openPages = (options?: Client.IdempotentFetchOptions): [Page, Page] => {
     const store = new Store(LATENESS);
-    return [openPage(page => store.of(page)), openPage(page => store.of(page))];
+    const open = (): Page => openPage(page => store.of(page), loadClient(), options);
+    return [open(), open()];
   };
 
-  it('send one key', async () => {
+  it.each([
+    ['send one key', {}],
+    ['send one key, whatever its name begins with', { prefix: '-shop:' }],
+  ])('%s', async (_title, options) => {
     const { url, keys, charges } = await service([], { work: () => until(() => keys.length > 1) });
     await withBrowser(new Locks(), async () => {
-      const [first, second] = openPages();
+      const [first, second] = openPages(options);
       const paid = first.pay(url);
       await until(() => keys.length > 0);
       await Promise.all([second.pay(url), paid]);
