@@ -38,6 +38,9 @@ const OTHER_REASONS = [401, 403, 404, 405, 407, 410, 421, 426, 431];
 const KEY_PROBLEMS = ['key-missing', 'key-repeated', 'key-malformed'];
 /** Problems that say that the operation, or another one with this key, has run, but not what came of it. */
 const RAN_BEFORE = ['response-unavailable', 'key-reused'];
+const IN_FLIGHT = 'request-in-flight';
+/** Codes on which the client acts. None is the end of another one. */
+const KNOWN_CODES = [IN_FLIGHT, ...KEY_PROBLEMS, ...RAN_BEFORE];
 
 /** Sends the request once. @throws the reason of the caller's signal. */
 export async function attempt(
@@ -69,7 +72,7 @@ function resultOf(response: Response, body: string, { replayedHeader }: Resolved
   if (headers.get(replayedHeader) === 'true')
     return { kind: 'answered', response, isReplay: true, settles: true, mayHaveRun: true };
   const code = problemCode(response, body);
-  const isInFlight = status === 409 && code === 'request-in-flight';
+  const isInFlight = status === 409 && code === IN_FLIGHT;
   if (isInFlight || (status === 409 && headers.has('Retry-After')) || RETRYABLE.includes(status)) {
     const pause = Math.min(retryAfter(response), isInFlight ? LONGEST_IN_FLIGHT : Infinity);
     return { kind: 'unanswered', response, mayHaveRun: !NOT_RUN.includes(status), pause };
@@ -96,12 +99,17 @@ function isAboutOperation({ status, redirected }: Response): boolean {
 
 const isBetween = (value: number, least: number, most: number): boolean => value >= least && value <= most;
 
-/** Returns the code of a problem of bindonce: the end of its `type` (RFC 9457). Empty for anything else. */
+/**
+ * Returns the code of a problem of bindonce, if the client acts on it: the end of its `type` (RFC 9457). Empty for
+ * anything else. The server's `problemTypeBase` may end with any character, so none is expected in front of the code. A
+ * type of the application that happens to end like one, such as `urn:shop:api-key-missing`, costs a retry with the same
+ * key; a code that is not found costs the key, and a second run.
+ */
 function problemCode({ headers }: Response, body: string): string {
   if (!headers.get('Content-Type')?.toLowerCase().startsWith('application/problem+json')) return '';
   try {
     const { type } = JSON.parse(body) as { type?: unknown };
-    return typeof type === 'string' ? (type.split(/[^\w-]/).at(-1) ?? '') : '';
+    return KNOWN_CODES.find(code => typeof type === 'string' && type.endsWith(code)) ?? '';
   } catch {
     return '';
   }

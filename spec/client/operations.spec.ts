@@ -255,8 +255,9 @@ describe('the key of an operation', () => {
 });
 
 describe('an operation that may have run keeps its key', () => {
-  const keyProblem = (code: string): RequestHandler =>
-    answer(400, { 'Content-Type': 'application/problem+json' }, JSON.stringify({ type: `urn:bindonce:${code}` }));
+  const problem = (status: number, type: string): RequestHandler =>
+    answer(status, { 'Content-Type': 'application/problem+json' }, JSON.stringify({ type }));
+  const keyProblem = (code: string): RequestHandler => problem(400, `urn:bindonce:${code}`);
 
   it.each([401, 403, 404, 405, 407, 410, 421, 426, 431, 500])(
     'when the answer is a %d, which does not tell',
@@ -352,6 +353,20 @@ describe('an operation that may have run keeps its key', () => {
       await pay(url, payment());
       expect(new Set(keys).size).toBe(1);
     }
+  });
+
+  it.each(
+    ['https://example.com/errors#idem-', 'urn:acme-', 'urn:acme_', 'urn:acme2', 'urn:acme'].flatMap(base => [
+      [409, `${base}response-unavailable`] as const,
+      [422, `${base}key-reused`] as const,
+      [400, `${base}key-malformed`] as const,
+    ]),
+  )('when the code of a problem follows any character: %d %s', async (status, type) => {
+    const { url, keys } = await service([answer(502), problem(status, type)]);
+    const pay = client();
+    expect((await pay(url, payment())).response.status).toBe(status);
+    await pay(url, payment());
+    expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
   });
 
   it.each([500, 501, 507])('when the first answer is a %d of a gateway, behind which it has run', async status => {

@@ -16,6 +16,7 @@ describe('an attempt is repeated, with the same key, after', () => {
     ['409 with Retry-After', [answer(409, { 'Retry-After': '0' })]],
     ['409 with the code of a request in flight', [problem('request-in-flight', 409)]],
     ['409 with that code under another address', [problem('', 409, 'https://example.com/errors#request-in-flight')]],
+    ['409 with that code after a word', [problem('', 409, 'https://example.com/errors#idem-request-in-flight')]],
     ['several of them', [answer(503), answer(429), answer(502)]],
   ])('%s', async (_title, trouble) => {
     const { url, keys, charges } = await service(trouble);
