@@ -8,7 +8,10 @@ type Maybe<T> = T | Promise<T>;
 export interface KeyStorage {
   /** Returns the text that was stored under a name; null or undefined if there is none. */
   getItem(name: string): Maybe<string | null | undefined>;
-  /** Stores text under a name, in place of an earlier one. A promise that it returns is awaited. */
+  /**
+   * Stores text under a name, in place of an earlier one, which must still be there if it fails, or dies in the middle.
+   * A promise that it returns is awaited.
+   */
   setItem(name: string, value: string): unknown;
   /** Removes what is stored under a name, if there is anything. A promise that it returns is awaited. */
   removeItem(name: string): unknown;

@@ -1,6 +1,6 @@
-// Sends one payment until its outcome is known, also over crashes and new starts. A start after the outcome is a new
-// payment: mark the invoice as paid then. Needs: npm install bindonce
-import { readFile, rm, writeFile } from 'node:fs/promises';
+// Sends one payment until its outcome is known, also over crashes and new starts. If it exits with 0, the invoice is
+// paid: mark it then, because the next start is a new payment. Needs: npm install bindonce
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { idempotentFetch } from 'bindonce/client';
 
@@ -11,7 +11,16 @@ const fileOf = name => join(process.env.KEYS ?? '.', `${encodeURIComponent(name)
 const storage = {
   getItem: name =>
     readFile(fileOf(name), 'utf8').catch(error => (error.code === 'ENOENT' ? null : Promise.reject(error))),
-  setItem: (name, value) => writeFile(fileOf(name), value),
+  // In one step: whatever interrupts it, a crash or a full disk, the old text is still there.
+  setItem: async (name, value) => {
+    const temporary = `${fileOf(name)}.${process.pid}`;
+    try {
+      await writeFile(temporary, value, { flush: true });
+      await rename(temporary, fileOf(name));
+    } finally {
+      await rm(temporary, { force: true });
+    }
+  },
   removeItem: name => rm(fileOf(name)),
 };
 
@@ -25,9 +34,9 @@ try {
     body: JSON.stringify({ invoice, amount }),
   });
   console.log(response.status, await response.text(), replayed ? '(replayed)' : '');
-  // The server or a gateway has failed. If the answer is a replay, it is the outcome; otherwise the key is kept, and the
+  // Nothing says that it is paid. If it may be, after a 500 that is not a replay for example, the key is kept, and the
   // next start asks for the outcome.
-  if (response.status >= 500) process.exitCode = 1;
+  if (!response.ok) process.exitCode = 1;
 } catch (error) {
   // Nobody knows yet whether it was paid. Start again later: the key is kept.
   console.error(error.message);

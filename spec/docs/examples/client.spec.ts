@@ -42,10 +42,16 @@ describe('the example of a client', () => {
     return server.close();
   });
 
-  const pay = async (path = '/payments', { port }: { readonly port: number } = server): Promise<string> => {
+  /** @param shell what it does before it starts the program. */
+  const pay = async (
+    path = '/payments',
+    { port }: { readonly port: number } = server,
+    shell = 'true',
+  ): Promise<string> => {
     const args = [example('client/pay.mjs'), `http://127.0.0.1:${port}${path}`, 'tea', '4.50'];
     const options = { timeout: 30_000, env: { ...process.env, KEYS: folder } };
-    return (await promisify(execFile)(process.execPath, args, options)).stdout.trim();
+    const command = [`${shell} && exec "$@"`, 'sh', process.execPath, ...args];
+    return (await promisify(execFile)('sh', ['-c', ...command], options)).stdout.trim();
   };
 
   const answer =
@@ -75,9 +81,10 @@ describe('the example of a client', () => {
     expect(tries).toHaveLength(4);
   });
 
-  it.each([400, 401, 404, 409, 422])('stops at a %i, which is definite', async status => {
+  it.each([400, 401, 402, 404, 409, 422])('stops at a %i, and fails, because nothing is paid', async status => {
     trouble = [answer(status)];
-    expect(await pay()).toMatch(new RegExp(`^${status} `));
+    const stdout = expect.stringMatching(new RegExp(`^${status} `)) as string;
+    await expect(pay()).rejects.toMatchObject({ code: 1, stdout });
     expect(tries).toHaveLength(1);
   });
 
@@ -102,5 +109,15 @@ describe('the example of a client', () => {
     expect([await pay(), charges]).toEqual(['201 charge 1', 1]);
     expect([tries.length, new Set(tries.map(({ key }) => key)).size]).toEqual([2, 1]);
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('keeps the key if it dies while it writes, or if the disk is full', async () => {
+    trouble = [answer(500)];
+    await expect(pay()).rejects.toMatchObject({ code: 1 });
+    // The system ends a process that writes to a file more than this.
+    await expect(pay('/payments', server, 'ulimit -f 0')).rejects.toThrow();
+    expect(tries).toHaveLength(1);
+    expect([await pay(), charges]).toEqual(['201 charge 1', 1]);
+    expect(new Set(tries.map(({ key }) => key)).size).toBe(1);
   });
 });
