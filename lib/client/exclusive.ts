@@ -1,7 +1,7 @@
 import { CallTime } from './call-time.js';
 import { lockName, locks } from './locks.js';
 import type { ResolvedOptions } from './options.js';
-import { isPage, shared, type Turns } from './page.js';
+import { isPage, shared, steady, type Turns } from './page.js';
 
 /**
  * The longest that a piece of work waits for those of other storages, in milliseconds. They may be other objects for
@@ -24,7 +24,8 @@ export function exclusive<T>(
   const turn = (): Promise<T> => (isShared && isBrowser() ? locked(name, limited) : limited());
   const turns = shared.turns.get(name) ?? new Map<unknown, Promise<unknown>>();
   shared.turns.set(name, turns);
-  const owner = ownerOf(storage);
+  // All storages of a page count as one, and so do those that are not steady.
+  const owner = isPage() ? undefined : steady(storage);
   const mine = earlier(turns, owner).then(turn);
   turns.set(owner, mine);
   const forget = (): void => {
@@ -41,17 +42,6 @@ async function earlier(turns: Turns, owner: unknown): Promise<void> {
   if (others.length === 0) return;
   const time = new CallTime(LONGEST_FOR_OTHERS, undefined);
   await time.within(LONGEST_FOR_OTHERS, () => Promise.allSettled(others)).catch(() => undefined);
-}
-
-/** Tells storages apart. Those of one page count as one, and so do those that a function makes anew with each call. */
-function ownerOf(find: () => unknown): unknown {
-  if (isPage()) return undefined;
-  try {
-    const storage = find();
-    return storage === find() ? storage : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns true in a page or a worker of a browser, which has one user. Node has Web Locks, too, for all its users. */

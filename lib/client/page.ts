@@ -25,7 +25,7 @@ interface Shared {
   readonly id: string;
   /** By storage. */
   readonly pages: WeakMap<object, Page>;
-  /** Stands for every storage that a page cannot find. */
+  /** Stands for every storage of a page that is not steady. */
   readonly blocked: object;
   /** Entries that are kept without a storage, by name. */
   readonly items: Map<string, string>;
@@ -54,21 +54,24 @@ export const shared: Shared = ((globalThis as { [SHARED]?: Shared })[SHARED] ??=
 export const isPage = (): boolean => 'document' in globalThis;
 
 export function pageOf(find: () => object): Page {
-  const storage = found(find);
+  // A page may make a function with each rendering, and all look for one storage. On a server, each may be for a user.
+  const storage = steady(find) ?? (isPage() ? shared.blocked : find);
   const page: Page = shared.pages.get(storage) ?? { open: new Map(), finished: new Map(), changes: new Set() };
   shared.pages.set(storage, page);
   return page;
 }
 
-function found(find: () => unknown): object {
+/**
+ * Finds a storage that is one object with each use. Undefined where a function fails, or makes another object each
+ * time.
+ */
+export function steady(find: () => unknown): object | undefined {
   try {
     const storage = find();
-    if (typeof storage === 'object' && storage !== null) return storage;
+    return typeof storage === 'object' && storage !== null && storage === find() ? storage : undefined;
   } catch {
-    // As for a value that is not a storage.
+    return undefined;
   }
-  // A page may make a function with each rendering, and all look for one storage. On a server, each may be for a user.
-  return isPage() ? shared.blocked : find;
 }
 
 /**

@@ -493,6 +493,20 @@ describe('a storage that fails', () => {
     expect(new Set(keys).size).toBe(count);
   });
 
+  it.each([
+    ['a page', { document: {} }],
+    ['a server', {}],
+  ])('to store, and is another object with each use, is replaced by one memory, in %s', async (_title, globals) => {
+    const { url, keys, charges } = await service([outage]);
+    const storage = (): KeyStorage => Object.assign(new Shelf(), { setItem: fails });
+    const pay = client({ storage, whenStorageFails: 'memory' });
+    await withGlobals(globals, async () => {
+      await expect(pay(url, payment())).rejects.toMatchObject({ code: 'gave-up' });
+      await pay(url, payment());
+    });
+    expect([charges(), new Set(keys).size]).toEqual([1, 1]);
+  });
+
   it('to answer once holds up no later call', async () => {
     const { url, charges } = await service();
     const shelf = new Shelf();
@@ -674,7 +688,10 @@ describe('a storage that fails', () => {
     await expect(forget({ removeItem: never })).rejects.toMatchObject({ cause: { name: 'TimeoutError' } });
   });
 
-  it('to remove does not take a definite answer away, and the key is not used again', async () => {
+  it.each<[string, (storage: KeyStorage) => KeyStorage | (() => KeyStorage)]>([
+    ['an object', storage => storage],
+    ['another object with each use', storage => () => ({ ...storage })],
+  ])('to remove does not take a definite answer away, and the key is not used again: %s', async (_title, given) => {
     const { url, keys, charges } = await service();
     const shelf = new Shelf();
     const setItem = (name: string, value: string): void => {
@@ -682,7 +699,7 @@ describe('a storage that fails', () => {
       shelf.setItem(name, value);
     };
     const storage: KeyStorage = { getItem: name => shelf.getItem(name), setItem, removeItem: fails };
-    const pay = client({ storage });
+    const pay = client({ storage: given(storage) });
     for (let time = 0; time < 2; time++) expect((await pay(url, payment())).response.status).toBe(201);
     expect([charges(), new Set(keys).size]).toEqual([2, 2]);
   });
