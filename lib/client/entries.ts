@@ -1,9 +1,15 @@
 import { LONGEST_UNSEEN, mark, marksOf, type Mark } from './marks.js';
 import { shown, type ResolvedOptions } from './options.js';
-import type { KnownKey } from './page.js';
 
 /** The key of an unfinished operation, as it is stored. A full storage takes `isJoined` for its shorter `true`. */
-export type Entry = Omit<KnownKey, 'isStored'>;
+export interface Entry {
+  readonly key: string;
+  readonly digest: string;
+  /** When the key expires, in milliseconds since 1970. */
+  readonly until: number;
+  /** True if a second call has got the key. */
+  readonly isJoined: boolean;
+}
 
 /**
  * Keys that another page has just stored, and that this page may not see yet. It sees them at `until`, unless that page

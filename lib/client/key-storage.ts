@@ -1,4 +1,4 @@
-import { setAndSweep, shared } from './page.js';
+import { endAt, setAndSweep, shared } from './page.js';
 
 type Maybe<T> = T | Promise<T>;
 
@@ -19,9 +19,10 @@ export interface KeyStorage {
 
 /** Keeps keys as long as this page or process lives, or until they expire. */
 export const memory: KeyStorage = {
-  getItem: name => shared.items.get(name),
-  setItem: (name, value) => {
-    setAndSweep(shared.items, name, value, entry => (JSON.parse(entry) as { readonly until: number }).until);
+  getItem: name => shared.items.get(name)?.text,
+  setItem: (name, text) => {
+    const { until } = JSON.parse(text) as { readonly until: number };
+    setAndSweep(shared.items, name, { text, end: endAt(until) }, ({ end }) => end);
   },
   removeItem: name => shared.items.delete(name),
 };

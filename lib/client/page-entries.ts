@@ -3,7 +3,7 @@ import { exclusive } from './exclusive.js';
 import { storageFailed } from './fetch-error.js';
 import { LONGEST_UNSEEN } from './marks.js';
 import type { ResolvedOptions } from './options.js';
-import { pageOf, setAndSweep, type Page } from './page.js';
+import { endAt, pageOf, setAndSweep, type KnownKey, type Page } from './page.js';
 
 /**
  * The entries of unfinished operations: in the storage, and as this page or process knows them. The storage counts as
@@ -27,19 +27,22 @@ export class PageEntries {
     const known = open.get(name);
     // One that was stored, and is stored no more, has been removed by another tab, unless a late change destroyed it.
     const isRemoved = stored && known?.isStored && stored.entry?.key !== known.key && !this.isChangedLate(name);
-    if (known && !isRemoved && this.isLive(known))
-      return { ...known, isJoined: known.isJoined || (stored?.entry?.key === known.key && stored.entry.isJoined) };
+    if (known && !isRemoved && this.isLive(known)) {
+      const isJoined = known.isJoined || (stored?.entry?.key === known.key && stored.entry.isJoined);
+      return { ...entryOf(known), isJoined };
+    }
     open.delete(name);
-    return stored?.entry && this.isLive(stored.entry) ? stored.entry : undefined;
+    return stored?.entry && this.isLive(knownOf(stored.entry)) ? stored.entry : undefined;
   }
 
   async write(name: string, entry: Entry, limit: AbortSignal): Promise<void> {
+    const known = knownOf(entry);
     const isStored = await this.tried(async () => {
       await this.change(name, entry.key, limit, () => this.entries.set(name, entry, limit));
       return true;
     });
     limit.throwIfAborted();
-    setAndSweep(this.page.open, name, { ...entry, isStored: isStored ?? false }, ({ until }) => until);
+    setAndSweep(this.page.open, name, { ...known, isStored: isStored ?? false }, ({ end }) => end);
   }
 
   /**
@@ -49,7 +52,7 @@ export class PageEntries {
   async join(name: string, { key, digest, until }: Entry, limit: AbortSignal): Promise<void> {
     const joined = { key, digest, until: Math.min(until, this.expiry()), isJoined: true };
     const known = this.page.open.get(name);
-    if (known?.isStored === false) this.page.open.set(name, { ...joined, isStored: false });
+    if (known?.isStored === false) this.page.open.set(name, { ...knownOf(joined), isStored: false });
     else await this.write(name, joined, limit);
   }
 
@@ -64,13 +67,13 @@ export class PageEntries {
       limit.throwIfAborted();
     }
     // First, because the storage may fail, or never answer. A key with which nothing has run may be used again then.
-    if (isSettled) this.finish(key, this.expiry());
+    if (isSettled) this.finish(key, this.options.keyLifetime);
     if (open.get(name)?.key === key && (isSettled || !open.get(name)?.isStored)) open.delete(name);
     const isStored = (await this.entries.get(name))?.key === key;
     limit.throwIfAborted();
     if (isStored) await this.change(name, key, limit, () => this.entries.remove(name, key, limit));
     if (open.get(name)?.key === key) open.delete(name);
-    if (isSettled && !this.isChangedLate(name)) this.finish(key, Date.now() + LONGEST_UNSEEN);
+    if (isSettled && !this.isChangedLate(name)) this.finish(key, LONGEST_UNSEEN);
   }
 
   /** @throws the error of the storage, unless it never had the key. */
@@ -94,22 +97,22 @@ export class PageEntries {
   }
 
   isFinished(key: string): boolean {
-    return (this.page.finished.get(key) ?? 0) > Date.now();
+    return (this.page.finished.get(key) ?? 0) > performance.now();
   }
 
   private get page(): Page {
     return pageOf(this.options.storage);
   }
 
-  private isLive({ key, until }: Entry): boolean {
-    return until > Date.now() && !this.isFinished(key);
+  private isLive({ key, end }: Pick<KnownKey, 'key' | 'end'>): boolean {
+    return end > performance.now() && !this.isFinished(key);
   }
 
-  /** @param until when no one can find the key any more, in milliseconds since 1970. */
-  private finish(key: string, until: number): void {
+  /** @param ms after which no one can find the key any more. */
+  private finish(key: string, ms: number): void {
     const { finished } = this.page;
     finished.delete(key);
-    setAndSweep(finished, key, until, one => one);
+    setAndSweep(finished, key, performance.now() + ms, end => end);
   }
 
   /**
@@ -149,7 +152,7 @@ export class PageEntries {
       if (known?.isStored && this.isLive(known)) {
         // Any other key is that of another tab.
         const isDestroyed = !stored || (stored.key === key && key !== known.key);
-        if (isDestroyed) await this.write(name, known, limit);
+        if (isDestroyed) await this.write(name, entryOf(known), limit);
       } else if (key !== undefined && stored?.key === key) await this.settle(name, key, this.isFinished(key), limit);
     });
   }
@@ -163,4 +166,14 @@ export class PageEntries {
       throw storageFailed(cause);
     }
   }
+}
+
+/** Returns what a page knows of a key, by the clock as it is set now. */
+function knownOf({ key, digest, until, isJoined }: Entry): Omit<KnownKey, 'isStored'> {
+  return { key, digest, end: endAt(until), isJoined };
+}
+
+/** Returns what is stored of a key, by the clock as it is set now. */
+function entryOf({ key, digest, end, isJoined }: KnownKey): Entry {
+  return { key, digest, until: Math.round(Date.now() + end - performance.now()), isJoined };
 }

@@ -1,9 +1,13 @@
-/** A key that this page or process knows. */
+/**
+ * A key that this page or process knows. A time here is one of `performance.now()`: a clock that is set forward, by the
+ * network for example, must not end the key of an operation that may have run. (Where that time stands still while a
+ * device sleeps, the key lives longer.)
+ */
 export interface KnownKey {
   readonly key: string;
   readonly digest: string;
-  /** When the key expires, in milliseconds since 1970. */
-  readonly until: number;
+  /** When the key expires. */
+  readonly end: number;
   /** True if a second call has got the key. */
   readonly isJoined: boolean;
   /** False if the storage did not take it. */
@@ -14,7 +18,7 @@ export interface KnownKey {
 export interface Page {
   /** By name: keys of operations that are not finished. */
   readonly open: Map<string, KnownKey>;
-  /** Keys of finished operations, with the time until which one may still be found somewhere. */
+  /** Keys of finished operations, with the end of the time in which one may still be found somewhere. */
   readonly finished: Map<string, number>;
   /** Changes of the storage that are under way, or whose effects are still to be repaired. */
   readonly changes: Set<{ readonly name: string }>;
@@ -27,8 +31,8 @@ interface Shared {
   readonly pages: WeakMap<object, Page>;
   /** Stands for every storage of a page that is not steady. */
   readonly blocked: object;
-  /** Entries that are kept without a storage, by name. */
-  readonly items: Map<string, string>;
+  /** Entries that are kept without a storage, by name, and when each expires. */
+  readonly items: Map<string, { readonly text: string; readonly end: number }>;
   /** By name. */
   readonly turns: Map<string, Turns>;
 }
@@ -74,14 +78,17 @@ export function steady(find: () => unknown): object | undefined {
   }
 }
 
+/** Returns the time of `performance.now()` at a time in milliseconds since 1970, by the clock as it is set now. */
+export const endAt = (until: number): number => performance.now() + until - Date.now();
+
 /**
  * Sets a value, and removes the oldest ones that have expired. Those of operations that are never repeated would fill
  * the memory of a server.
  */
-export function setAndSweep<T>(map: Map<string, T>, name: string, value: T, untilOf: (value: T) => number): void {
+export function setAndSweep<T>(map: Map<string, T>, name: string, value: T, endOf: (value: T) => number): void {
   map.set(name, value);
   for (const [old, one] of map) {
-    if (untilOf(one) > Date.now()) break;
+    if (endOf(one) > performance.now()) break;
     map.delete(old);
   }
 }

@@ -190,6 +190,27 @@ describe('the key of an operation', () => {
     expect([keys.length, new Set(keys).size]).toEqual([2, 1]);
   });
 
+  it.each([
+    ['a storage', new Shelf()],
+    ['the memory of the page', undefined],
+  ])('is used again if the clock has been set forward meanwhile, with %s', async (_title, storage) => {
+    const { url, keys, charges } = await service([outage, outage, outage]);
+    const pay = (): Promise<unknown> => idempotentFetch({ ...(storage && { storage }), baseDelay: 1 })(url, payment());
+    await expect(pay()).rejects.toMatchObject({ code: 'gave-up' });
+    const now = Date.now() + 172_800_000;
+    jest.spyOn(Date, 'now').mockImplementation(() => now);
+    try {
+      // The next key is one at which the memory gives expired ones up.
+      await expect(idempotentFetch()(url, payment('1.00'))).rejects.toMatchObject({ code: 'gave-up' });
+      await expect(pay()).rejects.toMatchObject({ code: 'gave-up' });
+      if (storage) await client({ storage: storage.reloaded() })(url, payment());
+      else await pay();
+    } finally {
+      jest.restoreAllMocks();
+    }
+    expect([charges(), keys[0] === keys[2], keys[2] === keys[3]]).toEqual([1, true, true]);
+  });
+
   it('is used for ever if its lifetime is Infinity', async () => {
     const { url, keys } = await service([outage]);
     const pay = client({ keyLifetime: Infinity });
