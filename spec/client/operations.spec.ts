@@ -433,6 +433,74 @@ describe('an operation that may have run keeps its key', () => {
   });
 });
 
+describe('when another call has got the answer, and a call with its key ends later', () => {
+  const request = { ...payment(), operation: 'cart 42' };
+
+  /**
+   * Begins a call, and lets another one get the answer.
+   * @param late answers the first call as soon as it `ends`.
+   */
+  const twoCalls = async (late: RequestHandler, { isOneProcess = true, trouble = [] as RequestHandler[] } = {}) => {
+    const [ends, storage, controller] = [signal(), new Shelf(), new AbortController()];
+    const held: RequestHandler = (req, res, next) => void ends.happened.then(() => late(req, res, next));
+    const { url, keys, charges } = await service([held, undefined, ...trouble]);
+    const pay = client({ storage });
+    const begin = isOneProcess ? pay : client({ storage: storage.reloaded() });
+    const first = begin(url, { ...request, signal: controller.signal }).catch((error: unknown) => error);
+    while (keys.length === 0) await new Promise(resolve => setTimeout(resolve, 5));
+    await pay(url, request);
+    expect(storage.items.size).toBe(0);
+    const end = (): Promise<unknown> => {
+      ends.happens();
+      return first;
+    };
+    return { url, keys, charges, storage, pay, first, end, controller };
+  };
+
+  describe.each([
+    ['without an answer', outage],
+    ['with a 500', answer(500)],
+    ['with a 401', answer(401)],
+  ])('%s, the next call gets that answer', (_title, late) => {
+    it.each([
+      ['in the process', true, false],
+      ['in another process, which has had it', false, false],
+      ['after a reload', true, true],
+    ])('%s, and the one after it is another operation', async (_place, isOneProcess, isReloaded) => {
+      const { url, charges, storage, end } = await twoCalls(late, { isOneProcess });
+      await end();
+      const pay = client({ storage: isReloaded ? storage.reloaded() : storage });
+      const [again, next] = [await pay(url, request), await pay(url, request)];
+      expect([again.replayed, next.replayed, charges(), storage.items.size]).toEqual([true, false, 2, 0]);
+    });
+  });
+
+  it('aborted, the next call is another operation', async () => {
+    const { url, charges, pay, first, controller } = await twoCalls(outage);
+    controller.abort();
+    expect(await first).toMatchObject({ name: 'AbortError' });
+    await pay(url, request);
+    expect(charges()).toBe(2);
+  });
+
+  it('forgotten, the next call is another operation', async () => {
+    const { url, charges, pay, end } = await twoCalls(outage);
+    await pay.forget('cart 42');
+    await end();
+    await pay(url, request);
+    expect(charges()).toBe(2);
+  });
+
+  it('after the operation has begun anew, it keeps the key of that one', async () => {
+    const { url, keys, pay, end } = await twoCalls(outage, { trouble: [outage] });
+    await expect(pay(url, request)).rejects.toMatchObject({ code: 'gave-up' });
+    await end();
+    await pay(url, request);
+    expect(keys).toEqual([keys[0], keys[0], keys[2], keys[2]]);
+    expect(keys[2]).not.toBe(keys[0]);
+  });
+});
+
 describe('an unfinished operation whose request has changed', () => {
   it('is an error before anything is sent, until it is forgotten', async () => {
     const { url, keys, charges } = await service([outage]);
