@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import type multer from 'multer';
 import type { Content } from '../../body/form/announce';
 import { makeTemporaryFolder, type TemporaryFolder } from '../../body/spool/temporary-folder';
+import { ClientGone } from '../../http/client-gone';
 
 /**
  * Bytes of a file that may wait in memory for a write to end: the next write takes them all, and each costs 200 µs,
@@ -16,6 +17,7 @@ const WAITING = 262_144;
 /** Stores the files of one form in a folder of their own, which only the user of this process can open. */
 export class DiskStorage implements multer.StorageEngine {
   private folder: Promise<TemporaryFolder> | undefined;
+  private isOver = false;
 
   constructor(private readonly parent: string) {}
 
@@ -31,13 +33,16 @@ export class DiskStorage implements multer.StorageEngine {
     }, done);
   }
 
-  /** Removes all files that still exist. */
+  /** Removes all files that still exist. Later ones are not stored: nothing would remove them. */
   async remove(): Promise<void> {
+    this.isOver = true;
     const folder = await this.folder?.catch(() => undefined);
     await folder?.remove();
   }
 
   private async store(content: Content): Promise<Partial<Express.Multer.File>> {
+    // An earlier middleware (a timeout) may have answered while parts before this file were read.
+    if (this.isOver) throw new ClientGone();
     const { path: destination } = await (this.folder ??= makeTemporaryFolder(this.parent));
     const filename = randomBytes(16).toString('hex');
     const path = join(destination, filename);

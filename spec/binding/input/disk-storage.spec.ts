@@ -16,6 +16,8 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import express from 'express';
 import { bindRequest, dto, file, idempotency, list } from '../../../lib';
+import { DiskStorage } from '../../../lib/binding/input/disk-storage';
+import { ClientGone } from '../../../lib/http/client-gone';
 import { ask } from '../../support/ask';
 import { multipart } from '../../support/multipart';
 import { NodeProcess } from '../../support/servers/node-process';
@@ -122,6 +124,39 @@ async function holding(
     ...(JSON.parse(line.slice('holding '.length)) as { paths: string[]; open: string[] }),
   };
 }
+
+it('a file whose turn comes when the response is over is not stored', async () => {
+  const directory = new TemporaryDirectory();
+  const { _handleFile: handleFile } = DiskStorage.prototype;
+  const watched = jest.spyOn(DiskStorage.prototype, '_handleFile');
+  const handled = new Promise(resolve => {
+    watched.mockImplementation(function (this: DiskStorage, ...[req, photo, done]) {
+      handleFile.call(this, req, photo, (error, info) => {
+        done(error, info);
+        resolve(error);
+      });
+    });
+  });
+  const app = express().post(
+    '/',
+    idempotency(),
+    (_req, res, next) => {
+      next();
+      res.end('late');
+    },
+    bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: directory.path } }),
+  );
+  // What is not declared is read to its end, and only then is a folder made.
+  const undeclared = { name: 'other', filename: 'o.png', value: Buffer.alloc(100_000) };
+  const photo = { name: 'photos', filename: 'a.png', value: 'x' };
+  const parts = multipart([undeclared, undeclared, undeclared, photo], 'b1');
+  const response = await ask(app, { ...parts, key: randomUUID() });
+  expect(response.text).toBe('late');
+  expect(await handled).toBeInstanceOf(ClientGone);
+  watched.mockRestore();
+  expect(readdirSync(directory.path)).toEqual([]);
+  directory.remove();
+});
 
 describe('a process that is killed', () => {
   const directory = new TemporaryDirectory();
