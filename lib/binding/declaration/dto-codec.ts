@@ -1,9 +1,10 @@
 import type { Awaitable } from '../../basics/awaitable';
-import type { Late } from '../../basics/late';
+import { late, type Late } from '../../basics/late';
 import type { ClassCode, ReadFields } from '../reading/class-code';
 import { FoundValues } from '../reading/found-values';
 import { isJsonObject, jsonInText } from '../reading/json-text';
 import { INVALID, type Invalid, type Location } from '../reading/location';
+import { finderOf } from '../reading/name-parts';
 import type { NameTree } from '../reading/name-tree';
 import { classNameOf } from '../types/class-name';
 import { takesFiles, type Codec } from '../types/codec';
@@ -83,7 +84,7 @@ type Facts = Pick<
   | 'notNestable'
   | 'memberOf'
   | 'propertyOf'
-  | 'memberCalled'
+  | 'memberAt'
   | 'parts'
   | 'blockedIn'
   | 'needsNames'
@@ -93,13 +94,14 @@ type Facts = Pick<
 /** Makes the members of the codec that read and write no value. @param prepared returns the properties, once known. */
 function factsOf(Dto: DtoClass<unknown>, prepared: () => Prepared): Facts {
   const name = classNameOf(Dto) || 'object';
+  const fieldAt = late(() => finderOf(prepared().fields, ({ bindName }) => bindName));
   return {
     name,
     shape: 'object',
     ...notNestable(Dto),
     memberOf: property => prepared().members.find(member => member.property === property),
     propertyOf: test => prepared().members.find(member => test(member.codec))?.property,
-    memberCalled: called => prepared().fields.find(({ bindName }) => bindName.toLowerCase() === called),
+    memberAt: sent => fieldAt()(sent),
     parts: () => prepared().members.map(member => member.codec),
     blockedIn: blockedSources(name, () => prepared().fields),
     needsNames: () => prepared().fields.some(isNeededName),

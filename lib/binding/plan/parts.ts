@@ -1,4 +1,4 @@
-import { firstPart } from '../reading/name-parts';
+import { finderOf } from '../reading/name-parts';
 import { hasFile, type Codec } from '../types/codec';
 import type { BodyUse } from './body-use';
 import type { SourceProperty } from './source-properties';
@@ -14,12 +14,11 @@ export const noParts: PartsUse = { takesFile: () => false, takesJson: () => fals
  * clients send objects like this (RFC 7578, section 4.4).
  */
 export function partsFor(sourceProperties: readonly SourceProperty[]): PartsUse {
-  const byName = new Map(sourceProperties.map(({ name, codec }) => [firstPart(name), codec]));
+  const propertyAt = finderOf(sourceProperties, ({ name }) => name);
   const root = sourceProperties.find(({ isRoot }) => isRoot)?.codec;
-  const codecOf = (name: string): Codec<unknown> | undefined =>
-    byName.get(firstPart(name)) ?? root?.memberCalled?.(firstPart(name))?.codec;
+  const codecOf = (name: string): Codec<unknown> | undefined => (propertyAt(name) ?? root?.memberAt?.(name))?.codec;
   // Only the names of a schema are unknown.
-  const takesAll = root !== undefined && !root.memberCalled;
+  const takesAll = root !== undefined && !root.memberAt;
   return {
     takesFile: name => takesAll || codecOf(name) !== undefined,
     bindsFile(name) {

@@ -30,8 +30,8 @@ export interface Codec<T> extends Describable {
   readonly memberOf?: (property: string) => CodecMember | undefined;
   /** Names the first property of an object for whose codec the test holds. */
   readonly propertyOf?: (test: (codec: Codec<unknown>) => boolean) => string | undefined;
-  /** Finds a property by its `bindName`, given in lower case. */
-  readonly memberCalled?: (name: string) => CodecMember | undefined;
+  /** Finds the property whose `bindName` is a name that was sent, or the beginning of it. */
+  readonly memberAt?: (name: string) => CodecMember | undefined;
   /** The types that this one is composed of. */
   readonly parts?: () => Iterable<Codec<unknown>>;
   /**

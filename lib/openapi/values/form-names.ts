@@ -30,7 +30,7 @@ function namesOf(
   return Object.entries(properties as Record<string, JsonSchema>).flatMap(([name, schema]) => {
     const isRequired = required && (names as readonly string[]).includes(name);
     const here = [...path, ...(path.length > 0 ? ['.'] : []), name];
-    const member = codec.memberCalled?.(name.toLowerCase())?.codec;
+    const member = codec.memberAt?.(name)?.codec;
     const below = member && holdsFiles(member) ? namesBelow(member, here, isRequired, open, schemas) : undefined;
     return below ?? [valueAt(here, isRequired, member ? schemaOfText(member, schema, schemas) : withoutNull(schema))];
   });

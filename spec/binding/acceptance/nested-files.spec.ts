@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import {
   bindRequest,
   dto,
+  field,
   file,
   fromForm,
   idempotency,
@@ -191,6 +192,17 @@ it.each<[string, string[], [name: string, detail: string][]]>([
     400,
     failures.map(([name, detail]) => [name, 'form', detail]),
   ]);
+});
+
+it('files are bound from names with dots and brackets in bindFrom', async () => {
+  class Claim extends dto({
+    photos: field(list(file), { bindFrom: 'photos[]' }),
+    cover: field(file, { bindFrom: 'cover.image' }),
+  }) {}
+  class Send extends dto({ claim: fromForm(Claim) }) {}
+  const sent = form('Photos[]=a', 'photos[]=b', 'cover[image]=c', 'cover.other=d');
+  expect(named((await bind(Send, sent, multipart)).dto)).toEqual({ claim: { photos: ['a', 'b'], cover: 'c' } });
+  expect(named((await bind(Claim, sent, multipart)).dto)).toEqual({ photos: ['a', 'b'], cover: 'c' });
 });
 
 it('a file that is required is missing by name, files are an empty collection', async () => {
