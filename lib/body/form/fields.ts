@@ -84,7 +84,7 @@ export class FormFields {
 }
 
 /** Undoes the escapes of browsers in names (HTML Standard, 4.10.22.8), as multer does for files. */
-const unescaped = (name: string): string => name.replace(/%0A|%0D|%22/gi, decodeURIComponent);
+export const unescaped = (name: string): string => name.replace(/%0A|%0D|%22/gi, decodeURIComponent);
 
 /** Checks the name of a field or a file. */
 export function errorInName(name: string | undefined, { limits }: FormOptions): multer.MulterError | undefined {

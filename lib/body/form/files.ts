@@ -2,9 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 import multer from 'multer';
 import { recovering } from '../../basics/awaitable';
+import { Problem } from '../../problems/problem';
 import type { FormOptions } from './form';
 import { ExternalError } from './errors';
-import { errorInName, type FormFields } from './fields';
+import { errorInName, unescaped, type FormFields } from './fields';
 import type { FileEvent } from './busboy-events';
 import { PART_BYTES } from './form-parts';
 import { isJsonType } from '../content/media-type';
@@ -59,10 +60,30 @@ export class FormFiles {
       stream.once('limit', () => {
         if (!this.dropped.has(stream)) this.refuse(new multer.MulterError('LIMIT_FILE_SIZE', name));
       });
+      // A form that is measured is not refused: its recorder knows of such content.
+      if (!filename && !this.options.recorder)
+        stream.once('data', () => {
+          this.refuseNameless(unescaped(name ?? ''));
+        });
       const error = errorInName(name, this.options);
       if (error) this.refuse(error);
       else this.fields.takes(Buffer.byteLength([name, filename, mimeType].join('')) + PART_BYTES);
     });
+  }
+
+  /**
+   * Refuses content without a file name under a declared name: busboy takes it for a file if its type is
+   * `application/octet-stream`, and multer drops it, so that a handler would run without what the client has sent.
+   */
+  private refuseNameless(name: string): void {
+    if (!this.options.parts.takesFile(name)) return;
+    this.refuse(
+      new Problem(
+        'body-malformed',
+        `In the multipart form, the part ${JSON.stringify(name.slice(0, 80))} has content and no file name. With a ` +
+          'file, send filename="…"; send text without the type application/octet-stream.',
+      ),
+    );
   }
 
   /** Decides whether multer stores a file. */

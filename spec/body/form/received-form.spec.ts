@@ -242,6 +242,13 @@ describe('a form that was measured', () => {
     expect(taken).toBeLessThan(1.5 * bytes);
   });
 
+  it('is measured also if a file in it has no name, for which it is refused when it is read', async () => {
+    const nameless: Part = { name: 'a', type: 'application/octet-stream', value: 'x' };
+    const received = inMemory(multipart([nameless], 'b1').body);
+    expect(await measureForm(received, req)).toEqual({ fields: [], files: [], hasOtherContent: true });
+    await expect(readReceivedForm(received, req, optionsWith({}))).rejects.toThrow('has content and no file name');
+  });
+
   it('takes no memory for the content of files while it is measured', async () => {
     let taken = 0;
     await measureForm(inMemory(multipart([file('a', BIG)], 'b1').body), req, more => (taken += more));
