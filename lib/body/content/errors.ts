@@ -15,8 +15,9 @@ export const tooManyFields = (limit: number): Problem =>
 /** Makes the error for a body that is gone: it must not be taken for an empty one. */
 export const readElsewhere = (): Error =>
   new Error(
-    'bindonce: the request body was read before this middleware, and neither req.body nor req.rawBody was set. ' +
-      'Mount it before the middleware that reads the body, or set req.rawBody to the bytes.',
+    'bindonce: the request body was read before this middleware, and neither req.body nor req.rawBody tells what was ' +
+      'in it. (An empty object in req.body may stand for another body.) Mount it before the middleware that reads ' +
+      'the body, or set req.rawBody to the bytes.',
   );
 
 /** Makes the error for a body that node decodes as it arrives: different bytes may have become the same text. */

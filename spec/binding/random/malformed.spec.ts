@@ -65,7 +65,7 @@ function respond(sent: Sent): Promise<WireResponse> {
  * leaves `{}`, as the parsers of Express 4 do for bodies that they do not read, so bindonce refuses to guess.
  */
 function isEmptiedForm(path: string | undefined, text: string): boolean {
-  return path?.startsWith('/parsed') === true && text.includes('neither req.body nor req.rawBody was set');
+  return path?.startsWith('/parsed') === true && text.includes('neither req.body nor req.rawBody tells');
 }
 
 const known = [

@@ -110,7 +110,7 @@ const open =
     next();
   };
 
-describe.each(expressVersions)('on %s, behind a middleware that', (_version, express) => {
+describe.each(expressVersions)('on %s, behind a middleware that', (version, express) => {
   /** Sends both requests twice. @returns how often the handler ran, the statuses, and the messages of errors. */
   async function answers(middlewares: RequestHandler[], one: Given, other: Given) {
     let runs = 0;
@@ -242,6 +242,36 @@ describe.each(expressVersions)('on %s, behind a middleware that', (_version, exp
   it.each(['{}', '{ }', '{\n}'])('parses %j, a request has a body', async body => {
     const given = { headers: JSON_TYPE, body };
     expect(await answers([express.json()], given, given)).toEqual({ ...bothRun, runs: 1 });
+  });
+
+  it.each<[string, string, RequestHandler]>([
+    [
+      'parses an empty object that is long enough for a property',
+      '{    }',
+      (_req, _res, next) => {
+        next();
+      },
+    ],
+    [
+      'removes the only name of an object',
+      '{"$where":1}',
+      (req, _res, next) => {
+        Reflect.deleteProperty(req.body as object, '$where');
+        next();
+      },
+    ],
+  ])('%s, a request is an error where no parser marks what it has read', async (_what, body, middleware) => {
+    const given = { headers: JSON_TYPE, body };
+    const { runs, errors } = await answers([express.json(), middleware], given, given);
+    const error = /An empty object in req\.body may stand for another body\..* Mount .* req\.rawBody to the bytes/;
+    if (version === 'Express 4') expect([runs, errors]).toEqual([1, []]);
+    else expect([runs, errors.length, errors[0]]).toEqual([0, 4, expect.stringMatching(error)]);
+    const keeping = express.json({
+      verify: (req, _res, rawBody) => {
+        Object.assign(req, { rawBody });
+      },
+    });
+    expect(await answers([keeping, middleware], given, given)).toEqual({ ...bothRun, runs: 1 });
   });
 
   it('rewrites the URL, the order of the names in the query does not count', async () => {
