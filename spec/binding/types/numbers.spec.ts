@@ -195,4 +195,12 @@ describe('a number in a JSON body', () => {
       expect([beside.status, beside.dto?.int]).toEqual([alone.status, alone.dto?.int]);
     },
   );
+
+  it('int reads a number as the double that it is, unless a type beside it keeps the digits', async () => {
+    const json = '{"int":1.00000000000000000001}';
+    expect((await bind(dto({ int }), { json })).dto).toEqual({ int: 1 });
+    expect((await bind(JsonNumbers, { json })).errors).toMatchObject([{ name: 'int' }]);
+    const text = { path: `/?all=${json}` };
+    expect((await bind(dto({ all: dto({ int }) }), text)).errors).toMatchObject([{ name: 'all.int' }]);
+  });
 });
