@@ -25,7 +25,8 @@ export function delayClose(socket: Socket, onClose: () => void): () => void {
   const delay = delayOf(socket);
   delay.onClose = onClose;
   return () => {
-    delay.onClose = undefined;
+    // The next response on this connection may have delayed it since.
+    if (delay.onClose === onClose) delay.onClose = undefined;
   };
 }
 

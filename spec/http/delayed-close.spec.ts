@@ -56,6 +56,20 @@ describe('a connection whose closing is delayed', () => {
   });
 });
 
+it('stays open for the response that delays it now when an earlier one ends its delay late', async () => {
+  const [near, far] = await connection();
+  const asked: string[] = [];
+  const stopEarlier = delayClose(near, () => asked.push('earlier'));
+  const stopLater = delayClose(near, () => asked.push('later'));
+  stopEarlier();
+  near.destroy();
+  expect([asked, near.destroyed]).toEqual([['later'], false]);
+  stopLater();
+  near.destroy();
+  expect(near.destroyed).toBe(true);
+  far.destroy();
+});
+
 it('has one replacement of a method, also if other code replaces it now and then, and puts it back', async () => {
   const [near, far] = await connection();
   const found = new Set<unknown>();
