@@ -70,7 +70,8 @@ export function makeIdempotency(
       return;
     }
     const exchange = { req, res, next, options, stores, reporter };
-    const outcome = outcomeIfUnanswerable(exchange) ?? (await serve(exchange).catch(refusal));
+    const served = outcomeIfUnanswerable(exchange) ?? (await serve(exchange).catch(refusal));
+    const outcome = typeof served === 'function' ? served() : served;
     exchange.reporter.report(outcome);
     answer(outcome, exchange);
   };
@@ -96,7 +97,7 @@ export function makeIdempotency(
  * THE FLOW: key and identity, the right to run, and then: run and record, replay, or refuse. (Only a promise is
  * awaited: each needless one takes half a microsecond.)
  */
-async function serve(exchange: Exchange): Promise<Outcome> {
+async function serve(exchange: Exchange): Promise<Outcome | (() => Outcome)> {
   let attempt: Attempt;
   let decision: Decision;
   try {
@@ -124,7 +125,7 @@ async function serve(exchange: Exchange): Promise<Outcome> {
     return unanswerable;
   }
   const outcome = await runAndRecord(exchange, attempt, decision.asked);
-  return outcome.kind === 'taken-back' ? outcomeOfOtherRun(exchange, attempt) : outcome;
+  return outcome.kind === 'overtaken' ? afterOtherRun(exchange, attempt, outcome.takeBack) : outcome;
 }
 
 /**
@@ -136,13 +137,25 @@ function untilRecordable({ req }: Exchange): Promise<void> {
   return cameOverSocket(req) ? Promise.resolve() : steps.nextTurn();
 }
 
-/** Finds the outcome after the handler has run, and its response was taken back because another run's counts. */
+/**
+ * Finds the outcome after the handler has run, and another run's response counts. Meanwhile its own looks as if it was
+ * on its way: an error that follows it must not be answered in place of the other run's response.
+ * @returns a function that takes the response back, and returns the outcome to answer the request with at once.
+ */
+async function afterOtherRun(exchange: Exchange, attempt: Attempt, takeBack: () => void): Promise<() => Outcome> {
+  const outcome = await outcomeOfOtherRun(exchange, attempt).catch(refusal);
+  return () => {
+    takeBack();
+    return outcomeIfUnanswerable(exchange) ?? outcome;
+  };
+}
+
 async function outcomeOfOtherRun(exchange: Exchange, attempt: Attempt): Promise<Outcome> {
   const decision = await decide(exchange, attempt);
   if (decision.kind !== 'acquired') return outcomeAfterRun(exchange, attempt, decision);
   // No run holds the key any more. The handler never runs again for this request, so the client has to ask again.
   await exchange.stores.releaseQuietly(attempt);
-  return outcomeIfUnanswerable(exchange) ?? { kind: 'in-flight', msLeft: 0 };
+  return { kind: 'in-flight', msLeft: 0 };
 }
 
 /** Makes the outcome of an error: a wrong order of middlewares, a lease store, or without Express the handler. */

@@ -8,23 +8,17 @@ import type { Outcome } from './exchange/outcome';
 type NotAcquired = Exclude<Decision, { readonly kind: 'acquired' }>;
 
 /** Finds the outcome of a request whose handler does not run. */
-export function outcomeWithoutRun(exchange: Exchange, attempt: Attempt, decision: NotAcquired): Promise<Outcome> {
-  return outcomeIfAnswerable(exchange, attempt, decision, false);
-}
-
-/** Finds the outcome of a request whose handler has run, and whose response was taken back. */
-export function outcomeAfterRun(exchange: Exchange, attempt: Attempt, decision: NotAcquired): Promise<Outcome> {
-  return outcomeIfAnswerable(exchange, attempt, decision, true);
-}
-
-async function outcomeIfAnswerable(
-  exchange: Exchange,
-  attempt: Attempt,
-  decision: NotAcquired,
-  hasRun: boolean,
-): Promise<Outcome> {
-  const outcome = await outcomeOf(decision, exchange, attempt, hasRun);
+export async function outcomeWithoutRun(exchange: Exchange, attempt: Attempt, decision: NotAcquired): Promise<Outcome> {
+  const outcome = await outcomeOf(decision, exchange, attempt, false);
   return outcomeIfUnanswerable(exchange) ?? outcome;
+}
+
+/**
+ * Finds the outcome of a request whose handler has run, and whose response is to be taken back. Whether it can be
+ * answered shows when that is done.
+ */
+export function outcomeAfterRun(exchange: Exchange, attempt: Attempt, decision: NotAcquired): Promise<Outcome> {
+  return outcomeOf(decision, exchange, attempt, true);
 }
 
 async function outcomeOf(

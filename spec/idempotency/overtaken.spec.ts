@@ -1,14 +1,14 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import express, { type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type RequestHandler, type Response } from 'express';
 import { idempotency, memoryLeases, type IdempotencyOptions } from '../../lib';
 import { send, type WireResponse } from '../support/listen';
 import { EventLog } from '../support/event-log';
 import { HookedLeases } from '../support/hooked-leases';
 import { serve } from '../support/serve';
-import { signal } from '../support/signal';
+import { signal, type Signal } from '../support/signal';
 import { TemporaryDirectory } from '../support/temporary-directory';
 import { keyed } from '../support/replays';
 
@@ -171,6 +171,125 @@ describe('a run whose lease was lost to another', () => {
     mayEnd.happens();
     expect(await outcome).toMatch(/ECONNRESET/);
     expect(log.kinds).toEqual(['lease-lost', 'executed', 'not-stored']);
+  });
+});
+
+/** A request whose run is overtaken: when that is known, it asks for the other run, and is answered when it is told to. */
+async function askingForOther(
+  respond: (res: Response, asked: Promise<void>) => unknown,
+  whenOtherEnds: Promise<void> = Promise.resolve(),
+) {
+  const log = new EventLog();
+  const [begun, otherBegun, mayEnd, asked, mayBeAnswered, failed] = Array.from({ length: 6 }, () => signal()) as Six;
+  let token: string | undefined;
+  const leases = new HookedLeases({
+    renew: never,
+    acquire: async (_key, asking) => {
+      if (token === undefined) token = asking;
+      else if (token === asking) {
+        asked.happens();
+        await mayBeAnswered.happened;
+      }
+    },
+  });
+  let runs = 0;
+  const app = express().set('env', 'test');
+  app.post('/', idempotency({ leases, leaseDuration: LEASE, onEvent: log.onEvent }), async (_req, res) => {
+    if (++runs > 1) {
+      otherBegun.happens();
+      await whenOtherEnds;
+      res.status(201).json({ run: 2 });
+      return;
+    }
+    begun.happens();
+    await mayEnd.happened;
+    await respond(res, asked.happened);
+  });
+  const failing: ErrorRequestHandler = (error, _req, res, next) => {
+    failed.happens();
+    if (res.headersSent) next(error);
+    else res.status(500).send('in place of the other');
+  };
+  app.use(failing);
+  const { url } = await serve(app);
+  return { url, log, begun, otherBegun, mayEnd, asked, mayBeAnswered, failed };
+}
+
+type Six = [Signal, Signal, Signal, Signal, Signal, Signal];
+
+describe('a response that another run has overtaken counts as sent until that is answered with', () => {
+  it.each<[string, (res: Response) => unknown]>([
+    [
+      'the handler rejects',
+      () => {
+        throw new Error('after the response');
+      },
+    ],
+    ['the handler responds once more', res => res.status(500).json({ run: 1 })],
+    [
+      'the handler ends it once more',
+      res => {
+        res.end();
+        throw new Error('after the response');
+      },
+    ],
+  ])('when %s', async (_what, act) => {
+    const { url, log, ...steps } = await askingForOther(async (res, asked) => {
+      res.json({ run: 1 });
+      await asked;
+      act(res);
+    });
+    const first = send(url, { headers: keyed('k') });
+    await steps.begun.happened;
+    const second = await send(url, { headers: keyed('k') });
+    steps.mayEnd.happens();
+    await steps.failed.happened;
+    steps.mayBeAnswered.happens();
+    const answer = await first;
+    expect([answer.status, answer.text]).toEqual([201, second.text]);
+    expect(log.kinds).toEqual(['lease-lost', 'executed', 'replayed']);
+  });
+});
+
+describe('a client that leaves after its run was overtaken', () => {
+  const leaving = (url: string): { leave: () => void } => {
+    const client = request(url, { method: 'POST', headers: keyed('k'), agent: false }).on('error', () => undefined);
+    client.end();
+    return { leave: () => client.destroy() };
+  };
+
+  it('is not answered, and its handler is told', async () => {
+    const told = signal();
+    const { url, log, ...steps } = await askingForOther(res => {
+      res.once('close', told.happens).json({ run: 1 });
+    });
+    const client = leaving(url);
+    await steps.begun.happened;
+    await send(url, { headers: keyed('k') });
+    steps.mayEnd.happens();
+    await steps.asked.happened;
+    client.leave();
+    await told.happened;
+    steps.mayBeAnswered.happens();
+    await log.first('abandoned');
+    expect(log.kinds).toEqual(['lease-lost', 'executed', 'abandoned']);
+  });
+
+  it('is not waited for until the other run ends', async () => {
+    const otherMayEnd = signal();
+    const { url, log, ...steps } = await askingForOther(res => res.json({ run: 1 }), otherMayEnd.happened);
+    const client = leaving(url);
+    await steps.begun.happened;
+    const second = send(url, { headers: keyed('k') });
+    await steps.otherBegun.happened;
+    steps.mayEnd.happens();
+    steps.mayBeAnswered.happens();
+    await steps.asked.happened;
+    client.leave();
+    await log.first('abandoned');
+    expect(log.kinds).toEqual(['lease-lost', 'abandoned']);
+    otherMayEnd.happens();
+    expect((await second).text).toBe('{"run":2}');
   });
 });
 

@@ -102,6 +102,12 @@ class Recorder implements Recording {
     });
   }
 
+  withhold(): void {
+    // While the response looks ended, a connection does not close, also if its client has left.
+    this.faked.restoreEnd();
+    this.runEnd.stopHidingDeparture();
+  }
+
   discard(): void {
     this.faked.restoreEnd();
     this.faked.restoreHead();
@@ -160,7 +166,7 @@ class Recorder implements Recording {
     const done = [chunk, encoding, callback].find(argument => typeof argument === 'function');
     if (this.hasEnded && this.outgoing.isEnding && !this.res.writableEnded)
       return this.outgoing.endAgain(chunk, encoding, callback);
-    if (this.hasEnded && last !== undefined) return afterEnd(done, this.res);
+    if (this.hasEnded && (last !== undefined || !this.res.writableEnded)) return afterEnd(done, this.res);
     if (this.hasEnded || (last !== undefined && !isChunk(last)))
       return node.end.call(this.res, chunk, encoding, callback);
     const bytes = last === undefined ? undefined : copyOfBytes(last, encoding);

@@ -36,6 +36,11 @@ export interface Recording {
    * @param isStored true if a retry gets this response: then it also counts as sent if the client has disconnected.
    */
   finish(isStored: boolean): void;
+  /**
+   * To be called when the response will be taken back. Until then, it looks as if its head was sent, and nothing can be
+   * added to it; the client can leave, of which the handler learns at once.
+   */
+  withhold(): void;
   /** Takes the response back, and restores it as it was before the handler. */
   discard(): void;
   /** Closes the connection, so that the client does not mistake a part of the response for the whole. */

@@ -24,9 +24,11 @@ type Kept =
 /** The end of a lease: completed with a record, or given back if nothing is kept on purpose. */
 type Settlement = Publication | { readonly kind: 'released' };
 
-/** Another run's response counts, and this one was taken back: `res` is as it was before the handler. */
-interface TakenBack {
-  readonly kind: 'taken-back';
+/** Another run's response counts, and none of this one was sent. */
+interface Overtaken {
+  readonly kind: 'overtaken';
+  /** Restores `res` as it was before the handler. */
+  readonly takeBack: () => void;
 }
 
 /**
@@ -35,7 +37,7 @@ interface TakenBack {
  * can retry as often as it likes.
  * @param asked when the lease was asked for, in milliseconds of the monotonic clock.
  */
-export async function runAndRecord(exchange: Exchange, attempt: Attempt, asked: number): Promise<Ran | TakenBack> {
+export async function runAndRecord(exchange: Exchange, attempt: Attempt, asked: number): Promise<Ran | Overtaken> {
   const { leases } = exchange.options;
   // Leases in memory do not fail, so that no one asks which runs are at work.
   const hasEnded = areInMemory(leases) ? undefined : noteRun(attempt, 'running', leases);
@@ -123,17 +125,20 @@ async function release({ stores }: Exchange, attempt: Attempt, { renewal }: Run)
   }
 }
 
-/** Takes the response back if none of it was sent; closes the connection otherwise. */
+/** Lets the response be taken back if none of it was sent; closes the connection otherwise. */
 function overtaken(
   { reporter }: Exchange,
   { recording, lease }: Run,
   ending: Ending,
   handlerMs: number,
-): Ran | TakenBack {
+): Ran | Overtaken {
   if (!lease.isLost) reporter.reportLostLease();
   if (ending.kind === 'complete' && recording.canBeReplaced) {
-    recording.discard();
-    return { kind: 'taken-back' };
+    recording.withhold();
+    const takeBack = (): void => {
+      recording.discard();
+    };
+    return { kind: 'overtaken', takeBack };
   }
   const sendEnd = (): void => {
     recording.abort();
