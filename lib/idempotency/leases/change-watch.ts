@@ -20,29 +20,12 @@ export function watchForChange(cacheKey: string, leases: LeaseStore, isGone: () 
   const polling = pollingOf(cacheKey, leases);
   polling.join();
   let isChanged = false;
-  let stopped = false;
   let sleeper: Sleeper | undefined;
-  const onChange = (): void => {
+  const notifications = new Notifications(() => {
     if (sleeper) sleeper.wake();
     else isChanged = true;
-  };
-  let stopWatching = (): void => {
-    stopped = true;
-  };
-  startWatching(cacheKey, leases, onChange).then(
-    stop => {
-      if (!stop) return;
-      if (stopped) {
-        stop();
-        return;
-      }
-      stopWatching = stop;
-      polling.isWatched = true;
-      // Asks once for a change that came before we listened.
-      onChange();
-    },
-    () => undefined,
-  );
+  });
+  notifications.start(cacheKey, leases, polling);
   return {
     async next(leaseMsLeft, maxWaitMs) {
       // Pauses even after a change: a store whose acquire() itself causes a notification would otherwise be asked in a
@@ -59,22 +42,43 @@ export function watchForChange(cacheKey: string, leases: LeaseStore, isGone: () 
     },
     stop() {
       polling.leave();
-      stopWatching();
+      notifications.stop();
     },
   };
 }
 
-/** Asks the store for notifications. Without them, waiters poll: whatever it does wrong here, their requests go on. */
-async function startWatching(
-  cacheKey: string,
-  leases: LeaseStore,
-  onChange: () => void,
-): Promise<(() => void) | undefined> {
-  const stop = await leases.watch?.(cacheKey, onChange);
-  if (typeof stop !== 'function') return undefined;
-  return () => {
-    void Promise.resolve()
-      .then(stop)
+/**
+ * What a store tells one waiter. Without it, waiters poll: whatever the store does wrong here, their requests go on.
+ *
+ * The store knows nothing else of the waiter, and its request, which may be large, is let go of when the waiter stops:
+ * the store's `watch` may resolve later, or never.
+ */
+class Notifications {
+  private stopWatching: (() => unknown) | undefined;
+
+  constructor(private onChange: (() => void) | undefined) {}
+
+  start(cacheKey: string, leases: LeaseStore, polling: { isWatched: boolean }): void {
+    this.watch(cacheKey, leases, polling).catch(() => undefined);
+  }
+
+  stop(): void {
+    this.onChange = undefined;
+    void Promise.resolve(this.stopWatching)
+      .then(stop => stop?.())
       .catch(() => undefined);
-  };
+  }
+
+  private async watch(cacheKey: string, leases: LeaseStore, polling: { isWatched: boolean }): Promise<void> {
+    const stop: unknown = await leases.watch?.(cacheKey, () => this.onChange?.());
+    if (typeof stop !== 'function') return;
+    this.stopWatching = stop as () => unknown;
+    if (!this.onChange) {
+      this.stop();
+      return;
+    }
+    polling.isWatched = true;
+    // Asks once for a change that came before we listened.
+    this.onChange();
+  }
 }

@@ -5,6 +5,7 @@ import { idempotency, memoryLeases, type LeaseStore } from '../../../lib';
 import type { Acquisition } from '../../../lib/idempotency/leases/lease-store';
 import { watchForChange } from '../../../lib/idempotency/leases/change-watch';
 import { pollingOf } from '../../../lib/idempotency/leases/polling';
+import { collectGarbage } from '../../support/garbage';
 import { send } from '../../support/listen';
 import { serve } from '../../support/serve';
 import { signal } from '../../support/signal';
@@ -217,6 +218,35 @@ describe('requests that wait for one key', () => {
     await Promise.all(['a', 'b'].map(token => waitFor(leases, token, { ms: 50 })));
     expect(leases.watching).toBe(0);
     expect(pollingOf('k', leases)).toMatchObject({ members: 0, sleepers: new Set(), isWatched: false });
+  });
+});
+
+describe('a waiter that has stopped is let go of by a store', () => {
+  it.each<[string, Promise<() => void>]>([
+    ['that never begins to notify', new Promise(() => undefined)],
+    ['that keeps the function that it was given', Promise.resolve(() => undefined)],
+  ])('%s', async (_which, begun) => {
+    const kept: unknown[] = [begun];
+    const leases: LeaseStore = Object.assign(memoryLeases(), {
+      watch: (_key: string, onChange: () => void) => {
+        kept.push(onChange);
+        return begun;
+      },
+    });
+    const wait = async (): Promise<WeakRef<object>> => {
+      const request = {};
+      const change = watchForChange('k', leases, () => request === undefined);
+      await change.next(LONG, 1);
+      change.stop();
+      return new WeakRef(request);
+    };
+    const request = await wait();
+    for (let round = 0; round < 5; round++) {
+      await turns(1);
+      collectGarbage();
+    }
+    expect(request.deref()).toBeUndefined();
+    expect(kept).toHaveLength(2);
   });
 });
 
