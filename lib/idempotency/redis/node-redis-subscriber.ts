@@ -13,15 +13,21 @@ export class NodeRedisSubscriber implements RedisSubscriber {
   private readonly channels = new Set<string>();
   private readonly ready: Promise<unknown>;
   private readonly listener: Listener;
+  /** True while it opens a connection, or is about to. */
+  private isConnecting = true;
 
   constructor(
     private readonly client: NodeRedisClient,
     onMessage: (channel: string) => void,
   ) {
     this.listener = listenerOf(onMessage);
-    // Without a listener an 'error' event ends the process. Ignoring it loses nothing: waiters poll.
-    client.on('error', () => undefined);
     keepInStep(client);
+    // Without a listener an 'error' event ends the process. Ignoring the error loses nothing: waiters poll.
+    for (const event of ['reconnecting', 'connect', 'error'] as const)
+      client.on(event, () => {
+        this.isConnecting = event === 'reconnecting';
+        this.closeIfUnused();
+      });
     this.ready = client.connect();
   }
 
@@ -32,12 +38,21 @@ export class NodeRedisSubscriber implements RedisSubscriber {
   async subscribe(channel: string): Promise<void> {
     this.channels.add(channel);
     await this.ready;
-    await this.client.subscribe(channel, this.listener);
+    // It may have been left meanwhile.
+    if (this.channels.has(channel)) await this.client.subscribe(channel, this.listener);
   }
 
   async unsubscribe(channel: string): Promise<void> {
     this.channels.delete(channel);
     if (this.channels.size > 0) await this.client.unsubscribe(channel, this.listener);
-    else if (this.client.isOpen) this.client.destroy();
+    else this.closeIfUnused();
+  }
+
+  /**
+   * Closes the client, but not while it opens a connection: it would keep that, and could not be closed any more. It
+   * does not take longer than `connectTimeout`.
+   */
+  private closeIfUnused(): void {
+    if (this.channels.size === 0 && !this.isConnecting && this.client.isOpen) this.client.destroy();
   }
 }

@@ -1,6 +1,12 @@
 import { Watchers } from '../leases/watchers';
 import type { RedisConnection, RedisSubscriber } from './connection';
 
+/**
+ * Milliseconds that a subscription may take. A client may try forever to connect: Redis takes no more clients, its
+ * password has changed, a firewall is in between. Those who have waited that long poll.
+ */
+const LONGEST = 5_000;
+
 /** Notifies all waiters of this process, over one extra connection that is open only while there are any. */
 export class RedisNotifications {
   private subscriber: RedisSubscriber | undefined;
@@ -20,7 +26,7 @@ export class RedisNotifications {
       if (!this.watchers.has(channel)) this.leave(channel);
     };
     try {
-      await subscription;
+      await inTime(subscription);
       return stop;
     } catch (error) {
       stop();
@@ -45,5 +51,20 @@ export class RedisNotifications {
 
   private leave(channel: string): void {
     if (this.subscriptions.delete(channel)) this.subscriber?.unsubscribe(channel).catch(() => undefined);
+  }
+}
+
+/** @throws Error if the subscription takes too long. */
+async function inTime(subscription: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`bindonce: Redis did not confirm a subscription within ${LONGEST} ms`));
+    }, LONGEST).unref();
+  });
+  try {
+    await Promise.race([subscription, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

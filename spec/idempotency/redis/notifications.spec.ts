@@ -1,9 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import KeyvRedis, { createClient } from '@keyv/redis';
 import KeyvValkey from '@keyv/valkey';
 import Iovalkey from 'iovalkey';
 import Keyv from 'keyv';
 import { redisLeases, type RedisClient } from '../../../lib';
 import { RedisServer } from '../../support/servers/redis-server';
+import { TcpProxy } from '../../support/servers/tcp-proxy';
 import { signal } from '../../support/signal';
 import { Shop } from '../../support/shop';
 
@@ -157,6 +159,83 @@ describe.each(lasting)('a subscription of %s that is refused when it is made aga
     process.off('unhandledRejection', remember);
     expect(unhandled).toEqual([]);
   });
+});
+
+describe.each(lasting)('a subscriber of %s that is not let in', (name, connect) => {
+  it('is given up, and replaced for the next who waits', async () => {
+    const { client, close } = connect();
+    const leases = redisLeases(client);
+    await leases.release(name, 'nobody');
+    const admin = await createClient({ url: redis.url }).connect();
+    await admin.configSet('maxclients', '1');
+    await expect(leases.watch?.(name, () => undefined))
+      .rejects.toThrow()
+      .finally(() => admin.configSet('maxclients', '1000'));
+    admin.destroy();
+    const stop = await leases.watch?.(name, () => undefined);
+    await subscribers(1);
+    stop?.();
+    await subscribers(0);
+    close();
+  });
+});
+
+/** Milliseconds between two tries to connect, at most: of node-redis 2.2 seconds, of iovalkey 2. */
+const LONGEST_PAUSE = 2_500;
+
+describe('a subscriber that finds no server when it is to begin', () => {
+  it.each<[string, (url: string) => RedisClient & { destroy?(): void; disconnect(): void }]>([
+    ['node-redis', url => createClient({ url }).on('error', () => undefined)],
+    ['iovalkey', url => new Iovalkey(url).on('error', () => undefined)],
+    [
+      'iovalkey whose commands wait',
+      url => new Iovalkey(url, { maxRetriesPerRequest: null }).on('error', () => undefined),
+    ],
+  ])('does not try for ever when no one waits any more: %s', async (name, connect) => {
+    const proxy = await TcpProxy.before(redis.port);
+    const client = connect(`redis://127.0.0.1:${proxy.port}`);
+    const leases = redisLeases(client);
+    await leases.release(name, 'nobody');
+    proxy.cut();
+    const watching = leases.watch?.(name, () => undefined);
+    // The application shuts down.
+    client.disconnect();
+    await expect(watching).rejects.toThrow('did not confirm a subscription');
+    proxy.mend();
+    const { connections } = proxy;
+    await pause(LONGEST_PAUSE);
+    expect(proxy.connections).toBe(connections);
+    await proxy.close();
+  });
+});
+
+it('a subscriber of node-redis that is left while it connects again keeps no connection', async () => {
+  const client = createClient({ url: redis.url }).on('error', () => undefined);
+  const made: (typeof client)[] = [];
+  const duplicate = client.duplicate.bind(client);
+  client.duplicate = (...args) => {
+    const subscriber = duplicate(...args);
+    made.push(subscriber as typeof client);
+    return subscriber;
+  };
+  const leases = redisLeases(client);
+  await leases.release('left', 'nobody');
+  const stop = await leases.watch?.('left', () => undefined);
+  const left = new Promise<void>(resolve => {
+    made[0]?.once('reconnecting', () => {
+      queueMicrotask(() => {
+        stop?.();
+        resolve();
+      });
+    });
+  });
+  const connected = new Promise(resolve => made[0]?.once('connect', resolve));
+  await breakSubscriptions();
+  await left;
+  await connected;
+  // The client, and the one that asks.
+  await redis.answers(/^(?:[^\n]*\n){2}$/, 'CLIENT', 'LIST');
+  client.destroy();
 });
 
 describe.each(givingUp)('a subscriber of %s that does not connect again', (name, connect) => {
