@@ -46,6 +46,17 @@ function reasonOf(error: unknown): unknown {
   );
 }
 
+/** Headers that describe the content of the response that has failed, which is not sent. */
+const OF_OTHER_CONTENT = [
+  'Content-Disposition',
+  'Content-Encoding',
+  'Content-Language',
+  'Content-Location',
+  'Content-Range',
+  // With it, node refuses to send the length of the content.
+  'Trailer',
+];
+
 /** Writes a problem as `application/problem+json` (RFC 9457, section 3). */
 export function sendProblem(
   body: Omit<ProblemBody, 'detail'> & Partial<Pick<ProblemBody, 'detail'>>,
@@ -54,12 +65,15 @@ export function sendProblem(
   res: ServerResponse,
 ): void {
   const text = JSON.stringify(body);
+  for (const name of OF_OTHER_CONTENT) res.removeHeader(name);
   // The text can quote the client's values, which a browser must not take for HTML or a script.
   res.setHeader('X-Content-Type-Options', 'nosniff');
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
   res.setHeader('Content-Type', 'application/problem+json; charset=utf-8');
   res.setHeader('Content-Length', Buffer.byteLength(text));
   res.statusCode = body.status;
+  // Without a reason phrase, node sends the one of the status. HTTP/2 has none.
+  if (req.httpVersionMajor < 2) res.statusMessage = '';
   res.end(req.method === 'HEAD' ? undefined : text);
 }
 

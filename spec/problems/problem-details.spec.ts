@@ -4,7 +4,10 @@ import { Keyv } from 'keyv';
 import { bindRequest, configure, dto, idempotency, int, Problem, problemDetails } from '../../lib';
 import { expressVersions } from '../support/express-versions';
 import { ask, problemIn } from '../support/ask';
+import { send } from '../support/listen';
 import { bind } from '../support/one-endpoint';
+import { keyed, visible, visibleReplay } from '../support/replays';
+import { serve } from '../support/serve';
 
 /** The errors that Express, its routers and its body parsers make. */
 const createError = createRequire(require.resolve('express'))('http-errors') as typeof import('http-errors');
@@ -49,6 +52,85 @@ describe.each(expressVersions)('%s', (_name, framework) => {
   it('the headers that an error carries are sent', async () => {
     const { status, headers } = await ask(failing(framework, httpError(429, { headers: { 'Retry-After': '7' } })));
     expect([status, headers['retry-after']]).toEqual([429, '7']);
+  });
+
+  describe('of a response that fails, a problem has', () => {
+    const described = {
+      'Content-Disposition': 'attachment; filename="order.pdf"',
+      'Content-Encoding': 'gzip',
+      'Content-Language': 'de',
+      'Content-Location': '/orders/7',
+      'Content-Range': 'bytes 0-9/10',
+      Trailer: 'Content-Digest',
+    };
+    const fail = (error: unknown) => (_req: Request, res: Response, next: (error: unknown) => void) => {
+      res.statusMessage = 'Order Placed';
+      res.set(described).set('X-Request-Id', '7');
+      next(error);
+    };
+    const withProblems = (app: Express) => {
+      app.use(problemDetails());
+      return app;
+    };
+    const guard = () => idempotency({ store: new Keyv() });
+
+    it('other headers, and none that describes its content; nor its reason phrase', async () => {
+      const { url } = await serve(withProblems(framework().get('/', fail(httpError(404)))));
+      const { status, reason, headers } = await send(url, { method: 'GET' });
+      expect([status, reason, headers]).toEqual([404, 'Not Found', expect.objectContaining({ 'x-request-id': '7' })]);
+      for (const name of Object.keys(described)) expect(headers).not.toHaveProperty(name.toLowerCase());
+    });
+
+    it('those that the error carries', async () => {
+      const error = httpError(416, { headers: { 'Content-Range': 'bytes */10' } });
+      const { headers } = await ask(withProblems(framework().get('/', fail(error))), { method: 'GET' });
+      expect(headers['content-range']).toBe('bytes */10');
+    });
+
+    it('none, if a file is missing', async () => {
+      const app = framework().get('/', (_req, res) => {
+        res.set('Content-Encoding', 'gzip').sendFile('missing.gz', { root: __dirname });
+      });
+      const { url } = await serve(withProblems(app));
+      const response = await send(url, { method: 'GET' });
+      expect(response.headers).not.toHaveProperty('content-encoding');
+      expect(problemIn(response)).toMatchObject({ title: 'Not Found' });
+    });
+
+    it.each<[string, (app: Express) => unknown]>([
+      ['the handler', app => app.post('/', guard(), fail(httpError(404)))],
+      ['a middleware before the handler', app => app.use(guard()).use(fail(httpError(404)))],
+      [
+        'the handler, where an earlier middleware has set headers',
+        app => {
+          app.use((_req: Request, res: Response, next: () => void) => {
+            res.set({ 'Content-Language': 'de', 'Content-Encoding': 'gzip' });
+            next();
+          });
+          app.post('/', guard(), fail(httpError(404)));
+        },
+      ],
+    ])('none in its replay, behind idempotency(): %s', async (_what, mount) => {
+      const app = framework();
+      mount(app);
+      const { url } = await serve(withProblems(app));
+      const first = await send(url, { headers: keyed('k') });
+      expect([first.reason, problemIn(first)]).toEqual(['Not Found', expect.objectContaining({ title: 'Not Found' })]);
+      for (const name of Object.keys(described)) expect(first.headers).not.toHaveProperty(name.toLowerCase());
+      expect(visibleReplay(await send(url, { headers: keyed('k') }))).toEqual(visible(first));
+    });
+
+    it('none, if idempotency() refuses the request', async () => {
+      const app = framework();
+      app.use((_req: Request, res: Response, next: () => void) => {
+        res.set(described);
+        next();
+      });
+      const { url } = await serve(app.post('/', guard()));
+      const { status, headers } = await send(url);
+      expect(status).toBe(400);
+      for (const name of Object.keys(described)) expect(headers).not.toHaveProperty(name.toLowerCase());
+    });
   });
 
   it.each<[string, unknown]>([
