@@ -20,11 +20,14 @@ export const inPathOnly = ({ name }: PathParameter): ParameterValue => ({
   schema: { type: 'string' },
 });
 
-/** Makes one parameter of those with the same name, in any case: a client sends one value, which all of them read. */
+/**
+ * Makes one parameter of those with the same name: a client sends one value, which all of them read. Names of query
+ * parameters and of headers match in any case; in a path, `{Id}` and `{id}` are two values.
+ */
 export function merged(parameters: readonly ParameterValue[]): ParameterValue[] {
   const byName = new Map<string, ParameterValue>();
   for (const one of parameters) {
-    const key = `${one.in} ${one.in === 'cookie' ? one.name : one.name.toLowerCase()}`;
+    const key = `${one.in} ${one.in === 'cookie' || one.in === 'path' ? one.name : one.name.toLowerCase()}`;
     const other = byName.get(key);
     byName.set(key, other ? both(other, one, bothTexts) : one);
   }

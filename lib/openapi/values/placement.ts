@@ -134,8 +134,10 @@ function placeInJson(sources: Sources, route: RouteOfDto): Partial<Placement> {
 
 /** Returns undefined if the path does not name the property. */
 function placeInPath(sources: Sources, route: RouteOfDto): Partial<Placement> | undefined {
-  const name = sources.get('route')?.name.toLowerCase();
-  const parameter = route.pathParameters.find(({ key }) => key?.toLowerCase() === name);
+  const name = sources.get('route')?.name;
+  const parameter =
+    route.pathParameters.find(({ key }) => key === name) ??
+    route.pathParameters.find(({ key }) => key?.toLowerCase() === name?.toLowerCase());
   const value = parameter && valueIn('route', sources, route);
   if (!value) return undefined;
   const { schema, ...rest } = { ...value, name: parameter.name, required: true, in: 'path' as const };
