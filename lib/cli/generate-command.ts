@@ -47,8 +47,12 @@ export async function generateCommand(args: string[]): Promise<number> {
     throw new UsageError(
       `-o takes a file that ends with .js, .mjs, .cjs, .ts, .mts or .cts, not ${JSON.stringify(output)}.`,
     );
-  if (fs.existsSync(output) && !isGenerated(output))
-    throw new UsageError(`${output} was not written by this command; it is left as it is. Name another file with -o.`);
+  const withoutCode = contextModule(output, new CodeCollection());
+  const foreign = withoutCode.find(({ path }) => fs.existsSync(path) && !isGenerated(path));
+  if (foreign)
+    throw new UsageError(
+      `${foreign.path} was not written by this command; it is left as it is. Name another file with -o.`,
+    );
   if (positionals.length === 0 && !empty) throw new UsageError(`Name the modules to load, or --empty.\n\n${usage}`);
   if (positionals.length > 0 && empty)
     throw new UsageError(`--empty loads no modules; leave out ${positionals.join(', ')}.`);
@@ -58,8 +62,7 @@ export async function generateCommand(args: string[]): Promise<number> {
     values.options === undefined
       ? {}
       : await defaultExport<BindingOptions>(values.options, 'bindRequest()', resolveOptions);
-  const [{ text: withoutCode }] = contextModule(output, new CodeCollection());
-  const keep = check || fs.existsSync(output) ? undefined : writePlaceholder(output, withoutCode);
+  const keep = check || fs.existsSync(output) ? undefined : writePlaceholder(output, withoutCode[0].text);
   const collection = await collectionOf(files, options);
   if (collection.texts.size === 0)
     throw new UsageError(`No dto class and no middleware was found in ${positionals.join(', ')}.`);

@@ -47,10 +47,13 @@ function matching(pattern: string): string[] {
 /** Returns true for a path that does not lead through a folder of installed packages. */
 const isOutsidePackages = (path: string): boolean => !/(^|[/\\])node_modules[/\\]/.test(path);
 
-/** Returns the modules among paths, sorted. A folder can be named like a module (`chart.js/`). */
+/**
+ * Returns the modules among paths, sorted. A folder can be named like a module (`chart.js/`), and so can a link that
+ * leads nowhere: Emacs locks a file by one (`.#orders.ts`).
+ */
 function modulesAt(paths: readonly string[], withTypeScript: boolean): string[] {
   return paths
     .filter(path => MODULE.test(path) || (withTypeScript && TYPESCRIPT.test(path)))
-    .filter(path => fs.statSync(path).isFile())
+    .filter(path => fs.statSync(path, { throwIfNoEntry: false })?.isFile())
     .sort();
 }

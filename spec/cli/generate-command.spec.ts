@@ -244,6 +244,15 @@ registerContexts();
     });
   });
 
+  it('leaves out a link that leads nowhere, as Emacs locks files', async () => {
+    mkdirSync(file('orders'));
+    writeFileSync(file('orders/dtos.mjs'), dtos());
+    symlinkSync('me@host.123:1', file('orders/.#dtos.mjs'));
+    expect(await bindonce('orders', '-o', 'contexts.mjs')).toMatchObject({ status: 0, stderr: '' });
+    if (!('globSync' in fs)) return;
+    expect(await bindonce('orders/{dtos,.#dtos}.mjs', '-o', 'contexts.mjs')).toMatchObject({ status: 0, stderr: '' });
+  });
+
   it('writes a module without code, so that an application can be loaded that imports it', async () => {
     expect((await bindonce('--empty', '-o', 'contexts.mjs')).status).toBe(0);
     expect(textOf('contexts.mjs')).toContain('generatedContexts({\n})');
@@ -291,6 +300,20 @@ registerContexts();
       stderr: 'bindonce: app.mjs was not written by this command; it is left as it is. Name another file with -o.\n',
     });
     expect(textOf('app.mjs')).toBe(app);
+  });
+
+  it('leaves declarations alone that it has not written', async () => {
+    writeFileSync(file('contexts.d.ts'), 'export declare const mine: string;');
+    for (const args of [['dtos.mjs'], ['--empty']])
+      expect(await bindonce(...args, '-o', 'contexts.js')).toMatchObject({
+        status: 2,
+        stderr:
+          'bindonce: contexts.d.ts was not written by this command; it is left as it is. Name another file with -o.\n',
+      });
+    expect([textOf('contexts.d.ts'), existsSync(file('contexts.js'))]).toEqual([
+      'export declare const mine: string;',
+      false,
+    ]);
   });
 
   it('names a class that it leaves out, and why', async () => {
