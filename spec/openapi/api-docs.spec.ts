@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import express from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import type { Browser, Page } from 'playwright-core';
 import {
   apiDocs,
@@ -178,11 +178,11 @@ describe('the page of apiDocs()', () => {
   });
   afterEach(() => page.close());
 
-  async function executeAll(): Promise<void> {
+  async function executeAll(filled = 'new'): Promise<void> {
     for (const operation of await page.locator('.opblock').all()) {
       await operation.locator('.opblock-summary-control').click();
       await operation.getByRole('button', { name: 'Try it out' }).click();
-      for (const input of await operation.locator('input[type="text"]').all()) await input.fill('new');
+      for (const input of await operation.locator('input[type="text"]').all()) await input.fill(filled);
       await operation.getByRole('button', { name: 'Execute' }).click();
       await operation.locator('.live-responses-table').waitFor();
     }
@@ -236,6 +236,62 @@ describe('the page of apiDocs()', () => {
     const uuid = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-8[\da-f]{3}-[\da-f]{12}$/;
     expect(keys).toEqual(['new', expect.stringMatching(uuid)]);
     expect(await page.locator('#requests code').allInnerTexts()).toEqual(keys);
+  });
+
+  it('asks for keys where the API refuses UUIDs, whether JSON Schema can say so or not', async () => {
+    const app = express();
+    const answers: unknown[] = [];
+    app.use('/docs', apiDocs(app, { info }));
+    app.use((req, res, next) => {
+      res.on('finish', () => answers.push([req.path, req.get('Idempotency-Key'), res.statusCode]));
+      next();
+    });
+    const answer: RequestHandler = (_req, res) => {
+      res.json(null);
+    };
+    const IntKey = dto({ key: fromHeader(int, { name: 'Idempotency-Key' }) });
+    app.post('/a', idempotency({ keyPattern: /^\d+$/, swaggerExampleGenerator: () => 1001 }), answer);
+    app.post('/b', idempotency({ keyPattern: new RegExp('^[\\w--[a-z]]+$', 'v') }), answer);
+    app.post('/c', idempotency({ keyPattern: /^\w+$/ }), bindRequest(IntKey), answer);
+    app.post('/d', idempotency(), bindRequest(IntKey), answer);
+    const { url } = await serve(app);
+    await page.goto(`${url}/docs`);
+    await page.locator('.opblock').first().waitFor();
+    await executeAll('1001');
+    expect(answers).toEqual(['/a', '/b', '/c', '/d'].map(path => [path, '1001', 200]));
+  });
+
+  it('sends no key where the API refuses UUIDs, takes requests without one, and none is filled in', async () => {
+    const app = express();
+    const answers: unknown[] = [];
+    app.use('/docs', apiDocs(app, { info }));
+    app.post('/a', idempotency({ keyPattern: /^\d+$/, whenKeyMissing: 'run' }), (req, res) => {
+      answers.push(req.get('Idempotency-Key'));
+      res.json(null);
+    });
+    const { url } = await serve(app);
+    await page.goto(`${url}/docs`);
+    await page.locator('.opblock').first().waitFor();
+    await executeAll('');
+    expect([answers, await page.locator('#sent').isHidden()]).toEqual([[undefined], true]);
+  });
+
+  it('shows operations of OpenAPI 3.2, and sends a QUERY with a key', async () => {
+    const app = express();
+    const sent: unknown[] = [];
+    app.use('/docs', apiDocs(app, { info, openapi: '3.2' }));
+    const answer: RequestHandler = (req, res) => {
+      sent.push([req.method, req.query['note']]);
+      res.json(null);
+    };
+    const Note = dto({ note: queryParam(string) });
+    (app as unknown as { query: Express['post'] }).query('/orders', idempotency(), bindRequest(Note), answer);
+    const { url } = await serve(app);
+    await page.goto(`${url}/docs`);
+    await page.locator('.opblock').first().waitFor();
+    await executeAll();
+    expect(sent).toEqual([['QUERY', 'new']]);
+    expect(await page.locator('#requests code').count()).toBe(1);
   });
 
   /** Opens the page of a shop, and says what went wrong on it, and which other hosts it asked. */

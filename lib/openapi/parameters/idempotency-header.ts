@@ -9,16 +9,19 @@ interface HeaderParameter {
   readonly [field: string]: unknown;
 }
 
-/** Describes the header of the idempotency key. */
-export function idempotencyHeader(options: ResolvedOptions): HeaderParameter {
+/**
+ * Describes the header of the idempotency key.
+ * @param takesUuids true if any UUID may be a key.
+ */
+export function idempotencyHeader(options: ResolvedOptions, takesUuids: boolean): HeaderParameter {
   const { headerName, whenKeyMissing, replayedHeader, swaggerHeaderDescription } = options;
   return {
     name: headerName,
     in: 'header',
     required: whenKeyMissing === 'reject',
     description: swaggerHeaderDescription ?? descriptionOf(options),
-    // Tells the page of apiDocs() which header it fills, and which one marks a replay.
-    'x-idempotency-key': { replayedHeader },
+    // Tells the page of apiDocs() which header the key has, if it can fill that, and which one marks a replay.
+    'x-idempotency-key': { takesUuids, replayedHeader },
   };
 }
 

@@ -62,7 +62,7 @@ export function fittingExample(
   // A list is also read from one value, and from values with commas.
   const items = text.split(',').map(item => parsed(item.trim()));
   const fitting = [json, text, parsed(text), items, items.map(String)].find(
-    form => isOfType(schema, form) && codecs.every(codec => isRead(codec, form)),
+    form => isOfType(schema, form) && codecs.every(codec => isRead(location => fromJson(codec, form, location))),
   );
   // How lists and objects are written in a header is left to the client.
   const isSent = typeof json === 'object' || isKey(text, keyPattern);
@@ -90,13 +90,27 @@ function isOfType(schema: JsonSchema, json: unknown): boolean {
   return schema['$ref'] !== undefined || typesOf(schema).includes(type);
 }
 
-/** Returns true if a type reads the JSON. Of one that takes its time, that is not known here. */
-function isRead(codec: Codec<unknown>, json: unknown): boolean {
+/** A value parser reads text, and its schema says so. */
+const fromJson = (codec: Codec<unknown>, json: unknown, location: Location): unknown =>
+  codec.schemaOfText ? codec.fromText([String(json)], location) : codec.fromJson(json, location);
+
+/** UUIDs as the page of `apiDocs()` makes them, of the lowest and of the highest digits. */
+const UUIDS = ['00000000-0000-4000-8000-000000000000', 'ffffffff-ffff-4fff-8fff-ffffffffffff'];
+
+/**
+ * Returns true if any UUID may be a key.
+ * @param codecs of the types that the key is read by.
+ */
+export const takesUuids = (codecs: readonly Codec<unknown>[], { keyPattern }: ResolvedOptions): boolean =>
+  UUIDS.every(
+    uuid => isKey(uuid, keyPattern) && codecs.every(codec => isRead(location => codec.fromText([uuid], location))),
+  );
+
+/** Returns true if a value is read without a failure. Of a type that takes its time, that is not known here. */
+function isRead(read: (location: Location) => unknown): boolean {
   const failures = new Failures(resolveLimits());
   try {
-    const location = new Location(failures, 'header', '');
-    // A value parser reads text, and its schema says so.
-    const value = codec.schemaOfText ? codec.fromText([String(json)], location) : codec.fromJson(json, location);
+    const value = read(new Location(failures, 'header', ''));
     ignoreRejection(value);
     return isPromise(value) || (value !== INVALID && failures.list.length === 0);
   } catch {

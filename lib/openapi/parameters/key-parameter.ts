@@ -7,7 +7,7 @@ import { bothTexts } from '../schemas/both';
 import type { Components } from '../schemas/components';
 import type { ParameterValue } from '../values/parameter-values';
 import { idempotencyHeader } from './idempotency-header';
-import { fittingExample, keyExample } from './key-example';
+import { fittingExample, keyExample, takesUuids } from './key-example';
 import { keySchema } from './key-schema';
 import { parameterOf } from './parameter';
 
@@ -26,12 +26,13 @@ export function keyParameter(
   components: Components,
   extensions: SdkExtensions,
 ): object {
-  const header = { ...idempotencyHeader(guard), ...extensions.keyHeader };
   const type = typeOf(guard);
+  const codecs = [type ?? [], inDtos?.codecs ?? []].flat();
+  const header = { ...idempotencyHeader(guard, takesUuids(codecs, guard)), ...extensions.keyHeader };
   const example = keyExample(guard);
   const own = keySchema(guard, type, inDtos ? undefined : example, components.schemasFor('request'));
   const schema = inDtos ? (guard.keyPattern ? bothTexts(inDtos.schema, own) : inDtos.schema) : own;
-  const fitting = example && fittingExample(example, schema, [type ?? [], inDtos?.codecs ?? []].flat(), guard);
+  const fitting = example && fittingExample(example, schema, codecs, guard);
   const shown = fitting !== undefined && { example: fitting };
   if (!inDtos) return { ...header, schema, ...shown };
   const required = inDtos.required || header.required;

@@ -6,6 +6,7 @@ import {
   guid,
   idempotency,
   int,
+  list,
   optional,
   string,
   type AnyType,
@@ -101,10 +102,30 @@ describe('the header of the key is described', () => {
       expect.objectContaining({
         name: 'idempotency-key',
         description: expect.stringContaining("A key of the client's choice") as string,
-        'x-idempotency-key': { replayedHeader: 'Idempotent-Replayed' },
+        'x-idempotency-key': { takesUuids: options.keyPattern === undefined, replayedHeader: 'Idempotent-Replayed' },
       }),
     ]);
     expect(await keyHeader(options, Dto)).toMatchObject([header]);
+  });
+
+  it.each<[string, IdempotencyOptions, AnyType | undefined, boolean]>([
+    ['any text', {}, undefined, true],
+    ['an example of another shape, which any text may follow', { swaggerExampleGenerator: () => 42 }, undefined, true],
+    ['a pattern that they have', { keyPattern: /^[a-f\d-]{36}$/g }, undefined, true],
+    ['a pattern that some of them have', { keyPattern: /^\d/ }, undefined, false],
+    ['a pattern in words', { keyPattern: /^\d+$/, swaggerExampleGenerator: () => 1001 }, undefined, false],
+    ['a pattern of sets', { keyPattern: new RegExp('^[\\w--\\d]+$', 'v') }, undefined, false],
+    ['a pattern with a named group, in any case', { keyPattern: /^(?<name>a+)$/i }, undefined, false],
+    ['a type that they have', { swaggerHeaderType: guid }, undefined, true],
+    ['another type', { swaggerHeaderType: int }, undefined, false],
+    ['a type in the dto that they have', {}, guid, true],
+    ['a list in the dto', {}, list(guid), true],
+    ['an optional type in the dto', {}, optional(guid), true],
+    ['another type in the dto', {}, int, false],
+    ['a pattern that they have, and another type in the dto', { keyPattern: /^[a-f\d-]+$/ }, int, false],
+  ])('and whether it may be any UUID, for the page: %s', async (_what, options, type, takesUuids) => {
+    const Dto = type && dto({ key: fromHeader(type, { name: 'Idempotency-Key' }) });
+    expect(await keyHeader(options, Dto)).toMatchObject([{ 'x-idempotency-key': { takesUuids } }]);
   });
 
   it('and the headers of a replay', async () => {

@@ -9,17 +9,13 @@ function takeKeys(document_) {
     for (const [method, operation] of Object.entries(operations)) {
       const header = (operation.parameters ?? []).find(one => one['x-idempotency-key']);
       if (!header) continue;
-      if (allows(header.schema ?? {}, newKey()))
-        operation.parameters = operation.parameters.filter(one => one !== header);
-      keyHeaders.set(`${method} ${path}`, { name: header.name, ...header['x-idempotency-key'] });
+      const keyHeader = { name: header.name, ...header['x-idempotency-key'] };
+      if (keyHeader.takesUuids) operation.parameters = operation.parameters.filter(one => one !== header);
+      keyHeaders.set(`${method} ${path}`, keyHeader);
     }
   }
   return document_;
 }
-
-/** Returns true if a key has the pattern that the API asks for, if any. */
-const allows = ({ pattern, allOf = [] }, key) =>
-  (pattern === undefined || new RegExp(pattern).test(key)) && allOf.every(schema => allows(schema, key));
 
 /** The key header of the operation that is executed. The address of its request may fit other operations, too. */
 let keyHeader;
@@ -50,13 +46,15 @@ function newKey() {
 let sent;
 
 function withKey(request) {
-  if (keyHeader && !request.loadSpec) {
-    const { name, replayedHeader } = keyHeader;
-    // The user fills in the keys that the page cannot make.
-    const key = (request.headers[name] ??= newKey());
-    sent = { method: request.method, url: request.url, headers: { ...request.headers }, body: request.body };
-    Object.assign(sent, { key, replayedHeader, started: performance.now() });
-  } else sent = undefined;
+  sent = undefined;
+  if (!keyHeader || request.loadSpec) return request;
+  const { name, takesUuids, replayedHeader } = keyHeader;
+  if (takesUuids) request.headers[name] ??= newKey();
+  // The user fills in the keys that the page cannot make, or leaves them out where the API does not need them.
+  const key = request.headers[name];
+  if (key === undefined) return request;
+  sent = { method: request.method, url: request.url, headers: { ...request.headers }, body: request.body };
+  Object.assign(sent, { key, replayedHeader, started: performance.now() });
   return request;
 }
 
