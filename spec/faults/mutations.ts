@@ -43,7 +43,7 @@ export const mutations: readonly Mutation[] = [
     line: 'const kept =',
     // The pause makes the moment between both as long as it is on a busy machine, so that a kill hits it.
     broken: `run.recording.finish();
-    await new Promise(resolve => setTimeout(resolve, 50));
+    await new Promise(resolve => setTimeout(resolve, 200));
     const kept =`,
     storm: ['--only', 'server killed', '--only', 'stalled', '--faults', '20'],
     verdict: /answered in two ways/,
