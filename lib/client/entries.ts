@@ -31,7 +31,8 @@ export class Entries {
     if (text !== undefined && text !== null && typeof text !== 'string')
       throw new TypeError(`The storage must return the text that it was given, not ${shown(text)}`);
     const entry = entryIn(text);
-    return entry && erasedBy(await this.marks(name)).includes(entry.key) ? undefined : entry;
+    const isErased = ({ key, change }: Mark): boolean => key === entry?.key && change === 'erased';
+    return entry && (await this.marks(name)).some(isErased) ? undefined : entry;
   }
 
   /** @param limit that of the turn. A change that outlasts it is not marked: a later turn may have the key. */
@@ -59,7 +60,7 @@ export class Entries {
 
   async unseen(name: string): Promise<Unseen> {
     const marks = await this.marks(name);
-    const erased = erasedBy(marks);
+    const erased = marks.filter(({ change }) => change === 'erased').map(({ key }) => key);
     const unseen = marks.filter(({ key, change, isOwn }) => change === 'stored' && !isOwn && !erased.includes(key));
     const until = Math.max(...unseen.map(({ at }) => Math.min(at, Date.now()) + LONGEST_UNSEEN));
     return { keys: unseen.map(({ key }) => key), until };
@@ -70,23 +71,13 @@ export class Entries {
   }
 
   private async mark(name: string, change: Mark['change'], key: string): Promise<void> {
-    if (!this.isSeenLate) return;
-    // Later than all others: the clocks of some browsers stand still for 100 ms.
-    const at = Math.max(Date.now(), ...(await marksOf(name)).map(other => other.at + 1));
-    await mark(name, { change, key, at });
+    if (this.isSeenLate) await mark(name, change, key);
   }
 
   /** True if pages may see late what others write. */
   private get isSeenLate(): boolean {
     return this.options.isShared && !isOfThisTab(this.options.storage);
   }
-}
-
-/** Finds the keys that pages have erased, and that none has stored again since. */
-function erasedBy(marks: readonly Mark[]): readonly string[] {
-  const isLast = ({ key, at }: Mark): boolean =>
-    !marks.some(other => other.key === key && other.change === 'stored' && other.at > at);
-  return marks.filter(mark => mark.change === 'erased' && isLast(mark)).map(({ key }) => key);
 }
 
 function isOfThisTab(find: () => unknown): boolean {

@@ -5,7 +5,7 @@ import { resolveOptions, shown, type IdempotentFetchOptions, type ResolvedOption
 import { backoff } from './pauses.js';
 import { prepare, type PreparedRequest } from './prepared-request.js';
 import { checkName, checkRequest, type IdempotentRequestInit } from './request-init.js';
-import { StoredKeys, type Ending, type OpenKey } from './stored-keys.js';
+import { StoredKeys, type OpenKey } from './stored-keys.js';
 
 /** A definite answer. */
 export interface IdempotentResult {
@@ -24,7 +24,7 @@ export interface IdempotentFetch {
   /**
    * Sends a request until there is a definite answer, with one idempotency key.
    * @throws IdempotentFetchError without a definite answer; TypeError for a request that cannot be sent twice; the
-   * reason of `signal` when it aborts (the key is kept then, unless another call has got the answer).
+   * reason of `signal` when it aborts (the key is kept then).
    */
   (url: string | URL, init?: IdempotentRequestInit): Promise<IdempotentResult>;
   /**
@@ -49,8 +49,8 @@ export function idempotentFetch(options: IdempotentFetchOptions = {}): Idempoten
 }
 
 /**
- * The longest that the end of a call waits for the storage to remove or keep its key, in milliseconds: longer than
- * another page may look for that key in the storage, which holds up the change.
+ * The longest that an answer waits for the storage to remove its key, in milliseconds: longer than another page may
+ * look for that key in the storage, which holds up the removal.
  */
 const LONGEST_CLOSING = 1_500;
 
@@ -64,8 +64,6 @@ async function send(
   const time = new CallTime(options.deadline, init.signal ?? undefined);
   const request = await prepareInTime(url, init, time, options);
   const own = await openKey(request, keys, time, options);
-  const close = (ending: Ending): Promise<void> =>
-    time.within(LONGEST_CLOSING, () => keys.close(own, ending)).catch(() => undefined);
   let mayHaveRun = own.isFound;
   for (let attempts = 1; ; attempts++) {
     const outcome = await attempt(request, own.key, time, options);
@@ -73,13 +71,12 @@ async function send(
     if (outcome.kind === 'answered') {
       const { response, isReplay: replayed, settles } = outcome;
       // An attempt may have run, and a 401 or a 500 now, for example, does not tell: its key is still needed.
-      await close(settles ? 'settled' : mayHaveRun ? 'unknown' : 'nothing-ran');
+      if (settles || !mayHaveRun)
+        await time.within(LONGEST_CLOSING, () => keys.close(own, settles)).catch(() => undefined);
       return { response, replayed, key: own.key, attempts };
     }
     const pause = Math.max(outcome.pause, backoff(attempts, options));
-    if (await time.pause(pause)) continue;
-    await close('unknown');
-    throw gaveUp(own, attempts, pause, outcome);
+    if (!(await time.pause(pause))) throw gaveUp(own, attempts, pause, outcome);
   }
 }
 
@@ -126,7 +123,7 @@ async function forget(operation: string, { deadline }: ResolvedOptions, keys: St
 }
 
 function gaveUp(
-  { key, stored }: OpenKey,
+  { key, name }: OpenKey,
   attempts: number,
   pause: number,
   { response, cause }: Extract<AttemptResult, { kind: 'unanswered' }>,
@@ -136,7 +133,7 @@ function gaveUp(
     'gave-up',
     `gave up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}: ${last}, and another attempt, in ` +
       `${Math.ceil(pause)} ms, would be too late for the deadline. The operation may have run; ` +
-      (stored === undefined ? 'repeat it with the same key.' : 'its key is kept.'),
+      (name === undefined ? 'repeat it with the same key.' : 'its key is kept.'),
     { key, attempts, response, cause },
   );
 }

@@ -24,13 +24,13 @@ const locksOfPages = (): ReturnType<typeof locks> => (isPage() ? locks() : undef
  * among the locks of the origin, they see it at once. No page takes a key from a mark, because the page that made the
  * mark may have another storage: a mark only says what a page will see soon if both have the same one.
  */
-export function mark(name: string, { change, key, at }: Omit<Mark, 'isOwn'>): Promise<void> {
+export function mark(name: string, change: Mark['change'], key: string): Promise<void> {
   return new Promise(resolve => {
     const hold = (): Promise<void> => {
       resolve();
       return new Promise(end => setTimeout(end, LONGEST_UNSEEN));
     };
-    const text = lockName(`${name} ${change} ${key} ${at} ${shared.id}`);
+    const text = lockName(`${name} ${change} ${key} ${Date.now()} ${shared.id}`);
     const held = locksOfPages()?.request(text, { mode: 'shared' }, hold) ?? Promise.resolve();
     held.then(resolve, resolve);
   });

@@ -1,8 +1,9 @@
 import { Entries, type Entry, type Unseen } from './entries.js';
 import { exclusive } from './exclusive.js';
 import { storageFailed } from './fetch-error.js';
+import { LONGEST_UNSEEN } from './marks.js';
 import type { ResolvedOptions } from './options.js';
-import { endAt, isPage, pageOf, setAndSweep, type KnownKey, type Page } from './page.js';
+import { endAt, pageOf, setAndSweep, type KnownKey, type Page } from './page.js';
 
 /**
  * The entries of unfinished operations: in the storage, and as this page or process knows them. The storage counts as
@@ -66,34 +67,19 @@ export class PageEntries {
       limit.throwIfAborted();
     }
     // First, because the storage may fail, or never answer. A key with which nothing has run may be used again then.
-    if (isSettled) this.finish(key);
+    if (isSettled) this.finish(key, this.options.keyLifetime);
     if (open.get(name)?.key === key && (isSettled || !open.get(name)?.isStored)) open.delete(name);
     const isStored = (await this.entries.get(name))?.key === key;
     limit.throwIfAborted();
     if (isStored) await this.change(name, key, limit, () => this.entries.remove(name, key, limit));
     if (open.get(name)?.key === key) open.delete(name);
-    // In a page, it stays noted: another tab may store it again. What a server stores again is for all its processes.
-    if (isSettled && !isPage() && !this.isChangedLate(name)) this.page.finished.delete(key);
-  }
-
-  /**
-   * Stores the key of a call that ends without an outcome, when there is none: another call has got the answer, and
-   * removed the key. The next call is a retry then, and gets that answer.
-   * @param since when the call began, by `performance.now()`.
-   */
-  async storeAgain(name: string, entry: Entry, since: number, limit: AbortSignal): Promise<void> {
-    const { finished, forgotten } = this.page;
-    if ((forgotten.get(name) ?? -Infinity) >= since) return;
-    finished.delete(entry.key);
-    await this.write(name, { ...entry, isJoined: true }, limit);
+    if (isSettled && !this.isChangedLate(name)) this.finish(key, LONGEST_UNSEEN);
   }
 
   /** @throws the error of the storage, unless it never had the key. */
   async forget(name: string, limit: AbortSignal): Promise<void> {
     const known = this.page.open.get(name);
     this.page.open.delete(name);
-    const { keyLifetime } = this.options;
-    setAndSweep(this.page.forgotten, name, performance.now(), at => at + keyLifetime);
     const removed = this.change(name, known?.key, limit, () => this.entries.remove(name, known?.key, limit));
     await removed.catch((cause: unknown) => {
       if (!known || known.isStored) throw cause;
@@ -122,9 +108,11 @@ export class PageEntries {
     return end > performance.now() && !this.isFinished(key);
   }
 
-  /** Notes that a key must not be used again, until no one can find it any more. */
-  private finish(key: string): void {
-    setAndSweep(this.page.finished, key, performance.now() + this.options.keyLifetime, end => end);
+  /** @param ms after which no one can find the key any more. */
+  private finish(key: string, ms: number): void {
+    const { finished } = this.page;
+    finished.delete(key);
+    setAndSweep(finished, key, performance.now() + ms, end => end);
   }
 
   /**

@@ -20,8 +20,6 @@ export interface Page {
   readonly open: Map<string, KnownKey>;
   /** Keys of finished operations, with the end of the time in which one may still be found somewhere. */
   readonly finished: Map<string, number>;
-  /** By name: when an operation was forgotten. A call that has begun before does not bring its key back. */
-  readonly forgotten: Map<string, number>;
   /** Changes of the storage that are under way, or whose effects are still to be repaired. */
   readonly changes: Set<{ readonly name: string }>;
 }
@@ -62,12 +60,10 @@ export const isPage = (): boolean => 'document' in globalThis;
 export function pageOf(find: () => object): Page {
   // A page may make a function with each rendering, and all look for one storage. On a server, each may be for a user.
   const storage = steady(find) ?? (isPage() ? shared.blocked : find);
-  const page = shared.pages.get(storage) ?? newPage();
+  const page: Page = shared.pages.get(storage) ?? { open: new Map(), finished: new Map(), changes: new Set() };
   shared.pages.set(storage, page);
   return page;
 }
-
-const newPage = (): Page => ({ open: new Map(), finished: new Map(), forgotten: new Map(), changes: new Set() });
 
 /**
  * Finds a storage that is one object with each use. Undefined where a function fails, or makes another object each
@@ -90,7 +86,6 @@ export const endAt = (until: number): number => performance.now() + until - Date
  * the memory of a server.
  */
 export function setAndSweep<T>(map: Map<string, T>, name: string, value: T, endOf: (value: T) => number): void {
-  map.delete(name);
   map.set(name, value);
   for (const [old, one] of map) {
     if (endOf(one) > performance.now()) break;

@@ -10,20 +10,9 @@ export interface OpenKey {
   readonly key: string;
   /** Whether an earlier call has begun the operation. */
   readonly isFound: boolean;
-  /**
-   * What is stored, where, and since when the call has it, by `performance.now()`; undefined for a key that the
-   * application keeps itself.
-   */
-  readonly stored?: { readonly name: string; readonly entry: Entry; readonly since: number };
+  /** Where the key is stored; undefined for a key that the application keeps itself. */
+  readonly name?: string;
 }
-
-/**
- * What a call knows of its operation when it ends.
- * - `settled`: the outcome.
- * - `nothing-ran`: the call itself has run nothing; another call with the key may have.
- * - `unknown`: the operation may have run.
- */
-export type Ending = 'settled' | 'nothing-ran' | 'unknown';
 
 /** Milliseconds between two looks at a storage that does not show yet what another page has stored. */
 const POLLING = 5;
@@ -47,31 +36,26 @@ export class StoredKeys {
     const name = given === undefined ? `${this.options.prefix}${digest}` : this.nameOf(given);
     return exclusive(this.options, name, async limit => {
       signal.throwIfAborted();
-      const found = await this.find(name, limit, signal);
-      if (found && found.digest !== digest) throw operationChanged(operation.name ?? digest, found.key);
-      const entry = found ?? { key: crypto.randomUUID(), digest, until: entries.expiry(), isJoined: false };
-      if (!found) await entries.write(name, entry, limit);
-      else if (!found.isJoined || found.until > entries.expiry()) await entries.join(name, found, limit);
-      const stored = { name, entry, since: performance.now() };
-      if (!signal.aborted) return { key: entry.key, isFound: found !== undefined, stored };
-      if (!found) await entries.settle(name, entry.key, false, limit);
+      const entry = await this.find(name, limit, signal);
+      if (entry && entry.digest !== digest) throw operationChanged(operation.name ?? digest, entry.key);
+      const key = entry?.key ?? crypto.randomUUID();
+      if (!entry) await entries.write(name, { key, digest, until: entries.expiry(), isJoined: false }, limit);
+      else if (!entry.isJoined || entry.until > entries.expiry()) await entries.join(name, entry, limit);
+      if (!signal.aborted) return { key, name, isFound: entry !== undefined };
+      if (!entry) await entries.settle(name, key, false, limit);
       throw signal.reason;
     });
   }
 
   /**
    * Removes the key of a finished operation, unless the operation has begun anew, in another tab for example. A
-   * definite answer stays one if the storage fails now: the key is not used again in this page or process. Without an
-   * outcome, the key is kept, also if another call has got the answer and removed it.
+   * definite answer stays one if the storage fails now: the key is not used again in this page or process.
+   * @param isSettled false if all that is known is that the call itself ran nothing: another call with the key may
+   * have.
    */
-  async close({ stored }: OpenKey, ending: Ending): Promise<void> {
-    if (!stored) return;
-    const { name, entry, since } = stored;
-    await exclusive(this.options, name, async limit => {
-      if (ending !== 'settled' && !(await this.find(name, limit, limit)))
-        await this.entries.storeAgain(name, entry, since, limit);
-      if (ending !== 'unknown') await this.entries.settle(name, entry.key, ending === 'settled', limit);
-    });
+  async close({ name, key }: OpenKey, isSettled: boolean): Promise<void> {
+    if (name === undefined) return;
+    await exclusive(this.options, name, limit => this.entries.settle(name, key, isSettled, limit));
   }
 
   /** @throws the error of the storage, unless it never had the key. */

@@ -53,8 +53,6 @@ export class Locks {
     if (name.startsWith('-'))
       return Promise.reject(new DOMException('Names cannot start with "-"', 'NotSupportedError'));
     const page = inPage.getStore();
-    // A page that is closed runs no more.
-    if (page?.isOpen === false) return new Promise(() => undefined);
     return new Promise((resolve, reject) => {
       const lock: Lock = {
         name,

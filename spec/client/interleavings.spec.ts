@@ -81,9 +81,9 @@ class World {
     return this.setting.delays ? 3 * this.deadline : 0;
   }
 
-  /** Whether the storage may take longer than a call. What it does late is unknown to the next page. */
-  get isLate(): boolean {
-    return this.setting.delays !== undefined;
+  /** Whether a page may be reloaded. What a storage does late is unknown to the next page. */
+  get hasReloads(): boolean {
+    return !this.setting.delays;
   }
 
   /** The tabs of those who have no answer yet. */
@@ -189,23 +189,7 @@ async function pass(ms: number): Promise<void> {
 async function purchase(world: World): Promise<string[]> {
   const faults: string[] = [];
   const clicks: Click[] = [];
-  /** The key of the last call in each tab, if it got the answer. */
   const answered = new Map<Tab, string>();
-  /** How calls have ended, in order, unless they were aborted, or sent nothing. */
-  const ends: { readonly tab: Tab; readonly key: string; readonly isAnswered: boolean }[] = [];
-  /** Keys whose last call got the answer. */
-  const finished = new Set<string>();
-  /** Keys with which a call has ended after the answer of another one, while a late storage still removed or kept them. */
-  const unsure = new Set<string>();
-  const end = (tab: Tab, key: string, isAnswered: boolean): void => {
-    if (!tab.isOpen) return;
-    ends.push({ tab, key, isAnswered });
-    if (isAnswered) answered.set(tab, key);
-    else answered.delete(tab);
-    if (isAnswered) finished.add(key);
-    else finished.delete(key);
-    if (!isAnswered && world.isLate && performance.now() >= tab.customer.delivered) unsure.add(key);
-  };
   const clickIn = (tab: Tab): void => {
     const controller = new AbortController();
     const click: Click = { tab, begun: performance.now() };
@@ -214,11 +198,10 @@ async function purchase(world: World): Promise<string[]> {
     inPage
       .run(tab, () => tab.pay('http://shop/pay', init))
       .then(({ response, key }) => {
-        end(tab, key, response.status === 201);
+        if (response.status === 201) answered.set(tab, key);
       })
       .catch((error: unknown) => {
-        const { code, name, key } = error as { readonly code?: unknown; readonly name?: string; readonly key?: string };
-        if (key !== undefined) end(tab, key, false);
+        const { code, name } = error as { readonly code?: unknown; readonly name?: string };
         if (code !== 'gave-up' && code !== 'storage-failed' && name !== 'AbortError') faults.push(String(error));
       })
       .finally(() => {
@@ -237,7 +220,7 @@ async function purchase(world: World): Promise<string[]> {
       await pass(world.below(3) * world.below(20));
     }
     const [tab] = world.waiting;
-    if (tab && !world.isLate && world.random() < 0.25) {
+    if (tab && world.hasReloads && world.random() < 0.25) {
       // A page that is closed takes its marks with it, so that nothing tells the others what they do not see yet.
       await pass(world.lateness);
       world.reload(tab);
@@ -253,25 +236,17 @@ async function purchase(world: World): Promise<string[]> {
     );
     if (ran.length > 1) faults.push(`It ran with the keys ${ran.map(([key]) => key).join(', ')}`);
   }
+  // In the tab that has the answer, the next click is the next purchase; in the others, if the storage tells them.
   world.isCalm = true;
   await pass(world.longestDelay);
-  // Where the last thing that the customer saw is no answer, the next click gets the one of the purchase.
-  const last = ends.at(-1);
-  if (last?.tab.isOpen && !last.isAnswered && world.charges.has(last.key) && world.isReliable && !world.isLate) {
-    clickIn(last.tab);
-    await pass(world.deadline + 100);
-    const key = answered.get(last.tab);
-    if (key !== last.key) faults.push(`The retry of ${last.key} was sent with ${key}`);
-  }
-  // In the tab that has the answer, the next click is the next purchase; in the others, if the storage tells them.
-  const earlier = new Set(finished);
+  const finished = new Set([...answered].filter(([{ isOpen }]) => isOpen).map(([, key]) => key));
   for (const tab of world.tabs) {
     const own = answered.get(tab);
     if (own === undefined && !world.isReliable) continue;
     clickIn(tab);
     await pass(world.deadline + 100);
     const key = answered.get(tab) ?? '';
-    if (!unsure.has(key) && (key === own || (world.isReliable && earlier.has(key))))
+    if (key === own || (world.isReliable && finished.has(key)))
       faults.push(`The next purchase got the answer of ${key}`);
   }
   for (const [key, { size }] of world.senders) if (size > 1) faults.push(`${size} customers have sent ${key}`);

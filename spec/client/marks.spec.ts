@@ -1,4 +1,3 @@
-import type { RequestHandler } from 'express';
 import { signal } from '../support/signal';
 import type * as Client from '../../lib/client';
 import { inPage, loadClient, Locks, Store, withBrowser, withGlobals } from './browser';
@@ -69,54 +68,6 @@ describe('two pages with one storage, each of which sees late what the other has
       await second.pay(url);
     });
     expect(new Set(keys).size).toBe(1);
-  });
-
-  describe('have the key of an answer again where a call ended without one:', () => {
-    // A browser may show a time that stands still for a while.
-    beforeEach(() => {
-      const now = Date.now();
-      jest.spyOn(Date, 'now').mockReturnValue(now);
-    });
-    afterEach(() => {
-      jest.restoreAllMocks();
-    });
-
-    /** Pays in both pages. The first one gets the answer, then the call of the second one ends without. */
-    const payInBoth = async ([first, second]: readonly [Page, Page]) => {
-      const isAnswered = signal();
-      const late: RequestHandler = (req, res, next) => void isAnswered.happened.then(() => outage(req, res, next));
-      const { url, keys, charges } = await service([undefined, late], {
-        work: charge => charge === 1 && until(() => keys.length > 1),
-      });
-      const paid = first.pay(url);
-      await until(() => keys.length > 0);
-      const lost = second.pay(url).catch((error: unknown) => error);
-      await paid;
-      isAnswered.happens();
-      expect(await lost).toMatchObject({ code: 'gave-up' });
-      return { url, charges };
-    };
-
-    it.each([
-      ['there, the next click gets the answer', false],
-      ['so does one after a double click in one page', true],
-    ])('%s, and the one after it begins anew', async (_title, isOnePage) => {
-      await withBrowser(new Locks(), async () => {
-        const [first, other] = openPages();
-        const second = isOnePage ? first : other;
-        const { url, charges } = await payInBoth([first, second]);
-        const results = [await second.pay(url), await second.pay(url)];
-        expect([...results.map(({ replayed }) => replayed), charges()]).toEqual([true, false, 2]);
-      });
-    });
-
-    it('in the page that has the answer, the next click begins anew', async () => {
-      await withBrowser(new Locks(), async () => {
-        const pages = openPages();
-        const { url, charges } = await payInBoth(pages);
-        expect([(await pages[0].pay(url)).replayed, charges()]).toEqual([false, 2]);
-      });
-    });
   });
 
   it('begin anew after an answer, at once, although the key is still to be seen', async () => {
