@@ -1,7 +1,8 @@
 /**
  * Why a call ended without a definite answer.
- * - `gave-up`: the deadline is too near for another attempt. The operation may have run; its key is kept. Or the body
- *   was not read before the deadline: nothing was sent, `attempts` is 0, and there is no `key`.
+ * - `gave-up`: the deadline is too near for another attempt. The operation may have run; its key is kept, unless
+ *   another call (a double click, another tab) has got its answer. Or the body was not read before the deadline:
+ *   nothing was sent, `attempts` is 0, and there is no `key`.
  * - `operation-changed`: the operation has an unfinished request with other values. Nothing was sent.
  * - `storage-failed`: the key could not be read or stored, or `forget()` could not remove it. Nothing was sent.
  */

@@ -133,7 +133,9 @@ function gaveUp(
     'gave-up',
     `gave up after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}: ${last}, and another attempt, in ` +
       `${Math.ceil(pause)} ms, would be too late for the deadline. The operation may have run; ` +
-      (name === undefined ? 'repeat it with the same key.' : 'its key is kept.'),
+      (name === undefined
+        ? 'repeat it with the same key.'
+        : 'its key is kept, unless another call has got its answer.'),
     { key, attempts, response, cause },
   );
 }

@@ -17,7 +17,7 @@ export interface IdempotentFetchOptions {
    * How long an operation that did not finish keeps its key, in milliseconds from its first attempt, or from a later
    * call that finds more left (the clock was set back). Later, the operation starts anew. A page or process that
    * knows the key does not heed a clock that is set forward; after a reload, or in another tab, a clock that has been
-   * set forward by so much ends the key. Default 86 400 000 (a day).
+   * set forward by so much ends the key. Time for which the device sleeps may not count. Default 86 400 000 (a day).
    */
   readonly keyLifetime?: number;
   /**

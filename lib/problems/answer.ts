@@ -46,13 +46,17 @@ function reasonOf(error: unknown): unknown {
   );
 }
 
-/** Headers that describe the content of the response that has failed, which is not sent. */
+/**
+ * Headers that describe the content of the response that has failed, which is not sent. (Content-Language stays: an
+ * application may set it once for all, and write its messages in that language.)
+ */
 const OF_OTHER_CONTENT = [
+  'Content-Digest',
   'Content-Disposition',
   'Content-Encoding',
-  'Content-Language',
   'Content-Location',
   'Content-Range',
+  'Repr-Digest',
   // With it, node refuses to send the length of the content.
   'Trailer',
 ];

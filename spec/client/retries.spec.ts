@@ -135,7 +135,8 @@ describe('the client gives up', () => {
     expect(await error.response?.text()).toBe('too many');
     expect(error.message).toBe(
       'idempotentFetch: gave up after 1 attempt: the answer was 429, and another attempt, in 3600000 ms, would be ' +
-        'too late for the deadline. The operation may have run; its key is kept.',
+        'too late for the deadline. The operation may have run; its key is kept, unless another call has got its ' +
+        'answer.',
     );
   });
 

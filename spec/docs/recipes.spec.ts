@@ -197,8 +197,8 @@ describe('an order in a transaction', () => {
 
   const whileOpen = (work: (url: string) => Promise<void>, port = database.port): Promise<void> =>
     whileRunning(snippet, work, { env: { DATABASE_URL: database.url.replace(`:${database.port}`, `:${port}`) } });
-  const place = async (url: string): Promise<string> => {
-    const { status, text } = await post(url, '/orders', { sku: 'tea' });
+  const place = async (url: string, sku = 'tea'): Promise<string> => {
+    const { status, text } = await post(url, '/orders', { sku });
     return `${status} ${text}`.trim();
   };
   const pieces = async (): Promise<unknown> =>
@@ -210,6 +210,26 @@ describe('an order in a transaction', () => {
         expect(await place(url)).toBe('201 {"id":"1","sku":"tea"}');
       });
     expect(await pieces()).toBe(8);
+  });
+
+  it('is not what another order with its key gets, when its response is no longer stored', async () => {
+    const answers: string[] = [];
+    for (const sku of ['tea', 'milk']) await whileOpen(async url => void answers.push(await place(url, sku)));
+    expect(answers).toEqual(['201 {"id":"1","sku":"tea"}', '422 Unprocessable Entity']);
+  });
+
+  it('is placed for each request without a key, if that is allowed', async () => {
+    const code = snippet.code.replace('idempotency({', "$& whenKeyMissing: 'run',");
+    const answers: string[] = [];
+    await whileRunning(
+      { ...snippet, code },
+      async url => {
+        for (const sku of ['tea', 'milk'])
+          answers.push((await post(url, '/orders', { sku }, { 'Idempotency-Key': '' })).text);
+      },
+      { env: { DATABASE_URL: database.url } },
+    );
+    expect(answers).toEqual(['{"id":"1","sku":"tea"}', '{"id":"2","sku":"milk"}']);
   });
 
   it('is placed by a retry if the connection to the database was lost', async () => {
