@@ -76,13 +76,20 @@ export abstract class OverNodeRedis<Client extends NodeRedisClient> {
    */
   protected subscriptions(onMessage: (channel: string) => void): RedisSubscriber {
     const listener = listenerOf(onMessage);
+    const channels = new Set<string>();
     return {
       isOpen: true,
       subscribe: async channel => {
+        channels.add(channel);
         await this.opened();
         await this.client.subscribe(channel, listener);
+        // It may have been left meanwhile. The client may have unsubscribed before it subscribed.
+        if (!channels.has(channel)) await this.client.unsubscribe(channel, listener);
       },
-      unsubscribe: channel => this.client.unsubscribe(channel, listener),
+      unsubscribe: async channel => {
+        channels.delete(channel);
+        await this.client.unsubscribe(channel, listener);
+      },
     };
   }
 

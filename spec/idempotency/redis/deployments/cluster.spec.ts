@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import KeyvRedis from '@keyv/redis';
+import KeyvRedis, { createClient } from '@keyv/redis';
 import KeyvValkey from '@keyv/valkey';
 import Iovalkey from 'iovalkey';
 import Keyv from 'keyv';
@@ -50,6 +50,25 @@ describe('a Redis Cluster', () => {
       while (notified.size < keys.length) await pause(5);
       for (const stop of stops) stop?.();
       await Promise.all(stores.map(store => store.disconnect()));
+    });
+
+    it('keeps no subscription that could not be made in time', async () => {
+      const store = makeStore(cluster);
+      const leases = redisLeases(clientOf(store));
+      const keys = ['x', 'y', 'z'].map(key => `${client} ${key} in vain`);
+      await leases.release(client, 'nobody');
+      const admins = await Promise.all(cluster.masters.map(({ url }) => createClient({ url }).connect()));
+      const letIn = (clients: number): Promise<unknown> =>
+        Promise.all(admins.map(admin => admin.configSet('maxclients', String(clients))));
+      await letIn(1);
+      const watching = await Promise.allSettled(keys.map(key => leases.watch?.(key, () => undefined)));
+      await letIn(1_000);
+      expect(watching.map(({ status }) => status)).toEqual(keys.map(() => 'rejected'));
+      const stop = await leases.watch?.(`${client} later`, () => undefined);
+      stop?.();
+      for (const master of cluster.masters) await master.answers(/^$/, 'PUBSUB', 'CHANNELS');
+      for (const admin of admins) admin.destroy();
+      await store.disconnect();
     });
 
     it('keeps a lease while its slot moves to another node, and follows it', async () => {
