@@ -101,7 +101,7 @@ function boundInProcess(nodeOptions: readonly string[], prepare: string, body = 
     class Line extends dto({ n: int, role: optional(string), mates: optional(list(string)) }) {}
     class Order extends dto({ id: int, role: optional(string), lines: list(Line) }) {}
     const body = JSON.parse(${JSON.stringify(body)});
-    const res = { setHeader() {}, end: text => process.stdout.write(String(text)) };
+    const res = { setHeader() {}, removeHeader() {}, end: text => process.stdout.write(String(text)) };
     const req = { method: 'POST', url: '/', headers: { 'content-type': 'application/json', 'content-length': '9' }, params: {}, readableDidRead: true, readableEnded: true, body };
     const middleware = bindRequest(Order);
     ${prepare}
