@@ -47,6 +47,7 @@ const long = [
   'spec/binding/types/scalar-long-texts.spec.ts',
   'spec/faults/mutations.spec.ts',
   'spec/faults/storms.spec.ts',
+  'spec/idempotency/acceptance/behind-middlewares.spec.ts',
   'spec/idempotency/acceptance/bounds.spec.ts',
   'spec/idempotency/leases/memory-leases-search.spec.ts',
   'spec/idempotency/postgres/leases-search.spec.ts',
