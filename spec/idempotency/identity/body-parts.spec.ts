@@ -361,12 +361,12 @@ describe('an urlencoded form', () => {
       '256 KiB of fields of bytes that are no UTF-8',
       Buffer.alloc(260_000, Buffer.concat([Buffer.alloc(259, 0xff), Buffer.from('&')])),
     ],
-  ])('of %s is read in a second of processor time', async (_what, body) => {
+  ])('of %s is read in five seconds of processor time', async (_what, body) => {
     const { url } = await served();
     const ms = await processorTime(async () => {
       expect((await send(url, { headers: keyed('k', { 'Content-Type': type }), body })).status).toBe(200);
     });
-    expect(ms).toBeLessThan(1_000);
+    expect(ms).toBeLessThan(5_000);
   });
 });
 
