@@ -230,8 +230,8 @@ describe.each(expressVersions)('on %s, a handler whose client has gone', (_versi
   it('and that begins to respond only later is told a lease after it has begun', async () => {
     const { res, closed, log, since, retry } = await orphaned({}, () => undefined);
     await pause(1.5 * LEASE);
-    res.write('late, ');
     const begun = performance.now() - since;
+    res.write('late, ');
     expect(await closed()).toBeGreaterThan(begun + LEASE - 20);
     res.end('but whole');
     await log.first('executed');
