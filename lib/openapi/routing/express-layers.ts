@@ -38,8 +38,23 @@ function routerOf(routed: Routed): ExpressRouter | undefined {
   return own._router ?? (isExpress4(routed) ? undefined : (routed as { readonly router?: ExpressRouter }).router);
 }
 
-/** Returns the layers of an application or router; none for any other function. */
-export const stackOf = (routed: Routed): readonly Layer[] => routerOf(routed)?.stack ?? [];
+/** Returns the layers of an application or router, each with what was mounted there; none for any other function. */
+export const stackOf = (routed: Routed): readonly Layer[] =>
+  (routerOf(routed)?.stack ?? []).map(layer => ({ ...layer, handle: mountedIn(layer) }));
+
+/** Where a function that replaces another one keeps it: shimmer, which OpenTelemetry wraps with, and Sentry. */
+const ORIGINALS = ['__original', '__sentry_original__'];
+
+/**
+ * Returns what was mounted. A tracer replaces it in its layer by a function of its own, which has neither its name nor
+ * its description.
+ */
+function mountedIn({ handle }: { readonly handle: unknown }): unknown {
+  const kept = handle as Readonly<Record<string, unknown>>;
+  const original = ORIGINALS.map(name => kept[name]).find(one => typeof one === 'function');
+  // OpenTelemetry marks a handler of errors, which it does not replace, as its own original.
+  return original === undefined || original === handle ? handle : mountedIn({ handle: original });
+}
 
 /** Returns true if `/A` and `/a` are two paths to a router. */
 export const isCaseSensitive = (routed: Routed): boolean => routerOf(routed)?.caseSensitive ?? false;
