@@ -59,6 +59,38 @@ describe.each(['/streamed', '/guarded'])('a client of %s that is refused while i
   });
 });
 
+it('a connection that is kept gets its methods back after a refused upload, also if listeners are bound to a context', async () => {
+  const over = signal<string[]>();
+  const bound = app();
+  const server = await serve((req, res) => {
+    const { on } = req;
+    // As OpenTelemetry does it.
+    req.on = function (this: typeof req, event: string, listener: (...args: unknown[]) => void) {
+      return on.call(this, event, (...args: unknown[]) => {
+        listener.apply(this, args);
+      });
+    } as typeof on;
+    const own = (): string => String(Object.getOwnPropertyDescriptor(req.socket, 'destroySoon')?.value);
+    const before = own();
+    req.once('close', () => {
+      setImmediate(() => {
+        over.happens([before, own()]);
+      });
+    });
+    bound(req, res);
+  });
+  const client = new RawClient(server.port);
+  await client.send(
+    'POST /streamed HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b1\r\n' +
+      `Content-Length: ${BYTES}\r\n\r\n`,
+  );
+  await client.send(Buffer.alloc(BYTES / 2));
+  expect(await client.status(60_000)).toBe(413);
+  await client.send(Buffer.alloc(BYTES / 2));
+  const [before, after] = await over.happened;
+  expect(after).toBe(before);
+});
+
 it('a connection that is not a socket is closed after a refused request', async () => {
   const server = createServer(express().post('/', idempotency({ maxRequestBytes: 2 })));
   const connection = new DuplexConnection();
