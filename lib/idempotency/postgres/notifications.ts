@@ -1,3 +1,4 @@
+import { outsideRequests } from '../../basics/outside-requests';
 import { Watchers } from '../leases/watchers';
 import { PostgresListener } from './listener';
 import type { PostgresPool } from './pool';
@@ -27,7 +28,7 @@ export class PostgresNotifications {
       if (this.watchers.isEmpty) this.stopListening();
     };
     try {
-      await (this.listener ??= this.listen());
+      await (this.listener ??= outsideRequests(() => this.listen()));
     } catch (error) {
       leave();
       throw error;

@@ -1,3 +1,5 @@
+import { outsideRequests } from '../../basics/outside-requests';
+
 /** Milliseconds from the use of the table to the sweep; until then, expired rows only take space. */
 export const SWEEP_DELAY = 60_000;
 
@@ -12,9 +14,11 @@ export class PostgresSweep {
   constructor(private readonly batch: () => Promise<number>) {}
 
   used(): void {
-    this.timer ??= setTimeout(() => {
-      void this.sweep();
-    }, SWEEP_DELAY).unref();
+    this.timer ??= outsideRequests(() =>
+      setTimeout(() => {
+        void this.sweep();
+      }, SWEEP_DELAY).unref(),
+    );
   }
 
   private async sweep(): Promise<void> {

@@ -1,3 +1,4 @@
+import { outsideRequests } from '../../basics/outside-requests';
 import type { Keys, RedisConnection, RedisSubscriber } from './connection';
 import type { IoredisClient } from './ioredis-client';
 import { IoredisClusterSubscriber, IoredisSubscriber, type DuplicableIoredis } from './ioredis-subscriber';
@@ -58,7 +59,7 @@ abstract class OverIoredis {
   protected openIfGivenUp(): void {
     if (this.client.status !== 'end' || this.wasClosed) return;
     // The commands report the error.
-    (this.client as unknown as Closable).connect().catch(() => undefined);
+    outsideRequests(() => (this.client as unknown as Closable).connect()).catch(() => undefined);
   }
 }
 

@@ -1,3 +1,4 @@
+import { outsideRequests } from '../../basics/outside-requests';
 import type { Keys, RedisConnection, RedisSubscriber } from './connection';
 import type { NodeRedisClient } from './node-redis-client';
 import { OverNodeRedis } from './over-node-redis';
@@ -51,7 +52,7 @@ export class OverNodeRedisCluster extends OverNodeRedis<NodeRedisCluster> implem
     if (!this.client.isOpen) return;
     for (const { client } of [...this.client.masters, ...this.client.replicas])
       // The commands report the error.
-      if (client?.isOpen === false) client.connect().catch(() => undefined);
+      if (client?.isOpen === false) outsideRequests(() => client.connect()).catch(() => undefined);
   }
 
   /**

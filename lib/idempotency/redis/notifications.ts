@@ -1,3 +1,4 @@
+import { outsideRequests } from '../../basics/outside-requests';
 import { Watchers } from '../leases/watchers';
 import type { RedisConnection, RedisSubscriber } from './connection';
 
@@ -37,9 +38,11 @@ export class RedisNotifications {
   /** Returns the subscriber. One that has given up is replaced, and all watched channels are subscribed again. */
   private open(): RedisSubscriber {
     if (this.subscriber?.isOpen) return this.subscriber;
-    const subscriber = this.connection.subscriber(channel => {
-      this.watchers.notify(channel);
-    });
+    const subscriber = outsideRequests(() =>
+      this.connection.subscriber(channel => {
+        this.watchers.notify(channel);
+      }),
+    );
     this.subscriber = subscriber;
     for (const channel of this.subscriptions.keys()) {
       const subscription = subscriber.subscribe(channel);

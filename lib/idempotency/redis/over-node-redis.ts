@@ -1,3 +1,4 @@
+import { outsideRequests } from '../../basics/outside-requests';
 import type { Keys, RedisSubscriber } from './connection';
 import type { NodeRedisClient } from './node-redis-client';
 import { listenerOf } from './node-redis-subscriber';
@@ -102,7 +103,7 @@ export abstract class OverNodeRedis<Client extends NodeRedisClient> {
     try {
       // A Sentinel client that was closed, but not destroyed, would connect to nothing.
       if (isSentinel(this.client)) await this.own.destroy();
-      await this.own.connect();
+      await outsideRequests(() => this.own.connect());
       // A client that is closed while it connects does not report an error.
       if (!this.client.isOpen) throw new Error('The client was closed before it was connected');
     } catch (error) {

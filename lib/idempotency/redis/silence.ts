@@ -1,3 +1,5 @@
+import { outsideRequests } from '../../basics/outside-requests';
+
 /** Milliseconds between two looks. */
 const TICK = 1_000;
 /** Looks without an answer between them: longer than a server is busy that answers again (a fork, a slow script). */
@@ -39,7 +41,10 @@ export class Silence {
   asked(waits = 0): number {
     this.open++;
     if (waits >= TICK) this.longWaits.push(waits);
-    if (!this.timer) this.wait();
+    if (!this.timer)
+      outsideRequests(() => {
+        this.wait();
+      });
     return performance.now();
   }
 

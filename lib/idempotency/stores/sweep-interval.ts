@@ -1,3 +1,5 @@
+import { outsideRequests } from '../../basics/outside-requests';
+
 /** Those of node: a test suite that runs all of its fake timers would wait forever for an interval. */
 const timers = { setInterval, clearInterval };
 
@@ -16,12 +18,14 @@ export class SweepInterval {
 
   /** Starts sweeping, until no entries are left; to be called when one was added. */
   start(): void {
-    this.timer ??= timers
-      .setInterval(() => {
-        if (this.sweep()) return;
-        timers.clearInterval(this.timer);
-        this.timer = undefined;
-      }, this.ms)
-      .unref();
+    this.timer ??= outsideRequests(() =>
+      timers
+        .setInterval(() => {
+          if (this.sweep()) return;
+          timers.clearInterval(this.timer);
+          this.timer = undefined;
+        }, this.ms)
+        .unref(),
+    );
   }
 }

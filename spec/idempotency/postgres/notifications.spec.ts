@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { Client, Pool, type PoolClient } from 'pg';
 import { postgresLeases } from '../../../lib';
@@ -42,6 +43,20 @@ async function elsewhere<T>(act: (leases: ReturnType<typeof postgresLeases>, cli
 }
 
 describe('waiters on postgresLeases()', () => {
+  it('do not leave the AsyncLocalStorage of a request with the connection that listens', async () => {
+    const request = new AsyncLocalStorage<string>();
+    const takenIn: unknown[] = [];
+    const take = pool.connect.bind(pool);
+    jest.spyOn(pool, 'connect').mockImplementation(((...given: Parameters<typeof take>) => {
+      takenIn.push(request.getStore());
+      take(...given);
+    }) as typeof pool.connect);
+    const stop = await request.run('a request', () => postgresLeases(pool).watch?.(key, () => undefined));
+    stop?.();
+    // The statements after it may open other connections, as any query of the application may.
+    expect(takenIn.slice(0, 1)).toEqual([undefined]);
+  });
+
   it('take one connection out of the pool while there are any, and give it back', async () => {
     const leases = [postgresLeases(pool), postgresLeases(pool, { table: 'other_leases' })];
     for (const store of leases) await store.acquire(key, 'a', LONG);

@@ -1,7 +1,8 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { postgresLeases } from '../../../lib';
-import { SWEEP_BATCH, SWEEP_DELAY } from '../../../lib/idempotency/postgres/sweep';
+import { PostgresSweep, SWEEP_BATCH, SWEEP_DELAY } from '../../../lib/idempotency/postgres/sweep';
 import { PostgresServer } from '../../support/servers/postgres-server';
 
 const LONG = 600_000;
@@ -104,6 +105,21 @@ describe('postgresLeases()', () => {
     expect(jest.getTimerCount()).toBe(0);
     await expect(leases.acquire('k', 'a', LONG)).rejects.toThrow('after calling end');
     expect(jest.getTimerCount()).toBe(1);
+  });
+
+  it('does not keep the AsyncLocalStorage of the request that uses the leases', () => {
+    const request = new AsyncLocalStorage<string>();
+    const { setTimeout: fake } = globalThis;
+    const madeIn: unknown[] = [];
+    jest.spyOn(globalThis, 'setTimeout').mockImplementation((...given) => {
+      madeIn.push(request.getStore());
+      return fake(...given);
+    });
+    const sweep = new PostgresSweep(() => Promise.resolve(0));
+    request.run('a request', () => {
+      sweep.used();
+    });
+    expect(madeIn).toEqual([undefined]);
   });
 
   it('does not keep a process from ending', async () => {

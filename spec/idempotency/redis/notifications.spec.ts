@@ -1,9 +1,11 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import KeyvRedis, { createClient } from '@keyv/redis';
 import KeyvValkey from '@keyv/valkey';
 import Iovalkey from 'iovalkey';
 import Keyv from 'keyv';
 import { redisLeases, type RedisClient } from '../../../lib';
+import { RedisNotifications } from '../../../lib/idempotency/redis/notifications';
 import { RedisServer } from '../../support/servers/redis-server';
 import { TcpProxy } from '../../support/servers/tcp-proxy';
 import { signal } from '../../support/signal';
@@ -84,6 +86,21 @@ const givingUp: [name: string, connect: () => Connected][] = [
     },
   ],
 ];
+
+it('the connection for notifications does not keep the AsyncLocalStorage of the request that opens it', async () => {
+  const request = new AsyncLocalStorage<string>();
+  const openedIn: unknown[] = [];
+  const done = (): Promise<void> => Promise.resolve();
+  const notifications = new RedisNotifications({
+    subscriber: () => {
+      openedIn.push(request.getStore());
+      return { isOpen: true, subscribe: done, unsubscribe: done };
+    },
+  });
+  const stop = await request.run('a request', () => notifications.watch('channel', () => undefined));
+  stop();
+  expect(openedIn).toEqual([undefined]);
+});
 
 describe.each(lasting)('notifications over %s', (name, connect) => {
   let connected: Connected;

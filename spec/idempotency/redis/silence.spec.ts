@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import KeyvRedis from '@keyv/redis';
 import KeyvValkey from '@keyv/valkey';
@@ -231,4 +232,16 @@ describe('silence, in the course of time,', () => {
     jest.advanceTimersByTime(1_000);
     expect(noticed).toBe(2);
   });
+});
+
+it('a connection is replaced outside of the request that has noticed that it is silent', async () => {
+  const request = new AsyncLocalStorage<string>();
+  const silent = signal<unknown[]>();
+  const silence = new Silence(() => {
+    silent.happens([request.getStore()]);
+  });
+  request.run('a request', () => {
+    silence.asked();
+  });
+  expect(await silent.happened).toEqual([undefined]);
 });
