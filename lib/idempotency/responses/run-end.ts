@@ -40,6 +40,8 @@ export class RunEnd implements DepartureListener {
   private isRecordingOver = false;
   /** True if a retry gets the response. */
   private isStored = false;
+  /** Looked at once, when it is needed: a listener that a middleware keeps cannot be removed. */
+  private isDrainHeard: boolean | undefined;
 
   /** To be called when `res.end` is that of the recording. */
   constructor(
@@ -113,8 +115,7 @@ export class RunEnd implements DepartureListener {
       done?.();
       this.outgoing.emit('drain');
     });
-    // An earlier middleware with its own `on` (compression) keeps the listeners of `drain`, and does not call them.
-    return Object.hasOwn(this.res, 'on');
+    return !(this.isDrainHeard ??= hearsDrain(this.res));
   }
 
   /** Lets the handler learn when its client disconnects: no response is to be stored. */
@@ -227,4 +228,17 @@ export class RunEnd implements DepartureListener {
     this.departure.stop();
     this.settle(ending);
   }
+}
+
+/**
+ * Returns true if listeners of `drain` are called when `res` emits it. A middleware with its own `on` may keep them
+ * (compression) or add them (OpenTelemetry and others, which call each in the context in which it was added).
+ */
+function hearsDrain(res: ServerResponse): boolean {
+  const before = res.listenerCount('drain');
+  const listener = (): void => undefined;
+  res.on('drain', listener);
+  const isAdded = res.listenerCount('drain') > before;
+  res.removeListener('drain', listener);
+  return isAdded;
 }

@@ -36,6 +36,8 @@ class Endings {
   }
 }
 
+type Listener = (...given: unknown[]) => void;
+
 const FINISHED = ['finish true', 'close true'];
 const post = (port: number, key: string): string =>
   `POST / HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nIdempotency-Key: ${key}\r\nContent-Length: 0\r\n\r\n`;
@@ -97,6 +99,47 @@ describe.each(expressVersions)('on %s, a response whose client has left', (_vers
     });
     expect(await told.happened).toBe('success');
     expect((await retry()).text).toBe('done');
+  });
+
+  const passing =
+    (bind: (listener: Listener) => Listener): RequestHandler =>
+    (_req, res, next) => {
+      const on = res.on.bind(res) as (event: string, listener: Listener) => Response;
+      res.on = ((event: string, listener: Listener) => on(event, bind(listener))) as typeof res.on;
+      next();
+    };
+  const rowByRow = Array.from({ length: 20 }, () => 1);
+
+  it.each<[string, RequestHandler[], number[]]>([
+    ['waits for `drain` after each row', [], rowByRow],
+    ['waits for it, too, where listeners are passed on', [passing(listener => listener)], rowByRow],
+    [
+      'waits for it, too, where listeners are bound to a context (OpenTelemetry, Sentry)',
+      [passing(listener => Object.assign((...given: unknown[]) => listener(...given), { listener }))],
+      rowByRow,
+    ],
+    ['does not wait where listeners are kept (compression)', [compression()], [20]],
+  ])('%s if its handler writes rows until `write` returns false', async (_title, before, turns) => {
+    const rows: number[] = [];
+    const ended = signal<Response>();
+    const { retry } = await orphaned(
+      res => {
+        let row = 0;
+        const write = (): void => {
+          const first = row;
+          while (row < 20 && res.write(`${row++} `));
+          rows.push(row - first);
+          if (row < 20) res.once('drain', write);
+          else ended.happens(res.end());
+        };
+        write();
+      },
+      {},
+      before,
+    );
+    expect((await ended.happened).listenerCount('drain')).toBe(0);
+    expect(rows).toEqual(turns);
+    expect((await retry()).text).toBe([...Array(20).keys(), ''].join(' '));
   });
 
   it('finishes in the asynchronous context of its handler', async () => {
