@@ -79,6 +79,11 @@ export class RequestFacade implements ProxyHandler<Socket> {
     for (const tell of this.untold.splice(0)) tell();
   }
 
+  /** Leaves a request whose client has disconnected as it is: no request is aborted after its response has finished. */
+  forgetAbort(): void {
+    this.abort = undefined;
+  }
+
   /** Gives the request its socket back: others (stoppable) keep their accounts of connections by it. */
   putSocketBack(): void {
     if (this.req.socket === this.proxy) this.req.socket = this.socket;

@@ -147,7 +147,10 @@ export class RunEnd implements DepartureListener {
 
   /** Emits `close`; before that `finish`, if a retry gets the response: what was done for it must not be undone. */
   emitClose(): void {
-    if (this.isStored) this.outgoing.finish();
+    if (this.isStored) {
+      this.request.forgetAbort();
+      this.outgoing.finish();
+    }
     this.faked.showClosed();
     this.request.showReality();
     this.outgoing.emit('close');

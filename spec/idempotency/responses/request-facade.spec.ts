@@ -205,7 +205,7 @@ describe.each(expressVersions)(
         req.destroyed,
       ];
       expect(look()).toEqual([false, false, true, false, false]);
-      const closed = once(res, 'close');
+      const closed = Promise.all([once(res, 'close'), once(req, 'close')]);
       res.end();
       await closed;
       expect(look()).toEqual([true, true, false, true, true]);
@@ -373,7 +373,8 @@ describe.each(expressVersions)('a server that counts requests by req.socket, on 
     const server = createServer(app);
     server.on('request', (req, res) => {
       sockets.add(req.socket);
-      res.on('finish', () => sockets.add(req.socket)).on('close', () => sockets.add(req.socket));
+      const note = (): unknown => sockets.add(req.socket);
+      res.on('finish', note).on('close', note);
     });
     const { url } = await serve((req, res) => server.emit('request', req, res));
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });

@@ -101,6 +101,38 @@ describe.each(expressVersions)('on %s, a response whose client has left', (_vers
     expect((await retry()).text).toBe('done');
   });
 
+  it('leaves its request as it is when it finishes: what was done is not taken back by `aborted` or `error`', async () => {
+    const over = signal();
+    const told: string[] = [];
+    const { retry } = await orphaned(res => {
+      for (const event of ['aborted', 'error', 'close'] as const) res.req.on(event, () => told.push(event));
+      res.req.once('close', () => {
+        setImmediate(over.happens);
+      });
+      res.on('finish', () => told.push('finish')).send('done');
+    });
+    await over.happened;
+    expect(told).toEqual(['finish', 'close']);
+    expect((await retry()).text).toBe('done');
+  });
+
+  it('aborts its request if it is not stored', async () => {
+    const over = signal();
+    const told: string[] = [];
+    await orphaned(
+      res => {
+        for (const event of ['aborted', 'error', 'close'] as const) res.req.on(event, () => told.push(event));
+        res.req.once('close', () => {
+          setImmediate(over.happens);
+        });
+        res.on('finish', () => told.push('finish')).send('done');
+      },
+      { shouldCache: () => false },
+    );
+    await over.happened;
+    expect(told).toEqual(['aborted', 'error', 'close']);
+  });
+
   const passing =
     (bind: (listener: Listener) => Listener): RequestHandler =>
     (_req, res, next) => {
