@@ -3,6 +3,7 @@ import { steps } from '../../basics/steps';
 import { onClosing } from '../../http/delayed-close';
 import { Departure, type DepartureListener, type DepartureTimes } from './departure';
 import type { FakedProgress } from './faked-progress';
+import { finishOnSharedSocket } from './finish-socket';
 import type { Outgoing } from './outgoing';
 import type { RecordedResponse } from './recorded-response';
 import type { Ending } from './recording';
@@ -149,7 +150,9 @@ export class RunEnd implements DepartureListener {
   emitClose(): void {
     if (this.isStored) {
       this.request.forgetAbort();
-      this.outgoing.finish();
+      finishOnSharedSocket(this.req, () => {
+        this.outgoing.finish();
+      });
     }
     this.faked.showClosed();
     this.request.showReality();
