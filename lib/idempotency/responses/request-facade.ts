@@ -29,6 +29,11 @@ const ADDING = new Map<PropertyKey, 'on' | 'prependListener'>([
   ['prependOnceListener', 'prependListener'],
 ]);
 
+/** Node's requests have the socket under an old name, too. */
+interface WithClient {
+  client?: unknown;
+}
+
 /** Called when the handler closes the connection. */
 interface ClosingHandler {
   /** @returns false to leave it open. */
@@ -68,6 +73,7 @@ export class RequestFacade implements ProxyHandler<Socket> {
     // An application may have defined a getter.
     if (!Reflect.set(req, 'socket', this.proxy))
       Object.defineProperty(req, 'socket', { value: this.proxy, writable: true, configurable: true, enumerable: true });
+    this.replaceClient(this.socket, this.proxy);
     req.destroy = this.destroy.bind(this);
   }
 
@@ -87,6 +93,12 @@ export class RequestFacade implements ProxyHandler<Socket> {
   /** Gives the request its socket back: others (stoppable) keep their accounts of connections by it. */
   putSocketBack(): void {
     if (this.req.socket === this.proxy) this.req.socket = this.socket;
+    this.replaceClient(this.proxy, this.socket);
+  }
+
+  private replaceClient(from: Socket, to: Socket): void {
+    const req: IncomingMessage & WithClient = this.req;
+    if (req.client === from) req.client = to;
   }
 
   /** A trap of the proxy. */

@@ -15,6 +15,12 @@ type Watch = (req: Request, left: () => void) => unknown;
 const watches: [title: string, watch: Watch][] = [
   ["req.socket.on('close')", (req, left) => req.socket.on('close', left)],
   ["req.socket.prependOnceListener('close')", (req, left) => req.socket.prependOnceListener('close', left)],
+  [
+    "req.client.on('close')",
+    (req, left) => {
+      (req as unknown as { client: Socket }).client.on('close', left);
+    },
+  ],
   ["req.socket.once('end')", (req, left) => req.socket.once('end', left)],
   ["events.once(req.socket, 'close')", (req, left) => once(req.socket, 'close').then(left)],
   ['stream.finished(req.socket)', (req, left) => finished(req.socket, left)],

@@ -128,6 +128,7 @@ describe.each(expressVersions)('on %s, a connection that closes', (_version, exp
     ],
     ['req.socket.resetAndDestroy()', req => req.socket.resetAndDestroy()],
     ['req.connection.destroy()', req => (req as unknown as { connection: Socket }).connection.destroy()],
+    ['req.client.destroy()', req => (req as unknown as { client: Socket }).client.destroy()],
     ['a method of the socket that returns it, then destroy()', req => req.socket.setNoDelay().destroy()],
   ])(
     'by the handler, with %s, is the handler giving up: nothing is stored, the key is free',
@@ -373,7 +374,7 @@ describe.each(expressVersions)('a server that counts requests by req.socket, on 
     const server = createServer(app);
     server.on('request', (req, res) => {
       sockets.add(req.socket);
-      const note = (): unknown => sockets.add(req.socket);
+      const note = (): unknown => sockets.add(req.socket).add((req as unknown as { client: Socket }).client);
       res.on('finish', note).on('close', note);
     });
     const { url } = await serve((req, res) => server.emit('request', req, res));
