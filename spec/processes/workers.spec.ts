@@ -5,6 +5,16 @@ import { promisify } from 'node:util';
 const directory = join(__dirname, '../..');
 const run = promisify(execFile);
 
+/** Environment variables that say that a process may be one of several. */
+const VARIABLES = [
+  'NODE_APP_INSTANCE',
+  'pm_id',
+  'AWS_LAMBDA_FUNCTION_NAME',
+  'K_SERVICE',
+  'VERCEL',
+  'FUNCTIONS_WORKER_RUNTIME',
+];
+
 /**
  * What a process prints as warnings that makes two middlewares with these options, in a cluster worker or with these
  * variables.
@@ -18,7 +28,7 @@ async function warningsOf(
     ? `const cluster = require('node:cluster'); if (cluster.isPrimary) cluster.fork(); else { ${make} process.disconnect(); }`
     : make;
   const file = join(directory, 'spec/processes/evaluate.cjs');
-  const unmanaged = { ...process.env, NODE_APP_INSTANCE: undefined, pm_id: undefined };
+  const unmanaged = { ...process.env, ...Object.fromEntries(VARIABLES.map(name => [name, undefined])) };
   const { stderr } = await run(process.execPath, [file], {
     cwd: directory,
     env: { ...unmanaged, SCRIPT: script, ...env },
@@ -28,17 +38,33 @@ async function warningsOf(
 
 describe('idempotency() whose responses are in memory', () => {
   it.each([
-    ['{}', 'a cluster worker', { worker: true }, 'a cluster worker'],
-    ['{ store: new Keyv() }', 'a cluster worker', { worker: true }, 'a cluster worker'],
-    ['{}', 'a process that PM2 has started', { env: { NODE_APP_INSTANCE: '0' } }, 'NODE_APP_INSTANCE'],
-    ['{}', 'one that PM2 has started under another name for its instances', { env: { pm_id: '3' } }, 'pm_id'],
+    ['{}', 'a cluster worker', { worker: true }, 'a cluster worker.'],
+    ['{ store: new Keyv() }', 'a cluster worker', { worker: true }, 'a cluster worker.'],
+    ['{}', 'a process that PM2 has started', { env: { NODE_APP_INSTANCE: '0' } }, 'PM2 (NODE_APP_INSTANCE is set).'],
+    ['{}', 'one that PM2 has started under another name', { env: { pm_id: '3' } }, 'PM2 (pm_id is set).'],
+    [
+      '{}',
+      'a function of AWS Lambda',
+      { env: { AWS_LAMBDA_FUNCTION_NAME: 'pay' } },
+      'AWS Lambda (AWS_LAMBDA_FUNCTION_NAME is set).',
+    ],
+    ['{}', 'an instance of Cloud Run', { env: { K_SERVICE: 'shop' } }, 'Cloud Run (K_SERVICE is set).'],
+    ['{}', 'a function of Vercel', { env: { VERCEL: '1' } }, 'Vercel (VERCEL is set).'],
+    [
+      '{ store: new Keyv() }',
+      'a function of Azure',
+      { env: { FUNCTIONS_WORKER_RUNTIME: 'node' } },
+      'Azure Functions (FUNCTIONS_WORKER_RUNTIME is set).',
+    ],
   ])(
-    'with %s in %s warns once that each would run a request, and says what to pass',
+    'with %s in %s warns once that a retry may run in another process, and says what to pass',
     async (options, _, where, sign) => {
       const warnings = await warningsOf(options, where);
       expect(warnings).toHaveLength(1);
-      expect(warnings[0]).toContain(sign);
-      expect(warnings[0]).toContain('Each of them would run the same request once. Pass a store that they share');
+      expect(warnings[0]).toContain(
+        `${sign} A retry can reach another process, which does not have them, and runs there again. ` +
+          'Pass a store that all processes share',
+      );
     },
   );
 
@@ -50,8 +76,9 @@ describe('idempotency() whose responses are in memory', () => {
 describe.each(['{ leases: memoryLeases() }', '{ store: new Keyv(), leases: memoryLeases() }'])(
   'idempotency(%s)',
   options => {
-    it('does not warn in a cluster worker: leases in one process were asked for', async () => {
-      expect(await warningsOf(options, { worker: true, env: { pm_id: '3' } })).toEqual([]);
+    it('does not warn in a cluster worker or on a serverless platform: leases in one process were asked for', async () => {
+      const env = Object.fromEntries(VARIABLES.map(name => [name, '1']));
+      expect(await warningsOf(options, { worker: true, env })).toEqual([]);
     });
   },
 );
