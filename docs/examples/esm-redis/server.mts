@@ -52,13 +52,19 @@ const server = app.listen(Number(PORT), '127.0.0.1', () => {
 });
 
 // Handlers whose client has left are waited for, too; then the connection closes.
-process.once('SIGTERM', () => {
+let isStopping = false;
+function stop(): void {
+  // npm passes a Ctrl+C on, so it arrives twice.
+  if (isStopping) return;
+  isStopping = true;
   server.close();
   const end = setInterval(() => {
     if (running > 0) return;
     clearInterval(end);
     void store.disconnect();
   }, 50);
-  // Below the time that your platform gives you.
+  // The platform must wait for longer before it kills the process: `kill_timeout` of PM2 is 1.6 s by default.
   setTimeout(() => process.exit(1), 10_000).unref();
-});
+}
+// PM2 and Ctrl+C send SIGINT.
+process.on('SIGTERM', stop).on('SIGINT', stop);

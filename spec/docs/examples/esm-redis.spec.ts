@@ -57,7 +57,10 @@ describe('the example of an ES module with Redis', () => {
     expect((await post(shop, '/customers/42/orders', { key: 'one', authorization, json: other })).status).toBe(422);
   });
 
-  it('stores the order of a client that has left before it stops', async () => {
+  it.each<['SIGTERM' | 'SIGINT', string]>([
+    ['SIGTERM', ''],
+    ['SIGINT', ', which npm passes on a second time'],
+  ])('stores the order of a client that has left before it stops at %s%s', async stop => {
     const [begun, mayEnd] = [signal(), signal()];
     const work = await listen((_req, res) => {
       begun.happens();
@@ -75,8 +78,9 @@ describe('the example of an ES module with Redis', () => {
       client.on('error', () => undefined).end(JSON.stringify(tea));
       await begun.happened;
       client.destroy();
-      shop.signal('SIGTERM');
+      shop.signal(stop);
       await refuses(shop.url);
+      shop.signal(stop);
       mayEnd.happens();
       expect(await shop.ended()).toBe(0);
       expect(isReplay(await placeOrder(await start(), authorization))).toBe(true);
