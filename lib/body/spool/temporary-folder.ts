@@ -21,8 +21,29 @@ const unremoved = new Set<string>();
  */
 export async function makeTemporaryFolder(parent: string): Promise<TemporaryFolder> {
   void cleanUp(parent);
-  const path = await onDisk(() => mkdtemp(join(parent, namePrefix())));
+  const path = await onDisk(() => made(parent));
   return { path, remove: () => remove(path) };
+}
+
+/** The error codes of a folder in which nothing can be made until somebody changes it. */
+const LASTING: readonly (string | undefined)[] = ['EROFS', 'EACCES', 'EPERM', 'ENOENT', 'ENOTDIR'];
+
+async function made(parent: string): Promise<string> {
+  try {
+    return await mkdtemp(join(parent, namePrefix()));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    // The problem is answered here, so no error handler of the application sees the cause.
+    if (LASTING.includes(code))
+      warnOnce(
+        'BINDONCE_TEMPORARY_FOLDER',
+        `bindonce: no temporary file can be made in ${JSON.stringify(parent)} (${message}), so requests with a long ` +
+          'body, or with files to store on disk, get 503. Let this process write there, or name another folder: ' +
+          'TMPDIR (on Windows, TEMP), or uploads.directory.',
+        parent,
+      );
+    throw error;
+  }
 }
 
 async function cleanUp(parent: string): Promise<void> {

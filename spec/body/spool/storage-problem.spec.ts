@@ -96,38 +96,61 @@ describe.each(disks)('a disk that %s', (_title, make, status, type) => {
 });
 
 describe('a temporary folder', () => {
-  it.each<[string, () => Disk]>([
-    ['is missing', missing],
-    ['may not be written to', folder],
-  ])('that %s is a 503 with Retry-After, and the server goes on', async (title, make) => {
-    const disk = make();
-    // Root may write everywhere, so the folder is no folder then.
-    const path = title === 'is missing' ? disk.path : process.getuid?.() === 0 ? '/proc/self' : disk.path;
-    if (path === disk.path && title !== 'is missing') chmodSync(path, 0o500);
-    const server = await NodeProcess.start(script, { TMPDIR: path, DIRECTORY: tmpdir() });
-    for (let round = 0; round < 2; round++) {
-      const answer = await post(server.url, '/guarded', {});
-      expect([answer.status, answer.headers['retry-after'], (JSON.parse(answer.text) as ProblemBody).type]).toEqual([
-        503,
-        '10',
-        'urn:bindonce:storage-unavailable',
-      ]);
-    }
-    expect(server.output).toEqual([expect.stringContaining('listening')]);
-    await server.kill();
-    disk.remove();
+  const readOnly = SmallDisk.mount(1);
+  readOnly?.protect();
+  afterAll(() => {
+    readOnly?.unmount();
   });
-
-  it('for uploads that has gone is a 503 with Retry-After', async () => {
+  const onReadOnlyDisk = (): Disk => ({ path: readOnly?.path ?? '', remove: () => undefined });
+  const closed = (): Disk => {
     const disk = folder();
-    const server = await NodeProcess.start(script, { DIRECTORY: disk.path });
-    disk.remove();
-    const answer = await post(server.url, '/disk', {});
+    chmodSync(disk.path, 0o500);
+    // Root may write everywhere, but not where the system makes the files.
+    return process.getuid?.() === 0 ? { ...disk, path: '/proc/self' } : disk;
+  };
+  const rows: [string, () => Disk, string][] = [
+    ['is missing', missing, 'ENOENT'],
+    ['may not be written to', closed, process.getuid?.() === 0 ? 'ENOENT' : 'EACCES'],
+  ];
+  if (readOnly) rows.push(['is on a disk that can only be read', onReadOnlyDisk, 'EROFS']);
+
+  const unavailable = async (server: NodeProcess, path: string): Promise<void> => {
+    const answer = await post(server.url, path, {});
     expect([answer.status, answer.headers['retry-after'], (JSON.parse(answer.text) as ProblemBody).type]).toEqual([
       503,
       '10',
       'urn:bindonce:storage-unavailable',
     ]);
+  };
+  const warningOf = (path: string, code: string): string =>
+    `[BINDONCE_TEMPORARY_FOLDER] Warning: bindonce: no temporary file can be made in ${JSON.stringify(path)} (${code}: `;
+
+  it.each(rows)(
+    'that %s is a 503 with Retry-After and one warning, and the server goes on',
+    async (_title, make, code) => {
+      const disk = make();
+      const server = await NodeProcess.start(script, { TMPDIR: disk.path, DIRECTORY: tmpdir() });
+      for (let round = 0; round < 3; round++) {
+        await unavailable(server, '/guarded');
+        await server.printed(/BINDONCE_TEMPORARY_FOLDER/);
+      }
+      const warnings = server.output.filter(line => line.includes('Warning: '));
+      expect(warnings).toEqual([expect.stringContaining(warningOf(disk.path, code))]);
+      expect(warnings[0]).toContain(
+        ', so requests with a long body, or with files to store on disk, get 503. ' +
+          'Let this process write there, or name another folder: TMPDIR (on Windows, TEMP), or uploads.directory.',
+      );
+      await server.kill();
+      disk.remove();
+    },
+  );
+
+  it('for uploads that has gone is a 503 with Retry-After and a warning', async () => {
+    const disk = folder();
+    const server = await NodeProcess.start(script, { DIRECTORY: disk.path });
+    disk.remove();
+    await unavailable(server, '/disk');
+    expect(await server.printed(/BINDONCE_TEMPORARY_FOLDER/)).toContain(warningOf(disk.path, 'ENOENT'));
     await server.kill();
   });
 });
