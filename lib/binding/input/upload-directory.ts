@@ -1,33 +1,53 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
+import { namePrefix } from '../../body/spool/leftovers';
+
+const READ_ONLY = 'Its disk can only be read; name a folder on another one.';
 
 /** What to do about a folder that cannot be made, by the error code of the system. */
-const remedies: Readonly<Record<string, string>> = {
+const unmade: Readonly<Record<string, string>> = {
   EACCES: 'Let the user of this process write to the folder above it, or name another folder.',
   EPERM: 'Let the user of this process write to the folder above it, or name another folder.',
-  EROFS: 'Its disk can only be read; name a folder on another one.',
+  EROFS: READ_ONLY,
   EEXIST: 'There is a file of this name; name a folder, or remove the file.',
   ENOTDIR: 'A part of the path is a file; name a folder, or remove the file.',
+};
+
+/** What to do about a folder in which nothing can be made. Other errors pass, such as that of a full disk. */
+const unwritable: Readonly<Record<string, string>> = {
+  EACCES: 'Let the user of this process write to it, or name another folder.',
+  EPERM: 'Let the user of this process write to it, or name another folder.',
+  EROFS: READ_ONLY,
 };
 
 /**
  * Returns the folder for uploads, and makes it if it does not exist.
  * @param given the option; undefined for the system's temporary folder.
- * @throws TypeError that says why it cannot be made, and what to do.
+ * @throws TypeError that says why it cannot be made or written to, and what to do.
  */
 export function uploadDirectory(given: string | undefined): string {
   const directory = given ?? tmpdir();
+  const refusal = (what: string, remedy: string, cause: NodeJS.ErrnoException): TypeError => {
+    const name = given === undefined ? "the system's temporary folder (TMPDIR, on Windows TEMP)" : 'uploads.directory';
+    return new TypeError(
+      `bindRequest: ${name} ${JSON.stringify(directory)} cannot be ${what}. ${remedy} (${cause.message})`,
+      { cause },
+    );
+  };
   try {
     mkdirSync(directory, { recursive: true });
   } catch (error) {
     const cause = reasonOf(error as NodeJS.ErrnoException, directory);
-    const { code = '', message } = cause;
-    const what = given === undefined ? "the system's temporary folder (TMPDIR)" : 'uploads.directory';
-    const remedy = remedies[code] ?? 'Name a folder that this process can make.';
-    throw new TypeError(`bindRequest: ${what} ${JSON.stringify(directory)} cannot be made. ${remedy} (${message})`, {
-      cause,
-    });
+    throw refusal('made', unmade[cause.code ?? ''] ?? 'Name a folder that this process can make.', cause);
+  }
+  try {
+    // Only making something tells: the rights that `access()` reports are not all that count, least of all on Windows.
+    rmSync(mkdtempSync(join(directory, namePrefix())), { recursive: true, maxRetries: 3 });
+  } catch (error) {
+    const cause = error as NodeJS.ErrnoException;
+    const remedy = unwritable[cause.code ?? ''];
+    if (remedy !== undefined) throw refusal('written to', remedy, cause);
   }
   return directory;
 }

@@ -1,4 +1,4 @@
-import fs, { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import fs, { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { join } from 'node:path';
 import { bindRequest, dto, file, type UploadOptions } from '../../../lib';
@@ -7,6 +7,17 @@ import { TemporaryDirectory } from '../../support/temporary-directory';
 
 class Upload extends dto({ photo: file }) {}
 const make = (uploads: UploadOptions) => bindRequest(Upload, { allowFormData: true, uploads });
+
+/** Runs `work` as a user other than root, who may write everywhere. */
+function asOther(work: () => void): void {
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) process.seteuid?.(65_534);
+  try {
+    work();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+}
 
 const readOnly = (): never => {
   throw Object.assign(new Error('EROFS: read-only file system, mkdir'), { code: 'EROFS' });
@@ -47,15 +58,10 @@ describe('a folder for uploads that cannot be made is refused when the middlewar
 
   it('a folder in which this process may not write', () => {
     mkdirSync(join(temporary.path, 'theirs'), { mode: 0o500 });
-    // Root may write everywhere.
-    const asOther = process.geteuid?.() === 0;
-    if (asOther) process.seteuid?.(65_534);
-    try {
+    asOther(() => {
       const remedy = 'Let the user of this process write to the folder above it, or name another folder.';
       refusal('theirs/uploads', remedy, 'EACCES');
-    } finally {
-      if (asOther) process.seteuid?.(0);
-    }
+    });
   });
 
   it('another reason', () => {
@@ -86,7 +92,7 @@ describe('a folder for uploads that cannot be made is refused when the middlewar
     const tmpdir = jest.spyOn(os, 'tmpdir').mockReturnValue(path);
     try {
       expect(() => make({ storage: 'disk' })).toThrow(
-        `bindRequest: the system's temporary folder (TMPDIR) ${JSON.stringify(path)} cannot be made. There is a file`,
+        `bindRequest: the system's temporary folder (TMPDIR, on Windows TEMP) ${JSON.stringify(path)} cannot be made. There is a file`,
       );
     } finally {
       tmpdir.mockRestore();
@@ -98,4 +104,52 @@ it('a folder for uploads is made with the middleware, with those above it', () =
   const directory = join(temporary.path, 'a/b');
   make({ storage: 'disk', directory });
   expect(statSync(directory).isDirectory()).toBe(true);
+});
+
+describe('a folder for uploads that exists', () => {
+  it('is refused when the middleware is made if this process may not write there', () => {
+    const directory = join(temporary.path, 'theirs');
+    mkdirSync(directory, { mode: 0o555 });
+    chmodSync(temporary.path, 0o755);
+    asOther(() => {
+      expect(() => make({ storage: 'disk', directory })).toThrow(
+        expect.objectContaining({
+          name: 'TypeError',
+          message: expect.stringContaining(
+            `bindRequest: uploads.directory ${JSON.stringify(directory)} cannot be written to. ` +
+              'Let the user of this process write to it, or name another folder. (EACCES: ',
+          ) as string,
+          cause: expect.objectContaining({ code: 'EACCES' }) as object,
+        }),
+      );
+    });
+  });
+
+  const disk = SmallDisk.mount(1);
+  (disk ? it : it.skip)('is refused if its disk can only be read', () => {
+    disk?.protect();
+    expect(() => make({ storage: 'disk', directory: disk?.path ?? '' })).toThrow(
+      'cannot be written to. Its disk can only be read; name a folder on another one. (EROFS: ',
+    );
+  });
+  afterAll(() => {
+    disk?.unmount();
+  });
+
+  it('is taken if its disk is full: that passes', () => {
+    const making = jest.spyOn(fs, 'mkdtempSync').mockImplementation(() => {
+      throw Object.assign(new Error('ENOSPC: no space left on device, mkdtemp'), { code: 'ENOSPC' });
+    });
+    try {
+      expect(() => make({ storage: 'disk', directory: temporary.path })).not.toThrow();
+      expect(making).toHaveBeenCalled();
+    } finally {
+      making.mockRestore();
+    }
+  });
+
+  it('is left as it is', () => {
+    make({ storage: 'disk', directory: temporary.path });
+    expect(readdirSync(temporary.path)).toEqual([]);
+  });
 });
