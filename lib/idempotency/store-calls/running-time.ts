@@ -1,5 +1,8 @@
-/** Milliseconds: a timer that is at most this late was on time. */
-const ON_TIME = 2;
+/**
+ * Milliseconds: a timer that is at most this late was on time. An idle Windows rounds timers up to ticks of 15.6 ms, so
+ * that one which is armed again would be late again.
+ */
+const ON_TIME = 20;
 
 /**
  * Calls `then` after `ms` milliseconds in which this process could run.
