@@ -20,7 +20,7 @@ const usage = `Usage: bindonce generate <module, folder or pattern>... [-o <file
 
 Compiles the readers and writers of JSON ahead of time. Loads the modules, and writes a module whose function
 registerContexts() adds the code to the options of configure(): the code of every middleware that the modules make, and
-of every dto class that they export. Patterns in quotation marks ('dist/**/*.js') need Node 22.
+of every dto class that they export. Patterns in quotation marks ("dist/**/*.js") need Node 22.
 
   -o, --output <file>    the module to write: .js, .mjs, .cjs, .ts, .mts or .cts; default: bindonce-contexts.js. If it
                          does not exist yet, it is there without code while the modules are loaded, so that they can

@@ -34,7 +34,13 @@ export function writeOrCheck(path: string, text: string, check = false): FileOut
   }
 }
 
-/** Replaces a file in one step, so that no one reads half of it, and a full disk leaves the old one. */
+/** The error codes of a file that an editor or a virus scanner holds open (Windows), or that is mounted (Linux). */
+const IRREPLACEABLE: readonly (string | undefined)[] = ['EPERM', 'EBUSY'];
+
+/**
+ * Replaces a file in one step, so that no one reads half of it, and a full disk leaves the old one. One that cannot be
+ * replaced is written in place.
+ */
 function replaceFile(path: string, text: string): void {
   const old = existsSync(path) ? statSync(path) : undefined;
   // A device, such as /dev/null, must not become a file.
@@ -44,6 +50,9 @@ function replaceFile(path: string, text: string): void {
   try {
     writeFileSync(temporary, text, old && { mode: old.mode });
     renameSync(temporary, target);
+  } catch (error) {
+    if (!IRREPLACEABLE.includes((error as NodeJS.ErrnoException).code)) throw error;
+    writeFileSync(target, text);
   } finally {
     rmSync(temporary, { force: true });
   }

@@ -36,8 +36,7 @@ function matching(pattern: string): string[] {
   const { globSync } = fs as { globSync?: (pattern: string) => string[] };
   if (!globSync)
     throw new UsageError(
-      `${pattern}: Node ${process.versions.node} does not expand patterns; Node 22 does. ` +
-        'Leave out the quotation marks, so that the shell expands it, or name a folder.',
+      `${pattern}: Node ${process.versions.node} does not expand patterns; Node 22 does. Name a folder instead.`,
     );
   const found = globSync(pattern);
   // A pattern that names the folder of packages means it; and TypeScript, whose loader may be set.
@@ -49,11 +48,11 @@ const isOutsidePackages = (path: string): boolean => !/(^|[/\\])node_modules[/\\
 
 /**
  * Returns the modules among paths, sorted. A folder can be named like a module (`chart.js/`), and so can a link that
- * leads nowhere: Emacs locks a file by one (`.#orders.ts`).
+ * leads nowhere, or in a circle: Emacs locks a file by one (`.#orders.ts`).
  */
 function modulesAt(paths: readonly string[], withTypeScript: boolean): string[] {
   return paths
     .filter(path => MODULE.test(path) || (withTypeScript && TYPESCRIPT.test(path)))
-    .filter(path => fs.statSync(path, { throwIfNoEntry: false })?.isFile())
+    .filter(path => fs.existsSync(path) && fs.statSync(path).isFile())
     .sort();
 }
