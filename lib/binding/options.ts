@@ -99,7 +99,7 @@ export const bindingRules: Readonly<Record<keyof BindingOptions, Rule>> = {
   ...serializerRules,
   serializerContext: {
     expects: 'a result of serializerContext()',
-    accepts: value => value instanceof SerializerContext,
+    accepts: value => SerializerContext.is(value),
   },
   responses: responsesRule,
   claims: fn,

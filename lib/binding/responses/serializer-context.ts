@@ -36,6 +36,9 @@ interface ReadingRules {
 
 const DEFAULT_RULES: ReadingRules = { limits: resolveLimits(), quoteValues: true };
 
+/** Shared by every copy of this module in the process: an endpoint of one copy takes a context of another. */
+const CONTEXT = Symbol.for('bindonce.serializer-context');
+
 /** The compiled JSON reader and writer of one endpoint, made by {@link serializerContext}. */
 export class SerializerContext<Q extends AnyType = AnyType> {
   private readonly reader: Codec<Infer<Q>> | undefined;
@@ -43,6 +46,16 @@ export class SerializerContext<Q extends AnyType = AnyType> {
   private readonly notInJson: string | undefined;
   private readonly parse: (json: string) => unknown;
   private readonly written: ReturnType<typeof responseCodecs>;
+
+  /** @internal Returns true for a context, also for one of another copy of this module: `instanceof` knows its own. */
+  static is(value: unknown): value is SerializerContext {
+    return typeof value === 'object' && value !== null && CONTEXT in value;
+  }
+
+  /** @internal */
+  get [CONTEXT](): true {
+    return true;
+  }
 
   constructor(
     /** The types that it was made for, and its own options. */

@@ -322,6 +322,24 @@ describe('an endpoint that names a context', () => {
     ).not.toThrow();
   });
 
+  it('of another copy of the package reads and writes as its own', async () => {
+    let copy: typeof import('../../../lib') | undefined;
+    jest.isolateModules(() => {
+      copy = jest.requireActual('../../../lib');
+    });
+    const foreign = copy?.serializerContext({
+      request: Order,
+      responses: { 200: Order },
+      propertyNamingPolicy: 'snake_case',
+    });
+    expect(foreign).not.toBeInstanceOf(orders.constructor);
+    const app = express().post('/', bindRequest(Order, { serializerContext: foreign as typeof orders }), (req, res) => {
+      res.json(req.dto);
+    });
+    const { status, text } = await ask(app, { json });
+    expect([status, text]).toEqual([200, json]);
+  });
+
   it('that is not a context is refused when the middleware is made', () => {
     expect(() => bindRequest(Order, { serializerContext: { types: {} } as unknown as typeof orders })).toThrow(
       'serializerContext must be a result of serializerContext()',
