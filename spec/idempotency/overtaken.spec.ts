@@ -7,6 +7,7 @@ import { idempotency, memoryLeases, type IdempotencyOptions } from '../../lib';
 import { send, type WireResponse } from '../support/listen';
 import { EventLog } from '../support/event-log';
 import { HookedLeases } from '../support/hooked-leases';
+import { onAbort } from '../support/on-abort';
 import { serve } from '../support/serve';
 import { signal, type Signal } from '../support/signal';
 import { TemporaryDirectory } from '../support/temporary-directory';
@@ -15,13 +16,21 @@ import { keyed } from '../support/replays';
 const LEASE = 150;
 const never = (): Promise<void> => new Promise(() => undefined);
 
+interface Overtaken {
+  readonly first: Promise<WireResponse>;
+  readonly second: WireResponse;
+  readonly log: EventLog;
+  readonly aborted: readonly string[];
+  readonly end: () => void;
+}
+
 /** A request whose renewals are lost, so that a second one runs while the first still does; the first ends when it is told to. */
 async function overtaken(
   end: RequestHandler,
   options: IdempotencyOptions = {},
   complete?: () => void | Promise<void>,
   secondBody?: string,
-) {
+): Promise<Overtaken> {
   const log = new EventLog();
   const [begun, mayEnd, expired] = [signal(), signal(), signal()];
   let runs = 0;
@@ -33,7 +42,7 @@ async function overtaken(
       idempotency({ leases, leaseDuration: LEASE, storeTimeout: 100, onEvent: log.onEvent, ...options }),
       (req, res, next) => {
         const run = ++runs;
-        req.idempotency.signal.addEventListener('abort', () => {
+        onAbort(req.idempotency.signal, () => {
           aborted.push(`run ${run}`);
         });
         if (run > 1) {
@@ -47,8 +56,14 @@ async function overtaken(
     ),
   );
   const post = (body?: string): Promise<WireResponse> => send(url, { headers: keyed('k'), ...(body && { body }) });
+  const asked = performance.now();
   const first = post();
   await begun.happened;
+  // On a machine that stands still for a lease before the handler begins, the second run is as early as its end.
+  if (performance.now() - asked >= LEASE) {
+    first.catch(() => undefined);
+    return overtaken(end, options, complete, secondBody);
+  }
   // Another body does not wait for the lease of the first.
   if (secondBody !== undefined) await expired.happened;
   const second = await post(secondBody);
@@ -183,7 +198,7 @@ async function askingForOther(
   const [begun, otherBegun, mayEnd, asked, mayBeAnswered, failed] = Array.from({ length: 6 }, () => signal()) as Six;
   let token: string | undefined;
   const leases = new HookedLeases({
-    renew: never,
+    renew: (_key, asking) => (asking === token ? never() : undefined),
     acquire: async (_key, asking) => {
       if (token === undefined) token = asking;
       else if (token === asking) {
@@ -331,7 +346,7 @@ describe('a right to run that was longer on its way than its lease', () => {
     const { url } = await serve(
       express().post(
         '/',
-        idempotency({ leases, leaseDuration: LEASE, storeTimeout: 2_000, onEvent: log.onEvent }),
+        idempotency({ leases, leaseDuration: LEASE, storeTimeout: 20_000, onEvent: log.onEvent }),
         (_req, res) => {
           res.json({ run: ++runs });
         },

@@ -3,6 +3,7 @@ import express, { type RequestHandler, type Response } from 'express';
 import { idempotency, type RecordedResponse } from '../../../lib';
 import { send, type WireResponse } from '../../support/listen';
 import { HookedLeases } from '../../support/hooked-leases';
+import { onAbort } from '../../support/on-abort';
 import { serve } from '../../support/serve';
 import { signal } from '../../support/signal';
 import { keyed, visible, visibleReplay } from '../../support/replays';
@@ -224,9 +225,7 @@ describe('a response that is taken back because another run was faster', () => {
         idempotency({ leases, leaseDuration: 100, storeTimeout: 50, addHeaderToResponse: false }),
         (req, res) => {
           const run = ++runs;
-          req.idempotency.signal.addEventListener('abort', () => {
-            lost.happens();
-          });
+          onAbort(req.idempotency.signal, lost.happens);
           if (run > 1) return void res.status(201).end('the winner');
           running.happens();
           void mayEnd.happened

@@ -11,6 +11,7 @@ import {
 import { send, type WireResponse } from '../../support/listen';
 import { EventLog } from '../../support/event-log';
 import { HookedLeases } from '../../support/hooked-leases';
+import { onAbort } from '../../support/on-abort';
 import { serve } from '../../support/serve';
 import { signal } from '../../support/signal';
 import { SlowMap } from '../../support/slow-map';
@@ -46,21 +47,28 @@ describe('a lease', () => {
   });
 
   it('outlives single renewals that fail', async () => {
-    const renewals = { asked: 0 };
-    const renewedOften = signal();
-    const leases = new HookedLeases({
-      renew: () => {
-        if (++renewals.asked === 6) renewedOften.happens();
-        if (renewals.asked % 3 !== 0) throw new Error('The connection was reset');
-      },
-    });
-    const { log, state, post } = await served({ leases, leaseDuration: 3_000 }, run => async (_req, res) => {
-      await renewedOften.happened;
-      res.json({ run });
-    });
-    expect((await Promise.all([post(), post()])).map(({ text }) => text)).toEqual(['{"run":1}', '{"run":1}']);
-    expect(state.runs).toBe(1);
-    expect(log.kinds).not.toContain('lease-lost');
+    const leaseDuration = 3_000;
+    const renewedOften = async (): Promise<{ kinds: unknown; ms: number }> => {
+      let asked = 0;
+      const often = signal();
+      const leases = new HookedLeases({
+        renew: () => {
+          if (++asked === 6) often.happens();
+          if (asked % 3 !== 0) throw new Error('The connection was reset');
+        },
+      });
+      const { log, state, post } = await served({ leases, leaseDuration }, run => async (_req, res) => {
+        await often.happened;
+        res.json({ run });
+      });
+      const begun = performance.now();
+      const texts = (await Promise.all([post(), post()])).map(({ text }) => text);
+      return { kinds: [...texts, state.runs, log.kinds.includes('lease-lost')], ms: performance.now() - begun };
+    };
+    let renewed = await renewedOften();
+    // On a machine that stands still for a lease, a renewal that fails is the last one.
+    while (renewed.ms >= leaseDuration) renewed = await renewedOften();
+    expect(renewed.kinds).toEqual(['{"run":1}', '{"run":1}', 1, false]);
   });
 
   it('is not renewed once the response is stored', async () => {
@@ -85,9 +93,8 @@ describe('a lease', () => {
       },
     });
     const { log, post } = await served({ leases, leaseDuration: 60, storeTimeout: 30 }, () => (req, res) => {
-      req.idempotency.signal.addEventListener('abort', () =>
-        res.send((req.idempotency.signal.reason as Error).message),
-      );
+      const { signal } = req.idempotency;
+      onAbort(signal, () => res.send((signal.reason as Error).message));
     });
     expect((await post()).text).toBe('The idempotency lease was lost: another request may run the handler.');
     expect(log.kinds[0]).toBe('lease-lost');
@@ -108,8 +115,8 @@ describe('a lease', () => {
 });
 
 describe('a handler at work again before the timers of a process that stood still for longer than a lease', () => {
-  const look = async (leases: LeaseStore) => {
-    const { log, post } = await served({ leases, leaseDuration: 60 }, () => (req, res) => {
+  const look = async (makeLeases: () => LeaseStore): Promise<{ seen: unknown[]; log: EventLog }> => {
+    const { log, post } = await served({ leases: makeLeases(), leaseDuration: 60 }, () => (req, res) => {
       const { signal } = req.idempotency;
       const before = signal.aborted;
       standStill(100);
@@ -123,18 +130,20 @@ describe('a handler at work again before the timers of a process that stood stil
       };
       res.json([before, thrown(), signal.aborted, req.idempotency.signal.aborted]);
     });
-    return { seen: JSON.parse((await post()).text) as unknown, log };
+    const seen = JSON.parse((await post()).text) as unknown[];
+    // A machine that is busy elsewhere may lose the lease before the process stands still.
+    return seen[0] === true ? look(makeLeases) : { seen, log };
   };
 
   it('finds its signal aborted', async () => {
-    const { seen, log } = await look(new HookedLeases({}));
+    const { seen, log } = await look(() => new HookedLeases({}));
     const lost = 'Error: The idempotency lease was lost: another request may run the handler.';
     expect(seen).toEqual([false, lost, true, true]);
     expect(log.kinds).toContain('lease-lost');
   });
 
   it('keeps a lease in memory, which no one could take', async () => {
-    const { seen, log } = await look(memoryLeases());
+    const { seen, log } = await look(memoryLeases);
     expect(seen).toEqual([false, 'nothing', false, false]);
     expect(log.kinds).toEqual(['executed']);
   });
@@ -174,9 +183,7 @@ describe('a handler whose lease was taken by another request', () => {
       { store: new Keyv(), leases, leaseDuration: 90 },
       run => async (req, res) => {
         if (run === 1) {
-          req.idempotency.signal.addEventListener('abort', () => {
-            lost.happens();
-          });
+          onAbort(req.idempotency.signal, lost.happens);
           running.happens(req.idempotency);
           await mayAnswer.happened;
         }
@@ -203,9 +210,7 @@ describe('a handler whose lease was taken by another request', () => {
     const running = signal<RequestIdempotency>();
     const lost = signal();
     const { state, post } = await served({ store: new Keyv(), leases, leaseDuration: 60 }, run => async (req, res) => {
-      req.idempotency.signal.addEventListener('abort', () => {
-        lost.happens();
-      });
+      onAbort(req.idempotency.signal, lost.happens);
       running.happens(req.idempotency);
       await lost.happened;
       res.json({ run });
@@ -239,15 +244,14 @@ describe('cacheDuration', () => {
       );
       const begun = performance.now();
       const answers: Promise<WireResponse>[] = [];
-      while (performance.now() - begun < 5 * cacheDuration) {
+      while (performance.now() - begun < 5 * cacheDuration || state.runs < 2) {
         answers.push(post());
         await pause(2);
       }
       const statuses = new Set((await Promise.all(answers)).map(({ status }) => status));
       expect(statuses).toEqual(new Set([200]));
       expect(most).toBe(1);
-      expect(state.runs).toBeGreaterThanOrEqual(2);
-      expect(state.runs).toBeLessThanOrEqual(6);
+      expect(state.runs).toBeLessThanOrEqual(1 + (performance.now() - begun) / cacheDuration);
       expect(log.kinds.filter(kind => kind === 'executed')).toHaveLength(state.runs);
     },
   );

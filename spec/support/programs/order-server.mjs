@@ -39,9 +39,10 @@ app.use((req, _res, next) => {
 app.post('/orders', guard, async (req, res) => {
   log('start', req);
   console.log(`started ${req.idempotency.key}`);
-  req.idempotency.signal.addEventListener('abort', () => {
-    console.log(`aborted ${req.idempotency.key}`);
-  });
+  const { signal } = req.idempotency;
+  const tell = () => console.log(`aborted ${req.idempotency.key}`);
+  if (signal.aborted) tell();
+  else signal.addEventListener('abort', tell);
   if (req.get('X-Stop') === 'true') process.kill(process.pid, 'SIGSTOP');
   await work(Number(req.get('X-Work') ?? 0));
   log('end', req);
