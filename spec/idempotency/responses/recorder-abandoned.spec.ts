@@ -18,7 +18,7 @@ describe.each(expressVersions)('on %s, when the client has gone,', (_version, ex
     const state = { runs: 0 };
     const app = express().post(
       '/',
-      idempotency({ onEvent: log.onEvent, waitTimeout: 2_000, ...options }),
+      idempotency({ onEvent: log.onEvent, waitTimeout: 60_000, ...options }),
       (req, res, next) => {
         const gone = signal();
         res.socket?.once('close', () => {
@@ -74,10 +74,9 @@ describe.each(expressVersions)('on %s, when the client has gone,', (_version, ex
     const begun = performance.now();
     await hangUp(url, running.happened);
     let retry = await send(url, { headers: keyed('k') });
-    expect(retry.status).toBe(409);
     while (retry.status === 409) retry = await send(url, { headers: keyed('k') });
     expect(retry.text).toBe('{"run":2}');
-    expect(performance.now() - begun).toBeGreaterThan(150);
+    expect(performance.now() - begun).toBeGreaterThan(199);
     expect(state.runs).toBe(2);
   }, 60_000);
 

@@ -132,7 +132,7 @@ describe.each(expressVersions)('when the client goes while the handler runs on %
       const { url } = await serve(
         express()
           .set('env', 'test')
-          .post('/', ...middlewares, idempotency({ onEvent: log.onEvent, waitTimeout: 1_000 }), handler),
+          .post('/', ...middlewares, idempotency({ onEvent: log.onEvent, waitTimeout: 60_000 }), handler),
       );
 
       const hangUp = request(url, {
@@ -213,7 +213,7 @@ describe.each(expressVersions)('on %s, when the client goes', (_version, express
         });
         next();
       })
-      .post('/', idempotency({ leases, waitTimeout: 1_000 }), express.json(), (req, res) => {
+      .post('/', idempotency({ leases, waitTimeout: 60_000 }), express.json(), (req, res) => {
         runs++;
         res.status(req.body ? 201 : 400).json({ got: req.body as unknown });
       });
@@ -265,7 +265,7 @@ describe.each(expressVersions)('on %s, when the client goes', (_version, express
           });
           next();
         })
-        .post('/', idempotency({ leases, waitTimeout: 1_000 }), (req, res, next) => {
+        .post('/', idempotency({ leases, waitTimeout: 60_000 }), (req, res, next) => {
           runs++;
           return handler(req, res, next);
         });

@@ -127,7 +127,7 @@ describe.each(expressVersions)('a response that a handler cuts off on %s', (_ver
       const { url } = await serve(
         express()
           .set('env', 'test')
-          .post('/', idempotency({ onEvent: log.onEvent, waitTimeout: 1_000 }), handler),
+          .post('/', idempotency({ onEvent: log.onEvent, waitTimeout: 60_000 }), handler),
       );
 
       await expect(send(url, { headers: keyed('k') })).rejects.toThrow(/aborted|cut off|socket hang up/);
@@ -154,7 +154,7 @@ describe('a response that is cut off', () => {
     async (_title, before, after) => {
       if (!express) throw new Error('There is no Express');
       let runs = 0;
-      const app = express().post('/', ...before, idempotency({ waitTimeout: 1_000 }), ...after, (_req, res) => {
+      const app = express().post('/', ...before, idempotency({ waitTimeout: 60_000 }), ...after, (_req, res) => {
         res.type('text').write('x'.repeat(5_000));
         if (runs++ === 0) res.destroy();
         else res.end('whole');

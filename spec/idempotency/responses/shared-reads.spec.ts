@@ -71,7 +71,9 @@ describe('many duplicates that wait for one response of 5 MB', () => {
     expect(new Set(statuses)).toEqual(new Set([200]));
     expect(new Set(answers.map(({ status, digest }) => `${status} ${digest}`))).toEqual(new Set([`200 ${REPORT}`]));
     expect(answers.filter(({ replayed }) => replayed === 'true')).toHaveLength(100);
-    expect([runs, reads, events['waited'], events['store-failed']]).toEqual([1, 1, 100, undefined]);
+    expect([runs, events['waited'], events['store-failed']]).toEqual([1, 100, undefined]);
+    // A result is shared for a second: while the process stands still, it may be over before the next one asks.
+    expect(reads).toBeLessThanOrEqual(1 + Math.floor(slowest / 1_000));
     expect(slowest).toBeLessThan(15_000);
   }, 90_000);
 

@@ -156,7 +156,11 @@ describe('an answer of the store that is lost', () => {
           },
         },
       );
-      const { log, state, post } = await served({ leases, shouldCache: () => step !== 'release' });
+      const { log, state, post } = await served({
+        leases,
+        storeTimeout: 20_000,
+        shouldCache: () => step !== 'release',
+      });
       expect((await post()).text).toBe('{"run":1}');
       expect((await post()).text).toBe(step === 'release' ? '{"run":2}' : '{"run":1}');
       expect(state.runs).toBe(step === 'release' ? 2 : 1);

@@ -26,9 +26,13 @@ describe('a duplicate that asks for the lease while the response of the first re
     });
     let runs = 0;
     const { url } = await serve(
-      express().post('/', idempotency({ leases, cacheDuration, whenInFlight: 'reject' }), (_req, res) => {
-        res.json({ run: ++runs });
-      }),
+      express().post(
+        '/',
+        idempotency({ leases, cacheDuration, storeTimeout: 20_000, whenInFlight: 'reject' }),
+        (_req, res) => {
+          res.json({ run: ++runs });
+        },
+      ),
     );
     const post = (): Promise<WireResponse> => send(url, { headers: keyed('k') });
     const first = post();
