@@ -40,6 +40,7 @@ const long = [
   'spec/binding/random',
   'spec/body/form/received-form.spec.ts',
   'spec/body/receive-behind-readers.spec.ts',
+  'spec/body/stream/holding-limited.spec.ts',
   'spec/body/stream/put-back.spec.ts',
   'spec/processes/demo-app.spec.ts',
   'spec/processes/demo-document.spec.ts',

@@ -5,7 +5,11 @@ import { setImmediate } from 'node:timers/promises';
 
 /** A folder of one suite, to see which files come and go. */
 export class TemporaryDirectory {
-  readonly path = mkdtempSync(join(tmpdir(), 'bindonce-spec-'));
+  readonly path: string;
+
+  constructor(parent = tmpdir()) {
+    this.path = mkdtempSync(join(parent, 'bindonce-spec-'));
+  }
 
   get files(): string[] {
     return readdirSync(this.path, { recursive: true, withFileTypes: true })

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import multer, { type Multer } from 'multer';
 import type { Form, FormOptions } from '../../body/form/form';
+import { filesHeldIn } from '../../body/stream/held-in';
 import type { HeldIn } from '../../body/stream/holding';
 import { checkOptions, oneOf } from '../../options/check';
 import { warnOnce } from '../../warnings/warn-once';
@@ -68,7 +69,7 @@ function builtInStoring(uploads: UploadOptions, limits: FormOptions['limits']): 
       const discard = (): Promise<void> => onDisk.remove();
       return {
         settings: { storage: onDisk, limits },
-        heldIn: 'disk',
+        heldIn: filesHeldIn(directory),
         discard,
         end: () => {
           void discard();

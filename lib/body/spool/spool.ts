@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { memoryBound } from '../../basics/process-memory';
 import type { Piece } from './files-apart';
 import { SpoolFile } from './spool-file';
 import { makeTemporaryFolder, type TemporaryFolder } from './temporary-folder';
@@ -7,8 +8,11 @@ import { makeTemporaryFolder, type TemporaryFolder } from './temporary-folder';
 /** Bytes that are read at once where the process waits for them. */
 const PIECE = 65_536;
 
-/** Bytes that are read at once while the process goes on: each such step costs 50 to 200 µs, however short it is. */
-const BLOCK = 524_288;
+/**
+ * Bytes that are read at once while the process goes on: each such step costs 50 to 200 µs, however short it is. All
+ * bodies that have arrived are read at the same time: with 512 KiB for each of 80, node was killed in 256 MiB.
+ */
+const BLOCK = memoryBound(524_288, 1 / 4_096);
 
 /**
  * The most files of all requests together that are apart: a process may have only so many files open, usually 1,024.

@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
 import { onExchangeEnd } from '../../http/exchange-end';
 import { afterReading, discardUnread } from './after-reading';
 import { arrivedBody, chunksOf, packetParsed } from './body-chunks';
 import { bounded, checkDeclaredLength } from '../content/bounded';
 import { drainRest } from '../../http/drain-rest';
 import { filesApart, inBlocks, together } from '../spool/files-apart';
-import { holdingOf, type Holding } from './holding';
+import { filesHeldIn } from './held-in';
+import { ALWAYS_HELD, holdingOf, type Holding } from './holding';
 import { boundaryOf } from '../content/media-type';
 import { makeUnread, putBack, putBackFile } from './put-back';
 import { BytesInMemory, type Received } from './received';
@@ -48,6 +50,8 @@ async function readAll(req: IncomingMessage, res: ServerResponse, limit: number,
     makeUnread(req);
     return new BytesInMemory([arrived], coding);
   }
+  // A body that says how long it is need not fill memory first: many arrive at the same time.
+  const most = Number(req.headers['content-length'] ?? 0) > IN_MEMORY ? ALWAYS_HELD : IN_MEMORY;
   const chunks = bounded(chunksOf(req), limit);
   const inMemory: Buffer[] = [];
   let size = 0;
@@ -56,7 +60,7 @@ async function readAll(req: IncomingMessage, res: ServerResponse, limit: number,
     if (inMemory.length === MOST_CHUNKS) inMemory.splice(0, MOST_CHUNKS, Buffer.concat(inMemory));
     size += next.value.length;
     holding.take('memory', next.value.length);
-    if (size > IN_MEMORY) return { kind: 'file', coding, spool: await readToFile(req, res, inMemory, chunks, holding) };
+    if (size > most) return { kind: 'file', coding, spool: await readToFile(req, res, inMemory, chunks, holding) };
   }
   // A chunked body without a byte is no body, as one of length 0.
   if (size === 0) return { kind: 'none' };
@@ -90,13 +94,14 @@ async function readToFile(
  */
 async function* allOf(inMemory: Buffer[], rest: AsyncIterable<Buffer>, holding: Holding): AsyncGenerator<Buffer, void> {
   const size = inMemory.reduce((sum, { length }) => sum + length, 0);
-  holding.take('disk', size);
+  const where = filesHeldIn(tmpdir());
+  holding.take(where, size);
   // There may be as many chunks as bytes, and to shift a long array takes as long as it is.
   inMemory.reverse();
   for (let chunk = inMemory.pop(); chunk; chunk = inMemory.pop()) yield chunk;
   holding.giveBackMemory();
   for await (const chunk of rest) {
-    holding.take('disk', chunk.length);
+    holding.take(where, chunk.length);
     yield chunk;
   }
 }

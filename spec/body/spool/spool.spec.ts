@@ -270,6 +270,22 @@ describe('a spool', () => {
     return Buffer.concat(pieces);
   };
 
+  it('is read in smaller blocks where there is less memory', async () => {
+    const reported = jest.spyOn(process, 'constrainedMemory').mockReturnValue(268_435_456);
+    let small = Spool;
+    jest.isolateModules(() => {
+      small = jest.requireActual<typeof import('../../../lib/body/spool/spool')>('../../../lib/body/spool/spool').Spool;
+    });
+    reported.mockRestore();
+    const firstBlock = async (made: typeof Spool): Promise<number> => {
+      const spool = await made.of(together(Readable.from([Buffer.alloc(1_000_000)])));
+      const { value } = await spool.chunks().next();
+      await spool.close();
+      return value?.length ?? 0;
+    };
+    expect([await firstBlock(Spool), await firstBlock(small)]).toEqual([524_288, 65_536]);
+  });
+
   it('of a form has long files apart, gives the same bytes, and moves each file once', async () => {
     const spool = await spoolForm();
     expect(spool.size).toBe(form.length);

@@ -90,7 +90,7 @@ describe.each(disks)('a disk that %s', (_title, make, status, type) => {
       await pause(5);
       state = JSON.parse((await send(`${server.url}/state`, { method: 'GET' })).text) as typeof state;
     }
-    expect(state.held).toEqual({ memory: 0, disk: 0 });
+    expect(state.held).toEqual({ memory: 0, ramDisk: 0, disk: 0 });
     expect(server.output).toEqual([expect.stringContaining('listening')]);
   });
 });

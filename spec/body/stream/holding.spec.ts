@@ -1,7 +1,9 @@
 import express, { type Express } from 'express';
+import { tmpdir } from 'node:os';
 import { setImmediate as turn } from 'node:timers/promises';
 import { bindRequest, dto, file, idempotency, string, type ProblemBody } from '../../../lib';
-import { held } from '../../../lib/body/stream/holding';
+import { filesHeldIn } from '../../../lib/body/stream/held-in';
+import { held, type HeldIn } from '../../../lib/body/stream/holding';
 import { multipart } from '../../support/multipart';
 import { serve } from '../../support/serve';
 import { send, type Listening } from '../../support/listen';
@@ -12,16 +14,20 @@ class Note extends dto({ a: string }) {}
 
 const bounds = { ...held.bounds };
 const KB = 1_000;
+/** The temporary folder of many systems is in memory. */
+const FOLDER = filesHeldIn(tmpdir());
 beforeEach(() => {
-  Object.assign(held.bounds, { memory: 4_000 * KB, disk: 8_000 * KB });
+  Object.assign(held.bounds, { memory: 4_000 * KB, [FOLDER]: 8_000 * KB });
 });
 afterEach(() => {
   Object.assign(held.bounds, bounds);
 });
 
+const NOTHING: Readonly<Record<HeldIn, number>> = { memory: 0, ramDisk: 0, disk: 0 };
+
 /** Waits until all requests have given back what they held. */
 async function nothingHeld(): Promise<void> {
-  while (held.bytes.memory + held.bytes.disk !== 0) await turn();
+  while (Object.values(held.bytes).some(bytes => bytes !== 0)) await turn();
 }
 
 const app = (): Express =>
@@ -41,24 +47,34 @@ const app = (): Express =>
 
 const SIZE = 900 * KB;
 
-/** Clients that send all of a form but the last byte, one after the other: each waits until its bytes are held, or refused. */
+const formOf = (size: number) =>
+  multipart([{ name: 'photo', filename: 'a.png', value: Buffer.alloc(size, 'x') }], 'b1');
+
+/** A client that sends all of a form but the last byte. */
+async function almostSent(path: string, { port }: Listening, index: number, size: number): Promise<RawClient> {
+  const { body } = formOf(size);
+  const client = new RawClient(port);
+  await client.send(
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nIdempotency-Key: ${path}${index}\r\nContent-Type: multipart/form-data; boundary=b1\r\nContent-Length: ${body.length}\r\n\r\n`,
+  );
+  await client.send(body.subarray(0, -1));
+  return client;
+}
+
+/** Such clients, one after the other: each waits until its bytes are held, or refused. */
 async function stopped(
   path: string,
-  where: 'memory' | 'disk',
-  { port }: Listening,
+  where: HeldIn,
+  listening: Listening,
   count: number,
   size: number,
 ): Promise<RawClient[]> {
-  const { body } = multipart([{ name: 'photo', filename: 'a.png', value: Buffer.alloc(size, 'x') }], 'b1');
+  const { body } = formOf(size);
   const clients: RawClient[] = [];
   for (let index = 0; index < count; index++) {
-    const client = new RawClient(port);
     const before = held.bytes[where];
+    const client = await almostSent(path, listening, index, size);
     clients.push(client);
-    await client.send(
-      `POST ${path} HTTP/1.1\r\nHost: x\r\nIdempotency-Key: ${path}${index}\r\nContent-Type: multipart/form-data; boundary=b1\r\nContent-Length: ${body.length}\r\n\r\n`,
-    );
-    await client.send(body.subarray(0, -1));
     while (held.bytes[where] < before + body.length - 1 && (await client.status(1)) === undefined) await turn();
   }
   return clients;
@@ -66,9 +82,9 @@ async function stopped(
 
 describe.each([
   ['uploads in memory', '/memory', 'memory', SIZE],
-  ['uploads on disk', '/disk', 'disk', SIZE],
+  ['uploads on disk', '/disk', FOLDER, SIZE],
   ['bodies of idempotency() in memory', '/guarded', 'memory', SIZE],
-  ['bodies of idempotency() on disk', '/guarded', 'disk', 2_000 * KB],
+  ['bodies of idempotency() on disk', '/guarded', FOLDER, 2_000 * KB],
 ] as const)('%s', (_what, path, where, size) => {
   it('of 16 clients that stop before the last byte hold no more than the process may, and the next is refused with 503', async () => {
     const listening = await serve(app());
@@ -78,7 +94,7 @@ describe.each([
     const statuses = await Promise.all(clients.map((client, index) => client.status(index < waiting ? 1 : 5_000)));
     expect(statuses).toEqual([...Array<undefined>(waiting).fill(undefined), ...Array<number>(16 - waiting).fill(503)]);
     expect(held.bytes[where]).toBeLessThanOrEqual(held.bounds[where]);
-    const large = multipart([{ name: 'photo', filename: 'a.png', value: Buffer.alloc(size, 'x') }], 'b1');
+    const large = formOf(size);
     const answer = await send(`${url}${path}`, {
       headers: { 'Idempotency-Key': 'next', ...large.headers },
       body: large.body,
@@ -97,6 +113,52 @@ describe.each([
     ).toBe(200);
     await nothingHeld();
   });
+});
+
+it.each([
+  ['uploads in memory', '/memory', 'memory', SIZE],
+  ['uploads on disk', '/disk', FOLDER, SIZE],
+  ['bodies of idempotency() in memory', '/guarded', 'memory', SIZE],
+  ['bodies of idempotency() on disk', '/guarded', FOLDER, 2_000 * KB],
+] as const)(
+  'of 16 clients that send at the same time, as many %s are held as fit',
+  async (_what, path, where, size) => {
+    const listening = await serve(app());
+    const length = formOf(size).body.length - 1;
+    const clients = await Promise.all(
+      Array.from({ length: 16 }, (_, index) => almostSent(path, listening, index, size)),
+    );
+    const refused = (): number => clients.filter(({ text }) => text.startsWith('HTTP/1.1 503')).length;
+    while (held.bytes[where] !== (16 - refused()) * length) await turn();
+    expect(16 - refused()).toBe(Math.floor(held.bounds[where] / length));
+    for (const client of clients) client.leave();
+    await nothingHeld();
+  },
+);
+
+it('bodies on a RAM disk and in memory are bounded together', async () => {
+  Object.assign(held.bounds, { memory: 4_000 * KB, ramDisk: 4_000 * KB });
+  const onRamDisk = bindRequest(Upload, { allowFormData: true, uploads: { storage: 'disk', directory: '/dev/shm' } });
+  const listening = await serve(
+    app().post('/ram-disk', onRamDisk, (_req, res) => {
+      res.end('ran');
+    }),
+  );
+  const clients = await stopped('/ram-disk', 'ramDisk', listening, 2, SIZE);
+  clients.push(...(await stopped('/memory', 'memory', listening, 3, SIZE)));
+  const statuses = await Promise.all(clients.map((client, index) => client.status(index < 4 ? 1 : 5_000)));
+  expect(statuses).toEqual([undefined, undefined, undefined, undefined, 503]);
+  const { headers, body } = formOf(SIZE);
+  const post = async (path: string) => (await send(`${listening.url}${path}`, { headers, body })).status;
+  expect([await post('/ram-disk'), await post('/memory'), await post('/disk')]).toEqual([
+    503,
+    503,
+    FOLDER === 'disk' ? 200 : 503,
+  ]);
+  for (const client of clients) client.leave();
+  await nothingHeld();
+  expect([await post('/ram-disk'), await post('/memory')]).toEqual([200, 200]);
+  await nothingHeld();
 });
 
 it('the bytes that a request holds are given back when its exchange is over, not when its body is complete', async () => {
@@ -124,10 +186,21 @@ it('the fields of a form are held while idempotency() compares them, and no long
   );
   const post = async (key: string): Promise<number | undefined> =>
     (await send(url, { headers: { 'Idempotency-Key': key, ...headers }, body })).status;
-  expect([await post('a'), during]).toEqual([200, { memory: 0, disk: body.length }]);
+  expect([await post('a'), during]).toEqual([200, { ...NOTHING, [FOLDER]: body.length }]);
   await nothingHeld();
   Object.assign(held.bounds, { memory: 2_500 * KB });
   expect(await post('b')).toBe(503);
+  await nothingHeld();
+});
+
+it('a body that declares its length waits on disk before it fills memory', async () => {
+  const listening = await serve(app());
+  const client = new RawClient(listening.port);
+  await client.send('POST /guarded HTTP/1.1\r\nHost: x\r\nIdempotency-Key: k\r\nContent-Length: 1048577\r\n\r\n');
+  await client.send(Buffer.alloc(500 * KB));
+  while (held.bytes[FOLDER] < 500 * KB) await turn();
+  expect(held.bytes).toEqual({ ...NOTHING, [FOLDER]: 500 * KB });
+  client.leave();
   await nothingHeld();
 });
 

@@ -1,0 +1,14 @@
+import { totalmem } from 'node:os';
+
+/**
+ * Bytes of memory that this process may use: those of its container, else of the machine. Where nothing limits it, node
+ * says undefined (before 20.13), 0, or a number beyond any memory (where cgroups set no limit).
+ */
+export const processMemory = Math.min(totalmem(), process.constrainedMemory() || Infinity);
+
+/**
+ * Returns a bound for what takes memory, or less: so many for each byte that the process may use. All bounds together
+ * let it take two thirds of its memory; the rest is for node, and for what handlers make of their requests.
+ */
+export const memoryBound = (bound: number, perByte: number): number =>
+  Math.min(bound, Math.floor(processMemory * perByte));
