@@ -1,4 +1,5 @@
 import { totalmem } from 'node:os';
+import { MemoryLimit } from '../support/memory-limit';
 
 type Module = typeof import('../../lib/basics/process-memory');
 
@@ -25,6 +26,71 @@ describe('the memory that a process may use', () => {
   ])('is the memory %s', (_which, limit, bytes) => {
     expect(withLimit(limit).processMemory).toBe(bytes);
   });
+});
+
+/** Prints the bounds of what takes memory; of reads that are shared, how many of 1 MiB are kept. */
+const printBounds = `
+  const { held } = require('./dist/body/stream/holding.js');
+  const { unstored } = require('./dist/idempotency/store-calls/unstored.js');
+  const { defaultStore, LONGEST_KEPT } = require('./dist/idempotency/responses/default-store.js');
+  const { SharedReads } = require('./dist/idempotency/responses/shared-reads.js');
+  const { memoryLeases } = require('bindonce');
+  const shared = new SharedReads(() => 2 ** 20);
+  for (let key = 0; key < 100; key++) shared.read(String(key), () => Promise.resolve('x'), 1_000);
+  setImmediate(() => {
+    const { memory, ramDisk, disk } = held.bounds;
+    console.log(
+      JSON.stringify({
+        memory, ramDisk, disk, unstored: unstored.bound, store: defaultStore().responses.maxSize, longest: LONGEST_KEPT,
+        reads: shared.reads.size, keys: memoryLeases().maxKeys, given: memoryLeases({ maxKeys: 2_000_000 }).maxKeys,
+      }),
+    );
+    process.exit();
+  });`;
+
+const MIB = 1_048_576;
+
+it.each([
+  [
+    256,
+    {
+      memory: 32 * MIB,
+      ramDisk: 64 * MIB,
+      unstored: 16 * MIB,
+      store: 32 * MIB,
+      longest: 31.25 * MIB,
+      reads: 8,
+      keys: 134_217,
+    },
+  ],
+  [
+    1_024,
+    {
+      memory: 128 * MIB,
+      ramDisk: 256 * MIB,
+      unstored: 64 * MIB,
+      store: 128 * MIB,
+      longest: 125 * MIB,
+      reads: 32,
+      keys: 536_870,
+    },
+  ],
+  [
+    4_096,
+    {
+      memory: 256 * MIB,
+      ramDisk: 1_024 * MIB,
+      unstored: 64 * MIB,
+      store: 128 * MIB,
+      longest: 125 * MIB,
+      reads: 32,
+      keys: 1_000_000,
+    },
+  ],
+])('a process in a cgroup of %i MiB has the bounds %j; those of disks, and given ones, stay', (megabytes, bounds) => {
+  const limit = MemoryLimit.of(megabytes * MIB);
+  expect(JSON.parse(limit.run('-e', printBounds))).toEqual({ ...bounds, disk: 2_048 * MIB, given: 2_000_000 });
+  limit.remove();
 });
 
 describe('a bound of memory', () => {

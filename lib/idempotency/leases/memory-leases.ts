@@ -1,3 +1,4 @@
+import { memoryBound } from '../../basics/process-memory';
 import { checkOptions, MAX_TIMER, positiveInteger, type Rule } from '../../options/check';
 import { isMapLike } from '../stores/keyv-like';
 import { SweepInterval } from '../stores/sweep-interval';
@@ -21,7 +22,8 @@ const SHORTEST_SWEEP_INTERVAL = 1_000;
 export interface MemoryLeasesOptions {
   /**
    * Keys that are kept at one time, of some 400 bytes each (700 while the handler runs). Beyond, requests with new keys
-   * are refused (503): a key that is forgotten before it expires would run again. Default 1 000 000.
+   * are refused (503): a key that is forgotten before it expires would run again. Default 1 000 000, or one for
+   * each 2 000 bytes of memory that the process may use if those are fewer.
    */
   readonly maxKeys?: number;
 }
@@ -34,7 +36,8 @@ const rules: Readonly<Record<keyof MemoryLeasesOptions, Rule>> = { maxKeys: posi
  */
 export function memoryLeases(options: MemoryLeasesOptions = {}): LeaseStore {
   checkOptions('memoryLeases', options, rules);
-  return new MemoryLeases(options.maxKeys ?? 1_000_000);
+  // They are in V8's heap, which has half of the memory of a container.
+  return new MemoryLeases(options.maxKeys ?? memoryBound(1_000_000, 1 / 2_000));
 }
 
 /** Makes leases for a collection in this process. @returns undefined for any other store. */

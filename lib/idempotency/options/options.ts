@@ -75,7 +75,7 @@ export interface IdempotencyOptions {
   swaggerHeaderType?: PropertyType;
   /**
    * The store of the responses: a Keyv, version 5 or 6. Default: one in memory for the whole process, bounded to 128
-   * MiB.
+   * MiB, or to an eighth of the memory that the process may use if that is less.
    */
   store?: KeyvLike;
   /**
@@ -129,7 +129,8 @@ export interface IdempotencyOptions {
   maxRequestBytes?: number;
   /**
    * Most bytes of a response body that is stored; duplicates of a longer one get 409. Without a `store` at most
-   * 131 072 000 (125 MiB). Default 10 485 760 (10 MiB).
+   * 131 072 000 (125 MiB), and in proportion less if the process may use less than 1 GiB of memory. Default 10 485 760
+   * (10 MiB).
    */
   maxResponseBytes?: number;
   /**

@@ -1,7 +1,7 @@
 import { checkOptions } from '../../options/check';
 import { withDefaults } from '../../options/merge';
 import { snapshotOf } from '../../options/snapshot';
-import { defaultStore, LONGEST_BODY } from '../responses/default-store';
+import { defaultStore, LONGEST_BODY, LONGEST_KEPT } from '../responses/default-store';
 import { isOfTheBody } from '../responses/head-snapshot';
 import { isPerExchange } from '../responses/recorded-response';
 import { refuseIgnoredAddress } from '../stores/ignored-address';
@@ -107,6 +107,7 @@ export function resolveOptions(options: IdempotencyOptions, callers: CallersOn =
   if (!store) checkSize(known);
   return {
     ...known,
+    maxResponseBytes: store ? known.maxResponseBytes : Math.min(known.maxResponseBytes, LONGEST_KEPT),
     additionalHeaders: [...new Set(known.additionalHeaders.map(name => name.toLowerCase()))].sort(),
     leases,
     keyPattern,

@@ -1,13 +1,19 @@
 import { LRUCache } from 'lru-cache';
 import { oneInProcess } from '../../basics/one-in-process';
+import { memoryBound } from '../../basics/process-memory';
 import { SweepInterval } from '../stores/sweep-interval';
 import type { RecordedResponse } from './recorded-response';
 import type { Responses } from './response-store';
 
-/** Bytes of responses that the default store keeps; the least recently used are evicted. 128 MiB. */
-const MAX_BYTES = 134_217_728;
-/** Most bytes of a body that the default store can keep: 3 MiB are left for the longest head and trailers. 125 MiB. */
+/**
+ * Bytes of responses that the default store keeps; the least recently used are evicted. 128 MiB, or an eighth of the
+ * memory that the process may use.
+ */
+const MAX_BYTES = memoryBound(134_217_728, 1 / 8);
+/** Most bytes of a body that the option may name: 3 MiB are left for the longest head and trailers. 125 MiB. */
 export const LONGEST_BODY = 131_072_000;
+/** Most bytes of a body that the default store of this process can keep. */
+export const LONGEST_KEPT = memoryBound(LONGEST_BODY, 125 / 1_024);
 /** Bytes of an entry besides its key, headers and body, as measured. */
 const ENTRY_BYTES = 680;
 /** Bytes of a header line besides its texts, as measured. */

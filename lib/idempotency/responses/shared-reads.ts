@@ -1,7 +1,12 @@
+import { memoryBound } from '../../basics/process-memory';
+
 /** Milliseconds for which a result is shared after its arrival. */
 const SHARED = 1_000;
-/** Bytes of results that are kept; the oldest are dropped first. 32 MiB. */
-const MAX_BYTES = 33_554_432;
+/**
+ * Bytes of results that are kept; the oldest are dropped first. 32 MiB, or a thirty-second of the memory that the
+ * process may use.
+ */
+const MAX_BYTES = memoryBound(33_554_432, 1 / 32);
 
 interface Read<T> {
   readonly result: Promise<T | undefined>;
