@@ -114,10 +114,11 @@ function leftForm(body: unknown, files: Form['files'], { use, options: { limits 
   return { fields: boundedPairs(body, limits, new Set(files.map(asLeft))), files };
 }
 
-function urlEncodedIn(received: Received, { mediaType, options: { limits } }: Incoming): Awaitable<Form> {
+function urlEncodedIn(received: Received, incoming: Incoming): Awaitable<Form> {
+  const { limits } = incoming.options;
   if (received.kind === 'parsed' && typeof received.body !== 'string')
     return { fields: boundedPairs(received.body, limits), files: [] };
-  return after(textIn(received, mediaType, limits), text => ({ fields: readPairs(text, limits.fields), files: [] }));
+  return after(textIn(received, incoming), text => ({ fields: readPairs(text, limits.fields), files: [] }));
 }
 
 async function readUpload({ req, res, use, options }: Incoming, read: FormReader): Promise<Form> {
