@@ -75,10 +75,12 @@ export class StoredKeys {
   private async find(name: string, limit: AbortSignal, signal: AbortSignal): Promise<Entry | undefined> {
     const { keys, until } = await this.entries.unseen(name);
     for (;;) {
+      // Before it reads: if the page stands still afterwards, what it has read may be out of date.
+      const isOver = Date.now() >= until;
       const entry = await this.entries.read(name, limit);
       signal.throwIfAborted();
       const isSeen = keys.some(key => key === entry?.key || this.entries.isFinished(key));
-      if (isSeen || Date.now() >= until) return entry;
+      if (isSeen || isOver) return entry;
       await new Promise(resolve => setTimeout(resolve, POLLING));
     }
   }

@@ -128,8 +128,16 @@ describe('bindonce openapi', () => {
     ],
     ['serves, and waits for a signal', 'app.post("/late", handler).listen(0); await once(process, "SIGTERM");'],
   ])('describes all of a module that %s', (_what, code) => {
-    const { status, stdout } = bindonce('openapi', moduleOf(code));
-    expect([status, pathsIn(stdout)]).toEqual([0, ['/orders', '/late']]);
+    const path = moduleOf(code);
+    const describe = () => {
+      const begun = performance.now();
+      return { ...bindonce('openapi', path), ms: performance.now() - begun };
+    };
+    let described = describe();
+    // Code that is not awaited has one second, for which the machine may stand still.
+    for (let tries = 1; tries < 5 && described.ms > 1_000 && !described.stdout.includes('/late'); tries++)
+      described = describe();
+    expect([described.status, pathsIn(described.stdout)]).toEqual([0, ['/orders', '/late']]);
   });
 
   it('calls back no one who does not wait', () => {

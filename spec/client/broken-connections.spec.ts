@@ -70,6 +70,7 @@ describe('a payment is made once, and the client learns what came of it, where t
   it('never, but no answer comes in time', async () => {
     const { url, keys, charges } = await service([() => undefined]);
     const { response, attempts, key } = await client({ attemptTimeout: 1_000 })(url, payment());
-    expect([response.status, attempts, charges(), keys]).toEqual([201, 2, 1, [key, key]]);
+    expect([response.status, charges(), new Set(keys)]).toEqual([201, 1, new Set([key])]);
+    expect(attempts).toBeGreaterThan(1);
   });
 });

@@ -37,6 +37,23 @@ export async function withGlobals<T>(globals: Readonly<Record<string, unknown>>,
   }
 }
 
+/** Does something on clocks that stand still until they are set forward, as after a sleep. Timers do not heed them. */
+export async function onClock<T>(work: (forward: (ms: number) => void) => Promise<T>): Promise<T> {
+  const { performance: own } = globalThis;
+  const [now, date] = [own.now(), Date.now()];
+  let ahead = 0;
+  const performance = { now: () => now + ahead, timeOrigin: own.timeOrigin };
+  const clock = jest.spyOn(Date, 'now').mockImplementation(() => date + ahead);
+  const forward = (ms: number): void => {
+    ahead += ms;
+  };
+  try {
+    return await withGlobals({ performance }, () => work(forward));
+  } finally {
+    clock.mockRestore();
+  }
+}
+
 interface Lock {
   readonly name: string;
   readonly isShared: boolean;

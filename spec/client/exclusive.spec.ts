@@ -47,7 +47,11 @@ describe('on a server', () => {
     ['a function that makes an object with each use', 400, make => make],
     ['an object for each request', 10, make => make()],
   ])('calls at one time with one storage have one key: %s', async (_title, ms, given) => {
-    const [shelf, done] = [new Shelf(), signal()];
+    const [shelf, done, removed] = [new Shelf(), signal(), signal()];
+    shelf.removeItem = name => {
+      shelf.items.delete(name);
+      removed.happens();
+    };
     const { url, keys, charges } = await service(
       [
         undefined,
@@ -60,6 +64,8 @@ describe('on a server', () => {
     );
     const pay = () => client({ storage: given(() => wrapped(shelf, ms)) })(url, payment());
     await Promise.all([pay(), pay()]);
+    // An answer does not wait for it for ever.
+    await removed.happened;
     expect([charges(), keys.length, new Set(keys).size, shelf.items.size]).toEqual([1, 2, 1, 0]);
   });
 });

@@ -6,6 +6,9 @@ const SEEDS = 150;
 /** Times that the customer tries, at most, until a purchase is answered. */
 const ROUNDS = 8;
 
+// Tabs with storages of their own may take 100 seconds on a slow machine.
+jest.setTimeout(600_000);
+
 /** Numbers from 0 up to 1 that are the same for each seed (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = Math.imul(seed, 2_654_435_761);

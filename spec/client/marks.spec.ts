@@ -1,6 +1,7 @@
 import { signal } from '../support/signal';
 import type * as Client from '../../lib/client';
-import { inPage, loadClient, Locks, Store, withBrowser, withGlobals } from './browser';
+import { LONGEST_UNSEEN } from '../../lib/client/marks';
+import { inPage, loadClient, Locks, onClock, Store, withBrowser, withGlobals } from './browser';
 import { answer, payment, service, Shelf } from './service';
 
 /** Milliseconds until a page sees what another one has stored. */
@@ -49,6 +50,24 @@ describe('two pages with one storage, each of which sees late what the other has
       await until(() => keys.length > 0);
       await Promise.all([second.pay(url), paid]);
     });
+    expect([charges(), new Set(keys).size]).toEqual([1, 1]);
+  });
+
+  it('send one key, also if one stands still after it has read the storage', async () => {
+    const { url, keys, charges } = await service([], { work: () => until(() => keys.length > 1) });
+    const payInBoth = async (forward: (ms: number) => void): Promise<void> => {
+      const [first, second] = openPages();
+      const paid = first.pay(url);
+      await until(() => keys.length > 0);
+      const { getItem } = second.seen;
+      jest.spyOn(second.seen, 'getItem').mockImplementationOnce(name => {
+        const text = getItem(name);
+        forward(LONGEST_UNSEEN);
+        return text;
+      });
+      await Promise.all([second.pay(url), paid]);
+    };
+    await onClock(forward => withBrowser(new Locks(), () => payInBoth(forward)));
     expect([charges(), new Set(keys).size]).toEqual([1, 1]);
   });
 

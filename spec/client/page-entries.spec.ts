@@ -6,17 +6,18 @@ import { answer, client, payment, service, Shelf } from './service';
 
 type Method = 'getItem' | 'setItem' | 'removeItem';
 
-/** Delays the next call of a method: it takes effect when it lands, and returns when it is answered. */
+/** Delays the next call of a method, once asked: it takes effect when it lands, and returns when it is answered. */
 function delayNext(storage: Shelf, method: Method) {
-  const [lands, answered] = [signal(), signal()];
+  const [asked, lands, answered] = [signal(), signal(), signal()];
   const original = Shelf.prototype[method] as (...args: string[]) => unknown;
   jest.spyOn(storage, method as 'getItem').mockImplementationOnce((async (...args: string[]) => {
+    asked.happens();
     await lands.happened;
     const result = original.apply(storage, args);
     await answered.happened;
     return result;
   }) as never);
-  return { lands: lands.happens, answered: answered.happens };
+  return { asked: asked.happened, lands: lands.happens, answered: answered.happens };
 }
 
 /** Lets everything happen that waits for nothing else. */
@@ -28,7 +29,22 @@ const request = { ...payment(), operation: 'cart 42' };
 /** The deadline of a call whose storage is late. */
 const deadline = 300;
 
+/** Returns the outcome of a call whose deadline passes when its storage has been asked. */
+async function atDeadline(call: Promise<unknown>, asked: Promise<void>): Promise<unknown> {
+  const outcome = call.catch((error: unknown) => error);
+  await asked;
+  jest.advanceTimersByTime(deadline);
+  return outcome;
+}
+
 describe('a storage that answers after the deadline', () => {
+  beforeEach(() => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
   describe.each<[string, Method, readonly (RequestHandler | undefined)[], object]>([
     ['stores the key of a call that has failed', 'setItem', [], { code: 'storage-failed' }],
     ['removes the key of a purchase that is answered', 'removeItem', [undefined], { attempts: 1 }],
@@ -37,8 +53,8 @@ describe('a storage that answers after the deadline', () => {
     const begin = async (outages: readonly RequestHandler[]) => {
       const { url, keys } = await service([...trouble, ...outages]);
       const storage = new Shelf();
-      const { lands, answered } = delayNext(storage, method);
-      expect(await client({ storage, deadline })(url, request).catch((error: unknown) => error)).toMatchObject(outcome);
+      const { asked, lands, answered } = delayNext(storage, method);
+      expect(await atDeadline(client({ storage, deadline })(url, request), asked)).toMatchObject(outcome);
       const purchase = () => expect(client({ storage })(url, request)).rejects.toMatchObject({ code: 'gave-up' });
       await purchase();
       const purchaseAfterReload = async () => {
@@ -72,8 +88,9 @@ describe('a storage that answers after the deadline', () => {
     const storage = new Shelf();
     // In a page, what is removed is marked for other pages.
     await withBrowser(new Locks(), async () => {
-      const { lands, answered } = delayNext(storage, 'removeItem');
-      expect((await client({ storage, deadline })(url, request)).response.status).toBe(401);
+      const { asked, lands, answered } = delayNext(storage, 'removeItem');
+      const paid = client({ storage, deadline })(url, request);
+      expect(await atDeadline(paid, asked)).toMatchObject({ response: { status: 401 } });
       const pay = client({ storage });
       await expect(pay(url, request)).rejects.toMatchObject({ code: 'gave-up' });
       lands();
@@ -88,9 +105,9 @@ describe('a storage that answers after the deadline', () => {
   it('does not keep a key that was never sent', async () => {
     const { url, charges } = await service();
     const storage = new Shelf();
-    const { lands, answered } = delayNext(storage, 'setItem');
+    const { asked, lands, answered } = delayNext(storage, 'setItem');
     const late = client({ storage, deadline })(url, { ...payment('4.50'), operation: 'cart 42' });
-    await expect(late).rejects.toMatchObject({ code: 'storage-failed' });
+    expect(await atDeadline(late, asked)).toMatchObject({ code: 'storage-failed' });
     // The turn of the call is over when another one has had its turn.
     await client({ storage }).forget('cart 42');
     lands();
@@ -105,13 +122,13 @@ describe('a storage that answers after the deadline', () => {
     const { url, keys, charges } = await service([], { work: () => done.happened });
     const storage = new Shelf();
     const first = client({ storage })(url, request);
-    while (keys.length === 0) await new Promise(resolve => setTimeout(resolve, 5));
-    const { lands, answered } = delayNext(storage, 'setItem');
+    while (keys.length === 0) await settled();
+    const { asked, lands, answered } = delayNext(storage, 'setItem');
     const second = client({ storage, deadline })(url, request);
-    await expect(second).rejects.toMatchObject({ code: 'storage-failed' });
+    expect(await atDeadline(second, asked)).toMatchObject({ code: 'storage-failed' });
     done.happens();
     await first;
-    await new Promise(resolve => setTimeout(resolve, LONGEST_UNSEEN + 100));
+    jest.advanceTimersByTime(LONGEST_UNSEEN + 100);
     lands();
     answered();
     await settled();
@@ -122,10 +139,10 @@ describe('a storage that answers after the deadline', () => {
   it('does not make the page forget a key', async () => {
     const { url, keys } = await service([outage]);
     const storage = new Shelf();
-    const { lands, answered } = delayNext(storage, 'getItem');
+    const { asked, lands, answered } = delayNext(storage, 'getItem');
     lands();
     const late = client({ storage, deadline })(url, request);
-    await expect(late).rejects.toMatchObject({ code: 'storage-failed' });
+    expect(await atDeadline(late, asked)).toMatchObject({ code: 'storage-failed' });
     const pay = client({ storage, whenStorageFails: 'memory' });
     await expect(pay(url, request)).rejects.toMatchObject({ code: 'gave-up' });
     answered();

@@ -5,6 +5,7 @@ import { idempotency } from '../../lib';
 import type { IdempotentFetch, idempotentFetch } from '../../lib/client';
 import { startBrowser } from '../support/browser';
 import { serve } from '../support/serve';
+import { signal, type Signal } from '../support/signal';
 
 /** Milliseconds between the clicks in two tabs. What one stores, the other may see 50 ms later. */
 const GAPS = [0, 1, 2, 4, 8, 16];
@@ -22,6 +23,8 @@ type StorageKind = 'localStorage' | 'a wrapped localStorage with the prefix -' |
 let browser: Browser;
 let origin: string;
 const charges = new Map<string, number>();
+/** Of each race whose first request has come: what happens when the second one comes. */
+const seconds = new Map<string, Signal>();
 
 beforeEach(async () => {
   const app = express()
@@ -29,10 +32,19 @@ beforeEach(async () => {
     .get('/', (_req, res) => {
       res.type('html').send('<title>Shop</title>');
     })
-    .post('/payments/:race', idempotency(), (req, res) => {
+    .post('/payments/:race', (req, _res, next) => {
+      const { race } = req.params;
+      const second = seconds.get(race);
+      if (second) second.happens();
+      else seconds.set(race, signal());
+      next();
+    })
+    .post('/payments/:race', idempotency(), async (req, res) => {
       const { race } = req.params;
       charges.set(race, (charges.get(race) ?? 0) + 1);
-      setTimeout(() => res.status(201).end(), 100);
+      // A click after the answer would be another purchase.
+      await seconds.get(race)?.happened;
+      res.status(201).end();
     });
   // On localhost, a page has Web Locks and crypto.subtle without https.
   origin = `http://localhost:${(await serve(app)).port}`;
@@ -135,10 +147,16 @@ describe('two tabs of a browser that pay at one time', () => {
     // One tab looks for a second for the key of the other.
     ['memory of the tab', true],
   ])('pay twice, with %s', async (kind, looksForOther) => {
-    const tabs = await openTabs();
-    const [one, other] = await clickInBoth(tabs, kind, `/payments/${kind}`, 4);
-    expect([one === other, charges.get(kind)]).toEqual([false, 2]);
-    const looks = await Promise.all(tabs.map(tab => tab.evaluate(() => (globalThis as unknown as Tab).looks)));
+    const rounds = looksForOther ? 5 : 1;
+    let looks: number[] = [];
+    // If a tab stands still for a second, there is nothing left to look for.
+    for (let round = 0; round < rounds && !looks.some(count => count > 2); round++) {
+      const tabs = await openTabs();
+      const race = `${kind} ${round}`;
+      const [one, other] = await clickInBoth(tabs, kind, `/payments/${race}`, 4);
+      expect([one === other, charges.get(race)]).toEqual([false, 2]);
+      looks = await Promise.all(tabs.map(tab => tab.evaluate(() => (globalThis as unknown as Tab).looks)));
+    }
     // Before its request, and after the answer.
     if (looksForOther) expect(Math.max(...looks)).toBeGreaterThan(2);
     else expect(looks).toEqual([2, 2]);

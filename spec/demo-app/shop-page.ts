@@ -36,7 +36,7 @@ export class ShopPage {
   }
 
   async connected(): Promise<void> {
-    await this.page.locator('#storage', { hasText: /process/i }).waitFor();
+    await this.follows().waitFor();
   }
 
   button(name: string | RegExp): Locator {
@@ -52,11 +52,24 @@ export class ShopPage {
     await this.page.getByRole('status').filter({ hasText: text }).waitFor();
   }
 
+  /** Resolves when the page says this of the order; with false if it has sent one request only, and so says something else. */
+  async saysOfTwo(text: RegExp): Promise<boolean> {
+    const status = this.page.getByRole('status');
+    const said = status.filter({ hasText: text });
+    const one = status.filter({ hasText: /^Placed once, with 1 request\./ });
+    // It has got the answer just before it was reloaded, and has nothing to send again.
+    const idle = this.page.locator('body', { has: this.page.locator('#status:empty') }).filter({ has: this.follows() });
+    await said.or(one).or(idle).first().waitFor();
+    return (await said.count()) > 0;
+  }
+
   /** The requests of this customer's latest cart, a line for each, when there are so many and none goes on. */
   async requests(count: number): Promise<string[]> {
     const rows = this.page.locator('.cart', { has: this.name() }).first().locator('.requests p');
     await rows.nth(count - 1).waitFor();
     while ((await rows.allInnerTexts()).some(text => /^(Sent|Running)/.test(text)));
+    // The shop may report them before this page has the answers; until then, a click goes on with their order.
+    await this.page.locator('#products:enabled').waitFor();
     return rows.allInnerTexts();
   }
 
@@ -71,6 +84,11 @@ export class ShopPage {
   async marks(): Promise<string[]> {
     const mine = this.page.locator('#orders li', { has: this.name() });
     return mine.locator('.verdict').allInnerTexts();
+  }
+
+  /** Finds what says that the page follows the shop. */
+  private follows(): Locator {
+    return this.page.locator('#storage', { hasText: /process/i });
   }
 
   /** Finds where the page names this customer. */

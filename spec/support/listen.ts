@@ -22,7 +22,8 @@ export interface Listening {
  * part in a request's identity, and the specs of one process share the default store.
  */
 export async function listen(app: RequestListener): Promise<Listening> {
-  const server = createServer((req, res) => {
+  // Node would close a connection that is not used for 5 seconds: a client that stands still for so long loses it.
+  const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => {
     if (req.headers.host === `127.0.0.1:${port}`) req.headers.host = `service-${port}.example`;
     app(req, res);
   }).listen(0, '127.0.0.1');

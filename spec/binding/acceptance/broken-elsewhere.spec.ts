@@ -26,6 +26,7 @@ import {
   string,
   type AnyType,
 } from '../../../lib';
+import { processorTime } from '../../support/processor-time';
 import { serve } from '../../support/serve';
 import type { Sent } from '../../support/ask';
 import { bind, urlEncoded } from '../../support/one-endpoint';
@@ -128,9 +129,11 @@ it.each<[string, AnyType, Sent]>([
   ['100,000 fields', dto({ a: optional(string) }), { form: 'a=1&'.repeat(100_000) }],
   // 50 MB of JSON: hostile.spec.ts, where the client goes on sending.
 ])('%s is refused quickly', async (_what, Dto, sent) => {
-  const start = performance.now();
-  const { status } = await bind(Dto, sent, urlEncoded);
-  expect([status >= 400 && status < 500, performance.now() - start < 5_000]).toEqual([true, true]);
+  let status = 0;
+  const ms = await processorTime(async () => {
+    ({ status } = await bind(Dto, sent, urlEncoded));
+  });
+  expect([status >= 400 && status < 500, ms < 5_000]).toEqual([true, true]);
 });
 
 it('a permission or a claim cannot be set from the body, the query, the form or a header', async () => {

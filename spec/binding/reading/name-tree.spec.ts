@@ -180,5 +180,5 @@ it('names are split only when they are read: 10,000 levels that no property read
     const root = tree(...Array.from({ length: 1_000 }, (_, index) => `x${index}${'[a]'.repeat(10_000)}`), 't[1]');
     for (let index = 0; index < 1_000; index++) root.at('t');
   });
-  expect(ms).toBeLessThan(2_000);
+  expect(ms).toBeLessThan(5_000);
 });

@@ -167,13 +167,13 @@ describe('a uri in JSON', () => {
 
   // A URL may have white space and control characters before it, and tabs and line breaks anywhere (WHATWG URL, section 4.4).
   it.each([['https://'], ['http://user@'], ['\u0001https://'], ['ht\ntps:\t//']])(
-    'whose host has 200,000 characters is refused within two seconds of processor time: %j',
+    'whose host has 200,000 characters is refused within five seconds of processor time: %j',
     async before => {
       const ms = await processorTime(async () => {
         const { status, errors } = await bind(Link, { json: { to: before + long } });
         expect([status, errors.map(({ pointer }) => pointer)]).toEqual([400, ['/to']]);
       });
-      expect(ms).toBeLessThan(2_000);
+      expect(ms).toBeLessThan(5_000);
     },
   );
 

@@ -10,6 +10,7 @@ import { bindRequest, dto, idempotency, int, problemDetails } from '../../../lib
 import { filesHeldIn } from '../../../lib/body/stream/held-in';
 import { held } from '../../../lib/body/stream/holding';
 import { expressVersions } from '../../support/express-versions';
+import { fakeIntervals } from '../../support/fake-intervals';
 import { send } from '../../support/listen';
 import { keyed } from '../../support/replays';
 import { serve } from '../../support/serve';
@@ -114,9 +115,7 @@ describe.each(expressVersions)('a body whose handler responds before it has read
   });
 
   it('fails where its reader stops for 30 seconds: it does not look whole, and the connection stays open', async () => {
-    jest.useFakeTimers({
-      doNotFake: ['nextTick', 'setImmediate', 'setTimeout', 'queueMicrotask', 'performance', 'Date', 'clearTimeout'],
-    });
+    fakeIntervals();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     try {
       const stopped = signal<Request>();
@@ -155,7 +154,6 @@ describe.each(expressVersions)('a body whose handler responds before it has read
       expect(req.socket.destroyed).toBe(false);
     } finally {
       agent.destroy();
-      jest.useRealTimers();
     }
   });
 
