@@ -21,6 +21,9 @@ const unwritable: Readonly<Record<string, string>> = {
   EROFS: READ_ONLY,
 };
 
+/** Folders in which something was made: an application has one for many endpoints. */
+const writable = new Set<string>();
+
 /**
  * Returns the folder for uploads, and makes it if it does not exist.
  * @param given the option; undefined for the system's temporary folder.
@@ -41,13 +44,22 @@ export function uploadDirectory(given: string | undefined): string {
     const cause = reasonOf(error as NodeJS.ErrnoException, directory);
     throw refusal('made', unmade[cause.code ?? ''] ?? 'Name a folder that this process can make.', cause);
   }
+  if (writable.has(directory)) return directory;
+  let made: string;
   try {
     // Only making something tells: the rights that `access()` reports are not all that count, least of all on Windows.
-    rmSync(mkdtempSync(join(directory, namePrefix())), { recursive: true, maxRetries: 3 });
+    made = mkdtempSync(join(directory, namePrefix()));
   } catch (error) {
     const cause = error as NodeJS.ErrnoException;
     const remedy = unwritable[cause.code ?? ''];
     if (remedy !== undefined) throw refusal('written to', remedy, cause);
+    return directory;
+  }
+  writable.add(directory);
+  try {
+    rmSync(made, { recursive: true, maxRetries: 3 });
+  } catch {
+    // It is empty, and the next process that stores a file here tries again.
   }
   return directory;
 }
