@@ -1,23 +1,18 @@
 import { after, type Awaitable } from '../../basics/awaitable';
 import { decodedText, uncompressed } from '../../body/content/decode';
 import type { MediaType } from '../../body/content/media-type';
-import { holdingOf } from '../../body/stream/holding';
 import { allBytes, type Received } from '../../body/stream/received';
 import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
-import type { Incoming } from './incoming';
+import type { ResolvedLimits } from '../reading/limits';
 
-/**
- * Decodes the text of a received body.
- * @throws a 400, 413 or 415 problem if it is not text within the limits; 503 if the process cannot hold it in memory.
- */
-export function textIn(received: Received, { req, res, mediaType, options: { limits } }: Incoming): Awaitable<string> {
+/** Decodes the text of a received body. @throws a 400, 413 or 415 problem if it is not text within the limits. */
+export function textIn(received: Received, mediaType: MediaType, limits: ResolvedLimits): Awaitable<string> {
   switch (received.kind) {
     case 'none':
       return '';
     case 'bytes':
     case 'file':
-      if (received.kind === 'file') holdingOf(req, res).take('memory', received.spool.size);
       return after(allBytes(received), bytes =>
         after(uncompressed(bytes, received.coding, limits.bodyBytes), decoded => decodedText(decoded, mediaType)),
       );

@@ -71,7 +71,7 @@ function bodyIn(received: Received, incoming: Incoming): Awaitable<Body> {
 
 /** Reads the text of the body for `plainText()`, and the form, too, if the body is one. */
 async function textBody(received: Received, incoming: Incoming): Promise<Body> {
-  const { req, mediaType, kind } = incoming;
+  const { req, mediaType, kind, options } = incoming;
   // The value of a JSON string is not the text of the body.
   const isParsed =
     kind === 'json' &&
@@ -79,20 +79,19 @@ async function textBody(received: Received, incoming: Incoming): Promise<Body> {
     typeof received.body === 'string' &&
     originOf(received.body, req, mediaType) !== 'text parser';
   if (isParsed) throw textIsGone(mediaType);
-  const text = await textIn(received, incoming);
+  const text = await textIn(received, mediaType, options.limits);
   const isForm = kind !== 'json' && accepts(kind, incoming);
   return { kind: 'text', text, form: isForm ? await formIn(received, incoming) : undefined };
 }
 
-function jsonBody(received: Received, incoming: Incoming): Awaitable<Body> {
-  const { req, mediaType, use } = incoming;
+function jsonBody(received: Received, { req, mediaType, use, options: { limits } }: Incoming): Awaitable<Body> {
   if (received.kind === 'parsed') {
     const { body } = received;
     const origin = typeof body === 'string' ? originOf(body, req, mediaType) : 'JSON parser';
     if (origin === 'JSON parser') return { kind: 'json', value: body };
     if (origin === 'unknown') throw originUnknown();
   }
-  return after(textIn(received, incoming), text => parseJson(text, use));
+  return after(textIn(received, mediaType, limits), text => parseJson(text, use));
 }
 
 /** Matches text of nothing but the blanks of JSON (RFC 8259, section 2). */

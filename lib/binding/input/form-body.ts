@@ -114,11 +114,10 @@ function leftForm(body: unknown, files: Form['files'], { use, options: { limits 
   return { fields: boundedPairs(body, limits, new Set(files.map(asLeft))), files };
 }
 
-function urlEncodedIn(received: Received, incoming: Incoming): Awaitable<Form> {
-  const { limits } = incoming.options;
+function urlEncodedIn(received: Received, { mediaType, options: { limits } }: Incoming): Awaitable<Form> {
   if (received.kind === 'parsed' && typeof received.body !== 'string')
     return { fields: boundedPairs(received.body, limits), files: [] };
-  return after(textIn(received, incoming), text => ({ fields: readPairs(text, limits.fields), files: [] }));
+  return after(textIn(received, mediaType, limits), text => ({ fields: readPairs(text, limits.fields), files: [] }));
 }
 
 async function readUpload({ req, res, use, options }: Incoming, read: FormReader): Promise<Form> {

@@ -194,24 +194,6 @@ it('the fields of a form are held while idempotency() compares them, and no long
   await nothingHeld();
 });
 
-it('a long text is held in memory, too, while its handler runs', async () => {
-  let during: typeof held.bytes | undefined;
-  const { url } = await serve(
-    express().post('/', bindRequest(Note, { limits: { bodyBytes: 5_000 * KB } }), (_req, res) => {
-      during = { ...held.bytes };
-      res.end();
-    }),
-  );
-  const headers = { 'Content-Type': 'application/json' };
-  const body = JSON.stringify({ a: 'x'.repeat(2_000 * KB) });
-  const post = async (): Promise<number> => (await send(url, { headers, body })).status;
-  expect([await post(), during]).toEqual([200, { ...NOTHING, memory: body.length, [FOLDER]: body.length }]);
-  await nothingHeld();
-  Object.assign(held.bounds, { memory: 1_500 * KB });
-  expect(await post()).toBe(503);
-  await nothingHeld();
-});
-
 it('a body that declares its length waits on disk before it fills memory', async () => {
   const listening = await serve(app());
   const client = new RawClient(listening.port);
