@@ -2,6 +2,7 @@ import { ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from '
 import { steps } from '../../basics/steps';
 import { reset } from '../../http/closing';
 import { watchConnection } from '../../http/exchange-end';
+import { DiscardedWrites } from './discarded-writes';
 import { FakedProgress } from './faked-progress';
 import { HeadSnapshot } from './head-snapshot';
 import { HeldEnd } from './held-end';
@@ -38,6 +39,7 @@ class Recorder implements Recording {
   private written: WrittenResponse;
   /** What waits for `finish()`. */
   private readonly held = new HeldEnd();
+  private readonly discarded: DiscardedWrites;
 
   constructor(
     private readonly req: IncomingMessage,
@@ -49,6 +51,7 @@ class Recorder implements Recording {
     watchConnection(req, res);
     this.faked = new FakedProgress(res, req.socket, limits.leaseDuration);
     this.outgoing = new Outgoing(res, this.faked);
+    this.discarded = new DiscardedWrites(res, this.outgoing);
     res.writeHead = this.ownWriteHead = this.writeHead.bind(this);
     res.write = this.write.bind(this) as typeof res.write;
     res.end = this.end.bind(this) as typeof res.end;
@@ -150,7 +153,7 @@ class Recorder implements Recording {
     const bytes = this.written.add(copyOfBytes(chunk, encoding));
     this.runEnd.wrote();
     if (this.goesOut) return this.sent(() => this.outgoing.write(head, bytes, done && this.runEnd.callbackFor(done)));
-    if (this.runEnd.isClientGone || bytes.length === 0) return this.runEnd.drainSoon(done);
+    if (this.runEnd.isClientGone || bytes.length === 0) return this.discarded.accept(done);
     this.held.hold(bytes);
     // Held bytes count as written: the handler may wait for the callback before it ends.
     if (done) steps.nextTick(done);

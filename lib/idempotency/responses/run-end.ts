@@ -41,8 +41,6 @@ export class RunEnd implements DepartureListener {
   private isRecordingOver = false;
   /** True if a retry gets the response. */
   private isStored = false;
-  /** Looked at once, when it is needed: a listener that a middleware keeps cannot be removed. */
-  private isDrainHeard: boolean | undefined;
 
   /** To be called when `res.end` is that of the recording. */
   constructor(
@@ -103,20 +101,6 @@ export class RunEnd implements DepartureListener {
   respondedInPart(): void {
     this.faked.closeAfterEnd();
     this.resolve(this.brokenOff());
-  }
-
-  /**
-   * Accepts what is written and is not to be sent, in the next turn of the event loop. If it were accepted at once, a
-   * stream that always has more would never let other code run.
-   * @param done called when it is accepted.
-   * @returns false, as `write` does, if the writer should wait for `drain`.
-   */
-  drainSoon(done: (() => void) | undefined): boolean {
-    steps.setImmediate(() => {
-      done?.();
-      this.outgoing.emit('drain');
-    });
-    return !(this.isDrainHeard ??= hearsDrain(this.res));
   }
 
   /** Lets the handler learn when its client disconnects: no response is to be stored. */
@@ -234,17 +218,4 @@ export class RunEnd implements DepartureListener {
     this.departure.stop();
     this.settle(ending);
   }
-}
-
-/**
- * Returns true if listeners of `drain` are called when `res` emits it. A middleware with its own `on` may keep them
- * (compression) or add them (OpenTelemetry and others, which call each in the context in which it was added).
- */
-function hearsDrain(res: ServerResponse): boolean {
-  const before = res.listenerCount('drain');
-  const listener = (): void => undefined;
-  res.on('drain', listener);
-  const isAdded = res.listenerCount('drain') > before;
-  res.removeListener('drain', listener);
-  return isAdded;
 }
