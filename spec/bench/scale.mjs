@@ -101,7 +101,7 @@ async function fill(redis, keys) {
     const pipeline = client.multi();
     for (let index = from; index < from + 5_000; index++) {
       const key = String(index).padStart(64, 'f');
-      pipeline.set(`bindonce:lease:${key}`, `d:any.${randomUUID()}`, { PX: 3_600_000 });
+      pipeline.set(`keyv:bindonce:1::lease:${key}`, `d:any.${randomUUID()}`, { PX: 3_600_000 });
       pipeline.set(`keyv:${key}`, 'x'.repeat(300), { PX: 3_600_000 });
     }
     await pipeline.execAsPipeline();

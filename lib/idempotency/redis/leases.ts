@@ -2,6 +2,7 @@ import { checkOptions, milliseconds, positiveInteger, text, type Rule } from '..
 import { CLOSED, OPEN, type ClosableLeases } from '../leases/closable-leases';
 import type { JointLeases } from '../leases/joint-leases';
 import type { Acquisition, LeaseStore } from '../leases/lease-store';
+import { prefixFor } from '../stores/keyv-like';
 import { acquisitionIn, isYes } from './answers';
 import { dialogueUnder, dialogueWith, type RedisDialogue } from './dialogue';
 import type { NodeRedisClient } from './node-redis-client';
@@ -20,7 +21,8 @@ export type RedisClient = NodeRedisClient | IoredisClient;
 export interface RedisLeasesOptions {
   /**
    * Prefix of each key: applications that share a Redis need different ones. The leases that a Keyv with the namespace
-   * `shop` has without `leases` are under `'shop:bindonce:lease:'`. Default `'bindonce:lease:'`.
+   * `shop` has without `leases` are under `'shop:bindonce:1::lease:'`. Default that of a Keyv without a namespace,
+   * `'keyv:bindonce:1::lease:'`.
    */
   readonly prefix?: string;
   /**
@@ -48,7 +50,7 @@ export function redisLeases(client: RedisClient, options: RedisLeasesOptions = {
   checkOptions('redisLeases', options, rules);
   const dialogue = dialogueWith(client);
   if (!dialogue) throw notAClient(client);
-  const { prefix = PREFIX, replicas = 0, replicaTimeout = 500 } = options;
+  const { prefix = prefixFor('lease'), replicas = 0, replicaTimeout = 500 } = options;
   if (replicas > 0 && !dialogue.canWaitForReplicas)
     throw new TypeError(
       'redisLeases: `replicas` is not supported on a Cluster. Leave it out, or use a single address or Sentinel.',
@@ -63,16 +65,10 @@ export function redisLeases(client: RedisClient, options: RedisLeasesOptions = {
 export function redisLeasesFor(adapter: object, namespace: string | undefined): LeaseStore | undefined {
   const dialogue = dialogueUnder(adapter);
   if (!dialogue) return undefined;
-  const prefix = prefixFor(namespace);
+  const prefix = prefixFor('lease', namespace);
   // A script on a Cluster must not use the keys of two slots.
   return dialogue.canWaitForReplicas ? new JointRedisLeases(dialogue, prefix) : new RedisLeases(dialogue, prefix);
 }
-
-const PREFIX = 'bindonce:lease:';
-
-/** Returns the prefix of the leases that belong to a Keyv. */
-export const prefixFor = (namespace: string | undefined): string =>
-  namespace === undefined ? PREFIX : `${namespace}:${PREFIX}`;
 
 class RedisLeases implements ClosableLeases {
   private readonly notifications: RedisNotifications;

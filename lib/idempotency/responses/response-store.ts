@@ -1,7 +1,15 @@
 import { oneInProcess } from '../../basics/one-in-process';
-import { backingStoreOf, keyOnRedis, layersUnder, namespaceOf, type KeyvLike } from '../stores/keyv-like';
+import {
+  backingStoreOf,
+  DEFAULT_NAMESPACE,
+  keyInKeyv,
+  layersUnder,
+  nameOnRedis,
+  namespaceOf,
+  prefixFor,
+  type KeyvLike,
+} from '../stores/keyv-like';
 import { dialogueUnder, type RedisDialogue } from '../redis/dialogue';
-import { prefixFor } from '../redis/leases';
 import { expiredResponsesIn, type ExpiredResponses } from './expired-responses';
 import type { RecordedResponse } from './recorded-response';
 import { SharedReads } from './shared-reads';
@@ -72,6 +80,7 @@ export class ResponseStore implements Responses {
     for (const layer of [keyv, ...layersUnder(keyv)]) if ('throwOnErrors' in layer) layer.throwOnErrors = true;
     this.expired = expiredResponsesIn(keyv);
     this.redis = dialogueUnder(backingStoreOf(keyv));
+    if (this.redis) refuseOtherNames(keyv);
     keyv.on('error', error => {
       this.failures++;
       this.lastError = { error, at: performance.now() };
@@ -97,17 +106,19 @@ export class ResponseStore implements Responses {
 
   async write(cacheKey: string, token: string, response: RecordedResponse, ms: number): Promise<void> {
     const key = `${cacheKey}:${token}`;
-    this.expired?.written(key, ms);
+    const name = keyInKeyv(this.keyv, key);
+    this.expired?.written(name, ms);
     const text = toStored(key, response);
-    if (!(await this.hear(this.keyv.set(key, text, ms), text.length / WRITTEN_PER_MS)))
+    if (!(await this.hear(this.keyv.set(name, text, ms), text.length / WRITTEN_PER_MS)))
       throw new Error("Keyv.set() returned false: the response was not stored. See the 'error' events of this Keyv.");
   }
 
   async remove(cacheKey: string, token: string): Promise<void> {
     const key = `${cacheKey}:${token}`;
     this.reads.forget(key);
-    await this.keyv.delete(key);
-    this.expired?.removed(key);
+    const name = keyInKeyv(this.keyv, key);
+    await this.keyv.delete(name);
+    this.expired?.removed(name);
   }
 
   recentError(): unknown {
@@ -115,7 +126,7 @@ export class ResponseStore implements Responses {
   }
 
   keyOnServer(cacheKey: string, token: string): string | undefined {
-    return keyOnRedis(this.keyv, `${cacheKey}:${token}`);
+    return nameOnRedis(this.keyv, keyInKeyv(this.keyv, `${cacheKey}:${token}`));
   }
 
   /**
@@ -128,12 +139,13 @@ export class ResponseStore implements Responses {
 
   private async ask(expected: Expected): Promise<RecordedResponse | undefined> {
     const { failures, keyv } = this;
+    const name = keyInKeyv(keyv, expected.key);
     const travels = Math.min(expected.maxBytes / READ_PER_MS, LONGEST_READ);
-    const stored: unknown = await this.hear(keyv.get(expected.key), travels).catch(nullIfDamaged);
+    const stored: unknown = await this.hear(keyv.get(name), travels).catch(nullIfDamaged);
     if (stored === undefined && failures !== this.failures && !('throwOnErrors' in keyv) && !isNoText(this.lastError))
       throw new Error("Keyv.get() failed. See the 'error' events of this Keyv.");
     const response = fromStored(stored, expected);
-    if (response === undefined && !(await this.isFinal(stored, expected.key)))
+    if (response === undefined && !(await this.isFinal(stored, name)))
       throw new Error(
         'The response was not found, or is damaged, but this is not certain: the Redis client may have read from a ' +
           'replica, or got the answer to another command.',
@@ -146,14 +158,29 @@ export class ResponseStore implements Responses {
    * client may have got the answer to another command, or have asked a replica. Keyv says of some damaged entries that
    * nothing is there, so the master is asked what it has.
    */
-  private async isFinal(stored: unknown, key: string): Promise<boolean> {
+  private async isFinal(stored: unknown, name: string): Promise<boolean> {
     const { redis, keyv } = this;
     if (!redis) return true;
-    const onServer = stored === undefined ? keyOnRedis(keyv, key) : undefined;
-    if (onServer === undefined) return redis.isInStep(prefixFor(namespaceOf(keyv)) + key);
+    const onServer = stored === undefined ? nameOnRedis(keyv, name) : undefined;
+    if (onServer === undefined) return redis.isInStep(prefixFor('lease', namespaceOf(keyv)) + name);
     const text = await redis.textAt(onServer);
     return text === null || (text !== undefined && !mayHaveValue(text));
   }
+}
+
+/**
+ * Keyv 6 puts its namespace in front of the keys of `@keyv/valkey` itself, Keyv 5 gives it to the adapter; the adapter of
+ * an application may be treated likewise.
+ * @throws TypeError if not the adapter alone has the namespace.
+ */
+function refuseOtherNames(keyv: KeyvLike): void {
+  const [adapter, bridge] = [...layersUnder(keyv)].reverse() as Partial<KeyvLike>[];
+  if ((adapter?.namespace && !bridge?.namespace) || nameOnRedis(keyv, '') !== undefined) return;
+  throw new TypeError(
+    `idempotency: store is a Keyv on ${adapter?.constructor.name}, under which Keyv 5 and 6 give responses different ` +
+      'names. Give the namespace to the adapter alone: ' +
+      `adapter.namespace = ${JSON.stringify(namespaceOf(keyv) ?? DEFAULT_NAMESPACE)}; store = new Keyv(adapter).`,
+  );
 }
 
 /** Returns null for text that is not JSON, undefined for a value that is not text: a second read would not help. */

@@ -47,23 +47,38 @@ export function backingStoreOf(keyv: KeyvLike): object {
   return inner;
 }
 
-/** Returns the namespace of a Keyv; Keyv 6 leaves it to an adapter that has its own. */
-export function namespaceOf(keyv: KeyvLike): string | undefined {
-  const [adapter] = layersUnder(keyv);
-  return keyv.namespace ?? (adapter as Partial<KeyvLike>).namespace;
-}
+/** The namespace that Keyv 5 takes if it is given none; Keyv 6 takes none. */
+export const DEFAULT_NAMESPACE = 'keyv';
 
 /**
- * Returns the key under which `@keyv/redis` stores the value of a key. Keyv 5 may put its namespace in front before the
- * adapter puts its own.
- * @returns undefined for other adapters.
+ * Returns the beginning of names in a store. The number is their version, and changes with what is stored under them;
+ * the `clear()` of an `@keyv/redis` without a namespace spares names with `::`.
  */
-export function keyOnRedis(keyv: KeyvLike, key: string): string | undefined {
-  const adapter = backingStoreOf(keyv) as Partial<KeyvLike> & {
-    createKeyPrefix?(key: string, namespace?: string): string;
-  };
-  const { useKeyPrefix = false, namespace } = keyv as KeyvLike & { readonly useKeyPrefix?: boolean };
-  return adapter.createKeyPrefix?.(useKeyPrefix && namespace ? `${namespace}:${key}` : key, adapter.namespace);
+export const prefixFor = (kind: 'lease' | 'response', namespace = DEFAULT_NAMESPACE): string =>
+  `${namespace}:bindonce:1::${kind}:`;
+
+/** Returns the namespace of a Keyv; Keyv 6 leaves it to an adapter that has its own. */
+export function namespaceOf(keyv: KeyvLike): string | undefined {
+  return [keyv, ...layersUnder(keyv)].map(layer => (layer as Partial<KeyvLike>).namespace).find(Boolean);
+}
+
+/** The adapter under a Keyv; `@keyv/redis` has a method that puts a namespace in front of a key. */
+type Adapter = Partial<KeyvLike> & { createKeyPrefix?(key: string, namespace?: string): string };
+
+/**
+ * Returns the key to pass to a Keyv for a response. It starts with the namespace: Keyv 5 puts it in front of other keys
+ * before the adapter puts it in front once more, Keyv 6 does not. For an adapter without a namespace, both are in it.
+ */
+export function keyInKeyv(keyv: KeyvLike, key: string): string {
+  const adapter = backingStoreOf(keyv) as Adapter;
+  const name = prefixFor('response', namespaceOf(keyv)) + key;
+  return adapter.namespace ? name : (adapter.createKeyPrefix?.(name, DEFAULT_NAMESPACE) ?? name);
+}
+
+/** Returns the name that `@keyv/redis` gives to a key that is passed to Keyv. @returns undefined for other adapters. */
+export function nameOnRedis(keyv: KeyvLike, key: string): string | undefined {
+  const adapter = backingStoreOf(keyv) as Adapter;
+  return adapter.createKeyPrefix?.(key, adapter.namespace);
 }
 
 const isStore = (value: unknown): value is object => hasMethods(value, 'get', 'set', 'delete');

@@ -140,7 +140,7 @@ describe('a lease that bindonce has not written', () => {
     expect(await shop.outcome(key)).toBe('ran');
     const cacheKey = shop.cacheKeys.get(key) ?? '';
     const client = await createClient({ url: redis.url }).connect();
-    await client.set(`keyv:bindonce:lease:${cacheKey}`, text);
+    await client.set(`keyv:bindonce:1::lease:${cacheKey}`, text);
     client.destroy();
     expect(await shop.outcome(key)).toBe(503);
     expect(errors.at(-1)).toContain(cacheKey);
@@ -165,7 +165,7 @@ describe('a lease that bindonce has not written', () => {
     expect(await shop.outcome(key)).toBe('ran');
     const cacheKey = shop.cacheKeys.get(key) ?? '';
     const client = await createClient({ url: redis.url }).connect();
-    await damage(client, `keyv:bindonce:lease:${cacheKey}`);
+    await damage(client, `keyv:bindonce:1::lease:${cacheKey}`);
     client.destroy();
     expect(await shop.outcome(key)).toBe(503);
     expect(shop.runs).toEqual([key]);

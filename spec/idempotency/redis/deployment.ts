@@ -1,6 +1,8 @@
+import type KeyvRedis from '@keyv/redis';
 import express from 'express';
-import type Keyv from 'keyv';
-import { idempotency, redisLeases, type RedisClient } from '../../../lib';
+import Keyv from 'keyv';
+import { Keyv as Keyv6 } from 'keyv-6';
+import { idempotency, redisLeases, type IdempotencyOptions, type RedisClient } from '../../../lib';
 import { leaseStoreContract } from '../../../lib/testing';
 import { send } from '../../support/listen';
 import { EventLog } from '../../support/event-log';
@@ -21,6 +23,7 @@ export function redisDeployment(name: string, makeStore: () => Keyv): void {
   });
   notificationsOn(name, makeStore);
   twoApplicationsOn(name, makeStore);
+  twoVersionsOn(name, makeStore);
   closingOn(name, makeStore);
 }
 
@@ -48,6 +51,56 @@ function notificationsOn(name: string, makeStore: () => Keyv): void {
     }
     stop?.();
     await store.disconnect();
+  });
+}
+
+/** An update of Keyv, one process after the other, beside a cache that is cleared. */
+function twoVersionsOn(name: string, makeStore: () => Keyv): void {
+  /** An adapter that no Keyv has given its namespace yet. */
+  const makeAdapter = () => Object.assign(makeStore().store as KeyvRedis<unknown>, { namespace: undefined });
+  // All shops are one service.
+  const open = (store: Keyv | Keyv6, options: IdempotencyOptions = {}) =>
+    Shop.open(store, { ignoreHost: true, ...options });
+  it.each([
+    ['without a namespace', undefined],
+    ['with a namespace', 'depot'],
+  ])(`Keyv 5 and Keyv 6 on ${name} %s share all keys, and those of no cache that is cleared`, async (_, namespace) => {
+    // @keyv/valkey needs a namespace; without one, it would clear those of all others.
+    const isValkey = !('createKeyPrefix' in makeAdapter());
+    const cache = new Keyv6(Object.assign(makeAdapter(), isValkey ? { namespace: 'cache' } : {}));
+    const keyv6 = () =>
+      isValkey
+        ? new Keyv6(Object.assign(makeAdapter(), { namespace: namespace ?? 'keyv' }))
+        : new Keyv6(makeAdapter(), { namespace });
+    const inKeyv5 = namespace === undefined ? {} : { namespace };
+    const [five, six, refusing, fiveAgain] = await Promise.all([
+      open(new Keyv(makeAdapter(), inKeyv5)),
+      open(keyv6()),
+      open(keyv6(), { whenInFlight: 'reject' }),
+      open(new Keyv(makeAdapter(), inKeyv5)),
+    ]);
+    const [first, second, running] = ['first', 'second', 'running'].map(key => `${key} ${namespace} on ${name}`) as [
+      string,
+      string,
+      string,
+    ];
+    const [started, mayEnd] = [signal(), signal()];
+    expect([await five.outcome(first), await six.outcome(second)]).toEqual(['ran', 'ran']);
+    five.onRun = () => {
+      started.happens();
+      return mayEnd.happened;
+    };
+    const original = five.outcome(running);
+    await started.happened;
+    await cache.clear();
+    expect(await refusing.outcome(running)).toBe(409);
+    const duplicate = six.outcome(running);
+    mayEnd.happens();
+    expect([await original, await duplicate]).toEqual(['ran', 'replayed']);
+    await cache.clear();
+    for (const shop of [five, six, fiveAgain])
+      for (const key of [first, second, running]) expect(await shop.outcome(key)).toBe('replayed');
+    await Promise.all([five, six, refusing, fiveAgain, { close: () => cache.disconnect() }].map(one => one.close()));
   });
 }
 

@@ -46,7 +46,7 @@ describe('a client of node-redis that has given up while a request runs', () => 
       await hasGivenUp;
       expect(await leases[step]('key', 'a', LONG)).toBe(true);
     }
-    expect(await redis.ask('GET', 'bindonce:lease:key')).toBe('d:a');
+    expect(await redis.ask('GET', 'keyv:bindonce:1::lease:key')).toBe('d:a');
     if (client.isOpen) client.destroy();
   });
 });

@@ -118,7 +118,7 @@ describe.each(lasting)('notifications over %s', (name, connect) => {
       change.happens();
     });
     await breakSubscriptions();
-    await subscribed(`bindonce:lease:${key}`);
+    await subscribed(`keyv:bindonce:1::lease:${key}`);
     await leases.complete(key, 'a', LONG);
     await change.happened;
     stop?.();
@@ -168,7 +168,7 @@ describe.each(lasting)('a subscription of %s that is refused when it is made aga
     await redis.ask('ACL', 'SETUSER', 'default', '+subscribe');
     await breakSubscriptions();
     await redis.ask('CLIENT', 'KILL', 'TYPE', 'normal');
-    await subscribed(`bindonce:lease:${name} refused`);
+    await subscribed(`keyv:bindonce:1::lease:${name} refused`);
     await leases.complete(`${name} refused`, 'a', LONG);
     await change.happened;
     stop?.();
@@ -277,7 +277,7 @@ describe.each(givingUp)('a subscriber of %s that does not connect again', (name,
         late.happens();
       }),
     );
-    await subscribed(`bindonce:lease:${name} early`);
+    await subscribed(`keyv:bindonce:1::lease:${name} early`);
     for (const key of ['early', 'late']) await leases.complete(`${name} ${key}`, 'a', LONG);
     await Promise.all([early.happened, late.happened]);
     for (const stop of stops) stop?.();

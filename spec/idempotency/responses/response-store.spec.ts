@@ -3,6 +3,7 @@ import KeyvValkey from '@keyv/valkey';
 import Keyv from 'keyv';
 import type { RecordedResponse } from '../../../lib';
 import { responsesIn } from '../../../lib/idempotency/responses/response-store';
+import { keyInKeyv } from '../../../lib/idempotency/stores/keyv-like';
 import { RedisServer } from '../../support/servers/redis-server';
 import { Shop } from '../../support/shop';
 import { SlowMap } from '../../support/slow-map';
@@ -79,7 +80,7 @@ describe('responses', () => {
     ['no body', { version: 1, status: 200, headers: [], trailers: [] }],
   ])('that are %s are not there', async (_title, value) => {
     const keyv = new Keyv();
-    await keyv.set('k:t', value);
+    await keyv.set(keyInKeyv(keyv, 'k:t'), value);
     expect(await responsesIn(keyv).read('k', 't', POST, 1_000)).toBeUndefined();
   });
 

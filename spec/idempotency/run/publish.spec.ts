@@ -119,7 +119,7 @@ describe('a Redis that is out of reach for longer than storeTimeout just when th
     store.on('error', () => undefined);
     direct = connect(redis.port);
     await direct.connect();
-    leases = redisLeases(direct, { prefix: `${store.namespace}:bindonce:lease:` });
+    leases = redisLeases(direct, { prefix: `${store.namespace}:bindonce:1::lease:` });
   });
   afterEach(async () => {
     direct.destroy();

@@ -35,7 +35,7 @@ describe('a Redis Cluster', () => {
       const [one, other] = [redisLeases(clientOf(stores[0])), redisLeases(clientOf(stores[1]))];
       const keys = Array.from({ length: 12 }, (_, index) => `${client} ${index}`);
       const nodes = await Promise.all(
-        keys.map(async key => cluster.masterOf(await cluster.slotOf(`bindonce:lease:${key}`))),
+        keys.map(async key => cluster.masterOf(await cluster.slotOf(`keyv:bindonce:1::lease:${key}`))),
       );
       expect(new Set(nodes).size).toBe(3);
       const notified = new Set<string>();
@@ -75,7 +75,7 @@ describe('a Redis Cluster', () => {
       const store = makeStore(cluster);
       const leases = redisLeases(clientOf(store));
       const key = `${client} moves`;
-      const slot = await cluster.slotOf(`bindonce:lease:${key}`);
+      const slot = await cluster.slotOf(`keyv:bindonce:1::lease:${key}`);
       await leases.acquire(key, 'a', LONG);
       const source = await cluster.masterOf(slot);
       const target = cluster.masters.find(master => master !== source);
@@ -94,7 +94,7 @@ describe('a Redis Cluster', () => {
       expect(await asked).toEqual(['running']);
       expect(await leases.complete(key, 'a', LONG)).toBe(true);
       expect(await leases.acquire(key, 'b', LONG)).toEqual({ kind: 'done', token: 'a' });
-      expect(await target.ask('GET', `bindonce:lease:${key}`)).toBe('d:a');
+      expect(await target.ask('GET', `keyv:bindonce:1::lease:${key}`)).toBe('d:a');
       await store.disconnect();
     });
   });
@@ -120,7 +120,7 @@ describe.each(clients)('a failover in a Redis Cluster, over %s', (_client, makeS
     shop = await Shop.open(makeStore(cluster), { storeTimeout: STORE_TIMEOUT });
     await shop.order('replicated');
     const master = await cluster.masterOf(
-      await cluster.slotOf(`keyv:bindonce:lease:${shop.cacheKeys.get('replicated')}`),
+      await cluster.slotOf(`keyv:bindonce:1::lease:${shop.cacheKeys.get('replicated')}`),
     );
     await inStep(master, cluster.replicaOf(master));
     await master.kill();
