@@ -73,7 +73,20 @@ const hash = (values: readonly unknown[]): string => sha256(JSON.stringify(value
 const NO_ORIGIN: readonly [scheme: string, host: string] = ['', ''];
 
 /** Hosts that name this machine, not a service: test clients, processes and proxies reach it by several ports. */
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/i;
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d*)?$/;
+
+const HOST = /^(\[[^\]]*\]|[^:]+?)\.?(:\d*)?$/;
+const DEFAULT_PORTS: ReadonlyMap<string, string> = new Map([
+  ['http', ':80'],
+  ['https', ':443'],
+]);
+
+/** Returns the one spelling of a host: in lower case, without a trailing dot and the port that its scheme implies. */
+export function canonicalHost(host: string, scheme: string): string {
+  const lower = host.toLowerCase();
+  const [, name = lower, port = ''] = HOST.exec(lower) ?? [];
+  return port === ':' || port === DEFAULT_PORTS.get(scheme) ? name : name + port;
+}
 
 /** Returns scheme, host and port as the client used them; behind a proxy, as far as Express's `trust proxy` allows. */
 function originOf(req: IncomingMessage, { ignoreHost }: IdentityOptions): readonly [scheme: string, host: string] {
@@ -81,7 +94,7 @@ function originOf(req: IncomingMessage, { ignoreHost }: IdentityOptions): readon
   const { protocol = 'http', app } = req as Routed;
   const forwarded = headerLines('x-forwarded-host', req)?.[0]?.split(',', 1)[0]?.trim();
   const trusted = forwarded !== undefined && app?.get('trust proxy fn')?.(req.socket.remoteAddress, 0) === true;
-  const host = trusted ? forwarded : (req.headers.host ?? '');
+  const host = canonicalHost(trusted ? forwarded : (req.headers.host ?? ''), protocol);
   return LOOPBACK.test(host) ? NO_ORIGIN : [protocol, host];
 }
 
@@ -94,8 +107,11 @@ function resourceOf(req: IncomingMessage): readonly unknown[] {
   const [target, query] = splitUrl(originalUrl);
   const sentPath = withoutOrigin(target);
   const origin = target.slice(0, target.length - sentPath.length).toLowerCase();
+  const [scheme = '', host] = origin.split('://');
   // The origin in a target of absolute form says nothing new if it is that of the request.
-  const isOwn = origin === '' || origin === `${protocol}://${req.headers.host ?? ''}`.toLowerCase();
+  const isOwn =
+    host === undefined ||
+    (scheme === protocol && canonicalHost(host, scheme) === canonicalHost(req.headers.host ?? '', protocol));
   const parts = [req.method ?? '', isOwn ? sentPath : target, queryParts(query)];
   const [below, newQuery] = splitUrl(req.url ?? '');
   const newPath = baseUrl + withoutOrigin(below);

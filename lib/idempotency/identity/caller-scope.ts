@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { ignoreRejection, isPromise } from '../../basics/awaitable';
 import { warnOnce } from '../../warnings/warn-once';
 import { callerChange, callerChangeOn, type CallerText } from './caller-change';
-import { credentialsOf, warnOfCookies, watchSession } from './credentials';
+import { credentialsOf, warnOfCookies, watchForSession, watchSession } from './credentials';
 import { textOfCallers, type CallersOn } from './callers';
 
 /** The options that tell callers apart. */
@@ -34,6 +34,7 @@ export interface Caller {
  * | one of them, without an id or with an unreadable one        | an error that asks for `scope`                    |
  * | neither, but Authorization, X-Api-Key or a session's cookie | a hash of each                                    |
  * | neither, but an Authorization that signs each request       | an error that asks for `scope`                    |
+ * | neither, but a session without an id, and its cookie        | the same                                          |
  * | none of these                                               | nothing: all such callers share responses; if     |
  * |                                                             | they send cookies, a warning is emitted           |
  *
@@ -50,11 +51,12 @@ function defaultCaller(req: IncomingMessage, { callersOn }: CallerOptions): Call
   const known = callerText();
   if (known !== undefined) return callerOf(req, known, callerText, () => undefined);
   const warnIfSessionEnded = watchSession(req);
+  const appearedSession = watchForSession(req);
   const credentials = credentialsOf(req);
   if (credentials === undefined) warnOfCookies(req);
   const hasAppeared = (): boolean => {
     warnIfSessionEnded();
-    return warnOf(callerChange(undefined, callerText));
+    return warnOf(callerChange(undefined, () => callerText() ?? appearedSession()));
   };
   return { scope: credentials, hasAppeared };
 }
@@ -67,7 +69,9 @@ function scopedCaller(
 ): Caller {
   // A handler may take credentials out of the headers that it passes on.
   const credentials = orFailing(() => credentialsOf(req));
-  const defaultScope = (): string | undefined => orFailing(() => textOfCallers(callersOn(req)) ?? credentials);
+  const appearedSession = watchForSession(req);
+  const defaultScope = (): string | undefined =>
+    orFailing(() => textOfCallers(callersOn(req)) ?? appearedSession() ?? credentials);
   const scopeFor = (byDefault: string | undefined): string | undefined => {
     const own: unknown = scope(req as Request, byDefault);
     if (own === undefined || typeof own === 'string') return own;
@@ -166,7 +170,7 @@ function warnOf(change: string | undefined): boolean {
   warnOnce(
     'BINDONCE_MOUNTED_BEFORE_AUTHENTICATION',
     `idempotency: after its handler ran, a request ${change}, so its response is not kept and its duplicates get ` +
-      '409. Mount idempotency() after authentication and what loads the user (a NestJS guard is too late: ' +
+      '409. Mount idempotency() after sessions, authentication and what loads the user (a NestJS guard is too late: ' +
       'authenticate in an earlier middleware). If the handler itself signs callers in, pass `scope` to tell them ' +
       'apart.',
   );

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { parse } from 'cookie';
 import { warnOnce } from '../../warnings/warn-once';
 import { sha256 } from '../../basics/sha256';
 
@@ -8,7 +9,7 @@ const SIGNED = /^(?:AWS4-|(?:Digest|OAuth|Hawk|HMAC[\w-]*|Signature|Negotiate|NT
 /**
  * Returns the credentials of a request without a known caller: a hash of each of Authorization, `X-Api-Key` and session
  * id that it has. Hashes, because cache keys may be logged.
- * @throws Error for a scheme that signs each request.
+ * @throws Error for a scheme that signs each request, and for a session without an id.
  */
 export function credentialsOf(req: IncomingMessage): string | undefined {
   const { authorization, 'x-api-key': apiKey } = req.headers;
@@ -18,6 +19,7 @@ export function credentialsOf(req: IncomingMessage): string | undefined {
   if (apiKey !== undefined) hashes.push(`x-api-key:${sha256(String(apiKey))}`);
   const session = sessionOf(req);
   if (session !== undefined) hashes.push(`session:${sha256(session)}`);
+  else if (hasUnnamedSession(req, req.headers.cookie)) throw unnamedSession();
   return hashes.length > 0 ? hashes.join(' ') : undefined;
 }
 
@@ -52,23 +54,61 @@ export function watchSession(req: IncomingMessage): () => void {
   };
 }
 
+/**
+ * Notes that a request has no session yet. @returns a function that returns text if one has appeared, and the cookie of
+ * the request may have named it: whoever reads it runs after `idempotency()`.
+ */
+export function watchForSession(req: IncomingMessage): () => string | undefined {
+  const { session, sessionID } = req as WithSession;
+  const { cookie } = req.headers;
+  if (cookie === undefined || session !== undefined || sessionID !== undefined) return () => undefined;
+  return () => {
+    const hasAppeared =
+      typeof (req as WithSession).sessionID === 'string'
+        ? SIGNED_COOKIE.test(cookie) || sessionOf(req, cookie) !== undefined
+        : hasUnnamedSession(req, cookie);
+    return hasAppeared ? 'a session' : undefined;
+  };
+}
+
+/** Matches cookies as express-session signs them: by now, the handler may have given the session another id. */
+const SIGNED_COOKIE = /= *"?s(?::|%3A)/i;
+
 /** A request behind a middleware for sessions. */
 interface WithSession {
   readonly sessionID?: unknown;
-  readonly session?: { readonly cookie?: unknown };
+  readonly session?: { readonly cookie?: unknown } | null;
+  /** The options of cookie-session. */
+  readonly sessionOptions?: { readonly name?: string };
 }
 
 /**
  * Returns the id of the session that the client has sent. For a client without a session, express-session makes a new
  * one, which does not identify the caller and would differ for a retry: its id is not in the client's cookies.
  */
-function sessionOf(req: IncomingMessage): string | undefined {
+function sessionOf(req: IncomingMessage, cookie = req.headers.cookie): string | undefined {
   const { sessionID, session } = req as WithSession;
-  const { cookie } = req.headers;
   if (typeof sessionID !== 'string' || cookie === undefined) return undefined;
   const isNew = typeof session?.cookie === 'object' && !cookie.includes(encodeURIComponent(sessionID));
   return isNew ? undefined : sessionID;
 }
+
+/**
+ * Returns true for a session without an id that the client may have sent: one whose cookie is there, if that can be
+ * known (a handler may have replaced what cookie-session read from it), else one with content.
+ */
+function hasUnnamedSession(req: IncomingMessage, cookie: string | undefined): boolean {
+  const { sessionID, session, sessionOptions } = req as WithSession;
+  if (cookie === undefined || typeof sessionID === 'string') return false;
+  if (sessionOptions) return parse(cookie)[sessionOptions.name ?? 'session'] !== undefined;
+  return typeof session === 'object' && session !== null && Object.keys(session).length > 0;
+}
+
+const unnamedSession = (): Error =>
+  new Error(
+    'idempotency: req.session has no id (req.sessionID) that tells its caller apart, so callers could share a ' +
+      'response. Pass the `scope` option, for example `scope: req => req.session?.userId`.',
+  );
 
 function signedAnew(authorization: string): Error {
   const scheme = authorization.split(' ', 1)[0]?.slice(0, 40);

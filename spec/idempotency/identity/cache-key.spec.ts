@@ -3,6 +3,7 @@ import { request, type IncomingMessage } from 'node:http';
 import express, { type Request } from 'express';
 import Keyv from 'keyv';
 import { idempotency, type IdempotencyOptions } from '../../../lib';
+import { canonicalHost } from '../../../lib/idempotency/identity/cache-key';
 import { send } from '../../support/listen';
 import { serve } from '../../support/serve';
 
@@ -80,11 +81,17 @@ describe('a request whose target has the absolute form, which proxies get,', () 
   };
 
   it('is the same as one with the path alone, if it names the same origin', async () => {
-    expect(await runsOfTargets('/x?a=1', 'http://shop.example/x?a=1', 'HTTP://Shop.Example/x?a=1')).toBe(1);
+    const targets = [
+      '/x?a=1',
+      'http://shop.example/x?a=1',
+      'HTTP://Shop.Example/x?a=1',
+      'http://shop.example.:80/x?a=1',
+    ];
+    expect(await runsOfTargets(...targets)).toBe(1);
   });
 
   it('is another one if it names another origin', async () => {
-    expect(await runsOfTargets('/x', 'http://other.example/x', 'https://shop.example/x')).toBe(3);
+    expect(await runsOfTargets('/x', 'http://other.example/x', 'https://shop.example/x', 'http:///x')).toBe(4);
   });
 });
 
@@ -293,11 +300,51 @@ describe('a cache key', () => {
   });
 });
 
+describe('one host in another spelling', () => {
+  it.each([
+    ['Api.Example.COM', 'http', 'api.example.com'],
+    ['api.example.com.', 'http', 'api.example.com'],
+    ['api.example.com:80', 'http', 'api.example.com'],
+    ['api.example.com:443', 'https', 'api.example.com'],
+    ['API.example.com.:443', 'https', 'api.example.com'],
+    ['api.example.com.:8080', 'http', 'api.example.com:8080'],
+    ['api.example.com:', 'http', 'api.example.com'],
+    ['192.0.2.1:80', 'http', '192.0.2.1'],
+    ['[2001:DB8::A]', 'https', '[2001:db8::a]'],
+    ['[2001:DB8::A]:443', 'https', '[2001:db8::a]'],
+    ['[2001:db8::80]', 'http', '[2001:db8::80]'],
+    // Other hosts, and texts that name none.
+    ['api.example.com:443', 'http', 'api.example.com:443'],
+    ['api.example.com:80', 'https', 'api.example.com:80'],
+    ['api.example.com:8080', 'http', 'api.example.com:8080'],
+    ['api.example.com:80:80', 'http', 'api.example.com:80:80'],
+    ['2001:db8::80', 'http', '2001:db8::80'],
+    ['api.example.com..', 'http', 'api.example.com.'],
+    ['', 'http', ''],
+    ['.', 'http', '.'],
+  ])('%p with %s is %p', (host, scheme, canonical) => {
+    expect(canonicalHost(host, scheme)).toBe(canonical);
+  });
+
+  const spellings = ['api.example.com', 'API.example.com', 'api.example.com.', 'api.example.com:80'];
+  const forwarded = ['api.example.com', 'API.example.com', 'api.example.com.', 'api.example.com:443, 10.0.0.1'];
+  it.each<[string, Sent[]]>([
+    ['Host', spellings.map(Host => ({ headers: { Host } }))],
+    ['X-Forwarded-Host', forwarded.map(host => proxied(host))],
+  ])('in %s is one run, and no other request with its key', async (_header, requests) => {
+    const { url, state } = await served({ whenKeyReused: 'reject' }, app => app.set('trust proxy', true));
+    for (const { headers } of requests)
+      expect((await send(url, { method: 'POST', headers: { ...KEY, ...headers } })).status).toBe(200);
+    expect(state.runs).toBe(1);
+  });
+});
+
 describe('a host that names this machine', () => {
   const local = [
     'localhost',
     'LOCALHOST:3000',
     'localhost:80',
+    'localhost.',
     '127.0.0.1',
     '127.0.0.1:4000',
     '127.255.0.9:1',
@@ -314,7 +361,6 @@ describe('a host that names this machine', () => {
   it.each([
     'localhost.example',
     'shop.localhost',
-    'localhost.',
     '127.0.0.1.example',
     '127.1',
     '1127.0.0.1',
