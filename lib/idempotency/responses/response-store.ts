@@ -169,8 +169,8 @@ export class ResponseStore implements Responses {
 }
 
 /**
- * Keyv 6 puts its namespace in front of the keys of `@keyv/valkey` itself, Keyv 5 gives it to the adapter; the adapter of
- * an application may be treated likewise.
+ * Keyv 6 puts its namespace in front of the keys of `@keyv/valkey` itself, Keyv 5 gives it to the adapter; the same may
+ * hold for the adapter of an application.
  * @throws TypeError if not the adapter alone has the namespace.
  */
 function refuseOtherNames(keyv: KeyvLike): void {
