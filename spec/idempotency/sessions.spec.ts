@@ -52,7 +52,8 @@ const cookieSessions: Kind[] = [
   ['cookie-session with a name of its own', () => cookieSession({ name: 'shop.session' })],
   ['cookie-session without a signature', () => cookieSession({ signed: false })],
 ];
-const withId: Kind[] = [...expressSessions, ['an id without a session', () => own('sessionID')]];
+const withoutSession = (): RequestHandler => own('sessionID');
+const withId: Kind[] = [...expressSessions, ['an id without a session', withoutSession]];
 const withoutId: Kind[] = [...cookieSessions, ['a session without an id', () => own('session')]];
 
 type AtTheEnd = (req: Request, done: () => void) => void;
@@ -108,6 +109,7 @@ describe.each(expressVersions)('%s:', (_version, express) => {
       ['ends it', cookieSession, (req, done) => done(void Object.assign(req, { session: null }))],
       ['renews it', cookieSession, (req, done) => done(void Object.assign(req, { session: { who: 'x' } }))],
       ['takes its cookie away', expressSession, (req, done) => done(void delete req.headers.cookie)],
+      ['takes its cookie away', withoutSession, (req, done) => done(void delete req.headers.cookie)],
       ['takes its cookie away', cookieSession, (req, done) => done(void delete req.headers.cookie)],
     ])('is kept for no one where the handler %s (%p)', async (_how, sessions, atTheEnd) => {
       expect(await payments(await shop(guard => [guard, sessions()], { atTheEnd }))).toEqual(['ann', '409', '409']);
@@ -136,7 +138,7 @@ describe.each(expressVersions)('%s:', (_version, express) => {
       async (_kind, make) => {
         const begin: AtTheEnd = (req, done) => done(void Object.assign((req as Named).session ?? {}, { who: 'new' }));
         const { pay } = await shop(guard => inOrder(guard, make()), { atTheEnd: begin });
-        const [first, ...retries] = [await pay(), await pay('_ga=1; theme=s'), await pay('theme=dark')];
+        const [first, ...retries] = [await pay('_ga=1; theme=s'), await pay('theme=dark'), await pay()];
         expect(retries).toEqual([first, first]);
       },
     );
@@ -155,6 +157,12 @@ describe.each(expressVersions)('%s:', (_version, express) => {
     it.each(withoutId)('scope tells callers of one without an id apart: %s', async (_kind, make) => {
       const scope: IdempotencyOptions['scope'] = req => (req as Named).session?.who;
       expect(await payments(await shop(guard => [make(), guard], { scope }))).toEqual(['ann', 'ben', 'ann']);
+    });
+
+    it('an empty session without an id is no one', async () => {
+      const sessions: RequestHandler = (req, _res, next) => next(void Object.assign(req, { session: {} }));
+      const { pay } = await shop(guard => [sessions, guard]);
+      expect([await pay('_ga=1'), await pay('_ga=2')]).toEqual(['nobody', 'nobody']);
     });
 
     it('a session without an id is not asked for where authentication names the caller', async () => {

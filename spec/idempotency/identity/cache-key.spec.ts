@@ -73,7 +73,7 @@ describe('a request whose target has the absolute form, which proxies get,', () 
     const { url, state } = await served();
     const { port } = new URL(url);
     for (const target of targets) {
-      const sent = request({ port, path: target, method: 'POST', headers: { ...KEY, Host: 'shop.example' } }).end();
+      const sent = request({ port, path: target, method: 'POST', headers: { ...KEY, Host: 'Shop.example:80' } }).end();
       const [response] = (await once(sent, 'response')) as [IncomingMessage];
       await once(response.resume(), 'end');
     }
