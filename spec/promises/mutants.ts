@@ -3,7 +3,8 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, wri
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { promises, titleParts, type KeptPromise } from './promises';
+import type { KeptPromise } from './kept/kept-promise';
+import { promises, titleParts } from './promises';
 
 /** Breaks each promise by its mutant, in a copy of the tree, and shows whether its spec fails. */
 

@@ -1,0 +1,382 @@
+import type { KeptPromise } from './kept-promise';
+
+/** Which requests are one, and whose a response is. */
+export const identity: readonly KeptPromise[] = [
+  {
+    promise: 'A method takes part: a PUT never replays a POST.',
+    spec: 'spec/idempotency/acceptance/identity.spec.ts',
+    title: 'the same response is never given to another > method',
+    mutant: {
+      file: 'lib/idempotency/identity/cache-key.ts',
+      find: "const parts = [req.method ?? '', isOwn",
+      replace: 'const parts = [isOwn',
+    },
+  },
+  {
+    promise: 'Host and port take part.',
+    spec: 'spec/idempotency/acceptance/identity.spec.ts',
+    title: 'the same response is never given to another > host',
+    mutant: {
+      file: 'lib/idempotency/identity/cache-key.ts',
+      find: 'return LOOPBACK.test(host) ? NO_ORIGIN : [protocol, host];',
+      replace: "return LOOPBACK.test(host) ? NO_ORIGIN : [protocol, ''];",
+    },
+  },
+  {
+    promise: 'No client can forge the host where no proxy is trusted.',
+    spec: 'spec/idempotency/acceptance/identity.spec.ts',
+    title: 'host, which no client can forge where no proxy is trusted',
+    mutant: {
+      file: 'lib/idempotency/identity/cache-key.ts',
+      find: 'const host = trusted ? forwarded :',
+      replace: 'const host = forwarded !== undefined ? forwarded :',
+    },
+  },
+  {
+    promise: 'Behind a trusted proxy, the forwarded host and scheme take part.',
+    spec: 'spec/idempotency/identity/cache-key.spec.ts',
+    title: 'counts where the proxy is trusted, and only there',
+    mutant: {
+      file: 'lib/idempotency/identity/cache-key.ts',
+      find: 'return LOOPBACK.test(host) ? NO_ORIGIN : [protocol, host];',
+      replace: "return LOOPBACK.test(host) ? NO_ORIGIN : ['http', host];",
+    },
+  },
+  {
+    promise: 'A loopback host names no service: neither it nor its port takes part.',
+    spec: 'spec/idempotency/identity/cache-key.spec.ts',
+    title: 'is the same request under each of its names and ports',
+    mutant: {
+      file: 'lib/idempotency/identity/cache-key.ts',
+      find: 'return LOOPBACK.test(host) ? NO_ORIGIN :',
+      replace: "return host === 'localhost' ? NO_ORIGIN :",
+    },
+  },
+  {
+    promise: 'With ignoreHost, scheme, host and port take no part, and all the rest does.',
+    spec: 'spec/idempotency/identity/cache-key.spec.ts',
+    title: 'with ignoreHost, scheme, host and port take no part',
+    mutant: {
+      file: 'lib/idempotency/identity/cache-key.ts',
+      find: 'if (ignoreHost) return NO_ORIGIN;',
+      replace: "if (ignoreHost) return ['', req.headers.host ?? ''];",
+    },
+  },
+  {
+    promise: 'The mount of a router takes part.',
+    spec: 'spec/idempotency/acceptance/identity.spec.ts',
+    title: 'the same response is never given to another > router mount',
+    mutant: {
+      file: 'lib/idempotency/identity/cache-key.ts',
+      find: 'isOwn ? sentPath : target',
+      replace: "isOwn ? withoutOrigin(splitUrl(req.url ?? '')[0]) : target",
+    },
+  },
+  {
+    promise: 'A route value takes part, as it was sent.',
+    spec: 'spec/idempotency/acceptance/identity.spec.ts',
+    title: 'the same response is never given to another > route value',
+    mutant: {
+      file: 'lib/idempotency/identity/cache-key.ts',
+      find: 'isOwn ? sentPath : target',
+      replace: 'isOwn ? decodeURIComponent(sentPath) : target',
+    },
+  },
+  {
+    promise: 'The path counts in its case.',
+    spec: 'spec/idempotency/identity/cache-key.spec.ts',
+    title: 'the case of the path',
+    mutant: {
+      file: 'lib/idempotency/identity/cache-key.ts',
+      find: 'isOwn ? sentPath : target',
+      replace: 'isOwn ? sentPath.toLowerCase() : target',
+    },
+  },
+  {
+    promise: 'The query takes part.',
+    spec: 'spec/idempotency/acceptance/identity.spec.ts',
+    title: 'the same response is never given to another > query',
+    mutant: {
+      file: 'lib/idempotency/identity/cache-key.ts',
+      find: 'isOwn ? sentPath : target, queryParts(query)];',
+      replace: 'isOwn ? sentPath : target, []];',
+    },
+  },
+  {
+    promise: 'The names of a query count in any order.',
+    spec: 'spec/idempotency/identity/cache-key.spec.ts',
+    title: 'the order of query names',
+    mutant: {
+      file: 'lib/idempotency/identity/cache-key.ts',
+      find: '? [query] : canonicalText(query)',
+      replace: '? [query] : [query]',
+    },
+  },
+  {
+    promise: 'The values of one name of a query count in their order.',
+    spec: 'spec/idempotency/identity/cache-key.spec.ts',
+    title: 'the order of the values of one query name',
+    mutant: {
+      file: 'lib/idempotency/identity/name-order.ts',
+      find: '.map(item => ({ item, text: textOf(item) }))',
+      replace: '.map(item => ({ item, text: textOf(item) + JSON.stringify(item) }))',
+    },
+  },
+  {
+    promise: 'No two different keys meet, whatever is in them.',
+    spec: 'spec/idempotency/acceptance/identity.spec.ts',
+    title: 'no two different requests meet > in their keys',
+    mutant: {
+      file: 'lib/idempotency/identity/key.ts',
+      find: '  return key;\n',
+      replace: "  return key.split(',', 1)[0] ?? key;\n",
+    },
+  },
+  {
+    promise: 'No two different requests meet because of text that cannot be decoded.',
+    spec: 'spec/idempotency/acceptance/identity.spec.ts',
+    title: 'text that cannot be decoded',
+    mutant: {
+      file: 'lib/idempotency/identity/canonical-pairs.ts',
+      find: 'read === undefined ? `%${value}` : `=${read}`',
+      replace: '`=${read ?? value}`',
+    },
+  },
+  {
+    promise: 'No two different bodies meet in what an earlier parser has made of them.',
+    spec: 'spec/idempotency/acceptance/identity.spec.ts',
+    title: 'in what an earlier parser has made of them',
+    mutant: {
+      file: 'lib/idempotency/identity/parsed-body.ts',
+      find: "return ['json', body];",
+      replace: "return ['json', String(body)];",
+    },
+  },
+  {
+    promise: 'The last of many bytes counts.',
+    spec: 'spec/idempotency/identity/cache-key.spec.ts',
+    title: 'the last of many bytes',
+    mutant: {
+      file: 'lib/idempotency/identity/body-parts.ts',
+      find: 'for await (const chunk of openReceived(received)) hash.update(chunk);',
+      replace: 'for await (const chunk of openReceived(received)) hash.update(chunk.subarray(0, -1));',
+    },
+  },
+  {
+    promise: 'The media type of a body counts.',
+    spec: 'spec/idempotency/identity/cache-key.spec.ts',
+    title: 'the media type of the body',
+    mutant: {
+      file: 'lib/idempotency/identity/body-parts.ts',
+      find: 'parts => [type, ...Object.entries(parameters).sort().flat(), ...parts]',
+      replace: 'parts => [...Object.entries(parameters).sort().flat(), ...parts]',
+    },
+  },
+  {
+    promise: 'The fields of a form count by name, in any order.',
+    spec: 'spec/idempotency/identity/cache-key.spec.ts',
+    title: 'the order of form names',
+    mutant: {
+      file: 'lib/idempotency/identity/body-parts.ts',
+      find: "['pairs', ...canonicalText(text)]",
+      replace: "['pairs', text]",
+    },
+  },
+  {
+    promise: 'A multipart form with another boundary, or other bytes of the same size in a file, is a duplicate.',
+    spec: 'spec/idempotency/acceptance/identity.spec.ts',
+    title: 'of two multipart forms > is a duplicate',
+    mutant: {
+      file: 'lib/idempotency/identity/body-parts.ts',
+      find: 'return isAll ? [formHash(form)] :',
+      replace: 'return isAll ? [formHash(form), ...(await bytesParts(received, mediaType))] :',
+    },
+  },
+  {
+    promise: 'A file of another name is another request.',
+    spec: 'spec/idempotency/acceptance/identity.spec.ts',
+    title: 'with another name, size, field or value, is not a duplicate',
+    mutant: {
+      file: 'lib/idempotency/identity/body-parts.ts',
+      find: '  file.fieldname,\n  file.originalname,',
+      replace: "  file.fieldname,\n  '',",
+    },
+  },
+  {
+    promise: 'No key, a blank one, or two are 400, and nothing runs.',
+    spec: 'spec/idempotency/acceptance/identity.spec.ts',
+    title: 'gets 400, and nothing runs',
+    mutant: {
+      file: 'lib/idempotency/identity/key.ts',
+      find: 'if (lines.length > 1)',
+      replace: 'if (lines.length > 2)',
+    },
+  },
+  {
+    promise: 'Every text that is not blank is a key, quoted or not, and a replay names it as it was sent.',
+    spec: 'spec/idempotency/acceptance/identity.spec.ts',
+    title: 'is a key: one run, and a replay that names it as it was sent',
+    mutant: {
+      file: 'lib/idempotency/identity/key.ts',
+      find: 'return STRING_ITEM.exec(value)?.[1]?.replace(',
+      replace: "return STRING_ITEM.exec('')?.[1]?.replace(",
+    },
+  },
+  {
+    promise: 'A key that does not match keyPattern is 400, every time.',
+    spec: 'spec/idempotency/acceptance/identity.spec.ts',
+    title: 'that does not match keyPattern gets 400, every time',
+    mutant: { file: 'lib/idempotency/identity/key.ts', find: '  pattern.lastIndex = 0;\n', replace: '' },
+  },
+  {
+    promise: 'Marker headers that a client sends have no effect.',
+    spec: 'spec/idempotency/acceptance/identity.spec.ts',
+    title: 'have no effect, in a request or in its duplicate',
+    mutant: {
+      file: 'lib/idempotency/unguarded.ts',
+      find: "  if (methods && !methods.includes(req.method ?? '')) return true;",
+      replace:
+        "  if (req.headers['idempotent-replayed'] || (methods && !methods.includes(req.method ?? ''))) return true;",
+    },
+  },
+  {
+    promise: 'With whenKeyReused: reject, another request under a key is 422, before 409, and harms nothing.',
+    spec: 'spec/idempotency/acceptance/identity.spec.ts',
+    title: 'gets 422 while the original runs and after it, never 409, and harms nothing',
+    mutant: {
+      file: 'lib/idempotency/decide.ts',
+      find: "if (!isSame) return { kind: 'key-reused' };",
+      replace: "if (!isSame) return acquisition.kind === 'running' ? acquisition : { kind: 'key-reused' };",
+    },
+  },
+  {
+    promise: 'Callers with another id share no response.',
+    spec: 'spec/idempotency/identity/callers.spec.ts',
+    title: 'by default, a response is not shared where the callers have another',
+    mutant: {
+      file: 'lib/idempotency/identity/callers.ts',
+      find: 'present.push([place, parts]);',
+      replace: 'present.push([place, parts.slice(0, 1)]);',
+    },
+  },
+  {
+    promise: 'The place of a caller, and the name of its id, count.',
+    spec: 'spec/idempotency/identity/callers.spec.ts',
+    title: 'by default, a response is not shared where the callers have another > place',
+    mutant: {
+      file: 'lib/idempotency/identity/callers.ts',
+      find: 'present.push([place, parts]);',
+      replace: "present.push(['', parts]);",
+    },
+  },
+  {
+    promise: 'Issuer, provider, tenant and organisation count.',
+    spec: 'spec/idempotency/identity/callers.spec.ts',
+    title: 'by default, a response is not shared where the callers have another > tenantId',
+    mutant: {
+      file: 'lib/idempotency/identity/callers.ts',
+      find: 'return [...ids, ...named(REALMS, caller, place)];',
+      replace: 'return ids;',
+    },
+  },
+  {
+    promise: 'req.auth and req.user both count where both are there.',
+    spec: 'spec/idempotency/identity/callers.spec.ts',
+    title: 'user behind one gateway',
+    mutant: {
+      file: 'lib/idempotency/identity/callers.ts',
+      find: "'req.user': user };",
+      replace: "'req.user': auth === undefined ? user : undefined };",
+    },
+  },
+  {
+    promise: 'A refreshed token is the same caller.',
+    spec: 'spec/idempotency/identity/callers.spec.ts',
+    title: 'by default, a response is shared where > the token was refreshed',
+    mutant: {
+      file: 'lib/idempotency/identity/callers.ts',
+      find: 'const ids = named(CALLER_IDS, caller, place);',
+      replace: "const ids = named([...CALLER_IDS, 'jti'], caller, place);",
+    },
+  },
+  {
+    promise: 'A caller without a readable id is an error that says to pass scope, and nothing runs.',
+    spec: 'spec/idempotency/identity/callers.spec.ts',
+    title: 'by default, the application is told to pass scope, and nothing runs, where a caller is',
+    mutant: {
+      file: 'lib/idempotency/identity/callers.ts',
+      find: '? [] : refuseCaller(caller, place);',
+      replace: '? [] : [];',
+    },
+  },
+  {
+    promise: 'A scope that returns no text is an error, and nothing runs.',
+    spec: 'spec/idempotency/identity/callers.spec.ts',
+    title: 'is an error, and nothing runs',
+    mutant: {
+      file: 'lib/idempotency/identity/caller-scope.ts',
+      find: 'throw notText(own);',
+      replace: 'return String(own);',
+    },
+  },
+  {
+    promise: 'Without a caller, Authorization and X-Api-Key tell requests apart.',
+    spec: 'spec/idempotency/identity/credentials.spec.ts',
+    title: 'a response to a request without a caller is not shared where the request has another',
+    mutant: {
+      file: 'lib/idempotency/identity/credentials.ts',
+      find: 'if (apiKey !== undefined) hashes.push(`x-api-key:${sha256(String(apiKey))}`);',
+      replace: '',
+    },
+  },
+  {
+    promise: 'A scheme that signs each request is an error that says to pass scope.',
+    spec: 'spec/idempotency/identity/credentials.spec.ts',
+    title: 'is an error that says to pass scope',
+    mutant: {
+      file: 'lib/idempotency/identity/credentials.ts',
+      find: 'if (authorization !== undefined && SIGNED.test(authorization)) throw',
+      replace: "if (authorization === 'signed' && SIGNED.test(authorization)) throw",
+    },
+  },
+  {
+    promise: 'The session of a cookie that was sent tells clients apart.',
+    spec: 'spec/idempotency/identity/credentials.spec.ts',
+    title: 'clients share with themselves and not with each other',
+    mutant: {
+      file: 'lib/idempotency/identity/credentials.ts',
+      find: 'if (session !== undefined) hashes.push(`session:${sha256(session)}`);',
+      replace: '',
+    },
+  },
+  {
+    promise: 'Nothing is kept for a caller that appears behind the guard.',
+    spec: 'spec/idempotency/identity/caller-scope.spec.ts',
+    title: 'gets its answer, which is never replayed',
+    mutant: {
+      file: 'lib/idempotency/run/run.ts',
+      find: 'const response = caller.hasAppeared() ? undefined : ending.response;',
+      replace: 'const response = ending.response;',
+    },
+  },
+  {
+    promise: 'Two guards with different options on one request are an error, and nothing runs.',
+    spec: 'spec/idempotency/mounted.spec.ts',
+    title: 'are an error, and nothing runs',
+    mutant: {
+      file: 'lib/idempotency/mounted.ts',
+      find: 'if (names.length === 0) return false;',
+      replace: 'return names.length > 99;',
+    },
+  },
+  {
+    promise: 'Something else in req.idempotency is an error, never less protection.',
+    spec: 'spec/idempotency/mounted.spec.ts',
+    title: 'in req.idempotency are an error, and nothing runs',
+    mutant: {
+      file: 'lib/idempotency/mounted.ts',
+      find: 'if (isSetByOthers((req as Partial<Request>).idempotency)) {',
+      replace: 'if (isSetByOthers((req as Partial<Request>).idempotency) && req.httpVersionMajor > 2) {',
+    },
+  },
+];

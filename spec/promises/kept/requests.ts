@@ -1,0 +1,126 @@
+import type { KeptPromise } from './kept-promise';
+
+/** That a request stays readable, and how one is refused. */
+export const requests: readonly KeptPromise[] = [
+  {
+    promise: 'A handler, or a parser, behind idempotency() gets its body, however and wherever it is mounted.',
+    spec: 'spec/idempotency/acceptance/express.spec.ts',
+    title: 'the handler gets its body, and runs once',
+    mutant: { file: 'lib/body/stream/body-chunks.ts', find: '  req.unshift(bytes);\n', replace: '' },
+  },
+  {
+    promise: 'A handler gets a body that is on disk meanwhile, too.',
+    spec: 'spec/idempotency/acceptance/express.spec.ts',
+    title: 'express.json of what is on disk meanwhile',
+    mutant: { file: 'lib/body/stream/put-back.ts', find: 'req.push(next() ?? null);', replace: 'req.push(null);' },
+  },
+  {
+    promise: 'Of a body that was read before, what was left counts: rawBody, or bytes, text or JSON in body.',
+    spec: 'spec/body/receive.spec.ts',
+    title: 'a body that an earlier middleware has read > counts by',
+    mutant: {
+      file: 'lib/body/left-behind.ts',
+      find: 'if (bytes) return new BytesInMemory([bytes], undefined);',
+      replace: "if (bytes) return { kind: 'none' };",
+    },
+  },
+  {
+    promise:
+      'A body that was read before, and of which nothing is left, is an error that says what to do, never an empty body.',
+    spec: 'spec/body/receive.spec.ts',
+    title: 'and of which nothing is left is an error that says what to do, never an empty body',
+    mutant: {
+      file: 'lib/body/left-behind.ts',
+      find: "  throw isDone && typeof (req as WithParsed).rawBody === 'string' ? bodyLeftAsText() : readElsewhere();",
+      replace: "  return { kind: 'none' };",
+    },
+  },
+  {
+    promise: 'The files that multer has left in front count by field, name and size.',
+    spec: 'spec/idempotency/identity/body-parts.spec.ts',
+    title: 'has left > is another request',
+    mutant: {
+      file: 'lib/idempotency/identity/body-parts.ts',
+      find: 'return received.files.length > 0 ? after(',
+      replace: 'return received.files.length > 99 ? after(',
+    },
+  },
+  {
+    promise: 'A form behind idempotency() is bound by bindRequest(), small or large.',
+    spec: 'spec/body/receive.spec.ts',
+    title: 'is bound by bindRequest()',
+    mutant: { file: 'lib/body/stream/put-back.ts', find: 'req.push(next() ?? null);', replace: 'req.push(null);' },
+  },
+  {
+    promise: 'With ignoreRequestBody, a handler gets the first bytes of an upload before the last are sent.',
+    spec: 'spec/idempotency/ignore-request-body.spec.ts',
+    title: 'the handler gets the first bytes of an upload before the last are sent',
+    mutant: {
+      file: 'lib/idempotency/identity/cache-key.ts',
+      find: 'options.ignoreRequestBody ? [] :',
+      replace: "options.ignoreRequestBody && req.method === 'GET' ? [] :",
+    },
+  },
+  {
+    promise: 'With ignoreRequestBody, 1 GB passes through in constant memory.',
+    spec: 'spec/idempotency/acceptance/bounds.spec.ts',
+    title: '1 GB passes through',
+    mutant: {
+      file: 'lib/idempotency/identity/cache-key.ts',
+      find: 'options.ignoreRequestBody ? [] :',
+      replace: "options.ignoreRequestBody && req.method === 'GET' ? [] :",
+    },
+  },
+  {
+    promise: 'A body over maxRequestBytes is a 413 that the client can read.',
+    spec: 'spec/body/receive.spec.ts',
+    title: 'is refused with 413, and the client can read the answer',
+    mutant: {
+      file: 'lib/body/content/bounded.ts',
+      find: '    if (size > limit) throw bodyTooLarge(limit);',
+      replace: '    if (size > 2 * limit) throw bodyTooLarge(limit);',
+    },
+  },
+  {
+    promise: 'A request that is refused before its handler stores nothing: the corrected one runs under the same key.',
+    spec: 'spec/binding/acceptance/behind-idempotency.spec.ts',
+    title: 'is refused each time it comes, and a corrected request with the same key runs once',
+    mutant: { file: 'lib/idempotency/run/start-handler.ts', find: '    forget();\n', replace: '' },
+  },
+  {
+    promise: 'Every refusal is a problem in JSON with type, title, status, detail and instance.',
+    spec: 'spec/idempotency/acceptance/refusals.spec.ts',
+    title: 'is a problem in JSON, with type, title, status, detail and instance',
+    mutant: { file: 'lib/problems/answer.ts', find: 'error.toBody(pathOf(req))', replace: 'error.toBody(req.url)' },
+  },
+  {
+    promise: 'onProblem takes over the answers of both middlewares.',
+    spec: 'spec/problems/problem-details.spec.ts',
+    title: 'takes over the answers of both middlewares',
+    mutant: {
+      file: 'lib/problems/answer.ts',
+      find: '    else if (onProblem) {',
+      replace: '    else if (onProblem && res.headersSent) {',
+    },
+  },
+  {
+    promise: 'Every failure of every source is in one answer, without a stack trace.',
+    spec: 'spec/binding/acceptance/broken-elsewhere.spec.ts',
+    title: 'every failure of every source is in one answer, and no stack trace',
+    mutant: {
+      file: 'lib/problems/problem.ts',
+      find: '...(this.errors && { errors: this.errors }),',
+      replace: '...(this.errors && { errors: this.errors.slice(0, 1) }),',
+    },
+  },
+  {
+    promise: 'A malformed form is 400, and no file stays.',
+    spec: 'spec/binding/acceptance/broken-elsewhere.spec.ts',
+    title: 'is answered with 400, and no file stays',
+    mutant: {
+      file: 'lib/body/form/errors.ts',
+      find: "return new Problem('body-malformed', 'The multipart form is malformed.', { cause: error });",
+      replace: 'return error instanceof Error ? error : new Error(String(error));',
+    },
+  },
+];

@@ -1,0 +1,317 @@
+import type { KeptPromise } from './kept-promise';
+
+/** That a request runs once, and what the store and the machine may do meanwhile. */
+export const running: readonly KeptPromise[] = [
+  {
+    promise: 'Of 20 or 200 concurrent duplicates in one process, exactly one runs, and all get its answer.',
+    spec: 'spec/idempotency/acceptance/runs-once.spec.ts',
+    title: 'exactly one runs, and all get its answer',
+    mutant: {
+      file: 'lib/idempotency/leases/memory-leases.ts',
+      find: 'if (lease && lease.token !== token) {',
+      replace: 'if (lease && lease.token === token) {',
+    },
+  },
+  {
+    promise: 'Of 20 or 200 concurrent duplicates in several processes on one Redis, exactly one runs.',
+    spec: 'spec/processes/run-once.spec.ts',
+    title: 'concurrent duplicates once and give all the same answer',
+    mutant: {
+      file: 'lib/idempotency/redis/scripts.ts',
+      find: "if not held or held == 'r:' .. ARGV[1] then",
+      replace: "if not held or string.sub(held, 1, 2) == 'r:' then",
+    },
+  },
+  {
+    promise: 'Of 20 or 200 concurrent duplicates of two services on one PostgreSQL, exactly one runs.',
+    spec: 'spec/idempotency/acceptance/postgres.spec.ts',
+    title: 'concurrent duplicates once and give all the same answer',
+    mutant: {
+      file: 'lib/idempotency/postgres/statements.ts',
+      find: "const isFree = '(lease.expires <= now() OR lease.token = $2 AND NOT lease.done)';",
+      replace: "const isFree = '(lease.expires <= now() OR NOT lease.done)';",
+    },
+  },
+  {
+    promise: 'Different requests run beside each other, and none waits for another.',
+    spec: 'spec/idempotency/decide.spec.ts',
+    title: 'of different requests do not wait for each other',
+    mutant: {
+      file: 'lib/idempotency/identity/cache-key.ts',
+      find: "hash(['request', ...owner, ...request])",
+      replace: "hash(['request', ...owner])",
+    },
+  },
+  {
+    promise: 'A handler that takes five leases runs once, with duplicates all the while.',
+    spec: 'spec/idempotency/acceptance/runs-once.spec.ts',
+    title: 'a handler takes five leases on',
+    mutant: { file: 'lib/idempotency/run/renewal.ts', find: 'void this.renew();', replace: 'void 0;' },
+  },
+  {
+    promise: 'A handler that takes five leases runs once among processes, too.',
+    spec: 'spec/idempotency/acceptance/processes.spec.ts',
+    title: 'a handler takes five leases, with duplicates all the while',
+    mutant: {
+      file: 'lib/idempotency/run/renewal.ts',
+      find: 'this.leaseDuration / RENEWALS_PER_LEASE',
+      replace: 'this.leaseDuration * RENEWALS_PER_LEASE',
+    },
+  },
+  {
+    promise:
+      'A key is handed on when the process that runs it is killed: when the lease has run out, and not long after.',
+    spec: 'spec/processes/run-once.spec.ts',
+    title: 'hand a key on when the process that runs it is killed',
+    mutant: {
+      file: 'lib/idempotency/redis/scripts.ts',
+      find: "redis.call('SET', KEYS[1], 'r:' .. ARGV[1], 'PX', ARGV[2])",
+      replace: "redis.call('SET', KEYS[1], 'r:' .. ARGV[1])",
+    },
+  },
+  {
+    promise:
+      'Of an owner that is stopped past its lease and comes back, and the one that took over, one result is published.',
+    spec: 'spec/processes/run-once.spec.ts',
+    title: 'publish one result when an owner is stopped',
+    mutant: {
+      file: 'lib/idempotency/redis/scripts.ts',
+      find: 'if held and string.sub(held, 3) ~= ARGV[1] then return 0 end\n',
+      replace: '',
+    },
+  },
+  {
+    promise: 'A late release of an owner that was overtaken has no effect.',
+    spec: 'spec/idempotency/acceptance/processes.spec.ts',
+    title: 'its late release has no effect',
+    mutant: {
+      file: 'lib/idempotency/redis/scripts.ts',
+      find: 'if not held or string.sub(held, 3) ~= ARGV[1] then return 0 end',
+      replace: 'if not held then return 0 end',
+    },
+  },
+  {
+    promise:
+      'A late answer or release of an overtaken owner has no effect when the next one has released and a third has acquired.',
+    spec: 'spec/idempotency/acceptance/processes.spec.ts',
+    title: 'the next holder releases and a third acquires',
+    mutant: {
+      file: 'lib/idempotency/redis/scripts.ts',
+      find: 'if held and string.sub(held, 3) ~= ARGV[1] then return 0 end',
+      replace: "if held and string.sub(held, 1, 2) == 'd:' then return 0 end",
+    },
+  },
+  {
+    promise: 'A handler learns from its signal that the lease is lost.',
+    spec: 'spec/processes/run-once.spec.ts',
+    title: 'tell a handler through its signal that the lease is lost',
+    mutant: { file: 'lib/idempotency/run/start-handler.ts', find: '    lease.lose();\n', replace: '' },
+  },
+  {
+    promise: 'An acquire that the store carried out, and whose answer was lost, is recognised by its token: one run.',
+    spec: 'spec/idempotency/acceptance/processes.spec.ts',
+    title: 'the store carries out an acquire and its answer is lost',
+    mutant: {
+      file: 'lib/idempotency/redis/scripts.ts',
+      find: "if not held or held == 'r:' .. ARGV[1] then",
+      replace: 'if not held then',
+    },
+  },
+  {
+    promise:
+      'A response whose end a client has seen is replayed by another process, also if the first ends in the next instant.',
+    spec: 'spec/idempotency/acceptance/processes.spec.ts',
+    title: 'server.close() and process.exit() right after a response',
+    mutant: {
+      file: 'lib/idempotency/run/run.ts',
+      find: '    const keeping = whatToKeep(',
+      replace:
+        '    run.recording.finish(true);\n    await new Promise(resolve => setTimeout(resolve, 500));\n    const keeping = whatToKeep(',
+    },
+  },
+  {
+    promise: 'When cacheDuration ends under load, one request runs, in one process.',
+    spec: 'spec/idempotency/acceptance/runs-once.spec.ts',
+    title: 'the cacheDuration ends under load on',
+    mutant: {
+      file: 'lib/idempotency/leases/memory-leases.ts',
+      find: 'lease.expires > performance.now())',
+      replace: 'lease.expires > performance.now() + 100)',
+    },
+  },
+  {
+    promise: 'forget() leaves the key free: the next request runs.',
+    spec: 'spec/idempotency/run/run.spec.ts',
+    title: 'lets the next request run when the handler calls forget()',
+    mutant: { file: 'lib/idempotency/run/start-handler.ts', find: 'verdict.keepsNothing = true;\n', replace: '' },
+  },
+  {
+    promise: 'A process that stands still for longer than a lease in memory loses none: each request runs once.',
+    spec: 'spec/processes/stall.spec.ts',
+    title: 'runs each request once: nobody else could have taken over',
+    mutant: {
+      file: 'lib/idempotency/leases/memory-leases.ts',
+      find: '(lease.timer !== undefined || lease.expires > performance.now())',
+      replace: 'lease.expires > performance.now()',
+    },
+  },
+  {
+    promise: 'A process that stands still for storeTimeout just after its handler stores the response all the same.',
+    spec: 'spec/idempotency/run/publish.spec.ts',
+    title: 'has its response stored all the same: the store did answer in time',
+    mutant: {
+      file: 'lib/idempotency/store-calls/running-time.ts',
+      find: 'if (late <= ON_TIME || grace <= 0) {',
+      replace: 'if (late > -Infinity) {',
+    },
+  },
+  {
+    promise:
+      'A Redis that is away when the handler ends costs no second run: the client gets its answer, a later retry the replay.',
+    spec: 'spec/idempotency/run/publish.spec.ts',
+    title: 'a retry meanwhile 503, and a retry afterwards the replay',
+    mutant: {
+      file: 'lib/idempotency/run/publish.ts',
+      find: 'void keepPublishing(pending, until).then(',
+      replace: 'void Promise.resolve().then(',
+    },
+  },
+  {
+    promise: 'While a response cannot be stored, its lease is kept from others.',
+    spec: 'spec/idempotency/run/publish.spec.ts',
+    title: 'keeps the lease from others for as long as it takes',
+    mutant: {
+      file: 'lib/idempotency/run/publish.ts',
+      find: 'holdLease(run, options, stores, leaseUntil)',
+      replace: '() => undefined',
+    },
+  },
+  {
+    promise: 'A store that is down or hangs at acquire or read is a bounded 503, and nothing runs.',
+    spec: 'spec/idempotency/acceptance/store-faults.spec.ts',
+    title: 'a bounded 503, on a connection that goes on; nothing runs twice',
+    mutant: {
+      file: 'lib/idempotency/without-run.ts',
+      find: "wasRunning || options.whenStoreFails === 'reject'",
+      replace: 'wasRunning',
+    },
+  },
+  {
+    promise: 'With whenStoreFails: run, a request runs although the store is away, within the bound.',
+    spec: 'spec/idempotency/acceptance/store-faults.spec.ts',
+    title: 'at acquire, and so configured: it runs, within the bound',
+    mutant: {
+      file: 'lib/idempotency/without-run.ts',
+      find: "wasRunning || options.whenStoreFails === 'reject'",
+      replace: 'wasRunning || options.storeTimeout > 0',
+    },
+  },
+  {
+    promise: 'A handler whose lease cannot be renewed learns that it is over, and is answered all the same.',
+    spec: 'spec/idempotency/acceptance/store-faults.spec.ts',
+    title: 'at renew: the handler learns that its lease is over',
+    mutant: {
+      file: 'lib/idempotency/run/renewal.ts',
+      find: 'this.expiry = setTimeout(() => {\n        this.lose();',
+      replace: 'this.expiry = setTimeout(() => {\n        void 0;',
+    },
+  },
+  {
+    promise: 'Where a response cannot be stored in time it goes out all the same, and onEvent says not-stored.',
+    spec: 'spec/idempotency/acceptance/store-faults.spec.ts',
+    title: 'the answer goes out within the bound, and onEvent says that it is not stored',
+    mutant: {
+      file: 'lib/idempotency/run/publish.ts',
+      find: "return { kind: 'failed', error };",
+      replace: "return { kind: 'published' };",
+    },
+  },
+  {
+    promise:
+      'A real Redis that is down is a 503 with Retry-After in time, runs nothing, and works again when it is back.',
+    spec: 'spec/processes/redis-faults.spec.ts',
+    title: 'while it is down, runs nothing, and works again when it is back',
+    mutant: {
+      file: 'lib/idempotency/answer.ts',
+      find: "{ headers: { 'Retry-After': '1' }, cause: outcome.error }",
+      replace: '{ cause: outcome.error }',
+    },
+  },
+  {
+    promise: 'A lease that the store grants late, after its request was refused, is given back.',
+    spec: 'spec/idempotency/acceptance/postgres.spec.ts',
+    title: 'give back what it acquires late',
+    mutant: {
+      file: 'lib/idempotency/store-calls/timed-stores.ts',
+      find: 'const releaseAgain = (): void => {\n      void this.releaseQuietly(run);',
+      replace: 'const releaseAgain = (): void => {\n      void 0;',
+    },
+  },
+  {
+    promise: 'A Keyv on which no lease can be held is refused when the middleware is made, unless leases are passed.',
+    spec: 'spec/idempotency/options/leases-for.spec.ts',
+    title: 'with a store that other processes may share are refused',
+    mutant: {
+      file: 'lib/idempotency/leases/memory-leases.ts',
+      find: 'return isMapLike(store) ? memoryLeases() : undefined;',
+      replace: 'return store ? memoryLeases() : undefined;',
+    },
+  },
+  {
+    promise: 'A Redis client that mixes up its answers runs nothing: such an answer is an error.',
+    spec: 'spec/idempotency/redis/in-step.spec.ts',
+    title: 'an answer to another command > is not a lease: nothing runs',
+    mutant: {
+      file: 'lib/idempotency/redis/dialogue.ts',
+      find: 'if (text.startsWith(`${number} `)) return',
+      replace: "if (text.includes(' ')) return",
+    },
+  },
+  {
+    promise: 'A Redis client that mixes up its answers shows no response of another request.',
+    spec: 'spec/idempotency/redis/in-step.spec.ts',
+    title: 'is not a response, and nothing runs again',
+    mutant: {
+      file: 'lib/idempotency/responses/response-store.ts',
+      find: 'if (!redis) return true;',
+      replace: 'if (!redis || stored !== null) return true;',
+    },
+  },
+  {
+    promise: '100,000 live keys in memory do not slow an acquire.',
+    spec: 'spec/idempotency/acceptance/bounds.spec.ts',
+    title: '100,000 live keys > in memory do not slow an acquire',
+    mutant: {
+      file: 'lib/idempotency/leases/memory-leases.ts',
+      find: '    const lease = this.live(key);\n    if (lease && !lease.timer) return',
+      replace:
+        '    [...this.leases.keys()].sort();\n    const lease = this.live(key);\n    if (lease && !lease.timer) return',
+    },
+  },
+  {
+    promise: '100 waiters on a response of 5 MB on Redis cost one read, and no one a 503.',
+    spec: 'spec/idempotency/responses/shared-reads.spec.ts',
+    title: 'cost one read of Redis',
+    mutant: { file: 'lib/idempotency/responses/shared-reads.ts', find: 'if (known) return known.result;', replace: '' },
+  },
+  {
+    promise: 'A duplicate waits at most waitTimeout, and then gets 409.',
+    spec: 'spec/idempotency/decide.spec.ts',
+    title: 'gets a 409 when waitTimeout is over',
+    mutant: {
+      file: 'lib/idempotency/decide.ts',
+      find: 'performance.now() + options.waitTimeout',
+      replace: 'performance.now() + options.waitTimeout / 2',
+    },
+  },
+  {
+    promise: 'With whenInFlight: reject, a duplicate gets 409 at once, with Retry-After.',
+    spec: 'spec/idempotency/decide.spec.ts',
+    title: 'gets a 409 at once, with Retry-After, when whenInFlight is reject',
+    mutant: {
+      file: 'lib/idempotency/answer.ts',
+      find: "{ headers: { 'Retry-After': String(wholeSeconds(outcome.msLeft)) } }",
+      replace: '{}',
+    },
+  },
+];
