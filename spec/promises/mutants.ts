@@ -22,6 +22,7 @@ interface Report {
   readonly numFailedTests: number;
   readonly numRuntimeErrorTestSuites: number;
   readonly testResults: readonly {
+    readonly name: string;
     readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
   }[];
 }
@@ -45,30 +46,33 @@ const patternOf = (title: string): string =>
 const build = (): unknown =>
   spawnSync(process.execPath, ['node_modules/typescript-7/bin/tsc', '-b', '.'], { cwd: copy, stdio: 'ignore' });
 
-/** Runs the tests of a spec whose names match. @returns undefined if they hang. */
-async function run(spec: string, pattern: string): Promise<Report | undefined> {
+/** Runs the tests whose names match. @returns undefined if they hang. */
+async function run(specs: readonly string[], pattern: string): Promise<Report | undefined> {
   rmSync(report, { force: true });
   const projects = ['--selectProjects', 'spec', 'long', '--maxWorkers=1', '--forceExit'];
   const child = spawn(
     process.execPath,
-    ['node_modules/jest/bin/jest.js', ...projects, '--json', '--outputFile', report, '-t', pattern, spec],
+    ['node_modules/jest/bin/jest.js', ...projects, '--json', '--outputFile', report, '-t', pattern, ...specs],
     { cwd: copy, stdio: 'ignore', detached: true },
   );
   const timer = setTimeout(() => {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-  }, LONGEST);
+  }, LONGEST * specs.length);
   await new Promise(resolve => child.once('exit', resolve));
   clearTimeout(timer);
   return existsSync(report) ? (JSON.parse(readFileSync(report, 'utf8')) as Report) : undefined;
 }
 
-/** Runs the specs without a mutant. @returns the promises whose specs hold, each. */
-async function holding(spec: string, kept: readonly KeptPromise[]): Promise<readonly KeptPromise[]> {
-  const result = await run(spec, [...new Set(kept.map(({ title }) => patternOf(title)))].join('|'));
-  const tests = result?.testResults.flatMap(({ assertionResults }) => assertionResults) ?? [];
-  return kept.filter(({ title }) => {
-    const own = tests.filter(({ fullName }) => new RegExp(patternOf(title)).test(fullName));
-    return own.some(({ status }) => status === 'passed') && !own.some(({ status }) => status === 'failed');
+/** Runs all specs without a mutant. @returns the promises whose specs hold. */
+async function holding(): Promise<readonly KeptPromise[]> {
+  const patterns = new Set(chosen.map(({ title }) => patternOf(title)));
+  const result = await run([...new Set(chosen.map(({ spec }) => spec))], [...patterns].join('|'));
+  return chosen.filter(({ spec, title }) => {
+    const own = result?.testResults
+      .filter(({ name }) => name.endsWith(spec))
+      .flatMap(({ assertionResults }) => assertionResults)
+      .filter(({ fullName }) => new RegExp(patternOf(title)).test(fullName));
+    return own?.some(({ status }) => status === 'passed') && !own.some(({ status }) => status === 'failed');
   });
 }
 
@@ -78,7 +82,7 @@ async function outcomeOf({ spec, title, mutant: { file, find, replace } }: KeptP
   try {
     writeFileSync(path, text.split(find).join(replace));
     build();
-    const result = await run(spec, patternOf(title));
+    const result = await run([spec], patternOf(title));
     if (!result) return 'caught (hangs)';
     if (result.numRuntimeErrorTestSuites > 0) return 'BROKEN: the spec does not start';
     return result.numFailedTests > 0 ? 'caught' : 'SURVIVED';
@@ -89,17 +93,13 @@ async function outcomeOf({ spec, title, mutant: { file, find, replace } }: KeptP
 
 async function main(): Promise<void> {
   copyTree();
+  const held = await holding();
   const rows: { outcome: string; seconds: number; promise: string }[] = [];
-  for (const spec of new Set(chosen.map(one => one.spec))) {
-    const kept = chosen.filter(one => one.spec === spec);
-    build();
-    const held = await holding(spec, kept);
-    for (const one of kept) {
-      const begun = performance.now();
-      const outcome = held.includes(one) ? await outcomeOf(one) : 'FAILS without a mutant';
-      rows.push({ outcome, seconds: Math.round((performance.now() - begun) / 1_000), promise: one.promise });
-      console.log(`${outcome}: ${one.promise} (${spec}, ${one.title})`);
-    }
+  for (const one of chosen) {
+    const begun = performance.now();
+    const outcome = held.includes(one) ? await outcomeOf(one) : 'FAILS without a mutant';
+    rows.push({ outcome, seconds: Math.round((performance.now() - begun) / 1_000), promise: one.promise });
+    console.log(`${outcome}: ${one.promise} (${one.spec}, ${one.title})`);
   }
   console.table(rows);
   const caught = rows.filter(({ outcome }) => outcome.startsWith('caught')).length;
