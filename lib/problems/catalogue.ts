@@ -80,14 +80,8 @@ export const catalogue = {
   'validation-failed': {
     status: 400,
     title: 'One or more values are not valid',
-    meaning: 'Values are missing or unreadable; `errors` lists all of them.',
-  },
-  forbidden: {
-    status: 403,
-    title: 'A permission is missing',
     meaning:
-      'The caller does not have a permission that the endpoint requires (`hasPermission`), and nothing else is ' +
-      'wrong; with other failures, `validation-failed` lists it among them.',
+      'Values are missing or unreadable, or the caller lacks a permission (`hasPermission`); `errors` lists all of them.',
   },
   unauthenticated: {
     status: 401,

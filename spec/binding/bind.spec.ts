@@ -150,7 +150,7 @@ it.each<[string, Promise<unknown>, string[]]>([
   [
     'a missing permission',
     bind(dto({ may: hasPermission('x') }), { claims: {}, permissions: ['y'] }),
-    ['403', 'permission x'],
+    ['400', 'permission x'],
   ],
 ])('rejects %s', async (_title, binding, expected) => {
   expect((await failuresOf(binding)).slice(0, expected.length)).toEqual(expected);
@@ -271,8 +271,8 @@ describe('when a dto is bound or refused, nothing is held for it any more:', () 
     [
       'a body whose modifier fails',
       sku(100_000),
-      { modifier: () => Promise.reject(new Problem('forbidden', '')) },
-      403,
+      { modifier: () => Promise.reject(new Problem('unauthenticated', '')) },
+      401,
     ],
   ])('%s', async (_what, sent, options, expected) => {
     // The output of the process may be a file there.

@@ -414,7 +414,7 @@ describe('of another copy of the package,', () => {
         store: new Keyv(),
         onEvent: ({ status }) => statuses.push(status),
         scope: () => {
-          throw new copy.Problem('forbidden', 'This caller is blocked.');
+          throw new copy.Problem('unauthenticated', 'This caller is blocked.');
         },
       },
       problemTypeBase: 'https://errors.example/',
@@ -423,9 +423,9 @@ describe('of another copy of the package,', () => {
       res.end('ran');
     });
     expect(problemIn(await ask(app, { key: 'k' }))).toMatchObject({
-      type: 'https://errors.example/forbidden',
+      type: 'https://errors.example/unauthenticated',
       detail: 'This caller is blocked.',
     });
-    expect(statuses).toEqual([403]);
+    expect(statuses).toEqual([401]);
   });
 });

@@ -131,8 +131,8 @@ export function fromCookie<X extends AnyType, const O extends NamedOptions<Infer
 }
 
 /**
- * Binds true if the caller has the permission. Otherwise, the request is refused (403 if nothing else is wrong), or the
- * value is false, with `required: false`. No value that a client sends can set it.
+ * Binds true if the caller has the permission. Otherwise, that is a failure (400, among all others), or the value
+ * is false, with `required: false`. No value that a client sends can set it.
  */
 export function hasPermission(name: string, options: { readonly required?: boolean } = {}): Property<boolean> {
   if (typeof name !== 'string' || name === '')

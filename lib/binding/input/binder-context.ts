@@ -38,8 +38,7 @@ export class BinderContext<T = unknown> {
   }
 
   /**
-   * The failures reported so far. If there are any, the response is 400, even if the binder is the application's own;
-   * or 403 if there are only missing permissions, which `RequestBinder` has found.
+   * The failures reported so far. If there are any, the response is 400, even if the binder is the application's own.
    */
   get failures(): readonly BindingFailure[] {
     return this.noted.list;

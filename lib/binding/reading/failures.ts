@@ -93,8 +93,7 @@ export class Failures {
 const keyOf = ({ in: source, name }: BindingFailure): string => `${source} ${name.toLowerCase()}`;
 
 /**
- * Makes the problem that refuses a request with missing or invalid values: 400, or 403 if only permissions are missing,
- * because then nothing that the client sends can help.
+ * Makes the problem that refuses a request with missing or invalid values, or without permissions: 400.
  * @param messageFor returns a text instead of a failure's own, for example in another language.
  * @param emptyBody why the body has no values, if it has none: said first if it lacks one.
  */
@@ -115,10 +114,6 @@ export function validationProblem(
       detail: typeof message === 'string' ? message : detail,
     };
   });
-  const isForbidden =
-    failures.length > 0 && failures.every(({ in: source, code }) => source === 'permission' && code === 'missing');
-  if (isForbidden)
-    return new Problem('forbidden', 'The caller does not have a permission that this endpoint requires.', { errors });
   const count = countOf(errors.length, isCut);
   const detail = emptyBody !== undefined && failures.some(isMissingInBody) ? `${emptyBody}; ${count}` : count;
   return new Problem('validation-failed', `${detail.charAt(0).toUpperCase()}${detail.slice(1)}`, { errors });

@@ -18,7 +18,6 @@ interface Refusing {
 /** Lists the problems that the middlewares of an operation can answer with. */
 export function refusalsOf({ guard, endpoints, readsBody, guardsBody, hasQuery }: Refusing): ProblemCode[] {
   const options = endpoints.map(({ endpoint }) => endpoint.options);
-  const permissions = endpoints.flatMap(({ endpoint }) => endpoint.plan?.sourceProperties.get('permission') ?? []);
   // The parts of a form take memory besides their bytes, and its files may be stored on disk.
   const mayBeForm = guardsBody || (readsBody && options.some(({ allowMultipart }) => allowMultipart));
   const bytes = readsBody ? Math.max(...options.map(({ limits }) => limits.bodyBytes)) : 0;
@@ -28,7 +27,6 @@ export function refusalsOf({ guard, endpoints, readsBody, guardsBody, hasQuery }
     [guard?.keyPattern !== undefined, 'key-malformed'],
     [guard?.whenKeyReused === 'reject', 'key-reused'],
     [options.some(({ allowAnonymous }) => !allowAnonymous), 'unauthenticated'],
-    [permissions.some(({ required }) => required), 'forbidden'],
     [endpoints.length > 0, 'validation-failed'],
     [readsBody, 'body-malformed', 'body-unsupported'],
     [readsBody || guardsBody, 'body-too-large'],

@@ -137,7 +137,7 @@ it('the same request runs when the reason of its refusal is gone: an anonymous c
     (
       await oneKey([valid, valid, valid, valid], { Dto: Guarded, binding, idempotent: { scope: () => 'everyone' } })
     ).answers.map(answer => answer.slice(0, 12)),
-  ).toEqual(['401', '403', '201 {"run":1', '201 replayed']);
+  ).toEqual(['401', '400', '201 {"run":1', '201 replayed']);
 });
 
 it('a failure of the application while it binds is not stored either', async () => {

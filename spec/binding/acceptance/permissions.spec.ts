@@ -29,9 +29,9 @@ describe.each(expressVersions)('hasPermission on %s', (_version, framework) => {
       ['no permission', {}],
       ['another one', { permissions: ['orders:read'] }],
       ['the same in another case', { permissions: ['Orders:Discount'] }],
-    ])('is a 403 that lists it when the principal lacks it: %s', async (_why, user) => {
+    ])('is a 400 that lists it when the principal lacks it: %s', async (_why, user) => {
       expect(await bind(Dto, {}, { framework, ...(user && { user }) })).toMatchObject({
-        status: 403,
+        status: 400,
         dto: undefined,
         errors: lacking,
       });
@@ -78,7 +78,7 @@ describe('an initialiser, which a compiler asks for, does not make a permission 
     ['a class that extends dto({...})', Extending],
   ])('with %s', async (_notation, Dto) => {
     expect(await bind<typeof Extending>(Dto, {}, { user: { permissions: [] } })).toMatchObject({
-      status: 403,
+      status: 400,
       dto: undefined,
       errors: lacking,
     });

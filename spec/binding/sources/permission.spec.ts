@@ -30,7 +30,7 @@ it.each<[string, Claims | undefined]>([
 ])('is a failure when it is required and the principal lacks it: %s', async (_what, user) => {
   const { status, errors } = await bind(Discount, sent, { ...(user && { user }) });
   expect({ status, errors }).toEqual({
-    status: 403,
+    status: 400,
     errors: [{ name: 'orders:discount', in: 'permission', detail: 'The caller does not have this permission.' }],
   });
 });

@@ -42,7 +42,7 @@ describe('openapi() lists the refusals', () => {
       ['400', '413', '415', '503', '507'],
     ],
     ['of an upload', dto({ a: file }), { allowFormData: true }, undefined, ['400', '413', '415', '503', '507']],
-    ['of callers', dto({ a: hasPermission('x') }), { allowAnonymous: false }, undefined, ['400', '401', '403']],
+    ['of callers', dto({ a: hasPermission('x') }), { allowAnonymous: false }, undefined, ['400', '401']],
     ['of an idempotent endpoint', dto({ a: fromHeader(string) }), {}, {}, ['400', '409', '413', '503', '507']],
     [
       'of a reused key, without reading the body',
