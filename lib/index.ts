@@ -42,6 +42,7 @@ export {
   fromHeader,
   fromQuery,
   hasPermission,
+  jsonField,
   plainText,
   queryParam,
   routeParam,

@@ -9,15 +9,15 @@ import type { DtoClass } from './types/property-type';
  * @throws TypeError that names the property if the class can be used as neither.
  */
 export function compileClass(Dto: DtoClass<unknown>, options: BindingOptions): void {
-  const { serializer, valueParsers } = resolveOptions(options);
+  const resolved = resolveOptions(options);
   const uses: readonly ((codecs: CodecTable) => unknown)[] = [
-    codecs => planFor(Dto, codecs),
+    codecs => planFor(Dto, codecs, resolved),
     codecs => codecs.complete(Dto),
   ];
   const errors: unknown[] = [];
   for (const prepare of uses) {
     try {
-      prepare(new CodecTable(serializer, valueParsers));
+      prepare(new CodecTable(resolved.serializer, resolved.valueParsers));
     } catch (error) {
       errors.push(error);
     }

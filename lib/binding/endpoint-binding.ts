@@ -95,7 +95,7 @@ interface Prepared {
 function prepareEndpoint(Dto: AnyType, options: EndpointOptions, binder: Binder<unknown>, owner: string): Prepared {
   const codecs = new CodecTable(options.serializer, options.valueParsers);
   return codecs.prepare(() => {
-    const plan = binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs, owner) : undefined;
+    const plan = binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs, options, owner) : undefined;
     if (plan?.body.json && binder instanceof RequestBinder) refuseConverter(Dto, options, owner);
     if (plan && isBuiltIn(binder) && !options.allowMultipart) refuseWithoutForm(classNameOf(Dto) || 'dto', plan);
     return {

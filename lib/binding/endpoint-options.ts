@@ -9,6 +9,7 @@ import { bindingRules, type BindingOptions, type Modifier } from './options';
 import { resolveLimits } from './reading/limits';
 import { mergeSerializer } from './types/serializer-options';
 import type { ResolvedOptions } from './input/resolved-options';
+import { FIELD_SOURCES } from './plan/source-properties';
 import { uploadReader } from './input/uploads';
 
 /** The options of one endpoint, checked, with all defaults filled in. */
@@ -25,6 +26,8 @@ export function resolveOptions(given: BindingOptions): EndpointOptions {
   const {
     allowFormData = false,
     allowAnonymous = true,
+    fieldSources = FIELD_SOURCES,
+    fallback = true,
     claims = principalOf,
     permissions,
     uploads,
@@ -45,6 +48,8 @@ export function resolveOptions(given: BindingOptions): EndpointOptions {
     allowMultipart: allowFormData !== false,
     allowUrlEncoded: typeof allowFormData === 'object',
     allowAnonymous,
+    fieldSources,
+    fallback,
     claims: callerOf,
     permissions: permissions ? req => asPermissions(permissions(req)) : req => permissionsIn(callerOf(req)),
     valueParsers,

@@ -7,6 +7,7 @@ import type { OperationOptions } from './operation-options';
 import type { BinderContext } from './input/binder-context';
 import type { BindingFailure } from './reading/failures';
 import type { BindingLimits } from './reading/limits';
+import { FIELD_SOURCES } from './plan/source-properties';
 import { SerializerContext } from './responses/serializer-context';
 import { responsesRule, serializerRules, type ResponseTypes, type SerializerOptions } from './types/serializer-options';
 import type { AnyType } from './types/property-type';
@@ -29,6 +30,17 @@ export interface BindingOptions<T = any> extends SerializerOptions {
    * or whose id is null, is not a caller. Default true.
    */
   allowAnonymous?: boolean;
+  /**
+   * Where a bare type and `field()` bind from, at the root of the dto. `['json']`: no form, route or query can set or
+   * replace such a value; `['json', 'form']`: the body only. `jsonField`, `queryParam`, `fromForm` and the others name
+   * their source themselves. Default all four, of which a later one overwrites an earlier one.
+   */
+  fieldSources?: readonly ('json' | 'form' | 'route' | 'query')[];
+  /**
+   * Whether a claim, header or cookie with `required: false` that the request lacks is read from body, form, route or
+   * query, where a client can send any value, if its declaration does not say (`fallback`). Default true.
+   */
+  fallback?: boolean;
   /**
    * Makes the dto instead of the built-in binder. A function gets the Dto, once, and returns the binder. Default: a
    * `RequestBinder`.
@@ -85,6 +97,15 @@ export const bindingRules: Readonly<Record<keyof BindingOptions, Rule>> = {
       (typeof value === 'object' && value !== null && (value as { urlEncoded?: unknown }).urlEncoded === true),
   },
   allowAnonymous: boolean,
+  fieldSources: {
+    expects: `an array of one or more of ${FIELD_SOURCES.join(', ')}, each once`,
+    accepts: value =>
+      Array.isArray(value) &&
+      value.length > 0 &&
+      new Set(value).size === value.length &&
+      value.every(one => FIELD_SOURCES.includes(one as (typeof FIELD_SOURCES)[number])),
+  },
+  fallback: boolean,
   binder: {
     expects:
       'an object with a method bind(context, signal), or a function that makes one; for a class, pass an instance',

@@ -53,9 +53,10 @@ export function operationOf(
     hasQuery: own.some(one => one.in === 'query'),
   });
   const { summary, description, tags, deprecated } = endpoints.at(-1)?.operation ?? {};
+  const replacing = placed.flatMap(one => one.replacing ?? []);
   const declared = new Set(endpoints.flatMap(({ responses }) => [...responses.keys()]));
   return {
-    ...defined({ summary, description, tags, deprecated }),
+    ...defined({ summary, description: describedWith(description, replacing), tags, deprecated }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: requestBody(body, endpoints, guard) }),
     responses: withRefusals(refusalResponses(refusals), responsesOf(endpoints, guard, components)),
@@ -76,12 +77,24 @@ function placedOf(
   method: string,
   pathParameters: readonly PathParameter[],
   components: Components,
-): { readonly parameters: readonly ParameterValue[]; readonly body?: EndpointBody } {
+): {
+  readonly parameters: readonly ParameterValue[];
+  readonly body?: EndpointBody;
+  readonly replacing?: readonly string[];
+} {
   const { plan, options } = endpoint.endpoint;
   if (!plan) return { parameters: [] };
   const schemasFrom: SchemasFrom = source => components.schemasFor('request', options.limits, source);
-  const { parameters, body } = placementOf(plan, endpoint, method, pathParameters, schemasFrom);
-  return { parameters, body: bodyOf(plan, endpoint, method, body, schemasFrom) };
+  const { parameters, body, replacing } = placementOf(plan, endpoint, method, pathParameters, schemasFrom);
+  return { parameters, body: bodyOf(plan, endpoint, method, body, schemasFrom), replacing };
+}
+
+/** Says which query parameters replace values of the path or body. */
+function describedWith(description: string | undefined, replacing: readonly string[]): string | undefined {
+  if (replacing.length === 0) return description;
+  const names = [...new Set(replacing)].join(', ');
+  const text = `Query parameters of these names replace the values in path and body: ${names}.`;
+  return description === undefined ? text : `${description}\n\n${text}`;
 }
 
 function requestBody(

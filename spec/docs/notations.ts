@@ -6,7 +6,7 @@ import { pageOf, pagesIn, snippetsIn, type Page } from './pages';
  */
 const prelude = `
 import express from 'express';
-import { bindRequest, bool, configure, dto, enumOf, field, file, formField, fromBody, fromClaim, fromCookie, fromForm, fromHeader, fromQuery, guid, hasPermission, idempotency, int, lazy, list, nullable, optional, plainText, queryParam, queryValue, RequestBinder, routeParam, routeValue, serializerContext, string, valueParserFor, type AnyType, type Binder, type BinderContext, type DtoClass, type JsonConverter, type ParseResult, type UploadedFile } from 'bindonce';
+import { bindRequest, bool, configure, dto, enumOf, field, file, formField, fromBody, fromClaim, fromCookie, fromForm, fromHeader, fromQuery, guid, hasPermission, idempotency, int, jsonField, lazy, list, nullable, optional, plainText, queryParam, queryValue, RequestBinder, routeParam, routeValue, serializerContext, string, valueParserFor, type AnyType, type Binder, type BinderContext, type DtoClass, type JsonConverter, type ParseResult, type UploadedFile } from 'bindonce';
 
 class Address extends dto({ city: string }) {}
 class Book extends dto({ title: string }) {}

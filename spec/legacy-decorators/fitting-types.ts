@@ -7,6 +7,7 @@ import {
   fromClaim,
   hasPermission,
   int,
+  jsonField,
   list,
   long,
   nullable,
@@ -27,6 +28,8 @@ export class Fitting {
   @field(int) number!: number;
   @field(int) wider!: number | string;
   @field(int) unknown!: unknown;
+  @jsonField(int) cents!: number;
+  @jsonField(int, { required: false }) tip?: number | undefined;
   @queryParam(bool) initialised = false;
   @queryParam(int, { required: false }) loose?: number | undefined;
   @queryParam(int, { default: 1 }) initial!: number;
@@ -49,6 +52,10 @@ export class Wrong {
   @field(int) number!: string;
   // @ts-expect-error -- text may be any text
   @field(string) narrow!: 'a' | 'b';
+  // @ts-expect-error -- a number is no string, in the JSON body neither
+  @jsonField(int) cents!: string;
+  // @ts-expect-error -- a value that is not required may be undefined
+  @jsonField(int, { required: false }) tip!: number;
   // @ts-expect-error -- a permission is a boolean
   @hasPermission('x') may!: string;
   // @ts-expect-error -- a value that is not required may be undefined

@@ -21,6 +21,7 @@ import {
   hasPermission,
   idempotency,
   int,
+  jsonField,
   lazy,
   list,
   long,
@@ -124,6 +125,19 @@ describe('openapi()', () => {
       dto({ a: optional(int) }),
       { path: '/:other' },
       ['path other', 'application/json a?'],
+    ],
+    [
+      'what is read from JSON alone in JSON',
+      dto({ a: jsonField(int), b: int }),
+      {},
+      ['application/json a', 'application/json b'],
+    ],
+    ['that of a GET, too', dto({ a: jsonField(int), b: int }), { method: 'get' }, ['query b', 'application/json a']],
+    [
+      'fields where fieldSources says',
+      dto({ a: int, id: int }),
+      { path: '/:id', method: 'get', options: { fieldSources: ['json'] } },
+      ['path id', 'application/json a', 'application/json id'],
     ],
     ['a wildcard', dto({ rest: routeParam(list(string)) }), { path: '/*rest', method: 'get' }, ['path rest']],
   ])('places %s', async (_what, Dto, options, places) => {
@@ -331,6 +345,23 @@ describe('openapi()', () => {
     },
   );
 
+  it.each<[string, AnyType, object, string?]>([
+    ['fields of the body', dto({ a: int, b: jsonField(int), c: field(int, { bindFrom: 'd' }) }), {}, 'a, d'],
+    ['a field of the path', dto({ id: int }), { path: '/:id', method: 'get' }, 'id'],
+    ['an optional claim', dto({ sub: fromClaim(string, { required: false }) }), {}, 'sub'],
+    ['no header, which counts more', dto({ h: fromHeader(string, { required: false }) }), {}],
+    ['nothing that is a query parameter', dto({ a: int }), { method: 'get' }],
+    [
+      'nothing that binds from the body alone',
+      dto({ a: int }),
+      { options: { fieldSources: ['json'], fallback: false } },
+    ],
+  ])('says what a query replaces: %s', async (_what, Dto, options, names) => {
+    const sentence = `Query parameters of these names replace the values in path and body: ${names}.`;
+    const { description }: { readonly description?: string } = await operationOf(Dto, options);
+    expect(description).toBe(names && sentence);
+  });
+
   it('says what the endpoint says of itself', async () => {
     const operation = {
       summary: 'Places an order',
@@ -340,7 +371,8 @@ describe('openapi()', () => {
       deprecated: true,
     };
     const examples = { small: { summary: 'One', value: { a: 1 } } };
-    expect(await operationOf(dto({ a: int }), { options: { openapi: { ...operation, examples } } })).toMatchObject({
+    const placeOrder = dto({ a: jsonField(int) });
+    expect(await operationOf(placeOrder, { options: { openapi: { ...operation, examples } } })).toMatchObject({
       ...operation,
       requestBody: { content: { 'application/json': { examples } } },
     });

@@ -13,7 +13,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
     ...['cookieValue', 'headerValue', 'queryValue', 'routeValue'],
     ...['memoryLeases', 'postgresLeases', 'redisLeases'],
     ...['dto', 'field', 'formField', 'fromBody', 'fromClaim', 'fromCookie', 'fromForm', 'fromHeader', 'fromQuery'],
-    ...['hasPermission', 'plainText', 'queryParam', 'routeParam'],
+    ...['hasPermission', 'jsonField', 'plainText', 'queryParam', 'routeParam'],
     ...['bool', 'dateTime', 'decimal', 'double', 'file', 'guid', 'int', 'long', 'string', 'timeSpan', 'uri', 'uriOf'],
     ...['enumOf', 'lazy', 'list', 'nullable', 'optional', 'version'],
     ...['generatedContexts', 'serializerContext', 'valueParserFor'],

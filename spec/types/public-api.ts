@@ -29,6 +29,7 @@ import {
   headerValue,
   idempotency,
   int,
+  jsonField,
   lazy,
   list,
   long,
@@ -211,6 +212,7 @@ export const sources = ['json', 'form', 'route', 'query', 'claim', 'header', 'co
 holds<Equal<Source, (typeof sources)[number]>>();
 class Everywhere extends dto({
   field: field(int, { bindFrom: 'f', jsonPropertyName: 'f', dontBind: ['query'], required: true, jsonRequired: true }),
+  json: jsonField(int, { jsonPropertyName: 'j', required: true, jsonRequired: true, description: 'd' }),
   form: formField(optional(string), { bindFrom: 'g' }),
   claim: fromClaim(string, { name: 'sub' }),
   cookie: fromCookie(string, { name: 'sid', required: false, fallback: false }),
@@ -225,6 +227,7 @@ export const bound: readonly RequestHandler[] = [
   ...[Everywhere, Form].map(Dto => bindRequest(Dto, { allowFormData: { urlEncoded: true } })),
   bindRequest(list(OrderLine)),
   bindRequest(schema),
+  bindRequest(PlaceOrder, { fieldSources: ['json', 'form', 'route', 'query'], fallback: false }),
 ];
 
 // What replaces parts of binding.

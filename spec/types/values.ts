@@ -16,6 +16,7 @@ import {
   guid,
   hasPermission,
   int,
+  jsonField,
   list,
   long,
   nullable,
@@ -111,6 +112,9 @@ class Entries extends dto({
   both: field(int, { required: false, default: 1 }),
   wrapped: field(optional(int)),
   form: formField(list(int)),
+  json: jsonField(int),
+  jsonLoose: jsonField(Line, { required: false }),
+  jsonInitial: jsonField(int, { default: 1, jsonPropertyName: 'x' }),
   query: queryParam(Line, { required: false }),
   route: routeParam(guid),
   body: fromBody(list(Line)),
@@ -133,6 +137,9 @@ holds<Equal<Entries['loose'], number | undefined>>();
 holds<Equal<Entries['initial'], number>>();
 holds<Equal<Entries['both'], number>>();
 holds<Equal<Entries['wrapped'], number | undefined>>();
+holds<Equal<Entries['json'], number>>();
+holds<Equal<Entries['jsonLoose'], Line | undefined>>();
+holds<Equal<Entries['jsonInitial'], number>>();
 holds<Equal<Entries['form'], number[]>>();
 holds<Equal<Entries['query'], Line | undefined>>();
 holds<Equal<Entries['route'], string>>();
@@ -157,6 +164,12 @@ export const mistakes = (): unknown[] => [
   queryParam(int, { dontBind: ['json'] }),
   // @ts-expect-error -- a claim is named by `name`, which a query parameter does not have
   queryParam(int, { name: 'x' }),
+  // @ts-expect-error -- JSON has no other name in a form, route or query
+  jsonField(int, { bindFrom: 'x' }),
+  // @ts-expect-error -- a single source has no others to close
+  jsonField(int, { dontBind: ['query'] }),
+  // @ts-expect-error -- a default has the type of the value
+  jsonField(int, { default: 'x' }),
   // @ts-expect-error -- a permission has no type: it is true or false
   hasPermission('x', { default: true }),
   // @ts-expect-error -- a list of what is no type

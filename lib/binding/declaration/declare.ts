@@ -6,7 +6,13 @@ import { namingErrors } from './declaration-error';
 import { decorate } from './decorate';
 import type { Fits } from './fits';
 import type { PropertyKind, PropertyOptions, PropertySpec } from './property';
-import { checkProperty, type FIELD_OPTIONS, type NAMED_OPTIONS, type SINGLE_OPTIONS } from './property-rules';
+import {
+  checkProperty,
+  type FIELD_OPTIONS,
+  type JSON_OPTIONS,
+  type NAMED_OPTIONS,
+  type SINGLE_OPTIONS,
+} from './property-rules';
 
 /** Marks the results of the functions below, and carries the type of the property's value. */
 declare const VALUE: unique symbol;
@@ -35,18 +41,27 @@ interface NoOptions {
   readonly required?: undefined;
 }
 type FieldOptions<T> = Pick<PropertyOptions<T>, (typeof FIELD_OPTIONS)[number]>;
+type JsonOptions<T> = Pick<PropertyOptions<T>, (typeof JSON_OPTIONS)[number]>;
 type SingleOptions<T> = Pick<PropertyOptions<T>, (typeof SINGLE_OPTIONS)[number]>;
 type NamedOptions<T> = Pick<PropertyOptions<T>, (typeof NAMED_OPTIONS)[number]>;
 
 /**
- * Binds from the JSON body, a form field, a route parameter or a query parameter; a later source overwrites an earlier
- * one.
+ * Binds from the JSON body, a form field, a route parameter or a query parameter (or those of them that the option
+ * `fieldSources` names); a later source overwrites an earlier one: `?amount=9999` replaces the body's amount.
  */
 export function field<X extends AnyType, const O extends FieldOptions<Infer<X>> = NoOptions>(
   type: X,
   options?: O,
 ): Property<Bound<Infer<X>, O>> {
   return property('field', type, options);
+}
+
+/** Binds from the JSON body only: no form, route or query can set or replace the value. */
+export function jsonField<X extends AnyType, const O extends JsonOptions<Infer<X>> = NoOptions>(
+  type: X,
+  options?: O,
+): Property<Bound<Infer<X>, O>> {
+  return property('jsonField', type, options);
 }
 
 /** Binds from a form field only. */
@@ -180,6 +195,6 @@ function specify(kind: PropertyKind, type: AnyType, options: PropertyOptions, pr
   const required = options.required ?? (!isOptional(type) && options.default === undefined);
   // Only `required: false` enables the fallback. With `fromClaim(optional(bool))`, or with a default, `?isAdmin=true`
   // must be ignored.
-  const fallback = options.fallback !== false && options.required === false;
+  const fallback = options.required === false ? options.fallback : false;
   return extended(options, { kind, type, required, fallback, requiresValue: options.required === true });
 }

@@ -18,6 +18,7 @@ import { objectWriters, writeObject, type ObjectWriters } from './dto-writer';
 import { jsonReaderOf, membersOf, type Member } from './members';
 import { completion, instancesOf } from './instances';
 import { propertiesOf } from './class-properties';
+import type { PropertyKind } from './property';
 import { sentNames } from './sent-names';
 
 /** The properties of a class, once the codecs of their types are known, and the code that is compiled for them. */
@@ -109,9 +110,12 @@ function factsOf(Dto: DtoClass<unknown>, prepared: () => Prepared): Facts {
   };
 }
 
+/** Returns true for a property that may be part of a nested object. */
+const isField = (kind: PropertyKind): boolean => kind === 'field' || kind === 'jsonField';
+
 /** Finds a property that binds only at the root of a request, such as a claim or a header. */
 function notNestable(Dto: DtoClass<unknown>): Pick<Facts, 'notNestable'> {
-  const [name, spec] = [...propertiesOf(Dto)].find(([, { kind }]) => kind !== 'field') ?? [];
+  const [name, spec] = [...propertiesOf(Dto)].find(([, { kind }]) => !isField(kind)) ?? [];
   return spec
     ? {
         notNestable:
@@ -135,7 +139,7 @@ function schemaOf({ fields, members }: Prepared, schemas: Schemas): JsonSchema {
 function prepare(Dto: DtoClass<unknown>, code: ClassCode, codecs: Codecs): Prepared {
   const members = membersOf(Dto, codecs, ({ type }) => codecs.of(type));
   checkJsonNames(classNameOf(Dto), members);
-  const fields = members.filter(({ spec }) => spec.kind === 'field');
+  const fields = members.filter(({ spec }) => isField(spec.kind));
   return {
     members,
     fields,

@@ -26,6 +26,9 @@ export interface Member extends CodecMember {
   readonly spec: PropertySpec;
 }
 
+/** The sources that could supply a nested object, except JSON. */
+const NOT_JSON: readonly Source[] = ['form', 'route', 'query', 'claim', 'header', 'cookie'];
+
 /**
  * Makes the members of a class, in the order of their declaration.
  * @param codecFor returns the codec of a property, or throws an error that does not yet name the property.
@@ -37,7 +40,8 @@ export function membersOf(
 ): readonly Member[] {
   return [...propertiesOf(Dto)].map(([property, spec], index) =>
     namingErrors(`${classNameOf(Dto)}.${property}`, () => {
-      const { required, jsonRequired = false, jsonPropertyName, bindFrom: bindName = property, dontBind = [] } = spec;
+      const { required, jsonRequired = false, jsonPropertyName, bindFrom: bindName = property } = spec;
+      const dontBind = spec.kind === 'jsonField' ? NOT_JSON : (spec.dontBind ?? []);
       const codec = codecFor(spec);
       const jsonName = jsonPropertyName ?? codecs.jsonName(property);
       return { property, index, codec, bindName, jsonName, required, jsonRequired, dontBind, spec };

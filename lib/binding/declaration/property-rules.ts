@@ -14,6 +14,9 @@ export const FIELD_OPTIONS = [
   'description',
 ] as const;
 
+/** The options of `jsonField`. */
+export const JSON_OPTIONS = ['jsonPropertyName', 'required', 'jsonRequired', 'default', 'description'] as const;
+
 /** The options of a property that binds from a form field, a route parameter or a query parameter only. */
 export const SINGLE_OPTIONS = ['bindFrom', 'required', 'jsonRequired', 'default', 'description'] as const;
 
@@ -54,6 +57,7 @@ const none = only();
 /** The options that each kind of property has. */
 const rulesOf: Readonly<Record<PropertyKind, Readonly<Record<string, Rule>>>> = {
   field: only(...FIELD_OPTIONS),
+  jsonField: only(...JSON_OPTIONS),
   formField: single,
   queryParam: single,
   routeParam: single,

@@ -5,6 +5,7 @@ import type { Comparable } from './fits';
 /** How a property is declared: the name of the function. */
 export type PropertyKind =
   | 'field'
+  | 'jsonField'
   | 'formField'
   | 'queryParam'
   | 'routeParam'
@@ -22,7 +23,6 @@ export interface PropertySpec extends PropertyOptions {
   readonly kind: PropertyKind;
   readonly type: AnyType;
   readonly required: boolean;
-  readonly fallback: boolean;
   /** True if the options say `required: true`: then a default or an initialiser is not used. */
   readonly requiresValue?: boolean;
   /**
@@ -73,7 +73,7 @@ export interface PropertyOptions<T = unknown> {
   /**
    * When true, which needs `required: false`, a claim, header or cookie that the request lacks is read from body, form,
    * route or query, where a client can send any value; set false for anything that decides about identity or rights.
-   * Default true with `required: false`, otherwise false.
+   * Default with `required: false`: the option `fallback` of `bindRequest()`; otherwise false.
    */
-  readonly fallback?: boolean;
+  readonly fallback?: boolean | undefined;
 }

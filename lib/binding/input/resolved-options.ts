@@ -4,10 +4,11 @@ import type { BindingFailure } from '../reading/failures';
 import type { ResolvedLimits } from '../reading/limits';
 import type { ResponseTypes, SerializerOptions } from '../types/serializer-options';
 import type { ValueParser } from '../types/value-parser';
+import type { SourceDefaults } from '../plan/source-properties';
 import type { ReadUpload } from './uploads';
 
 /** How one endpoint reads requests and writes responses: its options, with all defaults filled in. */
-export interface ResolvedOptions {
+export interface ResolvedOptions extends SourceDefaults {
   readonly allowMultipart: boolean;
   readonly allowUrlEncoded: boolean;
   readonly allowAnonymous: boolean;

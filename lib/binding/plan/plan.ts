@@ -17,7 +17,7 @@ import { isOptional, type AnyType, type DtoClass } from '../types/property-type'
 import type { BodyUse } from './body-use';
 import { checkHasNoFile, checkPlacement, checkNestable } from './placement';
 import { noParts, partsFor } from './parts';
-import { sourcePropertiesOf, type SourceProperty } from './source-properties';
+import { sourcePropertiesOf, type SourceDefaults, type SourceProperty } from './source-properties';
 import { checkOneBody, checkSupply } from './supply';
 import { wholeBodyOf, wholeSourcesOf, type WholeBody, type WholeSources } from './whole-source';
 import type { CodecTable } from './codec-table';
@@ -47,13 +47,14 @@ export interface Plan {
 /**
  * Prepares the binding of a dto.
  * @param Dto a dto class, `list(Dto)`, or a Standard Schema for the JSON body.
+ * @param defaults the options `fieldSources` and `fallback`.
  * @param owner the function that the dto was given to, for messages.
  * @throws TypeError that names the class and the property that cannot be bound.
  */
-export function planFor(Dto: AnyType, codecs: CodecTable, owner = 'bindRequest'): Plan {
+export function planFor(Dto: AnyType, codecs: CodecTable, defaults: SourceDefaults, owner = 'bindRequest'): Plan {
   return namingErrors(owner, () => {
     assertType(Dto);
-    if (!isSchema(Dto) && isDto(Dto)) return planForClass(Dto, codecs);
+    if (!isSchema(Dto) && isDto(Dto)) return planForClass(Dto, codecs, defaults);
     const codec = codecs.complete(Dto);
     if ((codec.shape !== 'list' && codec.shape !== 'schema') || takesFiles(codec))
       throw new TypeError(
@@ -67,7 +68,7 @@ export function planFor(Dto: AnyType, codecs: CodecTable, owner = 'bindRequest')
 function planForBody(codec: Codec<unknown>, Dto: AnyType): Plan {
   const names = { property: 'body', bindName: '', jsonName: '' };
   const required = !isOptional(Dto);
-  const spec: PropertySpec = { kind: 'fromBody', type: Dto, required, fallback: false };
+  const spec: PropertySpec = { kind: 'fromBody', type: Dto, required };
   const body: Member = { ...names, index: 0, codec, required, jsonRequired: false, dontBind: [], spec };
   checkNestable(codec);
   namingErrors(codec.name, () => {
@@ -88,7 +89,7 @@ function planForBody(codec: Codec<unknown>, Dto: AnyType): Plan {
   };
 }
 
-function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
+function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable, defaults: SourceDefaults): Plan {
   const code = codecs.codeFor(Dto);
   const wholeSources = wholeSourcesOf(Dto, propertiesOf(Dto));
   const members = membersOf(Dto, codecs, spec => {
@@ -96,7 +97,7 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
     checkPlacement(spec, codec, wholeSources);
     return codec;
   });
-  const sourcesOf = sourcesOfEach(classNameOf(Dto), members, wholeSources);
+  const sourcesOf = sourcesOfEach(classNameOf(Dto), members, wholeSources, defaults);
   const sourceProperties = bySource(sourcesOf);
   const jsonProperties = sourceProperties.get('json') ?? [];
   checkJsonNames(classNameOf(Dto), jsonProperties);
@@ -127,11 +128,16 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable): Plan {
   };
 }
 
-/** Finds the sources of each property. @throws TypeError for a required property that no source can supply. */
-function sourcesOfEach(className: string, members: readonly Member[], wholeSources: WholeSources): Plan['sourcesOf'] {
+/** Finds the sources of each property. @throws TypeError for a property that no source can supply. */
+function sourcesOfEach(
+  className: string,
+  members: readonly Member[],
+  wholeSources: WholeSources,
+  defaults: SourceDefaults,
+): Plan['sourcesOf'] {
   const sourcesOf = (member: Member): ReadonlyMap<Source, SourceProperty> => {
-    const sources = sourcePropertiesOf(member, wholeSources);
-    checkSupply(member, sources);
+    const sources = sourcePropertiesOf(member, wholeSources, defaults);
+    checkSupply(member, sources, defaults.fieldSources);
     return sources;
   };
   return new Map(

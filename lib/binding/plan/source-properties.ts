@@ -14,8 +14,21 @@ export interface SourceProperty extends Member {
   readonly isRoot: boolean;
 }
 
+/** The sources of a bare type and of `field()`, in binding order. */
+export const FIELD_SOURCES = ['json', 'form', 'route', 'query'] as const;
+
+/** What an endpoint says about the sources of declarations that do not name one. */
+export interface SourceDefaults {
+  readonly fieldSources: readonly Source[];
+  readonly fallback: boolean;
+}
+
 /** Returns the sources of a property, each with the name of the value in it. */
-export function sourcePropertiesOf(member: Member, wholeSources: WholeSources): Map<Source, SourceProperty> {
+export function sourcePropertiesOf(
+  member: Member,
+  wholeSources: WholeSources,
+  defaults: SourceDefaults,
+): Map<Source, SourceProperty> {
   const { kind } = member.spec;
   const isRoot = kind === 'fromForm' || kind === 'fromQuery';
   // Most properties have one name in all sources.
@@ -32,15 +45,15 @@ export function sourcePropertiesOf(member: Member, wholeSources: WholeSources): 
     return !isBlocked && !isTakenByOther && holdsItsValues;
   };
   return new Map(
-    namesOf(member)
+    namesOf(member, defaults)
       .filter(([source]) => canSupply(source))
       .map(([source, name]) => [source, under(name)]),
   );
 }
 
 /** Returns the names that a property has in its sources, in binding order. */
-function namesOf({ property, bindName, jsonName, spec }: Member): [Source, string][] {
-  const { kind, fallback, name = property } = spec;
+function namesOf({ property, bindName, jsonName, spec }: Member, defaults: SourceDefaults): [Source, string][] {
+  const { kind, fallback = defaults.fallback, name = property } = spec;
   const anyOf: [Source, string][] = [
     ['json', jsonName],
     ['form', bindName],
@@ -50,7 +63,9 @@ function namesOf({ property, bindName, jsonName, spec }: Member): [Source, strin
   const others = fallback ? anyOf : [];
   switch (kind) {
     case 'field':
-      return anyOf;
+      return anyOf.filter(([source]) => defaults.fieldSources.includes(source));
+    case 'jsonField':
+      return [['json', jsonName]];
     case 'formField':
       return [['form', bindName]];
     case 'queryParam':

@@ -2,12 +2,13 @@ import { mustBeSent } from '../declaration/dto-schema';
 import type { Member } from '../declaration/members';
 import type { Source } from '../../problems/problem';
 import { canComeFrom, takesFiles } from '../types/codec';
-import type { SourceProperty } from './source-properties';
+import { FIELD_SOURCES, type SourceProperty } from './source-properties';
 
 type Sources = ReadonlyMap<Source, SourceProperty>;
 
-/** @throws TypeError for a required property that no source can supply. */
-export function checkSupply(member: Member, sources: Sources): void {
+/** @throws TypeError for a property that has no source, or is required and no source can supply it. */
+export function checkSupply(member: Member, sources: Sources, fieldSources: readonly Source[]): void {
+  if (sources.size === 0) checkHasSource(member, fieldSources);
   const { codec, spec, required, jsonRequired } = member;
   // `plainText` takes the text of any body.
   if (!required || spec.kind === 'plainText') return;
@@ -21,6 +22,24 @@ export function checkSupply(member: Member, sources: Sources): void {
       ? `a value parser reads ${codec.name} from text, and the JSON body needs a converter (option converters)`
       : [...new Set(possible.flatMap(source => codec.blockedIn?.(source) ?? []))].join(', '),
   );
+}
+
+/** @throws TypeError for a property without a source, unless its own `dontBind` says that no client may set it. */
+function checkHasSource({ codec, spec, dontBind }: Member, fieldSources: readonly Source[]): void {
+  if (spec.kind === 'jsonField')
+    throw new TypeError(
+      takesFiles(codec)
+        ? 'jsonField cannot be a file: files come only from a form.'
+        : 'jsonField cannot be combined with fromBody or plainText, which takes the whole body.',
+    );
+  if (
+    spec.kind === 'field' &&
+    FIELD_SOURCES.some(source => !fieldSources.includes(source) && !dontBind.includes(source))
+  )
+    throw new TypeError(
+      `none of its fieldSources (${fieldSources.join(', ')}) can supply it; declare it with ` +
+        'jsonField, formField, routeParam or queryParam, or remove its dontBind.',
+    );
 }
 
 const unsupplied = (reason: string): TypeError =>

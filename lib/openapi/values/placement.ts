@@ -22,6 +22,8 @@ export interface BodyValue {
 interface Placement {
   readonly parameters: readonly ParameterValue[];
   readonly body: readonly BodyValue[];
+  /** The query parameters that replace a value of the path or body. They have no entry of their own. */
+  readonly replacing: readonly string[];
 }
 
 /** Headers that OpenAPI describes elsewhere: as content types and as security (3.1, section 4.8.12.1). */
@@ -56,7 +58,14 @@ export function placementOf(
   return {
     parameters: merged([...parameters, ...others.map(inPathOnly)]),
     body: places.flatMap(place => place.body ?? []),
+    replacing: all.flatMap((sources, index) => replacing(sources, places[index]?.parameters)),
   };
+}
+
+/** Returns the name of a value in the query, if it is placed in the path or body, and the query replaces it there. */
+function replacing(sources: Sources, parameters: readonly ParameterValue[] = []): string[] {
+  const query = sources.get('query');
+  return isReadIn('query', query) && parameters.every(one => one.in === 'path') ? [query.name] : [];
 }
 
 /** Facts about a route that decide where the values of a dto are sent. */

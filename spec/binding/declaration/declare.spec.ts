@@ -14,6 +14,7 @@ import {
   guid,
   hasPermission,
   int,
+  jsonField,
   list,
   optional,
   plainText,
@@ -72,10 +73,13 @@ it('every function decorates', async () => {
   expect([bound instanceof PlaceOrder, bound?.items[0] instanceof Line]).toEqual([true, true]);
 });
 
-it('formField, file, fromBody and plainText do, too', async () => {
+it('jsonField, formField, file, fromBody and plainText do, too', async () => {
   class Upload {
     @formField(string) title!: string;
     @field(file) photo!: UploadedFile;
+  }
+  class Pay {
+    @jsonField(int) cents!: number;
   }
   class Whole {
     @fromBody(Line) line!: Line;
@@ -97,6 +101,7 @@ it('formField, file, fromBody and plainText do, too', async () => {
       )
     ).dto,
   ).toMatchObject({ title: 't', photo: { originalname: 'a.png' } });
+  expect((await bind(Pay, { path: '/?cents=1', json: { cents: 1250 } })).dto).toEqual({ cents: 1250 });
   expect((await bind(Whole, { json: { sku: 'a' } })).dto).toEqual({ line: { sku: 'a', quantity: 1 } });
   expect((await bind(Note, { body: 'hi' })).dto).toEqual({ text: 'hi' });
 });
