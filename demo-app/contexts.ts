@@ -92,6 +92,8 @@ if (sent === inherited["note"] || (value = read1(sent)) === undefined) goOn(fiel
 else target[2] = value;
 }); }),
   // PlaceOrder
+  '5306bb2be1ac106b5d9a344c': (function (fields, goOn) { return (function (found, json, location) { for (const field of fields) goOn(field, found, json, location); }); }),
+  // PlaceOrder
   '5b68649b1d67479409022eed': (function () { return (function (dto, values) {
 if (values[0] !== undefined) dto["customerId"] = values[0];
 if (values[1] !== undefined) dto["items"] = values[1];
@@ -140,20 +142,6 @@ own = value["rush"];
 if (own !== undefined && (own = own === null ? 'null' : write5(own)) !== undefined)
 text += (text === '' ? "\"rush\":" : ",\"rush\":") + own;
 return '{' + text + '}';
-}); }),
-  // PlaceOrder
-  'ac32290a8c6c33daa662542d': (function (fields, goOn, prototypeOf, inherited, read1) { return (function (found, json, location) {
-let sent = json["items"], value;
-const prototype = prototypeOf(json);
-if (prototype !== inherited && prototype !== null) {
-for (const field of fields) goOn(field, found, json, location);
-return;
-}
-const { target } = found;
-goOn(fields[0], found, json, location);
-sent = json["note"];
-if (sent === inherited["note"] || (value = read1(sent)) === undefined) goOn(fields[1], found, json, location);
-else target["note"] = value;
 }); }),
   // PlaceOrder
   'b4e5d97c5f3b2747416b5c54': (function (has) { return (function (dto) {

@@ -5,9 +5,9 @@ import {
   bool,
   decimal,
   dto,
-  field,
   fromHeader,
   int,
+  jsonField,
   list,
   optional,
   queryParam,
@@ -24,8 +24,8 @@ export class OrderLine extends dto({ sku: string, quantity: int, unitPrice: deci
 
 export class PlaceOrder extends dto({
   customerId: routeParam(string),
-  items: field(list(OrderLine)),
-  note: optional(string),
+  items: jsonField(list(OrderLine)),
+  note: jsonField(optional(string)),
   channel: fromHeader(string, { name: 'X-Channel', required: false, fallback: false }),
   cart: fromHeader(string, { name: 'X-Cart', required: false, fallback: false }),
   rush: queryParam(bool, { default: false }),

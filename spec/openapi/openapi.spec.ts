@@ -345,21 +345,22 @@ describe('openapi()', () => {
     },
   );
 
-  it.each<[string, AnyType, object, string?]>([
+  it.each<[string, AnyType, object, string | undefined]>([
     ['fields of the body', dto({ a: int, b: jsonField(int), c: field(int, { bindFrom: 'd' }) }), {}, 'a, d'],
     ['a field of the path', dto({ id: int }), { path: '/:id', method: 'get' }, 'id'],
     ['an optional claim', dto({ sub: fromClaim(string, { required: false }) }), {}, 'sub'],
-    ['no header, which counts more', dto({ h: fromHeader(string, { required: false }) }), {}],
-    ['nothing that is a query parameter', dto({ a: int }), { method: 'get' }],
+    ['no header, which counts more', dto({ h: fromHeader(string, { required: false }) }), {}, undefined],
+    ['nothing that is a query parameter', dto({ a: int }), { method: 'get' }, undefined],
     [
       'nothing that binds from the body alone',
       dto({ a: int }),
       { options: { fieldSources: ['json'], fallback: false } },
     ],
   ])('says what a query replaces: %s', async (_what, Dto, options, names) => {
-    const sentence = `Query parameters of these names replace the values in path and body: ${names}.`;
-    const { description }: { readonly description?: string } = await operationOf(Dto, options);
-    expect(description).toBe(names && sentence);
+    const sentence = `Query parameters of these names replace the values in path and body: ${names ?? ''}.`;
+    const described = JSON.stringify(await operationOf(Dto, options));
+    expect(described.includes('Query parameters of these names')).toBe(names !== undefined);
+    if (names !== undefined) expect(described).toContain(sentence);
   });
 
   it('says what the endpoint says of itself', async () => {

@@ -17,7 +17,8 @@ store.on('error', (error: Error) => {
 
 const { idempotency, bindRequest } = configure({
   idempotency: { store, cacheDuration: 24 * 60 * 60 * 1000, whenKeyReused: 'reject' },
-  binding: { allowAnonymous: false },
+  // What is ordered comes from the body alone: no query can change it.
+  binding: { allowAnonymous: false, fieldSources: ['json'], fallback: false },
 });
 
 class OrderLine extends dto({ sku: string, quantity: int, unitPrice: decimal }) {}

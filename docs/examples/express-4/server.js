@@ -1,9 +1,9 @@
 // Express 4 in plain JavaScript, CommonJS: payments, with the errors of asynchronous handlers handled.
 // npm install bindonce express@4
-const { bindRequest, decimal, dto, idempotency, problemDetails, string } = require('bindonce');
+const { bindRequest, decimal, dto, idempotency, jsonField, problemDetails, string } = require('bindonce');
 const express = require('express');
 
-class Pay extends dto({ invoice: string, amount: decimal }) {}
+class Pay extends dto({ invoice: jsonField(string), amount: jsonField(decimal) }) {}
 
 /**
  * Express 4 does not look at the promise of a handler: where it rejects, the request is never answered, and the process

@@ -18,7 +18,7 @@ import {
   type NestModule,
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { bindRequest, field, fromClaim, idempotency, int, list, routeParam, string } from 'bindonce';
+import { bindRequest, field, fromClaim, idempotency, int, jsonField, list, routeParam, string } from 'bindonce';
 import type { NextFunction, Request, Response } from 'express';
 import { verify, type JwtPayload } from 'jsonwebtoken';
 
@@ -64,7 +64,7 @@ class OrderLine {
 
 class PlaceOrder {
   @routeParam(int) customerId!: number;
-  @field(list(OrderLine)) items!: OrderLine[];
+  @jsonField(list(OrderLine)) items!: OrderLine[];
   @fromClaim(string, { name: 'sub' }) placedBy!: string;
 }
 

@@ -1,9 +1,9 @@
 // An application as tests want it: it does not listen, and gets what it works with from outside.
 // npm install bindonce express
-const { bindRequest, decimal, dto, idempotency, problemDetails, string } = require('bindonce');
+const { bindRequest, decimal, dto, idempotency, jsonField, problemDetails, string } = require('bindonce');
 const express = require('express');
 
-class Pay extends dto({ invoice: string, amount: decimal }) {}
+class Pay extends dto({ invoice: jsonField(string), amount: jsonField(decimal) }) {}
 
 /**
  * @param charge pays, and returns the id of the payment
