@@ -345,22 +345,18 @@ describe('openapi()', () => {
     },
   );
 
-  it.each<[string, AnyType, object, string | undefined]>([
-    ['fields of the body', dto({ a: int, b: jsonField(int), c: field(int, { bindFrom: 'd' }) }), {}, 'a, d'],
-    ['a field of the path', dto({ id: int }), { path: '/:id', method: 'get' }, 'id'],
-    ['an optional claim', dto({ sub: fromClaim(string, { required: false }) }), {}, 'sub'],
-    ['no header, which counts more', dto({ h: fromHeader(string, { required: false }) }), {}, undefined],
-    ['nothing that is a query parameter', dto({ a: int }), { method: 'get' }, undefined],
-    [
-      'nothing that binds from the body alone',
-      dto({ a: int }),
-      { options: { fieldSources: ['json'], fallback: false } },
-    ],
+  it.each<[string, AnyType, object, string[]]>([
+    ['fields of the body', dto({ a: int, b: jsonField(int), c: field(int, { bindFrom: 'd' }) }), {}, ['a', 'd']],
+    ['a field of the path', dto({ id: int }), { path: '/:id', method: 'get' }, ['id']],
+    ['an optional claim', dto({ sub: fromClaim(string, { required: false }) }), {}, ['sub']],
+    ['no header, which counts more', dto({ h: fromHeader(string, { required: false }) }), {}, []],
+    ['nothing that is a query parameter', dto({ a: int }), { method: 'get' }, []],
+    ['nothing that binds from the body alone', dto({ a: int }), { options: { fieldSources: ['json'] } }, []],
   ])('says what a query replaces: %s', async (_what, Dto, options, names) => {
-    const sentence = `Query parameters of these names replace the values in path and body: ${names ?? ''}.`;
     const described = JSON.stringify(await operationOf(Dto, options));
-    expect(described.includes('Query parameters of these names')).toBe(names !== undefined);
-    if (names !== undefined) expect(described).toContain(sentence);
+    const [, found] =
+      /Query parameters of these names replace the values in path and body: (.*?)\./.exec(described) ?? [];
+    expect(found?.split(', ') ?? []).toEqual(names);
   });
 
   it('says what the endpoint says of itself', async () => {
