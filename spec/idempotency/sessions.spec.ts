@@ -56,7 +56,7 @@ const withoutSession = (): RequestHandler => own('sessionID');
 const withId: Kind[] = [...expressSessions, ['an id without a session', withoutSession]];
 const withoutId: Kind[] = [...cookieSessions, ['a session without an id', () => own('session')]];
 
-type AtTheEnd = (req: Request, done: () => void) => void;
+type AtTheEnd = (req: Request, done: (_done?: unknown) => void) => void;
 
 describe.each(expressVersions)('%s:', (_version, express) => {
   /** A shop where `/start/ann` begins the session of Ann, and `/` says who pays. */
