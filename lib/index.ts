@@ -30,7 +30,8 @@ export type { Acquisition, LeaseStore } from './idempotency/leases/lease-store';
 export { memoryLeases, type MemoryLeasesOptions } from './idempotency/leases/memory-leases';
 export { postgresLeases, type PostgresLeasesOptions } from './idempotency/postgres/leases';
 export type { PostgresPool } from './idempotency/postgres/pool';
-export { redisLeases, type RedisClient, type RedisLeasesOptions } from './idempotency/redis/leases';
+export { redisLeases, type RedisLeasesOptions } from './idempotency/stores/redis/leases';
+export type { RedisClient } from './idempotency/stores/redis/client';
 
 export {
   field,

@@ -14,7 +14,6 @@ import { answer } from './answer';
 import { identifyAttempt, type Attempt } from './exchange/attempt';
 import { outcomeIfUnanswerable, type Exchange } from './exchange/exchange';
 import type { CallersOn } from './identity/callers';
-import { letOpen } from './leases/closable-leases';
 import { mark, requireRecordable } from './mounted';
 import type { IdempotencyOptions } from './options/options';
 import { resolveOptions, type ResolvedOptions } from './options/resolved-options';
@@ -103,7 +102,6 @@ async function serve(exchange: Exchange): Promise<Outcome | (() => Outcome)> {
   try {
     const identified = identifyAttempt(exchange);
     attempt = isPromise(identified) ? await identified : identified;
-    letOpen(exchange.options.leases);
     const decided = decide(exchange, attempt);
     decision = isPromise(decided) ? await decided : decided;
   } catch (error) {

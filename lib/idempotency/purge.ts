@@ -1,5 +1,4 @@
 import { describe } from '../options/check';
-import { letOpen } from './leases/closable-leases';
 import { newToken, PURGE } from './leases/token';
 import type { ResolvedOptions } from './options/resolved-options';
 import type { TimedStores } from './store-calls/timed-stores';
@@ -12,12 +11,11 @@ import type { TimedStores } from './store-calls/timed-stores';
  */
 export async function purge(
   cacheKey: string,
-  { leases, storeTimeout }: ResolvedOptions,
+  { storeTimeout }: ResolvedOptions,
   stores: TimedStores,
 ): Promise<boolean> {
   requireText(cacheKey);
   const own = { cacheKey, token: newToken(PURGE) };
-  letOpen(leases);
   const found = await stores.acquire(own, storeTimeout);
   switch (found.kind) {
     case 'running':

@@ -1,5 +1,5 @@
 import { KeyvPostgres } from '@keyv/postgres';
-import KeyvRedis from '@keyv/redis';
+import KeyvRedis, { createClient } from '@keyv/redis';
 import { Keyv } from 'keyv';
 import { Pool } from 'pg';
 import type { IdempotencyOptions, postgresLeases } from '../../lib';
@@ -15,6 +15,8 @@ export interface Library {
 export interface Connection {
   readonly options: Pick<IdempotencyOptions, 'store' | 'leases'>;
   close(): Promise<unknown>;
+  /** Told of the outcome of each request: connects again after failures, as the documents say. */
+  told?(hasFailed: boolean): void;
 }
 
 /** Milliseconds between two attempts to reach a store that is down: short, so that a storm has many calms. */
@@ -22,9 +24,21 @@ const RECONNECT = 50;
 
 const kinds: Readonly<Record<StoreKind, (url: string, library: Library) => Connection>> = {
   redis(url) {
-    const store = new Keyv(new KeyvRedis({ url, socket: { reconnectStrategy: RECONNECT } }));
+    const client = createClient({ url, socket: { reconnectStrategy: RECONNECT } });
+    const store = new Keyv(new KeyvRedis(client));
     store.on('error', () => undefined);
-    return { options: { store }, close: () => store.disconnect() };
+    let failures = 0;
+    return {
+      options: { store },
+      close: () => store.disconnect(),
+      told: hasFailed => {
+        failures = hasFailed ? failures + 1 : 0;
+        if (failures < 10 || !client.isReady) return;
+        failures = 0;
+        client.destroy();
+        client.connect().catch(() => undefined);
+      },
+    };
   },
   postgres(url, library) {
     const pool = new Pool({ connectionString: url, connectionTimeoutMillis: 500, query_timeout: 2_000 });

@@ -14,16 +14,16 @@ export interface Mutation {
 export const mutations: readonly Mutation[] = [
   {
     title: 'complete does not look who has the lease (no fence)',
-    file: 'idempotency/redis/scripts.js',
-    line: "if held and string.sub(held, 3) ~= ARGV[1] then return 0 end\nredis.call('SET'",
+    file: 'idempotency/stores/redis/scripts.js',
+    line: "if held and string.sub(held, 3) ~= ARGV[2] then return 0 end\nredis.call('SET'",
     broken: "redis.call('SET'",
     storm: ['--only', 'server stopped', '--faults', '12'],
     verdict: /published twice|answered in two ways/,
   },
   {
     title: 'release does not look whose the lease is',
-    file: 'idempotency/redis/scripts.js',
-    line: "if not held or string.sub(held, 3) ~= ARGV[1] then return 0 end\nredis.call('DEL'",
+    file: 'idempotency/stores/redis/scripts.js',
+    line: "if not held or string.sub(held, 3) ~= ARGV[2] then return 0 end\nredis.call('DEL'",
     broken: "redis.call('DEL'",
     storm: ['--only', 'stalled', '--only', 'paused', '--faults', '10'],
     verdict: /ran again for no reason/,
@@ -58,14 +58,15 @@ export const mutations: readonly Mutation[] = [
   },
   {
     title: 'acquire looks first and sets then',
-    file: 'idempotency/redis/leases.js',
-    line: "        return this.runOnReplicas('acquire'",
-    broken: `
-        if (!await this.dialogue.connection.evaluate("return redis.call('GET', KEYS[1])", [this.prefix + key], [])) {
-            await this.dialogue.connection.evaluate("redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])", [this.prefix + key], ['r:' + token, String(ms)]);
+    file: 'idempotency/stores/redis/leases.js',
+    line: "const [kind, ...rest] = (await this.run('acquire'",
+    broken: `const look = "return redis.call('GET', KEYS[1])";
+        if (!await this.client.evaluate(look, this.prefix + key, [])) {
+            const set = "redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])";
+            await this.client.evaluate(set, this.prefix + key, ['r:' + token, String(ms)]);
             return { kind: 'acquired' };
         }
-        return this.runOnReplicas('acquire'`,
+        const [kind, ...rest] = (await this.run('acquire'`,
     storm: ['--only', 'none'],
     verdict: /ran again for no reason/,
   },

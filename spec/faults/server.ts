@@ -39,7 +39,8 @@ async function serve(): Promise<void> {
     ...connection.options,
     ...(JSON.parse(OPTIONS) as object),
     scope: req => req.get('X-Customer'),
-    onEvent: ({ kind, cacheKey }) => {
+    onEvent: ({ kind, cacheKey, error }) => {
+      connection.told?.(error !== undefined);
       journal.write({ what: 'told', pid, request: request(), cacheKey, kind });
       if (ENDS.includes(kind)) running.delete(cacheKey);
     },

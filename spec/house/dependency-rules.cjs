@@ -17,10 +17,10 @@ const rooms = {
 const floors = {
   body: ['content', 'spool', 'stream', 'form'],
   idempotency: [
-    'stores',
+    'stores(?!/redis)',
     'leases',
     'postgres',
-    'redis',
+    'stores/redis',
     'responses',
     'identity',
     'options',

@@ -2,7 +2,7 @@ import { oneInProcess } from '../../basics/one-in-process';
 import { backingStoreOf, namespaceOf, type KeyvLike } from '../stores/keyv-like';
 import type { LeaseStore } from '../leases/lease-store';
 import { memoryLeasesFor } from '../leases/memory-leases';
-import { redisLeasesFor } from '../redis/leases';
+import { redisLeasesFor } from '../stores/redis/leases';
 
 /**
  * The leases of each store, shared by all middlewares on it, also when two copies of this package are loaded; hence one

@@ -6,10 +6,9 @@ import {
   layersUnder,
   nameOnRedis,
   namespaceOf,
-  prefixFor,
   type KeyvLike,
 } from '../stores/keyv-like';
-import { dialogueUnder, type RedisDialogue } from '../redis/dialogue';
+import { borrowFrom } from '../stores/redis/client';
 import { expiredResponsesIn, type ExpiredResponses } from './expired-responses';
 import type { RecordedResponse } from './recorded-response';
 import { SharedReads } from './shared-reads';
@@ -32,8 +31,6 @@ export interface Responses {
   remove(cacheKey: string, token: string): void | Promise<void>;
   /** Returns the error that the store has reported last, if it did so in the last ten seconds. */
   recentError?(): unknown;
-  /** Returns the key of a response on the server, if that is known. */
-  keyOnServer?(cacheKey: string, token: string): string | undefined;
 }
 
 /** Shared by all copies of this module: two middlewares with one Keyv have equal options. */
@@ -41,19 +38,6 @@ const stores = oneInProcess('response-stores', () => new WeakMap<KeyvLike, Respo
 
 /** In milliseconds; a client of Redis reports an error with each try to connect, at least every few seconds. */
 const RECENT = 10_000;
-
-/**
- * Bytes that even a slow link to the store carries in a millisecond: 100 kB in a second, a bad connection between two
- * continents. Too fast a guess would end a connection again and again before a long response has arrived.
- */
-const WRITTEN_PER_MS = 100;
-/**
- * The same for reads. How long a response is, is not known before it is read, and most are much shorter than the
- * limit. Too slow a guess would keep a dead connection; a response that travels longer is not waited for anyway.
- */
-const READ_PER_MS = 1_000;
-/** Most milliseconds that a read travels: the limit of the length may be as good as none. */
-const LONGEST_READ = 30_000;
 
 /** Returns the responses in a Keyv; the same object for every middleware that uses it. */
 export function responsesIn(keyv: KeyvLike): ResponseStore {
@@ -70,7 +54,6 @@ export class ResponseStore implements Responses {
   private lastError: { readonly error: unknown; readonly at: number } | undefined;
   private readonly reads = new SharedReads<RecordedResponse>(({ body }) => body.length);
   private readonly expired: ExpiredResponses | undefined;
-  private readonly redis: RedisDialogue | undefined;
 
   /**
    * Keyv hides failures by default: an outage would look like a missing response, and a failed write like a successful
@@ -79,12 +62,10 @@ export class ResponseStore implements Responses {
   constructor(private readonly keyv: KeyvLike) {
     for (const layer of [keyv, ...layersUnder(keyv)]) if ('throwOnErrors' in layer) layer.throwOnErrors = true;
     this.expired = expiredResponsesIn(keyv);
-    this.redis = dialogueUnder(backingStoreOf(keyv));
-    if (this.redis) refuseOtherNames(keyv);
+    if (borrowFrom(backingStoreOf(keyv))) refuseOtherNames(keyv);
     keyv.on('error', error => {
       this.failures++;
       this.lastError = { error, at: performance.now() };
-      this.redis?.leaveReplica(error);
     });
   }
 
@@ -108,8 +89,7 @@ export class ResponseStore implements Responses {
     const key = `${cacheKey}:${token}`;
     const name = keyInKeyv(this.keyv, key);
     this.expired?.written(name, ms);
-    const text = toStored(key, response);
-    if (!(await this.hear(this.keyv.set(name, text, ms), text.length / WRITTEN_PER_MS)))
+    if (!(await this.keyv.set(name, toStored(key, response), ms)))
       throw new Error("Keyv.set() returned false: the response was not stored. See the 'error' events of this Keyv.");
   }
 
@@ -125,46 +105,12 @@ export class ResponseStore implements Responses {
     return this.lastError && performance.now() - this.lastError.at < RECENT ? this.lastError.error : undefined;
   }
 
-  keyOnServer(cacheKey: string, token: string): string | undefined {
-    return nameOnRedis(this.keyv, keyInKeyv(this.keyv, `${cacheKey}:${token}`));
-  }
-
-  /**
-   * Waits for an answer of Keyv; on Redis, as the dialogue does.
-   * @param travels milliseconds that the response travels, at most.
-   */
-  private hear<T>(answer: Promise<T>, travels: number): Promise<T> {
-    return this.redis ? this.redis.hear(answer, travels) : answer;
-  }
-
   private async ask(expected: Expected): Promise<RecordedResponse | undefined> {
     const { failures, keyv } = this;
-    const name = keyInKeyv(keyv, expected.key);
-    const travels = Math.min(expected.maxBytes / READ_PER_MS, LONGEST_READ);
-    const stored: unknown = await this.hear(keyv.get(name), travels).catch(nullIfDamaged);
+    const stored: unknown = await keyv.get(keyInKeyv(keyv, expected.key)).catch(nullIfDamaged);
     if (stored === undefined && failures !== this.failures && !('throwOnErrors' in keyv) && !isNoText(this.lastError))
       throw new Error("Keyv.get() failed. See the 'error' events of this Keyv.");
-    const response = fromStored(stored, expected);
-    if (response === undefined && !(await this.isFinal(stored, name)))
-      throw new Error(
-        'The response was not found, or is damaged, but this is not certain: the Redis client may have read from a ' +
-          'replica, or got the answer to another command.',
-      );
-    return response;
-  }
-
-  /**
-   * Returns true if an answer without a response is certain: it is final, because the handler does not run again. A
-   * client may have got the answer to another command, or have asked a replica. Keyv says of some damaged entries that
-   * nothing is there, so the master is asked what it has.
-   */
-  private async isFinal(stored: unknown, name: string): Promise<boolean> {
-    const { redis, keyv } = this;
-    if (!redis) return true;
-    const onServer = stored === undefined ? nameOnRedis(keyv, name) : undefined;
-    if (onServer === undefined) return redis.isInStep(prefixFor('lease', namespaceOf(keyv)) + name);
-    const text = await redis.textAt(onServer);
-    return text === null || (text !== undefined && !mayHaveValue(text));
+    return fromStored(stored, expected);
   }
 }
 
@@ -193,12 +139,3 @@ function nullIfDamaged(error: unknown): null | undefined {
 /** Returns true for the error of Redis about a list, a hash or another type under the key of a text. */
 const isNoText = (reported: { readonly error: unknown } | undefined): boolean =>
   reported?.error instanceof Error && reported.error.message.startsWith('WRONGTYPE');
-
-/** Returns false for JSON that Keyv does not write, which is an object with `value`; true for other serialisations. */
-function mayHaveValue(text: string): boolean {
-  try {
-    return Object.hasOwn(Object(JSON.parse(text)) as object, 'value');
-  } catch {
-    return true;
-  }
-}

@@ -1,6 +1,4 @@
-import { steps } from '../../basics/steps';
 import { refuseIfClosed } from '../leases/closable-leases';
-import { areJoint } from '../leases/joint-leases';
 import type { RunId } from '../leases/token';
 import { validCompletion } from '../leases/valid-answers';
 import type { ResolvedOptions } from '../options/resolved-options';
@@ -80,31 +78,9 @@ export class PendingResponse {
   }
 
   private async completeAfter(written: Promise<void>, ms: number): Promise<boolean> {
-    const isOurs = await this.completeWith(written, ms);
-    if (isOurs !== undefined) return isOurs;
     await written;
     this.isWritten = true;
     return this.complete(ms);
-  }
-
-  /**
-   * Completes the lease without waiting until the response is written, if the store itself can make sure that it is.
-   * @returns undefined if it cannot, or has found no response.
-   */
-  private async completeWith(written: Promise<void>, ms: number): Promise<boolean | undefined> {
-    const {
-      run: { cacheKey, token },
-      options: { leases, responses },
-    } = this;
-    const responseKey = responses.keyOnServer?.(cacheKey, token);
-    if (!areJoint(leases) || responseKey === undefined) return undefined;
-    // If the lease is completed, the response is there, whatever becomes of the answer to the write.
-    written.catch(() => undefined);
-    // Keyv takes several microtasks to pass the response to its client.
-    await new Promise(resolve => {
-      steps.nextTick(resolve);
-    });
-    return leases.completeIfStored(cacheKey, token, ms, responseKey);
   }
 
   private complete(ms: number): boolean | Promise<boolean> {

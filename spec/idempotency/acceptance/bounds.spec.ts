@@ -183,6 +183,7 @@ describe('100,000 live keys', () => {
   it('on Redis do not slow an acquire', async () => {
     const servers = [await RedisServer.start(), await RedisServer.start()] as const;
     const clients = [createClient({ url: servers[0].url }), createClient({ url: servers[1].url })] as const;
+    for (const client of clients) await client.connect();
     const leases = redisLeases(clients[1]);
     for (let key = 0; key < LIVE; key += 1_000)
       await Promise.all(

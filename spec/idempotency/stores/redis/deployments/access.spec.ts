@@ -2,13 +2,13 @@ import KeyvRedis from '@keyv/redis';
 import KeyvValkey from '@keyv/valkey';
 import express from 'express';
 import Keyv from 'keyv';
-import { idempotency } from '../../../../lib';
-import { EventLog } from '../../../support/event-log';
-import { send } from '../../../support/listen';
-import { keyed } from '../../../support/replays';
-import { serve } from '../../../support/serve';
-import { makeCertificate, type Certificate } from '../../../support/servers/redis-certificate';
-import { freePort, RedisServer } from '../../../support/servers/redis-server';
+import { idempotency } from '../../../../../lib';
+import { EventLog } from '../../../../support/event-log';
+import { send } from '../../../../support/listen';
+import { keyed } from '../../../../support/replays';
+import { serve } from '../../../../support/serve';
+import { makeCertificate, type Certificate } from '../../../../support/servers/redis-certificate';
+import { freePort, RedisServer } from '../../../../support/servers/redis-server';
 import { redisDeployment, twoApplicationsOn } from '../deployment';
 
 /** What the README says that a user needs. */

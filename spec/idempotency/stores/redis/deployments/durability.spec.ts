@@ -1,9 +1,8 @@
 import KeyvRedis, { createClient } from '@keyv/redis';
 import Keyv from 'keyv';
-import { redisLeases } from '../../../../lib';
-import { RedisServer } from '../../../support/servers/redis-server';
-import { clientOf } from '../deployment';
-import { Shop } from '../../../support/shop';
+import { RedisServer } from '../../../../support/servers/redis-server';
+import { leasesOn } from '../deployment';
+import { Shop } from '../../../../support/shop';
 
 const STORE_TIMEOUT = 1_000;
 const LONG = 60_000;
@@ -82,7 +81,7 @@ describe('a Redis whose memory is full', () => {
   });
 
   it('with `noeviction`, renews a lease but stores no response: it is sent, and replayed once there is room again', async () => {
-    const leases = redisLeases(clientOf(await open('noeviction')));
+    const leases = await leasesOn(await open('noeviction'));
     await leases.acquire('held', 'a', LONG);
     shop.onRun = () => redis.ask('CONFIG', 'SET', 'maxmemory', NO_MEMORY);
     expect(await shop.outcome('filled meanwhile')).toBe('ran');

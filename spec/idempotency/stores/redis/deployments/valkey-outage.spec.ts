@@ -1,13 +1,8 @@
-import { once, type EventEmitter } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
 import KeyvValkey from '@keyv/valkey';
-import Iovalkey from 'iovalkey';
 import Keyv from 'keyv';
-import type { IoredisClient } from '../../../../lib/idempotency/redis/ioredis-client';
-import { RedisServer } from '../../../support/servers/redis-server';
-import { signal } from '../../../support/signal';
-import { Shop } from '../../../support/shop';
-import { clientOf } from '../deployment';
+import { RedisServer } from '../../../../support/servers/redis-server';
+import { signal } from '../../../../support/signal';
+import { Shop } from '../../../../support/shop';
 
 const STORE_TIMEOUT = 1_000;
 /** Longer than a busy machine stands still: a run that loses its lease is another story. */
@@ -68,45 +63,6 @@ describe('an application on @keyv/valkey whose server is away', () => {
     await redis.up();
     expect(await shop.outcomeInTheEnd('order')).toBe('replayed');
     expect(shop.runs).toEqual(['order']);
-  });
-
-  it('while a request runs, and whose client gives up, stores the response when the server is back', async () => {
-    const store = new Keyv(new KeyvValkey(redis.url, { useRedisSets: false, retryStrategy: () => null } as object));
-    const client = clientOf(store) as IoredisClient;
-    shop = await Shop.open(store, { storeTimeout: STORE_TIMEOUT, leaseDuration: LEASE });
-    shop.onRun = async () => {
-      await redis.kill();
-      while (client.status !== 'end') await once(client as unknown as EventEmitter, 'end');
-    };
-    expect(await shop.outcome('order')).toBe('ran');
-    expect(shop.kinds('order')).toContain('not-stored');
-    expect(await shop.outcome('during')).toBe(503);
-    await redis.up();
-    // Without another request.
-    while (((await redis.ask('KEYS', '*')) as string[]).length < 2) await pause(20);
-    shop.onRun = () => undefined;
-    expect(await shop.outcomeInTheEnd('order')).toBe('replayed');
-    expect(await shop.outcome('after')).toBe('ran');
-    expect(shop.runs).toEqual(['order', 'after']);
-  });
-
-  it.each<[string, (client: Iovalkey) => unknown]>([
-    ['disconnect()', client => client.disconnect()],
-    ['quit()', client => client.quit()],
-  ])('but whose client the application has closed by %s, does not open it again', async (_title, close) => {
-    const client = new Iovalkey(redis.url, { retryStrategy: () => null });
-    shop = await Shop.open(new Keyv(new KeyvValkey(client, { useRedisSets: false })), { storeTimeout: 300 });
-    expect(await shop.outcome('before')).toBe('ran');
-    const ended = once(client, 'end');
-    await close(client);
-    await ended;
-    expect(await shop.outcome('after')).toBe(503);
-    expect(client.status).toBe('end');
-    await client.connect();
-    expect(await shop.outcome('after')).toBe('ran');
-    await redis.kill();
-    await redis.up();
-    expect(await shop.outcomeInTheEnd('again')).toBe('ran');
   });
 
   it('from the start answers 503 in time, and serves when it is there', async () => {

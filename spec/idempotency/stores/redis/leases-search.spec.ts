@@ -1,7 +1,7 @@
 import { createClient } from '@keyv/redis';
-import { redisLeases } from '../../../lib';
-import { leaseStoreSearch } from '../../../lib/testing';
-import { anyRedis } from '../../support/servers/redis-server';
+import { redisLeases } from '../../../../lib';
+import { leaseStoreSearch } from '../../../../lib/testing';
+import { anyRedis } from '../../../support/servers/redis-server';
 
 let redis: Awaited<ReturnType<typeof anyRedis>>;
 
@@ -12,8 +12,8 @@ afterAll(() => redis.stop());
 
 leaseStoreSearch(
   'redisLeases()',
-  () => {
-    const client = createClient({ url: redis.url });
+  async () => {
+    const client = await createClient({ url: redis.url }).connect();
     return {
       store: redisLeases(client, { prefix: 'search:' }),
       expire: key => client.pExpire(`search:${key}`, 0),
