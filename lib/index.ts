@@ -26,10 +26,9 @@ export type { HeaderLine, RecordedResponse } from './idempotency/responses/recor
 export type { KeyvLike } from './idempotency/stores/keyv-like';
 export type { RequestIdempotency } from './idempotency/run/request-idempotency';
 export type {} from './idempotency/run/express-types';
-export type { Acquisition, LeaseStore } from './idempotency/leases/lease-store';
+export type { Acquisition, LeaseStore, RunFacts, RunQuery, RunRecord } from './idempotency/leases/lease-store';
 export { memoryLeases, type MemoryLeasesOptions } from './idempotency/leases/memory-leases';
-export { postgresLeases, type PostgresLeasesOptions } from './idempotency/postgres/leases';
-export type { PostgresPool } from './idempotency/postgres/pool';
+export { postgresLeases, type PostgresLeasesOptions, type PostgresPool } from './idempotency/stores/postgres/leases';
 export { redisLeases, type RedisLeasesOptions } from './idempotency/stores/redis/leases';
 export type { RedisClient } from './idempotency/stores/redis/client';
 

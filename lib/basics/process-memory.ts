@@ -1,10 +1,16 @@
 import { totalmem } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
 
 /**
- * Bytes of memory that this process may use: those of its container, else of the machine. Where nothing limits it, node
- * says undefined (before 20.13), 0, or a number beyond any memory (where cgroups set no limit).
+ * Bytes of memory that this process may use: those of its container, else of the machine; but no more than twice what
+ * V8's heap may have (`--max-old-space-size`), because half of what takes memory is in there. Where nothing limits the
+ * process, node says undefined (before 20.13), 0, or a number beyond any memory (where cgroups set no limit).
  */
-export const processMemory = Math.min(totalmem(), process.constrainedMemory() || Infinity);
+export const processMemory = Math.min(
+  totalmem(),
+  process.constrainedMemory() || Infinity,
+  2 * getHeapStatistics().heap_size_limit,
+);
 
 /**
  * Returns a bound for what takes memory, or less: so many for each byte that the process may use. All bounds together

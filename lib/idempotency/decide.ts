@@ -3,9 +3,9 @@ import { after, recovering, type Awaitable } from '../basics/awaitable';
 import { isExchangeOver } from '../http/exchange-end';
 import type { Attempt } from './exchange/attempt';
 import type { Exchange } from './exchange/exchange';
-import { watchForChange } from './leases/change-watch';
-import type { Acquisition } from './leases/lease-store';
+import { watchForChange } from './leases/waiting';
 import { fingerprintOf, isToken, PURGE, REMEDY } from './leases/token';
+import type { KnownAcquisition } from './leases/valid-answers';
 import { StoreUnavailable } from './store-calls/store-call';
 
 /** The next step of a request. */
@@ -89,7 +89,7 @@ function throwTooLate({ options, stores }: Exchange, attempt: Attempt): never {
 }
 
 function decisionFor(
-  acquisition: Exclude<Acquisition, { kind: 'acquired' }>,
+  acquisition: Exclude<KnownAcquisition, { kind: 'acquired' }>,
   { cacheKey, fingerprint }: Attempt,
   { options: { whenKeyReused } }: Exchange,
 ): Decision {

@@ -23,7 +23,7 @@ export function outcomeAfterRun(exchange: Exchange, attempt: Attempt, decision: 
 
 async function outcomeOf(
   decision: NotAcquired,
-  { req, options, stores }: Exchange,
+  { options, stores }: Exchange,
   attempt: Attempt,
   hasRun: boolean,
 ): Promise<Outcome> {
@@ -31,7 +31,7 @@ async function outcomeOf(
   switch (decision.kind) {
     case 'done':
       try {
-        const response = await stores.read({ cacheKey, token: decision.token }, req.method);
+        const response = await stores.read({ cacheKey, token: decision.token });
         return response ? { kind: 'replayed', response, waited: decision.waited } : { kind: 'response-unavailable' };
       } catch (error) {
         return { kind: 'store-unavailable', hasRun: true, error };

@@ -1,4 +1,5 @@
 import { totalmem } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
 import { MemoryLimit } from '../support/memory-limit';
 
 type Module = typeof import('../../lib/basics/process-memory');
@@ -16,33 +17,33 @@ function withLimit(limit: number | undefined): Module {
   return module;
 }
 
+/** Where nothing else limits it. */
+const ofMachine = Math.min(totalmem(), 2 * getHeapStatistics().heap_size_limit);
+
 describe('the memory that a process may use', () => {
   it.each([
-    ['of the machine, where node before 20.13 knows no limit', undefined, totalmem()],
-    ['of the machine, where node knows no limit', 0, totalmem()],
-    ['of the machine, where a cgroup sets no limit', 2 ** 64, totalmem()],
-    ['of the machine, where an older node reports what cgroup v1 says of none', 9_223_372_036_854_771_712, totalmem()],
+    ['of the machine, where node before 20.13 knows no limit', undefined, ofMachine],
+    ['of the machine, where node knows no limit', 0, ofMachine],
+    ['of the machine, where a cgroup sets no limit', 2 ** 64, ofMachine],
+    ['of the machine, where an older node reports what cgroup v1 says of none', 9_223_372_036_854_771_712, ofMachine],
     ['of its container, where that has less', 300_000_000, 300_000_000],
   ])('is the memory %s', (_which, limit, bytes) => {
     expect(withLimit(limit).processMemory).toBe(bytes);
   });
 });
 
-/** Prints the bounds of what takes memory; of reads that are shared, how many of 1 MiB are kept. */
+/** Prints the bounds of what takes memory. */
 const printBounds = `
   const { held } = require('./dist/body/stream/holding.js');
   const { unstored } = require('./dist/idempotency/store-calls/unstored.js');
-  const { defaultStore, LONGEST_KEPT } = require('./dist/idempotency/responses/default-store.js');
-  const { SharedReads } = require('./dist/idempotency/responses/shared-reads.js');
+  const { defaultStore, LONGEST_KEPT } = require('./dist/idempotency/stores/memory-responses.js');
   const { memoryLeases } = require('bindonce');
-  const shared = new SharedReads(() => 2 ** 20);
-  for (let key = 0; key < 100; key++) shared.read(String(key), () => Promise.resolve('x'), 1_000);
   setImmediate(() => {
     const { memory, ramDisk, disk } = held.bounds;
     console.log(
       JSON.stringify({
         memory, ramDisk, disk, unstored: unstored.bound, store: defaultStore().responses.maxSize, longest: LONGEST_KEPT,
-        reads: shared.reads.size, keys: memoryLeases().maxKeys, given: memoryLeases({ maxKeys: 2_000_000 }).maxKeys,
+        keys: memoryLeases().maxKeys, given: memoryLeases({ maxKeys: 2_000_000 }).maxKeys,
       }),
     );
     process.exit();
@@ -58,9 +59,8 @@ it.each([
       ramDisk: 64 * MIB,
       unstored: 16 * MIB,
       store: 32 * MIB,
-      longest: 31.25 * MIB,
-      reads: 8,
-      keys: 134_217,
+      longest: 30.5 * MIB,
+      keys: 67_108,
     },
   ],
   [
@@ -69,10 +69,9 @@ it.each([
       memory: 128 * MIB,
       ramDisk: 256 * MIB,
       unstored: 64 * MIB,
-      store: 128 * MIB,
-      longest: 125 * MIB,
-      reads: 32,
-      keys: 536_870,
+      store: 64 * MIB,
+      longest: 61 * MIB,
+      keys: 268_435,
     },
   ],
   [
@@ -81,9 +80,8 @@ it.each([
       memory: 256 * MIB,
       ramDisk: 1_024 * MIB,
       unstored: 64 * MIB,
-      store: 128 * MIB,
-      longest: 125 * MIB,
-      reads: 32,
+      store: 64 * MIB,
+      longest: 61 * MIB,
       keys: 1_000_000,
     },
   ],

@@ -16,18 +16,7 @@ const rooms = {
  */
 const floors = {
   body: ['content', 'spool', 'stream', 'form'],
-  idempotency: [
-    'stores(?!/redis)',
-    'leases',
-    'postgres',
-    'stores/redis',
-    'responses',
-    'identity',
-    'options',
-    'store-calls',
-    'exchange',
-    'run',
-  ],
+  idempotency: ['leases', 'responses', 'stores', 'identity', 'options', 'store-calls', 'exchange', 'run'],
   binding: ['reading', 'types', 'declaration', 'plan', 'input', 'responses', 'sources'],
   openapi: ['names', 'routing', 'schemas', 'options', 'values', 'parameters', 'body', 'responses', 'page'],
 };

@@ -4,11 +4,42 @@
  * - `running`: another token holds the lease for `msLeft` more milliseconds unless it renews: from 0 to the `ms` of its
  *   lease, also a fraction.
  * - `done`: the run of `token` was completed; its response is stored under that token.
+ * - `unknown`: the lease of `token` has ended without a record, so its request may have run. Only where `keepUnknown`
+ *   of {@link RunFacts} asked for it.
  */
 export type Acquisition =
   | { readonly kind: 'acquired' }
   | { readonly kind: 'running'; readonly token: string; readonly msLeft: number }
-  | { readonly kind: 'done'; readonly token: string };
+  | { readonly kind: 'done'; readonly token: string }
+  | { readonly kind: 'unknown'; readonly token: string };
+
+/** What is known of a request when it asks to run; a store may keep it for its operators. */
+export interface RunFacts {
+  /** Milliseconds for which a run is `unknown` whose lease ends without a record; absent: it is free at once. */
+  readonly keepUnknown?: number;
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly keyHash: string;
+  readonly callerHash: string;
+  /** In milliseconds since 1970. */
+  readonly created: number;
+}
+
+/** What a store tells its operators of one run. */
+export interface RunRecord extends Pick<RunFacts, 'method' | 'path' | 'created'> {
+  readonly cacheKey: string;
+  readonly state: 'running' | 'done' | 'unknown';
+  /** When the lease or the record ends, in milliseconds since 1970. */
+  readonly ends: number;
+}
+
+/** Which runs are asked for; `after` is where the last answer ended. */
+export interface RunQuery extends Partial<Pick<RunFacts, 'path' | 'keyHash' | 'callerHash'>> {
+  readonly state?: RunRecord['state'];
+  readonly after?: string;
+  readonly limit: number;
+}
 
 /**
  * The right to run: each key has at most one holder at a time. Every method is ONE atomic step, and may be repeated
@@ -25,7 +56,7 @@ export interface LeaseStore {
    * Takes the lease for `ms` milliseconds if no token holds it. A token that holds it already acquires it again, for
    * `ms` from now.
    */
-  acquire(key: string, token: string, ms: number): Acquisition | Promise<Acquisition>;
+  acquire(key: string, token: string, ms: number, about?: RunFacts): Acquisition | Promise<Acquisition>;
   /** Extends the lease to `ms` milliseconds from now. @returns whether the token still holds it. */
   renew(key: string, token: string, ms: number): boolean | Promise<boolean>;
   /**
@@ -44,4 +75,13 @@ export interface LeaseStore {
    * @returns a function that stops the watch.
    */
   watch?(key: string, onChange: () => void): Promise<() => void>;
+  /**
+   * Optional: says of an unknown run whether it `ran`, which makes a record for `ms` milliseconds, or frees its key.
+   * @returns false, and changes nothing, when there is no unknown run of this token.
+   */
+  settle?(key: string, token: string, outcome: 'ran' | 'did-not-run', ms: number): boolean | Promise<boolean>;
+  /** Optional: returns runs, the newest first. */
+  list?(query: RunQuery): Promise<{ readonly items: readonly RunRecord[]; readonly after?: string }>;
+  /** Optional: returns the run of a key. */
+  get?(key: string): Promise<RunRecord | undefined>;
 }

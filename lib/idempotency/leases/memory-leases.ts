@@ -1,9 +1,8 @@
 import { memoryBound } from '../../basics/process-memory';
 import { checkOptions, MAX_TIMER, positiveInteger, type Rule } from '../../options/check';
-import { isMapLike } from '../stores/keyv-like';
-import { SweepInterval } from '../stores/sweep-interval';
+import { warnOnce } from '../../warnings/warn-once';
 import type { Acquisition, LeaseStore } from './lease-store';
-import { Watchers } from './watchers';
+import { Watchers } from './waiting';
 
 /** A lease, or the record of a run that is done. */
 interface Lease {
@@ -14,16 +13,19 @@ interface Lease {
   readonly timer: NodeJS.Timeout | undefined;
 }
 
-/** How often expired records are swept, in milliseconds; between sweeps they only take memory. */
-const SWEEP_INTERVAL = 10_000;
-const SHORTEST_SWEEP_INTERVAL = 1_000;
+/** Keys that each new key is the occasion to look at; expired records among them are forgotten. */
+const LOOKED_AT = 4;
+/** The same when all keys are in use. */
+const LOOKED_AT_IF_FULL = 1_000;
+/** From this part of the keys on, the process is warned. */
+const NEARLY_FULL = 0.8;
 
 /** Options of {@link memoryLeases}. */
 export interface MemoryLeasesOptions {
   /**
-   * Keys that are kept at one time, of some 400 bytes each (700 while the handler runs). Beyond, requests with new keys
-   * are refused (503): a key that is forgotten before it expires would run again. Default 1 000 000, or one for
-   * each 2 000 bytes of memory that the process may use if those are fewer.
+   * Keys that are kept at one time, of some 500 bytes each. Beyond, requests with new keys are refused (503): a key
+   * that is forgotten before it expires would run again; a process warning comes before. Default 1 000 000, or one
+   * for each 4 000 bytes of memory that the process may use if those are fewer.
    */
   readonly maxKeys?: number;
 }
@@ -36,13 +38,7 @@ const rules: Readonly<Record<keyof MemoryLeasesOptions, Rule>> = { maxKeys: posi
  */
 export function memoryLeases(options: MemoryLeasesOptions = {}): LeaseStore {
   checkOptions('memoryLeases', options, rules);
-  // They are in V8's heap, which has half of the memory of a container.
-  return new MemoryLeases(options.maxKeys ?? memoryBound(1_000_000, 1 / 2_000));
-}
-
-/** Makes leases for a collection in this process. @returns undefined for any other store. */
-export function memoryLeasesFor(store: object): LeaseStore | undefined {
-  return isMapLike(store) ? memoryLeases() : undefined;
+  return new MemoryLeases(options.maxKeys ?? memoryBound(1_000_000, 1 / 4_000));
 }
 
 /** A property, because `instanceof` fails for the class of another copy of this module, which has the same symbol. */
@@ -60,9 +56,8 @@ class MemoryLeases implements LeaseStore {
   readonly [IN_MEMORY] = true;
   private readonly leases = new Map<string, Lease>();
   private readonly watchers = new Watchers();
-  /** Time of the last sweep, in milliseconds of the monotonic clock. */
-  private swept = -Infinity;
-  private readonly sweeping = new SweepInterval(SWEEP_INTERVAL, () => this.sweep());
+  /** Goes round the keys, a few at a time: to look at all of a million would hold the process up. */
+  private round = this.leases.entries();
 
   constructor(private readonly maxKeys: number) {}
 
@@ -70,14 +65,9 @@ class MemoryLeases implements LeaseStore {
   acquire(key: string, token: string, ms: number): Acquisition {
     const lease = this.live(key);
     if (lease && !lease.timer) return { kind: 'done', token: lease.token };
-    if (lease && lease.token !== token) {
+    if (lease && lease.token !== token)
       return { kind: 'running', token: lease.token, msLeft: Math.max(0, lease.expires - performance.now()) };
-    }
-    if (!this.leases.has(key) && this.isFull())
-      throw new Error(
-        `memoryLeases: all ${this.maxKeys} keys are in use. Raise maxKeys, shorten cacheDuration, or use ` +
-          'redisLeases() or postgresLeases().',
-      );
+    if (!this.leases.has(key)) this.makeRoom();
     this.run(key, token, ms);
     return { kind: 'acquired' };
   }
@@ -93,7 +83,6 @@ class MemoryLeases implements LeaseStore {
     const lease = this.live(key);
     if (lease && lease.token !== token) return false;
     this.put(key, { token, expires: performance.now() + ms, timer: undefined });
-    this.sweeping.start();
     this.watchers.notify(key);
     return true;
   }
@@ -106,12 +95,6 @@ class MemoryLeases implements LeaseStore {
 
   watch(key: string, onChange: () => void): Promise<() => void> {
     return Promise.resolve(this.watchers.add(key, onChange));
-  }
-
-  /** Returns true if a key has no room. Expired ones are looked for once in a second only: there may be a million. */
-  private isFull(): boolean {
-    if (this.leases.size >= this.maxKeys && performance.now() >= this.swept + SHORTEST_SWEEP_INTERVAL) this.sweep();
-    return this.leases.size >= this.maxKeys;
   }
 
   private live(key: string): Lease | undefined {
@@ -140,14 +123,33 @@ class MemoryLeases implements LeaseStore {
     this.watchers.notify(key);
   }
 
-  private sweep(): boolean {
-    const now = (this.swept = performance.now());
-    let isRecordLeft = false;
-    for (const [key, { expires, timer }] of this.leases) {
-      if (timer) continue;
-      if (expires <= now) this.leases.delete(key);
-      else isRecordLeft = true;
+  /** Makes room for a new key. @throws Error if there is none. */
+  private makeRoom(): void {
+    const { leases, maxKeys } = this;
+    this.forgetExpired(leases.size < maxKeys ? LOOKED_AT : LOOKED_AT_IF_FULL);
+    if (leases.size >= maxKeys)
+      throw new Error(
+        `memoryLeases: all ${maxKeys} keys are in use. Raise maxKeys, shorten cacheDuration, or use redisLeases() or ` +
+          'postgresLeases().',
+      );
+    if (leases.size === Math.floor(maxKeys * NEARLY_FULL))
+      warnOnce(
+        'BINDONCE_MEMORY_KEYS',
+        `idempotency: ${leases.size} keys are kept in memory, and from ${maxKeys} on, requests with new keys are ` +
+          'refused (503). Pass a store that is not in memory, shorten cacheDuration, or raise maxKeys of ' +
+          'memoryLeases().',
+      );
+  }
+
+  private forgetExpired(count: number): void {
+    for (let looked = 0; looked < count; looked++) {
+      const next = this.round.next();
+      if (next.done) {
+        this.round = this.leases.entries();
+        return;
+      }
+      const [key, { expires, timer }] = next.value;
+      if (!timer && expires <= performance.now()) this.leases.delete(key);
     }
-    return isRecordLeft;
   }
 }

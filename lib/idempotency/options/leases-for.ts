@@ -1,7 +1,7 @@
 import { oneInProcess } from '../../basics/one-in-process';
-import { backingStoreOf, namespaceOf, type KeyvLike } from '../stores/keyv-like';
+import { backingStoreOf, isMapLike, namespaceOf, type KeyvLike } from '../stores/keyv-like';
 import type { LeaseStore } from '../leases/lease-store';
-import { memoryLeasesFor } from '../leases/memory-leases';
+import { memoryLeases } from '../leases/memory-leases';
 import { redisLeasesFor } from '../stores/redis/leases';
 
 /**
@@ -27,17 +27,9 @@ export function leasesOfBackingStore(store: object, namespace?: string): LeaseSt
   return leases;
 }
 
-/** Each makes leases for one kind of store, and returns undefined for the others. */
-const kinds: readonly ((adapter: object, namespace: string | undefined) => LeaseStore | undefined)[] = [
-  memoryLeasesFor,
-  redisLeasesFor,
-];
-
 function make(adapter: object, namespace: string | undefined): LeaseStore {
-  for (const leasesOf of kinds) {
-    const leases = leasesOf(adapter, namespace);
-    if (leases) return leases;
-  }
+  const leases = isMapLike(adapter) ? memoryLeases() : redisLeasesFor(adapter, namespace);
+  if (leases) return leases;
   throw new TypeError(
     `idempotency: store is a Keyv on ${adapter.constructor.name}, on which bindonce cannot hold leases. ` +
       remedyFor(adapter),

@@ -74,7 +74,7 @@ export interface IdempotencyOptions {
    */
   swaggerHeaderType?: PropertyType;
   /**
-   * The store of the responses: a Keyv, version 5 or 6. Default: one in memory for the whole process, bounded to 128
+   * The store of the responses: a Keyv, version 5 or 6. Default: one in memory for the whole process, bounded to 64
    * MiB, or to an eighth of the memory that the process may use if that is less.
    */
   store?: KeyvLike;

@@ -1,12 +1,11 @@
 import { checkOptions } from '../../options/check';
 import { withDefaults } from '../../options/merge';
 import { snapshotOf } from '../../options/snapshot';
-import { defaultStore, LONGEST_BODY, LONGEST_KEPT } from '../responses/default-store';
 import { isOfTheBody } from '../responses/head-snapshot';
 import { isPerExchange } from '../responses/recorded-response';
-import { refuseIgnoredAddress } from '../stores/ignored-address';
-import { backingStoreOf, isKeyvLike, isMapLike } from '../stores/keyv-like';
-import { responsesIn, type Responses } from '../responses/response-store';
+import { backingStoreOf, isKeyvLike, isMapLike, refuseIgnoredAddress } from '../stores/keyv-like';
+import { defaultStore, LONGEST_BODY, LONGEST_KEPT } from '../stores/memory-responses';
+import { responsesIn, type ResponseStore } from '../stores/responses';
 import type { CallerOptions } from '../identity/caller-scope';
 import { callersOn, type CallersOn } from '../identity/callers';
 import { leasesFor, leasesOfBackingStore } from './leases-for';
@@ -27,7 +26,7 @@ export interface ResolvedOptions
   readonly keyPattern: RegExp | undefined;
   readonly shouldCache: IdempotencyOptions['shouldCache'];
   readonly onEvent: IdempotencyOptions['onEvent'];
-  readonly responses: Responses;
+  readonly responses: ResponseStore;
 }
 
 type HeaderOptions = Pick<ResolvedOptions, 'headerName' | 'additionalHeaders' | 'replayedHeader'>;
@@ -63,7 +62,7 @@ function checkSize({ maxResponseBytes }: Pick<ResolvedOptions, 'maxResponseBytes
   if (maxResponseBytes > LONGEST_BODY)
     throw new TypeError(
       `idempotency: maxResponseBytes must be at most ${LONGEST_BODY} without a store, not ${maxResponseBytes}, ` +
-        'because the default store holds 128 MiB in all. Lower it, or pass a store.',
+        'because the default store holds 64 MiB in all. Lower it, or pass a store.',
     );
 }
 

@@ -74,7 +74,7 @@ export class PendingResponse {
       options,
     } = this;
     if (response && !this.isWritten)
-      return options.responses.write(cacheKey, token, response, ms + extraLifetime(options));
+      return options.responses.set(cacheKey, token, response, ms + extraLifetime(options));
   }
 
   private async completeAfter(written: Promise<void>, ms: number): Promise<boolean> {

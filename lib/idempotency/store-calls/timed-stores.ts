@@ -3,7 +3,7 @@ import { AcquireOrHold } from './acquire-or-hold';
 import { refuseIfClosed } from '../leases/closable-leases';
 import type { Acquisition } from '../leases/lease-store';
 import type { RunId } from '../leases/token';
-import { validAcquisition } from '../leases/valid-answers';
+import { validAcquisition, type KnownAcquisition } from '../leases/valid-answers';
 import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
 import { callStore, StoreUnavailable } from './store-call';
@@ -33,7 +33,7 @@ export class TimedStores {
    * Asks for the lease, or holds it for an earlier run whose response this process is storing. What a lost or late call
    * acquires is released again.
    */
-  acquire(run: RunId, ms: number): Awaitable<Acquisition> {
+  acquire(run: RunId, ms: number): Awaitable<KnownAcquisition> {
     refuseIfTooManyUnstored();
     const releaseAgain = (): void => {
       void this.releaseQuietly(run);
@@ -76,13 +76,12 @@ export class TimedStores {
     await this.release(run).catch(() => undefined);
   }
 
-  /** Reads the response of a run. @param method of the request. */
-  read({ cacheKey, token }: RunId, method: string | undefined): Awaitable<RecordedResponse | undefined> {
-    const { leases, responses, storeTimeout, maxResponseBytes } = this.options;
-    const expected = { method, maxBytes: maxResponseBytes };
+  /** Reads the response of a run. */
+  read({ cacheKey, token }: RunId): Awaitable<RecordedResponse | undefined> {
+    const { leases, responses, storeTimeout } = this.options;
     const read = (): Awaitable<RecordedResponse | undefined> => {
       refuseIfClosed(leases);
-      return responses.read(cacheKey, token, expected, storeTimeout);
+      return responses.get(cacheKey, token, storeTimeout);
     };
     return callStore('get() of the response store', read, storeTimeout, this.ofResponses);
   }
@@ -90,16 +89,16 @@ export class TimedStores {
   /** Removes the response of a run. */
   async remove({ cacheKey, token }: RunId): Promise<void> {
     const { responses, storeTimeout } = this.options;
-    const remove = (): Awaitable<void> => responses.remove(cacheKey, token);
+    const remove = (): Awaitable<void> => responses.delete(cacheKey, token);
     return callStore('delete() of the response store', remove, storeTimeout, this.ofResponses);
   }
 
   /** Hands the lease over to an earlier run whose response this process is storing by now. */
-  private unlessStoredHere(acquisition: Acquisition, run: RunId, ms: number): Awaitable<Acquisition> {
+  private unlessStoredHere(acquisition: KnownAcquisition, run: RunId, ms: number): Awaitable<KnownAcquisition> {
     const earlier = this.acquireOrHold.earlierThan(run, acquisition);
     if (earlier === undefined) return acquisition;
     const handOver = (): Promise<Acquisition> => this.acquireOrHold.handOver(earlier, run, ms);
-    return callStore(ACQUIRE, handOver, this.options.storeTimeout, this.ofLeases);
+    return after(callStore(ACQUIRE, handOver, this.options.storeTimeout, this.ofLeases), validAcquisition);
   }
 
   /** Adds the reason: a client that is not connected does not say why it is silent, but Keyv has reported it. */

@@ -81,6 +81,21 @@ export function nameOnRedis(keyv: KeyvLike, key: string): string | undefined {
   return adapter.createKeyPrefix?.(key, adapter.namespace);
 }
 
+/**
+ * Refuses a store that looks shared and is the memory of this process: up to Keyv 4, `new Keyv('redis://…')` was a Keyv
+ * on Redis. (Keyv 5 shows the ignored address among its options, a text character by character; Keyv 6 does not.)
+ * @throws TypeError
+ */
+export function refuseIgnoredAddress(keyv: KeyvLike): void {
+  const { uri, url, 0: character } = Object((keyv as { opts?: unknown }).opts) as Readonly<Record<string, unknown>>;
+  if (!isMapLike(backingStoreOf(keyv)) || !(uri ?? url ?? character)) return;
+  // The message does not quote the address, which may contain a password.
+  throw new TypeError(
+    'idempotency: store is a Keyv in memory: Keyv 5 ignores the address that it was given, so processes would not ' +
+      'share it. Write new Keyv(new KeyvRedis(address)), with KeyvRedis of @keyv/redis.',
+  );
+}
+
 const isStore = (value: unknown): value is object => hasMethods(value, 'get', 'set', 'delete');
 
 function hasMethods(value: unknown, ...names: readonly string[]): boolean {

@@ -1,4 +1,5 @@
-import { memoryLeases, type LeaseStore } from '../../../lib';
+import { memoryLeases } from '../../../lib';
+import { warned } from '../../../lib/warnings/warn-once';
 import { leaseStoreContract } from '../../../lib/testing';
 import { leastTimes, NOISE } from '../../support/processor-time';
 
@@ -6,17 +7,6 @@ leaseStoreContract('memoryLeases()', () => {
   const leases = memoryLeases();
   return { one: leases, other: leases };
 });
-
-/** Makes leases that are swept by fake timers: the module takes the timers that it finds when it is loaded. */
-function leasesWithFakeSweeps(): LeaseStore {
-  const made: LeaseStore[] = [];
-  jest.isolateModules(() => {
-    made.push(jest.requireActual<typeof import('../../../lib')>('../../../lib').memoryLeases());
-  });
-  const [leases] = made;
-  if (!leases) throw new Error('There are no leases');
-  return leases;
-}
 
 describe('memoryLeases()', () => {
   it('does each step at once: there is nothing to wait for', () => {
@@ -87,21 +77,38 @@ describe('memoryLeases()', () => {
     expect(() => memoryLeases(options as object)).toThrow(TypeError);
   });
 
-  it('remove expired leases without a call', () => {
+  it('forget expired records while new keys come, at no time many at once', () => {
     jest.useFakeTimers();
     try {
-      const leases = leasesWithFakeSweeps();
+      const leases = memoryLeases();
       const { leases: kept } = leases as unknown as { leases: Map<string, unknown> };
-      void leases.acquire('short', 'a', 1_000);
-      void leases.complete('long', 'a', 25_000);
-      expect(kept.size).toBe(2);
-      jest.advanceTimersByTime(10_000);
+      void leases.complete('long', 'a', 600_000);
+      for (let key = 0; key < 1_000; key++) void leases.complete(`short ${key}`, 'a', 1_000);
+      jest.advanceTimersByTime(1_001);
+      for (let key = 0; key < 300; key++) {
+        const before = kept.size;
+        void leases.acquire(`new ${key}`, 'a', 60_000);
+        expect(before - kept.size).toBeLessThan(10);
+      }
+      expect([kept.size, kept.has('long'), kept.has('new 0')]).toEqual([301, true, true]);
+      jest.advanceTimersByTime(60_001);
       expect([...kept.keys()]).toEqual(['long']);
-      jest.advanceTimersByTime(20_000);
-      expect(kept.size).toBe(0);
       expect(jest.getTimerCount()).toBe(0);
     } finally {
       jest.useRealTimers();
     }
+  });
+
+  it('warn the process once, before new keys are refused', () => {
+    const emitWarning = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    warned.delete('BINDONCE_MEMORY_KEYS');
+    const leases = memoryLeases({ maxKeys: 10 });
+    for (let key = 0; key < 8; key++) void leases.acquire(`${key}`, 'a', 60_000);
+    expect(emitWarning).not.toHaveBeenCalled();
+    for (let key = 8; key < 10; key++) void leases.acquire(`${key}`, 'a', 60_000);
+    expect(emitWarning.mock.calls).toEqual([
+      [expect.stringContaining('8 keys are kept in memory, and from 10 on'), { code: 'BINDONCE_MEMORY_KEYS' }],
+    ]);
+    emitWarning.mockRestore();
   });
 });

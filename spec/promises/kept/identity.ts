@@ -28,8 +28,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'host, which no client can forge where no proxy is trusted',
     mutant: {
       file: 'lib/idempotency/identity/cache-key.ts',
-      find: 'const host = trusted ? forwarded :',
-      replace: 'const host = forwarded !== undefined ? forwarded :',
+      find: 'canonicalHost(trusted ? forwarded :',
+      replace: 'canonicalHost(forwarded !== undefined ? forwarded :',
     },
   },
   {

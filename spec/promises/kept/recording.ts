@@ -7,9 +7,9 @@ export const recording: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/replays.spec.ts',
     title: 'a Buffer by end, without a type',
     mutant: {
-      file: 'lib/idempotency/responses/default-store.ts',
-      find: "text: isShort ? body.toString('latin1') : undefined",
-      replace: "text: isShort ? body.toString('utf8') : undefined",
+      file: 'lib/idempotency/stores/memory-responses.ts',
+      find: "text: body.toString('latin1') }",
+      replace: "text: body.toString('utf8') }",
     },
   },
   {
@@ -84,7 +84,7 @@ export const recording: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/replays.spec.ts',
     title: 'JSON text that the handler wrote is not serialised again',
     mutant: {
-      file: 'lib/idempotency/responses/default-store.ts',
+      file: 'lib/idempotency/stores/memory-responses.ts',
       find: "body: Buffer.from(text, 'latin1') };",
       replace: 'body: Buffer.from(JSON.stringify(JSON.parse(text))) };',
     },

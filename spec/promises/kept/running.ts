@@ -8,8 +8,8 @@ export const running: readonly KeptPromise[] = [
     title: 'exactly one runs, and all get its answer',
     mutant: {
       file: 'lib/idempotency/leases/memory-leases.ts',
-      find: 'if (lease && lease.token !== token) {',
-      replace: 'if (lease && lease.token === token) {',
+      find: 'if (lease && lease.token !== token)\n      return',
+      replace: 'if (lease && lease.token === token)\n      return',
     },
   },
   {
@@ -17,8 +17,8 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/processes/run-once.spec.ts',
     title: 'concurrent duplicates once and give all the same answer',
     mutant: {
-      file: 'lib/idempotency/redis/scripts.ts',
-      find: "if not held or held == 'r:' .. ARGV[1] then",
+      file: 'lib/idempotency/stores/redis/scripts.ts',
+      find: "if not held or held == 'r:' .. ARGV[2] then",
       replace: "if not held or string.sub(held, 1, 2) == 'r:' then",
     },
   },
@@ -27,9 +27,9 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/postgres.spec.ts',
     title: 'concurrent duplicates once and give all the same answer',
     mutant: {
-      file: 'lib/idempotency/postgres/statements.ts',
-      find: "const isFree = '(lease.expires <= now() OR lease.token = $2 AND NOT lease.done)';",
-      replace: "const isFree = '(lease.expires <= now() OR NOT lease.done)';",
+      file: 'lib/idempotency/stores/postgres/statements.ts',
+      find: 'lease.expires <= now() OR lease.token = $2 AND NOT lease.done',
+      replace: 'lease.expires <= now() OR NOT lease.done',
     },
   },
   {
@@ -64,9 +64,9 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/processes/run-once.spec.ts',
     title: 'hand a key on when the process that runs it is killed',
     mutant: {
-      file: 'lib/idempotency/redis/scripts.ts',
-      find: "redis.call('SET', KEYS[1], 'r:' .. ARGV[1], 'PX', ARGV[2])",
-      replace: "redis.call('SET', KEYS[1], 'r:' .. ARGV[1])",
+      file: 'lib/idempotency/stores/redis/scripts.ts',
+      find: "redis.call('SET', KEYS[1], 'r:' .. ARGV[2], 'PX', ARGV[3])",
+      replace: "redis.call('SET', KEYS[1], 'r:' .. ARGV[2])",
     },
   },
   {
@@ -75,8 +75,8 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/processes/run-once.spec.ts',
     title: 'publish one result when an owner is stopped',
     mutant: {
-      file: 'lib/idempotency/redis/scripts.ts',
-      find: 'if held and string.sub(held, 3) ~= ARGV[1] then return 0 end\n',
+      file: 'lib/idempotency/stores/redis/scripts.ts',
+      find: 'if held and string.sub(held, 3) ~= ARGV[2] then return 0 end\n',
       replace: '',
     },
   },
@@ -85,8 +85,8 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/processes.spec.ts',
     title: 'its late release has no effect',
     mutant: {
-      file: 'lib/idempotency/redis/scripts.ts',
-      find: 'if not held or string.sub(held, 3) ~= ARGV[1] then return 0 end',
+      file: 'lib/idempotency/stores/redis/scripts.ts',
+      find: 'if not held or string.sub(held, 3) ~= ARGV[2] then return 0 end',
       replace: 'if not held then return 0 end',
     },
   },
@@ -96,8 +96,8 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/processes.spec.ts',
     title: 'the next holder releases and a third acquires',
     mutant: {
-      file: 'lib/idempotency/redis/scripts.ts',
-      find: 'if held and string.sub(held, 3) ~= ARGV[1] then return 0 end',
+      file: 'lib/idempotency/stores/redis/scripts.ts',
+      find: 'if held and string.sub(held, 3) ~= ARGV[2] then return 0 end',
       replace: "if held and string.sub(held, 1, 2) == 'd:' then return 0 end",
     },
   },
@@ -112,8 +112,8 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/processes.spec.ts',
     title: 'the store carries out an acquire and its answer is lost',
     mutant: {
-      file: 'lib/idempotency/redis/scripts.ts',
-      find: "if not held or held == 'r:' .. ARGV[1] then",
+      file: 'lib/idempotency/stores/redis/scripts.ts',
+      find: "if not held or held == 'r:' .. ARGV[2] then",
       replace: 'if not held then',
     },
   },
@@ -252,29 +252,29 @@ export const running: readonly KeptPromise[] = [
     spec: 'spec/idempotency/options/leases-for.spec.ts',
     title: 'with a store that other processes may share are refused',
     mutant: {
-      file: 'lib/idempotency/leases/memory-leases.ts',
-      find: 'return isMapLike(store) ? memoryLeases() : undefined;',
-      replace: 'return store ? memoryLeases() : undefined;',
+      file: 'lib/idempotency/options/leases-for.ts',
+      find: 'isMapLike(adapter) ? memoryLeases()',
+      replace: 'adapter ? memoryLeases()',
     },
   },
   {
     promise: 'A Redis client that mixes up its answers runs nothing: such an answer is an error.',
-    spec: 'spec/idempotency/redis/in-step.spec.ts',
-    title: 'an answer to another command > is not a lease: nothing runs',
+    spec: 'spec/idempotency/stores/redis/client.spec.ts',
+    title: 'an answer to another command > is not a lease: each request gets 503, and nothing runs',
     mutant: {
-      file: 'lib/idempotency/redis/dialogue.ts',
-      find: 'if (text.startsWith(`${number} `)) return',
-      replace: "if (text.includes(' ')) return",
+      file: 'lib/idempotency/stores/redis/leases.ts',
+      find: 'if (!answer.startsWith(named))',
+      replace: 'if (answer === named)',
     },
   },
   {
     promise: 'A Redis client that mixes up its answers shows no response of another request.',
-    spec: 'spec/idempotency/redis/in-step.spec.ts',
-    title: 'is not a response, and nothing runs again',
+    spec: 'spec/idempotency/stores/responses.spec.ts',
+    title: 'gets 409: the request has run, and nobody gets another response',
     mutant: {
-      file: 'lib/idempotency/responses/response-store.ts',
-      find: 'if (!redis) return true;',
-      replace: 'if (!redis || stored !== null) return true;',
+      file: 'lib/idempotency/stores/stored-response.ts',
+      find: ' && own === key',
+      replace: '',
     },
   },
   {
@@ -290,9 +290,13 @@ export const running: readonly KeptPromise[] = [
   },
   {
     promise: '100 waiters on a response of 5 MB on Redis cost one read, and no one a 503.',
-    spec: 'spec/idempotency/responses/shared-reads.spec.ts',
+    spec: 'spec/idempotency/stores/responses.spec.ts',
     title: 'cost one read of Redis',
-    mutant: { file: 'lib/idempotency/responses/shared-reads.ts', find: 'if (known) return known.result;', replace: '' },
+    mutant: {
+      file: 'lib/idempotency/stores/responses.ts',
+      find: 'if (pending && now - pending.at < ms / 2) return pending.result;',
+      replace: '',
+    },
   },
   {
     promise: 'A duplicate waits at most waitTimeout, and then gets 409.',

@@ -1,4 +1,4 @@
-import { Watchers } from '../../leases/watchers';
+import { Watchers } from '../../leases/waiting';
 
 /** A connection for subscriptions and nothing else. */
 export interface Subscriptions {

@@ -1,7 +1,7 @@
 import { Pool } from 'pg';
-import { postgresLeases } from '../../../lib';
-import { leaseStoreSearch } from '../../../lib/testing';
-import { anyPostgres } from '../../support/servers/postgres-server';
+import { postgresLeases } from '../../../../lib';
+import { leaseStoreSearch } from '../../../../lib/testing';
+import { anyPostgres } from '../../../support/servers/postgres-server';
 
 let postgres: Awaited<ReturnType<typeof anyPostgres>>;
 

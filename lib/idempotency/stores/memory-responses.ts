@@ -1,37 +1,34 @@
 import { LRUCache } from 'lru-cache';
 import { oneInProcess } from '../../basics/one-in-process';
 import { memoryBound } from '../../basics/process-memory';
-import { SweepInterval } from '../stores/sweep-interval';
-import type { RecordedResponse } from './recorded-response';
-import type { Responses } from './response-store';
+import type { RecordedResponse } from '../responses/recorded-response';
+import type { ResponseStore } from './responses';
 
 /**
- * Bytes of responses that the default store keeps; the least recently used are evicted. 128 MiB, or an eighth of the
+ * Bytes of responses that the default store keeps; the least recently used are evicted. 64 MiB, or an eighth of the
  * memory that the process may use.
  */
-const MAX_BYTES = memoryBound(134_217_728, 1 / 8);
-/** Most bytes of a body that the option may name: 3 MiB are left for the longest head and trailers. 125 MiB. */
-export const LONGEST_BODY = 131_072_000;
+const MAX_BYTES = memoryBound(67_108_864, 1 / 8);
+/** Most bytes of a body that the option may name: 3 MiB are left for the longest head and trailers. 61 MiB. */
+export const LONGEST_BODY = 63_963_136;
 /** Most bytes of a body that the default store of this process can keep. */
-export const LONGEST_KEPT = memoryBound(LONGEST_BODY, 125 / 1_024);
-/** Bytes of an entry besides its key, headers and body, as measured. */
+export const LONGEST_KEPT = memoryBound(LONGEST_BODY, 61 / 512);
+/** Bytes of an entry besides its key, headers and body, as measured: many short ones fill V8's heap. */
 const ENTRY_BYTES = 680;
 /** Bytes of a header line besides its texts, as measured. */
 const LINE_BYTES = 155;
-/** Milliseconds between two sweeps of expired responses. */
-const SWEEP_INTERVAL = 30_000;
 /**
  * Bytes of a body that is kept as text, one character for each byte. A short Buffer is part of a block of 8 KiB, which
  * it would keep in memory.
  */
 const SHORT = 4_096;
 
-/** Returns the store of all middlewares without a `store` option: one in the process, bounded and swept. */
-export function defaultStore(): DefaultStore {
-  return oneInProcess('responses', () => new DefaultStore());
+/** Returns the store of all middlewares without a `store` option: one in the process. */
+export function defaultStore(): MemoryResponses {
+  return oneInProcess('responses', () => new MemoryResponses());
 }
 
-/** A response as it is kept: as it was recorded, but for a short body. There is nothing to serialise. */
+/** A response as it is kept: as it was recorded, but for a short body. */
 interface Kept {
   readonly cacheKey: string;
   readonly response: RecordedResponse;
@@ -41,22 +38,21 @@ interface Kept {
 
 const NOTHING = Buffer.alloc(0);
 
-/** Responses in the memory of this process, under their tokens: no two runs have the same. */
-export class DefaultStore implements Responses {
+/** Responses in the memory of this process, bounded, under their tokens: no two runs have the same. */
+export class MemoryResponses implements ResponseStore {
   private readonly responses = new LRUCache<string, Kept>({
     maxSize: MAX_BYTES,
     sizeCalculation: sizeOf,
     // It would set a timer every millisecond to read the clock less often.
     ttlResolution: 0,
   });
-  private readonly sweeping = new SweepInterval(SWEEP_INTERVAL, () => this.sweep());
 
   /** As a Map has it, by which a store in memory is recognised: its leases are in memory, too. */
   get size(): number {
     return this.responses.size;
   }
 
-  read(cacheKey: string, token: string): RecordedResponse | undefined {
+  get(cacheKey: string, token: string): RecordedResponse | undefined {
     const kept = this.responses.get(token);
     // A lease store that mixes up its answers must not show a response to another caller.
     if (kept?.cacheKey !== cacheKey) return undefined;
@@ -64,25 +60,17 @@ export class DefaultStore implements Responses {
     return text === undefined ? response : { ...response, body: Buffer.from(text, 'latin1') };
   }
 
-  write(cacheKey: string, token: string, response: RecordedResponse, ms: number): void {
+  set(cacheKey: string, token: string, response: RecordedResponse, ms: number): void {
     const { body } = response;
-    const isShort = body.length <= SHORT;
-    const kept: Kept = {
-      cacheKey,
-      response: isShort ? { ...response, body: NOTHING } : response,
-      text: isShort ? body.toString('latin1') : undefined,
-    };
+    const kept =
+      body.length > SHORT
+        ? { cacheKey, response, text: undefined }
+        : { cacheKey, response: { ...response, body: NOTHING }, text: body.toString('latin1') };
     this.responses.set(token, kept, { ttl: ms });
-    this.sweeping.start();
   }
 
-  remove(_cacheKey: string, token: string): void {
+  delete(_cacheKey: string, token: string): void {
     this.responses.delete(token);
-  }
-
-  private sweep(): boolean {
-    this.responses.purgeStale();
-    return this.responses.size > 0;
   }
 }
 

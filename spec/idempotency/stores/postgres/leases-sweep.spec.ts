@@ -1,11 +1,10 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'pg';
-import { postgresLeases } from '../../../lib';
-import { PostgresSweep, SWEEP_BATCH, SWEEP_DELAY } from '../../../lib/idempotency/postgres/sweep';
-import { PostgresServer } from '../../support/servers/postgres-server';
+import { postgresLeases } from '../../../../lib';
+import { PostgresServer } from '../../../support/servers/postgres-server';
 
 const LONG = 600_000;
+const MINUTE = 60_000;
 
 let postgres: PostgresServer;
 let pool: Pool;
@@ -30,28 +29,27 @@ afterAll(() => postgres.stop());
 /** Resolves when so many rows are there. */
 async function rowsAre(wanted: number): Promise<void> {
   for (;;) {
-    const {
-      rows: [row],
-    } = await pool.query<{ count: number }>('SELECT count(*)::int AS count FROM bindonce_leases');
-    if (row?.count === wanted) return;
+    const { rows } = await pool.query<{ count: number }>('SELECT count(*)::int AS count FROM bindonce_leases');
+    if (rows[0]?.count === wanted) return;
   }
 }
 
-const expired = (count: number, prefix: string): Promise<unknown> =>
+const expired = (count: number): Promise<unknown> =>
   pool.query(
-    "INSERT INTO bindonce_leases SELECT sha256(convert_to($2 || n, 'UTF8')), 'a', n % 2 = 0, false, now() - interval '1 second' FROM generate_series(1, $1) AS n",
-    [count, prefix],
+    "INSERT INTO bindonce_leases SELECT sha256(convert_to('old' || n, 'UTF8')), 'a', n % 2 = 0, now() - interval '1 second' FROM generate_series(1, $1) AS n",
+    [count],
   );
 
 describe('postgresLeases()', () => {
-  it('deletes expired rows, in batches, and nothing else', async () => {
+  it('deletes expired rows a minute after it was used, in batches, and nothing else', async () => {
     const leases = postgresLeases(pool);
     await leases.acquire('running', 'a', LONG);
-    await leases.acquire('done', 'b', LONG);
     await leases.complete('done', 'b', LONG);
-    await expired(2 * SWEEP_BATCH + 100, 'old');
-    jest.advanceTimersByTime(SWEEP_DELAY);
+    await expired(2_100);
+    const asked = jest.spyOn(pool, 'query');
+    jest.advanceTimersByTime(MINUTE);
     await rowsAre(2);
+    expect(asked.mock.calls.filter(([text]) => String(text).includes('SKIP LOCKED'))).toHaveLength(3);
     expect(await leases.acquire('running', 'c', LONG)).toMatchObject({ kind: 'running', token: 'a' });
     expect(await leases.acquire('done', 'c', LONG)).toEqual({ kind: 'done', token: 'b' });
   });
@@ -60,66 +58,42 @@ describe('postgresLeases()', () => {
     const leases = postgresLeases(pool);
     await leases.acquire('stalled', 'a', LONG);
     await pool.query("UPDATE bindonce_leases SET expires = now() - interval '1 second'");
-    jest.advanceTimersByTime(SWEEP_DELAY);
+    jest.advanceTimersByTime(MINUTE);
     await rowsAre(0);
-    expect(await leases.renew('stalled', 'a', LONG)).toBe(false);
-    expect(await leases.complete('stalled', 'a', LONG)).toBe(true);
-    expect(await leases.acquire('stalled', 'b', LONG)).toEqual({ kind: 'done', token: 'a' });
+    expect([await leases.renew('stalled', 'a', LONG), await leases.complete('stalled', 'a', LONG)]).toEqual([
+      false,
+      true,
+    ]);
   });
 
-  it('does not wait for a locked row, and finds it the next time', async () => {
+  it('does not wait for a locked row, and finds it the next time; without requests, it leaves the server alone', async () => {
     const leases = postgresLeases(pool);
+    expect(jest.getTimerCount()).toBe(0);
     await leases.acquire('other', 'a', LONG);
-    await expired(3, 'old');
+    await expired(3);
     const client = await pool.connect();
     await client.query("BEGIN; SELECT FROM bindonce_leases WHERE key = sha256('old1') FOR UPDATE");
-    jest.advanceTimersByTime(SWEEP_DELAY);
+    jest.advanceTimersByTime(MINUTE);
     await rowsAre(2);
     await client.query('COMMIT');
     client.release();
+    await new Promise(setImmediate);
+    expect(jest.getTimerCount()).toBe(0);
     await leases.renew('other', 'a', LONG);
-    jest.advanceTimersByTime(SWEEP_DELAY);
+    jest.advanceTimersByTime(MINUTE);
     await rowsAre(1);
-  });
-
-  it('leaves the server alone while there are no requests', async () => {
-    const leases = postgresLeases(pool);
-    expect(jest.getTimerCount()).toBe(0);
-    await leases.acquire('k', 'a', LONG);
-    expect(jest.getTimerCount()).toBe(1);
-    await expired(1, 'old');
-    jest.advanceTimersByTime(SWEEP_DELAY);
-    await rowsAre(1);
-    expect(jest.getTimerCount()).toBe(0);
   });
 
   it('keeps a failed sweep to itself, and sweeps again later', async () => {
     const other = new Pool({ connectionString: postgres.url, idleTimeoutMillis: 0 });
-    const asked = jest.spyOn(other, 'query');
     const leases = postgresLeases(other);
     await leases.acquire('k', 'a', LONG);
     await other.end();
-    jest.advanceTimersByTime(SWEEP_DELAY);
-    expect(asked).toHaveBeenLastCalledWith(expect.stringContaining('SKIP LOCKED'), [SWEEP_BATCH]);
+    jest.advanceTimersByTime(MINUTE);
     await new Promise(setImmediate);
     expect(jest.getTimerCount()).toBe(0);
-    await expect(leases.acquire('k', 'a', LONG)).rejects.toThrow('after calling end');
+    await expect(Promise.resolve(leases.acquire('k', 'a', LONG))).rejects.toThrow('after calling end');
     expect(jest.getTimerCount()).toBe(1);
-  });
-
-  it('does not keep the AsyncLocalStorage of the request that uses the leases', () => {
-    const request = new AsyncLocalStorage<string>();
-    const { setTimeout: fake } = globalThis;
-    const madeIn: unknown[] = [];
-    jest.spyOn(globalThis, 'setTimeout').mockImplementation((...given) => {
-      madeIn.push(request.getStore());
-      return fake(...given);
-    });
-    const sweep = new PostgresSweep(() => Promise.resolve(0));
-    request.run('a request', () => {
-      sweep.used();
-    });
-    expect(madeIn).toEqual([undefined]);
   });
 
   it('does not keep a process from ending', async () => {

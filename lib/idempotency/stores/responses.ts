@@ -1,0 +1,154 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { oneInProcess } from '../../basics/one-in-process';
+import { MAX_TIMER } from '../../options/check';
+import type { RecordedResponse } from '../responses/recorded-response';
+import {
+  backingStoreOf,
+  DEFAULT_NAMESPACE,
+  isMapLike,
+  keyInKeyv,
+  layersUnder,
+  nameOnRedis,
+  namespaceOf,
+  type KeyvLike,
+} from './keyv-like';
+import { borrowFrom } from './redis/client';
+import { fromStored, toStored } from './stored-response';
+
+/** Responses, under the cache key and the token of the run that made them. A store in memory answers at once. */
+export interface ResponseStore {
+  /**
+   * @param ms milliseconds that the request waits.
+   * @returns undefined if there is no response, or something else in its place.
+   */
+  get(
+    cacheKey: string,
+    token: string,
+    ms: number,
+  ): RecordedResponse | undefined | Promise<RecordedResponse | undefined>;
+  /** @param ms milliseconds that the response is kept. */
+  set(cacheKey: string, token: string, response: RecordedResponse, ms: number): void | Promise<void>;
+  delete(cacheKey: string, token: string): void | Promise<void>;
+  /** Returns the error that the store has reported last, if it did so in the last ten seconds. */
+  recentError?(): unknown;
+}
+
+/** In milliseconds; a client of Redis reports an error with each try to connect, at least every few seconds. */
+const RECENT = 10_000;
+/** Milliseconds until a response that was not found is looked for again: a replica may not have it yet. */
+const SECOND_LOOK = 100;
+
+/** Shared by all copies of this module: two middlewares with one Keyv have equal options. */
+const stores = oneInProcess('response-stores', () => new WeakMap<KeyvLike, ResponseStore>());
+
+/** Returns the responses in a Keyv; the same object for every middleware that uses it. */
+export function responsesIn(keyv: KeyvLike): ResponseStore {
+  const existing = stores.get(keyv);
+  if (existing) return existing;
+  const created = new KeyvResponses(keyv);
+  stores.set(keyv, created);
+  return created;
+}
+
+/** Stores responses in Keyv. */
+class KeyvResponses implements ResponseStore {
+  private lastError: { readonly error: unknown; readonly at: number } | undefined;
+  /** Reads that are under way, and when they began. */
+  private readonly reads = new Map<
+    string,
+    { readonly at: number; readonly result: Promise<RecordedResponse | undefined> }
+  >();
+  private readonly isInMemory: boolean;
+
+  /**
+   * Keyv hides failures by default: an outage would look like a missing response, and a failed write like a successful
+   * one. Keyv 5 can be configured to throw; Keyv 6 cannot, but emits an event for each failure.
+   */
+  constructor(private readonly keyv: KeyvLike) {
+    for (const layer of [keyv, ...layersUnder(keyv)]) if ('throwOnErrors' in layer) layer.throwOnErrors = true;
+    this.isInMemory = isMapLike(backingStoreOf(keyv));
+    if (borrowFrom(backingStoreOf(keyv))) refuseOtherNames(keyv);
+    keyv.on('error', error => {
+      this.lastError = { error, at: performance.now() };
+    });
+  }
+
+  /**
+   * Reads a response. Requests that ask for it at the same time share one read, and one Buffer: the waiters of one run
+   * ask together, and a hundred copies of it would keep the store and the event loop busy for seconds. A read that
+   * takes half of their time is not shared any more: it may hang.
+   */
+  get(cacheKey: string, token: string, ms: number): Promise<RecordedResponse | undefined> {
+    const key = `${cacheKey}:${token}`;
+    const now = performance.now();
+    const pending = this.reads.get(key);
+    if (pending && now - pending.at < ms / 2) return pending.result;
+    const read = { at: now, result: this.look(key) };
+    this.reads.set(key, read);
+    const forget = (): void => {
+      if (this.reads.get(key) === read) this.reads.delete(key);
+    };
+    read.result.then(forget, forget);
+    return read.result;
+  }
+
+  async set(cacheKey: string, token: string, response: RecordedResponse, ms: number): Promise<void> {
+    const key = `${cacheKey}:${token}`;
+    if (!(await this.keyv.set(keyInKeyv(this.keyv, key), toStored(key, response), ms)))
+      throw new Error("Keyv.set() returned false: the response was not stored. See the 'error' events of this Keyv.");
+    if (this.isInMemory && ms <= MAX_TIMER) this.deleteAfter(key, ms);
+  }
+
+  async delete(cacheKey: string, token: string): Promise<void> {
+    await this.keyv.delete(keyInKeyv(this.keyv, `${cacheKey}:${token}`));
+  }
+
+  recentError(): unknown {
+    return this.lastError && performance.now() - this.lastError.at < RECENT ? this.lastError.error : undefined;
+  }
+
+  /** Looks for a response, twice: that there is none is final, because the handler does not run again. */
+  private async look(key: string): Promise<RecordedResponse | undefined> {
+    const response = fromStored(key, await this.ask(key));
+    if (response || this.isInMemory) return response;
+    await pause(SECOND_LOOK, undefined, { ref: false });
+    return fromStored(key, await this.ask(key));
+  }
+
+  private async ask(key: string): Promise<unknown> {
+    const { lastError } = this;
+    let stored: unknown;
+    try {
+      stored = await this.keyv.get(keyInKeyv(this.keyv, key));
+    } catch (error) {
+      // Text that is no JSON stays so.
+      if (error instanceof SyntaxError) return undefined;
+      throw error;
+    }
+    if (stored === undefined && this.lastError !== lastError && !('throwOnErrors' in this.keyv))
+      throw new Error("Keyv.get() failed. See the 'error' events of this Keyv.");
+    return stored;
+  }
+
+  /** A Map keeps what has expired until it is read, and no request reads it any more. */
+  private deleteAfter(key: string, ms: number): void {
+    setTimeout(() => {
+      this.keyv.delete(keyInKeyv(this.keyv, key)).catch(() => undefined);
+    }, ms).unref();
+  }
+}
+
+/**
+ * Keyv 6 puts its namespace in front of the keys of `@keyv/valkey` itself, Keyv 5 gives it to the adapter; the same may
+ * hold for the adapter of an application.
+ * @throws TypeError if not the adapter alone has the namespace.
+ */
+function refuseOtherNames(keyv: KeyvLike): void {
+  const [adapter, bridge] = [...layersUnder(keyv)].reverse() as Partial<KeyvLike>[];
+  if ((adapter?.namespace && !bridge?.namespace) || nameOnRedis(keyv, '') !== undefined) return;
+  throw new TypeError(
+    `idempotency: store is a Keyv on ${adapter?.constructor.name}, under which Keyv 5 and 6 give responses different ` +
+      'names. Give the namespace to the adapter alone: ' +
+      `adapter.namespace = ${JSON.stringify(namespaceOf(keyv) ?? DEFAULT_NAMESPACE)}; store = new Keyv(adapter).`,
+  );
+}

@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import {
+  areTooLong,
+  MAX_HEAD,
+  MAX_LINES,
+  type HeaderLine,
+  type RecordedResponse,
+} from '../../../lib/idempotency/responses/recorded-response';
+import { defaultStore, LONGEST_BODY, MemoryResponses } from '../../../lib/idempotency/stores/memory-responses';
+
+const response = (body: Buffer): RecordedResponse => ({
+  status: 201,
+  headers: [['Content-Type', 'application/json']],
+  body,
+  trailers: [],
+});
+
+const run = promisify(execFile);
+const root = join(__dirname, '../../..');
+
+describe('the default store', () => {
+  it('is one for the process', () => {
+    expect(defaultStore()).toBe(defaultStore());
+  });
+
+  it.each([0, 1, 4_096, 4_097, 100_000])('returns a response of %p bytes as it was', length => {
+    const store = new MemoryResponses();
+    const kept = response(Buffer.from(Array.from({ length }, (_, index) => index % 256)));
+    store.set('k', 't', kept, 60_000);
+    expect(store.get('k', 't')).toEqual(kept);
+    store.delete('k', 't');
+    expect(store.get('k', 't')).toBeUndefined();
+  });
+
+  it('returns no response to the wrong key: a lease store may mix up its answers', () => {
+    const store = new MemoryResponses();
+    store.set('alice', 't', response(Buffer.from('x')), 60_000);
+    expect([store.get('bob', 't'), store.get('alice', 't')?.status]).toEqual([undefined, 201]);
+  });
+
+  it('keeps a response for its time', async () => {
+    const store = new MemoryResponses();
+    store.set('k', 't', response(Buffer.from('x')), 30);
+    while (store.get('k', 't')) await new Promise(setImmediate);
+  });
+
+  it('keeps what was used last, and no more than 64 MiB', () => {
+    const store = new MemoryResponses();
+    const megabyte = response(Buffer.alloc(1_048_576, 'x'));
+    store.set('k', 'used', megabyte, 60_000);
+    for (let index = 0; index < 80; index++) {
+      store.set('k', `t${index}`, megabyte, 60_000);
+      store.get('k', 'used');
+    }
+    const kept = Array.from({ length: 80 }, (_, index) => store.get('k', `t${index}`) !== undefined);
+    expect(kept.filter(Boolean)).toHaveLength(62);
+    expect([kept[0], kept[79], store.get('k', 'used') !== undefined]).toEqual([false, true, true]);
+  });
+
+  it('keeps the longest body that idempotency() accepts for it, with the longest head and trailers', () => {
+    const store = new MemoryResponses();
+    const lines = Array.from({ length: MAX_LINES }, (_, index): HeaderLine => [
+      `X-${index}`.padEnd(MAX_HEAD / MAX_LINES / 2, '-'),
+      'x'.repeat(MAX_HEAD / MAX_LINES / 2),
+    ]);
+    expect(areTooLong(lines)).toBe(false);
+    store.set('k', 't', { ...response(Buffer.alloc(LONGEST_BODY)), headers: lines, trailers: lines }, 60_000);
+    expect(store.get('k', 't')?.body.length).toBe(LONGEST_BODY);
+  });
+
+  it.each([
+    ['without headers', 0, 2],
+    ['with twenty headers', 20, 200],
+    ['with 3,000 bytes', 1, 3_000],
+  ])('counts the memory that responses %s take', async (_title, lines, length) => {
+    const script = `
+      const { defaultStore } = require('./dist/idempotency/stores/memory-responses.js');
+      const store = defaultStore();
+      for (let index = 0; index < 150_000; index++) {
+        const hex = index.toString(16);
+        const headers = Array.from({ length: ${lines} }, (_, line) => ['X-Header-' + line, hex + line]);
+        const response = { status: 201, headers, trailers: [], body: Buffer.from('x'.repeat(${length})) };
+        store.set(hex.padStart(64, '0'), 'any.' + hex.padStart(32, '0'), response, 600_000);
+      }
+      gc();
+      const { heapUsed, external } = process.memoryUsage();
+      console.log((heapUsed + external) / 1_048_576);`;
+    const { stdout } = await run(process.execPath, ['--expose-gc', '-e', script], { cwd: root });
+    expect(Number(stdout)).toBeLessThan(90);
+  });
+});
+
+it('a process with a small heap that gets new keys only is warned, and refuses them with 503 before its memory ends', async () => {
+  const program = join(root, 'spec/support/programs/new-keys.mjs');
+  const { stdout, stderr } = await run(process.execPath, ['--max-old-space-size=128', program], { cwd: root });
+  const { statuses, refused, replayed } = JSON.parse(stdout) as Record<string, unknown>;
+  expect(statuses).toEqual([201, 503]);
+  expect(refused).toContain('store-unavailable');
+  // The last of those that ran.
+  expect(replayed).toBe('true');
+  expect(stderr.match(/\[BINDONCE_MEMORY_KEYS\]/g)).toHaveLength(1);
+});

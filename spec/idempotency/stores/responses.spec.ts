@@ -1,0 +1,230 @@
+import { createHash } from 'node:crypto';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import KeyvRedis from '@keyv/redis';
+import Keyv from 'keyv';
+import type { RecordedResponse } from '../../../lib';
+import { responsesIn } from '../../../lib/idempotency/stores/responses';
+import { send } from '../../support/listen';
+import { keyed } from '../../support/replays';
+import { NodeProcess } from '../../support/servers/node-process';
+import { RedisServer } from '../../support/servers/redis-server';
+import { Shop } from '../../support/shop';
+import { signal } from '../../support/signal';
+import { SlowMap } from '../../support/slow-map';
+
+const RESPONSE: RecordedResponse = {
+  status: 201,
+  reason: 'So it is',
+  headers: [
+    ['X-A', '1'],
+    ['Set-Cookie', ['a=1', 'b=ü']],
+  ],
+  body: Buffer.from(Array.from({ length: 256 }, (_, index) => index)),
+  trailers: [['X-T', '2']],
+};
+
+/** An adapter as that of a server: it cannot be counted. */
+class Adapter {
+  readonly opts = {};
+  readonly data = new Map<string, unknown>();
+  asked = 0;
+  before = (): unknown => undefined;
+  on(): this {
+    return this;
+  }
+  async get(key: string): Promise<unknown> {
+    this.asked++;
+    await this.before();
+    return this.data.get(key);
+  }
+  async set(key: string, value: unknown): Promise<void> {
+    this.data.set(key, value);
+  }
+  async delete(key: string): Promise<boolean> {
+    return this.data.delete(key);
+  }
+  clear(): void {
+    this.data.clear();
+  }
+}
+
+const unserialised = (): Keyv => {
+  const keyv = new Keyv({ store: new Map() });
+  keyv.serialize = undefined;
+  keyv.deserialize = undefined;
+  return keyv;
+};
+
+describe.each<[string, () => Keyv]>([
+  ['a Map with a namespace', () => new Keyv({ store: new Map(), namespace: 'ns' })],
+  ['a store that takes its time', () => new Keyv({ store: new SlowMap() })],
+  ['an adapter', () => new Keyv({ store: new Adapter() as never })],
+  ['no serialisation', unserialised],
+])('responses in a Keyv on %s', (_title, make) => {
+  it('are read as they were written, under key and token, until they are deleted', async () => {
+    const responses = responsesIn(make());
+    await responses.set('k', 't', RESPONSE, 60_000);
+    expect(await responses.get('k', 't', 2_000)).toEqual(RESPONSE);
+    expect([await responses.get('k', 'u', 2_000), await responses.get('l', 't', 2_000)]).toEqual([
+      undefined,
+      undefined,
+    ]);
+    await responses.delete('k', 't');
+    expect(await responses.get('k', 't', 2_000)).toBeUndefined();
+  });
+});
+
+describe('responses', () => {
+  it('of one Keyv are one object', () => {
+    const keyv = new Keyv();
+    expect(responsesIn(keyv)).toBe(responsesIn(keyv));
+    expect(responsesIn(keyv)).not.toBe(responsesIn(new Keyv()));
+  });
+
+  it('in a Map leave it when their time is over, without being asked for', async () => {
+    const map = new Map<string, unknown>();
+    const responses = responsesIn(new Keyv({ store: map }));
+    await responses.set('short', 't', RESPONSE, 20);
+    await responses.set('long', 't', RESPONSE, 60_000);
+    await responses.set('longer than a timer of node', 't', RESPONSE, 2 ** 31);
+    while (map.size > 2) await pause(5);
+    expect([...map.keys()].some(key => key.includes('short'))).toBe(false);
+  });
+
+  it('are looked for a second time, because a replica may not have them yet', async () => {
+    const adapter = new Adapter();
+    const responses = responsesIn(new Keyv({ store: adapter as never }));
+    await responses.set('k', 't', RESPONSE, 60_000);
+    const [[key, text] = ['', '']] = adapter.data;
+    adapter.data.clear();
+    adapter.before = () => {
+      if (adapter.asked === 2) adapter.data.set(key, text);
+    };
+    expect(await responses.get('k', 't', 2_000)).toEqual(RESPONSE);
+    expect(adapter.asked).toBe(2);
+  });
+
+  it('are read once for those who ask together, unless the answer does not come', async () => {
+    const adapter = new Adapter();
+    const responses = responsesIn(new Keyv({ store: adapter as never }));
+    await responses.set('k', 't', RESPONSE, 60_000);
+    const answer = signal();
+    adapter.before = () => (adapter.asked === 1 ? answer.happened : undefined);
+    const together = [responses.get('k', 't', 2_000), responses.get('k', 't', 2_000)];
+    const asked = performance.now();
+    while (performance.now() < asked + 1_000) await pause(50);
+    expect(await responses.get('k', 't', 2_000)).toEqual(RESPONSE);
+    answer.happens();
+    expect(await Promise.all(together)).toEqual([RESPONSE, RESPONSE]);
+    expect(adapter.asked).toBe(2);
+    await responses.get('k', 't', 2_000);
+    expect(adapter.asked).toBe(3);
+  });
+
+  it.each(['get', 'set'] as const)('that fail to %s are an error, not a miss', async step => {
+    const map = new Map<string, unknown>();
+    map[step] = () => {
+      throw new Error('disk full');
+    };
+    const responses = responsesIn(new Keyv({ store: map }));
+    await expect(
+      Promise.resolve(step === 'get' ? responses.get('k', 't', 2_000) : responses.set('k', 't', RESPONSE, 1_000)),
+    ).rejects.toThrow();
+  });
+
+  it('that the Keyv has not stored are an error', async () => {
+    const keyv = new Keyv();
+    keyv.set = () => Promise.resolve(false);
+    await expect(responsesIn(keyv).set('k', 't', RESPONSE, 1_000)).rejects.toThrow('Keyv.set() returned false');
+  });
+});
+
+describe('a damaged response on Redis', () => {
+  let redis: RedisServer;
+  let shop: Shop;
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    shop = await Shop.open(new Keyv(new KeyvRedis(redis.url)));
+  });
+  afterAll(async () => {
+    await shop.close();
+    await redis.stop();
+  });
+
+  it.each<[what: string, text: (key: string) => string | Promise<unknown>]>([
+    ['no JSON', () => '{"value":'],
+    ['a number', () => '42'],
+    ['text of another program', () => '{"value":"x"}'],
+    ['no value', () => '{}'],
+    [
+      'of another key',
+      async () => {
+        await shop.order('theirs');
+        const [theirs = ''] = (await redis.ask('KEYS', `*${shop.cacheKeys.get('theirs') ?? ''}:*`)) as string[];
+        return redis.ask('GET', theirs);
+      },
+    ],
+  ])('that is %s gets 409: the request has run, and nobody gets another response', async (what, text) => {
+    expect(await shop.outcome(what)).toBe('ran');
+    const [key = ''] = (await redis.ask('KEYS', `*${shop.cacheKeys.get(what) ?? ''}:*`)) as string[];
+    await redis.ask('SET', key, String(await text(key)));
+    const answer = await shop.order(what);
+    expect([answer.status, (JSON.parse(answer.text) as { type: string }).type]).toEqual([
+      409,
+      'urn:bindonce:response-unavailable',
+    ]);
+    expect(shop.runs.filter(run => run === what)).toHaveLength(1);
+  });
+});
+
+describe('a hundred duplicates that wait for one response of 5 MB', () => {
+  let server: NodeProcess | undefined;
+  afterEach(() => server?.kill());
+
+  const REPORT = createHash('sha256').update(Buffer.alloc(5_000_000, 'report ')).digest('hex');
+
+  /** Sends a request and keeps only the digest of its answer. */
+  const ask = (url: string, key: string): Promise<{ status: number; replayed: unknown; digest: string }> =>
+    new Promise((resolve, reject) => {
+      const sent = request(url, { method: 'POST', headers: keyed(key), agent: false }, response => {
+        const hash = createHash('sha256');
+        response.on('data', (chunk: Buffer) => hash.update(chunk)).on('error', reject);
+        response.on('end', () => {
+          const { statusCode: status = 0, headers } = response;
+          resolve({ status, replayed: headers['idempotent-replayed'], digest: hash.digest('hex') });
+        });
+      });
+      sent.on('error', reject).end();
+    });
+
+  it('cost one read of Redis, and neither they nor a hundred other requests get a 503', async () => {
+    const redis = await RedisServer.start();
+    server = await NodeProcess.start(join(__dirname, '../../support/programs/report-server.mjs'), {
+      REDIS_URL: redis.url,
+      OPTIONS: JSON.stringify({ waitTimeout: 60_000, storeTimeout: 10_000 }),
+    });
+    const { url } = server;
+    const reports = Array.from({ length: 101 }, () => ask(`${url}/report`, 'k'));
+    const get = async (path: string): Promise<unknown> => JSON.parse((await send(url + path, { method: 'GET' })).text);
+    while ((await get('/waiting')) !== 101) await pause(20);
+    await send(`${url}/finish`);
+    const others = Array.from({ length: 100 }, (_, index) => ask(`${url}/small`, `other ${index}`));
+    const answers = await Promise.all(reports);
+    const statuses = (await Promise.all(others)).map(({ status }) => status);
+    const fared = (await get('/fared')) as {
+      runs: number;
+      reads: number;
+      events: Record<string, number>;
+      slowest: number;
+    };
+    await redis.stop();
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(new Set(answers.map(({ status, digest }) => `${status} ${digest}`))).toEqual(new Set([`200 ${REPORT}`]));
+    expect(answers.filter(({ replayed }) => replayed === 'true')).toHaveLength(100);
+    expect([fared.runs, fared.events['waited'], fared.events['store-failed']]).toEqual([1, 100, undefined]);
+    // A read is shared for half of storeTimeout: while the process stands still, that may be over before the next one asks.
+    expect(fared.reads).toBeLessThanOrEqual(1 + Math.floor(fared.slowest / 5_000));
+  });
+});
