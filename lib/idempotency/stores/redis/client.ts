@@ -81,13 +81,17 @@ function isSubscriber(client: object): boolean {
  */
 function overNodeRedis(client: NodeRedisClient, open?: () => Promise<unknown>): BorrowedClient {
   let mayOpen = open !== undefined;
+  let opening: Promise<unknown> | undefined;
   return {
     get isClosed() {
       return !mayOpen && !client.isOpen;
     },
     async evaluate(script, key, args) {
       if (mayOpen) {
-        await open?.();
+        // Shared: a client that connects counts as open, and keeps commands, for whose answers its close() would wait.
+        await (opening ??= open?.().finally(() => {
+          opening = undefined;
+        }));
         mayOpen = !client.isOpen;
       }
       if (!client.isOpen)
