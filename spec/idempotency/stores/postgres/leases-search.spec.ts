@@ -18,5 +18,5 @@ leaseStoreSearch(
       pool.query("UPDATE bindonce_leases SET expires = now() WHERE key = sha256(convert_to($1, 'UTF8'))", [key]);
     return { store: postgresLeases(pool), expire, close: () => pool.end() };
   },
-  { depth: 4, atOnce: 10 },
+  { depth: 4, atOnce: 10, timeout: 300_000 },
 );
