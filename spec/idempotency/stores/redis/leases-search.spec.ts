@@ -22,5 +22,5 @@ leaseStoreSearch(
       },
     };
   },
-  { depth: 4, atOnce: 100 },
+  { depth: 4, atOnce: 100, timeout: 300_000 },
 );
