@@ -8,7 +8,7 @@ import { makeSerializerContext, type serializerContext } from './binding/respons
 import { assertType } from './binding/types/assert-type';
 import type { AnyType, Infer } from './binding/types/property-type';
 import { valueReaders, type ReadValue, type ValueReaders } from './binding/single-value';
-import { callersBy, type CallersOn } from './idempotency/identity/callers';
+import { callersBy, type CallersOn } from './idempotency/identity/caller';
 import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idempotency';
 import type { IdempotencyOptions } from './idempotency/options/options';
 import { checkIdempotency, mergeIdempotency } from './idempotency/options/resolved-options';

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, Response } from 'express';
-import { BodyRemoved } from '../body/spool/spool-file';
 import { ClientGone } from '../http/client-gone';
 import { requireExpressArguments } from '../http/express-arguments';
 import { shareShapes } from '../http/share-shapes';
@@ -39,14 +38,10 @@ export function makeBindRequest<D extends AnyType>(
       error => {
         // Before the answer: a client that has it finds nothing of its files.
         void after(discardStored(req), () => {
-          if (isOfGoneClient(error, res)) abandon(error, req, res);
+          if (error instanceof ClientGone) abandon(error, req, res);
           else refuse(error, req, res, next, answering);
         });
       },
     );
   });
 }
-
-/** Returns true for an error of a client that has gone: the file of its body is closed, so reading it fails. */
-const isOfGoneClient = (error: unknown, res: Response): boolean =>
-  error instanceof ClientGone || (error instanceof BodyRemoved && !res.writableFinished);

@@ -1,81 +1,75 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { unlink } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { bytesIn } from '../basics/bytes';
-import { ClientGone } from '../http/client-gone';
-import { isExchangeOver } from '../http/exchange-end';
 import { isExpress4 } from '../http/express-4';
-import { isReadElsewhere, otherReader } from './stream/body-chunks';
-import { drainRest } from '../http/drain-rest';
-import { bodyLeftAsText, readElsewhere } from './content/errors';
+import { warnOnce } from '../warnings/warn-once';
+import { unknownFiles } from './content/errors';
 import { bodyKindOf, lengthSent, mediaTypeOf } from './content/media-type';
-import { bytesOfText } from './content/text-bytes';
-import { leftFiles, type WithFiles } from './left-files';
-import { BytesInMemory, type Received } from './stream/received';
+import type { Received } from './stream/received';
 
 /** The properties that body parsers and multer set on a request. */
-interface WithParsed extends WithFiles {
+interface WithParsed {
   readonly app?: unknown;
   body?: unknown;
-  /** Where formidable's examples, and express-formidable, put the fields of a form. */
-  fields?: unknown;
   rawBody?: unknown;
+  file?: unknown;
+  files?: Readonly<Record<string, unknown>>;
   _body?: boolean;
 }
 
 /**
- * Returns what another reader of the body has left on the request: the exact bytes (`req.rawBody`), or else the values
- * that a parser made of them. Returns undefined if there is neither, or no other reader.
+ * Returns what another reader of the body has left on the request: its bytes in `req.rawBody` or `req.body`, or else
+ * the value that a parser has made of it, and the files of multer. Returns undefined if there is nothing of these.
+ * @throws Error for files that multer has not made.
  */
 export function leftBehind(req: IncomingMessage): Received | undefined {
-  if (!req.readableDidRead && !isReadElsewhere(req)) return undefined;
-  const { body, rawBody, fields } = req as WithParsed;
-  const bytes = bytesIn(rawBody) ?? bytesOfRawText(rawBody, req) ?? bytesIn(body) ?? formOfText(body, req);
+  const { body, rawBody } = req as WithParsed;
+  const bytes = bytesIn(rawBody) ?? bytesIn(body);
   // A parser that leaves bytes has decompressed them.
-  if (bytes) return new BytesInMemory([bytes], undefined);
-  const files = leftFiles(req as WithParsed);
-  if (body !== undefined && !isPlaceholder(req)) return { kind: 'parsed', body, files };
-  if (areFields(fields, req)) return { kind: 'parsed', body: fields, files };
-  const areFieldsKnown = body !== undefined || !files.some(isOfFormidable);
-  return files.length > 0 && areFieldsKnown ? { kind: 'parsed', body, files } : undefined;
+  if (bytes) return { kind: 'bytes', bytes, coding: undefined };
+  const files = leftFiles(req);
+  const isKnown = files.length > 0 || (body !== undefined && !isPlaceholder(req));
+  return isKnown ? { kind: 'parsed', body, files } : undefined;
 }
+
+/** Returns the files of a form that multer has left: one, a list, or lists by their fields. */
+function leftFiles(req: IncomingMessage): readonly Express.Multer.File[] {
+  if (bodyKindOf(mediaTypeOf(req)) !== 'multipart') return [];
+  const left = filesOn(req);
+  if (!left.every(isOfMulter)) throw unknownFiles();
+  return left;
+}
+
+function filesOn(req: IncomingMessage): unknown[] {
+  const { file, files } = req as WithParsed;
+  return [...(file ? [file] : []), ...Object.values(files ?? {}).flat()];
+}
+
+function isOfMulter(file: unknown): file is Express.Multer.File {
+  const { fieldname, originalname, mimetype, size } = Object(file) as Record<string, unknown>;
+  return [fieldname, originalname, mimetype].every(one => typeof one === 'string') && typeof size === 'number';
+}
+
+/** A name that multer makes by itself. Under one that the application has chosen, there may be another's file. */
+const OF_MULTER = /^[\da-f]{32}$/;
 
 /**
- * Returns what the other reader of the stream leaves when it is done; it may have called `next()` before that.
- * @throws Error when it leaves nothing; ClientGone.
+ * Removes the files that a multer in front has written to disk for a request whose handler does not run. It never
+ * rejects.
  */
-export async function leftByOtherReader(req: IncomingMessage, res: ServerResponse): Promise<Received> {
-  const isDone = await otherReader(req);
-  // Once a response has been sent meanwhile, node discards the body.
-  if (isExchangeOver(req, res) || (req.destroyed && !req.complete)) throw new ClientGone();
-  if (req.readableEnded && !req.readableDidRead) return { kind: 'none' };
-  const left = isDone ? leftBehind(req) : undefined;
-  if (left) return left;
-  drainRest(req, res);
-  throw isDone && typeof (req as WithParsed).rawBody === 'string' ? bodyLeftAsText() : readElsewhere();
+export async function removeLeftFiles(req: IncomingMessage): Promise<void> {
+  for (const one of filesOn(req)) {
+    if (!isOfMulter(one) || !OF_MULTER.test(one.filename)) continue;
+    await unlink(one.path).catch((error: unknown) => {
+      warnOnce(
+        'BINDONCE_UPLOAD_LEFT',
+        `idempotency: ${one.path}, a file of a duplicate request, could not be removed ` +
+          `(${(error as Error).message}). Remove it, and check that the process may delete it.`,
+        one.path,
+      );
+    });
+  }
 }
-
-/** Returns the bytes of a rawBody that a parser's `verify` has kept as text. */
-function bytesOfRawText(rawBody: unknown, req: IncomingMessage): Buffer | undefined {
-  return typeof rawBody === 'string' ? bytesOfText(rawBody, req) : undefined;
-}
-
-/** Returns the bytes of a form that was left as text. It has to be parsed, and its boundary is not part of a key. */
-function formOfText(body: unknown, req: IncomingMessage): Buffer | undefined {
-  return typeof body === 'string' && isForm(req) ? bytesOfText(body, req) : undefined;
-}
-
-const isForm = (req: IncomingMessage): boolean => ['multipart', 'urlencoded'].includes(bodyKindOf(mediaTypeOf(req)));
-
-/** Returns true if `req.fields` holds the fields of a form: applications use that name for other things, too. */
-function areFields(fields: unknown, req: IncomingMessage): boolean {
-  if (!isForm(req) || typeof fields !== 'object' || fields === null) return false;
-  return [Object.prototype, null].includes(Object.getPrototypeOf(fields) as object | null);
-}
-
-/**
- * Returns true for a file of formidable: where the fields of its form went is unknown. Multer and express-fileupload
- * set `req.body` if there are fields.
- */
-const isOfFormidable = (file: object): boolean => 'originalFilename' in file;
 
 /** Bytes of the shortest JSON object with a property, `{"":0}`. */
 const SHORTEST_PROPERTY = 6;

@@ -1,12 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
 import { after, type Awaitable } from '../basics/awaitable';
-import { isReadElsewhere } from './stream/body-chunks';
-import { bodyTooLarge } from './content/errors';
-import type { Form } from './form/form';
-import { leftBehind, leftByOtherReader } from './left-behind';
+import { onExchangeEnd } from '../http/exchange-end';
+import { bodyTooLarge, readElsewhere } from './content/errors';
 import { hasBody, markUsedUp } from './content/media-type';
-import { readWhole } from './stream/read-whole';
+import type { Form } from './form/form';
+import { leftBehind } from './left-behind';
+import { Spool } from './spool/spool';
+import { checkDeclaredLength, chunksOf, declaredLength, isReadElsewhere } from './stream/chunks';
+import { filesHeldIn, Holding } from './stream/holding';
+import { putBack, putBackFile } from './stream/put-back';
 import { sizeOf, type Received } from './stream/received';
+
+/** Bytes of a body that are kept in memory; a longer one is spooled to disk. */
+export const IN_MEMORY = 1_048_576;
+
+/** Chunks that are kept apart; more are joined, since each takes memory besides its bytes. */
+const MOST_CHUNKS = 1_000;
 
 /** Shared by every copy of this module in the process: the second middleware must find what the first one has read. */
 const RECEIVED = Symbol.for('bindonce.received');
@@ -16,9 +26,11 @@ interface WithReceived {
 }
 
 /**
- * Returns the body of a request. The first call reads it. If an earlier parser has read it, returns what that has left,
- * without a promise where nothing must be awaited.
+ * Returns the body of a request. The first call reads it, and puts it back into the stream for those who read it later.
+ * If an earlier parser has read it, returns what that has left, without a promise.
  * @param limit bytes; a longer body is refused with 413.
+ * @throws Problem with status 413, or 503 or 507 when memory or disk do not take the body; ClientGone; Error when an
+ * earlier reader has left nothing of it.
  */
 export function receive(req: IncomingMessage, res: ServerResponse, limit: number): Awaitable<Received> {
   const within = (received: Received): Received => {
@@ -29,10 +41,13 @@ export function receive(req: IncomingMessage, res: ServerResponse, limit: number
   if (known) return after(known, within);
   // The second case: an earlier parser has already read an empty body to its end.
   if (!hasBody(req) || (req.readableEnded && !req.readableDidRead)) return { kind: 'none' };
-  // A reader that is still at work may have set `req.rawBody`, or `req.body`, to what it has read so far.
-  const left = !req.readableEnded && isReadElsewhere(req) ? undefined : leftBehind(req);
-  if (left) return within(left);
-  if (req.readableDidRead || isReadElsewhere(req)) return leftByOtherReader(req, res).then(within);
+  if (req.readableDidRead || isReadElsewhere(req)) {
+    // A reader that is still at work may have set `req.rawBody`, or `req.body`, to what it has read so far.
+    const left = req.readableEnded || !isReadElsewhere(req) ? leftBehind(req) : undefined;
+    if (left) return within(left);
+    req.resume();
+    throw readElsewhere();
+  }
   const reading = readWhole(req, res, limit);
   (req as WithReceived)[RECEIVED] = reading;
   return reading.then(received => within(((req as WithReceived)[RECEIVED] = received)));
@@ -51,4 +66,69 @@ export function receivedAsForm(req: IncomingMessage, { files }: Form, body: unkn
   req.read();
   markUsedUp(req);
   (req as WithReceived)[RECEIVED] = { kind: 'parsed', body, files };
+}
+
+/** Reads the whole body. Its memory, or its file, is released when the exchange is over. */
+async function readWhole(req: IncomingMessage, res: ServerResponse, limit: number): Promise<Received> {
+  const coding = req.headers['content-encoding'];
+  const holding = new Holding();
+  let spool: Spool | undefined;
+  let release = (): void => {
+    holding.end();
+  };
+  onExchangeEnd(req, res, () => {
+    release();
+  });
+  try {
+    checkDeclaredLength(req, limit);
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of chunksOf(req, limit)) {
+      size += chunk.length;
+      if (!spool && size <= IN_MEMORY && (declaredLength(req) ?? 0) <= IN_MEMORY) {
+        holding.take(chunk.length, 'memory');
+        if (chunks.push(chunk) === MOST_CHUNKS) chunks.splice(0, MOST_CHUNKS, Buffer.concat(chunks));
+        continue;
+      }
+      const where = filesHeldIn(tmpdir());
+      if (!spool) {
+        spool = await Spool.open();
+        holding.giveBack();
+        holding.take(size - chunk.length, where);
+        for (const earlier of chunks.splice(0)) await spool.write(earlier);
+      }
+      holding.take(chunk.length, where);
+      await spool.write(chunk);
+    }
+    // A chunked body without a byte is no body, as one of length 0.
+    if (size === 0) return { kind: 'none' };
+    // The exchange may have ended during the last write.
+    holding.take(0, 'disk');
+    // An adapter of AWS Lambda (@codegenie/serverless-express) says that it is not as soon as a middleware waits.
+    if (!req.readable) req.readable = true;
+    if (!spool) {
+      const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+      putBack(req, bytes);
+      release = () => {
+        holding.end();
+        // As node does with a body that nobody has read: only then do requests emit `end` and `close`.
+        if (!isReadElsewhere(req)) req.resume();
+      };
+      return { kind: 'bytes', bytes, coding };
+    }
+    const { end } = putBackFile(req, spool);
+    const file = spool;
+    release = () => {
+      end(() => {
+        holding.end();
+        void file.close();
+      });
+    };
+    return { kind: 'file', spool, coding };
+  } catch (error) {
+    holding.giveBack();
+    await spool?.close();
+    req.resume();
+    throw error;
+  }
 }

@@ -1,8 +1,5 @@
 import type { Socket } from 'node:net';
 
-/** The methods by which code of this process closes a connection. */
-export const WAYS_TO_CLOSE = ['destroy', 'destroySoon', 'resetAndDestroy', 'end'] as const;
-
 /** Closes a connection so that what was sent does not look whole. Only TCP connections can be reset. */
 export function reset(socket: Socket): void {
   try {

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { steps } from '../basics/steps';
 import { cameOverSocket } from './connection';
 import { onConnectionClose } from './connection-close';
 
-const watched = new WeakSet<ServerResponse>();
+/** Responses whose handlers go on although their clients have left (`idempotency()`). */
+export const withoutClient = new WeakSet<ServerResponse>();
 
 /**
  * Returns true when no one can be answered any more: the response was sent or destroyed, or its client has
@@ -12,7 +12,8 @@ const watched = new WeakSet<ServerResponse>();
  */
 export function isExchangeOver(req: IncomingMessage, res: ServerResponse): boolean {
   // `pipeline` sets the socket of a request that fails to null.
-  return res.destroyed || (!res.socket && (req.socket as Socket | null)?.destroyed === true);
+  if (res.destroyed) return true;
+  return !res.socket && !withoutClient.has(res) && (req.socket as Socket | null)?.destroyed === true;
 }
 
 /**
@@ -26,40 +27,19 @@ export function onExchangeEnd(req: IncomingMessage, res: ServerResponse, then: (
     then();
     return () => undefined;
   }
-  watchConnection(req, res);
   // The responses of an adapter may never emit `close`.
   const events = cameOverSocket(req) ? ['close'] : ['finish', 'close'];
-  const stop = (): void => {
+  // Up to Node 22, a pipelined response that waits for its turn does not learn that its connection has closed.
+  const isWaiting = !res.socket && !withoutClient.has(res) && cameOverSocket(req);
+  const stopWatching = isWaiting ? onConnectionClose(req.socket, end) : () => undefined;
+  function stop(): void {
     for (const event of events) res.removeListener(event, end);
-  };
-  const end = (): void => {
+    stopWatching();
+  }
+  function end(): void {
     stop();
     then();
-  };
+  }
   for (const event of events) res.on(event, end);
   return stop;
-}
-
-/**
- * Makes a pipelined response emit `close` when its connection closes, also if it has been destroyed before. Up to Node
- * 22, a response that waits for its turn on the connection does not learn of that by itself.
- */
-export function watchConnection(req: IncomingMessage, res: ServerResponse): void {
-  if (res.socket || watched.has(res)) return;
-  watched.add(res);
-  let hasClosed = false;
-  const stop = onConnectionClose(req.socket, () => {
-    if (!res.destroyed) res.emit('close');
-    // A destroyed one may emit it by itself, in a later tick (from Node 24 on), or never.
-    else
-      steps.setImmediate(() => {
-        if (!hasClosed) res.emit('close');
-      });
-  });
-  res.once('close', () => {
-    hasClosed = true;
-    stop();
-  });
-  // Once its turn has come, node emits `close`.
-  res.once('socket', stop);
 }

@@ -1,20 +1,27 @@
+import { removeLeftFiles } from '../body/left-behind';
 import { Problem } from '../problems/problem';
 import type { Exchange } from './exchange/exchange';
-import type { Outcome } from './exchange/outcome';
+import type { Outcome } from './outcome';
 import { echoKey } from './run/echo-key';
-import { replay } from './responses/replay';
+import { replay } from './run/replay';
 import { leaveUnguarded } from './unguarded';
+
+/** The outcomes of a request whose handler does not run, because another has run, or runs. */
+const DUPLICATE: readonly Outcome['kind'][] = ['replayed', 'in-flight', 'key-reused', 'response-unavailable'];
 
 /** Answers a request according to its outcome. @throws the problem, or the error, to refuse the request with. */
 export function answer(outcome: Outcome, exchange: Exchange): void {
   const { req, res, next, options } = exchange;
+  if (DUPLICATE.includes(outcome.kind)) void removeLeftFiles(req);
   switch (outcome.kind) {
-    case 'ran':
+    case 'executed':
+    case 'not-stored':
       return outcome.sendEnd();
     case 'abandoned':
-      return;
+      return outcome.sendEnd?.();
     case 'refused':
-      throw outcome.error;
+      if (!outcome.sendEnd) throw outcome.error;
+      return outcome.sendEnd();
     case 'replayed':
       return replay(outcome.response, req, res, options.replayedHeader);
     case 'unguarded':

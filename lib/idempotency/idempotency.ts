@@ -1,10 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isPromise } from '../basics/awaitable';
-import { steps } from '../basics/steps';
 import { Descriptions } from '../description/descriptions';
 import { shareShapes } from '../http/share-shapes';
 import { ClientGone } from '../http/client-gone';
-import { cameOverSocket } from '../http/connection';
 import { requireExpressArguments } from '../http/express-arguments';
 import type { Next } from '../http/next';
 import type { Answering } from '../problems/answer';
@@ -13,17 +11,17 @@ import { decide, type Decision } from './decide';
 import { answer } from './answer';
 import { identifyAttempt, type Attempt } from './exchange/attempt';
 import { outcomeIfUnanswerable, type Exchange } from './exchange/exchange';
-import type { CallersOn } from './identity/callers';
+import type { CallersOn } from './identity/caller';
 import { mark, requireRecordable } from './mounted';
 import type { IdempotencyOptions } from './options/options';
 import { resolveOptions, type ResolvedOptions } from './options/resolved-options';
-import type { Outcome } from './exchange/outcome';
+import type { Outcome } from './outcome';
 import { purge } from './purge';
 import { Reporter } from './exchange/reporter';
 import { runAndRecord } from './run/run';
 import { TimedStores } from './store-calls/timed-stores';
 import { isExempt, leaveUnguarded } from './unguarded';
-import { outcomeAfterRun, outcomeWithoutRun } from './without-run';
+import { outcomeWithoutRun } from './without-run';
 
 /** The options of each middleware, for the API description. */
 export const guards = new Descriptions<ResolvedOptions>('idempotency');
@@ -69,9 +67,8 @@ export function makeIdempotency(
       return;
     }
     const exchange = { req, res, next, options, stores, reporter };
-    const served = outcomeIfUnanswerable(exchange) ?? (await serve(exchange).catch(refusal));
-    const outcome = typeof served === 'function' ? served() : served;
-    exchange.reporter.report(outcome);
+    const outcome = outcomeIfUnanswerable(exchange) ?? (await serve(exchange).catch(refusal));
+    reporter.report(outcome);
     answer(outcome, exchange);
   };
 
@@ -96,7 +93,7 @@ export function makeIdempotency(
  * THE FLOW: key and identity, the right to run, and then: run and record, replay, or refuse. (Only a promise is
  * awaited: each needless one takes half a microsecond.)
  */
-async function serve(exchange: Exchange): Promise<Outcome | (() => Outcome)> {
+async function serve(exchange: Exchange): Promise<Outcome> {
   let attempt: Attempt;
   let decision: Decision;
   try {
@@ -108,52 +105,14 @@ async function serve(exchange: Exchange): Promise<Outcome | (() => Outcome)> {
     // The file of a body is closed when its client disconnects, so reading it fails then.
     return error instanceof ClientGone ? { kind: 'abandoned' } : (outcomeIfUnanswerable(exchange) ?? refusal(error));
   }
-  if (decision.kind !== 'acquired') {
-    const outcome = await outcomeWithoutRun(exchange, attempt, decision);
-    if (outcome.kind !== 'response-unavailable') return outcome;
-    // A purge may have removed the response since, with the record of its run: then this request may run.
-    decision = await decide(exchange, attempt);
-    if (decision.kind !== 'acquired') return outcomeWithoutRun(exchange, attempt, decision);
-  }
-  await untilRecordable(exchange);
+  if (decision.kind !== 'acquired') return outcomeWithoutRun(exchange, attempt, decision);
   // The handler must not run for a client that is gone: body parsers see a disconnected request as one without a body.
   const unanswerable = outcomeIfUnanswerable(exchange);
   if (unanswerable) {
     await exchange.stores.releaseQuietly(attempt);
     return unanswerable;
   }
-  const outcome = await runAndRecord(exchange, attempt, decision.asked);
-  return outcome.kind === 'overtaken' ? afterOtherRun(exchange, attempt, outcome.takeBack) : outcome;
-}
-
-/**
- * Waits until the recording may replace `req.socket` and hold the end of the response back. Other listeners of the
- * `request` event (stoppable) read the socket, in this tick. And adapters without a socket (serverless-http) look in
- * this turn whether the response has ended: while its end is held back, it looks as if it had.
- */
-function untilRecordable({ req }: Exchange): Promise<void> {
-  return cameOverSocket(req) ? Promise.resolve() : steps.nextTurn();
-}
-
-/**
- * Finds the outcome after the handler has run, and another run's response counts. Meanwhile its own looks as if it was
- * on its way: an error that follows it must not be answered in place of the other run's response.
- * @returns a function that takes the response back, and returns the outcome to answer the request with at once.
- */
-async function afterOtherRun(exchange: Exchange, attempt: Attempt, takeBack: () => void): Promise<() => Outcome> {
-  const outcome = await outcomeOfOtherRun(exchange, attempt).catch(refusal);
-  return () => {
-    takeBack();
-    return outcomeIfUnanswerable(exchange) ?? outcome;
-  };
-}
-
-async function outcomeOfOtherRun(exchange: Exchange, attempt: Attempt): Promise<Outcome> {
-  const decision = await decide(exchange, attempt);
-  if (decision.kind !== 'acquired') return outcomeAfterRun(exchange, attempt, decision);
-  // No run holds the key any more. The handler never runs again for this request, so the client has to ask again.
-  await exchange.stores.releaseQuietly(attempt);
-  return { kind: 'in-flight', msLeft: 0 };
+  return runAndRecord(exchange, attempt, decision.asked);
 }
 
 /** Makes the outcome of an error: a wrong order of middlewares, a lease store, or without Express the handler. */

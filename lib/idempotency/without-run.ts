@@ -2,31 +2,18 @@ import type { Attempt } from './exchange/attempt';
 import type { Decision } from './decide';
 import { outcomeIfUnanswerable, type Exchange } from './exchange/exchange';
 import { localRun } from './store-calls/local-runs';
-import type { Outcome } from './exchange/outcome';
+import type { Outcome } from './outcome';
 
 /** A decision by which the handler does not run, or not again. */
 type NotAcquired = Exclude<Decision, { readonly kind: 'acquired' }>;
 
 /** Finds the outcome of a request whose handler does not run. */
 export async function outcomeWithoutRun(exchange: Exchange, attempt: Attempt, decision: NotAcquired): Promise<Outcome> {
-  const outcome = await outcomeOf(decision, exchange, attempt, false);
+  const outcome = await outcomeOf(decision, exchange, attempt);
   return outcomeIfUnanswerable(exchange) ?? outcome;
 }
 
-/**
- * Finds the outcome of a request whose handler has run, and whose response is to be taken back. Whether it can be
- * answered shows when that is done.
- */
-export function outcomeAfterRun(exchange: Exchange, attempt: Attempt, decision: NotAcquired): Promise<Outcome> {
-  return outcomeOf(decision, exchange, attempt, true);
-}
-
-async function outcomeOf(
-  decision: NotAcquired,
-  { options, stores }: Exchange,
-  attempt: Attempt,
-  hasRun: boolean,
-): Promise<Outcome> {
+async function outcomeOf(decision: NotAcquired, { options, stores }: Exchange, attempt: Attempt): Promise<Outcome> {
   const { key, cacheKey } = attempt;
   switch (decision.kind) {
     case 'done':
@@ -39,13 +26,12 @@ async function outcomeOf(
     case 'running':
       return { kind: 'in-flight', msLeft: decision.msLeft };
     case 'key-reused':
-      // Another run has taken the key after this handler had run.
-      return hasRun ? { kind: 'response-unavailable' } : decision;
+      return decision;
     case 'store-unavailable': {
       const { error, wasRunning } = decision;
       // This process may know of a run that the store cannot tell of.
       const known = localRun(cacheKey, options.leases);
-      const isDone = hasRun || known?.phase === 'storing';
+      const isDone = known?.phase === 'storing';
       return isDone || known || wasRunning || options.whenStoreFails === 'reject'
         ? { kind: 'store-unavailable', error, hasRun: isDone }
         : { kind: 'unguarded', error, key, cacheKey };

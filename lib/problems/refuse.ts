@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { closeAfterBody } from '../http/drain-rest';
 import type { Next } from '../http/next';
 import { answerWith, type Answering } from './answer';
 
@@ -26,7 +25,6 @@ export function refuse(
   answering?: Answering,
 ): void {
   tellListener(req, error);
-  closeAfterBody(req, res);
   answerWith(error, req, res, next, answering);
 }
 

@@ -39,10 +39,9 @@ const printBounds = `
   const { defaultStore, LONGEST_KEPT } = require('./dist/idempotency/stores/memory-responses.js');
   const { memoryLeases } = require('bindonce');
   setImmediate(() => {
-    const { memory, ramDisk, disk } = held.bounds;
     console.log(
       JSON.stringify({
-        memory, ramDisk, disk, unstored: unstored.bound, store: defaultStore().responses.maxSize, longest: LONGEST_KEPT,
+        bodies: held.bound, unstored: unstored.bound, store: defaultStore().responses.maxSize, longest: LONGEST_KEPT,
         keys: memoryLeases().maxKeys, given: memoryLeases({ maxKeys: 2_000_000 }).maxKeys,
       }),
     );
@@ -55,8 +54,7 @@ it.each([
   [
     256,
     {
-      memory: 32 * MIB,
-      ramDisk: 64 * MIB,
+      bodies: 256 * MIB,
       unstored: 16 * MIB,
       store: 32 * MIB,
       longest: 30.5 * MIB,
@@ -66,8 +64,7 @@ it.each([
   [
     1_024,
     {
-      memory: 128 * MIB,
-      ramDisk: 256 * MIB,
+      bodies: 1_024 * MIB,
       unstored: 64 * MIB,
       store: 64 * MIB,
       longest: 61 * MIB,
@@ -77,8 +74,7 @@ it.each([
   [
     4_096,
     {
-      memory: 256 * MIB,
-      ramDisk: 1_024 * MIB,
+      bodies: 2_048 * MIB,
       unstored: 64 * MIB,
       store: 64 * MIB,
       longest: 61 * MIB,
@@ -87,7 +83,21 @@ it.each([
   ],
 ])('a process in a cgroup of %i MiB has the bounds %j; those of disks, and given ones, stay', (megabytes, bounds) => {
   const limit = MemoryLimit.of(megabytes * MIB);
-  expect(JSON.parse(limit.run('-e', printBounds))).toEqual({ ...bounds, disk: 2_048 * MIB, given: 2_000_000 });
+  expect(JSON.parse(limit.run('--max-old-space-size=4096', '-e', printBounds))).toEqual({
+    ...bounds,
+    given: 2_000_000,
+  });
+  limit.remove();
+});
+
+it('a process with a small heap has the bounds of one with as little memory', () => {
+  const limit = MemoryLimit.of(4_096 * MIB);
+  const { store, keys } = JSON.parse(limit.run('--max-old-space-size=256', '-e', printBounds)) as Record<
+    string,
+    number
+  >;
+  // V8 adds 48 MiB of new objects.
+  expect([store, keys]).toEqual([38 * MIB, 159_383]);
   limit.remove();
 });
 

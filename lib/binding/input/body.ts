@@ -6,8 +6,7 @@ import type { Received } from '../../body/stream/received';
 import { Problem } from '../../problems/problem';
 import { after, type Awaitable } from '../../basics/awaitable';
 import type { BodyUse } from '../plan/body-use';
-import { describeJsonError } from '../reading/json-error';
-import { parseExactly } from '../reading/exact-json';
+import { describeJsonError, parseExactly } from '../../body/content/exact-json';
 import { textIn, textIsGone } from './body-text';
 import { canBeStreamed, formIn, streamForm } from './form-body';
 import { accepts, unsupported, type Incoming } from './incoming';
@@ -56,7 +55,7 @@ function mayBeEmpty({ req }: Incoming): boolean {
 }
 
 const isEmpty = (received: Received): boolean =>
-  received.kind === 'none' || (received.kind === 'bytes' && received.size === 0);
+  received.kind === 'none' || (received.kind === 'bytes' && received.bytes.length === 0);
 
 /** Makes the body for the dto out of what was received. */
 function bodyIn(received: Received, incoming: Incoming): Awaitable<Body> {

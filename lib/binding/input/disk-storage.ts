@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type multer from 'multer';
-import type { Content } from '../../body/form/announce';
 import { makeTemporaryFolder, type TemporaryFolder } from '../../body/spool/temporary-folder';
 import { ClientGone } from '../../http/client-gone';
 
@@ -40,17 +40,12 @@ export class DiskStorage implements multer.StorageEngine {
     await folder?.remove();
   }
 
-  private async store(content: Content): Promise<Partial<Express.Multer.File>> {
+  private async store(content: Readable): Promise<Partial<Express.Multer.File>> {
     // An earlier middleware (a timeout) may have answered while parts before this file were read.
     if (this.isOver) throw new ClientGone();
     const { path: destination } = await (this.folder ??= makeTemporaryFolder(this.parent));
     const filename = randomBytes(16).toString('hex');
     const path = join(destination, filename);
-    const moved = await content.moveTo?.(path);
-    if (moved !== undefined) {
-      content.destroy();
-      return { destination, filename, path, size: moved };
-    }
     const file = createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: WAITING });
     await pipeline(content, file);
     return { destination, filename, path, size: file.bytesWritten };

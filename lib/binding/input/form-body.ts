@@ -1,15 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { chunksOf } from '../../body/stream/body-chunks';
-import { checkDeclaredLength } from '../../body/content/bounded';
-import { drainRest } from '../../http/drain-rest';
 import { formLeftAsText, tooManyFields } from '../../body/content/errors';
-import { valuesByName, type Form } from '../../body/form/form';
-import type { PartsTaken } from '../../body/form/parts-taken';
+import { valuesByName, type Form, type PartsTaken } from '../../body/form/form';
 import { readForm } from '../../body/form/read-form';
-import { asLeft, checkIsKnown } from '../../body/left-files';
 import { isUntouched, receivedAsForm } from '../../body/receive';
-import type { Received } from '../../body/stream/received';
-import { readReceivedForm } from '../../body/form/received-form';
+import { checkDeclaredLength, chunksOf } from '../../body/stream/chunks';
+import { openReceived, type Received } from '../../body/stream/received';
 import { readPairs, type Pair } from '../../body/content/urlencoded';
 import { after, type Awaitable } from '../../basics/awaitable';
 import { convertedText } from '../reading/converted-text';
@@ -32,10 +27,10 @@ export function canBeStreamed({ req, kind, use }: Incoming): boolean {
  * @throws a 400 or 413 problem.
  */
 export async function streamForm(incoming: Incoming): Promise<Form | undefined> {
-  const { req, res, options } = incoming;
+  const { req, options } = incoming;
   try {
     checkDeclaredLength(req, options.formBytes);
-    const rest = chunksOf(req);
+    const rest = chunksOf(req, options.formBytes);
     const first = await rest.next();
     if (first.done) return undefined;
     const chunks = startingWith(first.value, rest);
@@ -47,7 +42,7 @@ export async function streamForm(incoming: Incoming): Promise<Form | undefined> 
     Object.assign(req, { body, files: form.files });
     return form;
   } catch (error) {
-    drainRest(req, res);
+    req.resume();
     throw error;
   }
 }
@@ -100,18 +95,11 @@ function multipartIn(received: Received, incoming: Incoming): Awaitable<Form> {
     case 'parsed':
       if (typeof received.body === 'string') throw formLeftAsText();
       checkStored(incoming);
-      return leftForm(received.body, received.files, incoming);
+      return { fields: boundedPairs(received.body, incoming.options.limits), files: received.files };
     case 'bytes':
     case 'file':
-      return readUpload(incoming, formOptions => readReceivedForm(received, incoming.req, formOptions));
+      return readUpload(incoming, formOptions => readForm(openReceived(received), incoming.req, formOptions));
   }
-}
-
-/** @throws Error if the parser tells too little of a file that the dto declares. */
-function leftForm(body: unknown, files: Form['files'], { use, options: { limits } }: Incoming): Form {
-  for (const file of files) if (use.bindsFile(file.fieldname)) checkIsKnown(file);
-  // Express-form-data can leave its files in `req.body`, too: their members are not fields.
-  return { fields: boundedPairs(body, limits, new Set(files.map(asLeft))), files };
 }
 
 function urlEncodedIn(received: Received, { mediaType, options: { limits } }: Incoming): Awaitable<Form> {
@@ -126,10 +114,8 @@ async function readUpload({ req, res, use, options }: Incoming, read: FormReader
   return form;
 }
 
-const NONE: ReadonlySet<unknown> = new Set();
-
-function boundedPairs(body: unknown, { fields }: ResolvedLimits, files = NONE): Pair[] {
-  const pairs = body instanceof URLSearchParams ? [...body] : flatPairs(asObject(body), files);
+function boundedPairs(body: unknown, { fields }: ResolvedLimits): Pair[] {
+  const pairs = body instanceof URLSearchParams ? [...body] : flatPairs(asObject(body));
   if (pairs.length > fields) throw tooManyFields(fields);
   return pairs;
 }
@@ -148,16 +134,15 @@ function asObject(body: unknown): unknown {
  * Flattens the nested form of an earlier parser: `{ a: { b: ['1', '2'] } }` is `a[b]=1&a[b]=2`. An array of one text
  * was sent as `a[]` or `a[0]`, so that the text is one item.
  */
-function flatPairs(value: unknown, files: ReadonlySet<unknown>, name = ''): Pair[] {
-  if (files.has(value)) return [];
+function flatPairs(value: unknown, name = ''): Pair[] {
   const text = convertedText(value);
   if (text !== undefined) return [[name, text]];
   // Only the entries of an array: multer makes one with 4 294 967 294 holes from `t[4294967294]=x`.
   const entries = Object.entries(value ?? {});
   return entries.flatMap(([key, child]) => {
-    if (name === '') return flatPairs(child, files, key);
+    if (name === '') return flatPairs(child, key);
     const item = Array.isArray(value) ? convertedText(child) : undefined;
-    if (item === undefined) return flatPairs(child, files, `${name}[${key}]`);
+    if (item === undefined) return flatPairs(child, `${name}[${key}]`);
     return entries.length === 1 ? [[name, item, 'item']] : [[name, item]];
   });
 }

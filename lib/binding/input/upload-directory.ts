@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { namePrefix } from '../../body/spool/leftovers';
+import { PREFIX } from '../../body/spool/temporary-folder';
 
 const READ_ONLY = 'Its disk can only be read; name a folder on another one.';
 
@@ -48,7 +48,7 @@ export function uploadDirectory(given: string | undefined): string {
   let made: string;
   try {
     // Only making something tells: the rights that `access()` reports are not all that count, least of all on Windows.
-    made = mkdtempSync(join(directory, namePrefix()));
+    made = mkdtempSync(join(directory, PREFIX));
   } catch (error) {
     const cause = error as NodeJS.ErrnoException;
     const remedy = unwritable[cause.code ?? ''];

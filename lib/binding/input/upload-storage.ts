@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import multer, { type Multer } from 'multer';
 import type { Form, FormOptions } from '../../body/form/form';
-import { filesHeldIn } from '../../body/stream/held-in';
-import type { HeldIn } from '../../body/stream/holding';
+import { filesHeldIn, type HeldIn } from '../../body/stream/holding';
 import { checkOptions, oneOf } from '../../options/check';
 import { warnOnce } from '../../warnings/warn-once';
 import { DiskStorage } from './disk-storage';

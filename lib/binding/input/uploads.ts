@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Multer } from 'multer';
-import type { Form, FormOptions } from '../../body/form/form';
+import type { Form, FormOptions, PartsTaken } from '../../body/form/form';
 import { holdingOf } from '../../body/stream/holding';
-import type { PartsTaken } from '../../body/form/parts-taken';
 import { storageProblem } from '../../body/spool/storage-problem';
 import { onExchangeEnd } from '../../http/exchange-end';
 import { DEFAULT_FORM_BYTES, type ResolvedLimits } from '../reading/limits';
@@ -50,7 +49,7 @@ export function uploadReader(
     const { settings, heldIn, discard, end } = storingFor(req);
     const holding = holdingOf(req, res);
     const take = (bytes: number): void => {
-      if (heldIn) holding.take(heldIn, bytes);
+      if (heldIn) holding.take(bytes, heldIn);
     };
     if (end) onExchangeEnd(req, res, end);
     try {

@@ -1,4 +1,4 @@
-import type { PartsTaken } from '../../body/form/parts-taken';
+import type { PartsTaken } from '../../body/form/form';
 
 /** Which kinds of body a dto uses. */
 export interface BodyUse extends PartsTaken {

@@ -1,7 +1,7 @@
 import type { Late } from '../../basics/late';
 import { CLEARER, MAKER, PLAIN_WRITER, READER, SETTER, TEXT_WRITER } from './code-templates';
 import type { Compile } from './compile';
-import { isExactNumber } from './exact-number';
+import { isExactNumber } from '../../body/content/exact-json';
 import type { FoundValues } from './found-values';
 import type { JsonObject } from './json-text';
 import type { Location } from './location';

@@ -1,7 +1,6 @@
 import type { Awaitable } from '../../basics/awaitable';
 import type { Invalid, Location } from './location';
-import { parseExactly } from './exact-json';
-import { isExactNumber } from './exact-number';
+import { isExactNumber, parseExactly } from '../../body/content/exact-json';
 
 /** Reads JSON out of one text: a query parameter, a form field, a claim or a header. */
 export function jsonInText<T>(

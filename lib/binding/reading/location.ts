@@ -1,5 +1,5 @@
 import type { ProblemLocation } from '../../problems/problem';
-import { isExactNumber } from './exact-number';
+import { isExactNumber } from '../../body/content/exact-json';
 import { Failures, type FailureCode, type FailureFacts } from './failures';
 import { isSecret } from './secret';
 

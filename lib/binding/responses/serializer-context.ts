@@ -2,8 +2,7 @@ import { anything, checkOptions } from '../../options/check';
 import { Problem } from '../../problems/problem';
 import { namingErrors } from '../declaration/declaration-error';
 import { Failures, validationProblem } from '../reading/failures';
-import { describeJsonError } from '../reading/json-error';
-import { parseExactly } from '../reading/exact-json';
+import { describeJsonError, parseExactly } from '../../body/content/exact-json';
 import { resolveLimits, type ResolvedLimits } from '../reading/limits';
 import { INVALID, Location, withoutMark } from '../reading/location';
 import {

@@ -1,5 +1,5 @@
 import { describe } from '../../options/check';
-import { isExactNumber } from '../reading/exact-number';
+import { isExactNumber } from '../../body/content/exact-json';
 import type { ValueType } from './property-type';
 import { scalar } from './scalar';
 

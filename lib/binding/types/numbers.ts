@@ -2,7 +2,7 @@ import BigNumber = require('bignumber.js');
 import { LosslessNumber } from 'lossless-json';
 import { warnOnce } from '../../warnings/warn-once';
 import { bigNumberOf } from '../reading/big-number';
-import { isExactNumber } from '../reading/exact-number';
+import { isExactNumber } from '../../body/content/exact-json';
 import { asJson } from '../reading/json-text';
 import type { ValueType } from './property-type';
 import { scalar } from './scalar';

@@ -1,4 +1,4 @@
-import { isExactNumber } from '../reading/exact-number';
+import { isExactNumber } from '../../body/content/exact-json';
 import { asJson } from '../reading/json-text';
 import { plainValue, valueText } from '../reading/value-text';
 import type { Location } from '../reading/location';

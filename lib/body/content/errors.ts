@@ -27,16 +27,16 @@ export const decodedBefore = (): Error =>
       'that call, or mount bindonce before that middleware.',
   );
 
-const leftAsText = (what: string): Error =>
+/** Makes the error for a multipart form that was left as text: its boundary is in it, and files may be damaged. */
+export const formLeftAsText = (): Error =>
   new Error(
-    `bindonce: a middleware that is mounted earlier, such as express.text() or a logger, has left ${what} as text ` +
-      'from which its bytes cannot be restored: it contains U+FFFD, which stands for bytes that are not UTF-8, or ' +
-      'the body was read in another charset, was sent compressed, or has another length. Mount bindonce before ' +
-      'that middleware, or set req.rawBody to the bytes.',
+    'bindonce: a middleware that is mounted earlier, such as express.text(), has left a multipart form in req.body ' +
+      'as text. Mount bindonce before that middleware, or set req.rawBody to the bytes.',
   );
 
-/** Makes the error for a multipart form whose bytes are gone: its text has the boundary, and files may be damaged. */
-export const formLeftAsText = (): Error => leftAsText('a multipart form in req.body');
-
-/** Makes the error for a body whose bytes are gone: different bytes may have become the same text. */
-export const bodyLeftAsText = (): Error => leftAsText('the request body in req.rawBody');
+/** Makes the error for files of a form that another parser than multer has left. */
+export const unknownFiles = (): Error =>
+  new Error(
+    'bindonce: req.files holds files that multer has not made. Mount bindonce before the middleware that reads the ' +
+      'form, or use multer.',
+  );

@@ -33,20 +33,23 @@ const limitsByCode: Readonly<Record<string, Limit>> = {
 
 /**
  * Returns the error to throw for a form: a problem where the form is at fault, else the error itself.
- * @param limits those that the form was read with.
+ * @param options those that the form was read with.
  */
-export function reasonFor(error: unknown, limits: FormOptions['limits']): Error {
+export function reasonFor(error: unknown, { limits }: FormOptions): Error {
   if (error instanceof Problem) return error;
   if (error instanceof ExternalError)
     return error.cause instanceof Error ? error.cause : new Error(String(error.cause));
   if (error instanceof multer.MulterError) return problemFor(error, limits);
-  return new Problem('body-malformed', 'The multipart form is malformed.', { cause: error });
+  return malformed('The multipart form is malformed.', error);
 }
+
+export const malformed = (message: string, cause?: unknown): Problem =>
+  new Problem('body-malformed', message, { cause });
 
 function problemFor(error: multer.MulterError, limits: FormOptions['limits']): Problem {
   const field = error.field === undefined ? '' : ` ${JSON.stringify(error.field.slice(0, 80))}`;
   const limit = limitsByCode[error.code];
   return limit
     ? new Problem('body-too-large', limit.messageFor(limits[limit.name] ?? Infinity, field), { cause: error })
-    : new Problem('body-malformed', `The multipart form is malformed: ${error.message}${field}.`, { cause: error });
+    : malformed(`The multipart form is malformed: ${error.message}${field}.`, error);
 }

@@ -1,12 +1,22 @@
 import type { Readable } from 'node:stream';
 import multer from 'multer';
-import { Problem } from '../../problems/problem';
 import { decodedText } from '../content/decode';
 import { fieldsTooLarge } from '../content/errors';
 import type { FormOptions } from './form';
-import type { FieldEvent, FieldInfo } from './busboy-events';
-import { PART_BYTES } from './form-parts';
+import { malformed } from './errors';
 import type { Pair } from '../content/urlencoded';
+
+/** Information of busboy about a field; `…Truncated` if it has cut it off. */
+interface FieldInfo {
+  readonly nameTruncated: boolean;
+  readonly valueTruncated: boolean;
+}
+
+/** Arguments that busboy passes to a listener for `field`. */
+export type FieldEvent = [name: string | undefined, value: string | undefined, info: FieldInfo];
+
+/** Bytes of memory that a part takes beside its texts. */
+export const PART_BYTES = 200;
 
 /** A file of JSON that was read as a field. */
 interface ReadFile {
@@ -101,8 +111,7 @@ function errorInField(
   if (nameTruncated) return new multer.MulterError('LIMIT_FIELD_KEY');
   if (valueTruncated) return new multer.MulterError('LIMIT_FIELD_VALUE', name);
   if (value === undefined)
-    return new Problem(
-      'body-malformed',
+    return malformed(
       `The form field ${JSON.stringify(name.slice(0, 80))} is in a charset that is not supported; send UTF-8.`,
     );
   return undefined;

@@ -2,13 +2,17 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 import multer from 'multer';
 import { recovering } from '../../basics/awaitable';
-import { Problem } from '../../problems/problem';
-import type { FormOptions } from './form';
-import { ExternalError } from './errors';
-import { errorInName, unescaped, type FormFields } from './fields';
-import type { FileEvent } from './busboy-events';
-import { PART_BYTES } from './form-parts';
 import { isJsonType } from '../content/media-type';
+import { ExternalError, malformed } from './errors';
+import { errorInName, PART_BYTES, unescaped, type FormFields } from './fields';
+import type { FormOptions } from './form';
+
+/** Arguments that busboy passes to a listener for `file`. */
+type FileEvent = [
+  name: string | undefined,
+  content: Readable,
+  info: { readonly filename?: string; readonly mimeType: string },
+];
 
 type Request = Parameters<multer.StorageEngine['_handleFile']>[0];
 type Decide = (error: unknown, accepted?: boolean) => void;
@@ -50,9 +54,9 @@ export class FormFiles {
     busboy.prependListener('file', (...[name, stream, { filename, mimeType }]: FileEvent) => {
       this.opening = stream;
       this.open.add(stream);
-      // Also before multer's listener: only a failing storage, or `destroy` below, destroys a file.
+      // Also before multer's listener. Busboy destroys a file for a form without an end, and a storage when it fails.
       stream.on('error', error => {
-        this.refuse(new ExternalError(error));
+        this.refuse(error.message === 'Unexpected end of form' ? error : new ExternalError(error));
       });
       stream.once('close', () => {
         this.open.delete(stream);
@@ -60,8 +64,7 @@ export class FormFiles {
       stream.once('limit', () => {
         if (!this.dropped.has(stream)) this.refuse(new multer.MulterError('LIMIT_FILE_SIZE', name));
       });
-      // A form that is measured is not refused: its recorder knows of such content.
-      if (!filename && !this.options.recorder)
+      if (!filename)
         stream.once('data', () => {
           this.refuseNameless(unescaped(name ?? ''));
         });
@@ -78,8 +81,7 @@ export class FormFiles {
   private refuseNameless(name: string): void {
     if (!this.options.parts.takesFile(name)) return;
     this.refuse(
-      new Problem(
-        'body-malformed',
+      malformed(
         `In the multipart form, the part ${JSON.stringify(name.slice(0, 80))} has content and no file name. With a ` +
           'file, send filename="…"; send text without the type application/octet-stream.',
       ),

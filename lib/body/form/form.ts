@@ -1,12 +1,18 @@
 import type multer from 'multer';
-import type { PartRecorder } from './part-recorder';
-import type { PartsTaken } from './parts-taken';
 import type { Pair } from '../content/urlencoded';
 
 /** A multipart form: its fields in the order they were sent, and its files as multer describes them. */
 export interface Form {
   readonly fields: readonly Pair[];
   readonly files: readonly Express.Multer.File[];
+}
+
+/** The parts of a form that are kept, and how they are read. */
+export interface PartsTaken {
+  /** True for the name of a file that is stored; others are dropped. */
+  readonly takesFile: (name: string) => boolean;
+  /** True for the name of a part that is read as a field even if it is sent as a JSON file, as clients send a Blob. */
+  readonly takesJson: (name: string) => boolean;
 }
 
 /** How a form is read: the storage of its files, and the limits of everything in it. */
@@ -22,13 +28,8 @@ export type FormOptions = Pick<multer.Options, 'fileFilter' | 'preservePath' | '
   readonly parts: PartsTaken;
   /** Called with the number of bytes of each chunk, before it is used; when it throws, the form is refused. */
   readonly take?: (bytes: number) => void;
-  /**
-   * Called with the bytes of memory that each field takes, and what is known of each file; when it throws, the form is
-   * refused.
-   */
+  /** Called with the bytes of memory that each field takes, and what is known of each file; like `take`. */
   readonly takePart?: (bytes: number) => void;
-  /** Records the parts while they are parsed. */
-  readonly recorder?: PartRecorder;
 };
 
 /** Returns the values by name, an array for a repeated one. It has no prototype: `__proto__` is an ordinary name. */

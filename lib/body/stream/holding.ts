@@ -1,50 +1,44 @@
+import { statfsSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { oneInProcess } from '../../basics/one-in-process';
-import { memoryBound } from '../../basics/process-memory';
+import { processMemory } from '../../basics/process-memory';
+import { ClientGone } from '../../http/client-gone';
 import { onExchangeEnd } from '../../http/exchange-end';
 import { Problem } from '../../problems/problem';
-import { ClientGone } from '../../http/client-gone';
 
 /** The place where the bytes of a body are held until its exchange is over. The files of a RAM disk take memory. */
 export type HeldIn = 'memory' | 'ramDisk' | 'disk';
 
-/** The bytes that all requests of this process hold together, and their bounds. */
-interface Held {
-  readonly bytes: Record<HeldIn, number>;
-  readonly bounds: Record<HeldIn, number>;
-}
-
-const GIB = 1_073_741_824;
+/**
+ * What a byte weighs. One in memory takes two and more: multer joins the chunks of a file, and buffers wait for the
+ * garbage collector. (With half of this weight, uploads of 10 MiB got node killed in 256 MiB.)
+ */
+const WEIGHTS: Readonly<Record<HeldIn, number>> = { memory: 8, ramDisk: 4, disk: 1 };
 
 /**
- * @internal The bounds of the whole process: 256 MiB in memory, or an eighth of what it may use; 2 GiB on a RAM disk
- * and in memory together, or a quarter; 2 GiB on disk. (A byte in memory takes two and more: multer joins the chunks of
- * a file, and buffers wait for the garbage collector. With a quarter of 256 MiB, uploads of 10 MiB got node killed.)
+ * @internal The weight of what all requests of this process hold together, and its bound: what the process may use, at
+ * most 2 GiB. So they hold 256 MiB in memory at most, or an eighth of what it may use. Buffers are no part of V8's
+ * heap, but what is made of them is (texts, trees, fields), and takes as much: so the limit of the heap counts, too.
  */
-export const held = oneInProcess<Held>('held', () => ({
-  bytes: { memory: 0, ramDisk: 0, disk: 0 },
-  bounds: { memory: memoryBound(GIB / 4, 1 / 8), ramDisk: memoryBound(2 * GIB, 1 / 4), disk: 2 * GIB },
-}));
+export const held = { weight: 0, bound: Math.min(2_147_483_648, processMemory) };
 
 /** Bytes that each request may always hold: a few clients with large uploads must not shut out all others. */
 export const ALWAYS_HELD = 65_536;
 
 /** The bytes that one request holds. */
 export class Holding {
-  private readonly bytes: Record<HeldIn, number> = { memory: 0, ramDisk: 0, disk: 0 };
+  private weight = 0;
   private isOver = false;
-  private isKept = false;
 
   /**
    * Counts bytes as held.
    * @throws Problem with status 503 when all requests of the process together would hold too much; ClientGone when the
    * exchange is over, since the bytes are not needed any more.
    */
-  take(where: HeldIn, bytes: number): void {
+  take(bytes: number, where: HeldIn): void {
     if (this.isOver) throw new ClientGone();
-    this.bytes[where] += bytes;
-    held.bytes[where] += bytes;
-    if (areWithinBounds(where) || this.bytes[where] <= ALWAYS_HELD) return;
+    this.weight += bytes * WEIGHTS[where];
+    held.weight += bytes * WEIGHTS[where];
+    if (held.weight <= held.bound || this.weight <= ALWAYS_HELD * WEIGHTS[where]) return;
     // At once: until its file is closed, all other requests that are arriving would be refused, too.
     this.giveBack();
     throw new Problem('server-busy', 'The server has too many large requests to take this one. Retry later.', {
@@ -52,51 +46,36 @@ export class Holding {
     });
   }
 
-  /** Gives back the bytes in memory, for example once they are on disk. */
-  giveBackMemory(): void {
-    this.giveBackFrom('memory');
+  giveBack(): void {
+    held.weight -= this.weight;
+    this.weight = 0;
   }
 
-  /** Keeps the bytes counted when the exchange is over, until `giveBack()`. */
-  keep(): void {
-    this.isKept = true;
-  }
-
-  /** Ends the holding when the exchange is over: gives back the bytes that are not kept. */
+  /** Gives back what is held, and refuses to hold more. */
   end(): void {
     this.isOver = true;
-    if (!this.isKept) this.giveBack();
-  }
-
-  /** Gives back all bytes, and refuses more. */
-  giveBack(): void {
-    this.isOver = true;
-    this.giveBackFrom('memory');
-    this.giveBackFrom('ramDisk');
-    this.giveBackFrom('disk');
-  }
-
-  private giveBackFrom(where: HeldIn): void {
-    held.bytes[where] -= this.bytes[where];
-    this.bytes[where] = 0;
+    this.giveBack();
   }
 }
 
-/** Returns true if all requests together hold no more than they may in this place. */
-function areWithinBounds(where: HeldIn): boolean {
-  const { bytes, bounds } = held;
-  return bytes[where] <= bounds[where] && (where === 'disk' || bytes.memory + bytes.ramDisk <= bounds.ramDisk);
-}
-
-/**
- * Makes a holding that ends with the exchange.
- * @param then called after that. (A listener of its own would take 1 µs for each request.)
- */
-export function holdingOf(req: IncomingMessage, res: ServerResponse, then?: () => void): Holding {
+/** Makes a holding that ends with the exchange. */
+export function holdingOf(req: IncomingMessage, res: ServerResponse): Holding {
   const holding = new Holding();
   onExchangeEnd(req, res, () => {
     holding.end();
-    then?.();
   });
   return holding;
+}
+
+/** The types of tmpfs and ramfs in statfs(2). */
+const RAM_DISKS = [0x01021994, 0x858458f6];
+
+/** Tells where the files of a folder are held. */
+export function filesHeldIn(folder: string): HeldIn {
+  try {
+    return RAM_DISKS.includes(statfsSync(folder).type) ? 'ramDisk' : 'disk';
+  } catch {
+    // No file will be stored there either.
+    return 'disk';
+  }
 }

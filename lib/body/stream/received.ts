@@ -10,27 +10,9 @@ import type { Spool } from '../spool/spool';
  */
 export type Received =
   | { readonly kind: 'none' }
-  | BytesInMemory
+  | { readonly kind: 'bytes'; readonly bytes: Buffer; readonly coding: string | undefined }
   | { readonly kind: 'file'; readonly spool: Spool; readonly coding: string | undefined }
   | { readonly kind: 'parsed'; readonly body: unknown; readonly files: readonly Express.Multer.File[] };
-
-/** A body in memory, as the chunks in which it came. They are joined only for those who ask for `bytes`. */
-export class BytesInMemory {
-  readonly kind = 'bytes';
-  readonly size: number;
-  private joined: Buffer | undefined;
-
-  constructor(
-    readonly chunks: readonly Buffer[],
-    readonly coding: string | undefined,
-  ) {
-    this.size = chunks.reduce((size, { length }) => size + length, 0);
-  }
-
-  get bytes(): Buffer {
-    return (this.joined ??= this.chunks.length === 1 && this.chunks[0] ? this.chunks[0] : Buffer.concat(this.chunks));
-  }
-}
 
 /** A body whose bytes are known. */
 export type ReceivedBytes = Extract<Received, { kind: 'bytes' | 'file' }>;
@@ -42,14 +24,15 @@ export function allBytes(received: ReceivedBytes): Awaitable<Buffer> {
 
 /** Yields the bytes of a received body, piece by piece. */
 export async function* openReceived(received: ReceivedBytes): AsyncGenerator<Buffer, void> {
-  yield* received.kind === 'file' ? received.spool.chunks() : received.chunks;
+  if (received.kind === 'file') yield* received.spool.chunks();
+  else yield received.bytes;
 }
 
 /** Returns the bytes that count towards a limit: none for what an earlier parser left, which has a limit of its own. */
 export function sizeOf(received: Received): number {
   switch (received.kind) {
     case 'bytes':
-      return received.size;
+      return received.bytes.length;
     case 'file':
       return received.spool.size;
     case 'none':

@@ -1,7 +1,7 @@
 import { after, type Awaitable } from '../../basics/awaitable';
 import type { Exchange } from './exchange';
 import { identify } from '../identity/cache-key';
-import type { Caller } from '../identity/caller-scope';
+import type { Caller } from '../identity/caller';
 import { readKey } from '../identity/key';
 import { newToken, type RunId } from '../leases/token';
 

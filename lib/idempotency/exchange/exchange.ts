@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isExchangeOver } from '../../http/exchange-end';
 import type { Next } from '../../http/next';
 import type { ResolvedOptions } from '../options/resolved-options';
-import type { Outcome } from './outcome';
+import type { Outcome } from '../outcome';
 import type { Reporter } from './reporter';
 import type { TimedStores } from '../store-calls/timed-stores';
 

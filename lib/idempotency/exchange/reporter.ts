@@ -2,7 +2,7 @@ import { isPromise } from '../../basics/awaitable';
 import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
 import type { IdempotencyEvent, IdempotencyEventKind } from '../options/events';
-import type { Outcome, RunResult } from './outcome';
+import type { Outcome } from '../outcome';
 
 /** Reports what happens to one request to `onEvent`. */
 export class Reporter {
@@ -22,11 +22,12 @@ export class Reporter {
 
   report(outcome: Outcome): void {
     switch (outcome.kind) {
-      case 'ran':
-        return this.reportRun(outcome.result);
+      case 'executed':
+      case 'not-stored':
+        return this.emit(outcome.kind, outcome);
       case 'refused': {
-        const { error } = outcome;
-        return this.emit('refused', { status: Problem.is(error) ? error.status : undefined, error });
+        const { error, handlerMs, status = Problem.is(error) ? error.status : undefined } = outcome;
+        return this.emit('refused', { status, handlerMs, error });
       }
       case 'abandoned':
         return this.emit('abandoned');
@@ -47,19 +48,6 @@ export class Reporter {
   /** Reports that the lease of a running handler was lost; the outcome follows. */
   reportLostLease(): void {
     this.emit('lease-lost');
-  }
-
-  private reportRun(result: RunResult): void {
-    switch (result.kind) {
-      case 'executed':
-      case 'not-stored':
-      case 'refused':
-        return this.emit(result.kind, result);
-      case 'overtaken':
-        return this.emit('not-stored', result);
-      case 'abandoned':
-        return this.emit('abandoned');
-    }
   }
 
   /** Calls `onEvent`. An observer that throws must not change the outcome of the request. */

@@ -2,28 +2,24 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import objectHash from 'object-hash';
 import { after, type Awaitable } from '../../basics/awaitable';
+import { formLeftAsText } from '../../body/content/errors';
+import { bodyKindOf, isJsonType, mediaTypeIn, mediaTypeOf, type MediaType } from '../../body/content/media-type';
 import { fileOf } from '../../body/form/fields';
 import type { Form } from '../../body/form/form';
-import { bodyKindOf, isJsonType, mediaTypeIn, mediaTypeOf, type MediaType } from '../../body/content/media-type';
-import { asLeft, checkIsKnown, isFromOtherParser } from '../../body/left-files';
+import { measureForm } from '../../body/form/read-form';
 import { receive } from '../../body/receive';
 import { Holding } from '../../body/stream/holding';
 import { allBytes, openReceived, sizeOf, type Received, type ReceivedBytes } from '../../body/stream/received';
-import { measureForm } from '../../body/form/received-form';
-import { formLeftAsText } from '../../body/content/errors';
 import { Problem } from '../../problems/problem';
 import { canonicalPairs, canonicalText } from './canonical-pairs';
-import { FilesInBody, NO_FILES } from './files-in-body';
-import { multipartBytesParts } from './multipart-bytes';
 import { jsonFileDigest } from './json-file';
-import { sortedBy } from './name-order';
 import { parsedParts } from './parsed-body';
 
 /**
  * Returns the parts of the body that take part in the cache key:
  * - of a form, its fields by name; of files the field, name and size, and the content only of those of JSON, which may
- *   be data: generated clients send objects as such files; if other parts have content, the raw bytes, too;
- * - of any other body, and of a form that cannot be read, media type and raw bytes, but for a boundary in both;
+ *   be data: generated clients send objects as such files;
+ * - of any other body, and of a form that cannot be read, media type and raw bytes;
  * - of a body that an earlier middleware has parsed, the result of its parsing.
  */
 export function bodyParts(req: IncomingMessage, res: ServerResponse, limit: number): Awaitable<readonly unknown[]> {
@@ -38,7 +34,7 @@ function receivedParts(received: Received, req: IncomingMessage): Awaitable<read
     const kind = bodyKindOf(mediaType);
     if (typeof received.body === 'string' && kind === 'multipart') throw formLeftAsText();
     const isForm = kind === 'multipart' || kind === 'urlencoded';
-    const parts = ['parsed', mediaType.type, ...parsedParts(received.body, filesInBody(received.files), isForm)];
+    const parts = ['parsed', mediaType.type, ...parsedParts(received.body, isForm)];
     return received.files.length > 0 ? after(leftFilesParts(received.files), files => [...parts, ...files]) : parts;
   }
   const { coding = '' } = received;
@@ -55,19 +51,15 @@ function receivedParts(received: Received, req: IncomingMessage): Awaitable<read
   }
 }
 
-function bytesParts(received: ReceivedBytes, mediaType: MediaType): Awaitable<readonly string[]> {
-  const { type, parameters } = mediaType;
-  const allParts = (): Awaitable<string[]> =>
-    after(contentParts(received), parts => [type, ...Object.entries(parameters).sort().flat(), ...parts]);
-  if (!type.startsWith('multipart/')) return allParts();
-  return multipartBytesParts(received, mediaType).then(parts => parts ?? allParts());
+function bytesParts(received: ReceivedBytes, { type, parameters }: MediaType): Awaitable<readonly string[]> {
+  return after(contentParts(received), parts => [type, ...Object.entries(parameters).sort().flat(), ...parts]);
 }
 
 /** Bytes of a body that takes part as it is: to hash it first takes 2 µs. */
 const SHORT = 4_096;
 
 function contentParts(received: ReceivedBytes): Awaitable<string[]> {
-  return received.kind === 'bytes' && received.size <= SHORT
+  return received.kind === 'bytes' && received.bytes.length <= SHORT
     ? ['content', received.bytes.toString('latin1')]
     : digestOf(received).then(digest => ['digest', digest]);
 }
@@ -80,9 +72,8 @@ const UNREADABLE = /[\ufffd\p{Surrogate}]/u;
 
 /**
  * Returns the parts of a form. A client chooses a new boundary for each attempt, so if the form can be read, neither
- * the media type's parameters nor the raw bytes take part. Parts that are neither fields nor files may be data for a
- * later parser, so the raw bytes count beside them. A form that cannot be read is not refused here: a later parser may
- * accept it.
+ * the media type's parameters nor the raw bytes take part. A form that cannot be read is not refused here: a later
+ * parser may accept it.
  * @throws a 503 problem when the process cannot hold its fields.
  */
 async function multipartParts(
@@ -91,14 +82,14 @@ async function multipartParts(
   mediaType: MediaType,
 ): Promise<readonly string[]> {
   const holding = new Holding();
-  const hold = (bytes: number): void => {
-    holding.take('memory', bytes);
-  };
   try {
-    const { hasOtherContent, ...measured } = await measureForm(received, req, hold);
-    const form = partsOfForm(measured);
-    const isAll = !hasOtherContent && ![...form.fields, ...form.files].some(text => UNREADABLE.test(text));
-    return isAll ? [formHash(form)] : [formHash(form), ...(await bytesParts(received, mediaType))];
+    const form = partsOfForm(
+      await measureForm(openReceived(received), req, bytes => {
+        holding.take(bytes, 'memory');
+      }),
+    );
+    const isExact = ![...form.fields, ...form.files].some(text => UNREADABLE.test(text));
+    return isExact ? [formHash(form)] : [formHash(form), ...(await bytesParts(received, mediaType))];
   } catch (error) {
     if (Problem.is(error) && ['body-malformed', 'body-too-large', 'body-unsupported'].includes(error.code))
       return ['unreadable', ...(await bytesParts(received, mediaType))];
@@ -132,27 +123,14 @@ const filePair = (file: Express.Multer.File, content = ''): [name: string, ...va
   `${file.size}${content}`,
 ];
 
-/** @throws Error for a file of which too little is known. */
-function filesInBody(files: readonly Express.Multer.File[]): FilesInBody {
-  if (files.length === 0) return NO_FILES;
-  for (const file of files) checkIsKnown(file);
-  return new FilesInBody(new Map(files.map(file => [asLeft(file), JSON.stringify(filePair(file))])));
-}
-
-/**
- * Returns the parts of the files that an earlier parser has left. Files of JSON may be data, so their content counts;
- * formidable leaves their media type with its parameters.
- * Multer keeps the order in which the files were sent. Other parsers list a file once it is stored: two equal requests
- * can have two orders, so that the order can be no part of what makes them equal.
- */
+/** Returns the parts of the files that multer has left. Files of JSON may be data, so their content counts. */
 async function leftFilesParts(files: readonly Express.Multer.File[]): Promise<readonly string[]> {
   const pairs = await Promise.all(
     files.map(async file =>
       filePair(file, isJsonType(mediaTypeIn(file.mimetype).type) ? await jsonFileDigest(file) : ''),
     ),
   );
-  const inOrder = files.some(isFromOtherParser) ? sortedBy(pairs, pair => JSON.stringify(pair)) : pairs;
-  return [formHash({ fields: [], files: canonicalPairs(inOrder) })];
+  return [formHash({ fields: [], files: canonicalPairs(pairs) })];
 }
 
 const formHash = (form: PartsOfForm): string => objectHash(form, { algorithm: 'sha256' });

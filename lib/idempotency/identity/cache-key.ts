@@ -3,7 +3,7 @@ import { after, type Awaitable } from '../../basics/awaitable';
 import { headerLines } from '../../http/header-lines';
 import { sha256 } from '../../basics/sha256';
 import { bodyParts } from './body-parts';
-import { identifyCaller, type Caller, type CallerOptions } from './caller-scope';
+import { identifyCaller, type Caller, type CallerOptions } from './caller';
 import { canonicalText } from './canonical-pairs';
 import { idText } from './id-text';
 

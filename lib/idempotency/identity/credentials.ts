@@ -23,35 +23,29 @@ export function credentialsOf(req: IncomingMessage): string | undefined {
   return hashes.length > 0 ? hashes.join(' ') : undefined;
 }
 
+/** Headers in which gateways name the caller: of AWS, Azure, Cloudflare, Google, Kong, oauth2-proxy and others. */
+const NAMING_HEADERS = [
+  ...['remote-user', 'x-remote-user', 'x-user', 'x-user-id', 'x-user-email', 'x-username', 'x-webauth-user'],
+  ...['x-forwarded-user', 'x-forwarded-email', 'x-forwarded-preferred-username'],
+  ...['x-auth-request-user', 'x-auth-request-email', 'x-authenticated-user', 'x-authenticated-userid'],
+  ...['x-consumer-id', 'x-consumer-custom-id', 'x-consumer-username', 'x-credential-identifier'],
+  ...['x-amzn-oidc-identity', 'x-amzn-oidc-data', 'x-ms-client-principal', 'x-ms-client-principal-id'],
+  ...['cf-access-authenticated-user-email', 'cf-access-jwt-assertion', 'tailscale-user-login'],
+  ...['x-goog-authenticated-user-id', 'x-goog-authenticated-user-email', 'x-goog-iap-jwt-assertion'],
+  ...['x-authentik-uid', 'x-authentik-username'],
+];
+
 /** Warns that callers who may be different share responses. */
-export function warnOfCookies(req: IncomingMessage): void {
-  if (req.headers.cookie === undefined) return;
+export function warnOfAnonymous({ headers }: IncomingMessage): void {
+  const naming = NAMING_HEADERS.find(name => headers[name] !== undefined);
+  if (headers.cookie === undefined && naming === undefined) return;
+  const what = naming === undefined ? 'cookies' : `the header ${naming}`;
   warnOnce(
-    'BINDONCE_COOKIE_ONLY',
-    'idempotency: a request has cookies and nothing that tells callers apart (req.auth, req.user, Authorization, ' +
+    naming === undefined ? 'BINDONCE_COOKIE_ONLY' : 'BINDONCE_HEADER_ONLY',
+    `idempotency: a request has ${what} and nothing that tells callers apart (req.auth, req.user, Authorization, ` +
       'X-Api-Key or a session), so all such callers share responses. Mount idempotency() after authentication, or ' +
-      'pass `scope`.',
+      `pass \`scope\`${naming === undefined ? '' : `, for example \`scope: req => req.get('${naming}')\``}.`,
   );
-}
-
-/** Warns that the retry of a request comes from another caller. */
-function warnOfEndedSession(): void {
-  warnOnce(
-    'BINDONCE_SESSION_ENDED',
-    'idempotency: the session that tells the caller of a request apart was ended or renewed while its handler ran, ' +
-      'so a retry comes from another caller and runs again. Pass `scope`, for example with the cookie of the ' +
-      'session, or end the session in a later request.',
-  );
-}
-
-/** Notes the session of a request. @returns a function that warns if it is another one by then, or none. */
-export function watchSession(req: IncomingMessage): () => void {
-  const before = sessionOf(req);
-  const { session } = req as WithSession;
-  return () => {
-    const isGone = session !== undefined && !(req as WithSession).session;
-    if (before !== undefined && (isGone || sessionOf(req) !== before)) warnOfEndedSession();
-  };
 }
 
 /**

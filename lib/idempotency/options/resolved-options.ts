@@ -1,13 +1,11 @@
 import { checkOptions } from '../../options/check';
 import { withDefaults } from '../../options/merge';
 import { snapshotOf } from '../../options/snapshot';
-import { isOfTheBody } from '../responses/head-snapshot';
-import { isPerExchange } from '../responses/recorded-response';
+import { isOfTheBody, isPerExchange } from '../responses/recorded-response';
 import { backingStoreOf, isKeyvLike, isMapLike, refuseIgnoredAddress } from '../stores/keyv-like';
 import { defaultStore, LONGEST_BODY, LONGEST_KEPT } from '../stores/memory-responses';
 import { responsesIn, type ResponseStore } from '../stores/responses';
-import type { CallerOptions } from '../identity/caller-scope';
-import { callersOn, type CallersOn } from '../identity/callers';
+import type { CallerOptions, CallersOn } from '../identity/caller';
 import { leasesFor, leasesOfBackingStore } from './leases-for';
 import { idempotencyDefaults, idempotencyRules, type IdempotencyOptions } from './options';
 import { warnOfWorkers } from './workers';
@@ -96,7 +94,7 @@ export function checkIdempotency(options: IdempotencyOptions): void {
  * @throws TypeError for an unknown option, an invalid value, values that do not go together, or a store on which leases
  * cannot be held.
  */
-export function resolveOptions(options: IdempotencyOptions, callers: CallersOn = callersOn): ResolvedOptions {
+export function resolveOptions(options: IdempotencyOptions, callers?: CallersOn): ResolvedOptions {
   checkIdempotency(options);
   if (!options.leases && (!options.store || isMapLike(backingStoreOf(options.store)))) warnOfWorkers();
   const { store, keyPattern, scope, methods, shouldCache, onEvent, ...rest } = snapshotOf(options);

@@ -10,12 +10,9 @@ export interface RecordedResponse {
    * earlier middlewares have set (sessions, CORS, request ids) are not among them, unless they describe the body.
    */
   readonly headers: readonly HeaderLine[];
-  /**
-   * Names, in lower case, of headers of earlier middlewares that the handler's side has removed or replaced; absent for
-   * none.
-   */
+  /** Names, in lower case, of headers of earlier middlewares that the handler's side has removed; absent for none. */
   readonly removed?: readonly string[];
-  /** The call that made node write the implicit header. Absent after `writeHead()`, or if `end` declared no length. */
+  /** Of responses that an earlier version has stored; without a meaning now. */
   readonly impliedBy?: 'write' | 'end';
   /** The bytes of the content, without chunk framing; empty if the response has none (HEAD, 204, 304). */
   readonly body: Buffer;
@@ -42,6 +39,17 @@ const PER_EXCHANGE = new Set([
 
 export function isPerExchange(name: string): boolean {
   return PER_EXCHANGE.has(name.toLowerCase());
+}
+
+/**
+ * Headers that describe the body: they belong to the response with that body, even if an earlier middleware has set
+ * them.
+ */
+const OF_THE_BODY = new Set(['content-length', 'content-type', 'content-encoding', 'content-range', 'trailer']);
+
+/** Returns true for a header of the body, which a replay takes only from the stored response. */
+export function isOfTheBody(name: string): boolean {
+  return OF_THE_BODY.has(name.toLowerCase());
 }
 
 /** Most characters of all header lines together. Clients refuse far shorter heads (Node: 16 KiB). */

@@ -1,35 +1,36 @@
-import type { ServerResponse } from 'node:http';
-import { after, isPromise, type Awaitable } from '../../basics/awaitable';
-import { steps } from '../../basics/steps';
+import type { IncomingMessage } from 'node:http';
 import { ClientGone } from '../../http/client-gone';
-import { onExchangeEnd } from '../../http/exchange-end';
 import type { Attempt } from '../exchange/attempt';
 import type { Exchange } from '../exchange/exchange';
-import type { Ran, RunResult } from '../exchange/outcome';
 import { areInMemory } from '../leases/memory-leases';
-import { noteRun } from '../store-calls/local-runs';
-import { publish, type Publication } from './publish';
+import type { Outcome } from '../outcome';
 import type { RecordedResponse } from '../responses/recorded-response';
-import type { Ending, Recording } from '../responses/recording';
+import { noteRun } from '../store-calls/local-runs';
+import { echoKey } from './echo-key';
+import { publish, type Publication } from './publish';
+import { Recorder, type Ending } from './recorder';
+import { Renewal } from './renewal';
+import { GuardedRequest, HandlerLease } from './request-idempotency';
 import { isWanted } from './should-cache';
-import { startHandler, type Run } from './start-handler';
 
-/** What is stored of a run. */
-type Kept =
-  | { readonly kind: 'response'; readonly response: RecordedResponse }
-  /** There is no response to keep: the record that the handler has run is stored all the same. */
-  | { readonly kind: 'record' }
-  | { readonly kind: 'nothing' };
-
-/** The end of a lease: completed with a record, or given back if nothing is kept on purpose. */
-type Settlement = Publication | { readonly kind: 'released' };
-
-/** Another run's response counts, and none of this one was sent. */
-interface Overtaken {
-  readonly kind: 'overtaken';
-  /** Restores `res` as it was before the handler. */
-  readonly takeBack: () => void;
+/** A handler that runs under a lease. */
+interface Run {
+  readonly recorder: Recorder;
+  readonly renewal: Renewal;
+  readonly lease: HandlerLease;
+  readonly verdict: Verdict;
 }
+
+/** What the handler, and the middlewares before it, have decided about the response. */
+interface Verdict {
+  /** True when nothing is to be kept. */
+  keepsNothing: boolean;
+  /** Set when a middleware has refused the request before it reached the handler. */
+  refusal?: { readonly reason: unknown };
+}
+
+/** What is stored of a run: its response; only the record that the handler has run; or nothing, on purpose. */
+type Kept = RecordedResponse | 'record' | 'nothing';
 
 /**
  * Runs the handler under the lease and records its response. The end of the response is held back until the outcome is
@@ -37,77 +38,93 @@ interface Overtaken {
  * can retry as often as it likes.
  * @param asked when the lease was asked for, in milliseconds of the monotonic clock.
  */
-export async function runAndRecord(exchange: Exchange, attempt: Attempt, asked: number): Promise<Ran | Overtaken> {
-  const { leases } = exchange.options;
+export async function runAndRecord(exchange: Exchange, attempt: Attempt, asked: number): Promise<Outcome> {
+  const { options, stores, reporter } = exchange;
   // Leases in memory do not fail, so that no one asks which runs are at work.
-  const hasEnded = areInMemory(leases) ? undefined : noteRun(attempt, 'running', leases);
+  const hasEnded = areInMemory(options.leases) ? undefined : noteRun(attempt, 'running', options.leases);
   try {
-    const started = startHandler(exchange, attempt, asked);
-    const run = isPromise(started) ? await started : started;
-    const ending = await run.recording.ending;
-    const handlerMs = performance.now() - run.begun;
-    const keeping = whatToKeep(exchange, attempt, run, ending);
-    const kept = isPromise(keeping) ? await keeping : keeping;
+    const run = prepare(exchange, attempt, asked);
+    const begun = performance.now();
+    await callHandler(exchange, attempt, run);
+    const ending = await run.recorder.ending;
+    const handlerMs = performance.now() - begun;
+    const kept = await whatToKeep(exchange, attempt, run, ending);
     run.renewal.stop();
-    run.lease.stopWatching();
-    const settling = settle(exchange, attempt, run, kept);
-    const settlement = isPromise(settling) ? await settling : settling;
-    if (run.thrown) throwAtEnd(exchange, run.thrown.error);
-    if (settlement.kind === 'lost') return overtaken(exchange, run, ending, handlerMs);
-    const status = (ending.kind === 'complete' && ending.response?.status) || exchange.res.statusCode;
-    const result = resultOf(settlement, kept, run, { status, handlerMs });
-    const sendEnd = (): void => {
-      endResponse(run.recording, exchange.res, ending, result.kind === 'executed');
-    };
-    return { kind: 'ran', result, sendEnd };
+    if (kept === 'nothing') run.lease.giveBack();
+    const settled =
+      kept === 'nothing'
+        ? await release(exchange, attempt, run)
+        : await publish(attempt, kept === 'record' ? undefined : kept, options, stores, run.renewal.until);
+    if (settled.kind === 'lost' && !run.lease.isLost) reporter.reportLostLease();
+    return outcomeOf(run, ending, kept, settled, handlerMs);
   } finally {
     hasEnded?.();
   }
 }
 
-/**
- * Throws what a handler has thrown, where no one catches it, as without bindonce. First the response is sent: the error
- * may end the process.
- */
-function throwAtEnd({ req, res }: Exchange, error: unknown): void {
-  onExchangeEnd(req, res, () => {
-    steps.setImmediate(() => {
-      throw error;
-    });
+/** Begins the recording, the renewal of the lease, and `req.idempotency`. */
+function prepare({ req, res, options, stores, reporter }: Exchange, attempt: Attempt, asked: number): Run {
+  const lease = new HandlerLease();
+  const verdict: Verdict = { keepsNothing: false };
+  const recorder = new Recorder(req, res, options);
+  const forget = (): void => {
+    verdict.keepsNothing = true;
+    recorder.stopHidingDeparture();
+  };
+  const refused = (reason: unknown): void => {
+    verdict.refusal = { reason };
+    forget();
+  };
+  setIdempotency(req, new GuardedRequest(attempt, lease, forget, refused));
+  const renewal = new Renewal(attempt, options.leaseDuration, stores, asked, () => {
+    lease.lose();
+    recorder.stopHidingDeparture();
+    reporter.reportLostLease();
   });
+  return { recorder, renewal, lease, verdict };
 }
 
-/** Decides what is stored. */
-function whatToKeep({ req, options }: Exchange, { caller }: Attempt, run: Run, ending: Ending): Awaitable<Kept> {
-  if (ending.kind === 'cut-off' || run.verdict.keepsNothing || isForPartOfUpload(run, ending))
-    return { kind: 'nothing' };
-  // If a caller has appeared since, the next request with this key may be another caller's.
-  const response = caller.hasAppeared() ? undefined : ending.response;
-  if (!response) return { kind: 'record' };
-  return after(isWanted(response, req, options), wanted =>
-    wanted ? { kind: 'response', response } : { kind: 'nothing' },
-  );
+function setIdempotency(req: IncomingMessage & { idempotency?: unknown }, guarded: GuardedRequest): void {
+  req.idempotency = guarded;
 }
 
 /**
- * Returns true for an error after an upload that broke off, which only `ignoreRequestBody` lets a handler see. It is
- * the answer to a part of the body, and would keep the retry with the whole one from running.
+ * Calls what is mounted after `idempotency()`. Express catches what a handler throws; without Express, that arrives
+ * here, and gives the lease back, unless the handler had ended its response: then it has run.
  */
-function isForPartOfUpload({ recording }: Run, { response }: Extract<Ending, { kind: 'complete' }>): boolean {
-  return recording.isUploadBrokenOff && (response?.status ?? 0) >= 400;
+async function callHandler({ req, res, next, options, stores }: Exchange, attempt: Attempt, run: Run): Promise<void> {
+  try {
+    echoKey(req, res, options);
+    next();
+  } catch (error) {
+    if (run.recorder.hasEnded) {
+      process.nextTick(() => {
+        throw error;
+      });
+      return;
+    }
+    run.renewal.stop();
+    run.lease.giveBack();
+    run.recorder.stop();
+    await stores.releaseQuietly(attempt);
+    throw error;
+  }
 }
 
-function settle(exchange: Exchange, attempt: Attempt, run: Run, kept: Kept): Awaitable<Settlement> {
-  const { options, stores } = exchange;
-  switch (kept.kind) {
-    case 'nothing':
-      run.lease.giveBack();
-      return release(exchange, attempt, run);
-    case 'record':
-      return publish(attempt, undefined, options, stores, run.renewal.until);
-    case 'response':
-      return publish(attempt, kept.response, options, stores, run.renewal.until);
-  }
+async function whatToKeep(
+  { req, options }: Exchange,
+  { caller }: Attempt,
+  { recorder, verdict }: Run,
+  ending: Ending,
+): Promise<Kept> {
+  if (ending.kind === 'cut-off' || verdict.keepsNothing) return 'nothing';
+  const { response } = ending;
+  // An error after an upload that broke off, which only `ignoreRequestBody` lets a handler see, is the answer to a part
+  // of the body, and would keep the retry with the whole one from running.
+  if (recorder.isUploadBrokenOff && response && response.status >= 400) return 'nothing';
+  // If a caller has appeared since, the next request with this key may be another caller's.
+  if (!response || caller.hasAppeared()) return 'record';
+  return (await isWanted(response, req, options)) ? response : 'nothing';
 }
 
 /**
@@ -115,69 +132,43 @@ function settle(exchange: Exchange, attempt: Attempt, run: Run, kept: Kept): Awa
  * then a response that we chose not to store must not be sent. (If the store cannot be asked, the work is done all the
  * same, and its response is sent.)
  */
-async function release({ stores }: Exchange, attempt: Attempt, { renewal }: Run): Promise<Settlement> {
+async function release({ stores }: Exchange, attempt: Attempt, { renewal }: Run): Promise<Publication> {
   const isExpired = performance.now() >= renewal.until;
   try {
     const wasOurs = await stores.release(attempt);
-    return { kind: isExpired && !wasOurs ? 'lost' : 'released' };
+    return { kind: isExpired && !wasOurs ? 'lost' : 'published' };
   } catch (error) {
     return { kind: 'failed', error };
   }
 }
 
-/** Lets the response be taken back if none of it was sent; closes the connection otherwise. */
-function overtaken(
-  { reporter }: Exchange,
-  { recording, lease }: Run,
+function outcomeOf(
+  { recorder, verdict: { refusal } }: Run,
   ending: Ending,
-  handlerMs: number,
-): Ran | Overtaken {
-  if (!lease.isLost) reporter.reportLostLease();
-  if (ending.kind === 'complete' && recording.canBeReplaced) {
-    recording.withhold();
-    const takeBack = (): void => {
-      recording.discard();
-    };
-    return { kind: 'overtaken', takeBack };
-  }
-  const sendEnd = (): void => {
-    recording.abort();
-  };
-  return { kind: 'ran', result: { kind: 'overtaken', handlerMs }, sendEnd };
-}
-
-/** Makes the result of a run that was not overtaken. */
-function resultOf(
-  settlement: Exclude<Settlement, { kind: 'lost' }>,
   kept: Kept,
-  { verdict: { refusal } }: Run,
-  { status, handlerMs }: { readonly status: number; readonly handlerMs: number },
-): RunResult {
-  switch (settlement.kind) {
-    case 'published':
-      return { kind: kept.kind === 'response' ? 'executed' : 'not-stored', status, handlerMs };
-    case 'failed':
-      return { kind: 'not-stored', status, handlerMs, error: settlement.error };
-    case 'released':
-      // A later middleware has refused the request, or the handler or `shouldCache` wants nothing to be kept.
-      if (!refusal) return { kind: 'not-stored', status, handlerMs };
-      if (refusal.reason instanceof ClientGone) return { kind: 'abandoned' };
-      return { kind: 'refused', status, error: refusal.reason };
-  }
-}
-
-/** Lets the end of the response go to the client; closes the connection of one that was cut off. */
-function endResponse(recording: Recording, res: ServerResponse, ending: Ending, isStored: boolean): void {
-  if (ending.kind === 'cut-off') {
-    recording.abort();
-    return;
-  }
-  try {
-    recording.finish(isStored);
-  } catch (error) {
-    // An earlier middleware has thrown at the end of the response.
-    if (recording.canBeReplaced || !res.headersSent) recording.discard();
-    else recording.abort();
-    throw error;
-  }
+  settled: Publication,
+  handlerMs: number,
+): Outcome {
+  const abort = (): void => {
+    recorder.abort();
+  };
+  // Another run's response counts: a retry gets it.
+  if (settled.kind === 'lost') return { kind: 'not-stored', handlerMs, sendEnd: abort };
+  const isStored = typeof kept === 'object' && settled.kind === 'published';
+  const finish = (): void => {
+    try {
+      recorder.finish(isStored);
+    } catch (error) {
+      // An earlier middleware has thrown at the end of the response.
+      recorder.abort();
+      throw error;
+    }
+  };
+  const isWhole = ending.kind === 'ended' && recorder.hasEnded;
+  const ran = { status: recorder.status, handlerMs, sendEnd: isWhole ? finish : abort };
+  if (isStored) return { kind: 'executed', ...ran };
+  if (settled.kind === 'failed') return { kind: 'not-stored', error: settled.error, ...ran };
+  if (!refusal) return { kind: 'not-stored', ...ran };
+  const { reason } = refusal;
+  return reason instanceof ClientGone ? { kind: 'abandoned', ...ran } : { kind: 'refused', error: reason, ...ran };
 }

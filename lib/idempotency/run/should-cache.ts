@@ -15,20 +15,7 @@ export function isWanted(
   req: IncomingMessage,
   { shouldCache, storeTimeout }: ResolvedOptions,
 ): Awaitable<boolean> {
-  return !shouldCache || answerOf(() => shouldCache(frozen(response), req as Request), storeTimeout);
-}
-
-/**
- * Freezes a response, so that a function that changes it by mistake does not change what is stored. Bytes cannot be
- * frozen, so the function gets a copy of them.
- */
-function frozen(response: RecordedResponse): RecordedResponse {
-  for (const lines of [response.headers, response.trailers]) {
-    for (const [, value] of lines) Object.freeze(value);
-    lines.forEach(Object.freeze);
-    Object.freeze(lines);
-  }
-  return Object.freeze({ ...response, body: Buffer.from(response.body) });
+  return !shouldCache || answerOf(() => shouldCache(response, req as Request), storeTimeout);
 }
 
 async function answerOf(ask: () => unknown, storeTimeout: number): Promise<boolean> {

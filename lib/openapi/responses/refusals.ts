@@ -1,6 +1,6 @@
 import type { EndpointDescription } from '../../binding/endpoint-description';
+import { IN_MEMORY } from '../../body/receive';
 import { ALWAYS_HELD } from '../../body/stream/holding';
-import { IN_MEMORY } from '../../body/stream/read-whole';
 import type { ResolvedOptions } from '../../idempotency/options/resolved-options';
 import { catalogue, type ProblemCode } from '../../problems/catalogue';
 

@@ -4,7 +4,6 @@ import {
   bool,
   dto,
   field,
-  file,
   fromBody,
   fromClaim,
   fromHeader,
@@ -22,7 +21,7 @@ import {
 } from '../../../lib';
 import { expressVersions } from '../../support/express-versions';
 import type { Sent } from '../../support/ask';
-import { bind, urlEncoded, type EndpointOptions } from '../../support/one-endpoint';
+import { bind, urlEncoded } from '../../support/one-endpoint';
 
 class Item extends dto({ sku: string, quantity: field(int, { default: 1 }) }) {}
 class Search extends dto({ page: queryParam(int) }) {}
@@ -258,7 +257,6 @@ describe('malformed multipart', () => {
   });
 
   it.each<[string, string, string]>([
-    ['blanks behind its boundaries', 'multipart/form-data; boundary=x', part.replace('--x\r\n', '--x  \t\r\n')],
     [
       'an unquoted boundary that should be quoted',
       'multipart/form-data; boundary=----=_Part_1',
@@ -279,7 +277,7 @@ describe('malformed multipart', () => {
     }
   });
 
-  it.each(['--x!\r\n', '--x\n', '--x-\r\n', `--x${' '.repeat(2_000)}\r\n`])(
+  it.each(['--x  \t\r\n', '--x!\r\n', '--x\n', '--x-\r\n', `--x${' '.repeat(2_000)}\r\n`])(
     '%j instead of a boundary is answered with 400, never with an empty dto',
     async boundary => {
       class Optional extends dto({ sku: optional(string) }) {}
@@ -294,27 +292,6 @@ describe('malformed multipart', () => {
       expect([status, problem?.type]).toEqual([400, 'urn:bindonce:body-malformed']);
     },
   );
-
-  it.each<[string, EndpointOptions]>([
-    ['from the connection', {}],
-    ['to disk', { uploads: { storage: 'disk' } }],
-    ['behind idempotency()', { before: [idempotency({ store: new Keyv() })] }],
-  ])('a part that the parser would skip is answered with 400 that tells which: %s', async (_how, more) => {
-    class Letter extends dto({ sku: optional(string), docs: optional(list(file)) }) {}
-    const doc = '--x\r\nContent-Disposition: form-data; name="docs"; filename="a "quoted" name.pdf"\r\n\r\n1\r\n';
-    const headers = { 'Content-Type': 'multipart/form-data; boundary=x', 'Idempotency-Key': 'k' };
-    const options = { allowFormData: true, ...more };
-    expect((await bind(Letter, { body: `${part}${doc}--x--\r\n`, headers }, options)).problem).toMatchObject({
-      type: 'urn:bindonce:body-malformed',
-      status: 400,
-      detail:
-        'In the multipart form, part 2 has no Content-Disposition that can be read. Send form-data; name="…" and, for ' +
-        'a file, filename="…"; inside of the quotes, write \\" for a quotation mark and \\\\ for a backslash.',
-    });
-    const escaped = doc.replace('"quoted"', '\\"quoted\\"');
-    const { dto: bound } = await bind(Letter, { body: `${part}${escaped}--x--\r\n`, headers }, options);
-    expect(bound?.docs?.map(({ originalname }) => originalname)).toEqual(['a "quoted" name.pdf']);
-  });
 
   it('a content type without a boundary is answered with 400', async () => {
     expect(

@@ -97,7 +97,7 @@ describe("a Multer of the application's own", () => {
     const uploads = multer({ storage: storage() });
     let during = 0;
     const modifier = (): void => {
-      during = held.bytes.memory;
+      during = held.weight;
     };
     await bind(Upload, { multipart: [photo('x'.repeat(10_000))] }, { allowFormData: true, uploads, modifier });
     expect(during).toBeGreaterThan(10_000);

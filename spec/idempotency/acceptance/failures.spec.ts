@@ -84,7 +84,7 @@ describe.each(expressVersions)('%s', (version, express) => {
     },
   );
 
-  it('a handler never answers: its key is usable again when its client is gone and cacheDuration and lease are over', async () => {
+  it('a handler never answers: cacheDuration after its client has left it has run, and nothing runs again', async () => {
     const lease = 100;
     const duration = 200;
     let runs = 0;
@@ -99,8 +99,9 @@ describe.each(expressVersions)('%s', (version, express) => {
     await started.happened;
     lost.destroy();
     const gone = performance.now();
-    expect((await send(url, { headers: keyed('k') })).text).toBe('well');
-    expect(performance.now() - gone).toBeLessThan(duration + 2 * lease + 10_000);
+    expect((await send(url, { headers: keyed('k') })).text).toContain('response-unavailable');
+    expect(performance.now() - gone).toBeGreaterThan(duration - 20);
+    expect(runs).toBe(1);
   });
 
   it('the client is gone before the handler runs: nothing happens, and the retry is a first request', async () => {
@@ -249,9 +250,10 @@ describe.each(expressVersions)('%s', (version, express) => {
     expect([retry.text, retry.headers['idempotent-replayed']]).toEqual(['{"run":1}', 'true']);
   });
 
-  const halves: [how: string, cut: (req: Request, res: Response) => unknown][] = [
+  const halves: [how: string, runsAgain: boolean, cut: (req: Request, res: Response) => unknown][] = [
     [
       'destroys it between two writes',
+      true,
       (_req, res) => {
         res.write('one');
         setImmediate(() => {
@@ -260,9 +262,14 @@ describe.each(expressVersions)('%s', (version, express) => {
         });
       },
     ],
-    ['pipes a source that breaks', (_req, res) => void pipeline(Readable.from(breaking()), res).catch(() => undefined)],
+    [
+      'pipes a source that breaks',
+      true,
+      (_req, res) => void pipeline(Readable.from(breaking()), res).catch(() => undefined),
+    ],
     [
       'throws in the middle',
+      false,
       (_req, res) => {
         res.type('text').write('half');
         throw teapot;
@@ -270,6 +277,7 @@ describe.each(expressVersions)('%s', (version, express) => {
     ],
     [
       'calls next(err) in the middle',
+      false,
       (req, res) => {
         res.type('text').write('half');
         req.next?.(teapot);
@@ -277,12 +285,14 @@ describe.each(expressVersions)('%s', (version, express) => {
     ],
     [
       'ends it under its Content-Length',
+      true,
       (_req, res) => {
         res.writeHead(200, { 'Content-Length': 100 }).end('short');
       },
     ],
     [
       'closes the connection',
+      false,
       (req, res) => {
         res.write('half');
         req.socket.destroy();
@@ -290,17 +300,19 @@ describe.each(expressVersions)('%s', (version, express) => {
     ],
   ];
 
-  it.each(halves)('a response is not stored as complete when its handler %s', async (_how, cut) => {
+  it.each(halves)('a response is not stored as complete when its handler %s', async (_how, runsAgain, cut) => {
     let runs = 0;
     const { url } = await serve(
       express()
         .set('env', 'test')
-        .post('/', idempotency(), (req, res) => (runs++ === 0 ? cut(req, res) : res.send('whole'))),
+        .post('/', idempotency({ leaseDuration: 100 }), (req, res) =>
+          runs++ === 0 ? cut(req, res) : res.send('whole'),
+        ),
     );
-    await expect(send(url, { headers: keyed('k') })).rejects.toThrow(/aborted|cut off|socket hang up/);
-    expect((await send(url, { headers: keyed('k') })).text).toBe('whole');
-    expect(visibleReplay(await send(url, { headers: keyed('k') })).body).toBe('whole');
-    expect(runs).toBe(2);
+    await expect(send(url, { headers: keyed('k') })).rejects.toThrow(/aborted|cut off|socket hang up|ECONNRESET/);
+    const { text } = await send(url, { headers: keyed('k') });
+    expect(text).toContain(runsAgain ? 'whole' : 'response-unavailable');
+    expect(runs).toBe(runsAgain ? 2 : 1);
   });
 
   it('the bytes that a client got before a response was cut off never begin a replay', async () => {
@@ -386,7 +398,7 @@ describe.each(expressVersions)('%s', (version, express) => {
     },
   );
 
-  it('while the end of a response is held back, the handler sees an ended response', async () => {
+  it('while the end of a response is held back, the handler sees a head that is sent', async () => {
     const writing = signal();
     const stored = signal();
     class HeldMap extends Map<string, unknown> {
@@ -398,7 +410,7 @@ describe.each(expressVersions)('%s', (version, express) => {
     const options: IdempotencyOptions = { store: new Keyv(new HeldMap()) };
     const seen: unknown[] = [];
     let held: Response | undefined;
-    const look = (res: Response): unknown[] => [res.headersSent, res.writableEnded, res.finished, res.statusCode];
+    const look = (res: Response): unknown[] => [res.headersSent, res.statusCode];
     const { url } = await serve(
       express().post('/', idempotency(options), (_req, res) => {
         held = res;
@@ -415,9 +427,9 @@ describe.each(expressVersions)('%s', (version, express) => {
     stored.happens();
     await answer;
     expect(seen).toEqual([
-      [true, true, true, 201],
-      [true, true, true, 201],
-      [true, true, true, 201],
+      [true, 201],
+      [true, 201],
+      [true, 201],
     ]);
   });
 });

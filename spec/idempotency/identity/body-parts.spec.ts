@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import multer from 'multer';
-import { BigNumber, idempotency, type IdempotencyOptions } from '../../../lib';
+import { idempotency, type IdempotencyOptions } from '../../../lib';
 import { send, type WireResponse } from '../../support/listen';
 import { multipart, type Part } from '../../support/multipart';
 import { serve } from '../../support/serve';
@@ -49,35 +49,6 @@ const MANY_FIELDS = Array.from({ length: 2_000 }, () => field('a', ''));
 /** Each character is sent as the byte of its number: `\xff` is no UTF-8. */
 const bytes = (text: string): Buffer => Buffer.from(text, 'latin1');
 
-describe('a multipart body that is not a form', () => {
-  const part = (content: string): string =>
-    `--BOUNDARY\r\nContent-Type: application/http\r\n\r\nPOST Orders HTTP/1.1\r\n\r\n${content}\r\n--BOUNDARY--\r\n`;
-  const TYPE = 'multipart/mixed; boundary="BOUNDARY"';
-
-  it.each<[string, [type: string, body: string], [type: string, body: string]]>([
-    ['its content', [TYPE, part('1')], [TYPE, part('2')]],
-    ['the content of 2 MB', [TYPE, part(`${BIG}a`)], [TYPE, part(`${BIG}b`)]],
-    ['where a part ends', [TYPE, part('a--BOUNDARYb')], [TYPE, part('ab--BOUNDARY')]],
-    ['its media type', [TYPE, part('1')], [TYPE.replace('mixed', 'related'), part('1')]],
-    ['a parameter of its media type', [`${TYPE}; start="a"`, part('1')], [`${TYPE}; start="b"`, part('1')]],
-  ])('that differs in %s is another request, whatever its boundary', async (_title, ...bodies) => {
-    const { url, state } = await served();
-    for (const boundary of ['batch_1', 'batch_22'])
-      for (const [type, body] of bodies) {
-        const headers = keyed('k', { 'Content-Type': type.replace('BOUNDARY', boundary) });
-        expect((await send(url, { headers, body: body.replaceAll('BOUNDARY', boundary) })).status).toBe(200);
-      }
-    expect(state.runs).toBe(2);
-  });
-
-  it('without its boundary is compared by its bytes', async () => {
-    const { url, state } = await served();
-    for (const body of ['a', 'b', 'a'])
-      await send(url, { headers: keyed('k', { 'Content-Type': 'multipart/mixed; boundary=b1' }), body });
-    expect(state.runs).toBe(2);
-  });
-});
-
 describe('a multipart form', () => {
   it.each<[string, Part[], Part[]]>([
     ['the bytes of a file of one size', [file('f', 'a.txt', 'abc')], [file('f', 'a.txt', 'xyz')]],
@@ -102,9 +73,6 @@ describe('a multipart form', () => {
     ['with half of an emoji, as a page cuts one off,', [field('a', 'nice \ud83d')]],
     ['of 2 MB with a file name that contains U+FFFD', [field('a', '1'), file('f', 'caf\ufffd.txt', BIG)]],
     ['with a file of JSON', [field('a', '1'), jsonFile('doc', 'blob', '{"a":1}')]],
-    ['with a name that is too long to be measured', [field('n'.repeat(1_001), '1'), field('a', '1')]],
-    ['with bytes without a file name', [field('a', '1'), nameless('b', '10')]],
-    ['with 2 MB of bytes without a file name', [field('a', '1'), noFile('b', BIG)]],
   ])('%s with another boundary is a duplicate', async (_title, parts) => {
     const { state, post } = await served();
     await post(parts, 'b1');
@@ -178,41 +146,6 @@ describe('a multipart form', () => {
       const headers = keyed('k', { 'Content-Type': 'multipart/form-data; boundary=b1' });
       for (const byte of ['\xff', '\xfe', '\xff', '\xfe'])
         expect((await send(url, { headers, body: bytes(`--b1\r\n${part(byte)}\r\n--b1--\r\n`) })).status).toBe(200);
-      expect(state.runs).toBe(2);
-    },
-  );
-
-  it.each<[string, string]>([
-    ['an attachment', 'Content-Disposition: attachment; name="a"'],
-    ['an attachment with a file name', 'Content-Disposition: attachment; name="a"; filename="a.txt"'],
-    ['a part without a name', 'Content-Type: text/plain'],
-    ['a part with 2,000 lines in its head', `${'a:\r\n'.repeat(2_000)}Content-Disposition: form-data; name="a"`],
-  ])(
-    'that differs in the content of %s, which busboy skips, is another request, whatever its boundary',
-    async (_title, head) => {
-      const { url, state } = await served();
-      for (const boundary of ['b1', 'b2'])
-        for (const content of ['10', '99', `${BIG}a`, `${BIG}b`]) {
-          const headers = keyed('k', { 'Content-Type': `multipart/form-data; boundary=${boundary}` });
-          const body = `--${boundary}\r\n${head}\r\n\r\n${content}\r\n--${boundary}--\r\n`;
-          expect((await send(url, { headers, body })).status).toBe(200);
-        }
-      expect(state.runs).toBe(4);
-    },
-  );
-
-  it.each<[string, string, string]>([
-    ['where a part ends', '--BOUNDARY\r\n\r\na--BOUNDARY\r\n\r\nb', '--BOUNDARY\r\n\r\n--BOUNDARY\r\n\r\nab'],
-    ['whether a boundary is one', '--BOUNDARY\r\n\r\na\r\n--BOUNDARY--', '--BOUNDARY\r\n\r\na\r\n--b3--'],
-  ])(
-    'that cannot be read, and differs in %s, is another request, whatever its boundary',
-    async (_title, one, other) => {
-      const { url, state } = await served();
-      for (const boundary of ['b1', 'b2'])
-        for (const form of [one, other]) {
-          const headers = keyed('k', { 'Content-Type': `multipart/form-data; boundary=${boundary}` });
-          await send(url, { headers, body: form.replaceAll('BOUNDARY', boundary) });
-        }
       expect(state.runs).toBe(2);
     },
   );
@@ -402,31 +335,6 @@ async function parsedBefore(type: string, ...left: readonly Left[]) {
 type Upload = Readonly<Record<'field' | 'name' | 'type', string>> & { readonly size: number };
 const parsers: [title: string, leave: (upload: Upload) => Left][] = [
   [
-    'express-fileupload',
-    ({ field, name, type, size }) => ({
-      body: {},
-      files: { [field]: { name, size, mimetype: type, data: Buffer.alloc(size), md5: '' } },
-    }),
-  ],
-  [
-    'express-fileupload, of a field of several,',
-    ({ field, name, type, size }) => ({
-      body: {},
-      files: { [field]: ['first', name].map(one => ({ name: one, size, mimetype: type, data: Buffer.alloc(size) })) },
-    }),
-  ],
-  [
-    'formidable',
-    ({ field, name, type, size }) => ({
-      body: {},
-      files: {
-        [field]: [
-          { originalFilename: name, size, mimetype: type, filepath: `/uploads/${Math.random()}`, newFilename: 'x' },
-        ],
-      },
-    }),
-  ],
-  [
     'multer().any()',
     ({ field, name, type, size }) => ({
       body: {},
@@ -474,86 +382,18 @@ describe.each(parsers)('a file that %s has left', (_parser, leave) => {
   });
 });
 
-it('a file that formidable has left counts with its content if it is JSON, however its media type is written', async () => {
-  const left = (content: string, mimetype: string): Left => ({
-    body: {},
-    files: { doc: [{ originalFilename: 'blob', size: content.length, mimetype, buffer: Buffer.from(content) }] },
-  });
-  const type = 'Application/JSON; charset=utf-8';
-  expect(
-    (
-      await parsedBefore(
-        'multipart/form-data; boundary=b1',
-        left('{"a":1}', type),
-        left('{"a":2}', type),
-        left('{"a":1}', type),
-      )
-    ).runs,
-  ).toBe(2);
-});
-
-describe('files in req.files', () => {
-  it.each<[string, unknown]>([
-    ['a path alone', { scan: { path: '/uploads/1' } }],
-    ['a name without a size', { scan: { name: 'a.png' } }],
-    ['a size without a name', { scan: [{ size: 3 }] }],
-    ['a size that is text', { scan: { name: 'a.png', size: '3' } }],
-    ['a name that is none', [{ fieldname: 'scan', originalname: null, size: 3 }]],
-  ])('of which there is %s are an error that says what to do, and the handler does not run', async (_title, files) => {
-    const { runs, errors, statuses } = await parsedBefore('multipart/form-data; boundary=b1', { body: {}, files });
-    expect([runs, statuses]).toEqual([0, [500]]);
-    expect(errors).toEqual([
-      expect.stringMatching(/the files in req\.files have no name and size.*Mount bindonce before/),
-    ]);
-  });
-});
-
 /** Arrays in each other. */
 const nested = (levels: number, value: unknown): unknown => (levels === 0 ? value : [nested(levels - 1, value)]);
 
 describe('a body that a parser has made into', () => {
   it.each<[string, () => unknown, () => unknown]>([
-    ['a Set', () => new Set([1]), () => new Set([2])],
-    ['a Set inside an object', () => ({ a: new Set(['x']) }), () => ({ a: new Set(['y']) })],
-    ['a Set or an empty object', () => new Set([1]), () => ({})],
-    ['a Map', () => new Map([['a', 1]]), () => new Map([['a', 2]])],
-    ['a Map inside a Map', () => new Map([['a', new Map([['b', 1]])]]), () => new Map([['a', new Map([['b', 2]])]])],
-    ['a Map of Sets', () => ({ a: new Map([['b', new Set([1])]]) }), () => ({ a: new Map([['b', new Set([2])]]) })],
-    ['a Map or an object', () => new Map([['a', 1]]), () => ({ a: 1 })],
     ['the sign of zero', () => ({ a: 0 }), () => ({ a: -0 })],
     ['the sign of zero beside what is no JSON', () => ({ a: 0, b: NaN }), () => ({ a: -0, b: NaN })],
     ['NaN or null', () => ({ a: NaN }), () => ({ a: null })],
     ['Infinity or null', () => [Infinity], () => [null]],
     ['Infinity of one sign', () => [Infinity], () => [-Infinity]],
-    ['a bigint', () => ({ a: 2n ** 64n }), () => ({ a: 2n ** 64n + 1n })],
-    ['a bigint inside a Set', () => new Set([1n]), () => new Set([2n])],
-    ['a bigint or text', () => ({ a: 1n }), () => ({ a: '1n' })],
-    ['a bigint or an object', () => ({ a: 1n }), () => ({ a: { '@bigint': '1' } })],
-    ['a Set or an object', () => new Set([1]), () => ({ '@Set': [1] })],
-    ['a Map or an object of another name', () => new Map([['a', 1]]), () => ({ '@Map': [['a', 1]] })],
     ['NaN or an object', () => ({ a: NaN }), () => ({ a: { '@number': 'NaN' } })],
     ['such an object or another', () => ({ '@Set': [1] }), () => ({ '@@Set': [1] })],
-    ['a URLSearchParams', () => new URLSearchParams('a=1'), () => new URLSearchParams('a=2')],
-    ['a URLSearchParams or an array', () => new URLSearchParams('a=1'), () => ['a', '1']],
-    ['an ArrayBuffer', () => new Uint8Array([1]).buffer, () => new Uint8Array([2]).buffer],
-    [
-      'an ArrayBuffer inside an object',
-      () => ({ a: new Uint8Array([1]).buffer }),
-      () => ({ a: new Uint8Array([2]).buffer }),
-    ],
-    ['a Buffer inside an object', () => ({ a: Buffer.from('x') }), () => ({ a: Buffer.from('y') })],
-    ['a Buffer or what JSON makes of it', () => ({ a: Buffer.from('x') }), () => ({ a: Buffer.from('x').toJSON() })],
-    ['a typed array', () => [new Float64Array([1])], () => [new Float64Array([2])]],
-    ['a typed array of another type', () => [new Uint8Array(2)], () => [new Int16Array(1)]],
-    ['a Date', () => ({ a: new Date(1) }), () => ({ a: new Date(2) })],
-    ['a Date or its text', () => ({ a: new Date(1) }), () => ({ a: new Date(1).toJSON() })],
-    ['an invalid Date or null', () => ({ a: new Date(NaN) }), () => ({ a: null })],
-    [
-      'an object whose class writes it as text',
-      () => ({ a: new BigNumber('1.10') }),
-      () => ({ a: new BigNumber('1.2') }),
-    ],
-    ['an object of another class with the same text', () => ({ a: new URL('http://a/') }), () => ({ a: 'http://a/' })],
     ['undefined or nothing', () => ({ a: undefined }), () => ({})],
     ['undefined or null', () => [undefined], () => [null]],
     ['where text ends', () => ['ab', 'c'], () => ['a', 'bc']],
@@ -593,7 +433,6 @@ describe('a body that a parser has made into', () => {
       () => `${'\x01'.repeat(100_000_000)}b`,
     ],
     ['900 levels', () => nested(900, 1), () => nested(900, 2)],
-    ['a bigint or a number', () => ({ a: 1n }), () => ({ a: 1 })],
   ])('%s is another request when its content is another, and the same when it is not', async (_title, one, other) => {
     const left = [one, other, one, other].map(make => ({ body: make() }));
     expect(await parsedBefore('application/json', ...left)).toEqual({
@@ -614,7 +453,6 @@ describe('a form that a parser has made into an object', () => {
     ['names with dots', () => ({ 'a.x': '1', 'a.y': '2' }), () => ({ 'a.y': '2', 'a.x': '1' })],
     ['names in a list', () => ({ a: [{ x: '1', y: '2' }] }), () => ({ a: [{ y: '2', x: '1' }] })],
     ['its names as querystring makes them', () => parse('a=1&b=2&a=3'), () => parse('b=2&a=1&a=3')],
-    ['the names of URLSearchParams', () => new URLSearchParams('a=1&b=2'), () => new URLSearchParams('b=2&a=1')],
   ])('is the same request if only the order of %s is another', async (_title, one, other) => {
     for (const type of [urlencoded, form])
       expect((await parsedBefore(type, { body: one() }, { body: other() })).runs).toBe(1);
@@ -627,11 +465,6 @@ describe('a form that a parser has made into an object', () => {
     ['one name in two cases below another', () => ({ a: { x: '1', X: '2' } }), () => ({ a: { X: '2', x: '1' } })],
     ['one name in two spellings', () => ({ a: { x: '1' }, 'a.x': '2' }), () => ({ 'a.x': '2', a: { x: '1' } })],
     ['one index in two spellings', () => ({ a: { '01': 'x', '001': 'y' } }), () => ({ a: { '001': 'y', '01': 'x' } })],
-    [
-      'the values of a name of URLSearchParams',
-      () => new URLSearchParams('a=1&a=2'),
-      () => new URLSearchParams('a=2&a=1'),
-    ],
   ])('is another request if the order of %s is another', async (_title, one, other) => {
     for (const type of [urlencoded, form])
       expect((await parsedBefore(type, { body: one() }, { body: other() })).runs).toBe(2);
@@ -656,6 +489,10 @@ describe('a body that a parser has left', () => {
 
   it.each<[string, () => unknown, string]>([
     ['a FormData', () => new FormData(), 'an object of the class FormData'],
+    ['a Map', () => new Map([['a', 1]]), 'an object of the class Map'],
+    ['a Date', () => ({ a: new Date(1) }), 'an object of the class Date'],
+    ['a bigint', () => ({ a: 1n }), 'a bigint'],
+    ['URLSearchParams', () => new URLSearchParams('a=1'), 'an object of the class URLSearchParams'],
     ['a Blob', () => new Blob(['a']), 'an object of the class Blob'],
     ['an object with private fields', () => ({ price: new Money() }), 'an object of the class Money'],
     ['an object whose class writes it as an object', () => [new Hidden()], 'an object of the class Hidden'],

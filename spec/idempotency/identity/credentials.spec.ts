@@ -1,7 +1,6 @@
-import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import session from 'express-session';
 import { idempotency } from '../../../lib';
-import * as processWarnings from '../../../lib/warnings/warn-once';
 import { send } from '../../support/listen';
 import { expressVersions } from '../../support/express-versions';
 import { serve } from '../../support/serve';
@@ -41,6 +40,13 @@ describe('cookies that nothing explains', () => {
     expect(warnings()).toEqual([]);
     expect(await answersTo([{ Cookie: 'a=1' }, { Cookie: 'b=1' }])).toEqual(['1', '1']);
     expect(warnings()).toEqual(['BINDONCE_COOKIE_ONLY']);
+  });
+
+  it('are named by the header of a gateway, if there is one, which tells no callers apart either', async () => {
+    const [ann, ben] = ['ann', 'ben'].map(name => ({ 'X-Forwarded-User': name, Cookie: 'a=1' }));
+    expect(await answersTo([{ ...ann, Authorization: 'Bearer a' }, ann ?? {}, ben ?? {}])).toEqual(['1', '2', '2']);
+    expect(warnings()).toEqual(['BINDONCE_HEADER_ONLY']);
+    expect(String(emitWarning.mock.calls[0]?.[0])).toContain("`scope: req => req.get('x-forwarded-user')`");
   });
 });
 
@@ -87,18 +93,15 @@ it.each(['Bearer Digest', 'OAuthish a', 'Signatures a'])(
 
 describe.each(expressVersions)('behind express-session, %s,', (_version, version) => {
   /** A service where a session is made by `/start`, and orders do not look at it. */
-  async function shop(
-    saveUninitialized: boolean,
-    atTheEnd: (req: Request, done: () => void) => void = (_req, done) => done(),
-  ) {
+  async function shop(saveUninitialized: boolean) {
     let runs = 0;
     const app = version().use(session({ secret: 's', resave: false, saveUninitialized }));
     app.post('/start', (req, res) => {
       Object.assign(req.session, { started: true });
       res.end();
     });
-    app.post('/', idempotency(), (req, res) => {
-      atTheEnd(req, () => res.send(String(++runs)));
+    app.post('/', idempotency(), (_req, res) => {
+      res.send(String(++runs));
     });
     const { url } = await serve(app);
     return {
@@ -118,21 +121,6 @@ describe.each(expressVersions)('behind express-session, %s,', (_version, version
       '2',
     ]);
   });
-
-  it.each<[string, (req: Request, done: () => void) => void, codes: string[]]>([
-    ['ends', (req, done) => req.session.destroy(done), ['BINDONCE_SESSION_ENDED']],
-    ['renews', (req, done) => req.session.regenerate(done), ['BINDONCE_SESSION_ENDED']],
-    ['reads again', (req, done) => req.session.reload(done), []],
-  ])(
-    'a handler that %s the session of its caller is warned of if a retry would be another caller',
-    async (_what, atTheEnd, codes) => {
-      const warned = jest.spyOn(processWarnings, 'warnOnce').mockImplementation(() => undefined);
-      const { start, order } = await shop(false, atTheEnd);
-      expect(await order(await start())).toBe('1');
-      expect(warned.mock.calls.map(([code]) => code)).toEqual(codes);
-      warned.mockRestore();
-    },
-  );
 
   it.each([true, false])(
     'a client without a session, but with other cookies, is the same client when it tries again (saveUninitialized: %s)',

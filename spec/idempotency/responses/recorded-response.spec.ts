@@ -6,7 +6,7 @@ import { Keyv } from 'keyv';
 import { idempotency, type IdempotencyOptions } from '../../../lib';
 import { send, type WireResponse } from '../../support/listen';
 import { expressVersions } from '../../support/express-versions';
-import { bodies, heads } from './responses';
+import { bodies, heads } from '../run/responses';
 import { serve } from '../../support/serve';
 import { keyed, visible, visibleReplay } from '../../support/replays';
 
@@ -189,9 +189,15 @@ const framings = mounts.flatMap(([mounted, before]) =>
   ),
 );
 
+/** What a client sees but for the length: it is declared when the end is held back, where node would chunk the content. */
+function withoutLength(response: WireResponse): object {
+  const seen = visible(response);
+  return { ...seen, framing: undefined, lines: seen.lines.filter(line => !line.startsWith('Content-Length:')) };
+}
+
 describe.each(expressVersions)('on %s, the length and the framing', (_version, express) => {
   it.each(framings)(
-    'of $title, to $method and behind $mounted, are those that it has by itself, replayed too',
+    'of $title, to $method and behind $mounted, are replayed; only a length may be declared that it has not by itself',
     async ({ method, before, handler }) => {
       const app = express()
         .all('/bare', ...before, handler)
@@ -200,7 +206,7 @@ describe.each(expressVersions)('on %s, the length and the framing', (_version, e
       const ask = (path: string): Promise<WireResponse> =>
         send(url + path, { method, headers: keyed('k', { 'Accept-Encoding': 'gzip' }) });
       const [bare, first, replay] = [await ask('/bare'), await ask('/guarded'), await ask('/guarded')];
-      expect(visible(first)).toEqual(visible(bare));
+      expect(withoutLength(first)).toEqual(withoutLength(bare));
       expect(visibleReplay(replay)).toEqual(visible(first));
     },
     60_000,

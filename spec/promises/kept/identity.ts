@@ -148,8 +148,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'in what an earlier parser has made of them',
     mutant: {
       file: 'lib/idempotency/identity/parsed-body.ts',
-      find: "return ['json', body];",
-      replace: "return ['json', String(body)];",
+      find: 'put(`s${value.length}:${value}`);',
+      replace: 'put(`n${value};`);',
     },
   },
   {
@@ -188,8 +188,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'of two multipart forms > is a duplicate',
     mutant: {
       file: 'lib/idempotency/identity/body-parts.ts',
-      find: 'return isAll ? [formHash(form)] :',
-      replace: 'return isAll ? [formHash(form), ...(await bytesParts(received, mediaType))] :',
+      find: 'return isExact ? [formHash(form)] :',
+      replace: 'return isExact ? [formHash(form), ...(await bytesParts(received, mediaType))] :',
     },
   },
   {
@@ -254,7 +254,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/callers.spec.ts',
     title: 'by default, a response is not shared where the callers have another',
     mutant: {
-      file: 'lib/idempotency/identity/callers.ts',
+      file: 'lib/idempotency/identity/caller.ts',
       find: 'present.push([place, parts]);',
       replace: 'present.push([place, parts.slice(0, 1)]);',
     },
@@ -264,7 +264,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/callers.spec.ts',
     title: 'by default, a response is not shared where the callers have another > place',
     mutant: {
-      file: 'lib/idempotency/identity/callers.ts',
+      file: 'lib/idempotency/identity/caller.ts',
       find: 'present.push([place, parts]);',
       replace: "present.push(['', parts]);",
     },
@@ -274,7 +274,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/callers.spec.ts',
     title: 'by default, a response is not shared where the callers have another > tenantId',
     mutant: {
-      file: 'lib/idempotency/identity/callers.ts',
+      file: 'lib/idempotency/identity/caller.ts',
       find: 'return [...ids, ...named(REALMS, caller, place)];',
       replace: 'return ids;',
     },
@@ -284,7 +284,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/callers.spec.ts',
     title: 'user behind one gateway',
     mutant: {
-      file: 'lib/idempotency/identity/callers.ts',
+      file: 'lib/idempotency/identity/caller.ts',
       find: "'req.user': user };",
       replace: "'req.user': auth === undefined ? user : undefined };",
     },
@@ -294,7 +294,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/callers.spec.ts',
     title: 'by default, a response is shared where > the token was refreshed',
     mutant: {
-      file: 'lib/idempotency/identity/callers.ts',
+      file: 'lib/idempotency/identity/caller.ts',
       find: 'const ids = named(CALLER_IDS, caller, place);',
       replace: "const ids = named([...CALLER_IDS, 'jti'], caller, place);",
     },
@@ -304,7 +304,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/callers.spec.ts',
     title: 'by default, the application is told to pass scope, and nothing runs, where a caller is',
     mutant: {
-      file: 'lib/idempotency/identity/callers.ts',
+      file: 'lib/idempotency/identity/caller.ts',
       find: '? [] : refuseCaller(caller, place);',
       replace: '? [] : [];',
     },
@@ -314,9 +314,9 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/callers.spec.ts',
     title: 'is an error, and nothing runs',
     mutant: {
-      file: 'lib/idempotency/identity/caller-scope.ts',
-      find: 'throw notText(own);',
-      replace: 'return String(own);',
+      file: 'lib/idempotency/identity/caller.ts',
+      find: "if (own === undefined || typeof own === 'string') return own;",
+      replace: 'if (!(own instanceof Unreadable)) return own === undefined ? own : String(own);',
     },
   },
   {
@@ -355,8 +355,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'gets its answer, which is never replayed',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: 'const response = caller.hasAppeared() ? undefined : ending.response;',
-      replace: 'const response = ending.response;',
+      find: "if (!response || caller.hasAppeared()) return 'record';",
+      replace: "if (!response) return 'record';",
     },
   },
   {
@@ -377,6 +377,36 @@ export const identity: readonly KeptPromise[] = [
       file: 'lib/idempotency/mounted.ts',
       find: 'if (isSetByOthers((req as Partial<Request>).idempotency)) {',
       replace: 'if (isSetByOthers((req as Partial<Request>).idempotency) && req.httpVersionMajor > 2) {',
+    },
+  },
+  {
+    promise: 'A host has one spelling: case, a trailing dot and the port of its scheme make no difference.',
+    spec: 'spec/idempotency/identity/cache-key.spec.ts',
+    title: 'one host in another spelling > is one run, and no other request with its key',
+    mutant: {
+      file: 'lib/idempotency/identity/cache-key.ts',
+      find: "const host = canonicalHost(trusted ? forwarded : (req.headers.host ?? ''), protocol);",
+      replace: "const host = (trusted ? forwarded : (req.headers.host ?? '')).toLowerCase();",
+    },
+  },
+  {
+    promise: 'Nothing is kept for a caller whose session is read behind the guard.',
+    spec: 'spec/idempotency/sessions.spec.ts',
+    title: 'the response to a caller whose session is read after idempotency() > is kept for no one',
+    mutant: {
+      file: 'lib/idempotency/identity/credentials.ts',
+      find: "return hasAppeared ? 'a session' : undefined;",
+      replace: 'return undefined;',
+    },
+  },
+  {
+    promise: 'A session without an id, and its cookie, are an error that says to pass scope.',
+    spec: 'spec/idempotency/sessions.spec.ts',
+    title: 'the caller of one without an id is asked for',
+    mutant: {
+      file: 'lib/idempotency/identity/credentials.ts',
+      find: 'else if (hasUnnamedSession(req, req.headers.cookie)) throw unnamedSession();',
+      replace: '',
     },
   },
 ];

@@ -8,8 +8,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'a Buffer by end, without a type',
     mutant: {
       file: 'lib/idempotency/stores/memory-responses.ts',
-      find: "text: body.toString('latin1') }",
-      replace: "text: body.toString('utf8') }",
+      find: "text: body.toString('latin1') };",
+      replace: "text: body.toString('utf8') };",
     },
   },
   {
@@ -17,7 +17,7 @@ export const recording: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/replays.spec.ts',
     title: 'two Set-Cookie',
     mutant: {
-      file: 'lib/idempotency/responses/head-snapshot.ts',
+      file: 'lib/idempotency/run/head.ts',
       find: 'Array.isArray(value) ? value.map(String) : String(value)',
       replace: 'String(value)',
     },
@@ -25,9 +25,9 @@ export const recording: readonly KeptPromise[] = [
   {
     promise: 'writeHead with an array of headers is recorded line for line.',
     spec: 'spec/idempotency/acceptance/replays.spec.ts',
-    title: 'writeHead with an array',
+    title: 'all lines of one name in an array of headers are sent, and replayed',
     mutant: {
-      file: 'lib/idempotency/responses/response-parts.ts',
+      file: 'lib/idempotency/run/head.ts',
       find: 'res.appendHeader(name, value);',
       replace: 'res.setHeader(name, value);',
     },
@@ -37,15 +37,15 @@ export const recording: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/replays.spec.ts',
     title: 'trailers',
     mutant: {
-      file: 'lib/idempotency/responses/written-response.ts',
-      find: 'this.trailers = lines.filter(',
-      replace: 'this.trailers = lines.slice(lines.length).filter(',
+      file: 'lib/idempotency/run/recorder.ts',
+      find: '    this.trailers = trailerLines(trailers);\n',
+      replace: '',
     },
   },
   {
     promise: 'The answer to HEAD is replayed without content, with its headers.',
     spec: 'spec/idempotency/acceptance/replays.spec.ts',
-    title: 'HEAD of a stream',
+    title: 'HEAD',
     mutant: {
       file: 'lib/idempotency/responses/recorded-response.ts',
       find: "return method !== 'HEAD' && status >= 200",
@@ -56,16 +56,16 @@ export const recording: readonly KeptPromise[] = [
     promise: '204 is replayed, sent in whatever way.',
     spec: 'spec/idempotency/acceptance/replays.spec.ts',
     title: '204 by',
-    mutant: { file: 'lib/idempotency/responses/replay.ts', find: '  res.statusCode = status;\n', replace: '' },
+    mutant: { file: 'lib/idempotency/run/replay.ts', find: '  res.statusCode = status;\n', replace: '' },
   },
   {
     promise: 'A replay behind compression equals the original.',
     spec: 'spec/idempotency/acceptance/replays.spec.ts',
     title: 'a replay equals the original byte for byte > behind compression',
     mutant: {
-      file: 'lib/idempotency/responses/replay.ts',
-      find: 'if (impliedBy === undefined) res.writeHead(status);',
-      replace: 'res.writeHead(status);',
+      file: 'lib/idempotency/run/replay.ts',
+      find: '    res.end(body.length > 0 ? body : undefined);\n',
+      replace: "    node.end.call(res, body, 'utf8');\n",
     },
   },
   {
@@ -74,9 +74,9 @@ export const recording: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/replays.spec.ts',
     title: 'a replay has the lines of the handler, and those that middleware before us sets',
     mutant: {
-      file: 'lib/idempotency/responses/head-snapshot.ts',
-      find: 'return { line: name === before[0] && sameValue(value, before[1]) ? undefined : line, replaces: false };',
-      replace: 'return { line, replaces: false };',
+      file: 'lib/idempotency/run/head.ts',
+      find: 'else if (String(value) !== String(earlier)) headers.push([name, value]);',
+      replace: 'else headers.push([name, value]);',
     },
   },
   {
@@ -101,12 +101,12 @@ export const recording: readonly KeptPromise[] = [
   },
   {
     promise: 'A response under a transfer coding of its own is replayed with it or not kept, never as something else.',
-    spec: 'spec/idempotency/responses/recorder-transfer-coding.spec.ts',
+    spec: 'spec/idempotency/run/recorder-transfer-coding.spec.ts',
     title: 'it is not kept under another framing',
     mutant: {
-      file: 'lib/idempotency/responses/response-head.ts',
-      find: 'if (!body || this.isCoded ||',
-      replace: 'if (!body ||',
+      file: 'lib/idempotency/run/head.ts',
+      find: "      coding.trim().toLowerCase() === 'chunked' &&\n",
+      replace: '',
     },
   },
   {
@@ -115,8 +115,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'the request is never run again, and each duplicate gets an answer that says why',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: "if (!response) return { kind: 'record' };",
-      replace: "if (!response) return { kind: 'nothing' };",
+      find: "if (!response || caller.hasAppeared()) return 'record';",
+      replace: "if (!response) return 'nothing';",
     },
   },
   {
@@ -125,8 +125,8 @@ export const recording: readonly KeptPromise[] = [
     title: 'share the failure of the first',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: "if (ending.kind === 'cut-off' || run.verdict",
-      replace: "if (ending.kind === 'cut-off' || (ending.response?.status ?? 0) >= 500 || run.verdict",
+      find: "if (ending.kind === 'cut-off' || verdict",
+      replace: "if (ending.kind === 'cut-off' || (ending.response?.status ?? 0) >= 500 || verdict",
     },
   },
   {
@@ -134,9 +134,9 @@ export const recording: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/held-end.spec.ts',
     title: 'are with the client before it goes on',
     mutant: {
-      file: 'lib/idempotency/responses/recorder.ts',
-      find: 'return !this.runEnd.isClientGone && !this.written.isComplete;',
-      replace: 'return this.outgoing.isEnding;',
+      file: 'lib/idempotency/run/recorder.ts',
+      find: 'if (!this.isComplete() && !this.goesOnAlone) earlier.flushHeaders',
+      replace: 'if (this.hasEnded) earlier.flushHeaders',
     },
   },
   {
@@ -144,9 +144,9 @@ export const recording: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/held-end.spec.ts',
     title: 'is true while the end is held back, and the client has not seen the end',
     mutant: {
-      file: 'lib/idempotency/responses/recorder.ts',
-      find: '    this.faked.pretendEnded();\n',
-      replace: '    this.finish(true);\n',
+      file: 'lib/idempotency/run/recorder.ts',
+      find: '    this.hasEnded = true;\n',
+      replace: '    this.hasEnded = true;\n    this.finish(true);\n',
     },
   },
   {
@@ -154,8 +154,8 @@ export const recording: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/failures.spec.ts',
     title: 'neither what is sent nor what is stored is changed',
     mutant: {
-      file: 'lib/idempotency/responses/recorder.ts',
-      find: 'if (this.hasEnded) return afterEnd(done, false);\n',
+      file: 'lib/idempotency/run/recorder.ts',
+      find: '    if (this.isWaiting) return afterEnd(done, false);\n',
       replace: '',
     },
   },
@@ -164,19 +164,19 @@ export const recording: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/failures.spec.ts',
     title: 'a response is not stored as complete when its handler',
     mutant: {
-      file: 'lib/idempotency/responses/recorder.ts',
-      find: 'if (this.written.isShort) this.runEnd.respondedInPart();',
-      replace: 'if (this.written.isShort && this.runEnd.isOver) this.runEnd.respondedInPart();',
+      file: 'lib/idempotency/run/recorder.ts',
+      find: 'if (!isNodes) this.settle(this.brokenOff);',
+      replace: "if (!isNodes) this.settle({ kind: 'ended', response: this.whole });",
     },
   },
   {
     promise: 'A handler goes on when its client leaves: its response is stored, and the retry replays it.',
     spec: 'spec/idempotency/acceptance/failures.spec.ts',
-    title: 'the client is gone while the handler runs, which answers with',
+    title: 'the client is gone while the handler runs, which answers with > a head that it has flushed, and end',
     mutant: {
-      file: 'lib/idempotency/responses/departure.ts',
-      find: '  isHidden = true;',
-      replace: '  isHidden = false;',
+      file: 'lib/idempotency/run/recorder.ts',
+      find: 'if (!this.head?.hasContent || bytes.length === 0) return bytes;',
+      replace: 'if (!this.head?.hasContent || bytes.length === 0 || this.goesOnAlone) return bytes;',
     },
   },
   {
@@ -185,8 +185,9 @@ export const recording: readonly KeptPromise[] = [
     title: 'the client is gone after the handler has ended, before the response is stored',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: 'if (run.thrown) throwAtEnd(',
-      replace: 'if (exchange.req.destroyed) await exchange.stores.release(attempt);\n    if (run.thrown) throwAtEnd(',
+      find: "    if (settled.kind === 'lost' && !run",
+      replace:
+        "    if (exchange.req.socket.readableEnded) await exchange.stores.release(attempt);\n    if (settled.kind === 'lost' && !run",
     },
   },
   {
@@ -200,24 +201,14 @@ export const recording: readonly KeptPromise[] = [
     },
   },
   {
-    promise: 'Nothing happens for a client that is gone before its body has arrived.',
-    spec: 'spec/idempotency/acceptance/failures.spec.ts',
-    title: 'the client is gone before its body has arrived: nothing happens',
-    mutant: {
-      file: 'lib/body/stream/body-chunks.ts',
-      find: 'if (req.destroyed) throw new ClientGone();',
-      replace: 'if (req.destroyed) return;',
-    },
-  },
-  {
     promise:
       'A client that leaves while the end is held back: response stored, finish and close told, connection closed.',
     spec: 'spec/idempotency/acceptance/client-leaves.spec.ts',
     title: 'while the end of its response is held back: stored',
     mutant: {
-      file: 'lib/idempotency/responses/run-end.ts',
-      find: '    if (this.isStored) {\n',
-      replace: '    if (this.isOver && this.isStored && !this.isRecordingOver) {\n',
+      file: 'lib/idempotency/run/recorder.ts',
+      find: "      res.emit('finish');\n",
+      replace: "      res.emit('close');\n",
     },
   },
   {
@@ -225,15 +216,15 @@ export const recording: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/client-leaves.spec.ts',
     title: 'the server closes the connection under a handler that streams',
     mutant: {
-      file: 'lib/idempotency/responses/run-end.ts',
-      find: '    if (departure.isHidden) this.faked.pretendOpen();\n    departure.clientLeft();',
-      replace: '    departure.clientLeft();\n    this.giveUpOnEnd();',
+      file: 'lib/idempotency/run/recorder.ts',
+      find: 'this.departure.clientLeft(this.head !== undefined);',
+      replace: "this.settle({ kind: 'ended', response: undefined });",
     },
   },
   {
     promise: 'A handler that has begun, whose client has left, and that does not go on, has run: a retry gets 409.',
-    spec: 'spec/idempotency/responses/recorder-abandoned.spec.ts',
-    title: 'a handler that has begun and does not go on has run',
+    spec: 'spec/idempotency/run/departure.spec.ts',
+    title: 'and that never ends has run, > leaseDuration after it has written last',
     mutant: {
       file: 'lib/idempotency/without-run.ts',
       find: "waited: decision.waited } : { kind: 'response-unavailable' };",
@@ -241,33 +232,22 @@ export const recording: readonly KeptPromise[] = [
     },
   },
   {
-    promise: 'A handler that has not begun, whose client has left, keeps its key for cacheDuration, and no longer.',
-    spec: 'spec/idempotency/responses/recorder-abandoned.spec.ts',
-    title: 'a handler that has not begun and never answers keeps its key for cacheDuration, and no longer',
+    promise: 'A handler that has written nothing, and whose client has left, has run when cacheDuration is over.',
+    spec: 'spec/idempotency/run/departure.spec.ts',
+    title: 'and that never ends has run, > cacheDuration after the departure if it has written nothing',
     mutant: {
-      file: 'lib/idempotency/responses/departure.ts',
-      find: 'this.end = this.since + this.times.cacheDuration;',
-      replace: 'this.end = this.since + this.times.leaseDuration;',
-    },
-  },
-  {
-    promise:
-      'The key of a handler that never answers is usable again when its client is gone and cacheDuration is over.',
-    spec: 'spec/idempotency/acceptance/failures.spec.ts',
-    title: 'a handler never answers: its key is usable again',
-    mutant: {
-      file: 'lib/idempotency/responses/run-end.ts',
-      find: 'this.resolve(this.written.hasHead ? RAN : CUT_OFF);',
-      replace: 'this.resolve(RAN);',
+      file: 'lib/idempotency/run/departure.ts',
+      find: 'const due = Math.min(left + cacheDuration,',
+      replace: 'const due = Math.min(left + leaseDuration,',
     },
   },
   {
     promise: 'After forget(), a handler is told at once that its client has left.',
-    spec: 'spec/idempotency/responses/departure.spec.ts',
-    title: 'is told at once when it calls forget()',
+    spec: 'spec/idempotency/run/departure.spec.ts',
+    title: 'and that calls forget() > that is told at once, as without us',
     mutant: {
-      file: 'lib/idempotency/run/start-handler.ts',
-      find: '    recording.stopHidingDeparture();\n  };\n  const refused',
+      file: 'lib/idempotency/run/run.ts',
+      find: '    recorder.stopHidingDeparture();\n  };\n  const refused',
       replace: '  };\n  const refused',
     },
   },
@@ -276,25 +256,29 @@ export const recording: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/express.spec.ts',
     title: 'and to its replay, what it does without idempotency()',
     mutant: {
-      file: 'lib/idempotency/responses/head-snapshot.ts',
-      find: 'const added = [value].flat().filter(cookie => {',
-      replace: 'const added = [value].flat().slice(1).filter(cookie => {',
+      file: 'lib/idempotency/run/replay.ts',
+      find: '    res.end(body.length > 0 ? body : undefined);\n',
+      replace: "    node.end.call(res, body, 'utf8');\n",
     },
   },
   {
     promise: 'morgan sees the true status and length.',
     spec: 'spec/idempotency/acceptance/express.spec.ts',
     title: 'idempotency() logs what was sent, once for each request that it sees',
-    mutant: { file: 'lib/idempotency/responses/outgoing.ts', find: '    this.res.statusCode = status;\n', replace: '' },
+    mutant: {
+      file: 'lib/idempotency/run/replay.ts',
+      find: '  res.statusCode = status;\n',
+      replace: '',
+    },
   },
   {
     promise: 'on-finished is told when the response has been sent, and not before.',
     spec: 'spec/idempotency/acceptance/express.spec.ts',
     title: 'idempotency() is told when the response has been sent, and not before',
     mutant: {
-      file: 'lib/idempotency/responses/faked-progress.ts',
-      find: '    this.progress.finished = true;\n',
-      replace: "    this.progress.finished = true;\n    this.res.emit('finish');\n",
+      file: 'lib/idempotency/run/recorder.ts',
+      find: '    this.hasEnded = true;\n',
+      replace: "    this.hasEnded = true;\n    res.emit('finish');\n",
     },
   },
   {
@@ -302,10 +286,30 @@ export const recording: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/express.spec.ts',
     title: 'is saved before the client has its answer, and each caller has their own',
     mutant: {
-      file: 'lib/idempotency/responses/outgoing.ts',
-      find: 'this.methods.end.call(this.res, ...contentFor(this.res, rest));',
-      replace:
-        '(Object.getPrototypeOf(Object.getPrototypeOf(this.res)) as { end(...args: unknown[]): void }).end.call(this.res, ...contentFor(this.res, rest));',
+      file: 'lib/idempotency/run/recorder.ts',
+      find: "else this.earlier.end.call(res, held, this.heldEncoding ?? 'utf8');",
+      replace: "else (Object.getPrototypeOf(res) as ServerResponse).end.call(res, held, this.heldEncoding ?? 'utf8');",
+    },
+  },
+  {
+    promise:
+      'When its client has left, a handler finds res.socket null, and hears no close until its response is stored.',
+    spec: 'spec/idempotency/run/departure.spec.ts',
+    title: 'goes on: res emits no close until its response is stored',
+    mutant: {
+      file: 'lib/idempotency/run/recorder.ts',
+      find: '      res.detachSocket(req.socket);\n',
+      replace: '',
+    },
+  },
+  {
+    promise: 'A pipelined response whose client has left before its turn is stored, too.',
+    spec: 'spec/idempotency/pipelined.spec.ts',
+    title: 'while its response waits for its turn ends its response, which is replayed',
+    mutant: {
+      file: 'lib/idempotency/run/recorder.ts',
+      find: 'this.departure.clientLeft(this.head !== undefined);',
+      replace: "this.settle({ kind: 'ended', response: undefined });",
     },
   },
 ];

@@ -6,13 +6,21 @@ export const requests: readonly KeptPromise[] = [
     promise: 'A handler, or a parser, behind idempotency() gets its body, however and wherever it is mounted.',
     spec: 'spec/idempotency/acceptance/express.spec.ts',
     title: 'the handler gets its body, and runs once',
-    mutant: { file: 'lib/body/stream/body-chunks.ts', find: '  req.unshift(bytes);\n', replace: '' },
+    mutant: {
+      file: 'lib/body/stream/put-back.ts',
+      find: '  req.unshift(bytes);\n',
+      replace: '',
+    },
   },
   {
     promise: 'A handler gets a body that is on disk meanwhile, too.',
     spec: 'spec/idempotency/acceptance/express.spec.ts',
     title: 'express.json of what is on disk meanwhile',
-    mutant: { file: 'lib/body/stream/put-back.ts', find: 'req.push(next() ?? null);', replace: 'req.push(null);' },
+    mutant: {
+      file: 'lib/body/stream/put-back.ts',
+      find: '    req.unshift(piece);\n',
+      replace: '',
+    },
   },
   {
     promise: 'Of a body that was read before, what was left counts: rawBody, or bytes, text or JSON in body.',
@@ -20,7 +28,7 @@ export const requests: readonly KeptPromise[] = [
     title: 'a body that an earlier middleware has read > counts by',
     mutant: {
       file: 'lib/body/left-behind.ts',
-      find: 'if (bytes) return new BytesInMemory([bytes], undefined);',
+      find: "if (bytes) return { kind: 'bytes', bytes, coding: undefined };",
       replace: "if (bytes) return { kind: 'none' };",
     },
   },
@@ -30,9 +38,9 @@ export const requests: readonly KeptPromise[] = [
     spec: 'spec/body/receive.spec.ts',
     title: 'and of which nothing is left is an error that says what to do, never an empty body',
     mutant: {
-      file: 'lib/body/left-behind.ts',
-      find: "  throw isDone && typeof (req as WithParsed).rawBody === 'string' ? bodyLeftAsText() : readElsewhere();",
-      replace: "  return { kind: 'none' };",
+      file: 'lib/body/receive.ts',
+      find: 'if (left) return within(left);',
+      replace: "return left ? within(left) : { kind: 'none' };",
     },
   },
   {
@@ -49,7 +57,11 @@ export const requests: readonly KeptPromise[] = [
     promise: 'A form behind idempotency() is bound by bindRequest(), small or large.',
     spec: 'spec/body/receive.spec.ts',
     title: 'is bound by bindRequest()',
-    mutant: { file: 'lib/body/stream/put-back.ts', find: 'req.push(next() ?? null);', replace: 'req.push(null);' },
+    mutant: {
+      file: 'lib/body/receive.ts',
+      find: 'if (known) return after(known, within);',
+      replace: "if (known) return { kind: 'none' };",
+    },
   },
   {
     promise: 'With ignoreRequestBody, a handler gets the first bytes of an upload before the last are sent.',
@@ -76,16 +88,16 @@ export const requests: readonly KeptPromise[] = [
     spec: 'spec/body/receive.spec.ts',
     title: 'is refused with 413, and the client can read the answer',
     mutant: {
-      file: 'lib/body/content/bounded.ts',
-      find: '    if (size > limit) throw bodyTooLarge(limit);',
-      replace: '    if (size > 2 * limit) throw bodyTooLarge(limit);',
+      file: 'lib/problems/catalogue.ts',
+      find: "  'body-too-large': {\n    status: 413,",
+      replace: "  'body-too-large': {\n    status: 400,",
     },
   },
   {
     promise: 'A request that is refused before its handler stores nothing: the corrected one runs under the same key.',
     spec: 'spec/binding/acceptance/behind-idempotency.spec.ts',
     title: 'is refused each time it comes, and a corrected request with the same key runs once',
-    mutant: { file: 'lib/idempotency/run/start-handler.ts', find: '    forget();\n', replace: '' },
+    mutant: { file: 'lib/idempotency/run/run.ts', find: '    forget();\n', replace: '' },
   },
   {
     promise: 'Every refusal is a problem in JSON with type, title, status, detail and instance.',
@@ -118,9 +130,49 @@ export const requests: readonly KeptPromise[] = [
     spec: 'spec/binding/acceptance/broken-elsewhere.spec.ts',
     title: 'is answered with 400, and no file stays',
     mutant: {
-      file: 'lib/body/form/errors.ts',
-      find: "return new Problem('body-malformed', 'The multipart form is malformed.', { cause: error });",
-      replace: 'return error instanceof Error ? error : new Error(String(error));',
+      file: 'lib/problems/catalogue.ts',
+      find: "  'body-malformed': {\n    status: 400,",
+      replace: "  'body-malformed': {\n    status: 500,",
+    },
+  },
+  {
+    promise: 'jsonField takes nothing from the URL, nested or not.',
+    spec: 'spec/binding/acceptance/body-only.spec.ts',
+    title: 'jsonField is not taken from JSON text in the query',
+    mutant: {
+      file: 'lib/binding/declaration/members.ts',
+      find: "spec.kind === 'jsonField' ? NOT_JSON : (spec.dontBind ?? [])",
+      replace: 'spec.dontBind ?? []',
+    },
+  },
+  {
+    promise: 'fieldSources says where a bare type comes from, and nothing else changes it.',
+    spec: 'spec/binding/acceptance/body-only.spec.ts',
+    title: 'fieldSources of the endpoint > does not change what the JSON body says',
+    mutant: {
+      file: 'lib/binding/plan/source-properties.ts',
+      find: 'return anyOf.filter(([source]) => defaults.fieldSources.includes(source));',
+      replace: 'return anyOf;',
+    },
+  },
+  {
+    promise: 'With fallback: false, no client can send a claim, header or cookie elsewhere.',
+    spec: 'spec/binding/acceptance/body-only.spec.ts',
+    title: 'false: what a client sends in > is nobody',
+    mutant: {
+      file: 'lib/binding/plan/source-properties.ts',
+      find: 'fallback = defaults.fallback,',
+      replace: 'fallback = true,',
+    },
+  },
+  {
+    promise: 'A missing permission is 400, and listed.',
+    spec: 'spec/binding/acceptance/permissions.spec.ts',
+    title: 'is a 400 that lists it when the principal lacks it',
+    mutant: {
+      file: 'lib/binding/sources/permission.ts',
+      find: "held.has(name) || (required ? input.locationOf('permission', name).failMissing(permission.missing) : false),",
+      replace: 'held.has(name),',
     },
   },
 ];

@@ -8,8 +8,8 @@ export const running: readonly KeptPromise[] = [
     title: 'exactly one runs, and all get its answer',
     mutant: {
       file: 'lib/idempotency/leases/memory-leases.ts',
-      find: 'if (lease && lease.token !== token)\n      return',
-      replace: 'if (lease && lease.token === token)\n      return',
+      find: 'if (lease && lease.token !== token)\n',
+      replace: 'if (lease && lease.token === token)\n',
     },
   },
   {
@@ -28,8 +28,8 @@ export const running: readonly KeptPromise[] = [
     title: 'concurrent duplicates once and give all the same answer',
     mutant: {
       file: 'lib/idempotency/stores/postgres/statements.ts',
-      find: 'lease.expires <= now() OR lease.token = $2 AND NOT lease.done',
-      replace: 'lease.expires <= now() OR NOT lease.done',
+      find: 'OR lease.token = $2 AND NOT lease.done',
+      replace: 'OR NOT lease.done',
     },
   },
   {
@@ -97,15 +97,15 @@ export const running: readonly KeptPromise[] = [
     title: 'the next holder releases and a third acquires',
     mutant: {
       file: 'lib/idempotency/stores/redis/scripts.ts',
-      find: 'if held and string.sub(held, 3) ~= ARGV[2] then return 0 end',
-      replace: "if held and string.sub(held, 1, 2) == 'd:' then return 0 end",
+      find: 'if not held or string.sub(held, 3) ~= ARGV[2] then return 0 end',
+      replace: 'if not held then return 0 end',
     },
   },
   {
     promise: 'A handler learns from its signal that the lease is lost.',
     spec: 'spec/processes/run-once.spec.ts',
     title: 'tell a handler through its signal that the lease is lost',
-    mutant: { file: 'lib/idempotency/run/start-handler.ts', find: '    lease.lose();\n', replace: '' },
+    mutant: { file: 'lib/idempotency/run/run.ts', find: '    lease.lose();\n', replace: '' },
   },
   {
     promise: 'An acquire that the store carried out, and whose answer was lost, is recognised by its token: one run.',
@@ -124,9 +124,9 @@ export const running: readonly KeptPromise[] = [
     title: 'server.close() and process.exit() right after a response',
     mutant: {
       file: 'lib/idempotency/run/run.ts',
-      find: '    const keeping = whatToKeep(',
+      find: '    const kept = await whatToKeep(',
       replace:
-        '    run.recording.finish(true);\n    await new Promise(resolve => setTimeout(resolve, 500));\n    const keeping = whatToKeep(',
+        '    run.recorder.finish(true);\n    await new Promise(resolve => setTimeout(resolve, 500));\n    const kept = await whatToKeep(',
     },
   },
   {
@@ -143,7 +143,7 @@ export const running: readonly KeptPromise[] = [
     promise: 'forget() leaves the key free: the next request runs.',
     spec: 'spec/idempotency/run/run.spec.ts',
     title: 'lets the next request run when the handler calls forget()',
-    mutant: { file: 'lib/idempotency/run/start-handler.ts', find: 'verdict.keepsNothing = true;\n', replace: '' },
+    mutant: { file: 'lib/idempotency/run/run.ts', find: 'verdict.keepsNothing = true;\n', replace: '' },
   },
   {
     promise: 'A process that stands still for longer than a lease in memory loses none: each request runs once.',
@@ -210,11 +210,7 @@ export const running: readonly KeptPromise[] = [
     promise: 'A handler whose lease cannot be renewed learns that it is over, and is answered all the same.',
     spec: 'spec/idempotency/acceptance/store-faults.spec.ts',
     title: 'at renew: the handler learns that its lease is over',
-    mutant: {
-      file: 'lib/idempotency/run/renewal.ts',
-      find: 'this.expiry = setTimeout(() => {\n        this.lose();',
-      replace: 'this.expiry = setTimeout(() => {\n        void 0;',
-    },
+    mutant: { file: 'lib/idempotency/run/run.ts', find: '    lease.lose();\n', replace: '' },
   },
   {
     promise: 'Where a response cannot be stored in time it goes out all the same, and onEvent says not-stored.',
@@ -253,8 +249,8 @@ export const running: readonly KeptPromise[] = [
     title: 'with a store that other processes may share are refused',
     mutant: {
       file: 'lib/idempotency/options/leases-for.ts',
-      find: 'isMapLike(adapter) ? memoryLeases()',
-      replace: 'adapter ? memoryLeases()',
+      find: ': redisLeasesFor(adapter, namespace);',
+      replace: ': (redisLeasesFor(adapter, namespace) ?? memoryLeases());',
     },
   },
   {
@@ -264,17 +260,17 @@ export const running: readonly KeptPromise[] = [
     mutant: {
       file: 'lib/idempotency/stores/redis/leases.ts',
       find: 'if (!answer.startsWith(named))',
-      replace: 'if (answer === named)',
+      replace: "if (!answer.includes(' '))",
     },
   },
   {
     promise: 'A Redis client that mixes up its answers shows no response of another request.',
     spec: 'spec/idempotency/stores/responses.spec.ts',
-    title: 'gets 409: the request has run, and nobody gets another response',
+    title: 'that is > gets 409: the request has run, and nobody gets another response',
     mutant: {
       file: 'lib/idempotency/stores/stored-response.ts',
-      find: ' && own === key',
-      replace: '',
+      find: 'own === key && isResponse',
+      replace: 'own !== undefined && isResponse',
     },
   },
   {
@@ -285,7 +281,7 @@ export const running: readonly KeptPromise[] = [
       file: 'lib/idempotency/leases/memory-leases.ts',
       find: '    const lease = this.live(key);\n    if (lease && !lease.timer) return',
       replace:
-        '    [...this.leases.keys()].sort();\n    const lease = this.live(key);\n    if (lease && !lease.timer) return',
+        '    if (this.leases.size >= 100_000) [...this.leases.keys()].sort();\n    const lease = this.live(key);\n    if (lease && !lease.timer) return',
     },
   },
   {
@@ -294,7 +290,7 @@ export const running: readonly KeptPromise[] = [
     title: 'cost one read of Redis',
     mutant: {
       file: 'lib/idempotency/stores/responses.ts',
-      find: 'if (pending && now - pending.at < ms / 2) return pending.result;',
+      find: '    if (pending && now - pending.at < ms / 2) return pending.result;\n',
       replace: '',
     },
   },
@@ -304,8 +300,8 @@ export const running: readonly KeptPromise[] = [
     title: 'gets a 409 when waitTimeout is over',
     mutant: {
       file: 'lib/idempotency/decide.ts',
-      find: 'performance.now() + options.waitTimeout',
-      replace: 'performance.now() + options.waitTimeout / 2',
+      find: "exchange.options.whenInFlight === 'wait';",
+      replace: 'exchange.options.waitTimeout > 1_000;',
     },
   },
   {
@@ -316,6 +312,48 @@ export const running: readonly KeptPromise[] = [
       file: 'lib/idempotency/answer.ts',
       find: "{ headers: { 'Retry-After': String(wholeSeconds(outcome.msLeft)) } }",
       replace: '{}',
+    },
+  },
+  {
+    promise: 'A client whose run was overtaken has its connection closed, and its retry gets the published response.',
+    spec: 'spec/idempotency/overtaken.spec.ts',
+    title: 'has its connection closed when its own response > and its retry gets the published one',
+    mutant: {
+      file: 'lib/idempotency/run/run.ts',
+      find: "if (settled.kind === 'lost') return { kind: 'not-stored', handlerMs, sendEnd: abort };",
+      replace:
+        "if (settled.kind === 'lost') return { kind: 'not-stored', handlerMs, sendEnd: () => recorder.finish(true) };",
+    },
+  },
+  {
+    promise: 'A Redis client belongs to the application: one that is closed is an error, and stays closed.',
+    spec: 'spec/idempotency/stores/redis/client.spec.ts',
+    title: 'one that was not connected is an error that says so, until it is connected',
+    mutant: {
+      file: 'lib/idempotency/stores/redis/client.ts',
+      find: '      if (!client.isOpen)\n',
+      replace:
+        '      if (!client.isOpen) await (client as unknown as { connect(): Promise<void> }).connect();\n      if (!client.isOpen)\n',
+    },
+  },
+  {
+    promise: 'Keyv 5 and 6 give what is stored the same names.',
+    spec: 'spec/idempotency/stores/keyv-like.spec.ts',
+    title: 'names what it stores the same in both versions',
+    mutant: {
+      file: 'lib/idempotency/stores/keyv-like.ts',
+      find: '(adapter.createKeyPrefix?.(name, DEFAULT_NAMESPACE) ?? name)',
+      replace: 'name',
+    },
+  },
+  {
+    promise: 'A Keyv whose responses Keyv 5 and 6 name differently is refused when the middleware is made.',
+    spec: 'spec/idempotency/stores/keyv-like.spec.ts',
+    title: 'is refused where Keyv 6 names responses otherwise than Keyv 5',
+    mutant: {
+      file: 'lib/idempotency/stores/responses.ts',
+      find: '    if (borrowFrom(backingStoreOf(keyv))) refuseOtherNames(keyv);\n',
+      replace: '',
     },
   },
 ];

@@ -6,6 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { bindRequest, dto, file, idempotency, list, optional, string } from 'bindonce';
 import express from 'express';
+import { held } from '../../../dist/body/stream/holding.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc');
@@ -53,7 +54,7 @@ app.post(
 app.get('/state', (_req, res) => {
   collectGarbage();
   const { rss, arrayBuffers, external } = process.memoryUsage();
-  res.json({ rss, arrayBuffers, external, open: openFiles(), held: globalThis[Symbol.for('bindonce.held')].bytes });
+  res.json({ rss, arrayBuffers, external, open: openFiles(), held: held.weight });
 });
 
 const server = app.listen(0, '127.0.0.1', () => {

@@ -102,8 +102,7 @@ describe('a lease that bindonce has not written', () => {
       whenKeyReused,
       // Not even then, because it is known that something is there.
       whenStoreFails: 'run',
-      // A machine that is busy elsewhere must not make it look like a store that is down.
-      storeTimeout: 10_000,
+      storeTimeout: 60,
       onEvent: ({ error }) => errors.push(String(error)),
     });
     const key = `damaged ${whenKeyReused} (${text})`;

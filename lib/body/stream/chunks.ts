@@ -1,0 +1,74 @@
+import type { IncomingMessage } from 'node:http';
+import { ClientGone } from '../../http/client-gone';
+import { bodyTooLarge, decodedBefore, readElsewhere } from '../content/errors';
+
+/** Returns true if another reader has the stream: it flows, or is about to, to listeners of other code. */
+export function isReadElsewhere(req: IncomingMessage): boolean {
+  return req.readableFlowing === true || req.listenerCount('data') > 0 || req.listenerCount('readable') > 0;
+}
+
+/** @throws a 413 problem for a body whose declared length is over the limit. */
+export function checkDeclaredLength(req: IncomingMessage, limit: number): void {
+  if ((declaredLength(req) ?? 0) > limit) throw bodyTooLarge(limit);
+}
+
+/** Returns the bytes of a body as the client declares them; undefined if only its end tells (RFC 9112, section 6.3). */
+export function declaredLength({ headers }: IncomingMessage): number | undefined {
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] === undefined && length !== undefined ? Number(length) : undefined;
+}
+
+/**
+ * Yields the chunks of a body as they arrive. The last byte is yielded, and stays in the stream: a stream that has
+ * ended and is empty emits `end` in the next tick, and then nothing can be put back.
+ * @param limit bytes.
+ * @throws a 413 problem at the first byte over the limit; ClientGone when the client disconnects before the body is
+ * complete; Error when another reader takes bytes, or has let node decode them.
+ */
+export async function* chunksOf(req: IncomingMessage, limit: number): AsyncGenerator<Buffer, void> {
+  // Adapters of serverless platforms set `req.complete` before the body is there, or never.
+  const declared = declaredLength(req);
+  let size = 0;
+  let last: Buffer | undefined;
+  for (;;) {
+    if (isReadElsewhere(req)) throw readElsewhere();
+    if (req.readableEnded) {
+      if (size === 0 && !req.readableDidRead) return;
+      throw readElsewhere();
+    }
+    if (req.destroyed) throw new ClientGone();
+    const chunk = allRead(req);
+    size += chunk.length;
+    if (size > limit) throw bodyTooLarge(limit);
+    if (chunk.length > 0) last = chunk.subarray(-1);
+    const isLast = declared === undefined ? req.complete : size >= declared;
+    if (isLast && last) req.unshift(last);
+    if (chunk.length > 0) yield chunk;
+    if (isLast) return;
+    if (chunk.length === 0) await moreOf(req);
+  }
+}
+
+/** Takes all that has arrived. (From node 26 on, `read()` takes one chunk.) */
+function allRead(req: IncomingMessage): Buffer {
+  const chunks: Buffer[] = [];
+  for (let chunk = next(req); chunk !== null; chunk = next(req)) {
+    if (typeof chunk === 'string') throw decodedBefore();
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+}
+
+const next = (req: IncomingMessage): Buffer | string | null => req.read() as Buffer | string | null;
+
+/** Waits for more bytes or the end. Every request ends with `close`; node emits `error` only if it has a listener. */
+function moreOf(req: IncomingMessage): Promise<void> {
+  return new Promise(resolve => {
+    const goOn = (): void => {
+      // Not by `off`: behind cls-hooked (emitter-listener), that has no effect while the event is emitted.
+      req.removeListener('readable', goOn).removeListener('close', goOn);
+      resolve();
+    };
+    req.on('readable', goOn).on('close', goOn);
+  });
+}

@@ -1,0 +1,122 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { isUint8Array } from 'node:util/types';
+import type { HeaderLine, RecordedResponse } from '../responses/recorded-response';
+import {
+  declareLength,
+  headOf,
+  linesOf,
+  setHeaders,
+  trailerLines,
+  type HeadersArgument,
+  type HeadersBefore,
+} from './head';
+import { replay } from './replay';
+
+type Callback = () => void;
+
+/** Why a draft is no response that could be stored. */
+export type Unfit = 'streamed' | 'too-long' | 'not-replayable';
+
+/**
+ * A response of which nothing reaches node: its status, headers and body are drafted on `res`, whose `headersSent`
+ * stays false. It is then thrown away, or sent as a replay is.
+ */
+export class Draft {
+  /** Resolves when the handler has ended its response, or begins to stream it. */
+  readonly ended: Promise<RecordedResponse | Unfit>;
+  private settle: (ended: RecordedResponse | Unfit) => void = () => undefined;
+  private readonly methods;
+  private readonly headers: readonly HeaderLine[];
+  private hasHead = false;
+  private readonly status: readonly [code: number, message: string];
+  private trailers: readonly HeaderLine[] = [];
+  private callback: Callback | undefined;
+  private response: RecordedResponse | undefined;
+
+  /**
+   * Begins the draft.
+   * @param before the headers as the middlewares before `idempotency()` have left them.
+   * @param maxBytes bytes of the body that are kept.
+   */
+  constructor(
+    private readonly res: ServerResponse,
+    private readonly before: HeadersBefore,
+    private readonly maxBytes: number,
+  ) {
+    this.ended = new Promise(resolve => {
+      this.settle = resolve;
+    });
+    // eslint-disable-next-line @typescript-eslint/unbound-method -- they are given back to `res`.
+    const { writeHead, write, end, flushHeaders, addTrailers } = res;
+    this.methods = { writeHead, write, end, flushHeaders, addTrailers };
+    this.headers = linesOf(res);
+    this.status = [res.statusCode, res.statusMessage];
+    const streams = (): boolean => {
+      this.settle('streamed');
+      return true;
+    };
+    Object.assign(res, {
+      writeHead: this.writeHead.bind(this),
+      write: streams,
+      flushHeaders: streams,
+      end: this.end.bind(this),
+      addTrailers: (trailers: OutgoingHttpHeaders) => {
+        this.trailers = trailerLines(trailers);
+      },
+    });
+  }
+
+  /** Throws the draft away: `res` is as it was before. */
+  discard(): void {
+    const { res } = this;
+    Object.assign(res, this.methods);
+    for (const name of res.getHeaderNames()) res.removeHeader(name);
+    for (const [name, value] of this.headers) res.setHeader(name, value);
+    [res.statusCode, res.statusMessage] = this.status;
+  }
+
+  /** Sends the draft. @throws Error if there is no response. */
+  send(): void {
+    const { res, response, callback } = this;
+    if (!response) throw new Error('idempotency: a draft without a response cannot be sent.');
+    this.discard();
+    if (callback) res.once('finish', callback);
+    replay(response, res.req, res, false);
+  }
+
+  private writeHead(status: number, reason?: string | HeadersArgument, headers?: HeadersArgument): ServerResponse {
+    const { res } = this;
+    res.statusCode = status;
+    if (typeof reason === 'string') res.statusMessage = reason;
+    const given = typeof reason === 'string' ? headers : (reason ?? headers);
+    if (given) setHeaders(res, given);
+    this.hasHead = true;
+    return res;
+  }
+
+  private end(chunk?: unknown, encoding?: unknown, callback?: unknown): ServerResponse {
+    const { res, before, trailers, maxBytes } = this;
+    this.callback = [chunk, encoding, callback].find(
+      (argument): argument is Callback => typeof argument === 'function',
+    );
+    const bytes = bytesOf(chunk, encoding);
+    if (!this.hasHead) declareLength(res, res.req.method, bytes.length);
+    const head = headOf(res, res.req.method, before);
+    const body = head.hasContent ? bytes : Buffer.alloc(0);
+    const isWhole = !head.hasContent || head.length === undefined || head.length === body.length;
+    if (body.length > maxBytes) this.settle('too-long');
+    else if (!head.isReplayable || !isWhole) this.settle('not-replayable');
+    else {
+      const { status, reason, headers, removed } = head;
+      this.response ??= { status, reason, headers, removed, body, trailers };
+      this.settle(this.response);
+    }
+    return res;
+  }
+}
+
+function bytesOf(chunk: unknown, encoding: unknown): Buffer {
+  if (typeof chunk === 'string')
+    return Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8');
+  return isUint8Array(chunk) ? Buffer.from(chunk) : Buffer.alloc(0);
+}

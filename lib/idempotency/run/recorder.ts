@@ -1,0 +1,387 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { types } from 'node:util';
+import { reset } from '../../http/closing';
+import { withoutClient } from '../../http/exchange-end';
+import { areTooLong, type HeaderLine, type RecordedResponse } from '../responses/recorded-response';
+import { connectionOf, Departure, type Connection, type DepartureTimes } from './departure';
+import {
+  declareLength,
+  headersBefore,
+  headOf,
+  setHeaders,
+  trailerLines,
+  type Head,
+  type HeadersArgument,
+  type HeadersBefore,
+} from './head';
+
+type Chunk = string | Uint8Array;
+type Callback = (error?: Error | null) => void;
+
+export interface Limits extends DepartureTimes {
+  /** Bytes of the body that are kept. */
+  readonly maxResponseBytes: number;
+}
+
+/** How a handler left its response. */
+export type Ending =
+  /** It has run. `response` is undefined if there is none that could be replayed. */
+  | { readonly kind: 'ended'; readonly response: RecordedResponse | undefined }
+  /** It broke its response off. */
+  | { readonly kind: 'cut-off' };
+
+/** Chunks that are joined to one: each that is kept by itself takes some 100 bytes besides its own. */
+const JOINED = 1_000;
+
+/**
+ * Records a response as it leaves, and holds back its end.
+ *
+ * What does not complete the response goes out at once. The head is real: it is written in `end` at the latest, so
+ * that `headersSent` is true while the last bytes wait for `finish()`. The methods that `res` had before (node's, or
+ * those of an earlier middleware) are called below ours. A handler whose client has left goes on: the response is
+ * detached from the connection, and hears of the departure when it is stored.
+ */
+export class Recorder {
+  readonly ending: Promise<Ending>;
+  /** The headers as earlier middlewares have left them. */
+  readonly before: HeadersBefore;
+  /** True once the handler has ended its response. */
+  hasEnded = false;
+  /** True once the end was given to the earlier methods. */
+  private isSent = false;
+  private readonly earlier;
+  private readonly ownEnd: ServerResponse['end'];
+  private readonly connection: Connection | undefined;
+  private readonly departure: Departure;
+  private settle: (ending: Ending) => void = () => undefined;
+  private head: Head | undefined;
+  /** The length of the content, if `end` writes the head and so declares it. */
+  private wholeLength: number | undefined;
+  private size = 0;
+  /** Undefined if the body is too long to be kept. */
+  private chunks: Buffer[] | undefined = [];
+  /** Number of chunks that have been joined. */
+  private joined = 0;
+  private trailers: readonly HeaderLine[] = [];
+  /** The last bytes, which would complete the response. */
+  private held: Chunk | undefined;
+  private heldEncoding: BufferEncoding | undefined;
+  /** The connection that the response was detached from when its client left. */
+  private leftSocket: Socket | undefined;
+  private hidesDeparture = true;
+  private onLeft: (() => void) | undefined;
+
+  constructor(
+    private readonly req: IncomingMessage,
+    private readonly res: ServerResponse,
+    private readonly limits: Limits,
+  ) {
+    this.ending = new Promise(resolve => {
+      this.settle = resolve;
+    });
+    this.before = headersBefore(res);
+    this.departure = new Departure(limits, () => {
+      this.settle({ kind: 'ended', response: undefined });
+    });
+    // eslint-disable-next-line @typescript-eslint/unbound-method -- they are called with `res` as `this`.
+    const { writeHead, write, end, flushHeaders, addTrailers, destroy } = res;
+    this.earlier = { writeHead, write, end, flushHeaders, addTrailers, destroy };
+    res.writeHead = this.writeHead.bind(this);
+    res.write = this.write.bind(this) as typeof res.write;
+    res.end = this.ownEnd = this.end.bind(this) as typeof res.end;
+    res.flushHeaders = this.flushHeaders.bind(this);
+    res.addTrailers = this.addTrailers.bind(this);
+    res.destroy = this.destroy.bind(this);
+    // The responses of adapters have no connection of node's: they emit `close`, or never notice.
+    if (req.socket instanceof Socket) this.connection = connectionOf(req.socket);
+    else res.once('close', this.connectionClosed.bind(this));
+    this.connection?.responses.add(this);
+  }
+
+  /** True while the end is held back: by us, or behind us by an earlier middleware (a session that saves first). */
+  get isHeld(): boolean {
+    return this.hasEnded && !this.res.writableEnded;
+  }
+
+  /** The status that was sent, or will be. */
+  get status(): number {
+    return this.head?.status ?? this.res.statusCode;
+  }
+
+  /** True if the client has left before it had sent the whole request. */
+  get isUploadBrokenOff(): boolean {
+    return this.departure.hasLeft && !this.req.complete;
+  }
+
+  /** Lets the handler learn at once when its client leaves, or has left: no response is to be stored. */
+  stopHidingDeparture(): void {
+    this.hidesDeparture = false;
+    this.showDeparture();
+  }
+
+  /** Lets the end go out. @param isStored whether a retry gets this response: then it counts as sent to all. */
+  finish(isStored: boolean): void {
+    const { res, connection, leftSocket, held } = this;
+    if (connection && res.socket?.writable === false && !res.destroyed && this.hidesDeparture) {
+      // The client has said that it leaves; the connection closes in a moment.
+      this.onLeft = () => {
+        this.finish(isStored);
+      };
+      return;
+    }
+    this.stop();
+    if (leftSocket) {
+      res.assignSocket(leftSocket);
+      res.once('finish', () => (this.leftSocket = undefined));
+      process.nextTick(() => {
+        this.tellWithoutClient(isStored);
+      });
+    }
+    // Loggers report what is sent, whatever the handler has set since.
+    if (this.head) res.statusCode = this.head.status;
+    // Also without a client: earlier middlewares (a session) do their work at the end.
+    if (held === undefined) this.earlier.end.call(res, undefined, 'utf8');
+    else this.earlier.end.call(res, held, this.heldEncoding ?? 'utf8');
+    if (res.writableEnded) this.passedOn();
+    else res.once('prefinish', this.passedOn.bind(this));
+  }
+
+  /** Closes the connection, so that the client does not take a part of the response for the whole. */
+  abort(): void {
+    const { socket } = this.res;
+    this.stop();
+    this.connection?.responses.delete(this);
+    this.showDeparture();
+    if (socket instanceof Socket) reset(socket);
+    this.earlier.destroy.call(this.res);
+  }
+
+  /** Called when the client leaves, or the server or the handler closes the connection. */
+  connectionClosed(): void {
+    const { req, res } = this;
+    if (this.isSent) return;
+    if (this.connection && this.hidesDeparture && res.socket === req.socket && !res.destroyed) {
+      this.leftSocket = req.socket;
+      res.detachSocket(req.socket);
+      // Node aborts a request whose connection closes: parsers would take a whole body for one that broke off.
+      if (req.complete) req.destroy = () => req;
+    }
+    if (this.hidesDeparture) withoutClient.add(res);
+    this.departure.clientLeft(this.head !== undefined);
+    if (this.hasEnded) this.departure.stop();
+    res.emit('drain');
+    this.onLeft?.();
+  }
+
+  private writeHead(status: number, reason?: string | HeadersArgument, headers?: HeadersArgument): ServerResponse {
+    const { res, earlier } = this;
+    // Node throws its own errors.
+    if (this.head || this.isSent || !(status >= 100 && status <= 999))
+      return Reflect.apply(earlier.writeHead, res, [status, reason, headers]) as ServerResponse;
+    res.statusCode = Math.trunc(status);
+    if (typeof reason === 'string') res.statusMessage = reason;
+    const given = typeof reason === 'string' ? headers : (reason ?? headers);
+    if (given) setHeaders(res, given);
+    if (this.wholeLength !== undefined) declareLength(res, this.req.method, this.wholeLength);
+    const head = headOf(res, this.req.method, this.before);
+    earlier.writeHead.call(res, res.statusCode);
+    this.head = head;
+    this.departure.handlerWrote();
+    return res;
+  }
+
+  private write(chunk: Chunk, encoding?: BufferEncoding | Callback, callback?: Callback): boolean {
+    const { res, earlier } = this;
+    const done = typeof encoding === 'function' ? encoding : callback;
+    if (this.isWaiting) return afterEnd(done, false);
+    if (this.isSent || !isChunk(chunk)) return earlier.write.call(res, chunk, encoding as BufferEncoding, callback);
+    if (!this.head) res.writeHead(res.statusCode);
+    const wasComplete = this.isComplete();
+    const bytes = this.keep(bytesOf(chunk, encoding));
+    this.departure.handlerWrote();
+    if (wasComplete || this.goesOnAlone) return this.accept(done);
+    if (!this.isComplete()) return earlier.write.call(res, bytes, done as never);
+    this.held = bytes;
+    // The handler may wait for it before it ends.
+    if (done) process.nextTick(done);
+    return true;
+  }
+
+  private end(
+    chunk?: Chunk | Callback | null,
+    encoding?: BufferEncoding | Callback,
+    callback?: Callback,
+  ): ServerResponse {
+    const { res, earlier } = this;
+    const last = typeof chunk === 'function' ? undefined : (chunk ?? undefined);
+    const done = [chunk, encoding, callback].find(argument => typeof argument === 'function');
+    if (this.isWaiting && last !== undefined) return afterEnd(done, res);
+    if (this.isSent || (last !== undefined && !isChunk(last)))
+      return earlier.end.call(res, chunk, encoding as BufferEncoding, callback);
+    if (done) res.once('finish', done);
+    if (this.isWaiting) return res;
+    const bytes = last === undefined ? undefined : bytesOf(last, encoding);
+    this.wholeLength = bytes?.length ?? 0;
+    if (!this.head) res.writeHead(res.statusCode);
+    if (bytes && !this.isComplete()) {
+      // Node sends text in one piece with the head.
+      this.held = typeof last === 'string' ? last : bytes;
+      this.heldEncoding = typeof encoding === 'string' ? encoding : undefined;
+    }
+    if (bytes) this.keep(bytes);
+    this.hasEnded = true;
+    this.departure.stop();
+    this.settle(this.isShort ? this.brokenOff : { kind: 'ended', response: this.whole });
+    return res;
+  }
+
+  /** Sends the head, unless it is the whole response (HEAD, 204): then it waits like any other last byte. */
+  private flushHeaders(): void {
+    const { res, earlier } = this;
+    if (this.isWaiting) return;
+    if (!this.head) res.writeHead(res.statusCode);
+    if (!this.isComplete() && !this.goesOnAlone) earlier.flushHeaders.call(res);
+  }
+
+  private addTrailers(trailers: OutgoingHttpHeaders | readonly [string, string][]): void {
+    if (this.isWaiting) return;
+    this.earlier.addTrailers.call(this.res, trailers);
+    // Node sends those of the last call only.
+    this.trailers = trailerLines(trailers);
+  }
+
+  private destroy(error?: Error): ServerResponse {
+    const { res, connection } = this;
+    if (this.isWaiting && connection && !this.departure.hasLeft) {
+      connection.closesAfterEnd = true;
+      return res;
+    }
+    // An earlier middleware may destroy it instead of passing the end on.
+    if (this.isSent) connection?.responses.delete(this);
+    // (From Node 24 on, node destroys a pipelined response whose connection has closed: its handler goes on, too.)
+    const isNodes = this.departure.hasLeft && !this.leftSocket;
+    if (!isNodes) this.settle(this.brokenOff);
+    // It is told when its run is recorded.
+    return this.leftSocket ? res : this.earlier.destroy.call(res, error);
+  }
+
+  /** The ending of a response that is broken off. A later middleware (compression) may hold one that has ended. */
+  private get brokenOff(): Ending {
+    const hasLeft = this.departure.hasLeft && (this.head !== undefined || this.req.complete);
+    const mayHaveEnded = hasLeft || this.res.end !== this.ownEnd;
+    return mayHaveEnded ? { kind: 'ended', response: undefined } : { kind: 'cut-off' };
+  }
+
+  /** True from the handler's end to `finish()`. */
+  private get isWaiting(): boolean {
+    return this.hasEnded && !this.isSent;
+  }
+
+  /** True if the client has left, and the handler does not learn of it. */
+  private get goesOnAlone(): boolean {
+    return this.departure.hasLeft && this.hidesDeparture;
+  }
+
+  /** True if a client that has all bytes so far considers the response complete. */
+  private isComplete(): boolean {
+    const { head, size } = this;
+    return head !== undefined && (!head.hasContent || (head.length !== undefined && size >= head.length));
+  }
+
+  private get isShort(): boolean {
+    const { head, size } = this;
+    return head?.length !== undefined && head.hasContent && size < head.length;
+  }
+
+  /** The whole response; undefined if it could not be replayed. */
+  private get whole(): RecordedResponse | undefined {
+    const { head, chunks, trailers, size } = this;
+    if (!head || !chunks || !head.isReplayable || areTooLong(head.headers) || areTooLong(trailers)) return undefined;
+    if (head.hasContent && head.length !== undefined && head.length !== size) return undefined;
+    const { status, reason, headers, removed } = head;
+    const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+    return { status, reason, headers, removed, body, trailers };
+  }
+
+  /** Keeps a part of the body, unless the body is too long. */
+  private keep(bytes: Buffer): Buffer {
+    if (!this.head?.hasContent || bytes.length === 0) return bytes;
+    this.size += bytes.length;
+    if (this.size > this.limits.maxResponseBytes) this.chunks = undefined;
+    const { chunks } = this;
+    if (!chunks) return bytes;
+    chunks.push(bytes);
+    if (chunks.length - this.joined >= JOINED) chunks.push(Buffer.concat(chunks.splice(this.joined++)));
+    return bytes;
+  }
+
+  /**
+   * Accepts what is not to be sent in the next turn: a stream that always has more would never let other code run.
+   * @returns false, as `write` does; true if a middleware with an `on` of its own (compression) keeps who waits for
+   * `drain`.
+   */
+  private accept(done: Callback | undefined): boolean {
+    setImmediate(() => {
+      done?.();
+      this.res.emit('drain');
+    });
+    return Object.hasOwn(this.res, 'on');
+  }
+
+  /** Tells a handler whose client has left that its run is recorded. */
+  private tellWithoutClient(isStored: boolean): void {
+    const { res, leftSocket } = this;
+    if (!leftSocket) return;
+    if (isStored) {
+      // Documented as deprecated; `writableFinished` is read from it.
+      Object.assign(res, { finished: true });
+      res.emit('finish');
+    } else {
+      this.earlier.destroy.call(res);
+      res.emit('close');
+    }
+  }
+
+  private showDeparture(): void {
+    const { res, leftSocket } = this;
+    if (!leftSocket) return;
+    this.leftSocket = undefined;
+    withoutClient.delete(res);
+    res.assignSocket(leftSocket);
+    this.earlier.destroy.call(res);
+    res.emit('close');
+  }
+
+  /** Ends the recording: what is written from now on goes to the earlier methods. */
+  stop(): void {
+    this.isSent = true;
+    this.departure.stop();
+  }
+
+  /** Lets the connection close: node has the end. */
+  private passedOn(): void {
+    const { req, res, connection } = this;
+    connection?.responses.delete(this);
+    if (connection?.closesAfterEnd) res.once('finish', () => req.socket.destroySoon());
+  }
+}
+
+/** Returns true for what node accepts, which may be of another realm (Next.js runs routes in one, Jest runs tests). */
+function isChunk(chunk: unknown): chunk is Chunk {
+  return typeof chunk === 'string' || types.isUint8Array(chunk);
+}
+
+/** Copies the bytes: a handler may reuse its buffer after the write. */
+function bytesOf(chunk: Chunk, encoding: unknown): Buffer {
+  return typeof chunk === 'string'
+    ? Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
+    : Buffer.from(chunk);
+}
+
+/** Reports a write after the end to its callback. Without us, the response would have been sent by then. */
+function afterEnd<T>(callback: Callback | undefined, result: T): T {
+  const error = Object.assign(new Error('write after end'), { code: 'ERR_STREAM_WRITE_AFTER_END' });
+  if (callback) process.nextTick(callback, error);
+  return result;
+}

@@ -1,0 +1,91 @@
+import { ServerResponse, type IncomingMessage } from 'node:http';
+import { isOfTheBody, mayHaveContent, type HeaderLine, type RecordedResponse } from '../responses/recorded-response';
+import { linesOf } from './head';
+
+/** Bytes that are written to the connection at once. */
+const PIECE = 65_536;
+
+const node = ServerResponse.prototype;
+
+/**
+ * Sends a recorded response. Of its head, the changes of the handler's side are replayed; headers that earlier
+ * middlewares have set for the current request stay as they are.
+ */
+export function replay(
+  response: RecordedResponse,
+  req: IncomingMessage,
+  res: ServerResponse,
+  replayedHeader: string | false,
+): void {
+  const { status, reason, body, trailers } = response;
+  // A client that reads only when it has sent its body would wait for us, as we for it to take a long response.
+  if (!req.complete) req.resume();
+  setHead(response, res);
+  if (replayedHeader !== false) res.setHeader(replayedHeader, 'true');
+  res.statusCode = status;
+  if (reason !== undefined) res.statusMessage = reason;
+  // An HTTP/1.0 client knows neither chunks nor trailers.
+  if (!res.useChunkedEncodingByDefault) res.removeHeader('Trailer');
+  else if (trailers.length > 0) res.addTrailers(trailers as [string, string][]);
+  if (body.length > PIECE) {
+    sendInPieces(body, res);
+    return;
+  }
+  // Without a length, node chunks the content, as it did then.
+  if (res.hasHeader('Content-Length') || !mayHaveContent(req.method, status)) {
+    res.end(body.length > 0 ? body : undefined);
+    return;
+  }
+  if (body.length > 0) res.write(body);
+  else res.writeHead(status);
+  res.end();
+}
+
+/**
+ * Sends each piece of a long body when the client has received the one before. A connection that takes a piece at once
+ * does so in the same turn of the event loop: without a pause, a hundred fast clients would get all of their replays
+ * before any other request has a turn.
+ */
+function sendInPieces(body: Buffer, res: ServerResponse): void {
+  let at = 0;
+  const sendSoon = (): void => {
+    setImmediate(send);
+  };
+  const send = (): void => {
+    // An earlier middleware (a timeout) may have ended the response meanwhile.
+    if (res.writableEnded || res.destroyed) {
+      stop();
+      return;
+    }
+    const piece = body.subarray(at, (at += PIECE));
+    if (piece.length === 0) {
+      stop();
+      res.end();
+    }
+    // As `pipe` does it: the `write` of an adapter's connection may return nothing.
+    else if ((res.write(piece) as unknown) !== false) sendSoon();
+  };
+  const stop = (): void => {
+    res.removeListener('drain', sendSoon);
+  };
+  res.on('drain', sendSoon).once('close', stop);
+  send();
+}
+
+/** Sets the headers with node's own methods: middlewares have already changed the recorded ones. */
+function setHead({ headers, removed = [] }: RecordedResponse, res: ServerResponse): void {
+  const recorded = new Set(headers.map(([name]) => name.toLowerCase()));
+  for (const [name] of linesOf(res))
+    if (isOfTheBody(name) && !recorded.has(name.toLowerCase())) node.removeHeader.call(res, name);
+  for (const name of removed) node.removeHeader.call(res, name);
+  for (const [name, value] of headers) {
+    // A copy: node appends to the list that it was given, and other replays have the same response.
+    const own = typeof value === 'string' ? value : [...value];
+    node.setHeader.call(res, name, name.toLowerCase() === 'set-cookie' ? withCookies(res, own) : own);
+  }
+}
+
+function withCookies(res: ServerResponse, added: HeaderLine[1]): HeaderLine[1] {
+  const set = res.getHeader('Set-Cookie');
+  return set === undefined ? added : [...[set].flat().map(String), ...[added].flat()];
+}

@@ -1,0 +1,157 @@
+import fc from 'fast-check';
+import { LosslessNumber, parse as parseLossless } from 'lossless-json';
+import { InvalidJson, isExactNumber, parseExactly } from '../../../lib/body/content/exact-json';
+
+/** Returns the value with all exact numbers as doubles, so that it can be compared with that of `JSON.parse`. */
+function rounded(value: unknown): unknown {
+  if (isExactNumber(value)) return Number(value.value);
+  if (Array.isArray(value)) return value.map(rounded);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, rounded(one)]));
+}
+
+/** Returns the value with all numbers as their texts. */
+function inDigits(value: unknown): unknown {
+  if (typeof value === 'number') return `n${Object.is(value, -0) ? '-0' : value}`;
+  if (isExactNumber(value)) return `n${value.value}`;
+  if (Array.isArray(value)) return value.map(inDigits);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inDigits(one)]));
+}
+
+const outcome = (parse: () => unknown): { value: unknown } | 'refused' => {
+  try {
+    return { value: parse() };
+  } catch (error) {
+    if (error instanceof SyntaxError) return 'refused';
+    throw error;
+  }
+};
+
+/** JSON with blanks, escapes, numbers of all forms and equal names; and texts that are nearly JSON. */
+const fragments = fc.constantFrom(
+  ...['{', '}', '[', ']', ',', ':', '"', '"a"', '"a":', '"b":', '"__proto__":', '"\\u00e4\\n"', '"\\x"', '"\\u12g4"'],
+  ...['\\', '\\"', '0', '-0', '1', '-', '.', '1.50', '00', '1e5', '1E+400', '-1.5e-7', '12345678901234567890', 'true'],
+  ...[
+    'false',
+    'null',
+    'nul',
+    ' ',
+    '\t',
+    '\r\n',
+    '\u00a0',
+    '\ufeff',
+    '\u0000',
+    '\u001f',
+    '\u2028',
+    'ä',
+    '\ud800',
+    '/**/',
+    'NaN',
+  ],
+);
+const nearlyJson = fc.array(fragments, { maxLength: 12 }).map(all => all.join(''));
+const spaced = fc
+  .tuple(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t', '\r\n'))
+  .map(([value, space]) => JSON.stringify(value, null, space));
+const broken = fc.tuple(spaced, fc.nat(), fragments, fc.nat(3)).map(([text, where, fragment, cut]) => {
+  const at = where % (text.length + 1);
+  return text.slice(0, at) + fragment + text.slice(at + cut);
+});
+const texts = fc.oneof(spaced, nearlyJson, broken);
+
+const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+
+describe('parseExactly', () => {
+  it('accepts what JSON.parse accepts, with the same values, unless a name has two of them', () => {
+    fc.assert(
+      fc.property(texts, text => {
+        const exact = outcome(() => rounded(parseExactly(text)));
+        const plain = outcome(() => JSON.parse(text) as unknown);
+        if (exact === 'refused' && plain !== 'refused') expect(outcome(() => parseLossless(text))).toBe('refused');
+        else expect(exact).toEqual(plain);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('accepts what lossless-json accepts, with the same digits', () => {
+    fc.assert(
+      fc.property(texts, text => {
+        const other = outcome(() => inDigits(parseLossless(text)));
+        // lossless-json accepts control characters and a lone surrogate where JSON.parse does not.
+        if (outcome(() => JSON.parse(text) as unknown) !== 'refused')
+          expect(outcome(() => inDigits(parseExactly(text)))).toEqual(other);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it.each<[string, unknown]>([
+    ['0', 0],
+    ['-0', -0],
+    ['123456789012345', 123_456_789_012_345],
+    ['-12345678901234', -12_345_678_901_234],
+    ['1234567890123456', new LosslessNumber('1234567890123456')],
+    ['-123456789012345', new LosslessNumber('-123456789012345')],
+    ['1.0', new LosslessNumber('1.0')],
+    ['1e2', new LosslessNumber('1e2')],
+    ['{"__proto__":1}', Object.fromEntries([['__proto__', 1]])],
+    ['{"a":[1.0],"a":[1.0]}', { a: [new LosslessNumber('1.0')] }],
+    ['"\\u00e4\\ud83d\\ude00\\/"', 'ä😀/'],
+  ])('reads %s', (text, value) => {
+    expect(parseExactly(text)).toStrictEqual(value);
+  });
+
+  it.each<[string, number]>([
+    ['', 0],
+    ['  ', 2],
+    ['{"a":1,}', 7],
+    ['{"a" 1}', 5],
+    ['{"a":1 "b"}', 7],
+    ['[1 2]', 3],
+    ['[1,]', 3],
+    ['[01]', 2],
+    ['1.', 2],
+    ['-', 1],
+    ['1e+', 3],
+    ['"a', 2],
+    ['"a\\', 2],
+    ['"a\\q"', 2],
+    ['"a\nb"', 2],
+    ['nul', 0],
+    ['{} {}', 3],
+  ])('names the position of the error in %j', (text, position) => {
+    expect(() => parseExactly(text)).toThrow(new InvalidJson(position));
+  });
+
+  it('names the position of the second value of a name', () => {
+    const error = ((): unknown => {
+      try {
+        return parseExactly('{"a":1, "a": 2}');
+      } catch (thrown) {
+        return thrown;
+      }
+    })();
+    expect(error).toMatchObject({ position: 13, isDuplicate: true });
+  });
+
+  it.each<[string, (levels: number) => string]>([
+    ['arrays', levels => '['.repeat(levels) + ']'.repeat(levels)],
+    ['objects', levels => '{"a":'.repeat(levels - 1) + '{}' + '}'.repeat(levels - 1)],
+    ['arrays and objects', levels => '[{"a":'.repeat(levels / 2) + '1' + '}]'.repeat(levels / 2)],
+    ['two equal values of a name', levels => `{"a":${nested(levels - 1)},"a":${nested(levels - 1)}}`],
+  ])(
+    'reads 1,000 levels of %s, and refuses more as a RangeError, whatever the process has done before',
+    (_what, text) => {
+      for (let round = 0; round < 50; round++) {
+        expect(() => parseExactly(text(1_000))).not.toThrow();
+        for (const levels of [1_002, 3_000, 100_000]) expect(() => parseExactly(text(levels))).toThrow(RangeError);
+      }
+    },
+  );
+
+  it('counts levels, not values', () => {
+    expect(() => parseExactly(`[${'[],{},'.repeat(2_000)}1]`)).not.toThrow();
+  });
+});
