@@ -46,28 +46,6 @@ describe.each(expressVersions)('a lease store of the application, on %s,', (_ver
     },
   );
 
-  it.each<[string, Acquisition, number, string[]]>([
-    ['after a run whose response is gone', { kind: 'done', token: newToken(PURGE) }, 0, ['refused']],
-    ['after a run that was overtaken', { kind: 'acquired' }, 1, ['lease-lost', 'refused']],
-  ])('whose acquire() answers nothing the second time, %s, has one outcome', async (_when, first, runs, kinds) => {
-    const log = new EventLog();
-    const leases = leasesThatAnswer({ complete: false });
-    const answers: unknown[] = [first];
-    leases.acquire = () => Promise.resolve(answers.shift() as Acquisition);
-    let ran = 0;
-    const app = express()
-      .post('/', idempotency({ leases, onEvent: log.onEvent }), (_req, res) => void res.json(++ran))
-      .use(((error: Error, _req, res, next) => {
-        if (res.headersSent) next(error);
-        else res.status(500).end(error.message);
-      }) as import('express').ErrorRequestHandler);
-    const { url } = await serve(app);
-    const { status, text } = await send(url, { headers: keyed('k') });
-    expect([status, ran, log.kinds]).toEqual([500, runs, kinds]);
-    expect(text).toContain('leases.acquire() answered undefined instead of');
-    expect(log.events.at(-1)?.error).toBeInstanceOf(TypeError);
-  });
-
   it('whose complete() answers nothing is told so by its events; the response goes out, and nothing runs twice', async () => {
     const log = new EventLog();
     let runs = 0;
