@@ -6,6 +6,14 @@ import { onConnectionClose } from './connection-close';
 /** Responses whose handlers go on although their clients have left (`idempotency()`). */
 export const withoutClient = new WeakSet<ServerResponse>();
 
+/** Responses whose end `idempotency()` holds back until they are stored. */
+export const withHeldEnd = new WeakSet<ServerResponse>();
+
+/** Returns true if the response has ended, although its last bytes may still be held back. */
+export function hasEnded(res: ServerResponse): boolean {
+  return res.writableEnded || withHeldEnd.has(res);
+}
+
 /**
  * Returns true when no one can be answered any more: the response was sent or destroyed, or its client has
  * disconnected.

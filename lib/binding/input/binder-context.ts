@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { hasEnded } from '../../http/exchange-end';
 import type { ProblemLocation } from '../../problems/problem';
 import { Failures, validationProblem, type BindingFailure } from '../reading/failures';
 import { Location } from '../reading/location';
@@ -24,7 +25,7 @@ export class BinderContext<T = unknown> {
   ) {
     const { limits, quoteValues } = endpoint.options;
     this.noted = new Failures(limits, quoteValues);
-    this.hadEnded = res.writableEnded;
+    this.hadEnded = hasEnded(res);
   }
 
   /** The argument of `bindRequest()`: a dto class, `list(Dto)`, or a schema. */
@@ -89,7 +90,7 @@ export class BinderContext<T = unknown> {
    * was only begun, such as a stream of events.
    */
   isAnswered(): boolean {
-    return this.res.writableEnded && !this.hadEnded;
+    return hasEnded(this.res) && !this.hadEnded;
   }
 
   /** @internal Makes the location of a value; failures are reported under it. */

@@ -81,7 +81,7 @@ class FormReading {
     private readonly options: FormOptions,
     private readonly reject: (reason: Error) => void,
   ) {
-    this.stream = Readable.from(this.taken(chunks));
+    this.stream = Readable.from(untilEnd(this.taken(chunks), boundaryOf(req)));
     this.fields = new FormFields(options, this.refuse);
     this.files = new FormFiles(req, options, this.fields, this.refuse);
   }
@@ -180,5 +180,24 @@ class FormReading {
     } catch (error) {
       throw new ExternalError(error);
     }
+  }
+}
+
+/**
+ * Yields a form up to its end, and drops what follows (RFC 2046, section 5.1.1): busboy would begin another file in
+ * that, and never end it.
+ */
+async function* untilEnd(chunks: AsyncIterable<Buffer>, boundary: string): AsyncGenerator<Buffer, void> {
+  const end = Buffer.from(`\r\n--${boundary}--`, 'latin1');
+  let before = Buffer.from('\r\n');
+  let hasEnded = false;
+  for await (const chunk of chunks) {
+    if (hasEnded) continue;
+    // The end may be in two chunks.
+    const atBorder = Buffer.concat([before, chunk.subarray(0, end.length)]).indexOf(end);
+    const at = atBorder < 0 ? chunk.indexOf(end) : atBorder - before.length;
+    hasEnded = atBorder >= 0 || at >= 0;
+    yield hasEnded ? chunk.subarray(0, at + end.length) : chunk;
+    before = Buffer.concat([before, chunk.subarray(-end.length)]).subarray(1 - end.length);
   }
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { Socket } from 'node:net';
 import { types } from 'node:util';
 import { reset } from '../../http/closing';
-import { withoutClient } from '../../http/exchange-end';
+import { withHeldEnd, withoutClient } from '../../http/exchange-end';
 import { areTooLong, type HeaderLine, type RecordedResponse } from '../responses/recorded-response';
 import { connectionOf, Departure, type Connection, type DepartureTimes } from './departure';
 import {
@@ -231,6 +231,7 @@ export class Recorder {
     }
     if (bytes) this.keep(bytes);
     this.hasEnded = true;
+    withHeldEnd.add(res);
     this.departure.stop();
     this.settle(this.isShort ? this.brokenOff : { kind: 'ended', response: this.whole });
     return res;
@@ -260,7 +261,7 @@ export class Recorder {
     // An earlier middleware may destroy it instead of passing the end on.
     if (this.isSent) connection?.responses.delete(this);
     // (From Node 24 on, node destroys a pipelined response whose connection has closed: its handler goes on, too.)
-    const isNodes = this.departure.hasLeft && !this.leftSocket;
+    const isNodes = this.goesOnAlone && !this.leftSocket;
     if (!isNodes) this.settle(this.brokenOff);
     // It is told when its run is recorded.
     return this.leftSocket ? res : this.earlier.destroy.call(res, error);

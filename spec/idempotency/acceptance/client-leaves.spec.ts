@@ -80,31 +80,33 @@ describe.each(expressVersions)('%s', (_version, express) => {
     ['by closeAllConnections()', server => server.closeAllConnections()],
     ['by a 400 to garbage', (_server, client) => client.write('no request\r\n\r\n')],
   ])(
-    'the server closes the connection under a handler that streams, %s: what it writes is stored, and it runs once',
+    'the server closes the connection %s, before a handler writes or while it streams: what it writes is stored, and it runs once',
     async (how, close) => {
-      const [begun, gone] = [signal(), signal()];
-      let runs = 0;
-      const app = express().post('/', idempotency({ waitTimeout: 60_000 }), (_req, res) => {
-        runs++;
-        res.write('first, ');
-        void gone.happened.then(() => {
-          res.write('second, ');
-          res.end('last');
+      for (const first of ['', 'first, ']) {
+        const [begun, gone] = [signal(), signal()];
+        let runs = 0;
+        const app = express().post('/', idempotency({ waitTimeout: 60_000 }), (_req, res) => {
+          runs++;
+          if (first) res.write(first);
+          void gone.happened.then(() => {
+            res.write('second, ');
+            res.end('last');
+          });
+          begun.happens();
         });
-        begun.happens();
-      });
-      const { url, port, server } = await serve(app);
-      if (how.includes('time-out')) server.setTimeout(50);
-      const client = connect(port, '127.0.0.1').on('error', () => undefined);
-      client.write(requestTo(port));
-      const socket = await accepted(server);
-      server.setTimeout(0);
-      await begun.happened;
-      close(server, client.resume());
-      await ending(socket);
-      gone.happens();
-      const retry = await send(url, { headers: keyed('k') });
-      expect([retry.text, retry.headers['idempotent-replayed'], runs]).toEqual(['first, second, last', 'true', 1]);
+        const { url, port, server } = await serve(app);
+        if (how.includes('time-out')) server.setTimeout(50);
+        const client = connect(port, '127.0.0.1').on('error', () => undefined);
+        client.write(requestTo(port));
+        const socket = await accepted(server);
+        server.setTimeout(0);
+        await begun.happened;
+        close(server, client.resume());
+        await ending(socket);
+        gone.happens();
+        const retry = await send(url, { headers: keyed('k') });
+        expect([retry.text, retry.headers['idempotent-replayed'], runs]).toEqual([`${first}second, last`, 'true', 1]);
+      }
     },
   );
 });
