@@ -16,6 +16,7 @@ export function answer(outcome: Outcome, exchange: Exchange): void {
   switch (outcome.kind) {
     case 'executed':
     case 'not-stored':
+    case 'forgotten':
       return outcome.sendEnd();
     case 'abandoned':
       return outcome.sendEnd?.();

@@ -20,7 +20,7 @@ import { purge } from './purge';
 import { Reporter } from './exchange/reporter';
 import { runAndRecord } from './run/run';
 import { TimedStores } from './store-calls/timed-stores';
-import { isExempt, leaveUnguarded } from './unguarded';
+import { letThrough } from './unguarded';
 import { outcomeWithoutRun } from './without-run';
 
 /** The options of each middleware, for the API description. */
@@ -53,7 +53,7 @@ export function makeIdempotency(
   const stores = new TimedStores(options);
 
   const handle = async (req: IncomingMessage, res: ServerResponse, next: Next): Promise<void> => {
-    const reporter = new Reporter(options.onEvent);
+    const reporter = new Reporter(options.onEvent, req);
     let isFirst: boolean;
     try {
       isFirst = mark(req, options);
@@ -74,8 +74,7 @@ export function makeIdempotency(
 
   const middleware = function idempotency(req: IncomingMessage, res: ServerResponse, next: Next): void {
     requireExpressArguments('idempotency', req, next);
-    if (isExempt(req, options)) {
-      leaveUnguarded(req);
+    if (letThrough(req, options)) {
       next();
       return;
     }

@@ -4,8 +4,10 @@ import type { RecordedResponse } from './responses/recorded-response';
 export type Outcome =
   /** The handler ran, and its response is stored. */
   | ({ readonly kind: 'executed' } & Ran)
-  /** The handler ran. Its response is not to be stored, or was not in time (`error`), or another run's counts. */
+  /** The handler ran. Its response could not be stored, or not in time (`error`), or another run's counts. */
   | ({ readonly kind: 'not-stored'; readonly error?: unknown } & Ran)
+  /** The handler ran. Its response is not stored by choice of the application. */
+  | ({ readonly kind: 'forgotten' } & Ran)
   /** The request was refused before its handler could run; with `sendEnd` by a later middleware, which has answered. */
   | ({ readonly kind: 'refused'; readonly error: unknown } & Partial<Ran>)
   /** There is no one left to answer, and nothing ran. */

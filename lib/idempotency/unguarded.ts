@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Reporter } from './exchange/reporter';
 import { isKeyMissing } from './identity/key';
 import type { ResolvedOptions } from './options/resolved-options';
 import type { RequestIdempotency } from './run/request-idempotency';
@@ -27,16 +28,25 @@ class Unguarded implements RequestIdempotency {
   };
 }
 
-/** Returns true for a request that is not guarded, because of its method or because it has no key. */
-export function isExempt(req: IncomingMessage, { methods, whenKeyMissing, headerName }: ResolvedOptions): boolean {
-  if (methods && !methods.includes(req.method ?? '')) return true;
-  return whenKeyMissing === 'run' && isKeyMissing(req, headerName);
+/**
+ * Lets a request through that is not to be guarded, because of its method or because it has no key.
+ * @returns whether it is one.
+ */
+export function letThrough(req: IncomingMessage, options: ResolvedOptions): boolean {
+  const { methods, whenKeyMissing, headerName, onEvent } = options;
+  const isOther = methods !== undefined && !methods.includes(req.method ?? '');
+  if (!isOther && !(whenKeyMissing === 'run' && isKeyMissing(req, headerName))) return false;
+  const isFirst = leaveUnguarded(req);
+  if (isFirst && !isOther) new Reporter(onEvent, req).reportUnguarded();
+  return true;
 }
 
-/** Sets the `req.idempotency` of a request that runs without a guard. */
-export function leaveUnguarded(req: IncomingMessage, key = '', cacheKey = ''): void {
+/** Sets the `req.idempotency` of a request that runs without a guard. @returns false if it is set already. */
+export function leaveUnguarded(req: IncomingMessage, key = '', cacheKey = ''): boolean {
   const guarded = req as { idempotency?: unknown };
-  if (!guarded.idempotency) guarded.idempotency = new Unguarded(key, cacheKey);
+  if (guarded.idempotency) return false;
+  guarded.idempotency = new Unguarded(key, cacheKey);
+  return true;
 }
 
 /** Returns true when something other than bindonce has set this value of `req.idempotency`. */

@@ -80,7 +80,7 @@ describe.each(expressVersions)('on %s', (_version, express) => {
         expect(answer.headers).not.toHaveProperty('idempotent-replayed');
       }
       expect(state.runs).toBe(1);
-      expect(log.kinds).toEqual(['not-stored', 'conflicted', 'conflicted']);
+      expect(log.kinds).toEqual(['not-stored', 'unavailable', 'unavailable']);
     },
   );
 

@@ -267,7 +267,7 @@ describe('a request', () => {
     );
     await send(url, { headers: keyed('k') });
     await releasing.happened;
-    expect(log.kinds).toEqual(['not-stored']);
+    expect(log.kinds).toEqual(['forgotten']);
   });
 
   it('is answered by the caller of the middleware when `next` itself throws, and its key is free', async () => {

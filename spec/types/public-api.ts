@@ -291,10 +291,13 @@ const kinds = [
   'replayed',
   'waited',
   'conflicted',
+  'unavailable',
   'reused',
   'store-failed',
+  'unguarded',
   'lease-lost',
   'not-stored',
+  'forgotten',
 ] satisfies IdempotencyEvent['kind'][];
 
 export const guard: IdempotencyMiddleware = guardedBy({
@@ -323,7 +326,7 @@ export const guard: IdempotencyMiddleware = guardedBy({
   keyPattern: /^[\w-]+$/,
   maxRequestBytes: 10_000,
   maxResponseBytes: 10_000,
-  onEvent: ({ kind }) => kinds.some(known => known === kind),
+  onEvent: ({ kind }, req) => kinds.some(known => known === kind) && req.path,
 });
 export const purge: (cacheKey: string) => Promise<unknown> = guard.purge;
 

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import type { Request } from 'express';
 import { isPromise } from '../../basics/awaitable';
 import { Problem } from '../../problems/problem';
 import { warnOnce } from '../../warnings/warn-once';
@@ -12,7 +14,10 @@ export class Reporter {
   private cacheKey = '';
   private readonly received = performance.now();
 
-  constructor(private readonly onEvent: ((event: IdempotencyEvent) => unknown) | undefined) {}
+  constructor(
+    private readonly onEvent: ((event: IdempotencyEvent, req: Request) => unknown) | undefined,
+    private readonly req: IncomingMessage,
+  ) {}
 
   /** Notes whose outcome it is: when the key has been read, and again when the request has been identified. */
   identified(key: string, cacheKey = ''): void {
@@ -24,6 +29,7 @@ export class Reporter {
     switch (outcome.kind) {
       case 'executed':
       case 'not-stored':
+      case 'forgotten':
         return this.emit(outcome.kind, outcome);
       case 'refused': {
         const { error, handlerMs, status = Problem.is(error) ? error.status : undefined } = outcome;
@@ -34,6 +40,7 @@ export class Reporter {
       case 'replayed':
         return this.emit(outcome.waited ? 'waited' : 'replayed', { status: outcome.response.status });
       case 'response-unavailable':
+        return this.emit('unavailable', { status: 409 });
       case 'in-flight':
         return this.emit('conflicted', { status: 409 });
       case 'key-reused':
@@ -45,6 +52,11 @@ export class Reporter {
     }
   }
 
+  /** Reports that a request without a key is let through. */
+  reportUnguarded(): void {
+    this.emit('unguarded');
+  }
+
   /** Reports that the lease of a running handler was lost; the outcome follows. */
   reportLostLease(): void {
     this.emit('lease-lost');
@@ -52,10 +64,10 @@ export class Reporter {
 
   /** Calls `onEvent`. An observer that throws must not change the outcome of the request. */
   private emit(kind: IdempotencyEventKind, { status, handlerMs, error }: Details = {}): void {
-    const { key, cacheKey, received, onEvent } = this;
+    const { key, cacheKey, received, onEvent, req } = this;
     if (!onEvent) return;
     try {
-      const returned = onEvent({
+      const event: IdempotencyEvent = {
         kind,
         key,
         cacheKey,
@@ -64,7 +76,8 @@ export class Reporter {
         ...(handlerMs !== undefined && { handlerMs }),
         ...(status !== undefined && { status }),
         ...(error !== undefined && { error }),
-      });
+      };
+      const returned = onEvent(event, req as Request);
       if (isPromise(returned)) returned.catch(warn);
     } catch (thrown) {
       warn(thrown);

@@ -1,11 +1,13 @@
 /**
  * The outcome of a request, reported to `onEvent`. Each guarded request has one; `lease-lost` may come before it.
  * - `executed`: the handler ran and its response is stored.
- * - `not-stored`: the handler ran, but its response is not to be stored, or was not in time (`error`; storing goes on),
- *   or another run's response counts (after `lease-lost`).
+ * - `not-stored`: the handler ran, but its response could not be stored: not in time (`error`; storing goes on), it is
+ *   longer than `maxResponseBytes` or was broken off, or another run's response counts (after `lease-lost`).
+ * - `forgotten`: the handler ran, and its response is not stored by choice: `forget()`, or `shouldCache`.
  * - `replayed`: the stored response was sent at once.
  * - `waited`: the stored response was sent after waiting for the first request.
- * - `conflicted`: 409; the first request was still running, or its response is not available.
+ * - `conflicted`: 409; the first request was still running: wait, and retry.
+ * - `unavailable`: 409; the request was executed before, and its response is not there: lost for good.
  * - `reused`: 422; the key belongs to another request.
  * - `refused`: no usable key, an unreadable body, values that `bindRequest()` refused, or an error that `idempotency()`
  *   itself passed to `next`; the handler did not run, or, without Express to catch its error, threw before it began to
@@ -14,18 +16,22 @@
  *   another run's response counts (after `lease-lost`).
  * - `store-failed`: the store failed or was too slow; this request ran nothing, or ran unguarded if so configured. An
  *   earlier one may have run: the `detail` of the 503 says so.
+ * - `unguarded`: the request has no key, and was let through (`whenKeyMissing: 'run'`).
  * - `lease-lost`: the lease expired while the handler ran; another request may have run it again.
  */
 export type IdempotencyEventKind =
   | 'executed'
   | 'not-stored'
+  | 'forgotten'
   | 'replayed'
   | 'waited'
   | 'conflicted'
+  | 'unavailable'
   | 'reused'
   | 'refused'
   | 'abandoned'
   | 'store-failed'
+  | 'unguarded'
   | 'lease-lost';
 
 /** One outcome of a request, as `onEvent` gets it. */
@@ -44,8 +50,8 @@ export interface IdempotencyEvent {
    */
   readonly durationMs: number;
   /**
-   * Milliseconds of `durationMs` in which the handler ran (`executed`, `not-stored`); the rest is reading, waiting,
-   * storing.
+   * Milliseconds of `durationMs` in which the handler ran (`executed`, `not-stored`, `forgotten`); the rest is reading,
+   * waiting, storing.
    */
   readonly handlerMs?: number;
   /** Status of the response, if there is one. */

@@ -137,7 +137,7 @@ export interface IdempotencyOptions {
    * Called with the outcome of each guarded request, for logs and metrics. If it throws, a process warning is emitted.
    * Default none.
    */
-  onEvent?: (event: IdempotencyEvent) => void;
+  onEvent?: (event: IdempotencyEvent, req: Request) => void;
 }
 
 /** The rule of each option. */

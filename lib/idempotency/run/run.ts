@@ -168,7 +168,7 @@ function outcomeOf(
   const ran = { status: recorder.status, handlerMs, sendEnd: isWhole ? finish : abort };
   if (isStored) return { kind: 'executed', ...ran };
   if (settled.kind === 'failed') return { kind: 'not-stored', error: settled.error, ...ran };
-  if (!refusal) return { kind: 'not-stored', ...ran };
+  if (!refusal) return { kind: kept === 'nothing' && isWhole ? 'forgotten' : 'not-stored', ...ran };
   const { reason } = refusal;
   return reason instanceof ClientGone ? { kind: 'abandoned', ...ran } : { kind: 'refused', error: reason, ...ran };
 }

@@ -19,7 +19,8 @@ const form = multipart(
 );
 const post = (url: string, path: string, framing: Record<string, string>): Promise<WireResponse> =>
   send(`${url}${path}`, {
-    headers: { 'Idempotency-Key': String(Math.random()), ...form.headers, ...framing },
+    // Node resets a connection that is not kept alive when it has answered, also while the client sends.
+    headers: { Connection: 'keep-alive', 'Idempotency-Key': String(Math.random()), ...form.headers, ...framing },
     body: form.body,
   });
 

@@ -82,7 +82,7 @@ describe.each(expressVersions)('a caller that appears behind the guard, %s,', (_
     expect([statuses, runs]).toEqual([[200, 409, 409], 1]);
     expect(last).not.toContain('balance');
     expect(JSON.parse(last)).toMatchObject({ type: 'urn:bindonce:response-unavailable' });
-    expect(events.map(({ kind }) => kind)).toEqual(['not-stored', 'conflicted', 'conflicted']);
+    expect(events.map(({ kind }) => kind)).toEqual(['not-stored', 'unavailable', 'unavailable']);
   });
 
   it('of configure() is one, too', async () => {

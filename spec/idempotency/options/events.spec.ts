@@ -76,14 +76,14 @@ describe('onEvent', () => {
       ],
     ],
     [
-      'not-stored with the status that was sent, too',
+      'forgotten with the status that was sent, too',
       { shouldCache: () => false },
       (_req, res) => {
         res.status(201).json({});
         res.status(500);
       },
       [''],
-      [{ kind: 'not-stored', status: 201 }],
+      [{ kind: 'forgotten', status: 201 }],
     ],
     [
       'reused',
@@ -96,24 +96,24 @@ describe('onEvent', () => {
       ],
     ],
     [
-      'not-stored, where that was wanted',
+      'forgotten, where that was wanted',
       {},
       (req, res) => {
         req.idempotency.forget();
         res.end();
       },
       [''],
-      [{ kind: 'not-stored', status: 200 }],
+      [{ kind: 'forgotten', status: 200 }],
     ],
     [
-      'not-stored, where shouldCache says no',
+      'forgotten, where shouldCache says no',
       { shouldCache: () => false },
       CREATED,
       [''],
-      [{ kind: 'not-stored', status: 201 }],
+      [{ kind: 'forgotten', status: 201 }],
     ],
     [
-      'not-stored and conflicted, where the response is too large',
+      'not-stored and unavailable, where the response is too large',
       { maxResponseBytes: 1 },
       (_req, res) => {
         res.send('xx');
@@ -121,7 +121,7 @@ describe('onEvent', () => {
       ['', ''],
       [
         { kind: 'not-stored', status: 200 },
-        { kind: 'conflicted', status: 409 },
+        { kind: 'unavailable', status: 409 },
       ],
     ],
     [
@@ -159,11 +159,27 @@ describe('onEvent', () => {
         cacheKey: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
         startTime: expect.any(Number) as number,
         durationMs: expect.any(Number) as number,
-        ...(['executed', 'not-stored'].includes(String(event.kind)) && { handlerMs: expect.any(Number) as number }),
+        ...(['executed', 'not-stored', 'forgotten'].includes(String(event.kind)) && {
+          handlerMs: expect.any(Number) as number,
+        }),
         ...event,
       })),
     );
     expect(new Set(events.map(({ cacheKey }) => cacheKey)).size).toBe(1);
+  });
+
+  it('is told unguarded for a request that is let through without a key, with the request; nothing for a method that is not guarded', async () => {
+    const told: unknown[] = [];
+    const onEvent: IdempotencyOptions['onEvent'] = ({ kind, key }, req) => told.push([kind, key, req.path]);
+    const guard = idempotency({ methods: ['POST'], whenKeyMissing: 'run', onEvent });
+    const { url } = await serve(express().use(guard, guard, CREATED));
+    await send(`${url}/pay`, { headers: {} });
+    await send(`${url}/pay`, { method: 'GET' });
+    await send(`${url}/pay`, { headers: keyed('k') });
+    expect(told).toEqual([
+      ['unguarded', '', '/pay'],
+      ['executed', 'k', '/pay'],
+    ]);
   });
 
   it('is told waited by a duplicate that waited, and how long a request took', async () => {
