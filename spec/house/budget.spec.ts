@@ -21,16 +21,16 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [5_015, 84, ['idempotency']],
-  body: [2_010, 40, ['body']],
-  binding: [6_740, 131, ['binding']],
+  idempotency: [4_005, 65, ['idempotency']],
+  body: [1_270, 19, ['body']],
+  binding: [6_525, 128, ['binding']],
   openapi: [2_185, 44, ['openapi']],
   client: [975, 18, ['client', 'client.ts']],
   cli: [565, 14, ['cli']],
   testing: [990, 19, ['testing', 'testing.ts']],
   leaves: [
-    1_125,
-    46,
+    1_000,
+    35,
     ['http', 'basics', 'problems', 'options', 'principal', 'warnings', 'description', 'configure.ts', 'index.ts'],
   ],
 };
