@@ -81,7 +81,8 @@ export const catalogue = {
     status: 400,
     title: 'One or more values are not valid',
     meaning:
-      'Values are missing or unreadable, or the caller lacks a permission (`hasPermission`); `errors` lists all of them.',
+      'Values are missing or unreadable, or the caller lacks a permission (`hasPermission`); `errors` lists all of ' +
+      'them.',
   },
   unauthenticated: {
     status: 401,

@@ -234,9 +234,9 @@ export const identity: readonly KeptPromise[] = [
     title: 'have no effect, in a request or in its duplicate',
     mutant: {
       file: 'lib/idempotency/unguarded.ts',
-      find: "  if (methods && !methods.includes(req.method ?? '')) return true;",
+      find: "const isOther = methods !== undefined && !methods.includes(req.method ?? '');",
       replace:
-        "  if (req.headers['idempotent-replayed'] || (methods && !methods.includes(req.method ?? ''))) return true;",
+        "const isOther = 'idempotent-replayed' in req.headers || (methods !== undefined && !methods.includes(req.method ?? ''));",
     },
   },
   {
@@ -251,7 +251,7 @@ export const identity: readonly KeptPromise[] = [
   },
   {
     promise: 'Callers with another id share no response.',
-    spec: 'spec/idempotency/identity/callers.spec.ts',
+    spec: 'spec/idempotency/identity/caller-ids.spec.ts',
     title: 'by default, a response is not shared where the callers have another',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
@@ -261,7 +261,7 @@ export const identity: readonly KeptPromise[] = [
   },
   {
     promise: 'The place of a caller, and the name of its id, count.',
-    spec: 'spec/idempotency/identity/callers.spec.ts',
+    spec: 'spec/idempotency/identity/caller-ids.spec.ts',
     title: 'by default, a response is not shared where the callers have another > place',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
@@ -271,7 +271,7 @@ export const identity: readonly KeptPromise[] = [
   },
   {
     promise: 'Issuer, provider, tenant and organisation count.',
-    spec: 'spec/idempotency/identity/callers.spec.ts',
+    spec: 'spec/idempotency/identity/caller-ids.spec.ts',
     title: 'by default, a response is not shared where the callers have another > tenantId',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
@@ -281,7 +281,7 @@ export const identity: readonly KeptPromise[] = [
   },
   {
     promise: 'req.auth and req.user both count where both are there.',
-    spec: 'spec/idempotency/identity/callers.spec.ts',
+    spec: 'spec/idempotency/identity/caller-ids.spec.ts',
     title: 'user behind one gateway',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
@@ -291,7 +291,7 @@ export const identity: readonly KeptPromise[] = [
   },
   {
     promise: 'A refreshed token is the same caller.',
-    spec: 'spec/idempotency/identity/callers.spec.ts',
+    spec: 'spec/idempotency/identity/caller-ids.spec.ts',
     title: 'by default, a response is shared where > the token was refreshed',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
@@ -301,7 +301,7 @@ export const identity: readonly KeptPromise[] = [
   },
   {
     promise: 'A caller without a readable id is an error that says to pass scope, and nothing runs.',
-    spec: 'spec/idempotency/identity/callers.spec.ts',
+    spec: 'spec/idempotency/identity/caller-ids.spec.ts',
     title: 'by default, the application is told to pass scope, and nothing runs, where a caller is',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',
@@ -311,7 +311,7 @@ export const identity: readonly KeptPromise[] = [
   },
   {
     promise: 'A scope that returns no text is an error, and nothing runs.',
-    spec: 'spec/idempotency/identity/callers.spec.ts',
+    spec: 'spec/idempotency/identity/caller-ids.spec.ts',
     title: 'is an error, and nothing runs',
     mutant: {
       file: 'lib/idempotency/identity/caller.ts',

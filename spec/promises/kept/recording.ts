@@ -212,9 +212,11 @@ export const recording: readonly KeptPromise[] = [
     },
   },
   {
-    promise: 'The server closes the connection of a handler that streams: what it writes is stored, and it runs once.',
+    promise:
+      'The server closes the connection of a handler, before it writes or while it streams: what it writes is stored, ' +
+      'and it runs once.',
     spec: 'spec/idempotency/acceptance/client-leaves.spec.ts',
-    title: 'the server closes the connection under a handler that streams',
+    title: 'the server closes the connection > before a handler writes or while it streams',
     mutant: {
       file: 'lib/idempotency/run/recorder.ts',
       find: 'this.departure.clientLeft(this.head !== undefined);',
