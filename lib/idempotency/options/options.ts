@@ -34,7 +34,7 @@ export interface IdempotencyOptions {
   /**
    * Further request headers that take part in the cache key. A stored 206, 304, compressed or translated response is
    * replayed for the same request, whatever that accepts now: name the headers that decide it, for example `['Accept',
-   * 'Accept-Language', 'Range']`. Default none.
+   * 'Accept-Language']`, but not `Range`, which a client adds to a retry to resume a response. Default none.
    */
   additionalHeaders?: readonly string[];
   /**
