@@ -199,6 +199,27 @@ describe('the receiver of webhooks', () => {
     );
   });
 
+  it.each([400, 302, 409, 422, 500])('handles an event again after a %d, and once after a 2xx', async status => {
+    const snippet = snippetUnder('A webhook receiver', recipes);
+    const code = snippet.code.replace('sendStatus(204)', 'sendStatus((event as { answer?: number }).answer ?? 204)');
+    await whileRunning(
+      { ...snippet, code },
+      async url => {
+        const answers: [status: number, isReplay: boolean][] = [];
+        for (const answer of [status, 200, status]) {
+          const delivery = await deliver(url, { type: 'paid', answer });
+          answers.push([delivery.status, isReplay(delivery)]);
+        }
+        expect(answers).toEqual([
+          [status, false],
+          [200, false],
+          [200, true],
+        ]);
+      },
+      { env: { WEBHOOK_SECRET: secret } },
+    );
+  });
+
   it('refuses each event behind an express.json(), which has read the body', async () => {
     const snippet = snippetUnder('A webhook receiver', recipes);
     const code = snippet.code.replace('const app = express();', '$&\napp.use(express.json());');

@@ -66,6 +66,7 @@ describe.each(expressVersions)('two guards on the way of one request, %s,', (_ve
     ['leases', { store }, { store, leases: memoryLeases() }],
     ['shouldCache', {}, { shouldCache: () => false }],
     ['onEvent', { onEvent: () => undefined }, {}],
+    ['sameBody, includeFileContents', { sameBody: 'json' }, { includeFileContents: true }],
     ['whenKeyReused, ignoreRequestBody', { ignoreRequestBody: true }, { whenKeyReused: 'reject' }],
   ])('with another %s are an error, and nothing runs', async (names, outer, inner) => {
     const { texts, runs } = await answers(idempotency(outer), idempotency(inner));

@@ -91,6 +91,8 @@ interface GuardOptions {
   whenKeyMissing?: 'reject' | 'run';
   methods?: readonly string[];
   ignoreRequestBody?: boolean;
+  sameBody?: 'bytes' | 'json';
+  includeFileContents?: boolean;
   ignoreHost?: boolean;
   cacheDuration?: number;
   addHeaderToResponse?: boolean;
@@ -306,6 +308,8 @@ export const guard: IdempotencyMiddleware = guardedBy({
   whenKeyMissing: 'reject',
   methods: ['POST'],
   ignoreRequestBody: false,
+  sameBody: 'bytes',
+  includeFileContents: false,
   ignoreHost: false,
   cacheDuration: 600_000,
   addHeaderToResponse: true,

@@ -2,45 +2,69 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import objectHash from 'object-hash';
 import { after, type Awaitable } from '../../basics/awaitable';
+import { sha256 } from '../../basics/sha256';
+import { decodedText, isCoded } from '../../body/content/decode';
 import { formLeftAsText } from '../../body/content/errors';
 import { bodyKindOf, isJsonType, mediaTypeIn, mediaTypeOf, type MediaType } from '../../body/content/media-type';
 import { fileOf } from '../../body/form/fields';
-import type { Form } from '../../body/form/form';
-import { measureForm } from '../../body/form/read-form';
 import { receive } from '../../body/receive';
 import { Holding } from '../../body/stream/holding';
 import { allBytes, openReceived, sizeOf, type Received, type ReceivedBytes } from '../../body/stream/received';
 import { Problem } from '../../problems/problem';
 import { canonicalPairs, canonicalText } from './canonical-pairs';
-import { jsonFileDigest } from './json-file';
+import { canonicalJson, canonicalValue } from './json-value';
+import { leftFileDigest } from './left-file';
+import { measureForm, type MeasuredForm } from './measured-form';
 import { parsedParts } from './parsed-body';
+
+/** The options that decide how bodies are compared. */
+export interface BodyOptions {
+  readonly maxRequestBytes: number;
+  readonly sameBody: 'bytes' | 'json';
+  readonly includeFileContents: boolean;
+}
 
 /**
  * Returns the parts of the body that take part in the cache key:
- * - of a form, its fields by name; of files the field, name and size, and the content only of those of JSON, which may
- *   be data: generated clients send objects as such files;
- * - of any other body, and of a form that cannot be read, media type and raw bytes;
+ * - of a form, its fields by name; of files the field, name and size, and the content only with `includeFileContents`
+ *   and of those of JSON, which may be data: generated clients send objects as such files;
+ * - of any other body, and of a form that cannot be read, media type and raw bytes; of JSON the value with `sameBody`;
  * - of a body that an earlier middleware has parsed, the result of its parsing.
  */
-export function bodyParts(req: IncomingMessage, res: ServerResponse, limit: number): Awaitable<readonly unknown[]> {
-  return after(receive(req, res, limit), received => receivedParts(received, req));
+export function bodyParts(
+  req: IncomingMessage,
+  res: ServerResponse,
+  options: BodyOptions,
+): Awaitable<readonly unknown[]> {
+  return after(receive(req, res, options.maxRequestBytes), received => receivedParts(received, req, options));
 }
 
-function receivedParts(received: Received, req: IncomingMessage): Awaitable<readonly unknown[]> {
+function receivedParts(
+  received: Received,
+  req: IncomingMessage,
+  { sameBody, includeFileContents }: BodyOptions,
+): Awaitable<readonly unknown[]> {
   if (received.kind === 'none') return ['none'];
   const mediaType = mediaTypeOf(req);
+  const kind = bodyKindOf(mediaType);
+  const value = sameBody === 'json' && kind === 'json' ? valueOf(received, mediaType) : undefined;
+  if (value !== undefined) return ['value', received.kind, ...typeParts(mediaType), sha256(value)];
   if (received.kind === 'parsed') {
     // A client chooses a new boundary for each attempt, and it is part of the text.
-    const kind = bodyKindOf(mediaType);
     if (typeof received.body === 'string' && kind === 'multipart') throw formLeftAsText();
     const isForm = kind === 'multipart' || kind === 'urlencoded';
     const parts = ['parsed', mediaType.type, ...parsedParts(received.body, isForm)];
-    return received.files.length > 0 ? after(leftFilesParts(received.files), files => [...parts, ...files]) : parts;
+    if (received.files.length === 0) return parts;
+    return after(leftFilesParts(received.files, includeFileContents), files => [...parts, ...files]);
   }
   const { coding = '' } = received;
-  switch (bodyKindOf(mediaType)) {
+  switch (kind) {
     case 'multipart':
-      return after(multipartParts(received, req, mediaType), parts => ['multipart', coding, ...parts]);
+      return after(multipartParts(received, req, mediaType, includeFileContents), parts => [
+        'multipart',
+        coding,
+        ...parts,
+      ]);
     case 'urlencoded': {
       const charset = mediaType.parameters['charset'] ?? 'utf-8';
       return after(urlEncodedParts(received), parts => ['urlencoded', coding, charset, ...parts]);
@@ -51,8 +75,24 @@ function receivedParts(received: Received, req: IncomingMessage): Awaitable<read
   }
 }
 
-function bytesParts(received: ReceivedBytes, { type, parameters }: MediaType): Awaitable<readonly string[]> {
-  return after(contentParts(received), parts => [type, ...Object.entries(parameters).sort().flat(), ...parts]);
+/** Most bytes of JSON that is compared by value. */
+const MOST_JSON = 1_048_576;
+
+/** Returns the value of JSON as text; undefined for JSON that is compared by its bytes, or by what a parser left. */
+function valueOf(received: Exclude<Received, { kind: 'none' }>, mediaType: MediaType): string | undefined {
+  if (received.kind === 'parsed') return canonicalValue(received.body);
+  if (received.kind === 'file' || received.bytes.length > MOST_JSON || isCoded(received.coding)) return undefined;
+  try {
+    return canonicalJson(decodedText(received.bytes, mediaType));
+  } catch {
+    return undefined;
+  }
+}
+
+const typeParts = ({ type, parameters }: MediaType): string[] => [type, ...Object.entries(parameters).sort().flat()];
+
+function bytesParts(received: ReceivedBytes, mediaType: MediaType): Awaitable<readonly string[]> {
+  return after(contentParts(received), parts => [...typeParts(mediaType), ...parts]);
 }
 
 /** Bytes of a body that takes part as it is: to hash it first takes 2 µs. */
@@ -80,11 +120,12 @@ async function multipartParts(
   received: ReceivedBytes,
   req: IncomingMessage,
   mediaType: MediaType,
+  withContents: boolean,
 ): Promise<readonly string[]> {
   const holding = new Holding();
   try {
     const form = partsOfForm(
-      await measureForm(openReceived(received), req, bytes => {
+      await measureForm(openReceived(received), req, withContents, bytes => {
         holding.take(bytes, 'memory');
       }),
     );
@@ -104,33 +145,51 @@ interface PartsOfForm {
   readonly files: readonly string[];
 }
 
-function partsOfForm({ fields, files }: Form): PartsOfForm {
+function partsOfForm({ fields, files }: MeasuredForm): PartsOfForm {
   return {
     fields: canonicalPairs(fields.map(field => [field[0], valuePart(field)])),
-    files: canonicalPairs(files.map(file => filePair(file))),
+    files: canonicalPairs(files.map(file => filePair(file, file.digest))),
   };
 }
 
 /** Returns the value of a field. That of a file of JSON never equals that of a field: a handler can tell them apart. */
-function valuePart(field: Form['fields'][number]): string {
+function valuePart(field: MeasuredForm['fields'][number]): string {
   const file = fileOf(field);
   return file ? JSON.stringify([file.originalname, file.size, field[1]]) : `=${field[1]}`;
 }
 
-const filePair = (file: Express.Multer.File, content = ''): [name: string, ...values: string[]] => [
+const filePair = (file: Express.Multer.File, digest = ''): [name: string, ...values: string[]] => [
   file.fieldname,
   file.originalname,
-  `${file.size}${content}`,
+  digest === '' ? String(file.size) : `${file.size} ${digest}`,
 ];
 
-/** Returns the parts of the files that multer has left. Files of JSON may be data, so their content counts. */
-async function leftFilesParts(files: readonly Express.Multer.File[]): Promise<readonly string[]> {
+/**
+ * Returns the parts of the files that multer has left. Files of JSON may be data, so their content counts; if it is not
+ * here, as with storages in a cloud, they are files like any other.
+ * @throws Error if the content of all files is to count, and that of one is not here.
+ */
+async function leftFilesParts(
+  files: readonly Express.Multer.File[],
+  withContents: boolean,
+): Promise<readonly string[]> {
   const pairs = await Promise.all(
-    files.map(async file =>
-      filePair(file, isJsonType(mediaTypeIn(file.mimetype).type) ? await jsonFileDigest(file) : ''),
-    ),
+    files.map(async file => {
+      if (withContents)
+        return filePair(file, await leftFileDigest(file).catch((error: unknown) => refuseLeft(file, error)));
+      const isJson = isJsonType(mediaTypeIn(file.mimetype).type);
+      return filePair(file, isJson ? await leftFileDigest(file).catch(() => '') : '');
+    }),
   );
   return [formHash({ fields: [], files: canonicalPairs(pairs) })];
+}
+
+function refuseLeft({ fieldname }: Express.Multer.File, cause: unknown): never {
+  throw new Error(
+    `idempotency: the file of the field ${JSON.stringify(fieldname)} cannot be read where multer has left it, and ` +
+      'includeFileContents compares its bytes. Mount idempotency() before multer.',
+    { cause },
+  );
 }
 
 const formHash = (form: PartsOfForm): string => objectHash(form, { algorithm: 'sha256' });

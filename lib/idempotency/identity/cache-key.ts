@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { after, type Awaitable } from '../../basics/awaitable';
 import { headerLines } from '../../http/header-lines';
 import { sha256 } from '../../basics/sha256';
-import { bodyParts } from './body-parts';
+import { bodyParts, type BodyOptions } from './body-parts';
 import { identifyCaller, type Caller, type CallerOptions } from './caller';
 import { canonicalText } from './canonical-pairs';
 import { idText } from './id-text';
@@ -17,12 +17,11 @@ interface Identity {
 }
 
 /** The options that decide what takes part in the cache key. */
-interface IdentityOptions extends CallerOptions {
+interface IdentityOptions extends CallerOptions, BodyOptions {
   /** In lower case and in order: two processes may name them otherwise. */
   readonly additionalHeaders: readonly string[];
   readonly ignoreHost: boolean;
   readonly ignoreRequestBody: boolean;
-  readonly maxRequestBytes: number;
   readonly whenKeyReused: 'run' | 'reject';
 }
 
@@ -55,7 +54,7 @@ export function identify(
   const caller = identifyCaller(req, options);
   const owner = [caller.scope ?? null, ...originOf(req, options), key];
   const head = [...resourceOf(req), chosenHeaders(req, options.additionalHeaders)];
-  const body = options.ignoreRequestBody ? [] : bodyParts(req, res, options.maxRequestBytes);
+  const body = options.ignoreRequestBody ? [] : bodyParts(req, res, options);
   return after(body, parts => {
     const request = [...head, ...parts];
     return options.whenKeyReused === 'run'

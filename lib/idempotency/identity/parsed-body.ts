@@ -40,7 +40,7 @@ function write(value: unknown, isForm: boolean, level: number, put: (text: strin
 }
 
 /** @throws Error for any other value than an array, or an object without a class. */
-function checked(value: unknown): Readonly<Record<string, unknown>> {
+export function checked(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value === 'object' && value !== null) {
     const prototype: unknown = Object.getPrototypeOf(value);
     // Objects of `querystring`, and those of another realm, have prototypes of their own.

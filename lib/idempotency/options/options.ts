@@ -34,7 +34,7 @@ export interface IdempotencyOptions {
   /**
    * Further request headers that take part in the cache key. A stored 206, 304, compressed or translated response is
    * replayed for the same request, whatever that accepts now: name the headers that decide it, for example `['Accept',
-   * 'Accept-Language', 'Range']`. Default none.
+   * 'Accept-Language']`, but not `Range`, which a client adds to a retry to resume a response. Default none.
    */
   additionalHeaders?: readonly string[];
   /**
@@ -49,6 +49,15 @@ export interface IdempotencyOptions {
   methods?: readonly string[];
   /** When true, the body takes no part in the cache key and is not read: a handler can stream it. Default false. */
   ignoreRequestBody?: boolean;
+  /**
+   * `'bytes'`: a body is compared by its bytes. `'json'`: JSON is compared by its value, so that the order of members,
+   * white space, escapes and the spelling of a number (`4.50`, `4.5`) make no difference. Default `'bytes'`.
+   */
+  sameBody?: 'bytes' | 'json';
+  /**
+   * When true, the files of a form take part with their bytes, too, not only with field, name and size. Default false.
+   */
+  includeFileContents?: boolean;
   /**
    * When true, scheme, host and port take no part in the cache key, for a service with several names. A loopback host
    * (`localhost`, `127.0.0.0/8`, `::1`), its scheme and its port never take part. Default false.
@@ -147,6 +156,8 @@ export const idempotencyRules: Readonly<Record<keyof IdempotencyOptions, Rule>> 
   whenKeyMissing: oneOf('reject', 'run'),
   methods: { expects: "an array of HTTP methods, for example ['POST', 'PATCH']", accepts: areMethods },
   ignoreRequestBody: boolean,
+  sameBody: oneOf('bytes', 'json'),
+  includeFileContents: boolean,
   ignoreHost: boolean,
   cacheDuration: longMilliseconds,
   addHeaderToResponse: boolean,
@@ -188,6 +199,8 @@ export const idempotencyDefaults = {
   additionalHeaders: [] as readonly string[],
   whenKeyMissing: 'reject',
   ignoreRequestBody: false,
+  sameBody: 'bytes',
+  includeFileContents: false,
   ignoreHost: false,
   cacheDuration: 600_000,
   addHeaderToResponse: true,

@@ -70,6 +70,22 @@ const table: Record<
       [null, 'null'],
     ],
   ],
+  sameBody: [
+    '"bytes" or "json"',
+    ['bytes', 'json'],
+    [
+      ['value', '"value"'],
+      [true, 'true'],
+    ],
+  ],
+  includeFileContents: [
+    FLAG,
+    [true, false],
+    [
+      ['true', '"true"'],
+      [1, '1'],
+    ],
+  ],
   cacheDuration: [
     'a whole number of milliseconds from 1 to 315360000000 (ten years)',
     [1, 86_400_000, 31_536_000_000],

@@ -168,8 +168,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'the media type of the body',
     mutant: {
       file: 'lib/idempotency/identity/body-parts.ts',
-      find: 'parts => [type, ...Object.entries(parameters).sort().flat(), ...parts]',
-      replace: 'parts => [...Object.entries(parameters).sort().flat(), ...parts]',
+      find: 'string[] => [type, ...Object.entries(parameters).sort().flat()]',
+      replace: 'string[] => Object.entries(parameters).sort().flat()',
     },
   },
   {
@@ -190,6 +190,36 @@ export const identity: readonly KeptPromise[] = [
       file: 'lib/idempotency/identity/body-parts.ts',
       find: 'return isExact ? [formHash(form)] :',
       replace: 'return isExact ? [formHash(form), ...(await bytesParts(received, mediaType))] :',
+    },
+  },
+  {
+    promise: "With sameBody: 'json', JSON that is written in another way is the same request.",
+    spec: 'spec/idempotency/identity/body-parts-options.spec.ts',
+    title: 'that is written in another way is the same request',
+    mutant: {
+      file: 'lib/idempotency/identity/json-value.ts',
+      find: "while (digits[end - 1] === '0') end--;",
+      replace: '',
+    },
+  },
+  {
+    promise: "With sameBody: 'json', JSON of another value is another request: all digits of its numbers count.",
+    spec: 'spec/idempotency/identity/body-parts-options.spec.ts',
+    title: 'that has another value is another request',
+    mutant: {
+      file: 'lib/idempotency/identity/json-value.ts',
+      find: 'writing.write(parseExactly(text))',
+      replace: 'writing.write(JSON.parse(text))',
+    },
+  },
+  {
+    promise: 'With includeFileContents, a file of other bytes, of equal name and size, is another request.',
+    spec: 'spec/idempotency/identity/body-parts-options.spec.ts',
+    title: 'with other bytes in a file of equal name and size',
+    mutant: {
+      file: 'lib/idempotency/identity/measured-form.ts',
+      find: 'storage: measuring(withContents)',
+      replace: 'storage: measuring(false)',
     },
   },
   {

@@ -347,6 +347,17 @@ export const running: readonly KeptPromise[] = [
     },
   },
   {
+    promise:
+      'A service that passes a key on to another one, which has a namespace of its own, does not wait for itself.',
+    spec: 'spec/idempotency/nested-services.spec.ts',
+    title: 'does not wait for itself if each has a namespace of its own',
+    mutant: {
+      file: 'lib/idempotency/stores/keyv-like.ts',
+      find: '  `${namespace}:bindonce:1::${kind}:`;',
+      replace: '  `${DEFAULT_NAMESPACE || namespace}:bindonce:1::${kind}:`;',
+    },
+  },
+  {
     promise: 'A Keyv whose responses Keyv 5 and 6 name differently is refused when the middleware is made.',
     spec: 'spec/idempotency/stores/keyv-like.spec.ts',
     title: 'is refused where Keyv 6 names responses otherwise than Keyv 5',
