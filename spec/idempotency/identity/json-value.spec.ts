@@ -153,6 +153,6 @@ it.each<[string, string]>([
   ['quotes', `["${'\\"'.repeat(500_000)}"]`],
   ['empty lists', `[${'[],'.repeat(340_000)}[]]`],
   ['names', `{${Array.from({ length: 49_000 }, (_, at) => `"${at}":1`).join()}}`],
-])('1 MB of %s is read in a second of processor time', async (_what, text) => {
-  expect(await processorTime(() => Promise.resolve(canonicalJson(text)))).toBeLessThan(1_000);
+])('1 MB of %s is read in five seconds of processor time', async (_what, text) => {
+  expect(await processorTime(() => Promise.resolve(canonicalJson(text)))).toBeLessThan(5_000);
 });
