@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isPromise } from '../basics/awaitable';
 import { Descriptions } from '../description/descriptions';
 import { shareShapes } from '../http/share-shapes';
 import { ClientGone } from '../http/client-gone';
@@ -88,18 +87,13 @@ export function makeIdempotency(
   });
 }
 
-/**
- * THE FLOW: key and identity, the right to run, and then: run and record, replay, or refuse. (Only a promise is
- * awaited: each needless one takes half a microsecond.)
- */
+/** THE FLOW: key and identity, the right to run, and then: run and record, replay, or refuse. */
 async function serve(exchange: Exchange): Promise<Outcome> {
   let attempt: Attempt;
   let decision: Decision;
   try {
-    const identified = identifyAttempt(exchange);
-    attempt = isPromise(identified) ? await identified : identified;
-    const decided = decide(exchange, attempt);
-    decision = isPromise(decided) ? await decided : decided;
+    attempt = await identifyAttempt(exchange);
+    decision = await decide(exchange, attempt);
   } catch (error) {
     // The file of a body is closed when its client disconnects, so reading it fails then.
     return error instanceof ClientGone ? { kind: 'abandoned' } : (outcomeIfUnanswerable(exchange) ?? refusal(error));

@@ -1,4 +1,3 @@
-import { after, type Awaitable } from '../../basics/awaitable';
 import type { Exchange } from './exchange';
 import { identify } from '../identity/cache-key';
 import type { Caller } from '../identity/caller';
@@ -18,11 +17,10 @@ export interface Attempt extends RunId {
  * @throws Problem when it has no usable key, or a body that cannot be read; ClientGone; Error when its caller cannot be
  * told apart from others.
  */
-export function identifyAttempt({ req, res, options, reporter }: Exchange): Awaitable<Attempt> {
+export async function identifyAttempt({ req, res, options, reporter }: Exchange): Promise<Attempt> {
   const key = readKey(req, options.headerName, options.keyPattern);
   reporter.identified(key);
-  return after(identify(req, res, key, options), ({ caller, cacheKey, fingerprint }) => {
-    reporter.identified(key, cacheKey);
-    return { key, caller, cacheKey, fingerprint, token: newToken(fingerprint) };
-  });
+  const { caller, cacheKey, fingerprint } = await identify(req, res, key, options);
+  reporter.identified(key, cacheKey);
+  return { key, caller, cacheKey, fingerprint, token: newToken(fingerprint) };
 }

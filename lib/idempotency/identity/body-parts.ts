@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import objectHash from 'object-hash';
-import { after, type Awaitable } from '../../basics/awaitable';
 import { sha256 } from '../../basics/sha256';
 import { decodedText, isCoded } from '../../body/content/decode';
 import { formLeftAsText } from '../../body/content/errors';
@@ -31,19 +30,12 @@ export interface BodyOptions {
  * - of any other body, and of a form that cannot be read, media type and raw bytes; of JSON the value with `sameBody`;
  * - of a body that an earlier middleware has parsed, the result of its parsing.
  */
-export function bodyParts(
+export async function bodyParts(
   req: IncomingMessage,
   res: ServerResponse,
-  options: BodyOptions,
-): Awaitable<readonly unknown[]> {
-  return after(receive(req, res, options.maxRequestBytes), received => receivedParts(received, req, options));
-}
-
-function receivedParts(
-  received: Received,
-  req: IncomingMessage,
-  { sameBody, includeFileContents }: BodyOptions,
-): Awaitable<readonly unknown[]> {
+  { maxRequestBytes, sameBody, includeFileContents }: BodyOptions,
+): Promise<readonly unknown[]> {
+  const received = await receive(req, res, maxRequestBytes);
   if (received.kind === 'none') return ['none'];
   const mediaType = mediaTypeOf(req);
   const kind = bodyKindOf(mediaType);
@@ -52,26 +44,22 @@ function receivedParts(
   if (received.kind === 'parsed') {
     // A client chooses a new boundary for each attempt, and it is part of the text.
     if (typeof received.body === 'string' && kind === 'multipart') throw formLeftAsText();
-    const isForm = kind === 'multipart' || kind === 'urlencoded';
-    const parts = ['parsed', mediaType.type, ...parsedParts(received.body, isForm)];
-    if (received.files.length === 0) return parts;
-    return after(leftFilesParts(received.files, includeFileContents), files => [...parts, ...files]);
+    const parts = [
+      'parsed',
+      mediaType.type,
+      ...parsedParts(received.body, kind === 'multipart' || kind === 'urlencoded'),
+    ];
+    return received.files.length > 0 ? [...parts, await leftFilesHash(received.files, includeFileContents)] : parts;
   }
   const { coding = '' } = received;
   switch (kind) {
     case 'multipart':
-      return after(multipartParts(received, req, mediaType, includeFileContents), parts => [
-        'multipart',
-        coding,
-        ...parts,
-      ]);
-    case 'urlencoded': {
-      const charset = mediaType.parameters['charset'] ?? 'utf-8';
-      return after(urlEncodedParts(received), parts => ['urlencoded', coding, charset, ...parts]);
-    }
+      return ['multipart', coding, ...(await multipartParts(received, req, mediaType, includeFileContents))];
+    case 'urlencoded':
+      return ['urlencoded', coding, mediaType.parameters['charset'] ?? 'utf-8', ...(await urlEncodedParts(received))];
     case 'json':
     case 'other':
-      return after(bytesParts(received, mediaType), parts => ['bytes', coding, ...parts]);
+      return ['bytes', coding, ...(await bytesParts(received, mediaType))];
   }
 }
 
@@ -91,17 +79,13 @@ function valueOf(received: Exclude<Received, { kind: 'none' }>, mediaType: Media
 
 const typeParts = ({ type, parameters }: MediaType): string[] => [type, ...Object.entries(parameters).sort().flat()];
 
-function bytesParts(received: ReceivedBytes, mediaType: MediaType): Awaitable<readonly string[]> {
-  return after(contentParts(received), parts => [...typeParts(mediaType), ...parts]);
-}
-
 /** Bytes of a body that takes part as it is: to hash it first takes 2 µs. */
 const SHORT = 4_096;
 
-function contentParts(received: ReceivedBytes): Awaitable<string[]> {
+async function bytesParts(received: ReceivedBytes, mediaType: MediaType): Promise<readonly string[]> {
   return received.kind === 'bytes' && received.bytes.length <= SHORT
-    ? ['content', received.bytes.toString('latin1')]
-    : digestOf(received).then(digest => ['digest', digest]);
+    ? [...typeParts(mediaType), 'content', received.bytes.toString('latin1')]
+    : [...typeParts(mediaType), 'digest', await digestOf(received)];
 }
 
 /**
@@ -165,14 +149,11 @@ const filePair = (file: Express.Multer.File, digest = ''): [name: string, ...val
 ];
 
 /**
- * Returns the parts of the files that multer has left. Files of JSON may be data, so their content counts; if it is not
+ * Returns the hash of the files that multer has left. Files of JSON may be data, so their content counts; if it is not
  * here, as with storages in a cloud, they are files like any other.
  * @throws Error if the content of all files is to count, and that of one is not here.
  */
-async function leftFilesParts(
-  files: readonly Express.Multer.File[],
-  withContents: boolean,
-): Promise<readonly string[]> {
+async function leftFilesHash(files: readonly Express.Multer.File[], withContents: boolean): Promise<string> {
   const pairs = await Promise.all(
     files.map(async file => {
       if (withContents)
@@ -181,7 +162,7 @@ async function leftFilesParts(
       return filePair(file, isJson ? await leftFileDigest(file).catch(() => '') : '');
     }),
   );
-  return [formHash({ fields: [], files: canonicalPairs(pairs) })];
+  return formHash({ fields: [], files: canonicalPairs(pairs) });
 }
 
 function refuseLeft({ fieldname }: Express.Multer.File, cause: unknown): never {

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { after, type Awaitable } from '../../basics/awaitable';
 import { headerLines } from '../../http/header-lines';
 import { sha256 } from '../../basics/sha256';
 import { bodyParts, type BodyOptions } from './body-parts';
@@ -45,22 +44,19 @@ interface Routed {
  * By default everything takes part. With `whenKeyReused: 'reject'` a key belongs to the first request that has it: the
  * cache key is made of caller, origin and key alone, and the rest is the fingerprint, which is compared.
  */
-export function identify(
+export async function identify(
   req: IncomingMessage,
   res: ServerResponse,
   key: string,
   options: IdentityOptions,
-): Awaitable<Identity> {
+): Promise<Identity> {
   const caller = identifyCaller(req, options);
   const owner = [caller.scope ?? null, ...originOf(req, options), key];
   const head = [...resourceOf(req), chosenHeaders(req, options.additionalHeaders)];
-  const body = options.ignoreRequestBody ? [] : bodyParts(req, res, options);
-  return after(body, parts => {
-    const request = [...head, ...parts];
-    return options.whenKeyReused === 'run'
-      ? { caller, cacheKey: hash(['request', ...owner, ...request]), fingerprint: SAME }
-      : { caller, cacheKey: hash(['key', ...owner]), fingerprint: hash(request) };
-  });
+  const request = options.ignoreRequestBody ? head : [...head, ...(await bodyParts(req, res, options))];
+  return options.whenKeyReused === 'run'
+    ? { caller, cacheKey: hash(['request', ...owner, ...request]), fingerprint: SAME }
+    : { caller, cacheKey: hash(['key', ...owner]), fingerprint: hash(request) };
 }
 
 /** The fingerprint of all requests under one cache key, if the cache key tells them apart. */
