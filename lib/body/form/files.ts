@@ -117,20 +117,3 @@ function callOrFail(call: () => unknown, failed: (error: unknown) => void): void
     failed(error || new Error(`A storage or a file filter of the application threw ${String(error)}.`));
   });
 }
-
-/** The storage of a form that is only measured: it counts the bytes of a file and drops them. */
-export const measuring: multer.StorageEngine = {
-  _handleFile(_req, { stream }, done) {
-    let size = 0;
-    stream
-      .on('data', (chunk: Buffer) => {
-        size += chunk.length;
-      })
-      .on('end', () => {
-        done(null, { size });
-      });
-  },
-  _removeFile(_req, _file, done) {
-    done(null);
-  },
-};

@@ -7,7 +7,7 @@ import { bodyTooLarge } from '../content/errors';
 import { boundaryOf } from '../content/media-type';
 import { ExternalError, malformed, reasonFor } from './errors';
 import { FormFields, type FieldEvent } from './fields';
-import { FormFiles, measuring } from './files';
+import { FormFiles } from './files';
 import type { Form, FormOptions } from './form';
 
 /**
@@ -23,29 +23,6 @@ export function readForm(chunks: AsyncIterable<Buffer>, req: IncomingMessage, op
     else if (boundary === '')
       reject(malformed('The content type of the multipart form names no boundary. Let the HTTP client set it.'));
     else new FormReading(chunks, req, options, reject).read(boundary, resolve);
-  });
-}
-
-/**
- * Measures a form for the key: its fields, those of JSON files included, and the names and sizes of its files.
- * @param takePart called with the bytes of memory that each part of the result takes.
- * @throws a 400 problem, or 413 for more than 100,000 parts, a name of more than 1,000 characters or a field of more
- * than 10 MiB; what `takePart` throws.
- */
-export function measureForm(
-  chunks: AsyncIterable<Buffer>,
-  req: IncomingMessage,
-  takePart: (bytes: number) => void,
-): Promise<Form> {
-  return readForm(chunks, req, {
-    storage: measuring,
-    parts: { takesFile: () => true, takesJson: () => true },
-    preservePath: true,
-    // One character for each byte: no two texts become one.
-    defCharset: 'latin1',
-    defParamCharset: 'latin1',
-    limits: { parts: 100_000, fieldNameSize: 1_000, fieldSize: 10_485_760 },
-    takePart,
   });
 }
 

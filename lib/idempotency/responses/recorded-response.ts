@@ -12,8 +12,6 @@ export interface RecordedResponse {
   readonly headers: readonly HeaderLine[];
   /** Names, in lower case, of headers of earlier middlewares that the handler's side has removed; absent for none. */
   readonly removed?: readonly string[];
-  /** Of responses that an earlier version has stored; without a meaning now. */
-  readonly impliedBy?: 'write' | 'end';
   /** The bytes of the content, without chunk framing; empty if the response has none (HEAD, 204, 304). */
   readonly body: Buffer;
   /** Header lines after the content (RFC 9110, section 6.5). */

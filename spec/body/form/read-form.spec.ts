@@ -3,7 +3,6 @@ import { Readable } from 'node:stream';
 import multer from 'multer';
 import { Problem } from '../../../lib';
 import type { Form, FormOptions, PartsTaken } from '../../../lib/body/form/form';
-import { measuring } from '../../../lib/body/form/files';
 import { readForm } from '../../../lib/body/form/read-form';
 import { allFiles, multipart, type Part } from '../../support/multipart';
 
@@ -81,12 +80,6 @@ describe('a multipart form', () => {
 
   it.each(['--b1--\r\n', '--b1--', '\r\n--b1--'])('may have neither (%j)', async body => {
     expect(await readRaw(body, 'multipart/form-data; boundary=b1')).toEqual({ fields: [], files: [] });
-  });
-
-  it('is measured without keeping its files', async () => {
-    const { files } = await read([file('f', 'f', 'x'.repeat(100_000))], { storage: measuring });
-    expect(files[0]).toMatchObject({ size: 100_000 });
-    expect(files[0]).not.toHaveProperty('buffer');
   });
 
   it.each<[string, Part[], FormOptions['limits'], string]>([
