@@ -1,4 +1,4 @@
-import { idempotency, memoryLeases, type Acquisition, type LeaseStore } from '../../../lib';
+import { idempotency, memoryLeases, type LeaseStore } from '../../../lib';
 import { newToken, PURGE } from '../../../lib/idempotency/leases/token';
 import { EventLog } from '../../support/event-log';
 import { expressVersions } from '../../support/express-versions';
