@@ -1,7 +1,7 @@
 import type { Attempt } from './exchange/attempt';
 import type { Decision } from './decide';
 import { outcomeIfUnanswerable, type Exchange } from './exchange/exchange';
-import { localRun } from './store-calls/local-runs';
+import { localRun } from './leases/local-runs';
 import type { Outcome } from './outcome';
 
 /** A decision by which the handler does not run, or not again. */

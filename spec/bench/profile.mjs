@@ -20,7 +20,7 @@ const PARTS = [
   ['Express', /node_modules\/(express|router|path-to-regexp|parseurl|etag|finalhandler|mime-)/],
   ['other packages', /node_modules/],
   ['which request it is', /dist\/(idempotency\/identity|basics\/sha256)/],
-  ['leases', /dist\/idempotency\/(leases|redis|run\/(renewal|hold-lease))/],
+  ['leases', /dist\/idempotency\/(leases|redis|run\/renewal)/],
   ['recording and keeping the response', /dist\/idempotency\/responses/],
   ['the rest of idempotency()', /dist\/idempotency/],
   ['binding', /dist\/binding/],

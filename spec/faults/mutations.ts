@@ -30,10 +30,12 @@ export const mutations: readonly Mutation[] = [
   },
   {
     title: 'the lease is completed before the response is stored',
-    file: 'idempotency/store-calls/pending-response.js',
-    line: 'const written = this.write(ms);',
-    broken: `const { run: { cacheKey, token }, options: { leases } } = this;
-            const written = leases.complete(cacheKey, token, ms).then(() => this.write(ms));`,
+    file: 'idempotency/store-calls/timed-stores.js',
+    line: '(0, awaitable_1.after)(responses.set(cacheKey, token, response, lifetime), complete)',
+    broken: `(0, awaitable_1.after)(complete(), async isOurs => {
+                await responses.set(cacheKey, token, response, lifetime);
+                return isOurs;
+            })`,
     storm: ['--only', 'dropped', '--only', 'server killed', '--faults', '20'],
     verdict: /answered with 409/,
   },
@@ -42,7 +44,7 @@ export const mutations: readonly Mutation[] = [
     file: 'idempotency/run/run.js',
     line: 'const kept =',
     // The pause makes the moment between both as long as it is on a busy machine, so that a kill hits it.
-    broken: `run.recording.finish();
+    broken: `run.recorder.finish(true);
     await new Promise(resolve => setTimeout(resolve, 200));
     const kept =`,
     storm: ['--only', 'server killed', '--only', 'stalled', '--faults', '20'],

@@ -46,7 +46,7 @@ export interface RunQuery extends Partial<Pick<RunFacts, 'path' | 'keyHash' | 'c
  * with the same arguments when its answer was lost: the repetition changes nothing and returns the same (except that
  * `release` returns whether there was something to release).
  *
- * A method that does not know its outcome throws, or rejects. It is called again until `storeTimeout` is over; then the
+ * A method that does not know its outcome throws, or rejects. It is called once more, within `storeTimeout`; then the
  * store is unavailable. It must not answer `acquired` or `false` instead: the handler could run twice.
  *
  * Tokens are random, not counted: a counter that starts again could give two holders the same token.

@@ -1,19 +1,19 @@
 import { memoryBound } from '../../basics/process-memory';
-import { checkOptions, MAX_TIMER, positiveInteger, type Rule } from '../../options/check';
+import { checkOptions, positiveInteger, type Rule } from '../../options/check';
 import { warnOnce } from '../../warnings/warn-once';
 import type { Acquisition, LeaseStore } from './lease-store';
+import { localRun } from './local-runs';
 import { Watchers } from './waiting';
 
 /** A lease, or the record of a run that is done. */
 interface Lease {
   readonly token: string;
+  readonly isDone: boolean;
   /** In milliseconds of the monotonic clock: changes of the wall clock do not end leases. */
   readonly expires: number;
-  /** Ends a lease; undefined for a record, which ends by the clock. */
-  readonly timer: NodeJS.Timeout | undefined;
 }
 
-/** Keys that each new key is the occasion to look at; expired records among them are forgotten. */
+/** Keys that each new key is the occasion to look at; expired ones among them are forgotten. */
 const LOOKED_AT = 4;
 /** The same when all keys are in use. */
 const LOOKED_AT_IF_FULL = 1_000;
@@ -41,19 +41,7 @@ export function memoryLeases(options: MemoryLeasesOptions = {}): LeaseStore {
   return new MemoryLeases(options.maxKeys ?? memoryBound(1_000_000, 1 / 4_000));
 }
 
-/** A property, because `instanceof` fails for the class of another copy of this module, which has the same symbol. */
-const IN_MEMORY = Symbol.for('bindonce.leases.in-memory');
-
-/** Returns true for leases that do not expire while this process stands still. */
-export const areInMemory = (leases: LeaseStore): boolean => IN_MEMORY in leases;
-
-/**
- * A timer ends a running lease, not a comparison with the clock: no other process can take it while this process stands
- * still, and when this process runs again, node calls its timers in the order in which they are due, the renewal before
- * the end.
- */
 class MemoryLeases implements LeaseStore {
-  readonly [IN_MEMORY] = true;
   private readonly leases = new Map<string, Lease>();
   private readonly watchers = new Watchers();
   /** Goes round the keys, a few at a time: to look at all of a million would hold the process up. */
@@ -64,32 +52,33 @@ class MemoryLeases implements LeaseStore {
   /** @throws Error for a new key when there are too many. */
   acquire(key: string, token: string, ms: number): Acquisition {
     const lease = this.live(key);
-    if (lease && !lease.timer) return { kind: 'done', token: lease.token };
+    if (lease?.isDone) return { kind: 'done', token: lease.token };
     if (lease && lease.token !== token)
       return { kind: 'running', token: lease.token, msLeft: Math.max(0, lease.expires - performance.now()) };
     if (!this.leases.has(key)) this.makeRoom();
-    this.run(key, token, ms);
+    this.put(key, token, false, ms);
     return { kind: 'acquired' };
   }
 
   renew(key: string, token: string, ms: number): boolean {
     const lease = this.live(key);
-    if (lease?.token !== token || !lease.timer) return false;
-    this.run(key, token, ms);
+    if (lease?.token !== token || lease.isDone) return false;
+    this.put(key, token, false, ms);
     return true;
   }
 
   complete(key: string, token: string, ms: number): boolean {
     const lease = this.live(key);
     if (lease && lease.token !== token) return false;
-    this.put(key, { token, expires: performance.now() + ms, timer: undefined });
+    this.put(key, token, true, ms);
     this.watchers.notify(key);
     return true;
   }
 
   release(key: string, token: string): boolean {
     if (this.live(key)?.token !== token) return false;
-    this.remove(key);
+    this.leases.delete(key);
+    this.watchers.notify(key);
     return true;
   }
 
@@ -99,28 +88,16 @@ class MemoryLeases implements LeaseStore {
 
   private live(key: string): Lease | undefined {
     const lease = this.leases.get(key);
-    return lease && (lease.timer !== undefined || lease.expires > performance.now()) ? lease : undefined;
+    return lease && this.isLive(key, lease) ? lease : undefined;
   }
 
-  private run(key: string, token: string, ms: number): void {
-    const end = (): void => {
-      if (this.leases.get(key) === lease) this.remove(key);
-    };
-    // Node calls timers of one duration together, so this one may be called before a renewal that is due earlier.
-    const timer = setTimeout(setImmediate, Math.min(ms, MAX_TIMER), end).unref();
-    const lease: Lease = { token, expires: performance.now() + ms, timer };
-    this.put(key, lease);
+  /** A run of this process keeps its lease while the process stands still: no other process could take it over. */
+  private isLive(key: string, { token, isDone, expires }: Lease): boolean {
+    return expires > performance.now() || (!isDone && localRun(key, this)?.token === token);
   }
 
-  private put(key: string, lease: Lease): void {
-    clearTimeout(this.leases.get(key)?.timer);
-    this.leases.set(key, lease);
-  }
-
-  private remove(key: string): void {
-    clearTimeout(this.leases.get(key)?.timer);
-    this.leases.delete(key);
-    this.watchers.notify(key);
+  private put(key: string, token: string, isDone: boolean, ms: number): void {
+    this.leases.set(key, { token, isDone, expires: performance.now() + ms });
   }
 
   /** Makes room for a new key. @throws Error if there is none. */
@@ -148,8 +125,8 @@ class MemoryLeases implements LeaseStore {
         this.round = this.leases.entries();
         return;
       }
-      const [key, { expires, timer }] = next.value;
-      if (!timer && expires <= performance.now()) this.leases.delete(key);
+      const [key, lease] = next.value;
+      if (!this.isLive(key, lease)) this.leases.delete(key);
     }
   }
 }

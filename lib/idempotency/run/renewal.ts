@@ -1,3 +1,4 @@
+import { isPromise, recovering } from '../../basics/awaitable';
 import type { RunId } from '../leases/token';
 import type { TimedStores } from '../store-calls/timed-stores';
 
@@ -16,7 +17,8 @@ export class Renewal {
   private hasStopped = false;
 
   /**
-   * @param asked when the lease was asked for, in milliseconds of the monotonic clock.
+   * @param asked when the lease was asked for, in milliseconds of the monotonic clock: it begins then, not when the
+   * answer arrives.
    * @param onLost called once, when another run has the lease, or it has expired because the store was out of reach.
    */
   constructor(
@@ -28,14 +30,6 @@ export class Renewal {
   ) {
     this.until = asked + leaseDuration;
     this.renewAfter(asked);
-  }
-
-  /**
-   * Ends the lease if it is over by our own clock. In a process that was stopped, a handler may be at work again before
-   * the timers are.
-   */
-  loseIfOver(): void {
-    if (!this.hasStopped && performance.now() >= this.until) this.lose();
   }
 
   stop(): void {
@@ -56,27 +50,28 @@ export class Renewal {
 
   private async renew(): Promise<void> {
     const asked = performance.now();
-    // Not armed earlier, since a lease does not expire before its first renewal: most handlers end before that.
-    clearTimeout(this.expiry);
-    if (asked < this.until) {
-      this.expiry = setTimeout(() => {
-        this.lose();
-      }, this.until - asked).unref();
-    } else {
-      // The lease is over already if this process stood still, and another of its requests may get it before a timer is
-      // called, which takes 1 ms. Leases in memory are renewed before the next turn.
-      setImmediate(() => {
-        this.loseIfOver();
-      });
-    }
-    const isHeld = await this.stores.renew(this.run).catch(() => undefined);
-    if (this.hasStopped) return;
-    if (isHeld === false) {
+    const lose = (): void => {
       this.lose();
+    };
+    const renewal = recovering<boolean | undefined>(
+      () => this.stores.renew(this.run),
+      () => undefined,
+    );
+    // Our own clock ends the lease, whatever the answer to a renewal under way will be: others may run from then on.
+    // (Leases in memory answer at once, and nobody else can take them while this process stands still.)
+    if (asked >= this.until && isPromise(renewal)) {
+      lose();
       return;
     }
-    // Both times count from the question: a lease does not begin when its answer arrives. And our own clock ends the
-    // lease, whatever the answer to a renewal that is under way will be: others may run from then on.
+    // Not armed earlier, since a lease does not expire before its first renewal: most handlers end before that.
+    clearTimeout(this.expiry);
+    this.expiry = setTimeout(lose, Math.max(0, this.until - asked)).unref();
+    const isHeld = await renewal;
+    if (this.hasStopped) return;
+    if (isHeld === false) {
+      lose();
+      return;
+    }
     if (isHeld) {
       this.until = asked + this.leaseDuration;
       clearTimeout(this.expiry);

@@ -2,10 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { ClientGone } from '../../http/client-gone';
 import type { Attempt } from '../exchange/attempt';
 import type { Exchange } from '../exchange/exchange';
-import { areInMemory } from '../leases/memory-leases';
+import { noteRunning } from '../leases/local-runs';
 import type { Outcome } from '../outcome';
 import type { RecordedResponse } from '../responses/recorded-response';
-import { noteRun } from '../store-calls/local-runs';
 import { echoKey } from './echo-key';
 import { publish, type Publication } from './publish';
 import { Recorder, type Ending } from './recorder';
@@ -40,8 +39,7 @@ type Kept = RecordedResponse | 'record' | 'nothing';
  */
 export async function runAndRecord(exchange: Exchange, attempt: Attempt, asked: number): Promise<Outcome> {
   const { options, stores, reporter } = exchange;
-  // Leases in memory do not fail, so that no one asks which runs are at work.
-  const hasEnded = areInMemory(options.leases) ? undefined : noteRun(attempt, 'running', options.leases);
+  const hasEnded = noteRunning(attempt, options.leases);
   try {
     const run = prepare(exchange, attempt, asked);
     const begun = performance.now();
@@ -58,7 +56,7 @@ export async function runAndRecord(exchange: Exchange, attempt: Attempt, asked: 
     if (settled.kind === 'lost' && !run.lease.isLost) reporter.reportLostLease();
     return outcomeOf(run, ending, kept, settled, handlerMs);
   } finally {
-    hasEnded?.();
+    hasEnded();
   }
 }
 

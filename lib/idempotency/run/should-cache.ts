@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import type { Awaitable } from '../../basics/awaitable';
 import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
-import { TimedOut, withinTime } from '../store-calls/running-time';
+import { TimedOut, withinTime } from '../store-calls/store-call';
 import { warnOnce } from '../../warnings/warn-once';
 
 /**
@@ -20,7 +20,7 @@ export function isWanted(
 
 async function answerOf(ask: () => unknown, storeTimeout: number): Promise<boolean> {
   try {
-    const answer = await withinTime(ask, storeTimeout);
+    const answer = await withinTime(ask(), storeTimeout);
     if (typeof answer !== 'boolean') {
       warn(`answered ${answer === null ? 'null' : `a value of type ${typeof answer}`} instead of true or false`);
     }

@@ -1,74 +1,86 @@
 import { after, recovering, type Awaitable } from '../../basics/awaitable';
-import { AcquireOrHold } from './acquire-or-hold';
 import { refuseIfClosed } from '../leases/closable-leases';
-import type { Acquisition } from '../leases/lease-store';
+import { localRun, tooManyWaiting } from '../leases/local-runs';
 import type { RunId } from '../leases/token';
-import { validAcquisition, type KnownAcquisition } from '../leases/valid-answers';
+import { validAcquisition, validCompletion, type KnownAcquisition } from '../leases/valid-answers';
 import type { ResolvedOptions } from '../options/resolved-options';
 import type { RecordedResponse } from '../responses/recorded-response';
 import { callStore, StoreUnavailable } from './store-call';
-import { Unanswered } from './unanswered';
-import { refuseIfTooManyUnstored } from './unstored';
 
-const ACQUIRE = 'acquire() of the lease store';
+/** Milliseconds after which a duplicate asks again whether this process has stored the response. */
+const STORING_PAUSE = 100;
 
-/**
- * The stores of one middleware. Each step ends within `storeTimeout`, with an answer or with StoreUnavailable.
- * (`acquire()` may take a second step, to hand the lease over. Storing a response has one limit for its two steps:
- * pending-response.ts.)
- */
+/** The stores of one middleware. Each step ends within `storeTimeout`, with an answer or with StoreUnavailable. */
 export class TimedStores {
-  /** Milliseconds: the answer to a renewal is worth nothing after the lease. */
-  private readonly renewalTimeout: number;
-  private readonly acquireOrHold: AcquireOrHold;
-  private readonly ofLeases = { unanswered: new Unanswered() };
-  private readonly ofResponses = { unanswered: new Unanswered() };
-
-  constructor(private readonly options: ResolvedOptions) {
-    this.renewalTimeout = Math.min(options.storeTimeout, options.leaseDuration);
-    this.acquireOrHold = new AcquireOrHold(options);
-  }
+  constructor(private readonly options: ResolvedOptions) {}
 
   /**
-   * Asks for the lease, or holds it for an earlier run whose response this process is storing. What a lost or late call
-   * acquires is released again.
+   * Asks for the lease. While this process stores the response of a run, that one has it: when the store comes back, a
+   * new request must not be faster than the storing. What a lost or late call acquires is released again.
    */
   acquire(run: RunId, ms: number): Awaitable<KnownAcquisition> {
-    refuseIfTooManyUnstored();
+    const earlier = localRun(run.cacheKey, this.options.leases);
+    if (earlier?.phase === 'storing') return { kind: 'running', token: earlier.token, msLeft: STORING_PAUSE };
+    const waiting = tooManyWaiting();
+    if (waiting > 0)
+      throw new StoreUnavailable(`New requests are refused, because ${waiting} responses wait to be stored`);
     const releaseAgain = (): void => {
       void this.releaseQuietly(run);
     };
-    const givenUp = { unanswered: this.ofLeases.unanswered, onLate: releaseAgain };
-    const acquired = recovering(
-      () => callStore(ACQUIRE, () => this.acquireOrHold.acquire(run, ms), this.options.storeTimeout, givenUp),
+    return recovering(
+      () => this.acquireFor(run, ms, this.options.storeTimeout, releaseAgain),
       error => {
         releaseAgain();
         throw this.withReason(error);
       },
     );
-    return after(acquired, answer => this.unlessStoredHere(validAcquisition(answer), run, ms));
+  }
+
+  /**
+   * Acquires the lease for a run that has, or had, it already.
+   * @param within milliseconds until the answer.
+   */
+  acquireAgain(run: RunId, within: number): Awaitable<KnownAcquisition> {
+    return this.acquireFor(run, this.options.leaseDuration, within);
   }
 
   /** Extends the lease by `leaseDuration`. @returns whether the run still holds it. */
-  async renew({ cacheKey, token }: RunId): Promise<boolean> {
-    const { leases, leaseDuration } = this.options;
+  renew({ cacheKey, token }: RunId): Awaitable<boolean> {
+    const { leases, leaseDuration, storeTimeout } = this.options;
     const renew = (): Awaitable<boolean> => leases.renew(cacheKey, token, leaseDuration);
-    return callStore('renew() of the lease store', renew, this.renewalTimeout, this.ofLeases);
+    // An answer is worth nothing after the lease.
+    return callStore('renew() of the lease store', renew, Math.min(leaseDuration, storeTimeout));
   }
 
-  /** Acquires an expired lease again for the run that had it. @returns false when another run has it. */
-  async reacquire({ cacheKey, token }: RunId): Promise<boolean> {
-    const { leases, leaseDuration } = this.options;
-    const acquire = (): Awaitable<Acquisition> => leases.acquire(cacheKey, token, leaseDuration);
-    const acquisition = await callStore(ACQUIRE, acquire, this.renewalTimeout, this.ofLeases);
-    return acquisition.kind === 'acquired';
+  /**
+   * Writes the response, under the run's own token, and then completes the lease, which publishes it.
+   * @param response undefined if there is none to keep: the record that the handler has run is kept all the same.
+   * @param ms milliseconds that the response is kept.
+   * @param within milliseconds until the answer, in all.
+   * @returns false when another request has taken the lease.
+   */
+  store(run: RunId, response: RecordedResponse | undefined, ms: number, within: number): Awaitable<boolean> {
+    const { leases, responses, storeTimeout } = this.options;
+    const { cacheKey, token } = run;
+    // A response must not expire before the record that points to it: one storeTimeout from writing it to completing
+    // the lease, one from reading the record to reading it, and 10 s for the clocks of two machines (Keyv compares wall
+    // clocks).
+    const lifetime = ms + 2 * storeTimeout + 10_000;
+    const complete = (): Awaitable<boolean> => {
+      const completed = leases.complete(cacheKey, token, ms);
+      return typeof completed === 'boolean' ? completed : Promise.resolve(completed).then(validCompletion);
+    };
+    const store = (): Awaitable<boolean> => {
+      refuseIfClosed(leases);
+      return response ? after(responses.set(cacheKey, token, response, lifetime), complete) : complete();
+    };
+    return callStore('set() of the response store, or complete() of the lease store,', store, within);
   }
 
   /** Gives up the lease, or the record, of the run. @returns whether there was one. */
   async release({ cacheKey, token }: RunId): Promise<boolean> {
     const { leases, storeTimeout } = this.options;
-    const release = (): Awaitable<boolean> => leases.release(cacheKey, token);
-    return callStore('release() of the lease store', release, storeTimeout, this.ofLeases);
+    return callStore('release() of the lease store', () => leases.release(cacheKey, token), storeTimeout);
   }
 
   /** Releases a lease under which nothing runs, so that a retry may. Never rejects: without an answer, it expires. */
@@ -83,22 +95,18 @@ export class TimedStores {
       refuseIfClosed(leases);
       return responses.get(cacheKey, token, storeTimeout);
     };
-    return callStore('get() of the response store', read, storeTimeout, this.ofResponses);
+    return callStore('get() of the response store', read, storeTimeout);
   }
 
   /** Removes the response of a run. */
   async remove({ cacheKey, token }: RunId): Promise<void> {
     const { responses, storeTimeout } = this.options;
-    const remove = (): Awaitable<void> => responses.delete(cacheKey, token);
-    return callStore('delete() of the response store', remove, storeTimeout, this.ofResponses);
+    return callStore('delete() of the response store', () => responses.delete(cacheKey, token), storeTimeout);
   }
 
-  /** Hands the lease over to an earlier run whose response this process is storing by now. */
-  private unlessStoredHere(acquisition: KnownAcquisition, run: RunId, ms: number): Awaitable<KnownAcquisition> {
-    const earlier = this.acquireOrHold.earlierThan(run, acquisition);
-    if (earlier === undefined) return acquisition;
-    const handOver = (): Promise<Acquisition> => this.acquireOrHold.handOver(earlier, run, ms);
-    return after(callStore(ACQUIRE, handOver, this.options.storeTimeout, this.ofLeases), validAcquisition);
+  private acquireFor({ cacheKey, token }: RunId, ms: number, within: number, onLate?: () => void) {
+    const acquire = () => this.options.leases.acquire(cacheKey, token, ms);
+    return after(callStore('acquire() of the lease store', acquire, within, onLate), validAcquisition);
   }
 
   /** Adds the reason: a client that is not connected does not say why it is silent, but Keyv has reported it. */

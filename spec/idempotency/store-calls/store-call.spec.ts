@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import express from 'express';
 import Keyv from 'keyv';
 import { idempotency, type IdempotencyOptions } from '../../../lib';
@@ -78,7 +78,7 @@ describe.each(outages)('a lease store that is %s', (_title, outage) => {
     expect((await post()).text).toBe('{"run":1}');
     Object.assign(leases, { acquire: outage });
     const duplicate = await post();
-    expect([duplicate.status, duplicate.text.includes('was executed'), state.runs]).toEqual([503, true, 1]);
+    expect([duplicate.status, duplicate.headers['retry-after'], state.runs]).toEqual([409, '1', 1]);
     repair();
   });
 
@@ -188,6 +188,36 @@ describe('an answer of the store that is lost', () => {
     await turn();
     expect((await post()).text).toBe('{"run":1}');
     expect(state.runs).toBe(1);
+  });
+});
+
+describe('a call that fails', () => {
+  it.each([
+    ['thrown', down],
+    ['rejected', () => Promise.reject(new Error('ECONNREFUSED'))],
+  ])('is made once more, not at once, and its error is told (%s)', async (_how, fail) => {
+    const asked: number[] = [];
+    const call = (): Promise<never> => {
+      asked.push(performance.now());
+      return fail();
+    };
+    await expect(callStore('get()', call, 20_000)).rejects.toThrow(
+      new StoreUnavailable('get() failed', undefined, new Error('ECONNREFUSED')).message,
+    );
+    expect(asked).toHaveLength(2);
+    expect((asked[1] ?? 0) - (asked[0] ?? 0)).toBeGreaterThan(20);
+  });
+
+  it('is not made again when its time is over', async () => {
+    let calls = 0;
+    const call = async (): Promise<never> => {
+      calls++;
+      await pause(30);
+      throw new Error('ECONNRESET');
+    };
+    await expect(callStore('get()', call, 20)).rejects.toThrow('get() did not answer within 20 ms');
+    await pause(80);
+    expect(calls).toBe(1);
   });
 });
 

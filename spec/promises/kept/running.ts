@@ -135,8 +135,8 @@ export const running: readonly KeptPromise[] = [
     title: 'the cacheDuration ends under load on',
     mutant: {
       file: 'lib/idempotency/leases/memory-leases.ts',
-      find: 'lease.expires > performance.now())',
-      replace: 'lease.expires > performance.now() + 100)',
+      find: 'expires > performance.now() ||',
+      replace: 'expires > performance.now() + 100 ||',
     },
   },
   {
@@ -151,28 +151,38 @@ export const running: readonly KeptPromise[] = [
     title: 'runs each request once: nobody else could have taken over',
     mutant: {
       file: 'lib/idempotency/leases/memory-leases.ts',
-      find: '(lease.timer !== undefined || lease.expires > performance.now())',
-      replace: 'lease.expires > performance.now()',
+      find: ' || (!isDone && localRun(key, this)?.token === token)',
+      replace: '',
     },
   },
   {
-    promise: 'A process that stands still for storeTimeout just after its handler stores the response all the same.',
+    promise: 'A process that stands still for storeTimeout while the store answers has the answer.',
     spec: 'spec/idempotency/run/publish.spec.ts',
-    title: 'has its response stored all the same: the store did answer in time',
+    title: 'has the answer that has come meanwhile',
     mutant: {
-      file: 'lib/idempotency/store-calls/running-time.ts',
-      find: 'if (late <= ON_TIME || grace <= 0) {',
-      replace: 'if (late > -Infinity) {',
+      file: 'lib/idempotency/store-calls/store-call.ts',
+      find: 'setTimeout(setImmediate, ms, giveUp)',
+      replace: 'setTimeout(giveUp, ms)',
+    },
+  },
+  {
+    promise: 'A process that stands still for storeTimeout just after its handler runs the request once.',
+    spec: 'spec/idempotency/run/publish.spec.ts',
+    title: 'runs the request once: the client has its answer, and a retry the replay',
+    mutant: {
+      file: 'lib/idempotency/run/publish.ts',
+      find: 'void keepPublishing(() => attempt(-Infinity), interval, until).then(',
+      replace: 'void stores.releaseQuietly(run).then(',
     },
   },
   {
     promise:
       'A Redis that is away when the handler ends costs no second run: the client gets its answer, a later retry the replay.',
     spec: 'spec/idempotency/run/publish.spec.ts',
-    title: 'a retry meanwhile 503, and a retry afterwards the replay',
+    title: 'a retry meanwhile 409, and a retry afterwards the replay',
     mutant: {
       file: 'lib/idempotency/run/publish.ts',
-      find: 'void keepPublishing(pending, until).then(',
+      find: 'void keepPublishing(() => attempt(-Infinity), interval, until).then(',
       replace: 'void Promise.resolve().then(',
     },
   },
@@ -182,9 +192,31 @@ export const running: readonly KeptPromise[] = [
     title: 'keeps the lease from others for as long as it takes',
     mutant: {
       file: 'lib/idempotency/run/publish.ts',
-      find: 'holdLease(run, options, stores, leaseUntil)',
-      replace: '() => undefined',
+      find: 'keepPublishing(() => attempt(-Infinity), ',
+      replace: 'keepPublishing(() => attempt(Infinity), ',
     },
+  },
+  {
+    promise: 'While a process stores a response in the background, no duplicate runs in it, whatever the store says.',
+    spec: 'spec/idempotency/store-calls/store-call.spec.ts',
+    title: 'while a response is being stored here does not run its duplicate, even if it is configured to run',
+    mutant: {
+      file: 'lib/idempotency/store-calls/timed-stores.ts',
+      find: "if (earlier?.phase === 'storing')",
+      replace: "if (earlier?.token === '')",
+    },
+  },
+  {
+    promise: 'A silent store is offered a response once a second at most.',
+    spec: 'spec/idempotency/run/storing.spec.ts',
+    title: 'is offered to a silent store once a second at most',
+    mutant: { file: 'lib/idempotency/run/publish.ts', find: 'await pause(interval, ', replace: 'await pause(1, ' },
+  },
+  {
+    promise: 'While too many responses wait to be stored, no handler runs.',
+    spec: 'spec/idempotency/run/storing.spec.ts',
+    title: 'no handler runs; then all is as before: > of them',
+    mutant: { file: 'lib/idempotency/leases/local-runs.ts', find: 'responses >= MOST.responses ||', replace: '' },
   },
   {
     promise: 'A store that is down or hangs at acquire or read is a bounded 503, and nothing runs.',
@@ -279,9 +311,9 @@ export const running: readonly KeptPromise[] = [
     title: '100,000 live keys > in memory do not slow an acquire',
     mutant: {
       file: 'lib/idempotency/leases/memory-leases.ts',
-      find: '    const lease = this.live(key);\n    if (lease && !lease.timer) return',
+      find: '    const lease = this.live(key);\n    if (lease?.isDone) return',
       replace:
-        '    if (this.leases.size >= 100_000) [...this.leases.keys()].sort();\n    const lease = this.live(key);\n    if (lease && !lease.timer) return',
+        '    if (this.leases.size >= 100_000) [...this.leases.keys()].sort();\n    const lease = this.live(key);\n    if (lease?.isDone) return',
     },
   },
   {
