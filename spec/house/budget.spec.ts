@@ -21,7 +21,7 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [5_015, 84, ['idempotency']],
+  idempotency: [3_735, 58, ['idempotency']],
   body: [2_010, 40, ['body']],
   binding: [6_740, 131, ['binding']],
   openapi: [2_185, 44, ['openapi']],
