@@ -1,5 +1,4 @@
 import { inspect } from 'node:util';
-import { after, recovering, type Awaitable } from '../basics/awaitable';
 import { isExchangeOver } from '../http/exchange-end';
 import type { Attempt } from './exchange/attempt';
 import type { Exchange } from './exchange/exchange';
@@ -25,13 +24,17 @@ export type Decision =
  * Asks for the right to run. While another request has it, waits, and takes over when that one gives up.
  * @returns `running` after `waitTimeout`, or at once with `whenInFlight: 'reject'`.
  */
-export function decide(exchange: Exchange, attempt: Attempt): Awaitable<Decision> {
-  const decideNow = (): Awaitable<Decision> =>
-    after(ask(exchange, attempt), decision => {
-      const mayWait = decision.kind === 'running' && exchange.options.whenInFlight === 'wait';
-      return mayWait ? waitForTurn(exchange, attempt, decision) : decision;
-    });
-  return recovering(decideNow, error => decisionWithoutStore(error, false));
+export async function decide(exchange: Exchange, attempt: Attempt): Promise<Decision> {
+  let wasRunning = false;
+  try {
+    const decision = await ask(exchange, attempt);
+    if (decision.kind !== 'running' || exchange.options.whenInFlight === 'reject') return decision;
+    wasRunning = true;
+    return await waitForTurn(exchange, attempt, decision);
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return { kind: 'store-unavailable', error, wasRunning };
+    throw error;
+  }
 }
 
 /** Waits for the end of the run that is under way. */
@@ -50,40 +53,30 @@ async function waitForTurn(exchange: Exchange, attempt: Attempt, first: Decision
     if (decision.kind !== 'done') return decision;
     change.wakeOthers();
     return { kind: 'done', token: decision.token, waited: true };
-  } catch (error) {
-    return decisionWithoutStore(error, true);
   } finally {
     change.stop();
   }
 }
 
-/** Asks the lease store; once more if it answers when the lease is over already. @throws StoreUnavailable */
-function ask(exchange: Exchange, attempt: Attempt): Awaitable<Decision> {
-  return after(
-    askOnce(exchange, attempt),
-    decision => decision ?? after(askOnce(exchange, attempt), second => second ?? throwTooLate(exchange, attempt)),
-  );
-}
-
 /**
- * Asks the lease store once.
- * @returns undefined if the lease was over when the answer came, since the store was slow, or this process was stopped:
- * another request may have run since.
+ * Asks the lease store; once more if the lease was over when the answer came, since the store was slow, or this process
+ * was stopped: another request may have run since.
+ * @throws StoreUnavailable
  */
-function askOnce(exchange: Exchange, attempt: Attempt): Awaitable<Decision | undefined> {
-  const { leaseDuration } = exchange.options;
-  const asked = performance.now();
-  return after(exchange.stores.acquire(attempt, leaseDuration), acquisition => {
+async function ask(exchange: Exchange, attempt: Attempt): Promise<Decision> {
+  const {
+    options: { leaseDuration },
+    stores,
+  } = exchange;
+  for (let tries = 0; tries < 2; tries++) {
+    const asked = performance.now();
+    const acquisition = await stores.acquire(attempt, leaseDuration);
     if (acquisition.kind !== 'acquired') return decisionFor(acquisition, attempt, exchange);
-    return performance.now() - asked < leaseDuration ? { kind: 'acquired', asked } : undefined;
-  });
-}
-
-/** Releases a lease that was over before its acquisition was answered, twice. @throws StoreUnavailable */
-function throwTooLate({ options, stores }: Exchange, attempt: Attempt): never {
+    if (performance.now() - asked < leaseDuration) return { kind: 'acquired', asked };
+  }
   void stores.releaseQuietly(attempt);
   throw new StoreUnavailable(
-    `acquire() of the lease store answered after the lease of ${options.leaseDuration} ms had expired, twice`,
+    `acquire() of the lease store answered after the lease of ${leaseDuration} ms had expired, twice`,
     'Use a longer leaseDuration.',
   );
 }
@@ -107,10 +100,4 @@ function decisionFor(
   if (!isSame) return { kind: 'key-reused' };
   // Written out: for an object that is spread and extended, V8 makes a shape each time.
   return acquisition.kind === 'done' ? { kind: 'done', token, waited: false } : acquisition;
-}
-
-/** Returns the decision when the store cannot be asked. @throws any other error. */
-function decisionWithoutStore(error: unknown, wasRunning: boolean): Decision {
-  if (error instanceof StoreUnavailable) return { kind: 'store-unavailable', error, wasRunning };
-  throw error;
 }

@@ -79,6 +79,8 @@ async function attempt(
 ): Promise<boolean> {
   const from = now();
   const sent = request({ host: '127.0.0.1', port, path: '/orders', method: 'POST', headers, agent });
+  // A connection may be reset behind the head of its response: then reading the body fails, too.
+  sent.on('error', () => undefined);
   const timer = setTimeout(() => {
     if (patience === undefined)
       journal.write({

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { after, recovering, type Awaitable } from '../../basics/awaitable';
 import { noteStoring } from '../leases/local-runs';
 import type { RunId } from '../leases/token';
 import type { ResolvedOptions } from '../options/resolved-options';
@@ -28,50 +27,35 @@ const LONGEST_PAUSE = 1_000;
  * @param response undefined if there is none to keep.
  * @param leaseUntil when the lease expires by our own clock, in milliseconds of the monotonic clock.
  */
-export function publish(
+export async function publish(
   run: RunId,
   response: RecordedResponse | undefined,
-  options: ResolvedOptions,
+  { storeTimeout, cacheDuration, leaseDuration, leases }: ResolvedOptions,
   stores: TimedStores,
   leaseUntil: number,
-): Awaitable<Publication> {
-  const until = performance.now() + options.cacheDuration;
-  const attempt = (heldUntil: number): Awaitable<Attempted> => {
-    const deadline = performance.now() + options.storeTimeout;
-    const store = (): Awaitable<Attempted> => {
-      const now = performance.now();
-      const stored = stores.store(run, response, Math.max(1, Math.ceil(until - now)), deadline - now);
-      return after(stored, isOurs => (isOurs ? 'published' : 'taken'));
-    };
-    return deadline < heldUntil ? store() : whileHeld(run, options, stores, store);
+): Promise<Publication> {
+  const until = performance.now() + cacheDuration;
+  const attempt = async (heldUntil: number): Promise<Attempted> => {
+    const deadline = performance.now() + storeTimeout;
+    // Extends the lease, or acquires it anew if it has expired: only who has it stores.
+    if (deadline >= heldUntil) {
+      const held = await stores.acquireAgain(run, storeTimeout);
+      if (held.kind === 'running') return 'taken';
+      // With our token: an earlier attempt has completed the lease, and its answer was late or lost.
+      if (held.kind === 'done') return held.token === run.token ? 'published' : 'overtaken';
+    }
+    const now = performance.now();
+    const isOurs = await stores.store(run, response, Math.max(1, Math.ceil(until - now)), deadline - now);
+    return isOurs ? 'published' : 'taken';
   };
-  return recovering<Publication>(
-    () => after(attempt(leaseUntil), result => ({ kind: result === 'published' ? 'published' : 'lost' })),
-    error => {
-      const hasStored = noteStoring(run, response?.body.length ?? 0, options.leases);
-      const interval = Math.min(LONGEST_PAUSE, options.leaseDuration / RENEWALS_PER_LEASE);
-      void keepPublishing(() => attempt(-Infinity), interval, until).then(hasStored);
-      return { kind: 'failed', error };
-    },
-  );
-}
-
-/**
- * Stores while the run holds its lease: extends it first, or acquires it anew if it has expired, by the same token. One
- * that another token has ends the attempt.
- */
-function whileHeld(
-  run: RunId,
-  { storeTimeout }: ResolvedOptions,
-  stores: TimedStores,
-  store: () => Awaitable<Attempted>,
-): Awaitable<Attempted> {
-  return after(stores.acquireAgain(run, storeTimeout), acquisition => {
-    if (acquisition.kind === 'acquired') return store();
-    if (acquisition.kind === 'running') return 'taken';
-    // An earlier attempt has completed the lease, and its answer was late or lost.
-    return acquisition.token === run.token ? 'published' : 'overtaken';
-  });
+  try {
+    return { kind: (await attempt(leaseUntil)) === 'published' ? 'published' : 'lost' };
+  } catch (error) {
+    const hasStored = noteStoring(run, response?.body.length ?? 0, leases);
+    const interval = Math.min(LONGEST_PAUSE, leaseDuration / RENEWALS_PER_LEASE);
+    void keepPublishing(() => attempt(-Infinity), interval, until).then(hasStored);
+    return { kind: 'failed', error };
+  }
 }
 
 /**
@@ -80,7 +64,7 @@ function whileHeld(
  * @param interval milliseconds before each attempt.
  * @param until when the response is no longer of use, in milliseconds of the monotonic clock.
  */
-async function keepPublishing(attempt: () => Awaitable<Attempted>, interval: number, until: number): Promise<void> {
+async function keepPublishing(attempt: () => Promise<Attempted>, interval: number, until: number): Promise<void> {
   let result: Attempted = 'taken';
   while (result === 'taken') {
     await pause(interval, undefined, { ref: false });

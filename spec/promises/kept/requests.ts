@@ -49,8 +49,8 @@ export const requests: readonly KeptPromise[] = [
     title: 'has left > is another request',
     mutant: {
       file: 'lib/idempotency/identity/body-parts.ts',
-      find: 'if (received.files.length === 0) return parts;',
-      replace: 'if (received.files.length < 99) return parts;',
+      find: 'return received.files.length > 0 ?',
+      replace: 'return received.files.length > 99 ?',
     },
   },
   {
@@ -69,8 +69,8 @@ export const requests: readonly KeptPromise[] = [
     title: 'the handler gets the first bytes of an upload before the last are sent',
     mutant: {
       file: 'lib/idempotency/identity/cache-key.ts',
-      find: 'options.ignoreRequestBody ? [] :',
-      replace: "options.ignoreRequestBody && req.method === 'GET' ? [] :",
+      find: 'options.ignoreRequestBody ? head :',
+      replace: "options.ignoreRequestBody && req.method === 'GET' ? head :",
     },
   },
   {
@@ -79,8 +79,8 @@ export const requests: readonly KeptPromise[] = [
     title: '1 GB passes through',
     mutant: {
       file: 'lib/idempotency/identity/cache-key.ts',
-      find: 'options.ignoreRequestBody ? [] :',
-      replace: "options.ignoreRequestBody && req.method === 'GET' ? [] :",
+      find: 'options.ignoreRequestBody ? head :',
+      replace: "options.ignoreRequestBody && req.method === 'GET' ? head :",
     },
   },
   {
