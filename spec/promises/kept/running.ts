@@ -157,7 +157,7 @@ export const running: readonly KeptPromise[] = [
   },
   {
     promise: 'A process that stands still for storeTimeout while the store answers has the answer.',
-    spec: 'spec/idempotency/run/publish.spec.ts',
+    spec: 'spec/idempotency/store-calls/store-call.spec.ts',
     title: 'has the answer that has come meanwhile',
     mutant: {
       file: 'lib/idempotency/store-calls/store-call.ts',
