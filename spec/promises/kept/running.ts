@@ -208,13 +208,13 @@ export const running: readonly KeptPromise[] = [
   },
   {
     promise: 'A silent store is offered a response once a second at most.',
-    spec: 'spec/idempotency/run/storing.spec.ts',
+    spec: 'spec/idempotency/run/publish-background.spec.ts',
     title: 'is offered to a silent store once a second at most',
     mutant: { file: 'lib/idempotency/run/publish.ts', find: 'await pause(interval, ', replace: 'await pause(1, ' },
   },
   {
     promise: 'While too many responses wait to be stored, no handler runs.',
-    spec: 'spec/idempotency/run/storing.spec.ts',
+    spec: 'spec/idempotency/run/publish-background.spec.ts',
     title: 'no handler runs; then all is as before: > of them',
     mutant: { file: 'lib/idempotency/leases/local-runs.ts', find: 'responses >= MOST.responses ||', replace: '' },
   },
