@@ -137,7 +137,7 @@ describe('purge', () => {
     await expect(guard.purge('k')).rejects.toMatchObject({
       code: 'store-unavailable',
       message:
-        'acquire() of the lease store failed for 60 ms (storeTimeout): ECONNREFUSED. Check the store and its connection.',
+        'acquire() of the lease store failed: ECONNREFUSED. Check the store and its connection.',
     });
   });
 });

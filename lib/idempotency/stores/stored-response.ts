@@ -12,16 +12,27 @@ export function toStored(key: string, response: RecordedResponse): string {
   return JSON.stringify({ version: VERSION, key, ...response, body: response.body.toString('base64') });
 }
 
-/** Reads a stored response. @returns undefined for anything else, and for the response of another key. */
+/**
+ * Reads a stored response.
+ * @returns undefined for anything else.
+ * @throws Error for the response of another key: it is the answer to another question, so it says nothing of this one.
+ */
 export function fromStored(key: string, stored: unknown): RecordedResponse | undefined {
-  if (typeof stored !== 'string') return undefined;
+  const { version, key: own, ...response } = partsOf(stored);
+  if (version !== VERSION || typeof own !== 'string' || !isResponse(response)) return undefined;
+  if (own !== key)
+    throw new Error(
+      `The store was asked for the response of ${key}, and answered with that of ${own}: its client has lost ` +
+        'count of its answers. Connect it anew.',
+    );
+  return { ...response, body: Buffer.from(response.body, 'base64') };
+}
+
+function partsOf(stored: unknown): Readonly<Record<string, unknown>> {
   try {
-    const { version, key: own, ...response } = JSON.parse(stored) as Readonly<Record<string, unknown>>;
-    return version === VERSION && own === key && isResponse(response)
-      ? { ...response, body: Buffer.from(response.body, 'base64') }
-      : undefined;
+    return Object(typeof stored === 'string' ? JSON.parse(stored) : undefined) as Readonly<Record<string, unknown>>;
   } catch {
-    return undefined;
+    return {};
   }
 }
 

@@ -58,7 +58,7 @@ describe.each(expressVersions)('a lease store of the application, on %s,', (_ver
     const guard = idempotency({ leases, storeTimeout: 50, onEvent: log.onEvent });
     const { url } = await serve(express().post('/', guard, (_req, res) => void res.json(++runs)));
     const texts = [(await send(url, { headers: keyed('k') })).text, (await send(url, { headers: keyed('k') })).text];
-    expect([...texts, runs, ...log.kinds]).toEqual(['1', '1', 1, 'not-stored', 'replayed']);
+    expect([...texts, runs, ...log.kinds]).toEqual(['1', '1', 1, 'not-stored', 'waited']);
     expect(String((log.events[0]?.error as Error).message)).toContain(
       'leases.complete() answered undefined instead of true or',
     );

@@ -65,35 +65,6 @@ async function shop(
   return { log, state, post, persist };
 }
 
-/** Stops the process for longer than storeTimeout when a command has been sent. */
-const stallOnceSent = (): unknown =>
-  setImmediate(() => {
-    setImmediate(() => {
-      standStill(STORE_TIMEOUT + 60);
-    });
-  });
-
-it('a process that is stopped for longer than storeTimeout has the answer that has come meanwhile', async () => {
-  const redis = await anyRedis();
-  const client = createClient({ url: redis.url });
-  await client.connect();
-  const redisOnly = redisLeases(client, { prefix: `stall ${Math.random()} ` });
-  const leases = Object.assign(Object.create(redisOnly) as LeaseStore, {
-    acquire: (...given: Parameters<LeaseStore['acquire']>) => {
-      stallOnceSent();
-      return redisOnly.acquire(...given);
-    },
-  });
-  try {
-    const { log, post } = await shop({ store: new Keyv(), leases }, () => undefined);
-    expect((await post()).text).toBe('{"order":1}');
-    expect(log.kinds).toEqual(['executed']);
-  } finally {
-    client.destroy();
-    await redis.stop();
-  }
-});
-
 describe('a process that is stopped for longer than storeTimeout just after the handler has ended its response', () => {
   let redis: Awaited<ReturnType<typeof anyRedis>>;
   let store: Keyv;

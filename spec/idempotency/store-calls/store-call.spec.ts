@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import express from 'express';
 import Keyv from 'keyv';
@@ -8,6 +9,7 @@ import { EventLog } from '../../support/event-log';
 import { HookedLeases, type Hooks } from '../../support/hooked-leases';
 import { serve } from '../../support/serve';
 import { signal } from '../../support/signal';
+import { standStill } from '../../support/stand-still';
 import { keyed } from '../../support/replays';
 
 const never = (): Promise<void> => new Promise(() => undefined);
@@ -189,6 +191,18 @@ describe('an answer of the store that is lost', () => {
     expect((await post()).text).toBe('{"run":1}');
     expect(state.runs).toBe(1);
   });
+});
+
+it('a process that stands still for longer than storeTimeout has the answer that has come meanwhile', async () => {
+  const leases = new HookedLeases({
+    acquire: async () => {
+      process.nextTick(standStill, 200);
+      await stat(__filename);
+    },
+  });
+  const { log, post } = await served({ leases });
+  expect((await post()).text).toBe('{"run":1}');
+  expect(log.kinds).not.toContain('store-failed');
 });
 
 describe('a call that fails', () => {

@@ -153,29 +153,31 @@ describe('a damaged response on Redis', () => {
     await redis.stop();
   });
 
-  it.each<[what: string, text: (key: string) => string | Promise<unknown>]>([
-    ['no JSON', () => '{"value":'],
-    ['a number', () => '42'],
-    ['text of another program', () => '{"value":"x"}'],
-    ['no value', () => '{}'],
-    [
-      'of another key',
-      async () => {
-        await shop.order('theirs');
-        const [theirs = ''] = (await redis.ask('KEYS', `*${shop.cacheKeys.get('theirs') ?? ''}:*`)) as string[];
-        return redis.ask('GET', theirs);
-      },
-    ],
-  ])('that is %s gets 409: the request has run, and nobody gets another response', async (what, text) => {
+  /** Puts other text in the place of a response that was stored. @returns the answer to a retry. */
+  const replaced = async (what: string, text: string): Promise<[status: number, type: string]> => {
     expect(await shop.outcome(what)).toBe('ran');
     const [key = ''] = (await redis.ask('KEYS', `*${shop.cacheKeys.get(what) ?? ''}:*`)) as string[];
-    await redis.ask('SET', key, String(await text(key)));
+    await redis.ask('SET', key, text);
     const answer = await shop.order(what);
-    expect([answer.status, (JSON.parse(answer.text) as { type: string }).type]).toEqual([
-      409,
-      'urn:bindonce:response-unavailable',
-    ]);
     expect(shop.runs.filter(run => run === what)).toHaveLength(1);
+    return [answer.status, (JSON.parse(answer.text) as { type: string }).type];
+  };
+
+  it.each([
+    ['no JSON', '{"value":'],
+    ['a number', '42'],
+    ['null', 'null'],
+    ['text of another program', '{"value":"x"}'],
+    ['no value', '{}'],
+  ])('that is %s gets 409: the request has run, and its response is lost', async (what, text) => {
+    expect(await replaced(what, text)).toEqual([409, 'urn:bindonce:response-unavailable']);
+  });
+
+  it('that is of another key gets 503: it is the answer to another question, and nobody gets it', async () => {
+    await shop.order('theirs');
+    const [theirs = ''] = (await redis.ask('KEYS', `*${shop.cacheKeys.get('theirs') ?? ''}:*`)) as string[];
+    const text = String(await redis.ask('GET', theirs));
+    expect(await replaced('of another key', text)).toEqual([503, 'urn:bindonce:store-unavailable']);
   });
 });
 

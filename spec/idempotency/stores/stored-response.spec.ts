@@ -22,7 +22,7 @@ describe('a record of the store', () => {
     ['an array', [valid]],
     ...Object.entries({
       version: [2, '1', undefined],
-      key: ['l', undefined],
+      key: [1, undefined],
       status: [200.5, '200', null, undefined],
       headers: ['X-A', {}, null, undefined],
       trailers: [{}, undefined],
@@ -40,6 +40,12 @@ describe('a record of the store', () => {
     ['not JSON', JSON.stringify(valid).slice(1)],
   ])('that is %s is not a response', (_title, record) => {
     expect(fromStored('k', record)).toBeUndefined();
+  });
+
+  it('with another key is an error: it is the answer to another question', () => {
+    expect(() => fromStored('l', JSON.stringify(valid))).toThrow(
+      'asked for the response of l, and answered with that of k',
+    );
   });
 
   it('is read as it was written, with all that there can be', () => {

@@ -157,7 +157,7 @@ export const running: readonly KeptPromise[] = [
   },
   {
     promise: 'A process that stands still for storeTimeout while the store answers has the answer.',
-    spec: 'spec/idempotency/run/publish.spec.ts',
+    spec: 'spec/idempotency/store-calls/store-call.spec.ts',
     title: 'has the answer that has come meanwhile',
     mutant: {
       file: 'lib/idempotency/store-calls/store-call.ts',
@@ -208,13 +208,13 @@ export const running: readonly KeptPromise[] = [
   },
   {
     promise: 'A silent store is offered a response once a second at most.',
-    spec: 'spec/idempotency/run/publish-silent.spec.ts',
+    spec: 'spec/idempotency/run/publish-background.spec.ts',
     title: 'is offered to a silent store once a second at most',
     mutant: { file: 'lib/idempotency/run/publish.ts', find: 'await pause(interval, ', replace: 'await pause(1, ' },
   },
   {
     promise: 'While too many responses wait to be stored, no handler runs.',
-    spec: 'spec/idempotency/run/publish-silent.spec.ts',
+    spec: 'spec/idempotency/run/publish-background.spec.ts',
     title: 'no handler runs; then all is as before: > of them',
     mutant: { file: 'lib/idempotency/leases/local-runs.ts', find: 'responses >= MOST.responses ||', replace: '' },
   },
@@ -298,11 +298,11 @@ export const running: readonly KeptPromise[] = [
   {
     promise: 'A Redis client that mixes up its answers shows no response of another request.',
     spec: 'spec/idempotency/stores/responses.spec.ts',
-    title: 'that is > gets 409: the request has run, and nobody gets another response',
+    title: 'that is of another key gets 503',
     mutant: {
       file: 'lib/idempotency/stores/stored-response.ts',
-      find: 'own === key && isResponse',
-      replace: 'own !== undefined && isResponse',
+      find: 'if (own !== key)',
+      replace: 'if (own === undefined)',
     },
   },
   {

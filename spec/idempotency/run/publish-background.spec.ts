@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import express from 'express';
 import Keyv from 'keyv';
 import { idempotency, type IdempotencyOptions } from '../../../lib';
@@ -115,7 +114,7 @@ describe('while too many responses wait to be stored, no handler runs; then all 
     );
     await speak('next');
     expect(runs()).toBe(count + 1);
-    for (const key of keys) await speak(key);
+    for (let from = 0; from < count; from += 50) await Promise.all(keys.slice(from, from + 50).map(speak));
     expect(runs()).toBe(count + 1);
   });
 });
