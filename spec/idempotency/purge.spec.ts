@@ -136,8 +136,7 @@ describe('purge', () => {
     });
     await expect(guard.purge('k')).rejects.toMatchObject({
       code: 'store-unavailable',
-      message:
-        'acquire() of the lease store failed: ECONNREFUSED. Check the store and its connection.',
+      message: 'acquire() of the lease store failed: ECONNREFUSED. Check the store and its connection.',
     });
   });
 });

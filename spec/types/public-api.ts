@@ -113,7 +113,7 @@ interface GuardOptions {
   keyPattern?: RegExp;
   maxRequestBytes?: number;
   maxResponseBytes?: number;
-  onEvent?: (event: IdempotencyEvent) => void;
+  onEvent?: (event: IdempotencyEvent, req: Request) => void;
 }
 holds<Equal<Exclude<keyof GuardOptions, keyof IdempotencyOptions>, never>>();
 export const guardedBy = (options?: GuardOptions): IdempotencyMiddleware => idempotency(options);
@@ -330,7 +330,10 @@ export const guard: IdempotencyMiddleware = guardedBy({
   keyPattern: /^[\w-]+$/,
   maxRequestBytes: 10_000,
   maxResponseBytes: 10_000,
-  onEvent: ({ kind }, req) => kinds.some(known => known === kind) && req.path,
+  onEvent: ({ kind }, req) => {
+    holds<Equal<typeof req.path, string>>();
+    return kinds.some(known => known === kind);
+  },
 });
 export const purge: (cacheKey: string) => Promise<unknown> = guard.purge;
 
