@@ -14,9 +14,11 @@ const done = {
   executed: (ms, by) => ['Executed', `by ${by} in ${ms}`, 'strong'],
   unguarded: (ms, by) => ['Executed', `by ${by} in ${ms}`, 'strong'],
   'not-stored': (ms, by) => ['Executed', `by ${by} in ${ms}; its response is not stored`, 'strong'],
+  forgotten: (ms, by) => ['Executed', `by ${by} in ${ms}; the shop did not want its response stored`, 'strong'],
   waited: (ms, by) => ['Waited', `${ms} in ${by}, then got the response of the first request`, 'quiet'],
   replayed: (ms, by) => ['Replayed', `${by} sent the stored response in ${ms}`, 'quiet'],
-  conflicted: (_ms, by) => ['Refused', `409 by ${by}: the first request still runs, or its response is lost`, 'quiet'],
+  conflicted: (_ms, by) => ['Refused', `409 by ${by}: the first request still runs`, 'quiet'],
+  unavailable: (_ms, by) => ['Refused', `409 by ${by}: the first request has run, and its response is lost`, 'bad'],
   reused: (_ms, by) => ['Refused', `422 by ${by}: the key belongs to another request`, 'quiet'],
   refused: (_ms, by) => ['Refused', `by ${by}: the request is invalid, or the shop has failed`, 'quiet'],
   abandoned: (_ms, by) => ['Left', `before ${by} had an answer`, 'quiet'],
@@ -59,7 +61,7 @@ export const isDead = ({ event, killed }) => event?.kind === 'paying' && event.p
  * @param {Row} row
  */
 export const hasRun = ({ event }) =>
-  event !== undefined && ['executed', 'unguarded', 'not-stored'].includes(event.kind);
+  event !== undefined && ['executed', 'unguarded', 'not-stored', 'forgotten'].includes(event.kind);
 
 /**
  * Tells whether more news of a request is to come.
