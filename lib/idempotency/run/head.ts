@@ -27,15 +27,17 @@ const NONE: HeadersBefore = new Map();
 export function linesOf(res: ServerResponse): HeaderLine[] {
   // Documented since Node 15.4, and missing in its types.
   const names = (res as ServerResponse & { getRawHeaderNames(): string[] }).getRawHeaderNames();
-  return names.map((name): HeaderLine => {
-    const value = res.getHeader(name) ?? '';
-    return [name, Array.isArray(value) ? value.map(String) : String(value)];
-  });
+  return names.map((name): HeaderLine => [name, valueOf(res, name)]);
+}
+
+function valueOf(res: ServerResponse, name: string): HeaderLine[1] {
+  const value = res.getHeader(name) ?? '';
+  return Array.isArray(value) ? value.map(String) : String(value);
 }
 
 export function headersBefore(res: ServerResponse): HeadersBefore {
-  const lines = linesOf(res);
-  return lines.length === 0 ? NONE : new Map(lines.map(([name, value]) => [name.toLowerCase(), value]));
+  const names = res.getHeaderNames();
+  return names.length === 0 ? NONE : new Map(names.map(name => [name, valueOf(res, name)]));
 }
 
 /** Returns the head that is about to be written. */

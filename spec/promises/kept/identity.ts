@@ -148,8 +148,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'in what an earlier parser has made of them',
     mutant: {
       file: 'lib/idempotency/identity/parsed-body.ts',
-      find: 'put(`s${value.length}:${value}`);',
-      replace: 'put(`n${value};`);',
+      find: 'pieces.push(`s${value.length}:${value}`);',
+      replace: 'pieces.push(`n${value};`);',
     },
   },
   {
