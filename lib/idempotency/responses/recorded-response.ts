@@ -70,6 +70,3 @@ export function areTooLong(lines: readonly HeaderLine[]): boolean {
 export function mayHaveContent(method: string | undefined, status: number): boolean {
   return method !== 'HEAD' && status >= 200 && status !== 204 && status !== 304;
 }
-
-/** Characters that a reason phrase must not have (RFC 9112, section 4). */
-export const INVALID_IN_REASON = /[^\t\x20-\x7e\x80-\xff]/;
