@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { isUint8Array } from 'node:util/types';
 import type { HeaderLine, RecordedResponse } from '../responses/recorded-response';
 import {
+  bytesOf,
   declareLength,
   headOf,
   linesOf,
@@ -113,10 +113,4 @@ export class Draft {
     }
     return res;
   }
-}
-
-function bytesOf(chunk: unknown, encoding: unknown): Buffer {
-  if (typeof chunk === 'string')
-    return Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8');
-  return isUint8Array(chunk) ? Buffer.from(chunk) : Buffer.alloc(0);
 }

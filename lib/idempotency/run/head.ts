@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { isUint8Array } from 'node:util/types';
 import {
   isOfTheBody,
   isPerExchange,
@@ -117,4 +118,11 @@ export function trailerLines(trailers: OutgoingHttpHeaders | readonly [string, s
   // A replay has a date of its own.
   const kept = [...lines.values()].filter(([name]) => !isPerExchange(name));
   return kept.map(([name, values]) => [name, values.length === 1 ? String(values[0]) : values]);
+}
+
+/** Copies the bytes of a chunk: a handler may reuse its buffer after the write. */
+export function bytesOf(chunk: unknown, encoding: unknown): Buffer {
+  if (typeof chunk === 'string')
+    return Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8');
+  return isUint8Array(chunk) ? Buffer.from(chunk) : Buffer.alloc(0);
 }

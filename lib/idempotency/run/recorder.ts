@@ -6,6 +6,7 @@ import { withHeldEnd, withoutClient } from '../../http/exchange-end';
 import { areTooLong, type HeaderLine, type RecordedResponse } from '../responses/recorded-response';
 import { connectionOf, Departure, type Connection, type DepartureTimes } from './departure';
 import {
+  bytesOf,
   declareLength,
   headersBefore,
   headOf,
@@ -371,13 +372,6 @@ export class Recorder {
 /** Returns true for what node accepts, which may be of another realm (Next.js runs routes in one, Jest runs tests). */
 function isChunk(chunk: unknown): chunk is Chunk {
   return typeof chunk === 'string' || types.isUint8Array(chunk);
-}
-
-/** Copies the bytes: a handler may reuse its buffer after the write. */
-function bytesOf(chunk: Chunk, encoding: unknown): Buffer {
-  return typeof chunk === 'string'
-    ? Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
-    : Buffer.from(chunk);
 }
 
 /** Reports a write after the end to its callback. Without us, the response would have been sent by then. */
