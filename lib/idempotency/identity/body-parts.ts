@@ -10,10 +10,10 @@ import { receive } from '../../body/receive';
 import { Holding } from '../../body/stream/holding';
 import { allBytes, openReceived, sizeOf, type Received, type ReceivedBytes } from '../../body/stream/received';
 import { Problem } from '../../problems/problem';
-import { canonicalPairs, canonicalText } from './canonical-pairs';
 import { canonicalJson, canonicalValue } from './json-value';
 import { leftFileDigest } from './left-file';
 import { measureForm, type MeasuredForm } from './measured-form';
+import { inNameOrder, pairsInOrder } from './name-order';
 import { parsedParts } from './parsed-body';
 
 /** The options that decide how bodies are compared. */
@@ -131,8 +131,8 @@ interface PartsOfForm {
 
 function partsOfForm({ fields, files }: MeasuredForm): PartsOfForm {
   return {
-    fields: canonicalPairs(fields.map(field => [field[0], valuePart(field)])),
-    files: canonicalPairs(files.map(file => filePair(file, file.digest))),
+    fields: inNameOrder(fields.map(field => [field[0], valuePart(field)] as const)).flat(),
+    files: inNameOrder(files.map(file => filePair(file, file.digest))).flat(),
   };
 }
 
@@ -162,7 +162,7 @@ async function leftFilesHash(files: readonly Express.Multer.File[], withContents
       return filePair(file, isJson ? await leftFileDigest(file).catch(() => '') : '');
     }),
   );
-  return formHash({ fields: [], files: canonicalPairs(pairs) });
+  return formHash({ fields: [], files: inNameOrder(pairs).flat() });
 }
 
 function refuseLeft({ fieldname }: Express.Multer.File, cause: unknown): never {
@@ -187,7 +187,7 @@ async function urlEncodedParts(received: ReceivedBytes): Promise<string[]> {
   const text = (await allBytes(received)).toString('latin1');
   return text.split('&', MOST_FIELDS + 1).length > MOST_FIELDS
     ? ['bytes', await digestOf(received)]
-    : ['pairs', ...canonicalText(text)];
+    : ['pairs', ...pairsInOrder(text)];
 }
 
 /** Returns the hash of the bytes. It is made only where it takes part: a form that can be read does not pay for it. */

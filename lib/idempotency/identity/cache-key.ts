@@ -3,8 +3,8 @@ import { headerLines } from '../../http/header-lines';
 import { sha256 } from '../../basics/sha256';
 import { bodyParts, type BodyOptions } from './body-parts';
 import { identifyCaller, type Caller, type CallerOptions } from './caller';
-import { canonicalText } from './canonical-pairs';
 import { idText } from './id-text';
+import { pairsInOrder } from './name-order';
 
 /** Tells a request apart from all others. */
 interface Identity {
@@ -129,7 +129,7 @@ const MOST_NAMES = 1_000;
 
 function queryParts(query: string): readonly string[] {
   if (query === '') return [];
-  return query.split('&', MOST_NAMES + 1).length > MOST_NAMES ? [query] : canonicalText(query);
+  return query.split('&', MOST_NAMES + 1).length > MOST_NAMES ? [query] : pairsInOrder(query);
 }
 
 function chosenHeaders(req: IncomingMessage, names: readonly string[]): [name: string, lines: readonly string[]][] {

@@ -108,7 +108,7 @@ export const identity: readonly KeptPromise[] = [
     title: 'the order of query names',
     mutant: {
       file: 'lib/idempotency/identity/cache-key.ts',
-      find: '? [query] : canonicalText(query)',
+      find: '? [query] : pairsInOrder(query)',
       replace: '? [query] : [query]',
     },
   },
@@ -137,9 +137,9 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/identity.spec.ts',
     title: 'text that cannot be decoded',
     mutant: {
-      file: 'lib/idempotency/identity/canonical-pairs.ts',
-      find: 'read === undefined ? `%${value}` : `=${read}`',
-      replace: '`=${read ?? value}`',
+      file: 'lib/idempotency/identity/name-order.ts',
+      find: "const pairs = text.split('&')",
+      replace: "const pairs = text.replaceAll(/%[89a-f].|\\ufffd/gi, '%').split('&')",
     },
   },
   {
@@ -178,7 +178,7 @@ export const identity: readonly KeptPromise[] = [
     title: 'the order of form names',
     mutant: {
       file: 'lib/idempotency/identity/body-parts.ts',
-      find: "['pairs', ...canonicalText(text)]",
+      find: "['pairs', ...pairsInOrder(text)]",
       replace: "['pairs', text]",
     },
   },
