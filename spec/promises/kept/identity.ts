@@ -8,8 +8,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'the same response is never given to another > method',
     mutant: {
       file: 'lib/idempotency/identity/cache-key.ts',
-      find: "const parts = [req.method ?? '', isOwn",
-      replace: 'const parts = [isOwn',
+      find: "const sent = [req.method ?? '', ",
+      replace: 'const sent = [',
     },
   },
   {
@@ -68,8 +68,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'the same response is never given to another > router mount',
     mutant: {
       file: 'lib/idempotency/identity/cache-key.ts',
-      find: 'isOwn ? sentPath : target',
-      replace: "isOwn ? withoutOrigin(splitUrl(req.url ?? '')[0]) : target",
+      find: "const { originalUrl = url, baseUrl = '' } = req as Routed;",
+      replace: "const [originalUrl, baseUrl] = [url, ''];",
     },
   },
   {
@@ -78,8 +78,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'the same response is never given to another > route value',
     mutant: {
       file: 'lib/idempotency/identity/cache-key.ts',
-      find: 'isOwn ? sentPath : target',
-      replace: 'isOwn ? decodeURIComponent(sentPath) : target',
+      find: 'mark < 0 ? [url, []]',
+      replace: 'mark < 0 ? [decodeURIComponent(url), []]',
     },
   },
   {
@@ -88,8 +88,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'the case of the path',
     mutant: {
       file: 'lib/idempotency/identity/cache-key.ts',
-      find: 'isOwn ? sentPath : target',
-      replace: 'isOwn ? sentPath.toLowerCase() : target',
+      find: 'mark < 0 ? [url, []]',
+      replace: 'mark < 0 ? [url.toLowerCase(), []]',
     },
   },
   {
@@ -98,8 +98,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'the same response is never given to another > query',
     mutant: {
       file: 'lib/idempotency/identity/cache-key.ts',
-      find: 'isOwn ? sentPath : target, queryParts(query)];',
-      replace: 'isOwn ? sentPath : target, []];',
+      find: '[url.slice(0, mark), queryParts(url.slice(mark + 1))]',
+      replace: '[url.slice(0, mark), []]',
     },
   },
   {
