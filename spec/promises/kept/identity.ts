@@ -188,8 +188,8 @@ export const identity: readonly KeptPromise[] = [
     title: 'of two multipart forms > is a duplicate',
     mutant: {
       file: 'lib/idempotency/identity/body-parts.ts',
-      find: 'return isExact ? [formHash(form)] :',
-      replace: 'return isExact ? [formHash(form), ...(await bytesParts(received, mediaType))] :',
+      find: 'return isExact ? [hashOfForm(form)] :',
+      replace: 'return isExact ? [hashOfForm(form), ...(await bytesParts(received, mediaType))] :',
     },
   },
   {
@@ -217,7 +217,7 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/identity/body-parts-options.spec.ts',
     title: 'with other bytes in a file of equal name and size',
     mutant: {
-      file: 'lib/idempotency/identity/measured-form.ts',
+      file: 'lib/idempotency/identity/form-parts.ts',
       find: 'storage: measuring(withContents)',
       replace: 'storage: measuring(false)',
     },
@@ -227,9 +227,9 @@ export const identity: readonly KeptPromise[] = [
     spec: 'spec/idempotency/acceptance/identity.spec.ts',
     title: 'with another name, size, field or value, is not a duplicate',
     mutant: {
-      file: 'lib/idempotency/identity/body-parts.ts',
-      find: '  file.fieldname,\n  file.originalname,',
-      replace: "  file.fieldname,\n  '',",
+      file: 'lib/idempotency/identity/form-parts.ts',
+      find: '      fieldname,\n      originalname,',
+      replace: "      fieldname,\n      '',",
     },
   },
   {
