@@ -21,16 +21,16 @@ const linesOf = (file: string): number =>
  * one smaller writes the smaller numbers here.
  */
 const budget: Readonly<Record<string, readonly [lines: number, files: number, places: readonly string[]]>> = {
-  idempotency: [3_760, 58, ['idempotency']],
-  body: [1_235, 19, ['body']],
+  idempotency: [3_745, 58, ['idempotency']],
+  body: [1_236, 19, ['body']],
   binding: [6_525, 128, ['binding']],
   openapi: [2_185, 44, ['openapi']],
   client: [975, 18, ['client', 'client.ts']],
   cli: [565, 14, ['cli']],
   testing: [990, 19, ['testing', 'testing.ts']],
   leaves: [
-    940,
-    31,
+    915,
+    29,
     ['http', 'basics', 'problems', 'options', 'principal', 'warnings', 'description', 'configure.ts', 'index.ts'],
   ],
 };
