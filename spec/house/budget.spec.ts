@@ -25,7 +25,7 @@ const budget: Readonly<Record<string, readonly [lines: number, files: number, pl
   body: [1_235, 19, ['body']],
   binding: [6_525, 128, ['binding']],
   openapi: [2_185, 44, ['openapi']],
-  client: [975, 18, ['client', 'client.ts']],
+  client: [565, 9, ['client', 'client.ts']],
   cli: [565, 14, ['cli']],
   testing: [990, 19, ['testing', 'testing.ts']],
   leaves: [

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { retryAfter } from '../../lib/client/pauses.js';
+import { retryAfter } from '../../lib/client/time.js';
 
 const NOW = Date.UTC(2026, 10, 22, 12, 0, 0);
 
@@ -29,7 +29,7 @@ it.each([
 
 it('a date without a time zone is read as GMT, wherever the client is', () => {
   const program = `
-    const { retryAfter } = require('./dist/client/pauses.js');
+    const { retryAfter } = require('./dist/client/time.js');
     const headers = { 'Retry-After': 'Sun Nov 22 18:00:30 2026', Date: 'Sun, 22 Nov 2026 18:00:00 GMT' };
     console.log(retryAfter(new Response(null, { headers })));`;
   const env = { ...process.env, TZ: 'America/New_York' };
