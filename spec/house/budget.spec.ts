@@ -26,7 +26,7 @@ const budget: Readonly<Record<string, readonly [lines: number, files: number, pl
   binding: [6_525, 128, ['binding']],
   openapi: [2_185, 44, ['openapi']],
   client: [565, 9, ['client', 'client.ts']],
-  cli: [565, 14, ['cli']],
+  cli: [510, 14, ['cli']],
   testing: [615, 11, ['testing', 'testing.ts']],
   leaves: [
     980,
