@@ -98,10 +98,9 @@ function resultOf(response: Response, body: string, { replayedHeader }: Resolved
  * page of a session that has expired; one that a browser does not follow has the status 0.
  */
 function isAboutOperation({ status, redirected }: Response): boolean {
-  return !redirected && (isBetween(status, 200, 299) || isBetween(status, 400, 499)) && !OTHER_REASONS.includes(status);
+  const isClass = (first: number): boolean => Math.floor(status / 100) === first;
+  return !redirected && (isClass(2) || isClass(4)) && !OTHER_REASONS.includes(status);
 }
-
-const isBetween = (value: number, least: number, most: number): boolean => value >= least && value <= most;
 
 /**
  * Returns the code of a problem of bindonce, if the client acts on it: the end of its `type` (RFC 9457). Empty for

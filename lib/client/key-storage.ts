@@ -58,11 +58,9 @@ const changeInMemory: Change = (name, next) => {
 export const memory = storageOf(changeInMemory);
 
 const KEYS = 'keys';
-let opened: Promise<IDBDatabase | undefined> | undefined;
 
-/** Opens the database of this page; undefined where there is none or the browser blocks it, which a warning says. */
-const open = (): Promise<IDBDatabase | undefined> =>
-  new Promise<IDBDatabase>((resolve, reject) => {
+function open(): Promise<IDBDatabase> {
+  return new Promise((resolve, reject) => {
     const opening = indexedDB.open('bindonce', 1);
     opening.onupgradeneeded = () => opening.result.createObjectStore(KEYS);
     opening.onsuccess = () => {
@@ -71,19 +69,44 @@ const open = (): Promise<IDBDatabase | undefined> =>
     opening.onerror = () => {
       reject(new Error('IndexedDB cannot be opened', { cause: opening.error }));
     };
-  }).catch((cause: unknown) => {
+  });
+}
+
+/** Tells whether there is an IndexedDB that the browser does not block. Warns if not. */
+async function isAvailable(): Promise<boolean> {
+  try {
+    (await open()).close();
+    return true;
+  } catch (cause) {
     console.warn(
       'bindonce/client keeps its keys in memory, because there is no IndexedDB: a retry after a reload or a restart ' +
         "may run its operation a second time. Pass a `storage`, or storage: 'memory' if that is meant.",
       cause,
     );
-    return undefined;
-  });
+    return false;
+  }
+}
+
+/** Found out once: a page that has keys in IndexedDB must not go on without them. */
+let hasIndexedDb: Promise<boolean> | undefined;
 
 /** IndexedDB, which all tabs share: the browser runs their transactions one after another. Else memory. */
 export const ofThisPage = storageOf(async (name, next) => {
-  const database = await (opened ??= open());
-  if (!database) return changeInMemory(name, next);
+  if (!(await (hasIndexedDb ??= isAvailable()))) return changeInMemory(name, next);
+  // Opened for each step: Safari closes a database whose page was in the background.
+  const database = await open();
+  try {
+    return await changeIn(database, name, next);
+  } finally {
+    database.close();
+  }
+});
+
+function changeIn<T extends Claimed | undefined>(
+  database: IDBDatabase,
+  name: string,
+  next: (found?: Claimed) => T,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const transaction = database.transaction(KEYS, 'readwrite', { durability: 'strict' });
     const store = transaction.objectStore(KEYS);
@@ -101,4 +124,4 @@ export const ofThisPage = storageOf(async (name, next) => {
       reject(new Error('IndexedDB has not stored the key', { cause: transaction.error }));
     };
   });
-});
+}

@@ -80,58 +80,46 @@ interface Rule<T> {
   readonly accepts: (value: unknown) => boolean;
 }
 
+const rule = <T>(byDefault: T, expects: string, accepts: (value: unknown) => boolean): Rule<T> => ({
+  byDefault,
+  expects,
+  accepts,
+});
+
 /** A timer with a longer delay fires at once, in browsers and in Node (its delays are 32 bits). */
 const MAX_TIMER = 2_147_483_647;
-
-const milliseconds = (byDefault: number): Rule<number> => ({
-  byDefault,
-  expects: `a whole number of milliseconds from 1 to ${MAX_TIMER}`,
-  accepts: value => Number.isInteger(value) && Number(value) > 0 && Number(value) <= MAX_TIMER,
-});
+const isTimer = (value: unknown): boolean => Number.isInteger(value) && Number(value) > 0 && Number(value) <= MAX_TIMER;
+const milliseconds = (byDefault: number): Rule<number> =>
+  rule(byDefault, `a whole number of milliseconds from 1 to ${MAX_TIMER}`, isTimer);
 /** Returns true for text of the characters that a header name may have (RFC 9110, section 5.6.2). */
 const isHeaderName = (value: unknown): boolean =>
   typeof value === 'string' && /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value);
-const headerName = (byDefault: string): Rule<string> => ({
-  byDefault,
-  expects: 'an HTTP header name',
-  accepts: isHeaderName,
-});
+const headerName = (byDefault: string): Rule<string> => rule(byDefault, 'an HTTP header name', isHeaderName);
 const isFunction = (value: unknown): boolean => typeof value === 'function';
+const isStorage = (value: unknown): boolean =>
+  value === 'memory' || ['claim', 'remove'].every(name => isFunction((Object(value) as Record<string, unknown>)[name]));
 
 const rules: { readonly [Name in keyof ResolvedOptions]: Rule<ResolvedOptions[Name]> } = {
-  storage: {
-    byDefault: ofThisPage,
-    expects: '"memory" or an object with claim() and remove() (a page needs none: its keys are in IndexedDB)',
-    accepts: value => {
-      const { claim, remove } = Object(value) as Partial<KeyStorage>;
-      return value === 'memory' || (isFunction(claim) && isFunction(remove));
-    },
-  },
-  prefix: { byDefault: 'bindonce:', expects: 'a string', accepts: value => typeof value === 'string' },
-  keyLifetime: {
-    byDefault: 86_400_000,
-    expects: 'a number of milliseconds above zero',
-    accepts: value => typeof value === 'number' && value > 0,
-  },
-  whenStorageFails: {
-    byDefault: 'reject',
-    expects: '"reject" or "memory"',
-    accepts: value => value === 'reject' || value === 'memory',
-  },
-  additionalHeaders: {
-    byDefault: [],
-    expects: 'an array of HTTP header names',
-    accepts: value => Array.isArray(value) && value.every(isHeaderName),
-  },
+  storage: rule(
+    ofThisPage,
+    '"memory" or an object with claim() and remove() (a page needs none: its keys are in IndexedDB)',
+    isStorage,
+  ),
+  prefix: rule('bindonce:', 'a string', value => typeof value === 'string'),
+  keyLifetime: rule(86_400_000, 'a number of milliseconds above zero', value => typeof value === 'number' && value > 0),
+  whenStorageFails: rule('reject', '"reject" or "memory"', value => value === 'reject' || value === 'memory'),
+  additionalHeaders: rule([], 'an array of HTTP header names', value => {
+    return Array.isArray(value) && value.every(isHeaderName);
+  }),
   headerName: headerName('Idempotency-Key'),
   replayedHeader: headerName('Idempotent-Replayed'),
   deadline: milliseconds(60_000),
   attemptTimeout: milliseconds(15_000),
   baseDelay: milliseconds(200),
   maxDelay: milliseconds(10_000),
-  onRetry: { byDefault: () => undefined, expects: 'a function', accepts: isFunction },
+  onRetry: rule(() => undefined, 'a function', isFunction),
   // Looked up for each call, so that a global fetch that is replaced later (by a tracer, for example) is used.
-  fetch: { byDefault: (...request) => fetch(...request), expects: 'a function', accepts: isFunction },
+  fetch: rule((...request) => fetch(...request), 'a function', isFunction),
 };
 
 /** Checks options and adds the defaults. @throws TypeError for an unknown option or an invalid value. */
