@@ -47,9 +47,9 @@ export async function playSequence(
 }
 
 /** Sequences that are played at one time, each on a key of its own: most of the time, they wait. */
-const AT_ONCE = 100;
+const AT_ONCE = 40;
 /** Milliseconds of a lease that expires, and for a second try, since a process may have stood still meanwhile. */
-const [SHORT, LONGER] = [100, 2_000];
+const [SHORT, LONGER] = [100, 4_000];
 /** Milliseconds by which a store may count its time later than we do. */
 const TOLERANCE = 100;
 

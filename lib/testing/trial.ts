@@ -6,7 +6,7 @@ import type { Acquisition, LeaseStore } from '../idempotency/leases/lease-store'
 
 /** Milliseconds: nothing expires while a fact is tried. */
 export const LONG = 60_000;
-/** Milliseconds for something that has to happen soon: the end of a short lease, a notification. */
+/** Milliseconds for something that has to happen soon. */
 const PATIENCE = 10_000;
 
 /** A promise of the contract, and how to try whether a store keeps it. */
@@ -108,15 +108,6 @@ export class Trial {
     if (isKept) return;
     const calls = this.calls.length > 12 ? ['…', ...this.calls.slice(-12)] : this.calls;
     throw broken([`${this.promise}.`, `${found}; expected ${expected}.`, 'Calls:', ...calls].join('\n  '));
-  }
-
-  /** Tries until it succeeds, which it does when the lease or record that is there has expired. */
-  async onceExpired(attempt: () => Promise<boolean>): Promise<void> {
-    const end = performance.now() + PATIENCE;
-    while (!(await attempt())) {
-      this.holds(performance.now() < end, `It has not expired after ${PATIENCE} ms`, 'a lease for the next token');
-      await pause(5);
-    }
   }
 
   /** Waits until a watcher was notified. */

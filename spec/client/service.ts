@@ -89,9 +89,18 @@ export async function onClock(work: (forward: (ms: number) => void) => Promise<v
   }
 }
 
-/** A client that does not wait long, for specs. */
+let clients = 0;
+
+/** A client that does not wait long, with keys of its own. */
 export const client = (options: IdempotentFetchOptions = {}): IdempotentFetch =>
-  idempotentFetch({ storage: new Shelf(), baseDelay: 1, maxDelay: 5, deadline: 30_000, ...options });
+  idempotentFetch({
+    storage: 'memory',
+    ...(!options.storage && { prefix: `client ${clients++} ` }),
+    baseDelay: 1,
+    maxDelay: 5,
+    deadline: 30_000,
+    ...options,
+  });
 
 /** A payment of one customer. */
 export const payment = (amount = '4.50'): { method: string; headers: Record<string, string>; body: string } => ({

@@ -45,3 +45,16 @@ it("a date counts from the server's own, whatever the clock of the client says",
   const headers = { 'Retry-After': 'Sun, 22 Nov 2026 18:00:30 GMT', Date: 'Sun, 22 Nov 2026 18:00:00 GMT' };
   expect(retryAfter(new Response(null, { headers }))).toBe(30_000);
 });
+
+it('a limit holds although the garbage is collected meanwhile, which Node 20 would take it for', () => {
+  const program = `
+    const { within } = require('./dist/client/time.js');
+    const never = () => new Promise(() => {});
+    within(200, new AbortController().signal, never).catch(error => {
+      console.log(error.name);
+      process.exit();
+    });
+    setInterval(gc, 5);`;
+  const options = { cwd: join(__dirname, '../..'), encoding: 'utf8', timeout: 20_000 } as const;
+  expect(execFileSync(process.execPath, ['--expose-gc', '--eval', program], options)).toBe('TimeoutError\n');
+});

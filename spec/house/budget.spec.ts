@@ -25,9 +25,9 @@ const budget: Readonly<Record<string, readonly [lines: number, files: number, pl
   body: [1_235, 19, ['body']],
   binding: [6_525, 128, ['binding']],
   openapi: [2_185, 44, ['openapi']],
-  client: [565, 9, ['client', 'client.ts']],
+  client: [570, 9, ['client', 'client.ts']],
   cli: [510, 14, ['cli']],
-  testing: [615, 11, ['testing', 'testing.ts']],
+  testing: [605, 11, ['testing', 'testing.ts']],
   leaves: [
     940,
     31,

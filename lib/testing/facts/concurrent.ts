@@ -53,21 +53,17 @@ export const concurrentFacts: readonly Fact[] = [
         await Promise.all(trials.slice(from, from + AT_ONCE).map(({ on, steps }) => takeAtOnce(on, steps, states)));
     },
   ]),
-  ...[20, 200].map((callers): Fact => [
-    `give a lease to one of ${callers} callers`,
-    async trial => {
-      trial.holds((await acquireAtOnce(trial, callers)) === 1, 'Several callers or none acquired it', 'one');
-    },
-  ]),
-  [
-    'give a lease that has expired to one of 20 callers',
-    async trial => {
-      await trial.one.acquire('a', SHORT);
-      let acquired = 0;
-      await trial.onceExpired(async () => (acquired = await acquireAtOnce(trial, 20)) > 0);
-      trial.holds(acquired === 1, `${acquired} callers acquired it`, '1');
-    },
-  ],
+  ...[20, 200].flatMap(callers =>
+    [false, true].map((hasExpired): Fact => [
+      `give ${hasExpired ? 'a lease that has expired' : 'a lease'} to one of ${callers} callers`,
+      async trial => {
+        if (hasExpired) await trial.one.acquire('a', SHORT);
+        if (hasExpired) await pause(3 * SHORT);
+        const acquired = await acquireAtOnce(trial, callers);
+        trial.holds(acquired === 1, `${acquired} callers acquired it`, '1');
+      },
+    ]),
+  ),
 ];
 
 /** Acquires for many tokens in two processes. @returns how many have the lease. */

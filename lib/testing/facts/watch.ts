@@ -1,5 +1,5 @@
 import type { Acquisition } from '../../idempotency/leases/lease-store';
-import { LONG, type Fact, type KeyView } from '../trial';
+import { LONG, type Fact, type KeyView, type Trial } from '../trial';
 
 /** A function to watch with, and a promise of its first call. */
 interface Watcher {
@@ -7,9 +7,11 @@ interface Watcher {
   readonly onChange: () => void;
 }
 
+const noop = (): void => undefined;
+
 /** @param isSeen asked at each call; a call counts only if it answers true. */
 function watcher(isSeen: () => Promise<boolean> = () => Promise.resolve(true)): Watcher {
-  let onChange = (): void => undefined;
+  let onChange = noop;
   const change = new Promise<void>((resolve, reject) => {
     onChange = () => {
       isSeen().then(seen => {
@@ -34,67 +36,64 @@ const OTHERS: readonly (readonly [title: string, hasSameFunction: boolean, isBef
   ['can begin again after the last watcher stopped', false, true],
 ];
 
+/** Watches while `a` runs, ends the run, and expects that all watchers hear of it. */
+async function expectHeard(
+  trial: Trial,
+  watchers: readonly (readonly [view: KeyView, watcher: Watcher])[],
+  end: (view: KeyView) => unknown,
+): Promise<void> {
+  await trial.one.acquire('a', LONG);
+  const stops = await Promise.all(watchers.map(([view, { onChange }]) => view.watch(onChange)));
+  await end(trial.one);
+  for (const [, { change }] of watchers) await trial.notified(change);
+  for (const stop of stops) stop();
+}
+
 export const watchFacts: readonly Fact[] = [
   ...ENDS.flatMap(([title, end, next]): Fact[] => [
     [
       `notifies all watchers in all processes when the run was ${title}`,
-      async trial => {
-        const { one, other } = trial;
-        await one.acquire('a', LONG);
-        const watchers = [watcher(), watcher(), watcher()];
-        const stops: (() => void)[] = [];
-        for (const [index, { onChange }] of watchers.entries()) stops.push(await (index ? other : one).watch(onChange));
-        await end(one);
-        for (const { change } of watchers) await trial.notified(change);
-        for (const stop of stops) stop();
+      trial => {
+        const views = [trial.one, trial.other, trial.other];
+        return expectHeard(
+          trial,
+          views.map(view => [view, watcher()] as const),
+          end,
+        );
       },
     ],
     [
       `notifies when other tokens can see that the run was ${title}`,
-      async trial => {
-        const { one, other } = trial;
-        await one.acquire('a', LONG);
+      trial => {
         // A call that comes too early is allowed if another one follows.
-        const { change, onChange } = watcher(async () => (await other.acquire('b', LONG)).kind === next);
-        const stop = await other.watch(onChange);
-        await end(one);
-        await trial.notified(change);
-        stop();
+        const isSeen = async (): Promise<boolean> => (await trial.other.acquire('b', LONG)).kind === next;
+        return expectHeard(trial, [[trial.other, watcher(isSeen)]], end);
       },
     ],
   ]),
   ...OTHERS.map(([title, hasSameFunction, isBefore]): Fact => [
     title,
     async trial => {
-      const { one, other } = trial;
-      await one.acquire('a', LONG);
-      const { change, onChange } = watcher();
-      const stopOther = await one.watch(hasSameFunction ? onChange : () => undefined);
+      const heard = watcher();
+      const stopOther = await trial.one.watch(hasSameFunction ? heard.onChange : noop);
       if (isBefore) stopOther();
-      const stop = await one.watch(onChange);
-      if (!isBefore) stopOther();
-      await other.complete('a', LONG);
-      await trial.notified(change);
-      stop();
+      await expectHeard(trial, [[trial.one, heard]], () => {
+        if (!isBefore) stopOther();
+        return trial.other.complete('a', LONG);
+      });
     },
   ]),
   [
     'makes no call after the watch was stopped',
     async trial => {
-      const { one, other } = trial;
       let calls = 0;
-      const stopped = await one.watch(() => {
+      const stop = await trial.one.watch(() => {
         calls++;
       });
-      stopped();
+      stop();
       // A call before that comes too often, which is allowed.
       calls = 0;
-      const { change, onChange } = watcher();
-      const stop = await one.watch(onChange);
-      await one.acquire('a', LONG);
-      await other.complete('a', LONG);
-      await trial.notified(change);
-      stop();
+      await expectHeard(trial, [[trial.one, watcher()]], () => trial.other.complete('a', LONG));
       trial.holds(calls === 0, 'onChange was called after its watch was stopped', 'no call');
     },
   ],
