@@ -60,14 +60,7 @@ export function backoff(attempt: number, { baseDelay, maxDelay }: { baseDelay: n
 export function retryAfter({ headers }: Response): number {
   const value = headers.get('Retry-After')?.trim() ?? '';
   if (/^\d+$/.test(value)) return Number(value) * 1_000;
-  const now = httpDate(headers.get('Date') ?? '');
-  const ms = httpDate(value) - (Number.isNaN(now) ? Date.now() : now);
+  const now = Date.parse(headers.get('Date') ?? '');
+  const ms = Date.parse(value) - (Number.isNaN(now) ? Date.now() : now);
   return ms > 0 ? ms : 0;
-}
-
-/** Reads a date in any of the three forms of HTTP (RFC 9110, section 5.6.7). NaN for anything else. */
-function httpDate(text: string): number {
-  if (!/^[A-Z][a-z]{2,8},? /.test(text)) return NaN;
-  // The form of asctime(), "Sun Nov  6 08:49:37 1994", names no time zone; it is GMT.
-  return Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
 }

