@@ -1,3 +1,4 @@
+/// <reference lib="dom.iterable" />
 import { refuse, shown } from './error.js';
 import type { ResolvedOptions } from './options.js';
 
