@@ -48,7 +48,7 @@ export interface Configured extends ValueReaders {
   /** {@link bind} with these defaults. */
   readonly bind: Bind;
   /**
-   * {@link serializerContext} with the naming policy, converters, generated contexts, limits and `quoteValues` of these
+   * {@link serializerContext} with the naming policy, converters, contexts, limits and `quoteValues` of these
    * defaults.
    */
   readonly serializerContext: typeof serializerContext;

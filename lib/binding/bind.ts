@@ -7,7 +7,6 @@ import { bindingOf } from './endpoint-binding';
 import { MadeRequest, type SentParts } from './made-request';
 import { mergeBinding } from './endpoint-options';
 import type { BindingOptions } from './options';
-import { neverThrowing } from './reading/compile';
 import type { AnyType, Infer } from './types/property-type';
 
 /**
@@ -89,6 +88,4 @@ const optionsOfBind = (options: BindingOptions): BindingOptions => ({
   allowFormData: { urlEncoded: true },
   claims: req => sentWith(req).claims,
   permissions: req => sentWith(req).permissions ?? permissionsIn(sentWith(req).claims),
-  // The first call prepares the binding, and must not fail.
-  contexts: neverThrowing(options.contexts ?? []),
 });

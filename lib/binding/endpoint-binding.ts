@@ -36,7 +36,7 @@ interface Binding {
 export function bindingOf(Dto: AnyType, given: BindingOptions, owner = 'bindRequest'): Binding {
   if (typeof (given as unknown) === 'function')
     throw new TypeError('bindRequest takes the dto first, and then the options: bindRequest(Dto, { … }).');
-  const options = resolveOptions(given);
+  const options = resolveOptions(given, Dto);
   checkSerializerContext(given.serializerContext, Dto, owner);
   const binder = binderFrom(options.binder ?? new RequestBinder(), Dto, owner);
   const { endpoint, responses, ofInstance } = prepareEndpoint(Dto, options, binder, owner);
@@ -94,16 +94,14 @@ interface Prepared {
  */
 function prepareEndpoint(Dto: AnyType, options: EndpointOptions, binder: Binder<unknown>, owner: string): Prepared {
   const codecs = new CodecTable(options.serializer, options.valueParsers);
-  return codecs.prepare(() => {
-    const plan = binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs, options, owner) : undefined;
-    if (plan?.body.json && binder instanceof RequestBinder) refuseConverter(Dto, options, owner);
-    if (plan && isBuiltIn(binder) && !options.allowMultipart) refuseWithoutForm(classNameOf(Dto) || 'dto', plan);
-    return {
-      endpoint: { Dto, options, plan },
-      responses: namingErrors(owner, () => responseCodecs(options.responses, codecs)),
-      ofInstance: options.writesInstances ? instanceCodecs(codecs, Dto) : undefined,
-    };
-  });
+  const plan = binder instanceof RequestBinder || isDeclared(Dto) ? planFor(Dto, codecs, options, owner) : undefined;
+  if (plan?.body.json && binder instanceof RequestBinder) refuseConverter(Dto, options, owner);
+  if (plan && isBuiltIn(binder) && !options.allowMultipart) refuseWithoutForm(classNameOf(Dto) || 'dto', plan);
+  return {
+    endpoint: { Dto, options, plan },
+    responses: namingErrors(owner, () => responseCodecs(options.responses, codecs)),
+    ofInstance: options.writesInstances ? instanceCodecs(codecs, Dto) : undefined,
+  };
 }
 
 /** @throws TypeError for a class with a converter, which would write the JSON of the class but not read it. */

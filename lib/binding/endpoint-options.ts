@@ -9,6 +9,7 @@ import { bindingRules, type BindingOptions, type Modifier } from './options';
 import { resolveLimits } from './reading/limits';
 import { mergeSerializer } from './types/serializer-options';
 import type { ResolvedOptions } from './input/resolved-options';
+import type { AnyType } from './types/property-type';
 import { FIELD_SOURCES } from './plan/source-properties';
 import { uploadReader } from './input/uploads';
 
@@ -19,8 +20,11 @@ export interface EndpointOptions extends ResolvedOptions {
   readonly operation: OperationOptions;
 }
 
-/** @throws TypeError for an unknown option or an invalid value. */
-export function resolveOptions(given: BindingOptions): EndpointOptions {
+/**
+ * @param Dto the dto of the endpoint, by which its context is found.
+ * @throws TypeError for an unknown option or an invalid value.
+ */
+export function resolveOptions(given: BindingOptions, Dto?: AnyType): EndpointOptions {
   checkOptions('bindRequest', given, bindingRules);
   const options = bindingSnapshot(given);
   const {
@@ -40,7 +44,8 @@ export function resolveOptions(given: BindingOptions): EndpointOptions {
     openapi: operation = {},
   } = options;
   checkOperation(operation);
-  const { types: contextTypes = {}, defaults = {} } = options.serializerContext ?? {};
+  const context = options.serializerContext ?? options.contexts?.find(({ types }) => Dto && types.request === Dto);
+  const { types: contextTypes = {}, defaults = {} } = context ?? {};
   const limits = resolveLimits(options.limits);
   const callerOf = (req: Request): Claims | undefined => asClaims(claims(req));
   const serializer = mergeSerializer(mergeSerializer(defaults, options), contextTypes);

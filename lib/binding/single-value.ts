@@ -5,7 +5,6 @@ import { answerInHandler } from '../problems/answer-in-handler';
 import type { Answering } from '../problems/answer';
 import { Problem } from '../problems/problem';
 import { warnOnce } from '../warnings/warn-once';
-import { neverThrowing } from './reading/compile';
 import { Failures, validationProblem } from './reading/failures';
 import { Location, withoutMark } from './reading/location';
 import { readNothing, type Expected } from './types/read-value';
@@ -54,9 +53,7 @@ export interface ValueReaders {
 
 /** Makes the readers for an application's options. */
 export function valueReaders(options: ResolvedOptions, answering?: Answering): ValueReaders {
-  // Codecs are made for a request, which must not fail because generated contexts are stale.
-  const contexts = neverThrowing(options.serializer.contexts);
-  const codecs = new CodecTable({ ...options.serializer, contexts }, options.valueParsers);
+  const codecs = new CodecTable(options.serializer, options.valueParsers);
   const readerOf = (source: ValueSource, readSent: ReadSent): ReadValue => {
     const reader = new SingleValueReader(source, readSent, codecs, options, answering);
     return ((...given: Parameters<SingleValueReader['read']>) => reader.read(...given)) as ReadValue;

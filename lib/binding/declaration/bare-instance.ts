@@ -8,11 +8,11 @@ const current = oneInProcess<{ prototype?: unknown }>('bare-instance', () => ({}
  * Makes an instance of a dto class without the defaults that functions make: those are for requests in which no source
  * has the value. Other instances, even if they are made meanwhile, have them.
  */
-export function bareInstance<T>(Dto: DtoClass<T>, make = (): T => new Dto()): T {
+export function bareInstance<T>(Dto: DtoClass<T>): T {
   const { prototype } = current;
   current.prototype = Dto.prototype;
   try {
-    return make();
+    return new Dto();
   } finally {
     current.prototype = prototype;
   }

@@ -62,11 +62,8 @@ function codecFor(Dto: new () => unknown, codecs: CodecTable): Codec<unknown> | 
  */
 function arrayOf(items: readonly (Codec<unknown> | undefined)[]): Codec<unknown> {
   const write = (value: unknown): unknown[] => (value as unknown[]).map((one, at) => items[at]?.toJson?.(one) ?? one);
-  const plain = (value: unknown): unknown[] =>
-    (value as unknown[]).map((one, at) => items[at]?.toJson?.plain?.(one) ?? null);
-  const toJson = Object.assign(write, { plain });
   const parts = (): Codec<unknown>[] => items.filter(codec => codec !== undefined);
-  return { name: 'array', shape: 'list', parts, fromText: refuse, fromJson: refuse, toJson };
+  return { name: 'array', shape: 'list', parts, fromText: refuse, fromJson: refuse, toJson: write };
 }
 
 const refuse = (): never => {

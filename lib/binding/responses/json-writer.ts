@@ -4,10 +4,9 @@ import { isExpress4 } from '../../http/express-4';
 import { namingErrors } from '../declaration/declaration-error';
 import type { ResponseTypes } from '../types/serializer-options';
 import type { Codec } from '../types/codec';
-import { textWriter, written } from '../types/write-value';
+import { written } from '../types/write-value';
 import type { CodecTable } from '../plan/codec-table';
 import { checkIsWritable } from '../plan/placement';
-import { valueText } from '../reading/value-text';
 import type { CodecOfInstance } from './instance-codecs';
 import { isInRoute, isPassingRoute } from './passing-route';
 
@@ -37,8 +36,7 @@ export function writeJson(
   value: unknown,
   { replacer, spaces }: JsonSettings = {},
 ): string | undefined {
-  if (replacer) return stringify(written(codec, value), replacer, spaces);
-  return value === undefined || value === null ? valueText(value) : textWriter(codec)(value, spaces);
+  return stringify(written(codec, value), replacer, spaces);
 }
 
 /** Express's JSON settings of the application. */

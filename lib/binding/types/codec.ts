@@ -66,7 +66,7 @@ export interface Codec<T> extends Describable {
    * Converts a value to what JSON holds for it. Default: the value as it is. It gets any value that a handler may pass,
    * except null and undefined.
    */
-  readonly toJson?: WriteJson;
+  readonly toJson?: (value: unknown) => unknown;
   /** Describes the text of the type, if that is another than its JSON. */
   readonly schemaOfText?: (schemas: Schemas) => JsonSchema;
   /** True if no JSON is read: a value parser reads text only. */
@@ -85,24 +85,6 @@ export interface ReadJson<T> {
   /** Fast path: reads the value without tracking its location. Returns undefined if the value is invalid. */
   readonly fast?: (value: unknown) => T | undefined;
 }
-
-/** Converts a value to what JSON holds for it. */
-export interface WriteJson {
-  (value: unknown): unknown;
-  /** Writes the text that `stringify` makes of the converted value, faster. */
-  readonly text?: WriteText;
-  /**
-   * Fast path: converts a value to one of which `JSON.stringify` makes the same text. Used only if all parts of the
-   * type have it.
-   * @throws NOT_PLAIN for a value of which it would not.
-   */
-  readonly plain?: (value: unknown) => unknown;
-  /** True if `plain` returns every value as it is, but for objects and bigints. */
-  readonly keeps?: boolean;
-}
-
-/** Writes a value as JSON text. Returns undefined if JSON has no form for it, so that an object leaves it out. */
-type WriteText = (value: unknown) => string | undefined;
 
 /** A property of an object. */
 export interface CodecMember {
