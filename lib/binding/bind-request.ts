@@ -31,7 +31,7 @@ export function makeBindRequest<D extends AnyType>(
           void discardStored(req);
           return;
         }
-        writeResponses(res, bindRequest);
+        writeResponses(res);
         Object.assign(req, { dto });
         next();
       },

@@ -24,8 +24,8 @@ import { isOptional, type AnyType } from './types/property-type';
 /** How one endpoint binds requests and writes responses. */
 interface Binding {
   readonly bind: (req: Request, res: Response) => Awaitable<unknown>;
-  /** Makes `res.json()` write what the endpoint declares. @param middleware the one that binds. */
-  readonly writeResponses: (res: Response, middleware: unknown) => void;
+  /** Makes `res.json()` write what the endpoint declares. */
+  readonly writeResponses: (res: Response) => void;
   readonly description: EndpointDescription;
 }
 
@@ -47,8 +47,8 @@ export function bindingOf(Dto: AnyType, given: BindingOptions, owner = 'bindRequ
       checkCaller(req, options);
       return makeDto(new BinderContext(req, res, endpoint));
     },
-    writeResponses(res, middleware) {
-      if (responses.size > 0 || ofInstance) writeResponsesAs(responses, res, middleware, ofInstance);
+    writeResponses(res) {
+      if (responses.size > 0 || ofInstance) writeResponsesAs(responses, res, ofInstance);
     },
   };
 }

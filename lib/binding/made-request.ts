@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { serialize } from 'cookie';
-import { stringify } from 'lossless-json';
+import { exactText } from './types/exact-text';
 import { bytesIn } from '../basics/bytes';
 import type { Claims } from '../principal/principal';
 import { checkReadable, encoded, opaqueClassOf, pairsOf, type SentValues } from './sent-values';
@@ -78,7 +78,7 @@ function bodyOf({ body, form }: SentParts): [type?: string, bytes?: Buffer] {
   if (typeof body === 'string') return ['application/json', Buffer.from(body)];
   const bytes = bytesIn(body);
   if (bytes) return ['application/json', Buffer.from(bytes)];
-  const text = stringify(body, checkJson);
+  const text = exactText(body, undefined, checkJson);
   if (text === undefined) throw notJson(`is a ${typeof body}`);
   return ['application/json', Buffer.from(text)];
 }

@@ -1,4 +1,5 @@
 import { isExactNumber } from '../../body/content/exact-json';
+import { WrittenNumber } from './exact-text';
 import { asJson } from '../reading/json-text';
 import type { Location } from '../reading/location';
 import type { Codec, ReadJson } from './codec';
@@ -62,6 +63,7 @@ function fast<T>(
  * @throws TypeError for an object: a handler that passes another value than declared must not expose it to the client.
  */
 export function asScalar(json: unknown, name: string): unknown {
+  if (typeof json === 'bigint') return new WrittenNumber(String(json));
   if (typeof json !== 'object' || json === null || isExactNumber(json)) return json;
   const text = asJson(json);
   if (typeof text !== 'object' || text === null) return text;
