@@ -13,7 +13,7 @@ import { makeIdempotency, type IdempotencyMiddleware } from './idempotency/idemp
 import type { IdempotencyOptions } from './idempotency/options/options';
 import { checkIdempotency, mergeIdempotency } from './idempotency/options/resolved-options';
 import { checkOptions, fn, object, type Rule } from './options/check';
-import { snapshotOf } from './options/snapshot';
+import { snapshotOf } from './options/merge';
 import type { Answering, OnProblem } from './problems/answer';
 
 const absoluteUri: Rule = {

@@ -1,7 +1,6 @@
 import type { Request } from 'express';
 import { checkOptions } from '../options/check';
-import { withDefaults } from '../options/merge';
-import { snapshotOf } from '../options/snapshot';
+import { snapshotOf, withDefaults } from '../options/merge';
 import { asPermissions, permissionsIn } from '../principal/permissions';
 import { asClaims, principalOf, type Claims } from '../principal/principal';
 import { checkOperation, type OperationOptions } from './operation-options';
