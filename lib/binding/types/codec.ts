@@ -30,6 +30,8 @@ export interface Codec<T> extends Describable {
   readonly memberOf?: (property: string) => CodecMember | undefined;
   /** Names the first property of an object for whose codec the test holds. */
   readonly propertyOf?: (test: (codec: Codec<unknown>) => boolean) => string | undefined;
+  /** Returns true if what is sent under a name as a file of JSON is data, and no file: a schema takes all names. */
+  readonly takesJsonAt?: (name: string) => boolean;
   /** Finds the property whose `bindName` is a name that was sent, or the beginning of it. */
   readonly memberAt?: (name: string) => CodecMember | undefined;
   /** The types that this one is composed of. */
