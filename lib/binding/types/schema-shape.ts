@@ -22,7 +22,7 @@ export const UNKNOWN: Shape = {
 };
 
 /**
- * Asks a schema for its shape by its JSON Schema (standardschema.dev, Standard JSON Schema), which zod and arktype have.
+ * Asks a schema for its shape, by its JSON Schema (standardschema.dev, Standard JSON Schema): zod and arktype have one.
  */
 export function shapeOf(schema: StandardSchemaV1): Shape {
   const { jsonSchema } = schema['~standard'] as {
