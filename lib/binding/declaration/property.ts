@@ -25,17 +25,8 @@ export interface PropertySpec extends PropertyOptions {
   readonly required: boolean;
   /** True if the options say `required: true`: then a default or an initialiser is not used. */
   readonly requiresValue?: boolean;
-  /**
-   * True if the class itself makes the property, with or without a value: compiled fields do
-   * (`useDefineForClassFields`).
-   */
-  readonly isMadeByClass?: boolean;
-  /** The value of the initialiser, if there is one. It counts more than `default`. */
+  /** The value of the initialiser, if each instance has the same. It counts more than `default`. */
   readonly initial?: unknown;
-  /** Makes the value of the initialiser once more, which may be another one: an id, the time. */
-  readonly makeInitial?: () => unknown;
-  /** True if the class makes the value of a base class, and declares a default of its own. */
-  readonly replacesInherited?: boolean;
 }
 
 /** A default value, or a function that makes it. */
@@ -64,8 +55,8 @@ export interface PropertyOptions<T = unknown> {
    */
   readonly jsonRequired?: boolean;
   /**
-   * The value if no source has one, which is copied for each request, or a function that makes it. An instance of a
-   * class of yours must be made by a function, or be frozen.
+   * The value if no source has one: plain data, which is copied for each request, or a function that makes it. The
+   * function is called for each instance, also where a value was sent.
    */
   readonly default?: Default<T>;
   /** Text about the property for the API description. Default none. */
