@@ -1,6 +1,9 @@
 import type { DtoClass } from '../types/property-type';
 import type { PropertySpec } from './property';
 
+/** TC39 decorator metadata, which no runtime has yet: compiled code looks it up when a decorated class is made. */
+(Symbol as { metadata?: symbol }).metadata ??= Symbol.for('Symbol.metadata');
+
 /**
  * Key of a class's declarations: on the class itself (dto({...}), legacy decorators) or on its metadata object
  * (standard decorators). `Symbol.for`, so that two copies of this package understand each other's classes.

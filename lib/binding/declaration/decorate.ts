@@ -1,4 +1,3 @@
-import './metadata-symbol';
 import { defaultOf } from './default-value';
 import { declareProperty } from './declarations';
 import type { PropertyKind, PropertySpec } from './property';

@@ -1,9 +1,8 @@
 import BigNumber = require('bignumber.js');
 import { Version } from '../types/identifiers';
-import type { PropertySpec } from './property';
 
 /** Makes the default value for one request, by its function or as a copy: no request sees another's changes. */
-export function defaultOf({ default: value }: Pick<PropertySpec, 'default'>): unknown {
+export function defaultOf({ default: value }: { readonly default?: unknown }): unknown {
   return typeof value === 'function' ? (value as () => unknown)() : copyOf(value);
 }
 

@@ -1,4 +1,3 @@
-import './metadata-symbol';
 import type { AnyType, Infer } from '../types/property-type';
 import { field, type Property } from './declare';
 import { defaultOf } from './default-value';

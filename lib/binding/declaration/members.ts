@@ -1,5 +1,5 @@
 import type { Late } from '../../basics/late';
-import type { Source } from '../../problems/problem';
+import type { ProblemLocation, Source } from '../../problems/problem';
 import type { ClassCode, ReadFields } from '../reading/class-code';
 import type { Location } from '../reading/location';
 import { ownValue } from '../reading/own-value';
@@ -73,4 +73,10 @@ export function jsonReaderOf(
     found.put(key, read(member, ownValue(json, jsonName), location));
     location.leave();
   });
+}
+
+/** Returns true if the source of the object must not bind to one of its properties. */
+export function isBlocked(member: Member, { source }: Location): boolean {
+  const dontBind: readonly ProblemLocation[] = member.dontBind;
+  return dontBind.includes(source);
 }

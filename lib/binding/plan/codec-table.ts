@@ -1,4 +1,3 @@
-import type { Source } from '../../problems/problem';
 import { ClassCode } from '../reading/class-code';
 import { compilerWith, neverThrowing, type Compile } from '../reading/compile';
 import { namingErrors } from '../declaration/declaration-error';
@@ -98,10 +97,7 @@ export class CodecTable implements Codecs {
     if (own && !parser && !converter) return own;
     if (own) {
       const read = { ...own, ...(converter && converted(own, converter)) };
-      // A parser reads the text of an object whose properties are blocked there.
-      const blockedIn = (source: Source): string | undefined =>
-        source === 'json' ? read.blockedIn?.('json') : undefined;
-      return parser ? { ...read, ...parsing(parser, own.name), blockedIn } : read;
+      return parser ? { ...read, ...parsing(parser, own.name) } : read;
     }
     const name = classNameOf(type) || 'value';
     if (!parser && !converter)
