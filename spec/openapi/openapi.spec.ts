@@ -379,7 +379,6 @@ describe('openapi()', () => {
 
   describe('tells the truth about', () => {
     class Page extends dto({ number: int, picture: file }) {}
-    class InQuery extends dto({ a: field(int, { dontBind: ['json'] }), b: int }) {}
     class Both extends dto({ a: field(int, { dontBind: ['json'], required: false }), b: optional(int) }) {}
     class Money {
       constructor(readonly text: string) {}
@@ -428,23 +427,6 @@ describe('openapi()', () => {
         dto({ a: field(int, { jsonRequired: true }) }),
         { method: 'get' },
         ['application/json a'],
-      ],
-      [
-        'an object that JSON cannot hold, since a property of it does not bind from there',
-        dto({ a: InQuery, b: optional(InQuery) }),
-        {},
-        ['query a', 'query b?'],
-      ],
-      [
-        'an object that only a form holds',
-        dto({ a: InQuery, b: int }),
-        forms,
-        [
-          'multipart/form-data a',
-          'multipart/form-data b',
-          'application/x-www-form-urlencoded a',
-          'application/x-www-form-urlencoded b',
-        ],
       ],
       [
         'a field of a GET that does not bind from the query',

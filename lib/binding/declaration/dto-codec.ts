@@ -9,11 +9,10 @@ import { takesFiles, type Codec } from '../types/codec';
 import type { JsonSchema, Schemas } from '../types/json-schema';
 import type { Codecs, DtoClass } from '../types/property-type';
 import { readJson, readNested, readNothing } from '../types/read-value';
-import { blockedSources, isBlocked } from './blocked-sources';
 import { checkJsonNames } from './declaration-error';
 import { mustBeSent, objectSchema } from './dto-schema';
 import { objectWriter } from './dto-writer';
-import { jsonReaderOf, membersOf, type Member, type ReadFields } from './members';
+import { isBlocked, jsonReaderOf, membersOf, type Member, type ReadFields } from './members';
 import { completion, instancesOf } from './instances';
 import { propertiesOf } from './class-properties';
 import type { PropertyKind } from './property';
@@ -78,16 +77,7 @@ export function objectCodec<T>(Dto: DtoClass<T>, codecs: Codecs): Codec<T> {
 /** What a codec says about its class, whatever the value. */
 type Facts = Pick<
   Codec<unknown>,
-  | 'name'
-  | 'shape'
-  | 'notNestable'
-  | 'memberOf'
-  | 'propertyOf'
-  | 'memberAt'
-  | 'parts'
-  | 'blockedIn'
-  | 'needsNames'
-  | 'schemaOfNames'
+  'name' | 'shape' | 'notNestable' | 'memberOf' | 'propertyOf' | 'memberAt' | 'parts' | 'schemaOfNames'
 >;
 
 /** Makes the members of the codec that read and write no value. @param prepared returns the properties, once known. */
@@ -101,8 +91,6 @@ function factsOf(Dto: DtoClass<unknown>, prepared: () => Prepared): Facts {
     propertyOf: test => prepared().members.find(member => test(member.codec))?.property,
     memberAt: sent => prepared().fieldAt(sent),
     parts: () => prepared().members.map(member => member.codec),
-    blockedIn: blockedSources(name, () => prepared().fields),
-    needsNames: () => prepared().fields.some(isNeededName),
     schemaOfNames: schemas => objectSchema(prepared().fields, ({ bindName }) => bindName, schemas, isNeededName),
   };
 }

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import BigNumber = require('bignumber.js');
 import { isExactNumber, parseExactly } from '../../body/content/exact-json';
 import { exactText } from '../types/exact-text';
@@ -58,22 +57,11 @@ export function mustBeSent({ required, codec }: Member): boolean {
  */
 function schemaDefaultOf(member: Member): unknown {
   const { default: given, initial } = member.spec;
-  if (typeof given === 'function' || isMadeAnew(member)) return undefined;
+  if (typeof given === 'function') return undefined;
   const value = initial === undefined ? given : initial;
   if (value === undefined) return undefined;
   const json = jsonOf(member.codec, value);
   return typeof json === 'string' ? plainOf(parseExactly(json)) : undefined;
-}
-
-/**
- * Returns true for an initialiser that makes another value for each instance. Two dates made at once can be equal, so a
- * date counts as one, unless it is the declared default.
- */
-function isMadeAnew({ codec, spec: { default: given, initial, makeInitial } }: Member): boolean {
-  if (initial === undefined || isDeepStrictEqual(initial, given)) return false;
-  if (initial instanceof Date) return true;
-  const another = attempt(() => makeInitial?.());
-  return jsonOf(codec, initial) !== jsonOf(codec, another);
 }
 
 /** Returns the JSON text of a value; another value if it has none. */

@@ -1,4 +1,4 @@
-import type { Source } from '../../problems/problem';
+import type { ProblemLocation, Source } from '../../problems/problem';
 import type { FoundValues } from '../reading/found-values';
 import type { JsonObject } from '../reading/json-text';
 import type { Location } from '../reading/location';
@@ -84,4 +84,10 @@ export function jsonReaderOf(
       location.leave();
     }
   };
+}
+
+/** Returns true if the source of the object must not bind to one of its properties. */
+export function isBlocked(member: Member, { source }: Location): boolean {
+  const dontBind: readonly ProblemLocation[] = member.dontBind;
+  return dontBind.includes(source);
 }

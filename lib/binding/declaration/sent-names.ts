@@ -1,8 +1,7 @@
 import type { Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
 import { isSent } from '../types/read-value';
-import { isBlocked } from './blocked-sources';
-import type { Member } from './members';
+import { isBlocked, type Member } from './members';
 
 /**
  * Makes the function that returns true if a name of an object was sent, at any depth. A list asks about the same names

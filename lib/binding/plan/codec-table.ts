@@ -1,4 +1,3 @@
-import type { Source } from '../../problems/problem';
 import { namingErrors } from '../declaration/declaration-error';
 import type { NamingPolicy } from '../types/naming-policy';
 import type { Location } from '../reading/location';
@@ -80,10 +79,7 @@ export class CodecTable implements Codecs {
     if (own && !parser && !converter) return own;
     if (own) {
       const read = { ...own, ...(converter && converted(own, converter)) };
-      // A parser reads the text of an object whose properties are blocked there.
-      const blockedIn = (source: Source): string | undefined =>
-        source === 'json' ? read.blockedIn?.('json') : undefined;
-      return parser ? { ...read, ...parsing(parser, own.name), blockedIn } : read;
+      return parser ? { ...read, ...parsing(parser, own.name) } : read;
     }
     const name = classNameOf(type) || 'value';
     if (!parser && !converter)

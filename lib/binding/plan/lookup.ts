@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { bodyKindOf, hasBody, mediaTypeOf } from '../../body/content/media-type';
 import type { ProblemLocation, Source } from '../../problems/problem';
 import type { Member } from '../declaration/members';
-import { canComeFrom, type Codec } from '../types/codec';
+import type { Codec } from '../types/codec';
 import type { Plan } from './plan';
 import type { SourceProperty } from './source-properties';
 
@@ -44,9 +44,7 @@ export function lookupOf(
 
 /** Returns the source in which this client would send a property; the last one if it could use none. */
 function sourceIn(sources: Sources, plan: Plan, req: IncomingMessage): Source | undefined {
-  const all = [...sources];
-  const able = all.filter(([source, { codec }]) => canComeFrom(source, codec));
-  const names = (able.length > 0 ? able : all).map(([source]) => source);
+  const names = [...sources.keys()];
   const last = names.at(-1);
   // The last source of a claim, header or cookie is its own; the others are its fallback.
   if (last === 'claim' || last === 'header' || last === 'cookie') return last;

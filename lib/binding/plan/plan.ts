@@ -16,7 +16,7 @@ import type { BodyUse } from './body-use';
 import { checkHasNoFile, checkPlacement, checkNestable } from './placement';
 import { noParts, partsFor } from './parts';
 import { sourcePropertiesOf, type SourceDefaults, type SourceProperty } from './source-properties';
-import { checkOneBody, checkSupply } from './supply';
+import { checkSupply } from './supply';
 import { wholeBodyOf, wholeSourcesOf, type WholeBody, type WholeSources } from './whole-source';
 import type { CodecTable } from './codec-table';
 
@@ -100,7 +100,6 @@ function planForClass(Dto: DtoClass<unknown>, codecs: CodecTable, defaults: Sour
   checkJsonNames(classNameOf(Dto), jsonProperties);
   const required = members.filter(member => member.required);
   const jsonRequired = jsonProperties.filter(member => member.jsonRequired);
-  checkOneBody(classNameOf(Dto), { required, jsonRequired, sourcesOf });
   const wholeBody = wholeBodyOf(members);
   const inJson = wholeBody?.kind === 'json' ? [wholeBody.member] : jsonProperties;
   return {

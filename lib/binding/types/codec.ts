@@ -1,5 +1,4 @@
 import type { Awaitable } from '../../basics/awaitable';
-import type { Source } from '../../problems/problem';
 import type { Invalid, Location } from '../reading/location';
 import type { NameTree } from '../reading/name-tree';
 import type { Describable, JsonSchema, Schemas } from './json-schema';
@@ -73,10 +72,6 @@ export interface Codec<T> extends Describable {
   readonly schemaOfText?: (schemas: Schemas) => JsonSchema;
   /** True if no JSON is read: a value parser reads text only. */
   readonly isTextOnly?: boolean;
-  /** Says why no object can come from a source: it requires a property that cannot. Undefined if one can. */
-  readonly blockedIn?: (source: Source) => string | undefined;
-  /** Returns true if an object cannot be made of a form or a query without names. */
-  readonly needsNames?: () => boolean;
   /** Describes an object under the names that it has in a form or a query. Default: as in JSON. */
   readonly schemaOfNames?: (schemas: Schemas) => JsonSchema;
 }
@@ -112,13 +107,6 @@ export function someWithin(codec: Codec<unknown>, test: (part: Codec<unknown>) =
 /** Returns true for a type with values that need JSON numbers with all their digits. */
 export const needsExactNumbers = (codec: Codec<unknown>): boolean =>
   someWithin(codec, part => part.needsExactNumbers === true);
-
-/** Returns true if some value of a type can come from a source. Null and an empty list are values of JSON, too. */
-export function canComeFrom(source: Source, codec: Codec<unknown>): boolean {
-  const { takesNull, isCollection, isTextOnly, blockedIn } = codec;
-  if (source === 'json' && (takesNull || isCollection)) return true;
-  return !(source === 'json' && isTextOnly) && blockedIn?.(source) === undefined;
-}
 
 /** Returns true for a type whose values are made of names: its own properties, or whichever names a schema takes. */
 export const isReadByName = ({ shape }: Codec<unknown>): boolean => shape === 'object' || shape === 'schema';

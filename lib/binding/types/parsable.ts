@@ -18,8 +18,6 @@ export function parsableCodec(type: Parsable<unknown>, asObject?: Codec<unknown>
     accepted(result, text, name, location, `${name}.tryParse`);
   return {
     ...asObject,
-    // Its text is read where its properties are not.
-    blockedIn: undefined,
     name,
     shape: 'scalar',
     fromText(values, location) {

@@ -44,7 +44,7 @@ export function converting(
 
 /** Makes what a converter replaces of a type's own codec. For a dto, it also reads text that holds JSON. */
 export function converted(own: Codec<unknown>, converter: JsonConverter): Partial<Codec<unknown>> {
-  const json = { ...converting(converter, own.name), blockedIn: undefined };
+  const json = converting(converter, own.name);
   return own.shape === 'object' ? { ...json, fromText: textThrough(json.fromJson, own.name) } : json;
 }
 

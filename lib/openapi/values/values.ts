@@ -49,9 +49,7 @@ function notEmpty(schema: JsonSchema): JsonSchema {
 
 /** Returns true if a source can have a value of a property. JSON holds no text that only a value parser reads. */
 export const isReadIn = (source: Source, property: SourceProperty | undefined): property is SourceProperty =>
-  property !== undefined &&
-  !(source === 'json' && property.codec.isTextOnly) &&
-  property.codec.blockedIn?.(source) === undefined;
+  property !== undefined && !(source === 'json' && property.codec.isTextOnly);
 
 /** Makes one value of two that are sent under one name. */
 export const both = <V extends Value>(one: V, other: V, schemas = bothSchemas): V => ({

@@ -754,13 +754,6 @@ describe('context.fail', () => {
     ],
     ['a source that the property does not have', {}, 'orderId', 'cookie', { name: 'orderId', in: 'cookie' }],
     ['the path, if it names the property', { path: '/5' }, 'orderId', undefined, { name: 'order-id', in: 'route' }],
-    [
-      'where a type can be read that JSON cannot hold',
-      { json: {} },
-      'parsed',
-      undefined,
-      { name: 'parsed', in: 'query' },
-    ],
   ])('reports under the name that the property has in its source: %s', async (_what, sent, name, where, error) => {
     const { errors } = await bind(Anywhere, sent, { ...snake, ...failing(name, where), route: '/{:"order-id"}' });
     expect(errors).toEqual([{ in: where, ...error, detail: 'No.' }]);
